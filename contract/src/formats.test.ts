@@ -1,0 +1,295 @@
+import { readFileSync } from 'node:fs';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { sharedData } from '../../server/src/testing/shared.ts';
+import { emailKey, isEmail, isExternalId, isLanguage, isTimeZone, normalisePhone } from './formats.ts';
+
+const lists = sharedData('lists');
+const absent = lists === undefined ? ' (skipped: ../shared/data/lists is absent)' : '';
+
+function list(name: string): string {
+  return readFileSync(`${lists}/${name}`, 'utf8');
+}
+
+/** One column of a list without quotes. */
+function column(name: string, index: number): string[] {
+  const rows = list(name).trim().split(/\r?\n/).slice(1);
+  return rows.map((row) => row.split(',')[index] ?? '');
+}
+
+describe('isExternalId', () => {
+  test.each(['1', 'a b', 'Ärzte/😀', 'x'.repeat(255), '😀'.repeat(255)])('accepts %j', (s) => {
+    expect(isExternalId(s)).toBe(true);
+  });
+
+  test.each([
+    '',
+    ' ',
+    ' a',
+    'a ',
+    'a\u00a0',
+    '\ufeffa',
+    'a\u2028',
+    'a\tb',
+    'a\nb',
+    'a\0b',
+    'a\u007fb',
+    'a\u0085b',
+  ])('refuses the empty, white space at an end and control characters: %j', (s) => {
+    expect(isExternalId(s)).toBe(false);
+  });
+
+  test('counts characters, not UTF-16 units: 255 are accepted, 256 are not', () => {
+    for (const unit of ['x', 'é', '😀']) {
+      expect(isExternalId(unit.repeat(255))).toBe(true);
+      expect(isExternalId(unit.repeat(256))).toBe(false);
+    }
+  });
+});
+
+describe('isEmail', () => {
+  test.skipIf(absent)(
+    `accepts of isemail's list exactly what SMTP can deliver to by a domain name${absent}`,
+    () => {
+      type Case = { address: string; category: string; diagnosis: string };
+      const cases = JSON.parse(list('isemail-tests.json')) as Case[];
+      expect(cases.length).toBeGreaterThan(150);
+      const deliverable = new Set(['ISEMAIL_VALID_CATEGORY', 'ISEMAIL_DNSWARN', 'ISEMAIL_RFC5321']);
+      const wrong = cases.filter(({ address, category, diagnosis }) => {
+        const text = address.replace(/[\u2400-\u241f]/g, (c) =>
+          String.fromCharCode(c.charCodeAt(0) - 0x2400),
+        );
+        const expected = deliverable.has(category) && diagnosis !== 'ISEMAIL_RFC5321_ADDRESSLITERAL';
+        return isEmail(text) !== expected;
+      });
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  test.each([
+    ['a UTF-8 local part', 'märta.ångström@example.se'],
+    ['a Unicode domain', 'post@bücher.example'],
+    ['both, in another script', 'राम@उदाहरण.भारत'],
+    ['Han characters', '用户@例子.中国'],
+    ['a combining mark', 'e\u0301@cafe\u0301.fr'],
+    ['a quoted local part', '"a b@c"@example.org'],
+    ['one label', 'root@localhost'],
+    ['an apostrophe', "o'neil@example.ie"],
+    ['a domain of digits', 'a@123.456'],
+    ['a Unicode label of digits', 'a@१२३'],
+  ])('accepts %s', (_, s) => {
+    expect(isEmail(s)).toBe(true);
+  });
+
+  test.each([
+    ['an underscore in the domain', 'a@b_c.org'],
+    ['a symbol in the domain', 'a@☃.net'],
+    ['an emoji in the local part', '😀@example.org'],
+    ['an invisible character', 'a\u200bb@example.org'],
+    ['a no-break space', 'a\u00a0b@example.org'],
+    ['a lone surrogate', 'a\ud800@example.org'],
+    ['an ideographic full stop', 'a@b。c'],
+    ['a Unicode label that begins with a mark', 'a@\u0301b.org'],
+    ['a hyphen at the end of a Unicode label', 'a@é-.org'],
+    ['a display name', 'A <a@example.org>'],
+    ['two addresses', 'a@b.org,c@d.org'],
+    ['mailto', 'mailto:a@b.org '],
+    ['a line end after it', 'a@b.org\n'],
+  ])('refuses %s', (_, s) => {
+    expect(isEmail(s)).toBe(false);
+  });
+
+  test('counts octets: 64 in the local part, 63 in a label as it is looked up, 254 in all', () => {
+    expect(isEmail(`${'é'.repeat(32)}@b.org`)).toBe(true);
+    expect(isEmail(`${'é'.repeat(32)}a@b.org`)).toBe(false);
+    expect(isEmail(`a@${'x'.repeat(63)}`)).toBe(true);
+    expect(isEmail(`a@${'x'.repeat(64)}`)).toBe(false);
+    // xn-- and its encoding make these 63 and 64.
+    expect(isEmail(`a@${'é'.repeat(53)}`)).toBe(true);
+    expect(isEmail(`a@${'é'.repeat(60)}`)).toBe(false);
+    const domain = Array(4).fill('x'.repeat(62)).join('.');
+    expect(isEmail(`ab@${domain}`)).toBe(true);
+    expect(isEmail(`abc@${domain}`)).toBe(false);
+    // Both forms of a domain count: 115 octets as it is looked up but 303 as it is written; 249 and 94; 321 and 121.
+    expect(isEmail(`a@${'用'.repeat(50)}.${'用'.repeat(50)}`)).toBe(false);
+    expect(isEmail(`a@${Array(31).fill('é').join('.')}`)).toBe(true);
+    expect(isEmail(`a@${Array(40).fill('é').join('.')}`)).toBe(false);
+  });
+
+  test('answers at once for texts made to make it backtrack', () => {
+    const start = performance.now();
+    for (const s of [
+      'a.'.repeat(1e6),
+      `a@${'a-'.repeat(1e6)}`,
+      `a@${'-'.repeat(250)}`,
+      `"${'\\a'.repeat(126)}`,
+      `a@${'a-'.repeat(125)}`,
+    ]) {
+      expect(isEmail(s)).toBe(false);
+    }
+    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+});
+
+describe('emailKey', () => {
+  test('is the same for addresses that differ in letter case or in how an accent is encoded', () => {
+    expect(emailKey('MÄRTA@Example.ORG')).toBe(emailKey('ma\u0308rta@example.org'));
+    expect(emailKey('a@b.org')).not.toBe(emailKey('á@b.org'));
+  });
+
+  test('is its own key, whatever the characters', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (s) => {
+        expect(emailKey(emailKey(s))).toBe(emailKey(s));
+      }),
+    );
+    const every = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code));
+    expect(every.filter((s) => emailKey(emailKey(s)) !== emailKey(s))).toEqual([]);
+  });
+});
+
+describe('normalisePhone', () => {
+  test.skipIf(absent)(`leaves every example number of every country as it is${absent}`, () => {
+    const numbers = column('phones-e164-examples.csv', 1);
+    expect(numbers.length).toBeGreaterThan(200);
+    for (const number of numbers) expect(normalisePhone(number)).toBe(number);
+  });
+
+  test.each([
+    '+46 70 123 45 67',
+    '+46-70-1234567',
+    '+46 (70) 123 45 67',
+    '+46\u00a070\u202f123\u200945\u300067',
+    '+46\u201070\u2011123\u201345\u221267',
+    '(+46) [70] \uff081234567\uff09',
+  ])('drops spaces, dashes and brackets: %j', (s) => {
+    expect(normalisePhone(s)).toBe('+46701234567');
+  });
+
+  test.each([
+    '',
+    '+',
+    '0701234567',
+    '0046701234567',
+    '46701234567',
+    '+0701234567',
+    '+123456',
+    '+1234567890123456',
+    '+46.701234567',
+    '+46/701234567',
+  ])('refuses %j', (s) => {
+    expect(normalisePhone(s)).toBeUndefined();
+  });
+
+  test.each([
+    '+4670123456x',
+    '+46\t701234567',
+    '++46701234567',
+    '+46701234567\n',
+    '+٤٦٧٠١٢٣٤٥٦٧',
+    '＋46701234567',
+    '+46701234567 ext 3',
+  ])('refuses what is neither a digit nor for the eye: %j', (s) => {
+    expect(normalisePhone(s)).toBeUndefined();
+  });
+
+  test('accepts 7 to 15 digits', () => {
+    expect(normalisePhone('+1234567')).toBe('+1234567');
+    expect(normalisePhone('+123456789012345')).toBe('+123456789012345');
+  });
+});
+
+describe('isTimeZone', () => {
+  test.skipIf(absent)(`accepts every name of the tz database, links and Factory included${absent}`, () => {
+    const names = column('tz-names.csv', 0);
+    expect(names.length).toBeGreaterThan(500);
+    expect(names).toContain('Factory');
+    expect(names.filter((name) => !isTimeZone(name))).toEqual([]);
+  });
+
+  test.skipIf(absent)(
+    `without a slash, accepts what the tz database has and nothing else that Intl takes${absent}`,
+    () => {
+      const names = new Set(column('tz-names.csv', 0));
+      const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+      const threes = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)));
+      expect(threes.filter((name) => isTimeZone(name) !== names.has(name))).toEqual([]);
+    },
+  );
+
+  test.each([
+    '',
+    'Europe',
+    'Europe/',
+    'Europe/Atlantis',
+    '+01:00',
+    '-0300',
+    '+01',
+    'UTC+1',
+    'GMT+1',
+    'Etc/Unknown',
+    ' UTC',
+    'Europe/Paris ',
+    'a/'.repeat(1e5),
+  ])('refuses offsets and what no database has: %j', (s) => {
+    expect(isTimeZone(s)).toBe(false);
+  });
+
+  test.each(['IST', 'CST', 'AET', 'SystemV/AST4', 'US/Pacific-New'])(
+    "refuses Intl's own old names: %s",
+    (s) => {
+      expect(isTimeZone(s)).toBe(false);
+    },
+  );
+
+  test.each(['europe/paris', 'EUROPE/PARIS', 'utc', 'zulu', 'factory'])(
+    'refuses the wrong letter case: %s',
+    (s) => {
+      expect(isTimeZone(s)).toBe(false);
+    },
+  );
+
+  test('answers for many names, the same twice, known or not', () => {
+    for (let i = 0; i < 5_000; i++) {
+      expect(isTimeZone(`Europe/Nowhere${i % 2_500}`)).toBe(false);
+      expect(isTimeZone(`Europe/Nowhere${i % 2_500}`)).toBe(false);
+      expect(isTimeZone('Europe/Paris')).toBe(true);
+    }
+  });
+});
+
+describe('isLanguage', () => {
+  test.skipIf(absent)(`accepts exactly the codes of ISO 639-1${absent}`, () => {
+    const codes = new Set(column('iso639-1.csv', 0));
+    expect(codes.size).toBeGreaterThan(180);
+    const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+    const pairs = letters.flatMap((a) => letters.map((b) => a + b));
+    expect(pairs.filter((pair) => isLanguage(pair))).toEqual([...codes].toSorted());
+  });
+
+  test.each(['', 'EN', 'En', 'eng', 'en-GB', 'en ', ' ', 'e'])('refuses %j', (s) => {
+    expect(isLanguage(s)).toBe(false);
+  });
+});
+
+describe('any text whatever', () => {
+  const checks = [isExternalId, isEmail, emailKey, normalisePhone, isTimeZone, isLanguage];
+
+  test.skipIf(absent)(`naughty strings never make a check throw${absent}`, () => {
+    const naughty = JSON.parse(list('blns.json')) as string[];
+    expect(naughty.length).toBeGreaterThan(400);
+    for (const check of checks) for (const s of naughty) expect(() => check(s)).not.toThrow();
+  });
+
+  test('no string, well-formed or not, makes a check throw', () => {
+    const units = fc.array(fc.nat(0xffff), { maxLength: 50 }).map((codes) => String.fromCharCode(...codes));
+    fc.assert(
+      fc.property(units, (s) => {
+        for (const check of checks) {
+          for (const t of [s, `a@${s}`, `${s}@a.org`, `Europe/${s}`]) expect(() => check(t)).not.toThrow();
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});

@@ -1,0 +1,52 @@
+// The numbers that customers see. They are part of the interfaces, so no configuration changes them.
+
+/** How many changes of a kind an organization request may make when its settings do not say. */
+export const maxChangesDefault = 200;
+
+/** The most changes of a kind that the settings of an organization request may allow. */
+export const maxChangesCeiling = 20_000;
+
+/** How many faults an error lists; beyond it, it says how many more there are. */
+export const maxFaultsListed = 1_000;
+
+/** The largest body of an organization request, in bytes (64 MiB). */
+export const maxOrganizationBodyBytes = 64 * 1024 * 1024;
+
+/** The largest file that can be uploaded, in bytes (10 MiB). */
+export const maxUploadBytes = 10 * 1024 * 1024;
+
+/** The longest externalId, in characters (code points). */
+export const maxExternalIdLength = 255;
+
+/** How deep arrays and objects of a JSON body may be nested; the outermost is at depth 1. */
+export const maxJsonDepth = 32;
+
+/** The longest name of a user, group, attribute or question, in characters. */
+export const maxNameLength = 500;
+
+/** The longest description, in characters. */
+export const maxDescriptionLength = 10_000;
+
+/** The longest e-mail address, in octets (RFC 5321 §4.5.3.1.3, without the angle brackets). */
+export const maxEmailLength = 254;
+
+/** How many weeks the data interface answers when none are asked for: the current one and those before it. */
+export const defaultWindowWeeks = 5;
+
+/** The lowest threshold that an account can choose: how many must have answered before a figure is shown. */
+export const minimumThreshold = 3;
+
+/** The threshold of an account that has not chosen one. */
+export const defaultThreshold = 5;
+
+/** The fewest characters of a password. */
+export const minPasswordLength = 12;
+
+/** How many levels a tree of groups may have. It bounds what listing all groups beneath each group can cost. */
+export const maxTreeDepth = 100;
+
+/** The longest value of an attribute, in characters. */
+export const maxAttributeLength = 1_000;
+
+/** How long runs are kept, in days. */
+export const runRetentionDays = 400;

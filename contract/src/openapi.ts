@@ -1,0 +1,110 @@
+// The OpenAPI 3.1 document of each interface, made from the operations that the server registers.
+import type { TSchema } from 'typebox';
+import { dataOperations } from './data.ts';
+import type { InterfaceName, Operation } from './operation.ts';
+import { organizationOperations } from './organization.ts';
+import { Problem } from './problem.ts';
+import { uploadOperations } from './storage.ts';
+
+type Json = Record<string, unknown>;
+
+const interfaces: Record<InterfaceName, { title: string; version: string; about: string; operations: Operation[] }> = {
+  data: {
+    title: 'Soundings data interface',
+    version: '0.6',
+    about: 'Read-only: the groups of an account.',
+    operations: dataOperations,
+  },
+  organization: {
+    title: 'Soundings organization interface',
+    version: '0.1',
+    about: 'A pushed list of users and groups is the master: the service makes its managed state match it.',
+    operations: organizationOperations,
+  },
+  upload: {
+    title: 'Soundings upload interface',
+    version: '0.1',
+    about: 'File upload and listing. This version of the service has no operation of it yet.',
+    operations: uploadOperations,
+  },
+};
+
+export const interfaceNames = Object.keys(interfaces) as InterfaceName[];
+
+/** The document of one interface. `server` is the address that it is served from, without a path. */
+export function openApiDocument(name: InterfaceName, server: string): Json {
+  const { title, version, about, operations } = interfaces[name];
+  const schemas: Json = {};
+  const paths: Record<string, Json> = {};
+  for (const operation of operations) {
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method.toLowerCase()]: describeOperation(operation, schemas),
+    };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title,
+      version,
+      description: about,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: server }],
+    security: [{ token: [] }],
+    tags: operations.length > 0 ? [{ name, description: about }] : [],
+    paths,
+    components: {
+      securitySchemes: {
+        token: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'Authorization',
+          description: 'The API token itself; `Bearer <token>` is accepted too.',
+        },
+      },
+      schemas,
+    },
+  };
+}
+
+function describeOperation(operation: Operation, schemas: Json): Json {
+  const parameters = Object.entries((operation.query as TSchema & { properties: Record<string, TSchema> }).properties);
+  const required = (operation.query as { required?: string[] }).required ?? [];
+  return {
+    operationId: operation.operationId,
+    tags: [operation.interface],
+    summary: operation.summary,
+    description: operation.description,
+    parameters: parameters.map(([name, schema]) => ({
+      name,
+      in: 'query',
+      required: required.includes(name),
+      schema: named(schema, schemas),
+    })),
+    ...(operation.body && {
+      requestBody: { required: true, content: json(named(operation.body, schemas)) },
+    }),
+    responses: {
+      200: { description: 'OK', content: json(named(operation.response, schemas)) },
+      ...Object.fromEntries(
+        Object.entries(operation.errors).map(([status, description]) => [
+          status,
+          { description, content: json(named(Problem, schemas)) },
+        ]),
+      ),
+    },
+  };
+}
+
+const json = (schema: unknown): Json => ({ 'application/json': { schema } });
+
+/** The schema with every titled part moved to `schemas` and referred to, so that clients get named types. */
+function named(schema: unknown, schemas: Json): unknown {
+  if (Array.isArray(schema)) return schema.map((part) => named(part, schemas));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const parts = Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, named(part, schemas)]));
+  if (typeof parts['title'] !== 'string') return parts;
+  schemas[parts['title']] = parts;
+  return { $ref: `#/components/schemas/${parts['title']}` };
+}

@@ -1,0 +1,26 @@
+// How an operation of an interface is described: once, for the server, for the documents and for clients.
+import type { TSchema } from 'typebox';
+
+/** What a token may be used for (decision 3). */
+export type Scope = 'data' | 'organization' | 'files';
+export const scopes: readonly Scope[] = ['data', 'organization', 'files'];
+
+/** The three interfaces of §1; each has its own face for errors. */
+export type InterfaceName = 'data' | 'organization' | 'upload';
+
+export type Operation = {
+  interface: InterfaceName;
+  method: 'GET' | 'POST';
+  path: string;
+  operationId: string;
+  summary: string;
+  description: string;
+  scope: Scope;
+  /** The query parameters: an object schema that allows nothing else (decision 6). */
+  query: TSchema;
+  body?: TSchema;
+  /** The body of 200. */
+  response: TSchema;
+  /** The other statuses that this operation answers with the error body. */
+  errors: Record<number, string>;
+};

@@ -1,0 +1,100 @@
+// The one shape of every JSON error of every interface (§2.3, decision 4).
+import { Type, type Static } from 'typebox';
+
+export const Detail = Type.Object(
+  {
+    type: Type.String({ description: 'What kind of fault it is; a code listed in docs/errors.md.' }),
+    message: Type.String({ description: 'What is wrong and what would be right, in words.' }),
+    path: Type.Optional(
+      Type.String({ description: 'The place: a JSON pointer into the body, or the name of a parameter.' }),
+    ),
+    externalId: Type.Optional(Type.String({ description: 'The user or group that the fault is about.' })),
+    row: Type.Optional(Type.Integer({ description: 'The row of a file, counted from 1.' })),
+    sheet: Type.Optional(Type.String({ description: 'The sheet of a file.' })),
+    setting: Type.Optional(Type.String({ description: 'The setting whose limit is exceeded.' })),
+    limit: Type.Optional(Type.Integer({ description: 'What the setting allows.' })),
+    count: Type.Optional(Type.Integer({ description: 'What the request would do.' })),
+  },
+  { title: 'Detail' },
+);
+export type Detail = Static<typeof Detail>;
+
+export const Problem = Type.Object(
+  {
+    id: Type.String({
+      description: 'The id of the request: also in the x-request-id header and in the log.',
+    }),
+    message: Type.String({ description: 'What went wrong, in one sentence.' }),
+    details: Type.Array(Detail, { description: 'Each fault that was found.' }),
+  },
+  { title: 'Problem', description: 'The body of every error.' },
+);
+export type Problem = Static<typeof Problem>;
+
+/**
+ * Every kind of fault and warning that an answer or the command can name, with its meaning; docs/errors.md is
+ * written from it. A type is never given a second meaning.
+ */
+export const detailTypes = {
+  'invalid token': 'The token is missing, unknown, expired or revoked.',
+  'missing scope': 'The token is valid but lacks the scope of this interface.',
+  'not found': 'There is nothing at this address.',
+  'method not allowed': 'The address exists, but not for this method; `Allow` names the right ones.',
+  'unsupported media type': 'The content type or encoding is not one that this address takes.',
+  'too large': 'The body is larger than allowed, as sent or unpacked.',
+  'bad request': 'The request breaks the rules of HTTP.',
+  unavailable: 'The service is starting, stopping, busy or without its database. Try again after `Retry-After`.',
+  'internal error': 'A defect of Soundings. The id finds it in the log.',
+
+  'unknown parameter': 'A query parameter that the operation does not have.',
+  'repeated parameter': 'A query parameter that is given more than once.',
+  'missing parameter': 'A query parameter that the operation needs is missing or empty.',
+  'invalid parameter': 'A query parameter whose value is not one of those allowed.',
+
+  'invalid gzip': 'The body is announced as gzip and is not.',
+  'invalid utf-8': 'The body is not UTF-8.',
+  'invalid json': 'The body is not JSON.',
+  'duplicate key': 'An object of the body has the same key twice.',
+  'invalid text': 'A text holds U+0000 or half of a surrogate pair.',
+  'too deep': 'Arrays and objects of the body are nested too deep.',
+
+  'wrong type': 'A value is of the wrong JSON type. Nothing is converted: "false" is not false.',
+  'missing field': 'A required field is missing.',
+  'unknown field': 'A field that is not part of the description. In a user or group: a warning, and ignored.',
+  'out of range': 'A number or a choice outside what is allowed.',
+  'too long': 'A text longer than allowed.',
+  'invalid externalId': 'Not 1 to 255 characters, or with white space at its ends, or with control characters.',
+  'invalid email': 'Not an e-mail address that mail can be delivered to.',
+  'invalid phone': 'Not a number with country prefix (E.164).',
+  'invalid timezone': 'Not a name of the tz database.',
+  'invalid language': 'Not an ISO 639-1 code.',
+  'invalid value': 'A value that is not allowed here; the message says what is.',
+  'duplicate externalId': 'Two users, or two groups, with the same externalId.',
+  'duplicate email': 'Two users with the same e-mail address, letter case aside.',
+  'made by hand': 'The externalId belongs to a user or group that was made by hand: those are never taken over.',
+  'unknown group': 'A user names a group that does not exist, or that this request removes.',
+  'unknown parent': 'A group names a parent that does not exist, or that this request removes.',
+  cycle: 'A group would be beneath itself.',
+  'unknown attribute': 'An attribute that is not defined on the account.',
+  'value not allowed': 'A value that the attribute does not allow.',
+  'no administrator': 'The request would leave the account without an active administrator.',
+  'limit exceeded': 'The request would change more than a max* setting allows.',
+  more: 'There are more faults or warnings than are listed; the message says how many.',
+
+  'moved up': 'Warning: a group made by hand moves up, because the group above it is removed.',
+  'named twice': 'Warning: a user names the same group twice in one list.',
+
+  'account not found': 'There is no such account.',
+  'token not found': 'The account has no such token.',
+  'group not found': 'The account has no such group.',
+  'run not found': 'The account has no such run.',
+  'run not held': 'Only a held run can be approved.',
+  'externalId taken': 'The account has a user or group with this externalId already.',
+  'email taken': 'The account has a user with this e-mail address already.',
+
+  'invalid configuration': 'A setting of the installation is wrong; nothing was started.',
+  'database too new': 'A newer Soundings has changed the database in a way that this version cannot work with.',
+  'data directory in use': 'Another Soundings service runs on the data directory.',
+  'embedded database': 'The embedded database could not be started; the message says why and what to do.',
+} as const;
+export type DetailType = keyof typeof detailTypes;

@@ -1,0 +1,87 @@
+// SQL of accounts and their SFTP user names. Writers: accounts.ts.
+import type { AccountId, Db, Transaction } from '../db/db.ts';
+
+export type AccountRow = {
+  id: number;
+  name: string;
+  sftpUsername: string;
+  timezone: string;
+  language: string;
+  threshold: number;
+  publication: 'weekly' | 'live';
+  allow: string[];
+  applyFiles: boolean;
+  maxUsersCreated: number;
+  maxUsersUpdated: number;
+  maxUsersDeleted: number;
+  maxGroupsCreated: number;
+  maxGroupsUpdated: number;
+  maxGroupsDeleted: number;
+};
+
+export type AccountSettings = Omit<AccountRow, 'id' | 'sftpUsername'>;
+
+/** The settings an account is created with when nothing else is said are the columns' defaults. */
+export async function insertAccount(
+  tx: Transaction,
+  account: Pick<AccountSettings, 'name' | 'timezone' | 'language' | 'threshold'>,
+): Promise<AccountId> {
+  const [row] = await tx<{ id: number }[]>`
+    insert into accounts (name, timezone, language, threshold)
+    values (${account.name}, ${account.timezone}, ${account.language}, ${account.threshold})
+    returning account_id as id`;
+  return row!.id;
+}
+
+export async function insertSftpUsername(tx: Transaction, accountId: AccountId, username: string): Promise<void> {
+  await tx`insert into sftp_usernames (username, account_id) values (${username}, ${accountId})`;
+}
+
+/** An account with all its settings; none when there is no such account. */
+export async function selectAccount(db: Db, accountId: AccountId): Promise<AccountRow | undefined> {
+  const [row] = await db<AccountRow[]>`
+    select a.account_id          as "id",
+           a.name                as "name",
+           s.username            as "sftpUsername",
+           a.timezone            as "timezone",
+           a.language            as "language",
+           a.threshold           as "threshold",
+           a.publication         as "publication",
+           a.allowed_addresses   as "allow",
+           a.apply_files         as "applyFiles",
+           a.max_users_created   as "maxUsersCreated",
+           a.max_users_updated   as "maxUsersUpdated",
+           a.max_users_deleted   as "maxUsersDeleted",
+           a.max_groups_created  as "maxGroupsCreated",
+           a.max_groups_updated  as "maxGroupsUpdated",
+           a.max_groups_deleted  as "maxGroupsDeleted"
+    from   accounts a
+    join   sftp_usernames s using (account_id)
+    where  a.account_id = ${accountId}`;
+  return row;
+}
+
+export async function updateAccount(tx: Transaction, accountId: AccountId, account: AccountSettings): Promise<void> {
+  await tx`
+    update accounts
+    set    name               = ${account.name},
+           timezone           = ${account.timezone},
+           language           = ${account.language},
+           threshold          = ${account.threshold},
+           publication        = ${account.publication},
+           allowed_addresses  = ${account.allow},
+           apply_files        = ${account.applyFiles},
+           max_users_created  = ${account.maxUsersCreated},
+           max_users_updated  = ${account.maxUsersUpdated},
+           max_users_deleted  = ${account.maxUsersDeleted},
+           max_groups_created = ${account.maxGroupsCreated},
+           max_groups_updated = ${account.maxGroupsUpdated},
+           max_groups_deleted = ${account.maxGroupsDeleted}
+    where  account_id = ${accountId}`;
+}
+
+/** Waits until no one else writes users or groups of the account; held to the end of the transaction. */
+export async function lockAccountRow(tx: Transaction, accountId: AccountId): Promise<boolean> {
+  const rows = await tx`select 1 from accounts where account_id = ${accountId} for no key update`;
+  return rows.length > 0;
+}

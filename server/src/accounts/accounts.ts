@@ -1,0 +1,115 @@
+// Accounts and their settings, as an operator of the installation makes and changes them.
+import { isLanguage, isTimeZone } from '@soundings/contract/formats.ts';
+import { defaultThreshold, maxChangesCeiling, maxNameLength, minimumThreshold } from '@soundings/contract/limits.ts';
+import type { Detail } from '@soundings/contract/problem.ts';
+import { isIP } from 'node:net';
+import { Fault } from '../base/errors.ts';
+import type { AccountId, Db, Transaction } from '../db/db.ts';
+import {
+  type AccountRow,
+  type AccountSettings,
+  insertAccount,
+  insertSftpUsername,
+  lockAccountRow,
+  selectAccount,
+  updateAccount,
+} from './accounts.sql.ts';
+
+export type Account = AccountRow;
+export type { AccountSettings };
+
+/**
+ * Creates an account without users. Its SFTP user name is made from its name and id. Throws a Fault that lists
+ * every setting out of place.
+ */
+export async function createAccount(
+  tx: Transaction,
+  wanted: { name: string; timezone?: string; language?: string; threshold?: number },
+): Promise<Account> {
+  const { name, timezone = 'UTC', language = 'en', threshold = defaultThreshold } = wanted;
+  refuseWrongSettings({ name, timezone, language, threshold });
+  const accountId = await insertAccount(tx, { name, timezone, language, threshold });
+  await insertSftpUsername(tx, accountId, `${slug(name)}-${accountId}`);
+  return accountById(tx, accountId);
+}
+
+/** Changes the settings that are given and returns them all. */
+export async function changeAccount(
+  tx: Transaction,
+  accountId: AccountId,
+  changes: Partial<AccountSettings>,
+): Promise<Account> {
+  await lockAccount(tx, accountId);
+  const account = await accountById(tx, accountId);
+  refuseWrongSettings(changes);
+  await updateAccount(tx, accountId, { ...account, ...changes });
+  return accountById(tx, accountId);
+}
+
+/** The account, or a Fault when there is none. */
+export async function accountById(db: Db, accountId: AccountId): Promise<Account> {
+  const account = await selectAccount(db, accountId);
+  if (!account) throw accountNotFound(accountId);
+  return account;
+}
+
+/**
+ * Whoever writes users or groups of an account calls this first, in the same transaction: writes of one account
+ * come one after another (decision B14).
+ */
+export async function lockAccount(tx: Transaction, accountId: AccountId): Promise<void> {
+  if (!(await lockAccountRow(tx, accountId))) throw accountNotFound(accountId);
+}
+
+function accountNotFound(accountId: AccountId): Fault {
+  return new Fault('not_found', 'account not found', `There is no account ${accountId}.`);
+}
+
+function refuseWrongSettings(settings: Partial<AccountSettings>): void {
+  const details: Detail[] = [];
+  const wrong = (path: string, message: string) => details.push({ type: 'invalid value', message, path });
+  const { name, timezone, language, threshold, publication, allow } = settings;
+  if (name !== undefined && (name.trim() === '' || name.length > maxNameLength)) {
+    wrong('name', `The name must have 1 to ${maxNameLength} characters.`);
+  }
+  if (timezone !== undefined && !isTimeZone(timezone)) {
+    wrong('timezone', `"${timezone}" is not a time zone: write a name of the tz database, such as Europe/Stockholm.`);
+  }
+  if (language !== undefined && !isLanguage(language)) {
+    wrong('language', `"${language}" is not an ISO 639-1 code such as en or sv.`);
+  }
+  if (threshold !== undefined && !isThreshold(threshold)) {
+    wrong('threshold', `The threshold must be at least ${minimumThreshold}, or 1: not anonymous.`);
+  }
+  if (publication !== undefined && publication !== 'weekly' && publication !== 'live') {
+    wrong('publication', 'Publication is weekly or live.');
+  }
+  for (const range of allow ?? []) {
+    if (!isAddressRange(range)) wrong('allow', `"${range}" is not an address or a range such as 192.0.2.0/24.`);
+  }
+  for (const [setting, value] of Object.entries(settings)) {
+    if (!setting.startsWith('max') || isCount(value)) continue;
+    wrong(setting, `${setting} must be a whole number from 0 to ${maxChangesCeiling}.`);
+  }
+  if (details[0]) throw new Fault('invalid', 'invalid value', details[0].message, { details });
+}
+
+const isThreshold = (value: number) =>
+  Number.isInteger(value) && (value === 1 || (value >= minimumThreshold && value <= 1000));
+
+const isCount = (value: unknown) =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxChangesCeiling;
+
+function isAddressRange(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
+}
+
+/** What of a name can stand in an SFTP user name: ASCII letters and digits. */
+function slug(name: string): string {
+  const text = name.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '');
+  const parts = text.match(/[a-z0-9]+/g) ?? ['account'];
+  return parts.join('-').slice(0, 24).replace(/-$/, '');
+}

@@ -1,0 +1,76 @@
+// SQL of API tokens. Writers: tokens.ts, callers.ts (the time of use).
+import type { Scope } from '@soundings/contract/operation.ts';
+import type { AccountId, Db, Transaction } from '../db/db.ts';
+
+export type TokenRow = {
+  id: number;
+  name: string;
+  scopes: Scope[];
+  createdAt: Date;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  lastUsedAt: Date | null;
+};
+
+export async function insertToken(
+  tx: Transaction,
+  accountId: AccountId,
+  token: { name: string; scopes: Scope[]; expiresAt: Date | null; hash: Buffer },
+): Promise<number> {
+  const [row] = await tx<{ id: number }[]>`
+    insert into tokens (account_id, name, scopes, expires_at)
+    values (${accountId}, ${token.name}, ${token.scopes}, ${token.expiresAt})
+    returning token_id as id`;
+  await tx`
+    insert into token_hashes (hash, account_id, token_id) values (${token.hash}, ${accountId}, ${row!.id})`;
+  return row!.id;
+}
+
+export async function selectTokens(db: Db, accountId: AccountId): Promise<TokenRow[]> {
+  return db<TokenRow[]>`
+    select token_id     as "id",
+           name         as "name",
+           scopes       as "scopes",
+           created_at   as "createdAt",
+           expires_at   as "expiresAt",
+           revoked_at   as "revokedAt",
+           last_used_at as "lastUsedAt"
+    from   tokens
+    where  account_id = ${accountId}
+    order  by token_id`;
+}
+
+/** Revoking twice keeps the first time. False: there is no such token. */
+export async function updateTokenRevoked(db: Db, accountId: AccountId, tokenId: number): Promise<boolean> {
+  const rows = await db`
+    update tokens
+    set    revoked_at = coalesce(revoked_at, now())
+    where  account_id = ${accountId} and token_id = ${tokenId}
+    returning 1`;
+  return rows.length > 0;
+}
+
+export type TokenInUse = { accountId: AccountId; tokenId: number; scopes: Scope[]; stale: boolean };
+
+/** The valid token with this hash; `stale` when its time of use is more than a minute old. */
+export async function selectValidToken(db: Db, hash: Buffer): Promise<TokenInUse | undefined> {
+  const [row] = await db<TokenInUse[]>`
+    select t.account_id as "accountId",
+           t.token_id   as "tokenId",
+           t.scopes     as "scopes",
+           coalesce(t.last_used_at < now() - interval '1 minute', true) as "stale"
+    from   token_hashes h
+    join   tokens t on t.account_id = h.account_id and t.token_id = h.token_id
+    where  h.hash = ${hash}
+      and  t.revoked_at is null
+      and  (t.expires_at is null or t.expires_at > now())`;
+  return row;
+}
+
+export async function updateTokenUsed(db: Db, accountId: AccountId, tokenId: number): Promise<void> {
+  await db`
+    update tokens
+    set    last_used_at = now()
+    where  account_id = ${accountId} and token_id = ${tokenId}
+      and  coalesce(last_used_at < now() - interval '1 minute', true)`;
+}

@@ -1,0 +1,97 @@
+// The whole service on one screen: every route, job and listener.
+import type { Config } from './base/config.ts';
+import { Fault } from './base/errors.ts';
+import type { Log } from './base/log.ts';
+import { callerOf } from './accounts/callers.ts';
+import { asFault, openPool, type Pool } from './db/db.ts';
+import { isMigrated, migrate } from './db/migrate.ts';
+import { serveDocuments } from './http/pages.ts';
+import { createServer } from './http/server.ts';
+import { type Jobs, startJobs } from './jobs/jobs.ts';
+import { serveGroups } from './people/groups.routes.ts';
+import { serveOrganization } from './sync/organization.routes.ts';
+import { openPushes } from './sync/pushes.ts';
+import { forgetOldRuns } from './sync/runs.ts';
+
+export type App = {
+  /** Where it listens, such as http://127.0.0.1:8080. */
+  address: string;
+  /** Fulfilled when requests can be served; rejected when they never will be. */
+  started: Promise<void>;
+  /** Ends what is running and refuses what is new; after `seconds` it stops all the same. */
+  stop(seconds: number): Promise<void>;
+};
+
+/**
+ * Listens at once, answering 503 until the database is there and migrated: `databaseUrl` may still be under way,
+ * so that nobody who asks early is refused the connection.
+ */
+export async function startApp(
+  config: Pick<Config, 'host' | 'port' | 'tls' | 'trustProxy' | 'publicUrl'>,
+  databaseUrl: Promise<string>,
+  log: Log,
+): Promise<App> {
+  const pool = databaseUrl.then((url) => openPool(url, 10));
+  const pushes = databaseUrl.then((url) => openPushes(url, log));
+  for (const opening of [pool, pushes]) opening.catch(() => {}); // start() tells why
+  let jobs: Jobs | undefined;
+  let isStarted = false;
+  let isStopping = false;
+
+  const server = createServer({
+    log,
+    tls: config.tls,
+    trustProxy: config.trustProxy,
+    isStarted: () => isStarted,
+    isReady: async () => isStarted && isMigrated(await pool),
+    authenticate: async (authorization, scope) => callerOf(await pool, authorization, scope),
+  });
+  serveGroups(server, pool);
+  serveOrganization(server, pushes);
+  serveDocuments(server.app, config.publicUrl);
+  server.refuseOtherMethods();
+  const address = await server.app.listen({ host: config.host, port: config.port });
+
+  async function start(): Promise<void> {
+    await whenReachable(await pool, log, () => isStopping);
+    const applied = await migrate(await pool);
+    if (applied.length > 0) log.info({ applied }, 'The database was migrated');
+    const recurring = [{ name: 'forget old runs', cron: '17 3 * * *', work: async () => forgetOldRuns(await pool) }];
+    jobs = await startJobs(await databaseUrl, recurring, log);
+    isStarted = true;
+  }
+
+  const started = start();
+  return {
+    address,
+    started,
+    async stop(seconds) {
+      isStopping = true;
+      await server.shutDown(seconds);
+      await started.catch(() => {});
+      await jobs?.stop();
+      await pushes.then(
+        (opened) => opened.close(),
+        () => {},
+      );
+      await pool.then(
+        (opened) => opened.end({ timeout: 5 }),
+        () => {},
+      );
+    },
+  };
+}
+
+/** Waits for a database that comes up later than the service does. */
+async function whenReachable(pool: Pool, log: Log, stopping: () => boolean): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await pool`select 1`;
+      return;
+    } catch (error) {
+      if (stopping() || !(asFault(error) instanceof Fault)) throw error;
+      if (attempt % 10 === 0) log.warn({ cause: (error as { code?: string }).code }, 'Waiting for the database');
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+  }
+}

@@ -1,0 +1,167 @@
+// The settings of an installation: one table. Nothing else reads the environment; values are handed down.
+import { readFileSync } from 'node:fs';
+import { Fault } from './errors.ts';
+
+type Setting = {
+  name: string;
+  kind: 'text' | 'port' | 'seconds' | 'switch' | 'level' | 'url';
+  fallback: string;
+  secret?: true;
+  sentence: string;
+};
+
+/** Every setting, in the order of docs/configuration.md, which is written from this table. */
+export const settings = [
+  { name: 'HOST', kind: 'text', fallback: '127.0.0.1', sentence: 'The address to listen on.' },
+  { name: 'PORT', kind: 'port', fallback: '8080', sentence: 'The port of the HTTP(S) interfaces.' },
+  { name: 'DATA_DIR', kind: 'text', fallback: './data', sentence: 'Where the embedded database lives.' },
+  {
+    name: 'DATABASE_URL',
+    kind: 'url',
+    fallback: '',
+    secret: true,
+    sentence: 'A PostgreSQL (15 or newer) to use in place of the embedded one.',
+  },
+  { name: 'TLS_CERT_FILE', kind: 'text', fallback: '', sentence: 'The certificate chain (PEM); then HTTPS.' },
+  { name: 'TLS_KEY_FILE', kind: 'text', fallback: '', sentence: 'The private key of the certificate (PEM).' },
+  {
+    name: 'TRUST_PROXY',
+    kind: 'text',
+    fallback: '',
+    sentence: 'Addresses or ranges, separated by commas, of the proxies in front whose X-Forwarded headers count.',
+  },
+  {
+    name: 'ALLOW_PLAIN_HTTP',
+    kind: 'switch',
+    fallback: '0',
+    sentence: '1: plain HTTP on an address other than loopback is meant.',
+  },
+  {
+    name: 'PUBLIC_URL',
+    kind: 'url',
+    fallback: '',
+    sentence: 'The address that customers see, such as https://surveys.example.com. Default: where it listens.',
+  },
+  {
+    name: 'LOG_LEVEL',
+    kind: 'level',
+    fallback: 'info',
+    sentence: 'The least severe messages to log: fatal, error, warn, info, debug, trace or silent.',
+  },
+  {
+    name: 'SHUTDOWN_SECONDS',
+    kind: 'seconds',
+    fallback: '60',
+    sentence: 'How long a stop waits for running requests.',
+  },
+] as const satisfies readonly Setting[];
+
+export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+
+export type Config = {
+  host: string;
+  port: number;
+  dataDir: string;
+  databaseUrl: string | undefined;
+  tls: { cert: string; key: string } | undefined;
+  trustProxy: string[];
+  publicUrl: string;
+  logLevel: LogLevel;
+  shutdownSeconds: number;
+};
+
+type Environment = Record<string, string | undefined>;
+
+/**
+ * Reads the settings. Any of them may be given as NAME_FILE, the name of a file that holds the value (save those
+ * that name a file anyway). Throws one Fault that lists everything wrong.
+ */
+export function readConfig(env: Environment): Config {
+  const faults: string[] = [];
+  const value = Object.fromEntries(
+    settings.map((setting) => [setting.name, readSetting(setting, env, faults)]),
+  ) as Record<(typeof settings)[number]['name'], string>;
+  const tls = readTls(value.TLS_CERT_FILE, value.TLS_KEY_FILE, faults);
+  const trustProxy = value.TRUST_PROXY.split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+  if (!tls && trustProxy.length === 0 && value.ALLOW_PLAIN_HTTP !== '1' && !isLoopback(value.HOST)) {
+    faults.push(
+      `HOST is ${value.HOST}, and tokens would cross the network in plain HTTP. Set TLS_CERT_FILE and TLS_KEY_FILE, ` +
+        'or TRUST_PROXY to the proxy in front that speaks HTTPS, or ALLOW_PLAIN_HTTP=1 if this is meant.',
+    );
+  }
+  if (faults.length > 0) {
+    throw new Fault('invalid', 'invalid configuration', `The configuration has faults:\n- ${faults.join('\n- ')}`);
+  }
+  const shownHost = value.HOST.includes(':') ? `[${value.HOST}]` : value.HOST;
+  return {
+    host: value.HOST,
+    port: Number(value.PORT),
+    dataDir: value.DATA_DIR,
+    databaseUrl: value.DATABASE_URL || undefined,
+    tls,
+    trustProxy,
+    publicUrl: (value.PUBLIC_URL || `${tls ? 'https' : 'http'}://${shownHost}:${value.PORT}`).replace(/\/+$/, ''),
+    logLevel: value.LOG_LEVEL as LogLevel,
+    shutdownSeconds: Number(value.SHUTDOWN_SECONDS),
+  };
+}
+
+function readSetting(setting: Setting, env: Environment, faults: string[]): string {
+  const { name, kind, fallback } = setting;
+  let value = env[name]?.trim() || undefined;
+  const file = name.endsWith('_FILE') ? undefined : env[`${name}_FILE`]?.trim() || undefined;
+  if (file !== undefined) {
+    if (value !== undefined) faults.push(`${name} and ${name}_FILE are both set: keep one.`);
+    value = readFile(`${name}_FILE`, file, faults).trim();
+  }
+  value ??= fallback;
+  const wanted = value === '' && fallback === '' ? undefined : unlike(kind, value);
+  if (wanted !== undefined) {
+    faults.push(`${name} is ${setting.secret ? 'not' : `${JSON.stringify(value)}, which is not`} ${wanted}.`);
+  }
+  return value;
+}
+
+/** What a value of the kind should be, when this one is not. */
+function unlike(kind: Setting['kind'], value: string): string | undefined {
+  switch (kind) {
+    case 'port':
+      return /^\d{1,5}$/.test(value) && Number(value) <= 65_535 ? undefined : 'a port (0 to 65535)';
+    case 'seconds':
+      return /^\d{1,4}$/.test(value) ? undefined : 'a number of seconds (0 to 9999)';
+    case 'switch':
+      return /^[01]$/.test(value) ? undefined : '0 or 1';
+    case 'level':
+      return /^(fatal|error|warn|info|debug|trace|silent)$/.test(value)
+        ? undefined
+        : 'fatal, error, warn, info, debug, trace or silent';
+    case 'url':
+      return URL.canParse(value) ? undefined : 'an address such as scheme://host/';
+    case 'text':
+      return undefined;
+  }
+}
+
+function readTls(certFile: string, keyFile: string, faults: string[]): Config['tls'] {
+  if (certFile === '' && keyFile === '') return undefined;
+  if (certFile === '' || keyFile === '') {
+    faults.push('TLS_CERT_FILE and TLS_KEY_FILE go together: one is missing.');
+    return undefined;
+  }
+  return { cert: readFile('TLS_CERT_FILE', certFile, faults), key: readFile('TLS_KEY_FILE', keyFile, faults) };
+}
+
+function readFile(setting: string, file: string, faults: string[]): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    faults.push(`${setting} names ${file}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+    return '';
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}

@@ -1,0 +1,361 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { maxJsonDepth } from '@soundings/contract/limits.ts';
+import type { Detail } from '@soundings/contract/problem.ts';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { sharedData } from '../testing/shared.ts';
+import { parseJson, type JsonValue } from './json.ts';
+
+function bytesOf(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+function valueOf(text: string): JsonValue {
+  const result = parseJson(bytesOf(text));
+  if ('fault' in result) throw new Error(result.fault.message);
+  return result.value;
+}
+
+function faultOf(body: string | Uint8Array): Detail {
+  const result = parseJson(typeof body === 'string' ? bytesOf(body) : body);
+  if ('value' in result) throw new Error(`accepted: ${JSON.stringify(result.value)}`);
+  return result.fault;
+}
+
+/** What JSON.parse makes of the bytes, or undefined where they are no UTF-8 or no JSON. */
+function native(bytes: Uint8Array): { text: string; value: unknown } | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return { text, value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first of our own rules that a text which JSON.parse accepts breaks: slow, and by tokens, not by descent. */
+function ruleBroken(text: string): string | undefined {
+  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g) ?? [];
+  const open: (Set<string> | undefined)[] = [];
+  for (const [i, token] of tokens.entries()) {
+    if (token === '{' || token === '[') open.push(token === '{' ? new Set() : undefined);
+    else if (token === '}' || token === ']') open.pop();
+    else if (token.startsWith('"')) {
+      const s = JSON.parse(token) as string;
+      if (s.includes('\0') || !s.isWellFormed()) return 'invalid text';
+      if (tokens[i + 1] === ':' && open.at(-1)?.has(s)) return 'duplicate key';
+      if (tokens[i + 1] === ':') open.at(-1)?.add(s);
+    } else if (/\d/.test(token) && !Number.isFinite(Number(token))) return 'invalid json';
+    if (open.length > maxJsonDepth) return 'too deep';
+  }
+  return undefined;
+}
+
+/** Texts on both sides of the grammar: pieces strung together, in and out of brackets, and values with a bit cut out. */
+function mangled(): fc.Arbitrary<string> {
+  const signs = [...'{}[],:"\\ \n\r\t\f\0\u00a0\ufeff\u001f\u0010', '//', "'"];
+  const scalars = '0 1 - + . e E 00 1e9 1e999 -1E+400 0.5 true false null tru NaN'.split(' ');
+  const parts = '"a" "a":1 "a":1, "\\u0061":2 ,"a":{} "b":[ {"a": [[ ]] "" "":0 "é😀"'.split(' ');
+  const escapes =
+    '\\u \\u0000 \\u00 \\u001 \\ud83d \\ude00 \\ud83d\\ude00 \\uD800\\u0041 \\n \\/ \\x \\"'.split(' ');
+  const long = ['9'.repeat(309), '['.repeat(31), '['.repeat(33), ']'.repeat(31), ']'.repeat(33)];
+  const piece = fc.constantFrom(...signs, ...scalars, ...parts, ...escapes, ...long);
+  const pieces = fc.array(piece, { maxLength: 12 }).map((list) => list.join(''));
+  const open = fc.constantFrom('[', '{', '"', '{"a":"', '[{"a":1,');
+  const inside = fc
+    .tuple(open, pieces, fc.constantFrom(']', '}', '"', '"}', '}]'))
+    .map((list) => list.join(''));
+  const cut = fc.tuple(fc.jsonValue(), fc.nat(), fc.nat(3), pieces).map(([value, at, gone, put]) => {
+    const text = JSON.stringify(value);
+    const place = at % (text.length + 1);
+    return text.slice(0, place).toWellFormed() + put + text.slice(place + gone).toWellFormed();
+  });
+  const nested = fc
+    .tuple(fc.integer({ min: 30, max: 35 }), fc.constantFrom('1', '', '{}', '{"a":1}', '[],[]'))
+    .map(([depth, value]) => '['.repeat(depth) + value + ']'.repeat(depth));
+  const key = fc.constantFrom(
+    '"a"',
+    '"b"',
+    '"c"',
+    '"\\u0061"',
+    '""',
+    '"\\ud83d\\ude00"',
+    '"\\ude00"',
+    '"\\u0000"',
+  );
+  const value = fc.constantFrom('1', '{}', '"a"', '{"a":1}', '["\\ud83d"]', '[1e999]', '-1e308');
+  const entry = fc.tuple(key, value).map((list) => list.join(':'));
+  const object = fc.array(entry, { maxLength: 4 }).map((list) => `{${list.join()}}`);
+  return fc.oneof(cut, pieces, inside, nested, object);
+}
+
+/** Whether the parser does with the bytes what JSON.parse and our own rules together say. */
+function agrees(bytes: Uint8Array): boolean {
+  const result = parseJson(bytes);
+  const expected = native(bytes);
+  if (expected === undefined) return 'fault' in result;
+  const broken = ruleBroken(expected.text);
+  if (broken !== undefined) return 'fault' in result && result.fault.type === broken;
+  return 'value' in result && isDeepStrictEqual(result.value, expected.value);
+}
+
+describe('what is accepted', () => {
+  test('is returned as JSON.parse returns it, whatever JSON value was written', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: 'binary' }), fc.constantFrom('', ' ', '\t'), (value, indent) => {
+        const text = JSON.stringify(value, null, indent);
+        fc.pre(!text.includes('\\u0000'));
+        const read = valueOf(text);
+        expect(isDeepStrictEqual(read, JSON.parse(text))).toBe(true);
+        expect(isDeepStrictEqual(read, JSON.parse(JSON.stringify(value)))).toBe(true);
+        expect(JSON.stringify(read)).toBe(JSON.stringify(value));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('is what JSON.parse accepts and breaks none of our own rules, however a text is mangled', () => {
+    const kinds = new Map<string | undefined, number>();
+    fc.assert(
+      fc.property(mangled(), (text) => {
+        const expected = native(bytesOf(text));
+        const kind = expected === undefined ? 'not json' : ruleBroken(expected.text);
+        kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+        expect(agrees(bytesOf(text))).toBe(true);
+      }),
+      { numRuns: 20_000 },
+    );
+    // Each way to end was met often enough for the property to mean something.
+    expect(kinds.size).toBe(6);
+    expect(Math.min(...kinds.values())).toBeGreaterThan(100);
+  });
+
+  test('may begin with a byte order mark and have white space around it', () => {
+    expect(valueOf('\ufeff {"a":1}\r\n')).toEqual({ a: 1 });
+    expect(faultOf('\ufeff\ufeff1')).toMatchObject({
+      type: 'invalid json',
+      message: expect.stringContaining('U+FEFF'),
+    });
+  });
+
+  test('may have keys such as __proto__ and constructor, which become plain properties and change no prototype', () => {
+    const value = valueOf('{"__proto__":{"admin":true},"constructor":{"prototype":1},"toString":null}');
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(Object.keys(value as object)).toEqual(['__proto__', 'constructor', 'toString']);
+    expect(value).not.toHaveProperty('admin');
+    expect(({} as { admin?: boolean }).admin).toBeUndefined();
+  });
+
+  test(`may be nested ${maxJsonDepth} deep, and may hold the same key in different objects`, () => {
+    expect(faultOf('['.repeat(33) + ']'.repeat(33)).type).toBe('too deep');
+    expect(
+      isDeepStrictEqual(
+        valueOf('['.repeat(32) + ']'.repeat(32)),
+        JSON.parse('['.repeat(32) + ']'.repeat(32)),
+      ),
+    ).toBe(true);
+    expect(valueOf('[[[]],[[]],{"a":{"a":{}},"b":{"a":1}},[],{}]')).toEqual([
+      [[]],
+      [[]],
+      { a: { a: {} }, b: { a: 1 } },
+      [],
+      {},
+    ]);
+  });
+});
+
+describe('what is refused', () => {
+  const worked: [body: string, type: string, path: string | undefined, words: string[]][] = [
+    ['', 'invalid json', '', ['line 1, column 1', 'a value was expected', 'the text ends']],
+    [
+      '{"a":1,}',
+      'invalid json',
+      '',
+      ['line 1, column 8', 'a key in double quotes was expected', '"}" was found'],
+    ],
+    ['{\n  "a" 1}', 'invalid json', '/a', ['line 2, column 7', '":" was expected', '"1" was found']],
+    [
+      '{"a":[1,\r\n2,,3]}',
+      'invalid json',
+      '/a/2',
+      ['line 2, column 3', 'a value was expected', '"," was found'],
+    ],
+    ['{"a":[1\r2]}', 'invalid json', '/a', ['line 2, column 1', '"," or "]" was expected']],
+    [
+      '{"a":{"b":1 "c":2}}',
+      'invalid json',
+      '/a',
+      ['line 1, column 13', '"," or "}" was expected', `'"' was found`],
+    ],
+    ['{"é😀":"é😀" x}', 'invalid json', '', ['line 1, column 12', '"x" was found']],
+    [
+      '{a:1}',
+      'invalid json',
+      '',
+      ['line 1, column 2', 'a key in double quotes, or "}" was expected', '"a" was found'],
+    ],
+    ['[tru]', 'invalid json', '/0', ['line 1, column 2', 'a value was expected', '"t" was found']],
+    ['[1] []', 'invalid json', '', ['line 1, column 5', 'the end of the text was expected']],
+    ['[01]', 'invalid json', '', ['line 1, column 3', '"," or "]" was expected']],
+    ['[-]', 'invalid json', '/0', ['line 1, column 3', 'a digit was expected']],
+    ['[1.]', 'invalid json', '/0', ['line 1, column 4', 'a digit was expected']],
+    ['[1e+]', 'invalid json', '/0', ['line 1, column 5', 'a digit was expected']],
+    [
+      '["a',
+      'invalid json',
+      '/0',
+      ['line 1, column 4', 'the closing quote of a string was expected', 'the text ends'],
+    ],
+    [
+      '["a\nb"]',
+      'invalid json',
+      '/0',
+      ['line 1, column 4', 'an escape in place of a control character', 'U+000A was found'],
+    ],
+    ['["\\x"]', 'invalid json', '/0', ['line 1, column 4', 'one of " \\ / b f n r t u', '"x" was found']],
+    ['["\\u12g4"]', 'invalid json', '/0', ['line 1, column 7', 'four hexadecimal digits', '"g" was found']],
+    ['{"n":[0, -1e309]}', 'invalid json', '/n/1', ['line 1, column 10', 'out of range']],
+    ['{"a":1,\n"b":2,\n "a":3}', 'duplicate key', '/a', ['"a"', 'line 3, column 2']],
+    ['{"x":{"~a/b":1,"\\u007ea\\/b":2}}', 'duplicate key', '/x/~0a~1b', ['line 1, column 16']],
+    ['{"x":[0,{"":1,"":2}]}', 'duplicate key', '/x/1/', ['line 1, column 15']],
+    ['["\\u0000"]', 'invalid text', '/0', ['U+0000', 'line 1, column 3']],
+    ['["a\0"]', 'invalid text', '/0', ['U+0000', 'line 1, column 4']],
+    ['{"a":{"b\\u0000":1}}', 'invalid text', '/a', ['U+0000', 'line 1, column 9']],
+    ['{"a":"\\ud83dx"}', 'invalid text', '/a', ['lone surrogate U+D83D', 'line 1, column 7']],
+    ['{"a":"\\uD83D\\uD83D\\uDE00"}', 'invalid text', '/a', ['lone surrogate U+D83D', 'line 1, column 7']],
+    ['["\\ude00\\ude00"]', 'invalid text', '/0', ['lone surrogate U+DE00', 'line 1, column 3']],
+    ['["\\ud83d\\ue000"]', 'invalid text', '/0', ['lone surrogate U+D83D', 'line 1, column 3']],
+    ['["\\u12:4"]', 'invalid json', '/0', ['line 1, column 7', 'four hexadecimal digits', '":" was found']],
+    ['{"a":"\\ude00\\ud83d"}', 'invalid text', '/a', ['lone surrogate U+DE00', 'line 1, column 7']],
+    [`{"a":${'['.repeat(40)}`, 'too deep', `/a${'/0'.repeat(31)}`, ['deeper than 32', 'line 1, column 37']],
+  ];
+
+  test.for(worked)('is placed by line, column and pointer: %j', ([body, type, path, words]) => {
+    const fault = faultOf(body);
+    expect(fault).toMatchObject({ type, path });
+    for (const word of words) expect(fault.message).toContain(word);
+  });
+
+  test('is the fault that comes first in the text', () => {
+    expect(faultOf('{"a":1,"a":2,"b":"\\u0000",').type).toBe('duplicate key');
+    expect(faultOf('{"b":"\\u0000","a":1,"a":2').type).toBe('invalid text');
+  });
+
+  test('is a key given twice among many, near or far, and however it is written', () => {
+    const many = Array.from({ length: 100 }, (_, i) => `"k${i}":${i}`);
+    expect(Object.keys(valueOf(`{${many.join()}}`) as object)).toHaveLength(100);
+    for (const again of [0, 14, 15, 16, 17, 99]) {
+      expect(faultOf(`{${many.join()},"\\u006b${again}":1}`)).toMatchObject({
+        type: 'duplicate key',
+        path: `/k${again}`,
+      });
+      expect(faultOf(`{${many.slice(0, again + 1).join()},"k${again}":1}`)).toMatchObject({
+        type: 'duplicate key',
+        path: `/k${again}`,
+      });
+    }
+  });
+
+  test('is not repeated at length: a long key is cut in the message, a long path left out', () => {
+    const key = `a${'😀'.repeat(40_000)}`;
+    const fault = faultOf(`{"${key}":1,"${key}":2}`);
+    expect(fault).not.toHaveProperty('path');
+    expect(fault.message.length).toBeLessThan(300);
+    expect(fault.message.isWellFormed()).toBe(true);
+  });
+
+  test.each([
+    ['a stray byte', [0x22, 0x61, 0xff, 0x22], 'byte 2, counted from 0, is FF'],
+    ['a sequence cut off by the end', [0x22, 0xe2, 0x82], 'byte 1, counted from 0, is E2'],
+    ['an overlong form', [0x22, 0xc3, 0xa9, 0xe0, 0x80, 0xaf, 0x22], 'byte 3, counted from 0, is E0'],
+    ['an encoded surrogate', [0x22, 0xed, 0xa0, 0x80, 0x22], 'byte 1, counted from 0, is ED'],
+    ['UTF-16 with a mark', [0xff, 0xfe, 0x5b, 0x00, 0x5d, 0x00], 'UTF-16'],
+    ['UTF-16 with a mark, big end first', [0xfe, 0xff, 0x00, 0x5b, 0x00, 0x5d], 'UTF-16'],
+    ['UTF-16 without a mark', [0x5b, 0x00, 0x5d, 0x00], 'UTF-16'],
+    ['UTF-16 without a mark, big end first', [0x00, 0x5b, 0x00, 0x5d], 'UTF-16'],
+  ])('is what is not UTF-8, with the byte: %s', (_, body, words) => {
+    expect(faultOf(Uint8Array.from(body))).toMatchObject({
+      type: 'invalid utf-8',
+      path: '',
+      message: expect.stringContaining(words),
+    });
+  });
+
+  test('is told, never thrown, whatever the bytes; and the byte named is the first that cannot stand', () => {
+    const telling = [
+      0x22, 0x61, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc1, 0xc2, 0xe0, 0xe2, 0xed, 0xef, 0xf0, 0xf1, 0xf4,
+      0xf5,
+    ];
+    const likely = fc.array(fc.constantFrom(...telling)).map((list) => Uint8Array.from(list));
+    fc.assert(
+      fc.property(fc.oneof(fc.uint8Array(), likely), (bytes) => {
+        const told = 'fault' in parseJson(bytes) ? faultOf(bytes).message : '';
+        const at = Number(/byte (\d+), counted/.exec(told)?.[1] ?? bytes.length);
+        const prefixes = Array.from({ length: bytes.length + 1 }, (_, end) => bytes.subarray(0, end));
+        expect(agrees(bytes)).toBe(true);
+        expect(decodes(bytes.subarray(0, at)) || told.includes('UTF-16')).toBe(true);
+        expect(prefixes.slice(at + 1).some(decodes)).toBe(false);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+});
+
+function decodes(bytes: Uint8Array): boolean {
+  try {
+    return typeof new TextDecoder('utf-8', { fatal: true }).decode(bytes) === 'string';
+  } catch {
+    return false;
+  }
+}
+
+describe('a hostile body', () => {
+  test.each([
+    ['a million keys', () => `{${Array.from({ length: 1_000_000 }, (_, i) => `"k${i}":0`).join()}}`],
+    ['sixteen million escapes in one string', () => `"${'\\n'.repeat(16_000_000)}"`],
+    [
+      'a million escaped keys',
+      () => `{${Array.from({ length: 1_000_000 }, (_, i) => `"\\u006b${i}":0`).join()}}`,
+    ],
+    ['thirty million opening brackets', () => '['.repeat(30_000_000)],
+    ['thirty million line ends before the fault', () => `${'\n'.repeat(30_000_000)}x`],
+  ])('takes seconds, not minutes: %s', (_, body) => {
+    const bytes = bytesOf(body());
+    const start = performance.now();
+    parseJson(bytes);
+    expect(performance.now() - start).toBeLessThan(20_000);
+  });
+});
+
+const suite = sharedData('lists/json-parsing');
+const absent = suite === undefined ? ' (skipped: ../shared/data/lists/json-parsing is absent)' : '';
+
+function texts(prefix: string): [name: string, bytes: Uint8Array][] {
+  const names = readdirSync(suite ?? '').filter((name) => name.startsWith(prefix));
+  expect(names.length).toBeGreaterThan(30);
+  return names.map((name) => [name, readFileSync(join(suite ?? '', name))]);
+}
+
+describe('the JSON parsing test suite', () => {
+  test.skipIf(absent)(
+    `every text that must parse gives what JSON.parse gives, or breaks a rule of ours${absent}`,
+    () => {
+      const all = texts('y_');
+      const refused = all.flatMap(([, bytes]) => ruleBroken(native(bytes)?.text ?? '') ?? []);
+      expect(all.filter(([, bytes]) => native(bytes) === undefined)).toEqual([]);
+      expect(all.filter(([, bytes]) => !agrees(bytes)).map(([name]) => name)).toEqual([]);
+      expect(new Set(refused)).toEqual(new Set(['duplicate key', 'invalid text']));
+    },
+  );
+
+  test.skipIf(absent)(`every text that must not parse is refused${absent}`, () => {
+    const accepted = texts('n_').filter(([, bytes]) => 'value' in parseJson(bytes));
+    expect(accepted.map(([name]) => name)).toEqual([]);
+  });
+
+  test.skipIf(absent)(`every text that may parse is refused or gives what JSON.parse gives${absent}`, () => {
+    const wrong = texts('i_').filter(([, bytes]) => !agrees(bytes));
+    expect(wrong.map(([name]) => name)).toEqual([]);
+  });
+});

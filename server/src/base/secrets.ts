@@ -1,0 +1,73 @@
+// Secrets: how API tokens are made, recognised and digested, and how passwords are made and digested.
+import { argon2, createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import { crc32 } from 'node:zlib';
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const tokenForm = /^snd_([0-9A-Za-z]{40})([0-9A-Za-z]{6})$/;
+
+/** A new token: `snd_`, 40 random base-62 characters, and their checksum (decision 3). */
+export function newToken(): string {
+  const body = randomText(40);
+  return `snd_${body}${checksum(body)}`;
+}
+
+/** Whether a text can be a token at all: a mistyped one is refused without a look-up. */
+export function isTokenShaped(text: string): boolean {
+  const [, body, sum] = tokenForm.exec(text) ?? [];
+  return body !== undefined && sum === checksum(body);
+}
+
+/** The only form in which a token is kept. */
+export function tokenHash(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+/** A new password: 20 base-62 characters. */
+export function newPassword(): string {
+  return randomText(20);
+}
+
+// OWASP's first choice for Argon2id: 19 MiB, two passes, one lane.
+const cost = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
+const deriveKey = promisify(argon2);
+
+/** Digests a password with Argon2id, in the usual text form, which carries its parameters and salt. */
+export async function hashPassword(password: string): Promise<string> {
+  const nonce = randomBytes(16);
+  const tag = await deriveKey('argon2id', { message: password, nonce, ...cost });
+  return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(nonce)}$${base64(tag)}`;
+}
+
+/** Whether a password is the one that was digested. */
+export async function isPassword(password: string, hash: string): Promise<boolean> {
+  const [, memory, passes, parallelism, salt, wanted] =
+    /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/.exec(hash) ?? [];
+  if (salt === undefined || wanted === undefined) return false;
+  const expected = Buffer.from(wanted, 'base64');
+  const tag = await deriveKey('argon2id', {
+    message: password,
+    nonce: Buffer.from(salt, 'base64'),
+    memory: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism),
+    tagLength: expected.length,
+  });
+  return timingSafeEqual(tag, expected);
+}
+
+function randomText(length: number): string {
+  return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
+}
+
+function checksum(body: string): string {
+  let rest = crc32(body);
+  let text = '';
+  for (let i = 0; i < 6; i++) {
+    text = alphabet[rest % 62] + text;
+    rest = Math.floor(rest / 62);
+  }
+  return text;
+}
+
+const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');

@@ -1,0 +1,356 @@
+// npx soundings …: the administration command. Works beside a running service, and without one.
+import { readFileSync } from 'node:fs';
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { type Account, type AccountSettings, changeAccount, createAccount } from './accounts/accounts.ts';
+import { setPassword } from './accounts/signin.ts';
+import { createToken, listTokens, revokeToken } from './accounts/tokens.ts';
+import { readConfig } from './base/config.ts';
+import { Fault } from './base/errors.ts';
+import { newPassword } from './base/secrets.ts';
+import { asFault, inTransaction, openPool, type Pool } from './db/db.ts';
+import { openEmbedded } from './db/embedded.ts';
+import { migrate } from './db/migrate.ts';
+import { createGroup, createUser, defineAttribute } from './people/people.ts';
+import { approveRun, listRuns } from './sync/runs.ts';
+
+type Values = Record<string, string | boolean | string[] | undefined>;
+type Command = {
+  usage: string;
+  options: NonNullable<ParseArgsConfig['options']>;
+  /** Returns what --json prints; `say` makes the words for people of it. */
+  run: (pool: Pool, values: Values) => Promise<unknown>;
+  say: (result: never) => string;
+};
+
+/** Wrong use of the command itself: exit status 2. */
+class UsageError extends Error {}
+
+const text = { type: 'string' } as const;
+const list = { type: 'string', multiple: true } as const;
+const flag = { type: 'boolean' } as const;
+const limits = ['users', 'groups'].flatMap((kind) =>
+  ['created', 'updated', 'deleted'].map((verb) => `max-${kind}-${verb}`),
+);
+const account = { account: text };
+
+const commands: Record<string, Command> = {
+  'account create': {
+    usage:
+      '--name N --admin-email E [--admin-password-stdin] [--timezone Z] [--language L] [--threshold K]\n' +
+      '    A company, and its first administrator.',
+    options: {
+      name: text,
+      'admin-email': text,
+      'admin-password-stdin': flag,
+      timezone: text,
+      language: text,
+      threshold: text,
+    },
+    run: accountCreate,
+    say: (made: Awaited<ReturnType<typeof accountCreate>>) =>
+      [
+        `Account ${made.account.id} "${made.account.name}" is made.`,
+        `SFTP user name  ${made.account.sftpUsername}`,
+        `Administrator   ${made.admin.email}`,
+        ...(made.admin.password ? [`Password        ${made.admin.password}   (shown only now)`] : []),
+      ].join('\n'),
+  },
+  'account set': {
+    usage:
+      '--account ID [--name N] [--timezone Z] [--language L] [--threshold K] [--publication weekly|live]\n' +
+      `    [--allow CIDR,…] [--apply-files true|false] ${limits.map((one) => `[--${one} N]`).join(' ')}\n` +
+      '    Changes the settings that are given. --publication live shows the figures of the open week as they stand:\n' +
+      '    whoever reads them often can tell single answers. --allow "" lets any address upload.',
+    options: {
+      ...account,
+      name: text,
+      timezone: text,
+      language: text,
+      threshold: text,
+      publication: text,
+      allow: text,
+      'apply-files': text,
+      ...Object.fromEntries(limits.map((one) => [one, text])),
+    },
+    run: (pool, values) =>
+      inTransaction(pool, (tx) => changeAccount(tx, accountOf(values), settingsOf(values))),
+    say: (settings: Account) => table(Object.entries(settings).map(([name, value]) => [name, String(value)])),
+  },
+  'token create': {
+    usage:
+      '--account ID --name N [--scope data --scope organization --scope files] [--expires DATE]\n' +
+      '    An API token, shown only now. Without --scope it has all three.',
+    options: { ...account, name: text, scope: list, expires: text },
+    run: (pool, values) =>
+      createToken(pool, accountOf(values), {
+        name: needed(values, 'name'),
+        scopes: (values['scope'] as string[] | undefined) ?? ['data', 'organization', 'files'],
+        ...(values['expires'] !== undefined && { expires: String(values['expires']) }),
+      }),
+    say: ({ id, token, scopes }: Awaited<ReturnType<typeof createToken>>) =>
+      `Token ${id} for ${scopes.join(', ')} is made (shown only now):\n${token}`,
+  },
+  'token list': {
+    usage: '--account ID',
+    options: account,
+    run: (pool, values) => listTokens(pool, accountOf(values)),
+    say: (tokens: Awaited<ReturnType<typeof listTokens>>) =>
+      table([
+        ['id', 'name', 'scopes', 'expires', 'last used', 'revoked'],
+        ...tokens.map((token) => [
+          String(token.id),
+          token.name,
+          token.scopes.join(' '),
+          moment(token.expiresAt),
+          moment(token.lastUsedAt),
+          moment(token.revokedAt),
+        ]),
+      ]),
+  },
+  'token revoke': {
+    usage: '--account ID --id T\n    From now on the token opens nothing.',
+    options: { ...account, id: text },
+    run: async (pool, values) => {
+      const id = numberOf(values, 'id');
+      await revokeToken(pool, accountOf(values), id);
+      return { id, revoked: true };
+    },
+    say: ({ id }: { id: number }) => `Token ${id} is revoked.`,
+  },
+  'attribute define': {
+    usage: '--account ID --name gender [--values Male,Female]\n    A custom attribute that users may have.',
+    options: { ...account, name: text, values: text },
+    run: (pool, values) => {
+      const allowedValues = values['values'] === undefined ? null : commaList(String(values['values']));
+      return inTransaction(pool, async (tx) => {
+        const made = await defineAttribute(tx, accountOf(values), { name: needed(values, 'name'), allowedValues });
+        return { name: made.name, values: made.allowedValues };
+      });
+    },
+    say: ({ name, values }: { name: string; values: string[] | null }) =>
+      `The attribute "${name}" takes ${values ? values.join(', ') : 'any text'}.`,
+  },
+  'group create': {
+    usage: '--account ID --name N [--external-id X] [--parent GROUP_ID]\n    A group made by hand.',
+    options: { ...account, name: text, 'external-id': text, parent: text },
+    run: async (pool, values) => ({
+      id: await inTransaction(pool, (tx) =>
+        createGroup(tx, accountOf(values), {
+          name: needed(values, 'name'),
+          ...(values['external-id'] !== undefined && { externalId: String(values['external-id']) }),
+          ...(values['parent'] !== undefined && { parentId: numberOf(values, 'parent') }),
+        }),
+      ),
+    }),
+    say: ({ id }: { id: number }) => `Group ${id} is made.`,
+  },
+  'user create': {
+    usage:
+      '--account ID --first-name F --last-name L [--email E] [--role R] [--external-id X] [--member-of GROUP_ID …]\n' +
+      '    A user made by hand.',
+    options: {
+      ...account,
+      'first-name': text,
+      'last-name': text,
+      email: text,
+      role: text,
+      'external-id': text,
+      'member-of': list,
+    },
+    run: async (pool, values) => ({
+      id: await inTransaction(pool, (tx) =>
+        createUser(tx, accountOf(values), {
+          firstName: needed(values, 'first-name'),
+          lastName: needed(values, 'last-name'),
+          ...(values['email'] !== undefined && { email: String(values['email']) }),
+          ...(values['role'] !== undefined && { role: String(values['role']) }),
+          ...(values['external-id'] !== undefined && { externalId: String(values['external-id']) }),
+          memberOf: ((values['member-of'] as string[] | undefined) ?? []).map((id) => wholeNumber(id, 'member-of')),
+        }),
+      ),
+    }),
+    say: ({ id }: { id: number }) => `User ${id} is made.`,
+  },
+  'runs list': {
+    usage: '--account ID [--limit N]\n    Organization requests and files, newest first.',
+    options: { ...account, limit: text },
+    run: async (pool, values) => {
+      const limit = values['limit'] === undefined ? 20 : numberOf(values, 'limit');
+      const runs = await listRuns(pool, accountOf(values), limit);
+      return runs.map(({ id, at, source, file, validateOnly, outcome, summary, details }) => ({
+        id,
+        at,
+        source,
+        ...(file !== null && { file }),
+        validateOnly,
+        outcome,
+        summary,
+        ...(details !== null && { details }),
+      }));
+    },
+    say: (runs: { id: string; at: Date; source: string; outcome: string; summary: unknown; details?: unknown[] }[]) =>
+      table([
+        ['id', 'at', 'source', 'outcome', 'users + ~ −', 'groups + ~ −', 'faults'],
+        ...runs.map((run) => [
+          run.id,
+          moment(run.at),
+          run.source,
+          run.outcome,
+          ...countsOf(run.summary as Parameters<typeof countsOf>[0]),
+          String(run.details?.length ?? ''),
+        ]),
+      ]),
+  },
+  'run approve': {
+    usage: '--account ID --id R\n    Applies a held run.',
+    options: { ...account, id: text },
+    run: async (pool, values) => {
+      const id = needed(values, 'id');
+      await approveRun(pool, accountOf(values), id);
+      return { id };
+    },
+    say: ({ id }: { id: string }) => `Run ${id} is applied.`,
+  },
+  migrate: {
+    usage: '\n    Brings the database to the schema of this version; every other command does so too.',
+    options: {},
+    run: async (pool) => ({ applied: await migrate(pool) }),
+    say: ({ applied }: { applied: string[] }) =>
+      applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database is up to date.',
+  },
+};
+
+async function accountCreate(pool: Pool, values: Values) {
+  const email = needed(values, 'admin-email');
+  const given = values['admin-password-stdin'] ? readFileSync(0, 'utf8').replace(/\r?\n$/, '') : undefined;
+  const password = given ?? newPassword();
+  const wanted = {
+    name: needed(values, 'name'),
+    ...(values['timezone'] !== undefined && { timezone: String(values['timezone']) }),
+    ...(values['language'] !== undefined && { language: String(values['language']) }),
+    ...(values['threshold'] !== undefined && { threshold: numberOf(values, 'threshold') }),
+  };
+  return inTransaction(pool, async (tx) => {
+    const { id, name, sftpUsername } = await createAccount(tx, wanted);
+    const adminId = await createUser(tx, id, { firstName: '', lastName: '', email, role: 'Administrator' });
+    await setPassword(tx, id, adminId, password);
+    const admin = { id: adminId, email, ...(given === undefined && { password }) };
+    return { account: { id, name, sftpUsername }, admin };
+  });
+}
+
+function settingsOf(values: Values): Partial<AccountSettings> {
+  const settings: Partial<AccountSettings> = {};
+  if (values['name'] !== undefined) settings.name = String(values['name']);
+  if (values['timezone'] !== undefined) settings.timezone = String(values['timezone']);
+  if (values['language'] !== undefined) settings.language = String(values['language']);
+  if (values['threshold'] !== undefined) settings.threshold = numberOf(values, 'threshold');
+  if (values['publication'] !== undefined) settings.publication = String(values['publication']) as 'weekly' | 'live';
+  if (values['allow'] !== undefined) settings.allow = commaList(String(values['allow']));
+  if (values['apply-files'] !== undefined) settings.applyFiles = trueOrFalse(values, 'apply-files');
+  for (const option of limits) {
+    if (values[option] === undefined) continue;
+    const setting = option.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+    settings[setting as 'maxUsersCreated'] = numberOf(values, option);
+  }
+  return settings;
+}
+
+function needed(values: Values, option: string): string {
+  const value = values[option];
+  if (typeof value !== 'string') throw new UsageError(`--${option} is missing.`);
+  return value;
+}
+
+const accountOf = (values: Values) => numberOf(values, 'account');
+const numberOf = (values: Values, option: string) => wholeNumber(needed(values, option), option);
+
+function wholeNumber(value: string, option: string): number {
+  if (!/^\d{1,9}$/.test(value)) throw new UsageError(`--${option} takes a whole number, not "${value}".`);
+  return Number(value);
+}
+
+function trueOrFalse(values: Values, option: string): boolean {
+  const value = needed(values, option);
+  if (value !== 'true' && value !== 'false') throw new UsageError(`--${option} takes true or false, not "${value}".`);
+  return value === 'true';
+}
+
+const commaList = (value: string) =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+const moment = (at: Date | null) => at?.toISOString().slice(0, 16).replace('T', ' ') ?? '';
+
+type CountsByAction = { created: number; updated: number; deleted: number };
+
+function countsOf(summary: { users: CountsByAction; groups: CountsByAction } | null): [string, string] {
+  const words = (counts: CountsByAction) => `${counts.created} ${counts.updated} ${counts.deleted}`;
+  return summary ? [words(summary.users), words(summary.groups)] : ['', ''];
+}
+
+function table(rows: string[][]): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  return rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ').trimEnd()).join('\n');
+}
+
+function usage(names = Object.keys(commands)): string {
+  const lines = names.map((name) => `  npx soundings ${name} ${commands[name]?.usage}`);
+  return `${lines.join('\n')}\n  npx soundings version\n\nEvery command takes --json.\n`;
+}
+
+async function main(args: string[]): Promise<void> {
+  const name = [args.slice(0, 2).join(' '), args[0] ?? ''].find((one) => one in commands || one === 'version');
+  if (args.length === 0 || args[0] === 'help' || args[0] === '--help') return print(usage());
+  if (name === undefined) throw new UsageError(`There is no command "${args.slice(0, 2).join(' ')}".`);
+  const rest = args.slice(name.split(' ').length);
+  if (name === 'version') return printVersion(rest);
+  const command = commands[name] as Command;
+  if (rest.includes('--help')) return print(usage([name]));
+  const { json, ...values } = readOptions(name, command, rest);
+  const result = await withDatabase((pool) => command.run(pool, values));
+  print(json ? JSON.stringify(result) : command.say(result as never));
+}
+
+function printVersion(rest: string[]): void {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+  print(rest.includes('--json') ? JSON.stringify({ version }) : `soundings ${version}, Node ${process.version}`);
+}
+
+function readOptions(name: string, command: Command, args: string[]): Values {
+  try {
+    return parseArgs({ args, options: { ...command.options, json: flag }, strict: true }).values as Values;
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\n${usage([name])}`);
+  }
+}
+
+async function withDatabase<T>(work: (pool: Pool) => Promise<T>): Promise<T> {
+  const config = readConfig(process.env);
+  const embedded =
+    config.databaseUrl === undefined
+      ? await openEmbedded(config.dataDir, { role: 'command', log: () => {} })
+      : undefined;
+  const pool = openPool(config.databaseUrl ?? (embedded?.url as string), 2);
+  try {
+    await migrate(pool);
+    return await work(pool);
+  } finally {
+    await pool.end({ timeout: 5 });
+    await embedded?.stop();
+  }
+}
+
+const print = (words: string) => void process.stdout.write(`${words.replace(/\n$/, '')}\n`);
+
+try {
+  await main(process.argv.slice(2));
+} catch (thrown) {
+  const error = asFault(thrown);
+  const isOurs = error instanceof Fault || error instanceof UsageError;
+  const details = error instanceof Fault ? error.details.slice(1).map(({ message }) => `\n- ${message}`) : [];
+  process.stderr.write(`${isOurs ? `${error.message}${details.join('')}` : (error as Error).stack}\n`);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}

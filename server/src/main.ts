@@ -1,0 +1,60 @@
+// npm start: the service, until a signal says stop.
+import { startApp } from './app.ts';
+import { type Config, readConfig } from './base/config.ts';
+import { Fault } from './base/errors.ts';
+import { type Log, openLog } from './base/log.ts';
+import { openEmbedded } from './db/embedded.ts';
+
+try {
+  const config = readConfig(process.env);
+  await serve(config, openLog(config.logLevel));
+} catch (error) {
+  fail(error);
+}
+
+async function serve(config: Config, log: Log): Promise<void> {
+  const database = openDatabase(config, log);
+  const url = database.then((opened) => opened.url);
+  url.catch(() => {}); // told by whoever waits for it
+  const closeDatabase = () =>
+    database.then(
+      (opened) => opened.stop(),
+      () => {},
+    );
+  try {
+    const app = await startApp(config, url, log);
+    stopOnSignal(async () => {
+      log.info('Stopping: running requests end, new ones get 503');
+      await app.stop(config.shutdownSeconds);
+      await closeDatabase();
+      log.info('Stopped');
+    });
+    log.info({ address: app.address }, 'Listening');
+    await app.started;
+    log.info({ address: app.address, publicUrl: config.publicUrl }, 'Ready');
+  } catch (error) {
+    await closeDatabase();
+    throw error;
+  }
+}
+
+function stopOnSignal(stop: () => Promise<void>): void {
+  let signals = 0;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (++signals > 1) process.exit(1); // whoever asks twice does not want to wait
+      stop().then(() => process.exit(0), fail);
+    });
+  }
+}
+
+async function openDatabase(config: Config, log: Log): Promise<{ url: string; stop(): Promise<void> }> {
+  if (config.databaseUrl !== undefined) return { url: config.databaseUrl, stop: async () => {} };
+  return openEmbedded(config.dataDir, { role: 'service', log: (message) => log.info(message) });
+}
+
+function fail(error: unknown): never {
+  const text = error instanceof Fault ? error.message : error instanceof Error ? error.stack : String(error);
+  process.stderr.write(`${text}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,22 @@
+// Interface A: GET /v1/groups.
+import { getGroups, type Group } from '@soundings/contract/data.ts';
+import type { Pool } from '../db/db.ts';
+import type { Server } from '../http/server.ts';
+import { type GroupRow, selectGroups } from './people.sql.ts';
+import { subgroupsOf } from './tree.ts';
+
+export function serveGroups(server: Server, pool: Promise<Pool>): void {
+  server.serve(getGroups, async ({ caller }) => groupList(await selectGroups(await pool, caller.accountId)));
+}
+
+/** The groups as §2.1 has them: what is not set is left out. */
+function groupList(rows: GroupRow[]): Group[] {
+  const subgroups = subgroupsOf(rows);
+  return rows.map(({ id, externalId, name, description }) => ({
+    id,
+    ...(externalId !== null && { externalId }),
+    name,
+    ...(description !== null && { description }),
+    subgroups: subgroups.get(id) ?? [],
+  }));
+}

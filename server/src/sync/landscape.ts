@@ -1,0 +1,64 @@
+// Which groups a request leaves, and where each of them stands in the tree then (decisions B8, B9, B12). Pure.
+import type { Organization } from '@soundings/contract/organization.ts';
+import { nearestStaying } from '../people/tree.ts';
+import type { GroupKey, HeldGroup, Target } from './held.ts';
+
+export type Landscape = {
+  /** The groups that a request can name: its own, and those made by hand that have an externalId. */
+  targets: Map<string, Target>;
+  byExternalId: Map<string, HeldGroup>;
+  byId: Map<number, HeldGroup>;
+  /** Managed groups that the request no longer lists. */
+  removed: Set<number>;
+  /** For every group that there will be, the one above it. An unknown parent counts as the top: it is a fault. */
+  parents: Map<GroupKey, GroupKey | null>;
+  /** Whether the request says where groups stand. */
+  speaksOfTree: boolean;
+};
+
+export function landscapeOf({ data }: Organization, groups: HeldGroup[]): Landscape {
+  const byId = new Map(groups.map((group) => [group.id, group]));
+  const byExternalId = new Map<string, HeldGroup>();
+  for (const group of groups) if (group.externalId !== null) byExternalId.set(group.externalId, group);
+
+  const listed = new Set(data.groups?.map(({ externalId }) => externalId));
+  const removed = new Set<number>();
+  const targets = new Map<string, Target>();
+  for (const { id, externalId, managed } of groups) {
+    if (data.groups && managed && !listed.has(externalId as string)) removed.add(id);
+    else if (externalId !== null) targets.set(externalId, { externalId, id, managed });
+  }
+  for (const { externalId } of data.groups ?? []) {
+    if (!targets.has(externalId)) targets.set(externalId, { externalId, id: null, managed: true });
+  }
+
+  const speaksOfTree = data.groups?.some((group) => group.parent !== undefined) ?? false;
+  const parents = new Map<GroupKey, GroupKey | null>();
+  for (const { id, parentId } of groups) {
+    if (removed.has(id)) continue;
+    const above = nearestStaying(
+      parentId,
+      (one) => byId.get(one)?.parentId ?? null,
+      (one) => !removed.has(one),
+    );
+    parents.set(id, above);
+  }
+  for (const { externalId, parent } of data.groups ?? []) {
+    const target = targets.get(externalId) as Target;
+    if (!target.managed) continue; // made by hand: a fault, and not ours to move
+    const above = parent === undefined || parent === null ? undefined : targets.get(parent);
+    if (speaksOfTree) parents.set(keyOf(target), above ? keyOf(above) : null);
+    else if (target.id === null) parents.set(keyOf(target), null);
+  }
+  return { targets, byExternalId, byId, removed, parents, speaksOfTree };
+}
+
+export function keyOf({ id, externalId }: Target): GroupKey {
+  return id ?? externalId;
+}
+
+/** What a group is called in a report: its externalId, or its id where it has none (as in the history format). */
+export function nameOf(key: GroupKey | null, { byId }: Landscape): string | { id: number } | null {
+  if (typeof key !== 'number') return key;
+  return byId.get(key)?.externalId ?? { id: key };
+}

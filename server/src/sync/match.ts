@@ -1,0 +1,141 @@
+// Whether a well-formed request fits the account: what it refers to exists, nothing made by hand is taken over,
+// the tree is a tree, addresses are unique, and an administrator stays (decisions B8 to B13). Pure.
+import { emailKey } from '@soundings/contract/formats.ts';
+import { maxTreeDepth } from '@soundings/contract/limits.ts';
+import { membershipKinds, type Organization, type User } from '@soundings/contract/organization.ts';
+import { attributeFault } from '../people/attributes.ts';
+import { treeFaults } from '../people/tree.ts';
+import { type Findings, quote } from './findings.ts';
+import type { Held, HeldUser } from './held.ts';
+import { type Landscape, nameOf } from './landscape.ts';
+
+export function matchOrganization(
+  organization: Organization,
+  held: Held,
+  landscape: Landscape,
+  findings: Findings,
+): void {
+  matchGroups(organization, landscape, findings);
+  const { users } = organization.data;
+  if (!users) return;
+  const heldUsers = new Map(held.users.map((user) => [user.externalId, user]));
+  for (const [i, user] of users.entries()) {
+    const path = `/data/users/${i}`;
+    const { externalId } = user;
+    if (heldUsers.get(externalId)?.managed === false) {
+      const message = `A user with the externalId ${quote(externalId)} was made by hand, and is not taken over.`;
+      findings.fault({ type: 'made by hand', message, path: `${path}/externalId`, externalId });
+    }
+    matchReferences(user, path, landscape, findings);
+    for (const [name, value] of Object.entries(user.externalProperties ?? {})) {
+      const fault = attributeFault(held.attributes, name, value);
+      const place = `${path}/externalProperties/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      if (fault) findings.fault({ ...fault, path: place, externalId });
+    }
+  }
+  matchEmails(users, held.users, heldUsers, findings);
+  if (!users.some((user) => staysAdministrator(user, heldUsers)) && !held.users.some(isAdministratorByHand)) {
+    const message =
+      'The account would have no active administrator left. Send one with the role Administrator, or make one by hand.';
+    findings.fault({ type: 'no administrator', message, path: '/data/users' });
+  }
+}
+
+function matchGroups({ data }: Organization, landscape: Landscape, findings: Findings): void {
+  const { byExternalId, removed, targets, parents } = landscape;
+  const places = new Map<unknown, number>();
+  for (const [i, { externalId, parent }] of (data.groups ?? []).entries()) {
+    const path = `/data/groups/${i}`;
+    places.set(externalId, i);
+    const present = byExternalId.get(externalId);
+    if (present?.managed === false) {
+      const message = `A group with the externalId ${quote(externalId)} was made by hand, and is not taken over.`;
+      findings.fault({ type: 'made by hand', message, path: `${path}/externalId`, externalId });
+    }
+    if (parent === undefined || parent === null || targets.has(parent)) continue;
+    const message = removed.has(byExternalId.get(parent)?.id ?? 0)
+      ? `The parent ${quote(parent)} is not in the request, which therefore removes it.`
+      : `There is no group ${quote(parent)} to be beneath.`;
+    findings.fault({ type: 'unknown parent', message, path: `${path}/parent`, externalId });
+  }
+  const nodes = [...parents].map(([id, parentId]) => ({ id, parentId }));
+  const { cycles, tooDeep } = treeFaults(nodes, maxTreeDepth);
+  const placeOf = (name: unknown) => (places.has(name) ? { path: `/data/groups/${places.get(name)}/parent` } : {});
+  for (const cycle of cycles) {
+    const names = cycle.map((key) => nameOf(key, landscape));
+    const way = names.map((name) => (typeof name === 'string' ? name : `group ${name?.id}`));
+    const first = names.find((name) => places.has(name));
+    const message = `Groups are beneath themselves: ${shorten(way).join(' → ')}. Change the parent of one of them.`;
+    findings.fault({
+      type: 'cycle',
+      message,
+      ...placeOf(first),
+      ...(typeof first === 'string' && { externalId: first }),
+    });
+  }
+  for (const key of tooDeep) {
+    const name = nameOf(key, landscape);
+    const message = `The group is on a level beyond ${maxTreeDepth}, the most that a tree may have.`;
+    findings.fault({ type: 'too deep', message, ...placeOf(name), ...(typeof name === 'string' && { externalId: name }) });
+  }
+}
+
+/** A cycle is named in full, save one of thousands. */
+function shorten(way: string[]): string[] {
+  return way.length <= 200 ? way : [...way.slice(0, 199), `… (${way.length - 200} more)`, way.at(-1) as string];
+}
+
+function matchReferences(user: User, path: string, landscape: Landscape, findings: Findings): void {
+  const { targets, byExternalId, removed } = landscape;
+  const { externalId, accessInfo } = user;
+  if (!accessInfo) return;
+  for (const kind of membershipKinds) {
+    const names = accessInfo[kind];
+    if (!names) continue;
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i] as string;
+      if (targets.has(name)) continue;
+      const message = removed.has(byExternalId.get(name)?.id ?? 0)
+        ? `The group ${quote(name)} is not in the request, which therefore removes it.`
+        : `There is no group ${quote(name)}.`;
+      findings.fault({ type: 'unknown group', message, path: `${path}/accessInfo/${kind}/${i}`, externalId });
+    }
+    if (names.length > 1 && new Set(names).size < names.length) {
+      const message = `${kind} of ${quote(externalId)} names a group twice; it counts once.`;
+      findings.warn({ type: 'named twice', message, path: `${path}/accessInfo/${kind}` });
+    }
+  }
+}
+
+/** Addresses as they will be, those kept included: an omitted one stays what it is. */
+function matchEmails(
+  users: User[],
+  heldUsers: HeldUser[],
+  byExternalId: Map<string | null, HeldUser>,
+  findings: Findings,
+): void {
+  const byHand = new Set(heldUsers.filter((user) => !user.managed).map((user) => user.emailKey));
+  const owners = new Map<string, number>();
+  for (const [i, { externalId, email }] of users.entries()) {
+    const kept = email === undefined ? (byExternalId.get(externalId)?.emailKey ?? null) : null;
+    const key = typeof email === 'string' ? emailKey(email) : kept;
+    if (key === null) continue;
+    const other = owners.get(key);
+    const path = `/data/users/${i}/email`;
+    if (other !== undefined) {
+      const message = `The address ${quote(key)} is that of ${quote(users[other]!.externalId)} too (/data/users/${other}/email).`;
+      findings.fault({ type: 'duplicate email', message, path, externalId });
+    } else if (byHand.has(key)) {
+      const message = `The address ${quote(key)} is that of a user who was made by hand.`;
+      findings.fault({ type: 'duplicate email', message, path, externalId });
+    }
+    owners.set(key, i);
+  }
+}
+
+function staysAdministrator(user: User, byExternalId: Map<string | null, HeldUser>): boolean {
+  const role = user.accessInfo?.role ?? byExternalId.get(user.externalId)?.role;
+  return role === 'Administrator' && user.active !== false;
+}
+
+const isAdministratorByHand = (user: HeldUser) => !user.managed && user.active && user.role === 'Administrator';

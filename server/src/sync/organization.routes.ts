@@ -1,0 +1,22 @@
+// Interface B: POST /v1/organization/organization, and the same at /v1/organization.
+import { maxOrganizationBodyBytes } from '@soundings/contract/limits.ts';
+import { postOrganization, postOrganizationShort } from '@soundings/contract/organization.ts';
+import type { Ask, Server } from '../http/server.ts';
+import type { Pushes } from './pushes.ts';
+
+export function serveOrganization(server: Server, pushes: Promise<Pushes>): void {
+  for (const operation of [postOrganization, postOrganizationShort]) {
+    server.serve(operation, async (ask) => push(ask, await pushes), {
+      bodyLimit: maxOrganizationBodyBytes,
+      encodings: ['gzip'],
+    });
+  }
+}
+
+async function push({ caller, body, request, reply }: Ask, pushes: Pushes): Promise<Buffer> {
+  const run = { id: request.id, source: 'api' as const, tokenId: caller.tokenId, file: null };
+  const gzip = request.headers['content-encoding'] !== undefined;
+  const report = await pushes.push(caller.accountId, run, body ?? new Uint8Array(), gzip);
+  reply.header('content-type', 'application/json; charset=utf-8');
+  return Buffer.from(report.buffer, report.byteOffset, report.byteLength);
+}

@@ -1,0 +1,296 @@
+// The plan: what has to be done so that the state is the one sent (§3, decisions B6 to B12). Pure: from what is
+// held and what was sent. It assumes a request without faults.
+import { emailKey } from '@soundings/contract/formats.ts';
+import {
+  type Change,
+  type Counts,
+  type MembershipKind,
+  membershipKinds,
+  type Organization,
+  type OrganizationGroup,
+  type Role,
+  type Summary,
+  type User,
+} from '@soundings/contract/organization.ts';
+import { digest } from '../base/digest.ts';
+import type { GroupKey, Held, HeldUser, Target, UserDetails } from './held.ts';
+import { keyOf, type Landscape, nameOf } from './landscape.ts';
+
+export type GroupState = { externalId: string; name: string; description: string | null; parent: GroupKey | null };
+
+export type UserState = {
+  externalId: string;
+  firstName: string;
+  lastName: string;
+  email: string | null;
+  emailKey: string | null;
+  phone: string | null;
+  active: boolean;
+  timezone: string | null;
+  language: string | null;
+  role: Role;
+  attributes: Record<string, string>;
+};
+
+/** A membership of a user (by id, or by externalId when new) in a group (by key). */
+export type Membership = { user: number | string; kind: MembershipKind; group: GroupKey };
+
+export type Plan = {
+  groups: {
+    create: GroupState[];
+    update: (GroupState & { id: number })[];
+    remove: number[];
+    /** Groups made by hand whose group above is removed, with the one that they come under. */
+    moveUp: { id: number; parent: GroupKey | null }[];
+  };
+  users: {
+    create: UserState[];
+    update: (UserState & { id: number })[];
+    remove: { id: number; externalId: string }[];
+    /** Whose own row is as sent, though the fingerprint did not tell: it is renewed. */
+    confirm: { id: number; externalId: string }[];
+  };
+  memberships: { add: Membership[]; remove: { user: number; kind: MembershipKind; group: number }[] };
+  summary: Summary;
+  changes: Change[];
+};
+
+/** The sent users that exist and may differ from what was sent last: those whose details the plan needs. */
+export function usersToCompare(organization: Organization, held: Held, { targets }: Landscape): number[] {
+  const force = organization.settings.forceSetLanguage === true;
+  const heldUsers = new Map(held.users.map((user) => [user.externalId, user]));
+  const ids: number[] = [];
+  for (const user of organization.data.users ?? []) {
+    const present = heldUsers.get(user.externalId);
+    if (present && present.fingerprint !== fingerprintOf(user, force, (name) => targets.get(name)?.id ?? null)) {
+      ids.push(present.id);
+    }
+  }
+  return ids;
+}
+
+/**
+ * Digests everything of a sent user that can change the state. Groups go in by id: ids are never used again, so a
+ * group that was removed and made anew is another one.
+ */
+export function fingerprintOf(user: User, force: boolean, idOf: (name: string) => number | null): string {
+  const { firstName, lastName, email, phone, active, timezone, language, accessInfo, externalProperties } = user;
+  const groups = membershipKinds.map((kind) => accessInfo?.[kind]?.map(idOf).toSorted());
+  const attributes = externalProperties && Object.entries(externalProperties).toSorted(byName);
+  // undefined becomes null in an array, and null means something else: so each gets a mark of its own.
+  const parts = [firstName, lastName, email, phone, active ?? true, timezone, force ? language : 0, accessInfo?.role];
+  return digest(JSON.stringify([...parts, ...groups, attributes].map((part) => (part === undefined ? 0 : part))));
+}
+
+export function planChanges(
+  organization: Organization,
+  held: Held,
+  landscape: Landscape,
+  details: ReadonlyMap<number, UserDetails>,
+): Plan {
+  const plan: Plan = {
+    groups: { create: [], update: [], remove: [], moveUp: [] },
+    users: { create: [], update: [], remove: [], confirm: [] },
+    memberships: { add: [], remove: [] },
+    summary: { users: noCounts(), groups: noCounts() },
+    changes: [],
+  };
+  if (organization.data.groups) planGroups(organization.data.groups, landscape, plan);
+  if (organization.data.users) planUsers(organization, held, landscape, details, plan);
+  return plan;
+}
+
+const noCounts = (): Counts => ({ created: 0, updated: 0, deleted: 0, unchanged: 0 });
+
+function planGroups(sent: OrganizationGroup[], landscape: Landscape, plan: Plan): void {
+  const { byExternalId, byId, removed, targets, parents } = landscape;
+  const { create, update, remove, moveUp } = plan.groups;
+  const counts = plan.summary.groups;
+  for (const { externalId, name, description } of sent) {
+    const parent = parents.get(keyOf(targets.get(externalId) as Target)) ?? null;
+    const before = byExternalId.get(externalId);
+    if (!before) {
+      create.push({ externalId, name, description: description ?? null, parent });
+      plan.changes.push({ entity: 'group', externalId, action: 'create' });
+      counts.created++;
+      continue;
+    }
+    const after = { name, description: description === undefined ? before.description : description, parent };
+    const fields = differences([
+      ['name', before.name, after.name],
+      ['description', before.description, after.description],
+      ['parent', nameOf(before.parentId, landscape), nameOf(parent, landscape)],
+    ]);
+    if (!fields) {
+      counts.unchanged++;
+      continue;
+    }
+    update.push({ id: before.id, externalId, ...after });
+    plan.changes.push({ entity: 'group', externalId, action: 'update', fields });
+    counts.updated++;
+  }
+  for (const id of removed) {
+    remove.push(id);
+    plan.changes.push({ entity: 'group', externalId: byId.get(id)?.externalId as string, action: 'delete' });
+    counts.deleted++;
+  }
+  for (const { id, managed, parentId } of byId.values()) {
+    const parent = parents.get(id) ?? null;
+    if (!managed && parent !== parentId) moveUp.push({ id, parent });
+  }
+}
+
+function planUsers(
+  { settings, data }: Organization,
+  held: Held,
+  landscape: Landscape,
+  details: ReadonlyMap<number, UserDetails>,
+  plan: Plan,
+): void {
+  const { create, remove } = plan.users;
+  const counts = plan.summary.users;
+  const heldUsers = new Map(held.users.map((user) => [user.externalId, user]));
+  const listed = new Set<string>();
+  for (const user of data.users ?? []) {
+    const { externalId } = user;
+    listed.add(externalId);
+    const before = heldUsers.get(externalId);
+    const beforeDetails = before && details.get(before.id);
+    if (!before) {
+      create.push(newUser(user));
+      for (const kind of membershipKinds) {
+        for (const name of new Set(user.accessInfo?.[kind])) {
+          plan.memberships.add.push({ user: externalId, kind, group: keyOf(landscape.targets.get(name) as Target) });
+        }
+      }
+      plan.changes.push({ entity: 'user', externalId, action: 'create' });
+      counts.created++;
+    } else if (beforeDetails && planUpdate(user, before, beforeDetails, settings, landscape, plan)) {
+      counts.updated++;
+    } else {
+      counts.unchanged++;
+    }
+  }
+  for (const { id, externalId, managed } of held.users) {
+    if (!managed || externalId === null || listed.has(externalId)) continue;
+    remove.push({ id, externalId });
+    plan.changes.push({ entity: 'user', externalId, action: 'delete' });
+    counts.deleted++;
+  }
+}
+
+function newUser(user: User): UserState {
+  const { externalId, firstName, lastName, email = null, phone = null, active = true } = user;
+  const attributes = Object.entries(user.externalProperties ?? {}).filter(([, value]) => value !== null);
+  return {
+    externalId,
+    firstName,
+    lastName,
+    email,
+    emailKey: email === null ? null : emailKey(email),
+    phone,
+    active,
+    timezone: user.timezone ?? null,
+    language: user.language ?? null,
+    role: user.accessInfo?.role ?? 'User',
+    attributes: Object.fromEntries(attributes) as Record<string, string>,
+  };
+}
+
+/** Puts what changes of an existing user into the plan; false when nothing does. */
+function planUpdate(
+  user: User,
+  before: HeldUser,
+  held: UserDetails,
+  settings: Organization['settings'],
+  landscape: Landscape,
+  plan: Plan,
+): boolean {
+  const { externalId, firstName, lastName, active = true } = user;
+  const { id } = before;
+  const email = user.email === undefined ? held.email : user.email;
+  const attributes = { ...held.attributes };
+  for (const [name, value] of Object.entries(user.externalProperties ?? {})) {
+    if (value === null) delete attributes[name];
+    else attributes[name] = value;
+  }
+  const after: UserState = {
+    externalId,
+    firstName,
+    lastName,
+    email,
+    emailKey: email === null ? null : emailKey(email),
+    phone: user.phone === undefined ? held.phone : user.phone,
+    active,
+    timezone: user.timezone ?? null,
+    language: settings.forceSetLanguage ? (user.language ?? held.language) : held.language,
+    role: user.accessInfo?.role ?? before.role,
+    attributes,
+  };
+  const own = differences([
+    ['firstName', held.firstName, firstName],
+    ['lastName', held.lastName, lastName],
+    ['email', held.email, after.email],
+    ['phone', held.phone, after.phone],
+    ['active', before.active, active],
+    ['timezone', held.timezone, after.timezone],
+    ['language', held.language, after.language],
+    ['role', before.role, after.role],
+    ...Object.keys(user.externalProperties ?? {}).map(
+      (name) =>
+        [`externalProperties.${name}`, held.attributes[name] ?? null, attributes[name] ?? null] as Comparison,
+    ),
+  ]);
+  const access = planMemberships(user, id, held, landscape, plan);
+  if (own) plan.users.update.push({ id, ...after });
+  else plan.users.confirm.push({ id, externalId });
+  if (!own && !access) return false;
+  plan.changes.push({ entity: 'user', externalId, action: 'update', fields: { ...own, ...access } });
+  return true;
+}
+
+/** A kind that is given replaces the entries of that kind in managed groups; those in groups made by hand stay. */
+function planMemberships(
+  { accessInfo }: User,
+  userId: number,
+  held: UserDetails,
+  landscape: Landscape,
+  plan: Plan,
+): Change['fields'] | undefined {
+  const { targets, byId } = landscape;
+  const comparisons: Comparison[] = [];
+  for (const kind of membershipKinds) {
+    const names = accessInfo?.[kind];
+    if (!names) continue;
+    const wanted = new Set(names.map((name) => keyOf(targets.get(name) as Target)));
+    const present = new Set<GroupKey>(held.memberships[kind]);
+    const added = [...wanted].filter((group) => !present.has(group));
+    const dropped = held.memberships[kind].filter((group) => !wanted.has(group) && byId.get(group)?.managed === true);
+    if (added.length === 0 && dropped.length === 0) continue;
+    for (const group of added) plan.memberships.add.push({ user: userId, kind, group });
+    for (const group of dropped) plan.memberships.remove.push({ user: userId, kind, group });
+    const after = [...present].filter((group) => !dropped.includes(group as number)).concat(added);
+    comparisons.push([kind, shownNames(present, landscape), shownNames(after, landscape)]);
+  }
+  return comparisons.length > 0
+    ? Object.fromEntries(comparisons.map(([name, from, to]) => [name, { from, to }]))
+    : undefined;
+}
+
+/** The groups by their externalIds, in order; those without one are none of the sender's. */
+function shownNames(keys: Iterable<GroupKey>, landscape: Landscape): string[] {
+  return [...keys]
+    .map((key) => nameOf(key, landscape))
+    .filter((name) => typeof name === 'string')
+    .toSorted();
+}
+
+type Comparison = [name: string, from: unknown, to: unknown];
+
+function differences(comparisons: Comparison[]): Change['fields'] | undefined {
+  const changed = comparisons.filter(([, from, to]) => from !== to && JSON.stringify(from) !== JSON.stringify(to));
+  if (changed.length === 0) return undefined;
+  return Object.fromEntries(changed.map(([name, from, to]) => [name, { from, to }]));
+}
+
+const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);

@@ -1,0 +1,112 @@
+// SQL of runs. Writers: runs.ts.
+import type { Change, Settings, Summary, Warning } from '@soundings/contract/organization.ts';
+import type { Detail } from '@soundings/contract/problem.ts';
+import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts';
+
+export type Outcome = 'validated' | 'applied' | 'refused' | 'held' | 'failed';
+
+export type RunRow = {
+  id: string;
+  at: Date;
+  source: 'api' | 'file';
+  tokenId: number | null;
+  file: string | null;
+  validateOnly: boolean;
+  outcome: Outcome;
+  message: string | null;
+  summary: Summary | null;
+  details: Detail[] | null;
+};
+
+export type RunStart = { id: string; source: 'api' | 'file'; tokenId: number | null; file: string | null };
+
+export type RunEnd = {
+  validateOnly: boolean;
+  outcome: Outcome;
+  message: string | null;
+  settings: Settings | null;
+  summary: Summary | null;
+  warnings: Warning[] | null;
+  details: Detail[] | null;
+};
+
+export async function insertRun(db: Db, accountId: AccountId, run: RunStart & RunEnd): Promise<void> {
+  await db`
+    insert into runs (account_id, run_id, source, token_id, file, validate_only, outcome, message, settings, summary,
+                      warnings, details)
+    values (${accountId}, ${run.id}, ${run.source}, ${run.tokenId}, ${run.file}, ${run.validateOnly}, ${run.outcome},
+            ${run.message}, ${run.settings && db.json(run.settings)}, ${run.summary && db.json(run.summary)},
+            ${run.warnings && db.json(run.warnings)}, ${run.details && db.json(run.details)})`;
+}
+
+export async function updateRun(tx: Transaction, accountId: AccountId, id: string, end: RunEnd): Promise<void> {
+  await tx`
+    update runs
+    set    validate_only = ${end.validateOnly},
+           outcome       = ${end.outcome},
+           message       = ${end.message},
+           settings      = ${end.settings && tx.json(end.settings)},
+           summary       = ${end.summary && tx.json(end.summary)},
+           warnings      = ${end.warnings && tx.json(end.warnings)},
+           details       = ${end.details && tx.json(end.details)}
+    where  account_id = ${accountId} and run_id = ${id}`;
+}
+
+export async function copyChanges(
+  tx: Transaction,
+  accountId: AccountId,
+  runId: string,
+  changes: Change[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  const rows = changes.map(
+    ({ entity, externalId, action, fields }, position) =>
+      [accountId, runId, position, entity, externalId, action, fields ? JSON.stringify(fields) : null] as const,
+  );
+  await copyInto(
+    tx`copy run_changes (account_id, run_id, position, entity, external_id, action, fields) from stdin`,
+    rows,
+  );
+}
+
+/** Erases what earlier runs tell of users who are removed (decision B13): that there was a change stays. */
+export async function eraseUserChanges(tx: Transaction, accountId: AccountId, externalIds: string[]): Promise<void> {
+  if (externalIds.length === 0) return;
+  await tx`
+    update run_changes
+    set    fields = null
+    where  account_id = ${accountId} and entity = 'user' and fields is not null
+      and  external_id = any(${externalIds})`;
+}
+
+/** The latest runs of the account, newest first. */
+export async function selectRuns(db: Db, accountId: AccountId, limit: number): Promise<RunRow[]> {
+  return db<RunRow[]>`
+    select run_id        as "id",
+           at            as "at",
+           source        as "source",
+           token_id      as "tokenId",
+           file          as "file",
+           validate_only as "validateOnly",
+           outcome       as "outcome",
+           message       as "message",
+           summary       as "summary",
+           details       as "details"
+    from   runs
+    where  account_id = ${accountId}
+    order  by at desc, run_id desc
+    limit  ${limit}`;
+}
+
+export async function selectRunOutcome(db: Db, accountId: AccountId, id: string): Promise<Outcome | undefined> {
+  const [row] = await db<{ outcome: Outcome }[]>`
+    select outcome from runs where account_id = ${accountId} and run_id = ${id}`;
+  return row?.outcome;
+}
+
+/** Removes runs, of every account, that are older than the given number of days; their changes go with them. */
+export async function deleteOldRuns(db: Db, days: number): Promise<void> {
+  await db`
+    delete from runs
+    where  account_id in (select account_id from accounts) and at < now() - make_interval(days => ${days})`;
+}

@@ -1,0 +1,228 @@
+// SQL of what a plan needs to know and of what it does: a fixed number of statements, whatever the number of people.
+// Writer of managed users and groups, and of all memberships in managed groups.
+import { type MembershipKind, membershipKinds } from '@soundings/contract/organization.ts';
+import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts';
+import type { HeldGroup, HeldUser, UserDetails } from './held.ts';
+
+/** All groups of the account, by id. */
+export async function selectHeldGroups(db: Db, accountId: AccountId): Promise<HeldGroup[]> {
+  return db<HeldGroup[]>`
+    select group_id    as "id",
+           external_id as "externalId",
+           managed     as "managed",
+           name        as "name",
+           description as "description",
+           parent_id   as "parentId"
+    from   groups
+    where  account_id = ${accountId}
+    order  by group_id`;
+}
+
+/** Of every user of the account, by id: what concerns others, and the fingerprint of what was last sent. */
+export async function selectHeldUsers(db: Db, accountId: AccountId): Promise<HeldUser[]> {
+  return db<HeldUser[]>`
+    select user_id     as "id",
+           external_id as "externalId",
+           managed     as "managed",
+           email_key   as "emailKey",
+           active      as "active",
+           role        as "role",
+           fingerprint as "fingerprint"
+    from   users
+    where  account_id = ${accountId}
+    order  by user_id`;
+}
+
+/** The rest of the given users, with their memberships. */
+export async function selectUserDetails(
+  db: Db,
+  accountId: AccountId,
+  userIds: number[],
+): Promise<Map<number, UserDetails>> {
+  if (userIds.length === 0) return new Map();
+  const rows = await db<Omit<UserDetails, 'memberships'>[]>`
+    select user_id    as "id",
+           first_name as "firstName",
+           last_name  as "lastName",
+           email      as "email",
+           phone      as "phone",
+           timezone   as "timezone",
+           language   as "language",
+           attributes as "attributes"
+    from   users
+    where  account_id = ${accountId} and user_id = any(${userIds})`;
+  const memberships = await db<{ userId: number; kind: MembershipKind; groupId: number }[]>`
+    select user_id as "userId", kind as "kind", group_id as "groupId"
+    from   memberships
+    where  account_id = ${accountId} and user_id = any(${userIds})
+    order  by group_id`;
+  const details = new Map(rows.map((row) => [row.id, { ...row, memberships: noMemberships() }]));
+  for (const { userId, kind, groupId } of memberships) details.get(userId)?.memberships[kind].push(groupId);
+  return details;
+}
+
+const noMemberships = () =>
+  Object.fromEntries(membershipKinds.map((kind) => [kind, [] as number[]])) as UserDetails['memberships'];
+
+/** Ids for new groups: taken before the rows are written, so that new groups can name each other as parents. */
+export async function takeGroupIds(tx: Transaction, count: number): Promise<number[]> {
+  const rows = await tx<{ id: number }[]>`
+    select nextval(pg_get_serial_sequence('groups', 'group_id'))::integer as id from generate_series(1, ${count})`;
+  return rows.map(({ id }) => id);
+}
+
+export async function takeUserIds(tx: Transaction, count: number): Promise<number[]> {
+  const rows = await tx<{ id: number }[]>`
+    select nextval(pg_get_serial_sequence('users', 'user_id'))::integer as id from generate_series(1, ${count})`;
+  return rows.map(({ id }) => id);
+}
+
+export type NewGroupRow = {
+  id: number;
+  externalId: string;
+  name: string;
+  description: string | null;
+  parentId: number | null;
+};
+
+export async function copyGroups(tx: Transaction, accountId: AccountId, groups: NewGroupRow[]): Promise<void> {
+  if (groups.length === 0) return;
+  const rows = groups.map(
+    (group) =>
+      [accountId, group.id, group.externalId, true, group.name, group.description, group.parentId] as const,
+  );
+  await copyInto(
+    tx`copy groups (account_id, group_id, external_id, managed, name, description, parent_id) from stdin`,
+    rows,
+  );
+}
+
+export async function updateGroups(
+  tx: Transaction,
+  accountId: AccountId,
+  groups: { id: number; name: string; description: string | null; parentId: number | null }[],
+): Promise<void> {
+  if (groups.length === 0) return;
+  await tx`
+    update groups g
+    set    name = s.name, description = s.description, parent_id = s."parentId"
+    from   json_to_recordset(${tx.json(groups)}) as s(id integer, name text, description text, "parentId" integer)
+    where  g.account_id = ${accountId} and g.group_id = s.id`;
+}
+
+export async function updateGroupParents(
+  tx: Transaction,
+  accountId: AccountId,
+  groups: { id: number; parentId: number | null }[],
+): Promise<void> {
+  if (groups.length === 0) return;
+  await tx`
+    update groups g
+    set    parent_id = s."parentId"
+    from   json_to_recordset(${tx.json(groups)}) as s(id integer, "parentId" integer)
+    where  g.account_id = ${accountId} and g.group_id = s.id`;
+}
+
+/** Removes groups; their memberships go with them. */
+export async function deleteGroups(tx: Transaction, accountId: AccountId, groupIds: number[]): Promise<void> {
+  if (groupIds.length === 0) return;
+  await tx`delete from memberships where account_id = ${accountId} and group_id = any(${groupIds})`;
+  await tx`delete from groups where account_id = ${accountId} and group_id = any(${groupIds})`;
+}
+
+export type UserRow = {
+  id: number;
+  externalId: string;
+  firstName: string;
+  lastName: string;
+  email: string | null;
+  emailKey: string | null;
+  phone: string | null;
+  active: boolean;
+  timezone: string | null;
+  language: string | null;
+  role: string;
+  attributes: Record<string, string>;
+  fingerprint: string;
+};
+
+export async function copyUsers(tx: Transaction, accountId: AccountId, users: UserRow[]): Promise<void> {
+  if (users.length === 0) return;
+  const rows = users.map(
+    (user) =>
+      [
+        accountId,
+        user.id,
+        user.externalId,
+        true,
+        user.firstName,
+        user.lastName,
+        user.email,
+        user.emailKey,
+        user.phone,
+        user.active,
+        user.timezone,
+        user.language,
+        user.role,
+        JSON.stringify(user.attributes),
+        user.fingerprint,
+      ] as const,
+  );
+  await copyInto(
+    tx`copy users (account_id, user_id, external_id, managed, first_name, last_name, email, email_key, phone, active,
+                   timezone, language, role, attributes, fingerprint) from stdin`,
+    rows,
+  );
+}
+
+/** One statement, so that two users can swap their addresses. */
+export async function updateUsers(tx: Transaction, accountId: AccountId, users: UserRow[]): Promise<void> {
+  if (users.length === 0) return;
+  await tx`
+    update users u
+    set    first_name = s."firstName", last_name = s."lastName", email = s.email, email_key = s."emailKey",
+           phone = s.phone, active = s.active, timezone = s.timezone, language = s.language, role = s.role,
+           attributes = s.attributes, fingerprint = s.fingerprint
+    from   json_to_recordset(${tx.json(users)})
+           as s(id integer, "firstName" text, "lastName" text, email text, "emailKey" text, phone text, active boolean,
+                timezone text, language text, role text, attributes jsonb, fingerprint text)
+    where  u.account_id = ${accountId} and u.user_id = s.id`;
+}
+
+export async function updateFingerprints(
+  tx: Transaction,
+  accountId: AccountId,
+  users: { id: number; fingerprint: string }[],
+): Promise<void> {
+  if (users.length === 0) return;
+  await tx`
+    update users u
+    set    fingerprint = s.fingerprint
+    from   json_to_recordset(${tx.json(users)}) as s(id integer, fingerprint text)
+    where  u.account_id = ${accountId} and u.user_id = s.id`;
+}
+
+/** Removes users; their memberships, passwords and sessions go with them. */
+export async function deleteUsers(tx: Transaction, accountId: AccountId, userIds: number[]): Promise<void> {
+  if (userIds.length === 0) return;
+  await tx`delete from memberships where account_id = ${accountId} and user_id = any(${userIds})`;
+  await tx`delete from users where account_id = ${accountId} and user_id = any(${userIds})`;
+}
+
+export type MembershipRow = { userId: number; kind: MembershipKind; groupId: number };
+
+export async function copyMemberships(tx: Transaction, accountId: AccountId, rows: MembershipRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await copyInto(
+    tx`copy memberships (account_id, user_id, kind, group_id) from stdin`,
+    rows.map(({ userId, kind, groupId }) => [accountId, userId, kind, groupId] as const),
+  );
+}
+
+export async function deleteMemberships(tx: Transaction, accountId: AccountId, rows: MembershipRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx`
+    delete from memberships m
+    using  json_to_recordset(${tx.json(rows)}) as s("userId" integer, kind text, "groupId" integer)
+    where  m.account_id = ${accountId} and m.user_id = s."userId" and m.kind = s.kind and m.group_id = s."groupId"`;
+}

@@ -1,0 +1,178 @@
+// Makes the managed users and groups of an account match what was sent (§1.B, §3, §4.2). One transaction: lock the
+// account, read what is held, match, plan; then stop (dry run or faults) or apply. The report is the same for both.
+import type { Organization, Report, Settings } from '@soundings/contract/organization.ts';
+import { maxChangesDefault, maxOrganizationBodyBytes } from '@soundings/contract/limits.ts';
+import type { DetailType } from '@soundings/contract/problem.ts';
+import { promisify } from 'node:util';
+import { gunzip as gunzipWithCallback } from 'node:zlib';
+import { lockAccount } from '../accounts/accounts.ts';
+import { Fault } from '../base/errors.ts';
+import { parseJson } from '../base/json.ts';
+import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import { attributesOf } from '../people/people.ts';
+import { applyPlan } from './apply.ts';
+import { readOrganization } from './check.ts';
+import { type Findings, newFindings } from './findings.ts';
+import type { Held } from './held.ts';
+import { matchOrganization } from './match.ts';
+import { type Plan, planChanges, usersToCompare } from './plan.ts';
+import { copyChanges, insertRun, type RunEnd, type RunStart, updateRun } from './runs.sql.ts';
+import { selectHeldGroups, selectHeldUsers, selectUserDetails } from './sync.sql.ts';
+import { landscapeOf } from './landscape.ts';
+
+const gunzip = promisify(gunzipWithCallback);
+
+/** Where a run comes from: its id is the request's. */
+export type { RunStart };
+
+/** The body of a request as it was sent. */
+export type SentBody = { bytes: Uint8Array; gzip: boolean };
+
+/**
+ * Takes the body of an organization request. Every call is kept as a run. Returns the report; throws a Fault with
+ * every fault of the request, and then nothing has been applied.
+ */
+export async function pushOrganization(
+  pool: Pool,
+  accountId: AccountId,
+  run: RunStart,
+  body: SentBody,
+): Promise<Report> {
+  const findings = newFindings();
+  const organization = await readBody(body, findings);
+  if (findings.faultCount() > 0) {
+    const refusal = refusalOf(findings);
+    await insertRun(pool, accountId, { ...run, ...runEnd(organization, findings, { outcome: 'refused', refusal }) });
+    throw refusal;
+  }
+  // From here on the run is there, as failed, until its transaction says otherwise: also if the process is killed.
+  await insertRun(pool, accountId, { ...run, ...runEnd(organization, findings, { outcome: 'failed' }) });
+  const outcome = await inTransaction(pool, (tx) => synchronize(tx, accountId, run.id, organization, findings));
+  if (outcome instanceof Fault) throw outcome;
+  return outcome;
+}
+
+async function readBody({ bytes, gzip }: SentBody, findings: Findings): Promise<Organization> {
+  const unpacked = gzip ? await unpack(bytes, findings) : bytes;
+  const parsed = unpacked && parseJson(unpacked);
+  if (parsed && 'value' in parsed) return readOrganization(parsed.value, findings);
+  if (parsed) findings.fault(parsed.fault as Parameters<Findings["fault"]>[0]);
+  return { settings: {}, data: {} };
+}
+
+async function unpack(bytes: Uint8Array, findings: Findings): Promise<Uint8Array | undefined> {
+  try {
+    return await gunzip(bytes, { maxOutputLength: maxOrganizationBodyBytes });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
+      throw new Fault('too_large', 'too large', 'The unpacked body is larger than 64 MB. Send less at once.');
+    }
+    findings.fault({ type: 'invalid gzip', message: 'The body is announced as gzip and cannot be unpacked.', path: '' });
+    return undefined;
+  }
+}
+
+/** A refusal is a value here, so that the transaction commits with the run that says so. */
+async function synchronize(
+  tx: Transaction,
+  accountId: AccountId,
+  runId: string,
+  organization: Organization,
+  findings: Findings,
+): Promise<Report | Fault> {
+  await lockAccount(tx, accountId);
+  const held: Held = {
+    groups: await selectHeldGroups(tx, accountId),
+    users: organization.data.users ? await selectHeldUsers(tx, accountId) : [],
+    attributes: await attributesOf(tx, accountId),
+  };
+  const landscape = landscapeOf(organization, held.groups);
+  matchOrganization(organization, held, landscape, findings);
+  if (findings.faultCount() > 0) return refuse(tx, accountId, runId, organization, findings);
+
+  const details = await selectUserDetails(tx, accountId, usersToCompare(organization, held, landscape));
+  const plan = planChanges(organization, held, landscape, details);
+  checkLimits(organization.settings, plan, findings);
+  if (findings.faultCount() > 0) return refuse(tx, accountId, runId, organization, findings, plan);
+
+  for (const { id } of plan.groups.moveUp) {
+    const { externalId, name } = landscape.byId.get(id) ?? { externalId: null, name: '' };
+    const message = `The group ${JSON.stringify(name)} (${externalId ?? id}), made by hand, moves up: the group above it is removed.`;
+    findings.warn({ type: 'moved up', message });
+  }
+  const applied = organization.settings.validateOnly === false;
+  if (applied) await applyPlan(tx, accountId, organization, landscape, plan);
+  await copyChanges(tx, accountId, runId, plan.changes);
+  const outcome = applied ? 'applied' : 'validated';
+  await updateRun(tx, accountId, runId, runEnd(organization, findings, { outcome, plan }));
+  return {
+    id: runId,
+    validateOnly: !applied,
+    applied,
+    summary: plan.summary,
+    changes: plan.changes,
+    warnings: findings.warnings(),
+  };
+}
+
+async function refuse(
+  tx: Transaction,
+  accountId: AccountId,
+  runId: string,
+  organization: Organization,
+  findings: Findings,
+  plan?: Plan,
+): Promise<Fault> {
+  const refusal = refusalOf(findings);
+  const end = runEnd(organization, findings, { outcome: 'refused', refusal, ...(plan && { plan }) });
+  await updateRun(tx, accountId, runId, end);
+  return refusal;
+}
+
+const limits = [
+  ['maxUsersCreated', 'users', 'created', 'create'],
+  ['maxUsersUpdated', 'users', 'updated', 'update'],
+  ['maxUsersDeleted', 'users', 'deleted', 'delete'],
+  ['maxGroupsCreated', 'groups', 'created', 'create'],
+  ['maxGroupsUpdated', 'groups', 'updated', 'update'],
+  ['maxGroupsDeleted', 'groups', 'deleted', 'delete'],
+] as const;
+
+function checkLimits(settings: Settings, plan: Plan, findings: Findings): void {
+  for (const [setting, kind, counted, verb] of limits) {
+    const limit = settings[setting] ?? maxChangesDefault;
+    const count = plan.summary[kind][counted];
+    if (count <= limit) continue;
+    const message =
+      `The request would ${verb} ${count} ${kind}; ${setting} allows ${limit}. ` +
+      `If that is meant, set ${setting} to ${count} or more (at most 20000).`;
+    findings.fault({ type: 'limit exceeded', message, path: `/settings/${setting}`, setting, limit, count });
+  }
+}
+
+function refusalOf(findings: Findings): Fault {
+  const count = findings.faultCount();
+  const details = findings.faults();
+  const first = details[0] as { type: DetailType; message: string };
+  const message =
+    count === 1
+      ? `Nothing was applied: ${first.message}`
+      : `Nothing was applied: the request has ${count} faults. The first: ${first.message}`;
+  return new Fault('invalid', first.type, message, { details });
+}
+
+function runEnd(
+  { settings }: Organization,
+  findings: Findings,
+  end: { outcome: RunEnd['outcome']; refusal?: Fault; plan?: Plan },
+): RunEnd {
+  return {
+    validateOnly: settings.validateOnly !== false,
+    outcome: end.outcome,
+    message: end.refusal?.message ?? null,
+    settings,
+    summary: end.plan?.summary ?? null,
+    warnings: findings.warnings(),
+    details: end.refusal?.details ?? null,
+  };
+}

@@ -1,0 +1,46 @@
+// The PostgreSQL of a test run: the one of TEST_DATABASE_URL where it is set, else an embedded one of its own.
+// A template database is migrated once; each test file clones it.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { openPool } from '../db/db.ts';
+import { openEmbedded } from '../db/embedded.ts';
+import { migrate } from '../db/migrate.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    databaseUrl: string;
+  }
+}
+
+export const templateName = 'soundings_template';
+
+// oxlint-disable-next-line import/no-default-export -- the test runner demands it
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const given = process.env['TEST_DATABASE_URL'];
+  const directory = await mkdtemp(join(tmpdir(), 'soundings-test-'));
+  const embedded = given
+    ? undefined
+    : await openEmbedded(directory, { role: 'service', log: () => {}, fast: true });
+  const url = given ?? (embedded?.url as string);
+  const admin = openPool(url, 1);
+  await admin.unsafe(`drop database if exists ${templateName}`);
+  await admin.unsafe(`create database ${templateName}`);
+  const template = openPool(databaseAt(url, templateName), 1);
+  await migrate(template);
+  await template.end();
+  await admin.end();
+  project.provide('databaseUrl', url);
+  return async () => {
+    await embedded?.stop();
+    await rm(directory, { recursive: true, force: true });
+  };
+}
+
+/** The address of another database of the same server. */
+export function databaseAt(url: string, name: string): string {
+  const address = new URL(url);
+  address.pathname = `/${name}`;
+  return address.href;
+}

@@ -1,0 +1,24 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'house',
+          include: ['server/src/house.test.ts'],
+        },
+      },
+      {
+        test: {
+          name: 'all',
+          include: ['{contract,server,bench}/src/**/*.test.ts'],
+          exclude: ['server/src/house.test.ts', 'node_modules'],
+          globalSetup: 'server/src/testing/postgres.ts',
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
