@@ -21,6 +21,9 @@ export const maxExternalIdLength = 255;
 /** How deep arrays and objects of a JSON body may be nested; the outermost is at depth 1. */
 export const maxJsonDepth = 32;
 
+/** How many values (texts, numbers, objects, …) a JSON body may have: 100,000 users have about two million. */
+export const maxJsonValues = 5_000_000;
+
 /** The longest name of a user, group, attribute or question, in characters. */
 export const maxNameLength = 500;
 

@@ -57,6 +57,7 @@ export const detailTypes = {
   'duplicate key': 'An object of the body has the same key twice.',
   'invalid text': 'A text holds U+0000 or half of a surrogate pair.',
   'too deep': 'Arrays and objects of the body are nested too deep.',
+  'too many values': 'The body has more values (texts, numbers, objects, …) than allowed.',
 
   'wrong type': 'A value is of the wrong JSON type. Nothing is converted: "false" is not false.',
   'missing field': 'A required field is missing.',

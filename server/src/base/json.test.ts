@@ -359,3 +359,10 @@ describe('the JSON parsing test suite', () => {
     expect(wrong.map(([name]) => name)).toEqual([]);
   });
 });
+
+test('a body of more than five million values is refused before it is built', () => {
+  const body = Buffer.from(`[${'{},'.repeat(5_000_000)}{}]`);
+  expect(parseJson(body)).toEqual({
+    fault: { type: 'too many values', message: expect.stringContaining('5000000'), path: '' },
+  });
+});

@@ -1,7 +1,7 @@
 // A JSON parser for what others send: it refuses what JSON.parse lets through in silence (a key given twice, text
 // that no database can keep, nesting without end), and each refusal says where. What it accepts, it returns exactly
 // as JSON.parse does.
-import { maxJsonDepth } from '@soundings/contract/limits.ts';
+import { maxJsonDepth, maxJsonValues } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
@@ -9,7 +9,7 @@ export type JsonValue = null | boolean | number | string | JsonValue[] | { [key:
 /**
  * Reads a body: UTF-8, with or without a byte order mark, and RFC 8259 to the letter. The fault is the first one in
  * the text: `invalid utf-8` (with the byte), `invalid json` (with line and column, counted from 1 in lines and
- * characters, and what was expected), `duplicate key`, `invalid text` (U+0000 or a lone surrogate) or `too deep`.
+ * characters, and what was expected), `duplicate key`, `invalid text` (U+0000 or a lone surrogate), `too deep` or `too many values`.
  * Its path is the JSON pointer (RFC 6901) of the value or key concerned, '' being the whole.
  *
  * The text is read twice: once to check it, building nothing, then by JSON.parse, so that what comes out cannot
@@ -86,6 +86,8 @@ type Scan = {
   readonly places: Int32Array;
   /** Whether the string read last holds escapes. */
   escaped: boolean;
+  /** How many values have been met. */
+  values: number;
 };
 
 const TAB = 0x09;
@@ -107,12 +109,16 @@ const ZERO = 0x30;
 const NINE = 0x39;
 
 function check(text: string): void {
-  const scan: Scan = { text, depth: 0, places: new Int32Array(maxJsonDepth + 1), escaped: false };
+  const scan: Scan = { text, depth: 0, places: new Int32Array(maxJsonDepth + 1), escaped: false, values: 0 };
   const end = skipSpace(text, checkValue(scan, skipSpace(text, 0)));
   if (end < text.length) throw notExpected(scan, end, 'the end of the text', 0);
 }
 
 function checkValue(scan: Scan, at: number): number {
+  if (++scan.values > maxJsonValues) {
+    // 64 MB of `{},` would be 22 million values, 10 seconds and 1.5 GB.
+    throw new Refusal('too many values', `The body has more than ${maxJsonValues} values. Send less at once.`, '');
+  }
   switch (scan.text.charCodeAt(at)) {
     case QUOTE:
       return checkString(scan, at, scan.depth);

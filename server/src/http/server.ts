@@ -1,7 +1,7 @@
 // The HTTP(S) server: everything that holds for every route stands here. Request ids, the token before the body,
 // strict parameters, one error body, a log without secrets, and a shutdown that loses no request.
 import type { InterfaceName, Operation, Scope } from '@soundings/contract/operation.ts';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, { LogController, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Fault } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
@@ -65,7 +65,7 @@ export function createServer(options: ServerOptions): Server {
     ...(options.tls && { https: options.tls }),
     trustProxy: options.trustProxy.length > 0 ? options.trustProxy : false,
     loggerInstance: log as never,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => newId(),
     requestTimeout: 300_000,
     return503OnClosing: false,

@@ -106,7 +106,7 @@ export async function updateGroups(
   await tx`
     update groups g
     set    name = s.name, description = s.description, parent_id = s."parentId"
-    from   json_to_recordset(${tx.json(groups)}) as s(id integer, name text, description text, "parentId" integer)
+    from   jsonb_to_recordset(${tx.json(groups)}) as s(id integer, name text, description text, "parentId" integer)
     where  g.account_id = ${accountId} and g.group_id = s.id`;
 }
 
@@ -119,7 +119,7 @@ export async function updateGroupParents(
   await tx`
     update groups g
     set    parent_id = s."parentId"
-    from   json_to_recordset(${tx.json(groups)}) as s(id integer, "parentId" integer)
+    from   jsonb_to_recordset(${tx.json(groups)}) as s(id integer, "parentId" integer)
     where  g.account_id = ${accountId} and g.group_id = s.id`;
 }
 
@@ -183,7 +183,7 @@ export async function updateUsers(tx: Transaction, accountId: AccountId, users: 
     set    first_name = s."firstName", last_name = s."lastName", email = s.email, email_key = s."emailKey",
            phone = s.phone, active = s.active, timezone = s.timezone, language = s.language, role = s.role,
            attributes = s.attributes, fingerprint = s.fingerprint
-    from   json_to_recordset(${tx.json(users)})
+    from   jsonb_to_recordset(${tx.json(users)})
            as s(id integer, "firstName" text, "lastName" text, email text, "emailKey" text, phone text, active boolean,
                 timezone text, language text, role text, attributes jsonb, fingerprint text)
     where  u.account_id = ${accountId} and u.user_id = s.id`;
@@ -198,7 +198,7 @@ export async function updateFingerprints(
   await tx`
     update users u
     set    fingerprint = s.fingerprint
-    from   json_to_recordset(${tx.json(users)}) as s(id integer, fingerprint text)
+    from   jsonb_to_recordset(${tx.json(users)}) as s(id integer, fingerprint text)
     where  u.account_id = ${accountId} and u.user_id = s.id`;
 }
 
@@ -223,6 +223,6 @@ export async function deleteMemberships(tx: Transaction, accountId: AccountId, r
   if (rows.length === 0) return;
   await tx`
     delete from memberships m
-    using  json_to_recordset(${tx.json(rows)}) as s("userId" integer, kind text, "groupId" integer)
+    using  jsonb_to_recordset(${tx.json(rows)}) as s("userId" integer, kind text, "groupId" integer)
     where  m.account_id = ${accountId} and m.user_id = s."userId" and m.kind = s.kind and m.group_id = s."groupId"`;
 }

@@ -56,7 +56,7 @@ async function readBody({ bytes, gzip }: SentBody, findings: Findings): Promise<
   const unpacked = gzip ? await unpack(bytes, findings) : bytes;
   const parsed = unpacked && parseJson(unpacked);
   if (parsed && 'value' in parsed) return readOrganization(parsed.value, findings);
-  if (parsed) findings.fault(parsed.fault as Parameters<Findings["fault"]>[0]);
+  if (parsed) findings.fault(parsed.fault as Parameters<Findings['fault']>[0]);
   return { settings: {}, data: {} };
 }
 

@@ -1,0 +1,89 @@
+// A running service on a database of its own, and accounts in it, for tests that speak HTTP.
+import type { Group } from '@soundings/contract/data.ts';
+import type { Scope } from '@soundings/contract/operation.ts';
+import type { Report } from '@soundings/contract/organization.ts';
+import type { Problem } from '@soundings/contract/problem.ts';
+import { createAccount } from '../accounts/accounts.ts';
+import { createToken } from '../accounts/tokens.ts';
+import { type App, startApp } from '../app.ts';
+import { type Log, openLog } from '../base/log.ts';
+import { inTransaction, type Pool } from '../db/db.ts';
+import { createUser } from '../people/people.ts';
+import { openTestDatabase } from './database.ts';
+
+export type Answer<T> = { status: number; headers: Headers; body: T };
+
+export type TestAccount = {
+  id: number;
+  /** Of all scopes. */
+  token: string;
+  tokenOf(...scopes: Scope[]): Promise<string>;
+  /** Pushes an organization request: an object, or the very text or bytes. */
+  push(body: unknown, headers?: Record<string, string>): Promise<Answer<Report & Problem>>;
+  groups(): Promise<Group[]>;
+};
+
+export type World = {
+  app: App;
+  address: string;
+  databaseUrl: string;
+  pool: Pool;
+  /** A new account with one administrator made by hand and a token. */
+  account(settings?: { timezone?: string; language?: string }): Promise<TestAccount>;
+  request<T = Problem>(method: string, path: string, init?: RequestInit): Promise<Answer<T>>;
+  close(): Promise<void>;
+};
+
+export async function openWorld(log: Log = openLog('error')): Promise<World> {
+  const database = await openTestDatabase();
+  const config = { host: '127.0.0.1', port: 0, tls: undefined, trustProxy: [], publicUrl: 'http://localhost' };
+  const app = await startApp(config, Promise.resolve(database.url), log);
+  await app.started;
+  const { pool } = database;
+
+  async function request<T>(method: string, path: string, init: RequestInit = {}): Promise<Answer<T>> {
+    const answer = await fetch(app.address + path, { ...init, method });
+    const text = await answer.text();
+    const isJson = answer.headers.get('content-type')?.startsWith('application/json') ?? false;
+    return { status: answer.status, headers: answer.headers, body: (isJson ? JSON.parse(text) : text) as T };
+  }
+
+  async function account(settings = {}): Promise<TestAccount> {
+    const id = await inTransaction(pool, async (tx) => {
+      const made = await createAccount(tx, { name: 'Test', ...settings });
+      await createUser(tx, made.id, {
+        firstName: 'Ada',
+        lastName: 'Admin',
+        email: 'ada@example.org',
+        role: 'Administrator',
+      });
+      return made.id;
+    });
+    const tokenOf = async (...scopes: Scope[]) => (await createToken(pool, id, { name: 'test', scopes })).token;
+    const token = await tokenOf('data', 'organization', 'files');
+    return {
+      id,
+      token,
+      tokenOf,
+      push: (body, headers = {}) =>
+        request('POST', '/v1/organization/organization', {
+          headers: { authorization: token, 'content-type': 'application/json', ...headers },
+          body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
+        }),
+      groups: async () => (await request<Group[]>('GET', '/v1/groups', { headers: { authorization: token } })).body,
+    };
+  }
+
+  return {
+    app,
+    address: app.address,
+    databaseUrl: database.url,
+    pool,
+    account,
+    request,
+    async close() {
+      await app.stop(5);
+      await database.close();
+    },
+  };
+}
