@@ -8,7 +8,10 @@ import { uploadOperations } from './storage.ts';
 
 type Json = Record<string, unknown>;
 
-const interfaces: Record<InterfaceName, { title: string; version: string; about: string; operations: Operation[] }> = {
+const interfaces: Record<
+  InterfaceName,
+  { title: string; version: string; about: string; operations: Operation[] }
+> = {
   data: {
     title: 'Soundings data interface',
     version: '0.6',
@@ -69,7 +72,9 @@ export function openApiDocument(name: InterfaceName, server: string): Json {
 }
 
 function describeOperation(operation: Operation, schemas: Json): Json {
-  const parameters = Object.entries((operation.query as TSchema & { properties: Record<string, TSchema> }).properties);
+  const parameters = Object.entries(
+    (operation.query as TSchema & { properties: Record<string, TSchema> }).properties,
+  );
   const required = (operation.query as { required?: string[] }).required ?? [];
   return {
     operationId: operation.operationId,

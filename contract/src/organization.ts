@@ -68,7 +68,8 @@ export const AccessInfo = Type.Object(
     interestOf: groupNames('The groups the user gets read rights to'),
     role: Type.Optional(
       Type.Enum(roles, {
-        description: 'Case-sensitive. Left out: an existing user keeps the present role, a new one is a User.',
+        description:
+          'Case-sensitive. Left out: an existing user keeps the present role, a new one is a User.',
       }),
     ),
   },
@@ -138,12 +139,14 @@ export const Data = Type.Object(
   {
     users: Type.Optional(
       Type.Array(User, {
-        description: 'The managed users that shall exist: any other is removed. Left out: users are left alone.',
+        description:
+          'The managed users that shall exist: any other is removed. Left out: users are left alone.',
       }),
     ),
     groups: Type.Optional(
       Type.Array(OrganizationGroup, {
-        description: 'The managed groups that shall exist: any other is removed. Left out: groups are left alone.',
+        description:
+          'The managed groups that shall exist: any other is removed. Left out: groups are left alone.',
       }),
     ),
   },
@@ -203,7 +206,9 @@ export type Warning = Static<typeof Warning>;
 
 export const Report = Type.Object(
   {
-    id: Type.String({ description: 'The id of the run: that of the request, also in the x-request-id header.' }),
+    id: Type.String({
+      description: 'The id of the run: that of the request, also in the x-request-id header.',
+    }),
     validateOnly: Type.Boolean(),
     applied: Type.Boolean({ description: 'Whether the changes have been made.' }),
     summary: Summary,

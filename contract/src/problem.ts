@@ -43,7 +43,8 @@ export const detailTypes = {
   'unsupported media type': 'The content type or encoding is not one that this address takes.',
   'too large': 'The body is larger than allowed, as sent or unpacked.',
   'bad request': 'The request breaks the rules of HTTP.',
-  unavailable: 'The service is starting, stopping, busy or without its database. Try again after `Retry-After`.',
+  unavailable:
+    'The service is starting, stopping, busy or without its database. Try again after `Retry-After`.',
   'internal error': 'A defect of Soundings. The id finds it in the log.',
 
   'unknown parameter': 'A query parameter that the operation does not have.',
@@ -64,7 +65,8 @@ export const detailTypes = {
   'unknown field': 'A field that is not part of the description. In a user or group: a warning, and ignored.',
   'out of range': 'A number or a choice outside what is allowed.',
   'too long': 'A text longer than allowed.',
-  'invalid externalId': 'Not 1 to 255 characters, or with white space at its ends, or with control characters.',
+  'invalid externalId':
+    'Not 1 to 255 characters, or with white space at its ends, or with control characters.',
   'invalid email': 'Not an e-mail address that mail can be delivered to.',
   'invalid phone': 'Not a number with country prefix (E.164).',
   'invalid timezone': 'Not a name of the tz database.',
@@ -72,7 +74,8 @@ export const detailTypes = {
   'invalid value': 'A value that is not allowed here; the message says what is.',
   'duplicate externalId': 'Two users, or two groups, with the same externalId.',
   'duplicate email': 'Two users with the same e-mail address, letter case aside.',
-  'made by hand': 'The externalId belongs to a user or group that was made by hand: those are never taken over.',
+  'made by hand':
+    'The externalId belongs to a user or group that was made by hand: those are never taken over.',
   'unknown group': 'A user names a group that does not exist, or that this request removes.',
   'unknown parent': 'A group names a parent that does not exist, or that this request removes.',
   cycle: 'A group would be beneath itself.',
@@ -94,7 +97,8 @@ export const detailTypes = {
   'email taken': 'The account has a user with this e-mail address already.',
 
   'invalid configuration': 'A setting of the installation is wrong; nothing was started.',
-  'database too new': 'A newer Soundings has changed the database in a way that this version cannot work with.',
+  'database too new':
+    'A newer Soundings has changed the database in a way that this version cannot work with.',
   'data directory in use': 'Another Soundings service runs on the data directory.',
   'embedded database': 'The embedded database could not be started; the message says why and what to do.',
 } as const;

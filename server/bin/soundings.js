@@ -15,7 +15,9 @@ function installedNode() {
   try {
     return createRequire(import.meta.url).resolve('node/bin/node');
   } catch {
-    process.stderr.write('soundings needs Node 24 or newer: run "npm ci" in the checkout, or install Node 24.\n');
+    process.stderr.write(
+      'soundings needs Node 24 or newer: run "npm ci" in the checkout, or install Node 24.\n',
+    );
     process.exit(1);
   }
 }

@@ -56,7 +56,9 @@ export async function startApp(
     await whenReachable(await pool, log, () => isStopping);
     const applied = await migrate(await pool);
     if (applied.length > 0) log.info({ applied }, 'The database was migrated');
-    const recurring = [{ name: 'forget old runs', cron: '17 3 * * *', work: async () => forgetOldRuns(await pool) }];
+    const recurring = [
+      { name: 'forget old runs', cron: '17 3 * * *', work: async () => forgetOldRuns(await pool) },
+    ];
     jobs = await startJobs(await databaseUrl, recurring, log);
     isStarted = true;
   }
@@ -83,15 +85,13 @@ export async function startApp(
 }
 
 /** Waits for a database that comes up later than the service does. */
-async function whenReachable(pool: Pool, log: Log, stopping: () => boolean): Promise<void> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      await pool`select 1`;
-      return;
-    } catch (error) {
-      if (stopping() || !(asFault(error) instanceof Fault)) throw error;
-      if (attempt % 10 === 0) log.warn({ cause: (error as { code?: string }).code }, 'Waiting for the database');
-      await new Promise((resolve) => setTimeout(resolve, 1000));
-    }
+async function whenReachable(pool: Pool, log: Log, isStopping: () => boolean): Promise<void> {
+  try {
+    await pool`select 1`;
+  } catch (error) {
+    if (isStopping() || !(asFault(error) instanceof Fault)) throw error;
+    log.warn({ cause: (error as { code?: string }).code }, 'Waiting for the database');
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await whenReachable(pool, log, isStopping);
   }
 }

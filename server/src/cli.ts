@@ -123,7 +123,10 @@ const commands: Record<string, Command> = {
     run: (pool, values) => {
       const allowedValues = values['values'] === undefined ? null : commaList(String(values['values']));
       return inTransaction(pool, async (tx) => {
-        const made = await defineAttribute(tx, accountOf(values), { name: needed(values, 'name'), allowedValues });
+        const made = await defineAttribute(tx, accountOf(values), {
+          name: needed(values, 'name'),
+          allowedValues,
+        });
         return { name: made.name, values: made.allowedValues };
       });
     },
@@ -165,7 +168,9 @@ const commands: Record<string, Command> = {
           ...(values['email'] !== undefined && { email: String(values['email']) }),
           ...(values['role'] !== undefined && { role: String(values['role']) }),
           ...(values['external-id'] !== undefined && { externalId: String(values['external-id']) }),
-          memberOf: ((values['member-of'] as string[] | undefined) ?? []).map((id) => wholeNumber(id, 'member-of')),
+          memberOf: ((values['member-of'] as string[] | undefined) ?? []).map((id) =>
+            wholeNumber(id, 'member-of'),
+          ),
         }),
       ),
     }),
@@ -188,7 +193,16 @@ const commands: Record<string, Command> = {
         ...(details !== null && { details }),
       }));
     },
-    say: (runs: { id: string; at: Date; source: string; outcome: string; summary: unknown; details?: unknown[] }[]) =>
+    say: (
+      runs: {
+        id: string;
+        at: Date;
+        source: string;
+        outcome: string;
+        summary: unknown;
+        details?: unknown[];
+      }[],
+    ) =>
       table([
         ['id', 'at', 'source', 'outcome', 'users + ~ −', 'groups + ~ −', 'faults'],
         ...runs.map((run) => [
@@ -245,7 +259,8 @@ function settingsOf(values: Values): Partial<AccountSettings> {
   if (values['timezone'] !== undefined) settings.timezone = String(values['timezone']);
   if (values['language'] !== undefined) settings.language = String(values['language']);
   if (values['threshold'] !== undefined) settings.threshold = numberOf(values, 'threshold');
-  if (values['publication'] !== undefined) settings.publication = String(values['publication']) as 'weekly' | 'live';
+  if (values['publication'] !== undefined)
+    settings.publication = String(values['publication']) as 'weekly' | 'live';
   if (values['allow'] !== undefined) settings.allow = commaList(String(values['allow']));
   if (values['apply-files'] !== undefined) settings.applyFiles = trueOrFalse(values, 'apply-files');
   for (const option of limits) {
@@ -272,7 +287,8 @@ function wholeNumber(value: string, option: string): number {
 
 function trueOrFalse(values: Values, option: string): boolean {
   const value = needed(values, option);
-  if (value !== 'true' && value !== 'false') throw new UsageError(`--${option} takes true or false, not "${value}".`);
+  if (value !== 'true' && value !== 'false')
+    throw new UsageError(`--${option} takes true or false, not "${value}".`);
   return value === 'true';
 }
 
@@ -293,7 +309,14 @@ function countsOf(summary: { users: CountsByAction; groups: CountsByAction } | n
 
 function table(rows: string[][]): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ').trimEnd()).join('\n');
+  return rows
+    .map((row) =>
+      row
+        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }
 
 function usage(names = Object.keys(commands)): string {
@@ -302,7 +325,9 @@ function usage(names = Object.keys(commands)): string {
 }
 
 async function main(args: string[]): Promise<void> {
-  const name = [args.slice(0, 2).join(' '), args[0] ?? ''].find((one) => one in commands || one === 'version');
+  const name = [args.slice(0, 2).join(' '), args[0] ?? ''].find(
+    (one) => one in commands || one === 'version',
+  );
   if (args.length === 0 || args[0] === 'help' || args[0] === '--help') return print(usage());
   if (name === undefined) throw new UsageError(`There is no command "${args.slice(0, 2).join(' ')}".`);
   const rest = args.slice(name.split(' ').length);
@@ -315,8 +340,12 @@ async function main(args: string[]): Promise<void> {
 }
 
 function printVersion(rest: string[]): void {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
-  print(rest.includes('--json') ? JSON.stringify({ version }) : `soundings ${version}, Node ${process.version}`);
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  print(
+    rest.includes('--json') ? JSON.stringify({ version }) : `soundings ${version}, Node ${process.version}`,
+  );
 }
 
 function readOptions(name: string, command: Command, args: string[]): Values {

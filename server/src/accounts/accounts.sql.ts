@@ -33,7 +33,11 @@ export async function insertAccount(
   return row!.id;
 }
 
-export async function insertSftpUsername(tx: Transaction, accountId: AccountId, username: string): Promise<void> {
+export async function insertSftpUsername(
+  tx: Transaction,
+  accountId: AccountId,
+  username: string,
+): Promise<void> {
   await tx`insert into sftp_usernames (username, account_id) values (${username}, ${accountId})`;
 }
 
@@ -61,7 +65,11 @@ export async function selectAccount(db: Db, accountId: AccountId): Promise<Accou
   return row;
 }
 
-export async function updateAccount(tx: Transaction, accountId: AccountId, account: AccountSettings): Promise<void> {
+export async function updateAccount(
+  tx: Transaction,
+  accountId: AccountId,
+  account: AccountSettings,
+): Promise<void> {
   await tx`
     update accounts
     set    name               = ${account.name},

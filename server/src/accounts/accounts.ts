@@ -1,6 +1,11 @@
 // Accounts and their settings, as an operator of the installation makes and changes them.
 import { isLanguage, isTimeZone } from '@soundings/contract/formats.ts';
-import { defaultThreshold, maxChangesCeiling, maxNameLength, minimumThreshold } from '@soundings/contract/limits.ts';
+import {
+  defaultThreshold,
+  maxChangesCeiling,
+  maxNameLength,
+  minimumThreshold,
+} from '@soundings/contract/limits.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { isIP } from 'node:net';
 import { Fault } from '../base/errors.ts';
@@ -73,7 +78,10 @@ function refuseWrongSettings(settings: Partial<AccountSettings>): void {
     wrong('name', `The name must have 1 to ${maxNameLength} characters.`);
   }
   if (timezone !== undefined && !isTimeZone(timezone)) {
-    wrong('timezone', `"${timezone}" is not a time zone: write a name of the tz database, such as Europe/Stockholm.`);
+    wrong(
+      'timezone',
+      `"${timezone}" is not a time zone: write a name of the tz database, such as Europe/Stockholm.`,
+    );
   }
   if (language !== undefined && !isLanguage(language)) {
     wrong('language', `"${language}" is not an ISO 639-1 code such as en or sv.`);
@@ -85,7 +93,8 @@ function refuseWrongSettings(settings: Partial<AccountSettings>): void {
     wrong('publication', 'Publication is weekly or live.');
   }
   for (const range of allow ?? []) {
-    if (!isAddressRange(range)) wrong('allow', `"${range}" is not an address or a range such as 192.0.2.0/24.`);
+    if (!isAddressRange(range))
+      wrong('allow', `"${range}" is not an address or a range such as 192.0.2.0/24.`);
   }
   for (const [setting, value] of Object.entries(settings)) {
     if (!setting.startsWith('max') || isCount(value)) continue;

@@ -13,7 +13,11 @@ export async function setPassword(
   password: string,
 ): Promise<void> {
   if ([...password].length < minPasswordLength) {
-    throw new Fault('invalid', 'invalid value', `A password must have at least ${minPasswordLength} characters.`);
+    throw new Fault(
+      'invalid',
+      'invalid value',
+      `A password must have at least ${minPasswordLength} characters.`,
+    );
   }
   await upsertPassword(tx, accountId, userId, await hashPassword(password));
 }

@@ -16,7 +16,9 @@ export async function createToken(
   const scopes = allScopes.filter((scope) => wanted.scopes.includes(scope));
   const unknown = wanted.scopes.find((scope) => !allScopes.includes(scope as Scope));
   if (unknown !== undefined || scopes.length === 0) {
-    throw invalid(`A token has one or more of the scopes ${allScopes.join(', ')}${unknown ? `, not "${unknown}"` : ''}.`);
+    throw invalid(
+      `A token has one or more of the scopes ${allScopes.join(', ')}${unknown ? `, not "${unknown}"` : ''}.`,
+    );
   }
   if (wanted.name.trim() === '' || wanted.name.length > maxNameLength) {
     throw invalid(`The name of a token must have 1 to ${maxNameLength} characters.`);

@@ -28,7 +28,8 @@ export const settings = [
     name: 'TRUST_PROXY',
     kind: 'text',
     fallback: '',
-    sentence: 'Addresses or ranges, separated by commas, of the proxies in front whose X-Forwarded headers count.',
+    sentence:
+      'Addresses or ranges, separated by commas, of the proxies in front whose X-Forwarded headers count.',
   },
   {
     name: 'ALLOW_PLAIN_HTTP',
@@ -40,7 +41,8 @@ export const settings = [
     name: 'PUBLIC_URL',
     kind: 'url',
     fallback: '',
-    sentence: 'The address that customers see, such as https://surveys.example.com. Default: where it listens.',
+    sentence:
+      'The address that customers see, such as https://surveys.example.com. Default: where it listens.',
   },
   {
     name: 'LOG_LEVEL',
@@ -92,7 +94,11 @@ export function readConfig(env: Environment): Config {
     );
   }
   if (faults.length > 0) {
-    throw new Fault('invalid', 'invalid configuration', `The configuration has faults:\n- ${faults.join('\n- ')}`);
+    throw new Fault(
+      'invalid',
+      'invalid configuration',
+      `The configuration has faults:\n- ${faults.join('\n- ')}`,
+    );
   }
   const shownHost = value.HOST.includes(':') ? `[${value.HOST}]` : value.HOST;
   return {
@@ -102,7 +108,10 @@ export function readConfig(env: Environment): Config {
     databaseUrl: value.DATABASE_URL || undefined,
     tls,
     trustProxy,
-    publicUrl: (value.PUBLIC_URL || `${tls ? 'https' : 'http'}://${shownHost}:${value.PORT}`).replace(/\/+$/, ''),
+    publicUrl: (value.PUBLIC_URL || `${tls ? 'https' : 'http'}://${shownHost}:${value.PORT}`).replace(
+      /\/+$/,
+      '',
+    ),
     logLevel: value.LOG_LEVEL as LogLevel,
     shutdownSeconds: Number(value.SHUTDOWN_SECONDS),
   };
@@ -150,7 +159,10 @@ function readTls(certFile: string, keyFile: string, faults: string[]): Config['t
     faults.push('TLS_CERT_FILE and TLS_KEY_FILE go together: one is missing.');
     return undefined;
   }
-  return { cert: readFile('TLS_CERT_FILE', certFile, faults), key: readFile('TLS_KEY_FILE', keyFile, faults) };
+  return {
+    cert: readFile('TLS_CERT_FILE', certFile, faults),
+    key: readFile('TLS_KEY_FILE', keyFile, faults),
+  };
 }
 
 function readFile(setting: string, file: string, faults: string[]): string {

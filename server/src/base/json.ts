@@ -117,7 +117,11 @@ function check(text: string): void {
 function checkValue(scan: Scan, at: number): number {
   if (++scan.values > maxJsonValues) {
     // 64 MB of `{},` would be 22 million values, 10 seconds and 1.5 GB.
-    throw new Refusal('too many values', `The body has more than ${maxJsonValues} values. Send less at once.`, '');
+    throw new Refusal(
+      'too many values',
+      `The body has more than ${maxJsonValues} values. Send less at once.`,
+      '',
+    );
   }
   switch (scan.text.charCodeAt(at)) {
     case QUOTE:

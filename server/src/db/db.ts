@@ -106,4 +106,3 @@ export function asFault(error: unknown): unknown {
   }
   return error;
 }
-

@@ -26,6 +26,7 @@ export async function migrate(pool: Pool): Promise<string[]> {
   await inTransaction(pool, createMigrationsTable);
   const applied: string[] = [];
   for (const migration of known) {
+    // oxlint-disable-next-line no-await-in-loop -- one after another, in order
     const done = await inTransaction(pool, (tx) => applyOnce(tx, migration));
     if (done) applied.push(migration.name);
   }

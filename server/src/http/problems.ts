@@ -1,7 +1,7 @@
 // How faults look over HTTP: the error body of §2.3 for every interface, and each interface's own statuses.
 import type { InterfaceName } from '@soundings/contract/operation.ts';
 import type { DetailType, Problem } from '@soundings/contract/problem.ts';
-import { Fault, type FaultKind } from '../base/errors.ts';
+import type { Fault, FaultKind } from '../base/errors.ts';
 
 export type Answer = { status: number; headers: Record<string, string>; body: Problem };
 
@@ -37,7 +37,10 @@ const protocolErrors: Record<number, { type: DetailType; message: string }> = {
   404: { type: 'not found', message: 'There is nothing at this address.' },
   413: { type: 'too large', message: 'The body is larger than allowed here.' },
   414: { type: 'bad request', message: 'The address is too long.' },
-  415: { type: 'unsupported media type', message: 'Send the body as application/json in UTF-8, plain or packed by gzip.' },
+  415: {
+    type: 'unsupported media type',
+    message: 'Send the body as application/json in UTF-8, plain or packed by gzip.',
+  },
   431: { type: 'bad request', message: 'The headers are too large.' },
 };
 
@@ -51,6 +54,11 @@ export function protocolAnswer(status: number, id: string): Answer {
 }
 
 /** The error body. Without details of its own, the fault itself is the one detail. */
-export function problem(id: string, type: DetailType, message: string, details: Problem['details'] = []): Problem {
+export function problem(
+  id: string,
+  type: DetailType,
+  message: string,
+  details: Problem['details'] = [],
+): Problem {
   return { id, message, details: details.length > 0 ? details : [{ type, message }] };
 }

@@ -19,14 +19,22 @@ export function queryReader(schema: TSchema): QueryReader {
   function faultOf(name: string, value: unknown): Detail | undefined {
     const check = checks.get(name);
     if (!check) {
-      return { type: 'unknown parameter', message: `There is no parameter "${name}". ${allowed}`, path: name };
+      return {
+        type: 'unknown parameter',
+        message: `There is no parameter "${name}". ${allowed}`,
+        path: name,
+      };
     }
     if (Array.isArray(value)) {
       return { type: 'repeated parameter', message: `"${name}" is given more than once.`, path: name };
     }
     if (check.Check(value)) return undefined;
     const wanted = properties[name]?.description ?? '';
-    return { type: 'invalid parameter', message: `"${name}" is not as it should be. ${wanted}`.trim(), path: name };
+    return {
+      type: 'invalid parameter',
+      message: `"${name}" is not as it should be. ${wanted}`.trim(),
+      path: name,
+    };
   }
 
   return (query) => {

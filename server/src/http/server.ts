@@ -1,7 +1,13 @@
 // The HTTP(S) server: everything that holds for every route stands here. Request ids, the token before the body,
 // strict parameters, one error body, a log without secrets, and a shutdown that loses no request.
+import type { Socket } from 'node:net';
 import type { InterfaceName, Operation, Scope } from '@soundings/contract/operation.ts';
-import fastify, { LogController, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import fastify, {
+  LogController,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
 import { Fault } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
@@ -58,111 +64,31 @@ declare module 'fastify' {
 }
 
 export function createServer(options: ServerOptions): Server {
-  const { log } = options;
-  const methods = new Map<string, Set<string>>();
-  const traffic = { draining: false, running: 0, idle: () => {} };
-  const app = fastify({
-    ...(options.tls && { https: options.tls }),
-    trustProxy: options.trustProxy.length > 0 ? options.trustProxy : false,
-    loggerInstance: log as never,
-    logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => newId(),
-    requestTimeout: 300_000,
-    return503OnClosing: false,
-    forceCloseConnections: 'idle',
-    frameworkErrors: (_error, request, reply) => void send(reply as FastifyReply, protocolAnswer(400, request.id)),
-    clientErrorHandler: refuseBrokenRequest,
-  }) as unknown as FastifyInstance;
-
-  // Bodies reach their handler as the bytes that were sent: the handler's own parser is stricter than JSON.parse.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(request.headers['content-type'] ?? '')?.[1];
-    if (charset === undefined || /^utf-?8$/i.test(charset)) return done(null, body);
-    done(Object.assign(new Error('charset'), { statusCode: 415 }));
-  });
-  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  const traffic = newTraffic();
+  const app = newFastify(options);
+  const methods = methodsByAddress(app);
   app.decorateRequest('caller', undefined);
-  app.addHook('onRoute', ({ url, method }) => {
-    const set = methods.get(url) ?? methods.set(url, new Set()).get(url);
-    for (const one of [method].flat()) set?.add(one);
-  });
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
-    traffic.running++;
-    // 'close' comes once for every answer, also when the client has gone away.
-    reply.raw.once('close', () => {
-      if (--traffic.running === 0) traffic.idle();
-    });
-    if (request.routeOptions.config.always || (options.isStarted() && !traffic.draining)) return;
-    if (traffic.draining) reply.header('connection', 'close');
-    const what = traffic.draining ? 'stopping' : 'starting';
+    traffic.begin(reply);
+    if (request.routeOptions.config.always || (options.isStarted() && !traffic.isDraining())) return;
+    if (traffic.isDraining()) reply.header('connection', 'close');
+    const what = traffic.isDraining() ? 'stopping' : 'starting';
     throw new Fault('unavailable', 'unavailable', `The service is ${what}. Try again in a moment.`);
   });
-  app.addHook('onResponse', async (request, reply) => logAnswer(log, request, reply));
-  app.setErrorHandler((error, request, reply) => send(reply, answerTo(error, request, log)));
+  app.addHook('onResponse', async (request, reply) => logAnswer(options.log, request, reply));
+  app.setErrorHandler((error, request, reply) => send(reply, answerTo(error, request, options.log)));
   app.setNotFoundHandler((request, reply) => send(reply, protocolAnswer(404, request.id)));
-  addHealth(app, options.isReady, () => traffic.draining);
+  addHealth(app, async () => !traffic.isDraining() && options.isReady());
 
   return {
     app,
-
-    serve(operation, handler, { bodyLimit, encodings = [] } = {}) {
-      const readQuery = queryReader(operation.query);
-      app.route({
-        method: operation.method,
-        url: operation.path,
-        config: { face: operation.interface },
-        ...(bodyLimit !== undefined && { bodyLimit }),
-        // Before the body is read: nobody without a token can make us hold 64 MB.
-        onRequest: async (request) => {
-          request.caller = await options.authenticate(request.headers.authorization, operation.scope);
-          readQuery(request.query as Record<string, unknown>);
-          const encoding = request.headers['content-encoding'];
-          if (encoding !== undefined && !encodings.includes(encoding.toLowerCase())) throw unsupportedEncoding;
-        },
-        handler: (request, reply) =>
-          handler({
-            caller: request.caller as Caller,
-            query: request.query as Record<string, string>,
-            body: request.body as Buffer | undefined,
-            request,
-            reply,
-          }),
-      });
-    },
-
-    refuseOtherMethods() {
-      for (const [url, present] of [...methods]) {
-        const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter((one) => !present.has(one));
-        const allow = [...present].toSorted().join(', ');
-        const message = `This address takes ${allow} only.`;
-        app.route({
-          method: others,
-          url,
-          // In onRequest, so that the refusal does not wait for a body.
-          onRequest: async (request, reply) =>
-            send(reply, {
-              status: 405,
-              headers: { allow },
-              body: problem(request.id, 'method not allowed', message),
-            }),
-          handler: async () => {},
-        });
-      }
-    },
-
+    serve: (operation, handler, serveOptions = {}) =>
+      serve(app, options.authenticate, operation, handler, serveOptions),
+    refuseOtherMethods: () => refuseOtherMethods(app, methods),
     async shutDown(seconds) {
-      traffic.draining = true;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, seconds * 1000);
-        traffic.idle = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-        if (traffic.running === 0) traffic.idle();
-      });
+      await traffic.drain(seconds);
       const closed = app.close();
       app.server.closeAllConnections();
       await closed;
@@ -170,21 +96,142 @@ export function createServer(options: ServerOptions): Server {
   };
 }
 
-const unsupportedEncoding = Object.assign(new Error('content-encoding'), { statusCode: 415 });
+function newFastify({ tls, trustProxy, log }: ServerOptions): FastifyInstance {
+  const app = fastify({
+    ...(tls && { https: tls }),
+    trustProxy: trustProxy.length > 0 ? trustProxy : false,
+    loggerInstance: log as never,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => newId(),
+    requestTimeout: 300_000,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    frameworkErrors: (_error, request, reply) =>
+      void send(reply as FastifyReply, protocolAnswer(400, request.id)),
+    clientErrorHandler: refuseBrokenRequest,
+  }) as unknown as FastifyInstance;
+  // Bodies reach their handler as the bytes that were sent: the handler's own parser is stricter than JSON.parse.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(request.headers['content-type'] ?? '')?.[1];
+    if (charset === undefined || /^utf-?8$/i.test(charset)) return done(null, body);
+    done(unsupported);
+  });
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  return app;
+}
 
-function addHealth(app: FastifyInstance, isReady: () => Promise<boolean>, isDraining: () => boolean): void {
+/** Counts the requests that run, so that a stop can wait for them. */
+function newTraffic() {
+  let running = 0;
+  let draining = false;
+  let onIdle = () => {};
+  return {
+    isDraining: () => draining,
+    begin(reply: FastifyReply): void {
+      running++;
+      // 'close' comes once for every answer, also when the client has gone away.
+      reply.raw.once('close', () => {
+        if (--running === 0) onIdle();
+      });
+    },
+    async drain(seconds: number): Promise<void> {
+      draining = true;
+      if (running === 0) return;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, seconds * 1000);
+        onIdle = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    },
+  };
+}
+
+function serve(
+  app: FastifyInstance,
+  authenticate: ServerOptions['authenticate'],
+  operation: Operation,
+  handler: (ask: Ask) => Promise<unknown>,
+  { bodyLimit, encodings = [] }: ServeOptions,
+): void {
+  const readQuery = queryReader(operation.query);
+  app.route({
+    method: operation.method,
+    url: operation.path,
+    config: { face: operation.interface },
+    ...(bodyLimit !== undefined && { bodyLimit }),
+    // Before the body is read: nobody without a token can make us hold 64 MB.
+    onRequest: async (request) => {
+      request.caller = await authenticate(request.headers.authorization, operation.scope);
+      readQuery(request.query as Record<string, unknown>);
+      const encoding = request.headers['content-encoding'];
+      if (encoding !== undefined && !encodings.includes(encoding.toLowerCase())) throw unsupported;
+    },
+    handler: (request, reply) =>
+      handler({
+        caller: request.caller as Caller,
+        query: request.query as Record<string, string>,
+        body: request.body as Buffer | undefined,
+        request,
+        reply,
+      }),
+  });
+}
+
+/** Which methods each registered address has; filled as routes are registered. */
+function methodsByAddress(app: FastifyInstance): Map<string, Set<string>> {
+  const methods = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const set = methods.get(url) ?? new Set();
+    methods.set(url, set);
+    for (const one of [method].flat()) set.add(one);
+  });
+  return methods;
+}
+
+function refuseOtherMethods(app: FastifyInstance, methods: Map<string, Set<string>>): void {
+  for (const [url, present] of new Map(methods)) {
+    const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(
+      (one) => !present.has(one),
+    );
+    const allow = [...present].toSorted().join(', ');
+    const message = `This address takes ${allow} only.`;
+    app.route({
+      method: others,
+      url,
+      // In onRequest, so that the refusal does not wait for a body.
+      onRequest: async (request, reply) =>
+        send(reply, {
+          status: 405,
+          headers: { allow },
+          body: problem(request.id, 'method not allowed', message),
+        }),
+      handler: async () => {},
+    });
+  }
+}
+
+function addHealth(app: FastifyInstance, isReady: () => Promise<boolean>): void {
   app.get('/health/live', { config: { always: true } }, async () => ({ status: 'live' }));
   app.get('/health/ready', { config: { always: true } }, async (_request, reply) => {
-    const ready = !isDraining() && (await isReady().catch(() => false));
+    const ready = await isReady().catch(() => false);
     if (!ready) reply.code(503).header('retry-after', retryAfter);
     return { status: ready ? 'ready' : 'not ready' };
   });
 }
 
+const unsupported = Object.assign(new Error('content type or encoding'), { statusCode: 415 });
+
 function send(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
   // An answer before the whole body has come: the rest would be read as the next request.
   if (status === 413 || status === 415) reply.header('connection', 'close');
-  return reply.code(status).headers(headers).header('content-type', 'application/json; charset=utf-8').send(body);
+  return reply
+    .code(status)
+    .headers(headers)
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(body);
 }
 
 function answerTo(thrown: unknown, request: FastifyRequest, log: Log): Answer {
@@ -215,7 +262,7 @@ function logAnswer(log: Log, request: FastifyRequest, reply: FastifyReply): void
 }
 
 /** What is not HTTP at all never reaches a route: it is answered on the bare socket. */
-function refuseBrokenRequest(error: Error & { code?: string }, socket: import('node:net').Socket): void {
+function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
   const { body } = protocolAnswer(status, newId());

@@ -9,7 +9,9 @@ export type Jobs = { stop(): Promise<void> };
 
 /** Starts doing jobs. Installs or updates graphile-worker's own schema first. */
 export async function startJobs(databaseUrl: string, recurring: Recurring[], log: Log): Promise<Jobs> {
-  const taskList: TaskList = Object.fromEntries(recurring.map(({ name, work }) => [name, async () => work()]));
+  const taskList: TaskList = Object.fromEntries(
+    recurring.map(({ name, work }) => [name, async () => work()]),
+  );
   const runner = await run({
     connectionString: databaseUrl,
     concurrency: 4,

@@ -25,5 +25,8 @@ export function attributeFault(
   }
   if (attribute.allowedValues === null || attribute.allowedValues.includes(value)) return undefined;
   const allowed = attribute.allowedValues.slice(0, 20).join(', ');
-  return { type: 'value not allowed', message: `"${value}" is not a value of "${name}"; allowed: ${allowed}.` };
+  return {
+    type: 'value not allowed',
+    message: `"${value}" is not a value of "${name}"; allowed: ${allowed}.`,
+  };
 }

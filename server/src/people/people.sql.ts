@@ -115,8 +115,6 @@ export async function upsertAttribute(
     on conflict (account_id, name) do update set allowed_values = excluded.allowed_values`;
 }
 
-
-
 export async function selectAttributes(db: Db, accountId: AccountId): Promise<Attribute[]> {
   return db<Attribute[]>`
     select name, allowed_values as "allowedValues" from attributes where account_id = ${accountId} order by name`;

@@ -62,18 +62,27 @@ export async function createUser(
   if (firstName.length > maxNameLength || lastName.length > maxNameLength) {
     throw invalid('too long', `A name may have ${maxNameLength} characters.`);
   }
-  if (email !== null && !isEmail(email)) throw invalid('invalid email', `"${email}" is not an e-mail address.`);
+  if (email !== null && !isEmail(email))
+    throw invalid('invalid email', `"${email}" is not an e-mail address.`);
   if (!isRole(role)) throw invalid('invalid value', `A role is one of ${roles.join(', ')}, not "${role}".`);
   if (externalId !== null) refuseExternalId(externalId);
   await lockAccount(tx, accountId);
   const key = email === null ? null : emailKey(email);
   const clash = await selectUserClash(tx, accountId, externalId, key);
-  if (clash.externalId) throw taken('externalId taken', `A user with the externalId "${externalId}" exists already.`);
+  if (clash.externalId)
+    throw taken('externalId taken', `A user with the externalId "${externalId}" exists already.`);
   if (clash.email) throw taken('email taken', `A user with the address ${email} exists already.`);
   const present = new Set(await selectGroupIds(tx, accountId, memberOf));
   const missing = memberOf.find((groupId) => !present.has(groupId));
   if (missing !== undefined) throw groupNotFound(missing);
-  const userId = await insertUser(tx, accountId, { externalId, firstName, lastName, email, emailKey: key, role });
+  const userId = await insertUser(tx, accountId, {
+    externalId,
+    firstName,
+    lastName,
+    email,
+    emailKey: key,
+    role,
+  });
   await insertMemberships(tx, accountId, userId, 'memberOf', memberOf);
   return userId;
 }
@@ -115,4 +124,5 @@ function refuseExternalId(externalId: string): void {
 
 const invalid = (code: DetailType, message: string) => new Fault('invalid', code, message);
 const taken = (code: DetailType, message: string) => new Fault('conflict', code, message);
-const groupNotFound = (groupId: number) => new Fault('not_found', 'group not found', `There is no group ${groupId}.`);
+const groupNotFound = (groupId: number) =>
+  new Fault('not_found', 'group not found', `There is no group ${groupId}.`);

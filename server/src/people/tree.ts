@@ -21,7 +21,10 @@ export function subgroupsOf(nodes: readonly TreeNode<number>[]): Map<number, num
  * Each cycle of the parent links once, from any of its groups up to the same one again; and the groups that are on
  * a level beyond `maxDepth`. In a forest within the limit both are empty.
  */
-export function treeFaults<Id>(nodes: readonly TreeNode<Id>[], maxDepth: number): { cycles: Id[][]; tooDeep: Id[] } {
+export function treeFaults<Id>(
+  nodes: readonly TreeNode<Id>[],
+  maxDepth: number,
+): { cycles: Id[][]; tooDeep: Id[] } {
   const parents = new Map(nodes.map(({ id, parentId }) => [id, parentId]));
   const depths = new Map<Id, number>(); // 1 for a group at the top; Infinity on and beneath a cycle
   const cycles: Id[][] = [];

@@ -48,7 +48,9 @@ export function readOrganization(body: JsonValue, findings: Findings): Organizat
   if (!isObject(data, '/data', findings)) return organization;
   refuseUnknown(data, fieldsOf(Data), '/data', findings);
   if (data['groups'] !== undefined && isArray(data['groups'], '/data/groups', findings)) {
-    organization.data.groups = data['groups'].map((group, i) => readGroup(group, `/data/groups/${i}`, findings));
+    organization.data.groups = data['groups'].map((group, i) =>
+      readGroup(group, `/data/groups/${i}`, findings),
+    );
     refuseDuplicates(organization.data.groups, '/data/groups', findings);
   }
   if (data['users'] !== undefined && isArray(data['users'], '/data/users', findings)) {
@@ -82,12 +84,17 @@ function readUser(value: JsonValue, path: string, findings: Findings): User {
   }
   const fault = faultAdder(findings, path, user.externalId);
   warnUnknown(value as JsonObject, userFields, path, findings);
-  if (user.accessInfo) warnUnknown(user.accessInfo as JsonObject, accessFields, `${path}/accessInfo`, findings);
+  if (user.accessInfo)
+    warnUnknown(user.accessInfo as JsonObject, accessFields, `${path}/accessInfo`, findings);
   checkExternalId(user.externalId, fault);
   checkLength(user.firstName, maxNameLength, 'firstName', fault);
   checkLength(user.lastName, maxNameLength, 'lastName', fault);
   if (typeof user.email === 'string' && !isEmail(user.email)) {
-    fault('invalid email', 'email', `${quote(user.email)} is not an e-mail address such as anna@example.com.`);
+    fault(
+      'invalid email',
+      'email',
+      `${quote(user.email)} is not an e-mail address such as anna@example.com.`,
+    );
   }
   if (user.timezone !== undefined && !isTimeZone(user.timezone)) {
     const message = `${quote(user.timezone)} is not a name of the tz database, such as Europe/Stockholm.`;
@@ -100,7 +107,11 @@ function readUser(value: JsonValue, path: string, findings: Findings): User {
   if (typeof user.phone !== 'string') return user;
   const phone = normalisePhone(user.phone);
   if (phone !== undefined) return phone === user.phone ? user : { ...user, phone };
-  fault('invalid phone', 'phone', `${quote(user.phone)} is not a number with country prefix, such as +46701234567.`);
+  fault(
+    'invalid phone',
+    'phone',
+    `${quote(user.phone)} is not a number with country prefix, such as +46701234567.`,
+  );
   return user;
 }
 
@@ -155,13 +166,21 @@ function warnUnknown(object: JsonObject, known: Set<string>, path: string, findi
 
 function isObject(value: JsonValue, path: string, findings: Findings): value is JsonObject {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return true;
-  findings.fault({ type: 'wrong type', message: `${nameAt(path)} is ${kindOf(value)}; it must be an object.`, path });
+  findings.fault({
+    type: 'wrong type',
+    message: `${nameAt(path)} is ${kindOf(value)}; it must be an object.`,
+    path,
+  });
   return false;
 }
 
 function isArray(value: JsonValue, path: string, findings: Findings): value is JsonValue[] {
   if (Array.isArray(value)) return true;
-  findings.fault({ type: 'wrong type', message: `${nameAt(path)} is ${kindOf(value)}; it must be an array.`, path });
+  findings.fault({
+    type: 'wrong type',
+    message: `${nameAt(path)} is ${kindOf(value)}; it must be an array.`,
+    path,
+  });
   return false;
 }
 
@@ -186,7 +205,11 @@ function explain(
     } else if (keyword === 'additionalProperties') {
       for (const name of params['additionalProperties'] as string[]) {
         const known = fieldsOf(Settings).join(', ');
-        fault('unknown field', `There is no setting ${quote(name)}. Known: ${known}.`, `${place}/${pointer(name)}`);
+        fault(
+          'unknown field',
+          `There is no setting ${quote(name)}. Known: ${known}.`,
+          `${place}/${pointer(name)}`,
+        );
       }
     } else if (keyword === 'enum') {
       const allowed = (params['allowedValues'] as string[]).join(', ');
@@ -194,13 +217,19 @@ function explain(
     } else if (keyword === 'minimum' || keyword === 'maximum') {
       fault('out of range', `${nameAt(place)} must be ${params['comparison']} ${params['limit']}.`);
     } else {
-      const wanted = keyword === 'anyOf' ? 'a string or null' : `${article[String(params['type'])] ?? 'otherwise'}`;
+      const wanted =
+        keyword === 'anyOf' ? 'a string or null' : `${article[String(params['type'])] ?? 'otherwise'}`;
       fault('wrong type', `${nameAt(place)} is ${found}; it must be ${wanted}.`);
     }
   }
 }
 
-type SchemaError = { keyword: string; schemaPath: string; instancePath: string; params: Record<string, unknown> };
+type SchemaError = {
+  keyword: string;
+  schemaPath: string;
+  instancePath: string;
+  params: Record<string, unknown>;
+};
 
 const article: Record<string, string> = {
   string: 'a string',
@@ -229,7 +258,7 @@ const nameAt = (path: string) => (path === '' ? 'The body' : quote(path.slice(pa
 const pointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 function idOf(value: JsonValue): { externalId?: string } {
-  const id = typeof value === 'object' && value !== null && !Array.isArray(value) ? value['externalId'] : undefined;
+  const id =
+    typeof value === 'object' && value !== null && !Array.isArray(value) ? value['externalId'] : undefined;
   return typeof id === 'string' ? { externalId: id } : {};
 }
-

@@ -38,7 +38,10 @@ function boundedList<T>() {
     count: () => count,
     listed(what: string): (T | Found)[] & T[] {
       if (count <= maxFaultsListed) return list;
-      const rest = { type: 'more' as const, message: `${count - maxFaultsListed} more ${what} are not listed.` };
+      const rest = {
+        type: 'more' as const,
+        message: `${count - maxFaultsListed} more ${what} are not listed.`,
+      };
       return [...list, rest as T & Found];
     },
   };

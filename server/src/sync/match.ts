@@ -60,7 +60,8 @@ function matchGroups({ data }: Organization, landscape: Landscape, findings: Fin
   }
   const nodes = [...parents].map(([id, parentId]) => ({ id, parentId }));
   const { cycles, tooDeep } = treeFaults(nodes, maxTreeDepth);
-  const placeOf = (name: unknown) => (places.has(name) ? { path: `/data/groups/${places.get(name)}/parent` } : {});
+  const placeOf = (name: unknown) =>
+    places.has(name) ? { path: `/data/groups/${places.get(name)}/parent` } : {};
   for (const cycle of cycles) {
     const names = cycle.map((key) => nameOf(key, landscape));
     const way = names.map((name) => (typeof name === 'string' ? name : `group ${name?.id}`));
@@ -76,13 +77,20 @@ function matchGroups({ data }: Organization, landscape: Landscape, findings: Fin
   for (const key of tooDeep) {
     const name = nameOf(key, landscape);
     const message = `The group is on a level beyond ${maxTreeDepth}, the most that a tree may have.`;
-    findings.fault({ type: 'too deep', message, ...placeOf(name), ...(typeof name === 'string' && { externalId: name }) });
+    findings.fault({
+      type: 'too deep',
+      message,
+      ...placeOf(name),
+      ...(typeof name === 'string' && { externalId: name }),
+    });
   }
 }
 
 /** A cycle is named in full, save one of thousands. */
 function shorten(way: string[]): string[] {
-  return way.length <= 200 ? way : [...way.slice(0, 199), `… (${way.length - 200} more)`, way.at(-1) as string];
+  return way.length <= 200
+    ? way
+    : [...way.slice(0, 199), `… (${way.length - 200} more)`, way.at(-1) as string];
 }
 
 function matchReferences(user: User, path: string, landscape: Landscape, findings: Findings): void {
@@ -138,4 +146,5 @@ function staysAdministrator(user: User, byExternalId: Map<string | null, HeldUse
   return role === 'Administrator' && user.active !== false;
 }
 
-const isAdministratorByHand = (user: HeldUser) => !user.managed && user.active && user.role === 'Administrator';
+const isAdministratorByHand = (user: HeldUser) =>
+  !user.managed && user.active && user.role === 'Administrator';

@@ -16,7 +16,12 @@ import { digest } from '../base/digest.ts';
 import type { GroupKey, Held, HeldUser, Target, UserDetails } from './held.ts';
 import { keyOf, type Landscape, nameOf } from './landscape.ts';
 
-export type GroupState = { externalId: string; name: string; description: string | null; parent: GroupKey | null };
+export type GroupState = {
+  externalId: string;
+  name: string;
+  description: string | null;
+  parent: GroupKey | null;
+};
 
 export type UserState = {
   externalId: string;
@@ -62,7 +67,10 @@ export function usersToCompare(organization: Organization, held: Held, { targets
   const ids: number[] = [];
   for (const user of organization.data.users ?? []) {
     const present = heldUsers.get(user.externalId);
-    if (present && present.fingerprint !== fingerprintOf(user, force, (name) => targets.get(name)?.id ?? null)) {
+    if (
+      present &&
+      present.fingerprint !== fingerprintOf(user, force, (name) => targets.get(name)?.id ?? null)
+    ) {
       ids.push(present.id);
     }
   }
@@ -74,12 +82,24 @@ export function usersToCompare(organization: Organization, held: Held, { targets
  * group that was removed and made anew is another one.
  */
 export function fingerprintOf(user: User, force: boolean, idOf: (name: string) => number | null): string {
-  const { firstName, lastName, email, phone, active, timezone, language, accessInfo, externalProperties } = user;
+  const { firstName, lastName, email, phone, active, timezone, language, accessInfo, externalProperties } =
+    user;
   const groups = membershipKinds.map((kind) => accessInfo?.[kind]?.map(idOf).toSorted());
   const attributes = externalProperties && Object.entries(externalProperties).toSorted(byName);
   // undefined becomes null in an array, and null means something else: so each gets a mark of its own.
-  const parts = [firstName, lastName, email, phone, active ?? true, timezone, force ? language : 0, accessInfo?.role];
-  return digest(JSON.stringify([...parts, ...groups, attributes].map((part) => (part === undefined ? 0 : part))));
+  const parts = [
+    firstName,
+    lastName,
+    email,
+    phone,
+    active ?? true,
+    timezone,
+    force ? language : 0,
+    accessInfo?.role,
+  ];
+  return digest(
+    JSON.stringify([...parts, ...groups, attributes].map((part) => (part === undefined ? 0 : part))),
+  );
 }
 
 export function planChanges(
@@ -160,7 +180,11 @@ function planUsers(
       create.push(newUser(user));
       for (const kind of membershipKinds) {
         for (const name of new Set(user.accessInfo?.[kind])) {
-          plan.memberships.add.push({ user: externalId, kind, group: keyOf(landscape.targets.get(name) as Target) });
+          plan.memberships.add.push({
+            user: externalId,
+            kind,
+            group: keyOf(landscape.targets.get(name) as Target),
+          });
         }
       }
       plan.changes.push({ entity: 'user', externalId, action: 'create' });
@@ -265,7 +289,9 @@ function planMemberships(
     const wanted = new Set(names.map((name) => keyOf(targets.get(name) as Target)));
     const present = new Set<GroupKey>(held.memberships[kind]);
     const added = [...wanted].filter((group) => !present.has(group));
-    const dropped = held.memberships[kind].filter((group) => !wanted.has(group) && byId.get(group)?.managed === true);
+    const dropped = held.memberships[kind].filter(
+      (group) => !wanted.has(group) && byId.get(group)?.managed === true,
+    );
     if (added.length === 0 && dropped.length === 0) continue;
     for (const group of added) plan.memberships.add.push({ user: userId, kind, group });
     for (const group of dropped) plan.memberships.remove.push({ user: userId, kind, group });
@@ -288,7 +314,9 @@ function shownNames(keys: Iterable<GroupKey>, landscape: Landscape): string[] {
 type Comparison = [name: string, from: unknown, to: unknown];
 
 function differences(comparisons: Comparison[]): Change['fields'] | undefined {
-  const changed = comparisons.filter(([, from, to]) => from !== to && JSON.stringify(from) !== JSON.stringify(to));
+  const changed = comparisons.filter(
+    ([, from, to]) => from !== to && JSON.stringify(from) !== JSON.stringify(to),
+  );
   if (changed.length === 0) return undefined;
   return Object.fromEntries(changed.map(([name, from, to]) => [name, { from, to }]));
 }

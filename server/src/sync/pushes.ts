@@ -66,7 +66,11 @@ export function openPushes(databaseUrl: string, log: Log): Pushes {
     push(accountId, run, body, gzip) {
       const held = [...waiting.values()].reduce((sum, { size }) => sum + size, 0);
       if (held + body.byteLength > maxWaitingBytes) {
-        throw new Fault('unavailable', 'unavailable', 'Too many large requests are running. Try again in a moment.');
+        throw new Fault(
+          'unavailable',
+          'unavailable',
+          'Too many large requests are running. Try again in a moment.',
+        );
       }
       worker ??= startWorker();
       const job = ++jobs;

@@ -39,7 +39,12 @@ export async function insertRun(db: Db, accountId: AccountId, run: RunStart & Ru
             ${run.warnings && db.json(run.warnings)}, ${run.details && db.json(run.details)})`;
 }
 
-export async function updateRun(tx: Transaction, accountId: AccountId, id: string, end: RunEnd): Promise<void> {
+export async function updateRun(
+  tx: Transaction,
+  accountId: AccountId,
+  id: string,
+  end: RunEnd,
+): Promise<void> {
   await tx`
     update runs
     set    validate_only = ${end.validateOnly},
@@ -61,7 +66,15 @@ export async function copyChanges(
   if (changes.length === 0) return;
   const rows = changes.map(
     ({ entity, externalId, action, fields }, position) =>
-      [accountId, runId, position, entity, externalId, action, fields ? JSON.stringify(fields) : null] as const,
+      [
+        accountId,
+        runId,
+        position,
+        entity,
+        externalId,
+        action,
+        fields ? JSON.stringify(fields) : null,
+      ] as const,
   );
   await copyInto(
     tx`copy run_changes (account_id, run_id, position, entity, external_id, action, fields) from stdin`,
@@ -70,7 +83,11 @@ export async function copyChanges(
 }
 
 /** Erases what earlier runs tell of users who are removed (decision B13): that there was a change stays. */
-export async function eraseUserChanges(tx: Transaction, accountId: AccountId, externalIds: string[]): Promise<void> {
+export async function eraseUserChanges(
+  tx: Transaction,
+  accountId: AccountId,
+  externalIds: string[],
+): Promise<void> {
   if (externalIds.length === 0) return;
   await tx`
     update run_changes
@@ -98,7 +115,11 @@ export async function selectRuns(db: Db, accountId: AccountId, limit: number): P
     limit  ${limit}`;
 }
 
-export async function selectRunOutcome(db: Db, accountId: AccountId, id: string): Promise<Outcome | undefined> {
+export async function selectRunOutcome(
+  db: Db,
+  accountId: AccountId,
+  id: string,
+): Promise<Outcome | undefined> {
   const [row] = await db<{ outcome: Outcome }[]>`
     select outcome from runs where account_id = ${accountId} and run_id = ${id}`;
   return row?.outcome;

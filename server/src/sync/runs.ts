@@ -16,7 +16,11 @@ export async function approveRun(db: Db, accountId: AccountId, runId: string): P
   const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(runId);
   const outcome = isId ? await selectRunOutcome(db, accountId, runId) : undefined;
   if (!outcome) throw new Fault('not_found', 'run not found', `Account ${accountId} has no run ${runId}.`);
-  throw new Fault('conflict', 'run not held', `The run ${runId} is ${outcome}: only a held run can be approved.`);
+  throw new Fault(
+    'conflict',
+    'run not held',
+    `The run ${runId} is ${outcome}: only a held run can be approved.`,
+  );
 }
 
 /** Removes runs older than the time they are kept. */

@@ -85,7 +85,11 @@ export type NewGroupRow = {
   parentId: number | null;
 };
 
-export async function copyGroups(tx: Transaction, accountId: AccountId, groups: NewGroupRow[]): Promise<void> {
+export async function copyGroups(
+  tx: Transaction,
+  accountId: AccountId,
+  groups: NewGroupRow[],
+): Promise<void> {
   if (groups.length === 0) return;
   const rows = groups.map(
     (group) =>
@@ -211,7 +215,11 @@ export async function deleteUsers(tx: Transaction, accountId: AccountId, userIds
 
 export type MembershipRow = { userId: number; kind: MembershipKind; groupId: number };
 
-export async function copyMemberships(tx: Transaction, accountId: AccountId, rows: MembershipRow[]): Promise<void> {
+export async function copyMemberships(
+  tx: Transaction,
+  accountId: AccountId,
+  rows: MembershipRow[],
+): Promise<void> {
   if (rows.length === 0) return;
   await copyInto(
     tx`copy memberships (account_id, user_id, kind, group_id) from stdin`,
@@ -219,7 +227,11 @@ export async function copyMemberships(tx: Transaction, accountId: AccountId, row
   );
 }
 
-export async function deleteMemberships(tx: Transaction, accountId: AccountId, rows: MembershipRow[]): Promise<void> {
+export async function deleteMemberships(
+  tx: Transaction,
+  accountId: AccountId,
+  rows: MembershipRow[],
+): Promise<void> {
   if (rows.length === 0) return;
   await tx`
     delete from memberships m

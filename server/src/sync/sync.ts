@@ -42,12 +42,17 @@ export async function pushOrganization(
   const organization = await readBody(body, findings);
   if (findings.faultCount() > 0) {
     const refusal = refusalOf(findings);
-    await insertRun(pool, accountId, { ...run, ...runEnd(organization, findings, { outcome: 'refused', refusal }) });
+    await insertRun(pool, accountId, {
+      ...run,
+      ...runEnd(organization, findings, { outcome: 'refused', refusal }),
+    });
     throw refusal;
   }
   // From here on the run is there, as failed, until its transaction says otherwise: also if the process is killed.
   await insertRun(pool, accountId, { ...run, ...runEnd(organization, findings, { outcome: 'failed' }) });
-  const outcome = await inTransaction(pool, (tx) => synchronize(tx, accountId, run.id, organization, findings));
+  const outcome = await inTransaction(pool, (tx) =>
+    synchronize(tx, accountId, run.id, organization, findings),
+  );
   if (outcome instanceof Fault) throw outcome;
   return outcome;
 }
@@ -67,7 +72,11 @@ async function unpack(bytes: Uint8Array, findings: Findings): Promise<Uint8Array
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
       throw new Fault('too_large', 'too large', 'The unpacked body is larger than 64 MB. Send less at once.');
     }
-    findings.fault({ type: 'invalid gzip', message: 'The body is announced as gzip and cannot be unpacked.', path: '' });
+    findings.fault({
+      type: 'invalid gzip',
+      message: 'The body is announced as gzip and cannot be unpacked.',
+      path: '',
+    });
     return undefined;
   }
 }

@@ -36,7 +36,13 @@ export type World = {
 
 export async function openWorld(log: Log = openLog('error')): Promise<World> {
   const database = await openTestDatabase();
-  const config = { host: '127.0.0.1', port: 0, tls: undefined, trustProxy: [], publicUrl: 'http://localhost' };
+  const config = {
+    host: '127.0.0.1',
+    port: 0,
+    tls: undefined,
+    trustProxy: [],
+    publicUrl: 'http://localhost',
+  };
   const app = await startApp(config, Promise.resolve(database.url), log);
   await app.started;
   const { pool } = database;
@@ -59,7 +65,8 @@ export async function openWorld(log: Log = openLog('error')): Promise<World> {
       });
       return made.id;
     });
-    const tokenOf = async (...scopes: Scope[]) => (await createToken(pool, id, { name: 'test', scopes })).token;
+    const tokenOf = async (...scopes: Scope[]) =>
+      (await createToken(pool, id, { name: 'test', scopes })).token;
     const token = await tokenOf('data', 'organization', 'files');
     return {
       id,
@@ -68,9 +75,11 @@ export async function openWorld(log: Log = openLog('error')): Promise<World> {
       push: (body, headers = {}) =>
         request('POST', '/v1/organization/organization', {
           headers: { authorization: token, 'content-type': 'application/json', ...headers },
-          body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
+          body:
+            typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
         }),
-      groups: async () => (await request<Group[]>('GET', '/v1/groups', { headers: { authorization: token } })).body,
+      groups: async () =>
+        (await request<Group[]>('GET', '/v1/groups', { headers: { authorization: token } })).body,
     };
   }
 

@@ -1,0 +1,248 @@
+// The rules of the house (ARCHITECTURE.md), kept by reading the sources.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+// A part imports only parts before it. What is not a folder of its own is at the top.
+const floors = ['base', 'db', 'http', 'jobs', 'accounts', 'people', 'sync'];
+const topFiles = ['app.ts', 'cli.ts', 'main.ts'];
+
+// What other parts may import; all of base and http is public.
+const publicFiles = [
+  'db/db.ts',
+  'db/embedded.ts',
+  'db/migrate.ts',
+  'jobs/jobs.ts',
+  'accounts/accounts.ts',
+  'accounts/callers.ts',
+  'accounts/signin.ts',
+  'accounts/tokens.ts',
+  'people/attributes.ts',
+  'people/people.ts',
+  'people/tree.ts',
+  'sync/sync.ts',
+  'sync/runs.ts',
+  'sync/pushes.ts',
+];
+
+// Functions of their arguments alone: no database, clock or network.
+const pureFiles = [
+  'people/tree.ts',
+  'people/attributes.ts',
+  'sync/check.ts',
+  'sync/findings.ts',
+  'sync/held.ts',
+  'sync/landscape.ts',
+  'sync/match.ts',
+  'sync/plan.ts',
+];
+
+// Who writes a table. Reading is free.
+const writers: Record<string, string[]> = {
+  migrations: ['db/migrate.ts'],
+  accounts: ['accounts/accounts.sql.ts'],
+  sftp_usernames: ['accounts/accounts.sql.ts'],
+  tokens: ['accounts/tokens.sql.ts'],
+  token_hashes: ['accounts/tokens.sql.ts'],
+  passwords: ['accounts/signin.sql.ts'],
+  attributes: ['people/people.sql.ts'],
+  groups: ['people/people.sql.ts', 'sync/sync.sql.ts'],
+  users: ['people/people.sql.ts', 'sync/sync.sql.ts'],
+  memberships: ['people/people.sql.ts', 'sync/sync.sql.ts'],
+  runs: ['sync/runs.sql.ts'],
+  run_changes: ['sync/runs.sql.ts'],
+};
+
+type Source = { path: string; text: string; imports: { specifier: string; typeOnly: boolean }[] };
+
+const sources = (directory: string): Source[] =>
+  readdirSync(join(root, directory), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(path))
+    .map((path) => {
+      const text = readFileSync(join(root, directory, path), 'utf8');
+      const imports = [...text.matchAll(/^(?:import|export)\s+(type\s)?[^;]*?from\s+'([^']+)'/gms)].map(
+        ([, type, specifier]) => ({ specifier: specifier as string, typeOnly: type !== undefined }),
+      );
+      return { path, text, imports };
+    });
+
+const server = sources('server/src').filter(({ path }) => !path.startsWith('testing/'));
+const contract = sources('contract/src');
+
+/** The files of server/src that a file imports, as paths from there. */
+const importsOf = ({ path, imports }: Source) =>
+  imports
+    .filter(({ specifier }) => specifier.startsWith('.'))
+    .map(({ specifier, typeOnly }) => ({
+      path: relative(join(root, 'server/src'), resolve(join(root, 'server/src', dirname(path)), specifier)),
+      typeOnly,
+    }));
+
+const partOf = (path: string) => (path.includes('/') ? (path.split('/')[0] as string) : 'top');
+const floorOf = (path: string) => (partOf(path) === 'top' ? floors.length : floors.indexOf(partOf(path)));
+
+const faults = (found: (source: Source) => string[], among = server) =>
+  among.flatMap((source) => found(source).map((fault) => `${source.path}: ${fault}`));
+
+/** A source without its comments. */
+const codeOf = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+
+/** The tagged statements of a file: any template literal that begins like SQL. */
+const statementsOf = (text: string) =>
+  [...text.matchAll(/`\s*((?:select|insert|update|delete|copy|with|truncate)\s(?:[^`\\]|\\.)*)`/g)].map(
+    ([, sql]) => sql as string,
+  );
+
+describe('floors', () => {
+  test('every file is on a floor', () => {
+    expect(
+      faults(({ path }) =>
+        floorOf(path) < 0 || (partOf(path) === 'top' && !topFiles.includes(path)) ? [path] : [],
+      ),
+    ).toEqual([]);
+  });
+
+  test('a part imports only parts before it', () => {
+    const upward = (source: Source) =>
+      importsOf(source)
+        .filter(({ path }) => floorOf(path) > floorOf(source.path))
+        .map(({ path }) => `imports ${path}`);
+    expect(faults(upward)).toEqual([]);
+  });
+
+  test('a part imports only the public files of another', () => {
+    const hidden = (source: Source) =>
+      importsOf(source)
+        .map(({ path }) => path)
+        .filter((path) => partOf(path) !== partOf(source.path) && !['base', 'http'].includes(partOf(path)))
+        .filter(
+          (path) =>
+            !publicFiles.includes(path) && !(partOf(source.path) === 'top' && path.endsWith('.routes.ts')),
+        )
+        .map((path) => `imports ${path}`);
+    expect(faults(hidden)).toEqual([]);
+  });
+
+  test('routes, listeners and jobs are wired by app.ts alone', () => {
+    const wired = (source: Source) =>
+      source.path === 'app.ts'
+        ? []
+        : importsOf(source)
+            .filter(
+              ({ path, typeOnly }) => path.endsWith('.routes.ts') || (path === 'jobs/jobs.ts' && !typeOnly),
+            )
+            .map(({ path }) => `imports ${path}`);
+    expect(faults(wired)).toEqual([]);
+  });
+
+  test('the contract imports nothing of ours', () => {
+    const ours = ({ imports }: Source) =>
+      imports
+        .map(({ specifier }) => specifier)
+        .filter((specifier) => !/^\.\/|^typebox(\/|$)/.test(specifier));
+    expect(faults(ours, contract)).toEqual([]);
+  });
+});
+
+describe('purity and places', () => {
+  test('pure files import only the contract, base, types and each other', () => {
+    const impure = (source: Source) => {
+      const outside = source.imports
+        .filter(({ specifier, typeOnly }) => !typeOnly && !specifier.startsWith('.'))
+        .filter(
+          ({ specifier }) =>
+            !specifier.startsWith('@soundings/contract/') && !specifier.startsWith('typebox'),
+        )
+        .map(({ specifier }) => specifier);
+      const inside = importsOf(source)
+        .filter(({ path, typeOnly }) => !typeOnly && partOf(path) !== 'base' && !pureFiles.includes(path))
+        .map(({ path }) => path);
+      return [
+        ...outside,
+        ...inside,
+        ...(/\bDate\.now\(|new Date\(\)|Math\.random\(/.test(source.text) ? ['a clock'] : []),
+      ];
+    };
+    const files = server.filter(({ path }) => pureFiles.includes(path));
+    expect(files.map(({ path }) => path).toSorted()).toEqual(pureFiles.toSorted());
+    expect(faults(impure, files)).toEqual([]);
+  });
+
+  test('SQL stands only in *.sql.ts and db/', () => {
+    const sql = ({ path, text }: Source) =>
+      path.endsWith('.sql.ts') || path.startsWith('db/')
+        ? []
+        : statementsOf(text).filter((one) => !one.startsWith('select 1'));
+    expect(faults(sql)).toEqual([]);
+  });
+
+  test("every statement on customers' data names the account", () => {
+    const exempt = /insert into accounts|nextval\(|from\s+token_hashes/;
+    const anonymous = ({ path, text }: Source) =>
+      path.endsWith('.sql.ts')
+        ? statementsOf(text).filter((one) => !/account_id/.test(one) && !exempt.test(one))
+        : [];
+    expect(faults(anonymous)).toEqual([]);
+  });
+
+  test('a table is written only by its writers', () => {
+    const foreign = ({ path, text }: Source) =>
+      statementsOf(text)
+        .flatMap((one) =>
+          [...one.matchAll(/(?:insert into|update|delete from|copy)\s+(\w+)/g)].map(
+            ([, table]) => table as string,
+          ),
+        )
+        .filter((table) => table !== 'set' && !(writers[table] ?? []).includes(path));
+    expect(faults(foreign)).toEqual([]);
+  });
+
+  test('only config.ts and the two entries read the environment, and only they use config.ts', () => {
+    const reads = (source: Source) => [
+      ...(codeOf(source.text).includes('process.env') && !['main.ts', 'cli.ts'].includes(source.path)
+        ? ['process.env']
+        : []),
+      ...importsOf(source)
+        .filter(
+          ({ path, typeOnly }) =>
+            path === 'base/config.ts' && !typeOnly && !['main.ts', 'cli.ts'].includes(source.path),
+        )
+        .map(() => 'imports base/config.ts'),
+    ];
+    expect(faults(reads)).toEqual([]);
+  });
+});
+
+describe('form', () => {
+  test('no default exports, barrel files or decorators', () => {
+    const odd = ({ text }: Source) =>
+      [/^export default/m, /^export \* from/m, /^\s*@\w+\(/m]
+        .filter((pattern) => pattern.test(codeOf(text)))
+        .map(String);
+    expect(faults(odd, [...server, ...contract])).toEqual([]);
+  });
+
+  test('every file begins by saying what it promises', () => {
+    expect(
+      faults(
+        ({ text }) => (text.startsWith('//') || text.startsWith('#!') ? [] : ['no head']),
+        [...server, ...contract],
+      ),
+    ).toEqual([]);
+  });
+
+  test('no function is longer than 75 lines', () => {
+    const long = ({ text }: Source) => {
+      const lines = text.split('\n');
+      return lines.flatMap((line, start) => {
+        if (!/^(?:export )?(?:async )?function/.test(line)) return [];
+        const length = lines.slice(start).findIndex((one) => one.startsWith('}')) + 1;
+        return length > 75 ? [`${line.slice(0, 60)} has ${length} lines`] : [];
+      });
+    };
+    expect(faults(long)).toEqual([]);
+  });
+});
