@@ -36,6 +36,7 @@ export const getGroups = {
     400: 'A query parameter that this operation does not have.',
     401: 'The token is missing, unknown, expired or revoked.',
     403: 'The token lacks the scope `data`.',
+    503: 'Starting, stopping, or without a database: try again after `Retry-After` seconds.',
   },
 } satisfies Operation;
 

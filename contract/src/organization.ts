@@ -229,16 +229,16 @@ export type Report = {
   warnings: Warning[];
 };
 
-const postOrganizationAt = (path: string, operationId: string): Operation => ({
+export const postOrganization = {
   interface: 'organization',
   method: 'POST',
-  path,
-  operationId,
+  path: '/v1/organization/organization',
+  operationId: 'postOrganization',
   summary: 'Push users and groups',
   description:
     'Makes the managed users and groups match the lists that are sent. Only validates unless ' +
     '`settings.validateOnly` is false. All or nothing: a request with a fault changes nothing, and every fault ' +
-    'is listed. The body may be compressed with gzip (`Content-Encoding: gzip`).',
+    'is listed. The body may be packed with gzip (`Content-Encoding: gzip`).',
   scope: 'organization',
   query: NoParameters,
   body: Organization,
@@ -250,11 +250,17 @@ const postOrganizationAt = (path: string, operationId: string): Operation => ({
     415: 'The body is not application/json, or is encoded otherwise than by gzip.',
     503: 'Starting, stopping, or without a database: try again after `Retry-After` seconds.',
   },
-});
+} satisfies Operation;
 
 // The description gives the address in two ways (§3 and §4.2); both are answered.
-export const postOrganization = postOrganizationAt('/v1/organization/organization', 'postOrganization');
-export const postOrganizationShort = postOrganizationAt('/v1/organization', 'postOrganizationShort');
+export const postOrganizationShort = {
+  ...postOrganization,
+  path: '/v1/organization',
+  operationId: 'postOrganizationShort',
+  summary: 'Push users and groups, at the shorter address',
+  description: 'The same as `POST /v1/organization/organization`.',
+} satisfies Operation;
+
 export const organizationOperations: Operation[] = [postOrganization, postOrganizationShort];
 
 /** The names of the fields of an object schema. */

@@ -387,7 +387,9 @@ async function findBinaries(): Promise<Binaries> {
   const links = await fs.readFile(join(home, 'native', 'pg-symlinks.json'), 'utf8').catch(absent);
   for (const { source, target } of JSON.parse(links ?? '[]') as { source: string; target: string }[]) {
     const made = fs.symlink(relative(dirname(target), source), join(home, target));
-    await made.catch(async () => fs.lstat(join(home, target)));
+    await made.catch(async (error: unknown) => {
+      if (!(await fs.lstat(join(home, target)).catch(absent))) throw error;
+    });
   }
   for (const file of [found.initdb, found.postgres]) {
     if (((await fs.stat(file)).mode & 0o111) === 0) await fs.chmod(file, 0o755);

@@ -1,12 +1,180 @@
-// The documents of the interfaces: OpenAPI for programs, and the same as a page for people.
+// The documents of the interfaces: OpenAPI for programs, and the same as a page for people, at /docs. The page is
+// made once from the OpenAPI documents, needs no script, and loads nothing from elsewhere.
 import { interfaceNames, openApiDocument } from '@soundings/contract/openapi.ts';
+import type { InterfaceName } from '@soundings/contract/operation.ts';
 import type { FastifyInstance } from 'fastify';
+import { readFileSync } from 'node:fs';
+
+type Schema = {
+  $ref?: string;
+  type?: string;
+  description?: string;
+  default?: unknown;
+  enum?: unknown[];
+  minimum?: number;
+  maximum?: number;
+  items?: Schema;
+  anyOf?: Schema[];
+  properties?: Record<string, Schema>;
+  patternProperties?: Record<string, Schema>;
+  required?: string[];
+};
+type Body = { content: { 'application/json': { schema: Schema } } };
+type OperationDocument = {
+  summary: string;
+  description: string;
+  parameters: { name: string; required: boolean; schema: Schema }[];
+  requestBody?: Body;
+  responses: Record<string, { description: string } & Body>;
+};
+type Document = {
+  info: { title: string; version: string; description: string };
+  paths: Record<string, Record<string, OperationDocument>>;
+  components: { schemas: Record<string, Schema> };
+};
 
 export function serveDocuments(app: FastifyInstance, publicUrl: string): void {
-  for (const name of interfaceNames) {
-    const document = JSON.stringify(openApiDocument(name, publicUrl), null, 2);
+  const documents = interfaceNames.map((name) => ({ name, document: openApiDocument(name, publicUrl) }));
+  for (const { name, document } of documents) {
+    const text = JSON.stringify(document, null, 2);
     app.get(`/v1/openapi/${name}.json`, async (_request, reply) =>
-      reply.header('content-type', 'application/json; charset=utf-8').send(document),
+      reply.header('content-type', 'application/json; charset=utf-8').send(text),
     );
   }
+  const page = documentsPage(documents as unknown as Parameters<typeof documentsPage>[0], publicUrl);
+  const style = readFileSync(new URL('pages.css', import.meta.url), 'utf8');
+  app.get('/docs', async (_request, reply) =>
+    reply
+      .headers({
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy':
+          "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        'referrer-policy': 'no-referrer',
+      })
+      .send(page),
+  );
+  app.get('/docs/style.css', async (_request, reply) =>
+    reply.header('content-type', 'text/css; charset=utf-8').send(style),
+  );
 }
+
+function documentsPage(documents: { name: InterfaceName; document: Document }[], publicUrl: string): string {
+  const links = documents
+    .map(({ name, document }) => `<a href="#${name}">${shortTitle(document)}</a>`)
+    .join('');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Soundings interfaces</title>
+<link rel="stylesheet" href="/docs/style.css">
+</head>
+<body>
+<header><b>Soundings</b><nav aria-label="Interfaces">${links}</nav></header>
+<main>
+<h1>Interfaces</h1>
+<p class="lead">Every request carries an API token in the <code>Authorization</code> header, as it is or after
+<code>Bearer</code>. Every error has the one body <code>{ id, message, details }</code>; the id is also in the
+<code>x-request-id</code> header.</p>
+${documents.map(({ name, document }) => interfaceSection(name, document, publicUrl)).join('\n')}
+</main>
+</body>
+</html>
+`;
+}
+
+const shortTitle = ({ info }: Document) =>
+  escape(info.title.replace(/^Soundings /, '').replace(/^./, (letter) => letter.toUpperCase()));
+
+function interfaceSection(name: InterfaceName, document: Document, publicUrl: string): string {
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) =>
+      operationArticle(method, path, operation, publicUrl),
+    ),
+  );
+  const schemas = Object.entries(document.components.schemas).map(([title, schema]) =>
+    schemaTable(name, title, schema),
+  );
+  return `<section id="${name}">
+<h2>${shortTitle(document)} <small>version ${escape(document.info.version)}</small></h2>
+<p>${escape(document.info.description)} <a href="/v1/openapi/${name}.json">OpenAPI document</a></p>
+${operations.join('\n').replaceAll('href="#', `href="#${name}-`)}
+${schemas.length > 0 ? '<h3>Shapes</h3>' : ''}
+${schemas.join('\n')}
+</section>`;
+}
+
+function operationArticle(
+  method: string,
+  path: string,
+  operation: OperationDocument,
+  publicUrl: string,
+): string {
+  const verb = method.toUpperCase();
+  const data = operation.requestBody
+    ? " \\\n  -H 'Content-Type: application/json' --data-binary @request.json"
+    : '';
+  const parameters = operation.parameters.map(
+    ({ name, required, schema }) =>
+      `<tr><td><code>${escape(name)}</code>${required ? ' <i>required</i>' : ''}</td><td>${typeOf(schema)}</td>` +
+      `<td>${prose(schema.description)}</td></tr>`,
+  );
+  const responses = Object.entries(operation.responses).map(
+    ([status, { description, content }]) =>
+      `<tr><td><code>${status}</code></td><td>${typeOf(content['application/json'].schema)}</td>` +
+      `<td>${prose(description)}</td></tr>`,
+  );
+  const body = operation.requestBody?.content['application/json'].schema;
+  return `<article>
+<h3 class="operation"><span class="verb">${verb}</span> <code>${escape(path)}</code></h3>
+<p><b>${escape(operation.summary)}.</b> ${prose(operation.description)}</p>
+<pre>curl ${publicUrl}${escape(path)} -H "Authorization: $TOKEN"${data}</pre>
+${parameters.length > 0 ? table(['Parameter', 'Type', 'Meaning'], parameters) : ''}
+${body ? `<p>Body: ${typeOf(body)}</p>` : ''}
+${table(['Status', 'Body', 'When'], responses)}
+</article>`;
+}
+
+function schemaTable(name: InterfaceName, title: string, schema: Schema): string {
+  const rows = Object.entries(schema.properties ?? {}).map(([field, one]) => {
+    const required = schema.required?.includes(field) ? ' <i>required</i>' : '';
+    const fallback =
+      one.default !== undefined ? ` Default <code>${escape(JSON.stringify(one.default))}</code>.` : '';
+    const meaning = `${prose(one.description)}${fallback}`;
+    return `<tr><td><code>${escape(field)}</code>${required}</td><td>${typeOf(one)}</td><td>${meaning}</td></tr>`;
+  });
+  const described = schema.description ? `<p>${prose(schema.description)}</p>` : '';
+  const text = table(['Field', 'Type', 'Meaning'], rows).replaceAll('href="#', `href="#${name}-`);
+  return `<h4 id="${name}-${escape(title)}">${escape(title)}</h4>\n${described}${text}`;
+}
+
+function typeOf(schema: Schema): string {
+  if (schema.$ref) {
+    const title = escape(schema.$ref.split('/').at(-1) ?? '');
+    return `<a href="#${title}">${title}</a>`;
+  }
+  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' or ');
+  if (schema.items) return `array of ${typeOf(schema.items)}`;
+  if (schema.enum) return schema.enum.map((one) => `<code>${escape(String(one))}</code>`).join(' or ');
+  const values = Object.values(schema.patternProperties ?? {})[0];
+  if (values) return `object of name → ${typeOf(values)}`;
+  const range = schema.maximum !== undefined ? ` ${schema.minimum}–${schema.maximum}` : '';
+  return escape(`${schema.type ?? 'any'}${range}`);
+}
+
+const table = (heads: string[], rows: string[]) =>
+  `<div class="scroll"><table><thead><tr>${heads.map((head) => `<th>${head}</th>`).join('')}</tr></thead>` +
+  `<tbody>${rows.join('\n')}</tbody></table></div>`;
+
+/** Plain text with `code` marked. */
+const prose = (text = '') => escape(text).replace(/`([^`]+)`/g, '<code>$1</code>');
+
+const escapes: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+const escape = (text: string) => text.replace(/[&<>"']/g, (found) => escapes[found] as string);
