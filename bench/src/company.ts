@@ -11,8 +11,10 @@ export type Company = { groups: OrganizationGroup[]; users: User[] };
 /** The attribute that every user has: to be defined on the account before the company is pushed. */
 export const attribute = { name: 'workplace', values: ['Office', 'Workshop', 'Shop', 'Road', 'Home'] };
 
-const firstNames = 'Anna Åsa Björn Carlos Dörte Eeva Fatima Gunnar Hélène Igor Jürgen Kaisa Li Mehmet Øystein Zoë';
-const lastNames = 'Andersson Bäcklund Çelik Dubois Eriksen Fernández Große Håkansson Jansen Kowalska Lehtinen Nguyễn';
+const firstNames =
+  'Anna Åsa Björn Carlos Dörte Eeva Fatima Gunnar Hélène Igor Jürgen Kaisa Li Mehmet Øystein Zoë';
+const lastNames =
+  'Andersson Bäcklund Çelik Dubois Eriksen Fernández Große Håkansson Jansen Kowalska Lehtinen Nguyễn';
 const languages = ['sv', 'en', 'de', 'fi', 'fr'];
 
 /**
@@ -41,7 +43,7 @@ export function makeCompany(size: number, seed = 1): Company {
       },
     };
   });
-  for (let left = 2 * size; left > 0; ) {
+  for (let left = 2 * size; left > 0;) {
     const access = oneOf(users).accessInfo as Partial<Record<MembershipKind, string[]>>;
     const names = (access[oneOf(membershipKinds)] ??= []);
     const name = oneOf(groups).externalId;
@@ -57,9 +59,14 @@ function makeGroups(count: number, random: () => number): OrganizationGroup[] {
   // Where each level begins, as a share of all groups: few at the top, half of them at the bottom.
   const levels = [0, 0.003, 0.03, 0.15, 0.5, 1].map((share) => Math.ceil(share * count));
   for (let level = 1; level < levels.length; level++) {
-    const [above, start, end] = [levels[level - 2] ?? 0, levels[level - 1] as number, levels[level] as number];
+    const [above, start, end] = [
+      levels[level - 2] ?? 0,
+      levels[level - 1] as number,
+      levels[level] as number,
+    ];
     for (let i = start; i < end; i++) {
-      const parent = level === 1 ? null : (groups[above + Math.floor(random() * (start - above))] as OrganizationGroup);
+      const parent =
+        level === 1 ? null : (groups[above + Math.floor(random() * (start - above))] as OrganizationGroup);
       groups.push({
         externalId: `group-${String(i).padStart(5, '0')}`,
         name: `Unit ${i} of level ${level}`,

@@ -12,7 +12,9 @@ const asked = process.argv.slice(2);
 const unknown = asked.find((name) => !Object.hasOwn(benches, name));
 if (unknown === undefined) await run(asked.length > 0 ? asked : Object.keys(benches));
 else {
-  process.stderr.write(`There is no benchmark "${unknown}". There are: ${Object.keys(benches).join(', ')}.\n`);
+  process.stderr.write(
+    `There is no benchmark "${unknown}". There are: ${Object.keys(benches).join(', ')}.\n`,
+  );
   process.exitCode = 2;
 }
 

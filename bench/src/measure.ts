@@ -2,7 +2,14 @@
 import { cpus, totalmem } from 'node:os';
 
 /** One line of the table. What has no floor or no demand is there to be known. */
-export type Row = { what: string; measured: string; floor?: string; ratio?: string; demand?: string; holds?: boolean };
+export type Row = {
+  what: string;
+  measured: string;
+  floor?: string;
+  ratio?: string;
+  demand?: string;
+  holds?: boolean;
+};
 
 /** The smallest value that at least `share` (0 to 1) of the values do not exceed. */
 export function percentile(values: number[], share: number): number {
@@ -12,11 +19,10 @@ export function percentile(values: number[], share: number): number {
   return value;
 }
 
-export const median = (values: number[]): number => (percentile(values, 0.5) + upperMedian(values)) / 2;
-const upperMedian = (values: number[]) => -percentile(
-  values.map((value) => -value),
-  0.5,
-);
+export function median(values: number[]): number {
+  // The middle one, or the mean of the two in the middle.
+  return (percentile(values, 0.5) + percentile(values, 0.5 + 1 / (2 * values.length))) / 2;
+}
 
 /** Runs `work` and returns its result with the milliseconds that it took. */
 export async function timed<T>(work: () => Promise<T> | T): Promise<[ms: number, result: T]> {
@@ -61,7 +67,9 @@ export function table(rows: Row[]): string {
     holds === undefined ? '' : holds ? 'yes' : '**no**',
   ]);
   const head = ['', 'Measured', 'Floor', 'Ratio', 'Demand', 'Holds'];
-  const widths = head.map((name, i) => Math.max(3, name.length, ...lines.map((line) => line[i]?.length ?? 0)));
+  const widths = head.map((name, i) =>
+    Math.max(3, name.length, ...lines.map((line) => line[i]?.length ?? 0)),
+  );
   const print = (cells: string[]) =>
     `| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] as number) : cell.padStart(widths[i] as number))).join(' | ')} |`;
   const rule = widths.map((width, i) => (i === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));

@@ -46,11 +46,15 @@ export async function startService(): Promise<Service> {
   const dataDir = await mkdtemp(join(tmpdir(), 'soundings-bench-'));
   const port = await freePort();
   const address = `http://127.0.0.1:${port}`;
-  const environment = { PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: 'warn', PATH: process.env['PATH'] ?? '' };
+  const environment = {
+    PORT: String(port),
+    DATA_DIR: dataDir,
+    LOG_LEVEL: 'warn',
+    PATH: process.env['PATH'] ?? '',
+  };
   const main = fileURLToPath(import.meta.resolve('@soundings/server/src/main.ts'));
-  const flags = (process.env['BENCH_NODE_FLAGS'] ?? '').split(' ').filter(Boolean);
   // In a process group of its own: Ctrl-C is for us, and we end it in order.
-  const child = spawn(process.execPath, [...flags, main], {
+  const child = spawn(process.execPath, [main], {
     env: environment,
     stdio: ['ignore', 2, 2],
     detached: true,
@@ -120,7 +124,7 @@ async function endDatabase(dataDir: string): Promise<void> {
 const firstNumber = (file: string) => Number.parseInt(readFileSync(file, 'utf8'), 10);
 
 async function whenReady(address: string, child: ChildProcess): Promise<void> {
-  for (const deadline = Date.now() + 60_000; Date.now() < deadline; ) {
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline;) {
     if (child.exitCode !== null) throw new Error('The service ended before it was ready');
     // oxlint-disable no-await-in-loop -- waiting
     const answer = await fetch(`${address}/health/ready`).catch(() => undefined);
@@ -141,7 +145,10 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function makeAccount(pool: Pool, { name, values }: { name: string; values: string[] }): Promise<Account> {
+async function makeAccount(
+  pool: Pool,
+  { name, values }: { name: string; values: string[] },
+): Promise<Account> {
   const { id } = await inTransaction(pool, async (tx) => {
     const made = await createAccount(tx, { name: 'Bench' });
     await defineAttribute(tx, made.id, { name, allowedValues: values });
@@ -153,7 +160,11 @@ async function makeAccount(pool: Pool, { name, values }: { name: string; values:
 
 function post(agent: Agent, address: string, token: string, body: Buffer): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const headers = { authorization: token, 'content-type': 'application/json', 'content-length': body.length };
+    const headers = {
+      authorization: token,
+      'content-type': 'application/json',
+      'content-length': body.length,
+    };
     const sending = request(address, { method: 'POST', agent, headers }, (answer) => {
       const chunks: Buffer[] = [];
       answer.on('data', (chunk: Buffer) => chunks.push(chunk));

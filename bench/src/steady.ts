@@ -12,12 +12,12 @@ const agent = new Agent({ keepAlive: true });
 const warmUp = 1000; // ms: the first requests pay for this process, not for the service
 const end: SteadyEnd = { times: [], failed: 0 };
 const running = new Set<Promise<void>>();
-let isEnding = false;
-process.once('message', () => (isEnding = true));
+const state = { isEnding: false };
+process.once('message', () => (state.isEnding = true));
 process.once('disconnect', () => process.exit()); // who started us is gone
 
 const begun = performance.now();
-for (let i = 0; !isEnding; i++) {
+for (let i = 0; !state.isEnding; i++) {
   const due = begun + (i * 1000) / Number(rate);
   const early = due - performance.now();
   // oxlint-disable-next-line no-await-in-loop -- the rate is the point

@@ -107,15 +107,24 @@ export const User = Type.Object(
     ),
     accessInfo: Type.Optional(AccessInfo),
     externalProperties: Type.Optional(
-      Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
-        description:
-          'Attributes defined on the account. One that is given is set, null clears it, one left out stays.',
-      }),
+      // Not Type.Record: its pattern would let a name with a line break pass unchecked.
+      Type.Object(
+        {},
+        {
+          additionalProperties: Type.Union([Type.String(), Type.Null()]),
+          description:
+            'Attributes defined on the account. One that is given is set, null clears it, one left out stays.',
+        },
+      ),
     ),
   },
   { title: 'User' },
 );
-export type User = Static<typeof User> & { email?: string | null; phone?: string | null };
+export type User = Omit<Static<typeof User>, 'externalProperties'> & {
+  email?: string | null;
+  phone?: string | null;
+  externalProperties?: Record<string, string | null>;
+};
 
 export const OrganizationGroup = Type.Object(
   {

@@ -49,7 +49,6 @@ export async function startApp(
   serveGroups(server, pool);
   serveOrganization(server, pushes);
   serveDocuments(server.app, config.publicUrl);
-  server.refuseOtherMethods();
   const address = await server.app.listen({ host: config.host, port: config.port });
 
   async function start(): Promise<void> {

@@ -3,6 +3,7 @@ import { startApp } from './app.ts';
 import { type Config, readConfig } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import { type Log, openLog } from './base/log.ts';
+import { surviveLostConnections } from './db/db.ts';
 import { openEmbedded } from './db/embedded.ts';
 
 try {
@@ -13,6 +14,7 @@ try {
 }
 
 async function serve(config: Config, log: Log): Promise<void> {
+  surviveLostConnections(() => log.warn('A connection to the database was lost'));
   const database = openDatabase(config, log);
   const url = database.then((opened) => opened.url);
   url.catch(() => {}); // told by whoever waits for it
@@ -29,7 +31,6 @@ async function serve(config: Config, log: Log): Promise<void> {
       await closeDatabase();
       log.info('Stopped');
     });
-    log.info({ address: app.address }, 'Listening');
     await app.started;
     log.info({ address: app.address, publicUrl: config.publicUrl }, 'Ready');
   } catch (error) {

@@ -7,7 +7,7 @@ import {
   minimumThreshold,
 } from '@soundings/contract/limits.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
-import { isIP } from 'node:net';
+import { isAddressRange } from '../base/addresses.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import {
@@ -108,13 +108,6 @@ const isThreshold = (value: number) =>
 
 const isCount = (value: unknown) =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxChangesCeiling;
-
-function isAddressRange(text: string): boolean {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const version = isIP(address);
-  if (version === 0 || rest.length > 0) return false;
-  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
-}
 
 /** What of a name can stand in an SFTP user name: ASCII letters and digits. */
 function slug(name: string): string {

@@ -1,10 +1,11 @@
 // The settings of an installation: one table. Nothing else reads the environment; values are handed down.
 import { readFileSync } from 'node:fs';
+import { isAddressRange } from './addresses.ts';
 import { Fault } from './errors.ts';
 
 type Setting = {
   name: string;
-  kind: 'text' | 'port' | 'seconds' | 'switch' | 'level' | 'url';
+  kind: 'text' | 'port' | 'seconds' | 'switch' | 'level' | 'url' | 'addresses';
   fallback: string;
   secret?: true;
   sentence: string;
@@ -26,7 +27,7 @@ export const settings = [
   { name: 'TLS_KEY_FILE', kind: 'text', fallback: '', sentence: 'The private key of the certificate (PEM).' },
   {
     name: 'TRUST_PROXY',
-    kind: 'text',
+    kind: 'addresses',
     fallback: '',
     sentence:
       'Addresses or ranges, separated by commas, of the proxies in front whose X-Forwarded headers count.',
@@ -148,6 +149,10 @@ function unlike(kind: Setting['kind'], value: string): string | undefined {
         : 'fatal, error, warn, info, debug, trace or silent';
     case 'url':
       return URL.canParse(value) ? undefined : 'an address such as scheme://host/';
+    case 'addresses':
+      return value.split(',').every((part) => isAddressRange(part.trim()))
+        ? undefined
+        : 'a list of addresses or ranges, such as 10.0.0.0/8, separated by commas';
     case 'text':
       return undefined;
   }

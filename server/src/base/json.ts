@@ -16,7 +16,7 @@ export type JsonValue = null | boolean | number | string | JsonValue[] | { [key:
  * differ. It takes about twice the time of JSON.parse alone. The strings are copies: keeping one does not keep the
  * body, as slices of the text would.
  */
-export function parseJson(bytes: Uint8Array): { value: JsonValue } | { fault: Detail } {
+export function parseJson(bytes: Uint8Array): { value: JsonValue } | { fault: Fault } {
   try {
     const text = decode(bytes);
     check(text);
@@ -27,8 +27,10 @@ export function parseJson(bytes: Uint8Array): { value: JsonValue } | { fault: De
   }
 }
 
+type Fault = Detail & { type: DetailType };
+
 class Refusal extends Error {
-  readonly detail: Detail;
+  readonly detail: Fault;
 
   constructor(type: DetailType, message: string, path: string | undefined) {
     super(message);

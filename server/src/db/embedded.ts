@@ -1,7 +1,7 @@
 // Runs a real PostgreSQL 18 under a data directory. What was committed outlives the violent death of this process
 // and of the database server alike. Whether a cluster is free is left to PostgreSQL's own locks; no process is
 // signalled that is not this cluster's; nothing that holds a cluster is ever deleted.
-// oxlint-disable no-await-in-loop -- waiting in turn is what the loops here are for
+/* oxlint-disable no-await-in-loop -- waiting in turn is what the loops here are for */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
 import * as fs from 'node:fs/promises';
@@ -121,20 +121,33 @@ async function keepAlive(place: Place, first: Session, signal: AbortSignal): Pro
 
 /** A session with the server, which is started at need (on the given port, where the port must not change). */
 async function attach(place: Place, signal: AbortSignal, port?: number): Promise<Session> {
-  for (let deadline = Date.now() + PATIENCE; ; await sleep(POLL)) {
+  let deadline = Date.now() + PATIENCE;
+  let ours = false;
+  for (let starts = 0; ; await sleep(POLL)) {
     signal.throwIfAborted();
     const written = await readPidFile(place);
     const server = written && (await isOfCluster(place, written.pid)) ? written : undefined;
     let outcome: Session | string | undefined;
-    if (!server) outcome = await start(place, signal, written, port);
+    if (!server) {
+      if (starts++ > 0) await sleep(Math.min(50 * 2 ** starts, 10_000), undefined, { signal });
+      const since = Date.now();
+      outcome = await start(place, signal, written, port);
+      deadline += Date.now() - since;
+      ours ||= outcome === undefined;
+    } else if (server.state === 'starting') deadline = Date.now() + PATIENCE;
     else if (server.state !== 'ready')
       outcome = `Process ${server.pid} is ${server.state || 'at work'} there.`;
     else if (port && server.port !== port) outcome = `Process ${server.pid} serves it on another port.`;
-    else outcome = await openSession(place, server.port);
+    else {
+      outcome = await openSession(place, server.port).catch(async (fault: Fault) => {
+        if (ours && fault.kind !== 'conflict') await shutDown(place);
+        throw fault;
+      });
+    }
     if (typeof outcome === 'object') return outcome;
-    if (outcome === undefined || server?.state === 'starting') deadline = Date.now() + PATIENCE;
     if (Date.now() > deadline) {
-      throw failed(`The PostgreSQL of ${place.cluster} cannot be reached. ${outcome} Try again later.`);
+      const reason = outcome ?? 'It does not stay up.';
+      throw failed(`The PostgreSQL of ${place.cluster} cannot be reached. ${reason} Try again later.`);
     }
   }
 }
@@ -228,12 +241,14 @@ async function start(
     place.log(`The embedded PostgreSQL is process ${child.pid}, port ${port}.`);
     return undefined;
   }
-  const said = (await fs.readFile(logFile)).subarray(size).toString().trim().split('\n').slice(-8).join('\n');
+  const said = (await fs.readFile(logFile)).subarray(size).toString().trim();
+  const last = `${end.signal.reason}; the end of ${logFile}:\n${said.split('\n').slice(-8).join('\n')}\n`;
   if (/shared memory block/.test(said)) await endLeftovers(place);
-  if (/shared memory block|Address already in use|lock file ".*" (already|is empty)/.test(said)) return said;
+  // Ended by somebody, or one of several that were started at a time.
+  if (child.exitCode === 0 || child.signalCode === 'SIGKILL') return last;
+  if (/shared memory block|address already in use|lock file ".*" (already|is)/i.test(said)) return last;
   throw failed(
-    `The embedded PostgreSQL did not start. ${end.signal.reason}; the end of ${logFile}:\n${said}\n` +
-      `Mend that, or set DATABASE_URL to a PostgreSQL of yours.`,
+    `The embedded PostgreSQL did not start. ${last}Mend that, or set DATABASE_URL to one of yours.`,
   );
 }
 

@@ -1,6 +1,7 @@
 // The HTTP(S) server: everything that holds for every route stands here. Request ids, the token before the body,
 // strict parameters, one error body, a log without secrets, and a shutdown that loses no request.
 import type { Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import type { InterfaceName, Operation, Scope } from '@soundings/contract/operation.ts';
 import fastify, {
   LogController,
@@ -46,8 +47,6 @@ export type Server = {
   app: FastifyInstance;
   /** Registers an operation of the contract. */
   serve(operation: Operation, handler: (ask: Ask) => Promise<unknown>, options?: ServeOptions): void;
-  /** Answers every other method of the registered addresses with 405. To be called once, when all are there. */
-  refuseOtherMethods(): void;
   /** Ends running requests, refuses new ones with 503, then closes; after `seconds` it closes all the same. */
   shutDown(seconds: number): Promise<void>;
 };
@@ -69,24 +68,25 @@ export function createServer(options: ServerOptions): Server {
   const methods = methodsByAddress(app);
   app.decorateRequest('caller', undefined);
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-    reply.header('x-content-type-options', 'nosniff');
+    reply.headers(headersOf(request.id));
     traffic.begin(reply);
-    if (request.routeOptions.config.always || (options.isStarted() && !traffic.isDraining())) return;
-    if (traffic.isDraining()) reply.header('connection', 'close');
-    const what = traffic.isDraining() ? 'stopping' : 'starting';
-    throw new Fault('unavailable', 'unavailable', `The service is ${what}. Try again in a moment.`);
+    if (!request.routeOptions.config.always && (!options.isStarted() || traffic.isDraining())) {
+      if (traffic.isDraining()) reply.header('connection', 'close');
+      const what = traffic.isDraining() ? 'stopping' : 'starting';
+      throw new Fault('unavailable', 'unavailable', `The service is ${what}. Try again in a moment.`);
+    }
+    // Here, so that a refusal does not wait for a body.
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) throw noHost;
+    if (request.is404) return send(reply, notServed(request, methods));
   });
   app.addHook('onResponse', async (request, reply) => logAnswer(options.log, request, reply));
   app.setErrorHandler((error, request, reply) => send(reply, answerTo(error, request, options.log)));
-  app.setNotFoundHandler((request, reply) => send(reply, protocolAnswer(404, request.id)));
   addHealth(app, async () => !traffic.isDraining() && options.isReady());
 
   return {
     app,
     serve: (operation, handler, serveOptions = {}) =>
       serve(app, options.authenticate, operation, handler, serveOptions),
-    refuseOtherMethods: () => refuseOtherMethods(app, methods),
     async shutDown(seconds) {
       await traffic.drain(seconds);
       const closed = app.close();
@@ -98,7 +98,8 @@ export function createServer(options: ServerOptions): Server {
 
 function newFastify({ tls, trustProxy, log }: ServerOptions): FastifyInstance {
   const app = fastify({
-    ...(tls && { https: tls }),
+    // A request without Host is answered by us, with the error body.
+    ...(tls ? { https: { ...tls, requireHostHeader: false } } : { http: { requireHostHeader: false } }),
     trustProxy: trustProxy.length > 0 ? trustProxy : false,
     loggerInstance: log as never,
     logController: new LogController({ disableRequestLogging: true }),
@@ -106,8 +107,10 @@ function newFastify({ tls, trustProxy, log }: ServerOptions): FastifyInstance {
     requestTimeout: 300_000,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    frameworkErrors: (_error, request, reply) =>
-      void send(reply as FastifyReply, protocolAnswer(400, request.id)),
+    frameworkErrors: (_error, request, reply) => {
+      void send(reply as FastifyReply, protocolAnswer(400, request.id));
+      logAnswer(log, request as FastifyRequest, reply as FastifyReply);
+    },
     clientErrorHandler: refuseBrokenRequest,
   }) as unknown as FastifyInstance;
   // Bodies reach their handler as the bytes that were sent: the handler's own parser is stricter than JSON.parse.
@@ -138,13 +141,15 @@ function newTraffic() {
     async drain(seconds: number): Promise<void> {
       draining = true;
       if (running === 0) return;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, seconds * 1000);
-        onIdle = () => {
-          clearTimeout(timer);
-          resolve();
-        };
+      const patience = new AbortController();
+      const idle = new Promise<void>((resolve) => {
+        onIdle = resolve;
       });
+      await Promise.race([
+        idle,
+        setTimeout(seconds * 1000, undefined, { signal: patience.signal }).catch(() => {}),
+      ]);
+      patience.abort();
     },
   };
 }
@@ -191,45 +196,39 @@ function methodsByAddress(app: FastifyInstance): Map<string, Set<string>> {
   return methods;
 }
 
-function refuseOtherMethods(app: FastifyInstance, methods: Map<string, Set<string>>): void {
-  for (const [url, present] of new Map(methods)) {
-    const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(
-      (one) => !present.has(one),
-    );
-    const allow = [...present].toSorted().join(', ');
-    const message = `This address takes ${allow} only.`;
-    app.route({
-      method: others,
-      url,
-      // In onRequest, so that the refusal does not wait for a body.
-      onRequest: async (request, reply) =>
-        send(reply, {
-          status: 405,
-          headers: { allow },
-          body: problem(request.id, 'method not allowed', message),
-        }),
-      handler: async () => {},
-    });
-  }
+/** An address that is not served: not at all, or not by this method. */
+function notServed(request: FastifyRequest, methods: Map<string, Set<string>>): Answer {
+  const present = methods.get(request.url.replace(/\?.*/s, ''));
+  if (!present) return protocolAnswer(404, request.id);
+  const allow = [...present].toSorted().join(', ');
+  const message = `This address takes ${allow} only.`;
+  return { status: 405, headers: { allow }, body: problem(request.id, 'method not allowed', message) };
 }
+
+/** How long, in ms, the database may take to say that it is there. */
+const readyPatience = 2000;
 
 function addHealth(app: FastifyInstance, isReady: () => Promise<boolean>): void {
   app.get('/health/live', { config: { always: true } }, async () => ({ status: 'live' }));
   app.get('/health/ready', { config: { always: true } }, async (_request, reply) => {
-    const ready = await isReady().catch(() => false);
+    const ready = await Promise.race([isReady().catch(() => false), setTimeout(readyPatience, false)]);
     if (!ready) reply.code(503).header('retry-after', retryAfter);
     return { status: ready ? 'ready' : 'not ready' };
   });
 }
 
+const noHost = Object.assign(new Error('host'), { statusCode: 400 });
 const unsupported = Object.assign(new Error('content type or encoding'), { statusCode: 415 });
+
+/** What every answer carries. */
+const headersOf = (id: string) => ({ 'x-request-id': id, 'x-content-type-options': 'nosniff' });
 
 function send(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
   // An answer before the whole body has come: the rest would be read as the next request.
   if (status === 413 || status === 415) reply.header('connection', 'close');
   return reply
     .code(status)
-    .headers(headers)
+    .headers({ ...headersOf(body.id), ...headers })
     .header('content-type', 'application/json; charset=utf-8')
     .send(body);
 }

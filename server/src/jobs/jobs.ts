@@ -27,5 +27,10 @@ export async function startJobs(databaseUrl: string, recurring: Recurring[], log
   });
   // Ends by itself only by an error, which it has logged; what cannot be done now is done after the next start.
   runner.promise.catch((error: unknown) => log.error({ err: error }, 'Jobs have stopped'));
-  return { stop: () => runner.stop() };
+  return {
+    async stop() {
+      await runner.stop();
+      await runner.promise.catch(() => {}); // its connections are closed then
+    },
+  };
 }

@@ -4,8 +4,9 @@ import type { Organization } from '@soundings/contract/organization.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 import type { GroupKey } from './held.ts';
 import { fingerprintOf, type Plan } from './plan.ts';
-import { eraseUserChanges } from './runs.sql.ts';
+import { eraseUserChanges, eraseUserDetails } from './runs.sql.ts';
 import {
+  clearChangedEmails,
   copyGroups,
   copyMemberships,
   copyUsers,
@@ -52,18 +53,18 @@ export async function applyPlan(
 
   const removed = users.remove.map(({ id }) => id);
   await deleteUsers(tx, accountId, removed);
-  await eraseUserChanges(
-    tx,
-    accountId,
-    users.remove.map(({ externalId }) => externalId),
-  );
+  const removedIds = users.remove.map(({ externalId }) => externalId);
+  await eraseUserChanges(tx, accountId, removedIds);
+  await eraseUserDetails(tx, accountId, removedIds);
   const force = organization.settings.forceSetLanguage === true;
   const sent = new Map(organization.data.users?.map((user) => [user.externalId, user]));
   const withFingerprint = <T extends { externalId: string }>(user: T) => {
     const idOfName = (name: string) => targets.get(name)?.id ?? newGroups.get(name) ?? null;
     return { ...user, fingerprint: fingerprintOf(sent.get(user.externalId)!, force, idOfName) };
   };
-  await updateUsers(tx, accountId, users.update.map(withFingerprint));
+  const updates = users.update.map(withFingerprint);
+  await clearChangedEmails(tx, accountId, updates);
+  await updateUsers(tx, accountId, updates);
   await updateFingerprints(tx, accountId, users.confirm.map(withFingerprint));
   const newUserIds = await takeUserIds(tx, users.create.length);
   const newUsers = new Map(users.create.map(({ externalId }, i) => [externalId, newUserIds[i] as number]));

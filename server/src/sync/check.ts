@@ -7,7 +7,7 @@ import {
   isTimeZone,
   normalisePhone,
 } from '@soundings/contract/formats.ts';
-import { maxDescriptionLength, maxNameLength } from '@soundings/contract/limits.ts';
+import { maxDescriptionLength, maxFaultsListed, maxNameLength } from '@soundings/contract/limits.ts';
 import {
   AccessInfo,
   Data,
@@ -18,107 +18,159 @@ import {
   User,
 } from '@soundings/contract/organization.ts';
 import type { DetailType } from '@soundings/contract/problem.ts';
+import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { Settings as Checks } from 'typebox/system';
 import type { JsonValue } from '../base/json.ts';
-import { type Findings, quote } from './findings.ts';
+import { type Findings, quote, standIn } from './findings.ts';
 
-const settingsCheck = Compile(Settings);
+// Of one value, such as a list of groups, as many faults are found as can be listed; the default is 8.
+Checks.Set({ maxErrors: 3 * maxFaultsListed });
+
 const userCheck = Compile(User);
 const groupCheck = Compile(OrganizationGroup);
-const userFields = new Set(fieldsOf(User));
-const groupFields = new Set(fieldsOf(OrganizationGroup));
-const accessFields = new Set(fieldsOf(AccessInfo));
+const settingsFields = fieldChecks(Settings);
+const userFields = fieldChecks(User);
+const groupFields = fieldChecks(OrganizationGroup);
+const accessFields = fieldChecks(AccessInfo);
 
 type JsonObject = { [key: string]: JsonValue };
 
 /**
- * Reads a parsed body as an organization request: all faults and warnings go to `findings`. What it returns may be
- * used only when there is no fault. Phone numbers come out in E.164; everything else exactly as sent.
+ * Reads a parsed body as an organization request: all faults and warnings go to `findings`. With a fault, what it
+ * returns may be matched, so that other faults are found too, but not planned; it is undefined when not even the
+ * lists are there. Phone numbers come out in E.164; everything else exactly as sent.
  */
-export function readOrganization(body: JsonValue, findings: Findings): Organization {
-  const organization: Organization = { settings: {}, data: {} };
-  if (!isObject(body, '', findings)) return organization;
+export function readOrganization(body: JsonValue, findings: Findings): Organization | undefined {
+  if (!isObject(body, '', findings)) return undefined;
   refuseUnknown(body, fieldsOf(Organization), '', findings);
-  const { settings, data } = body;
-  if (settings !== undefined) {
-    if (settingsCheck.Check(settings)) organization.settings = settings;
-    else explain(settingsCheck, settings, { path: '/settings' }, findings);
+  const { settings = {}, data = {} } = body;
+  const organization: Organization = { settings: {}, data: {} };
+  if (isObject(settings, '/settings', findings)) {
+    refuseUnknown(settings, fieldsOf(Settings), '/settings', findings);
+    organization.settings = readFields(settings, settingsFields, { path: '/settings' }, findings);
   }
-  if (data === undefined) return organization;
-  if (!isObject(data, '/data', findings)) return organization;
+  if (!isObject(data, '/data', findings)) return undefined;
   refuseUnknown(data, fieldsOf(Data), '/data', findings);
-  if (data['groups'] !== undefined && isArray(data['groups'], '/data/groups', findings)) {
-    organization.data.groups = data['groups'].map((group, i) =>
-      readGroup(group, `/data/groups/${i}`, findings),
-    );
-    refuseDuplicates(organization.data.groups, '/data/groups', findings);
-  }
-  if (data['users'] !== undefined && isArray(data['users'], '/data/users', findings)) {
-    organization.data.users = data['users'].map((user, i) => readUser(user, `/data/users/${i}`, findings));
-    refuseDuplicates(organization.data.users, '/data/users', findings);
-  }
+  const { groups, users } = data;
+  const isGroups = groups === undefined || isArray(groups, '/data/groups', findings);
+  const isUsers = users === undefined || isArray(users, '/data/users', findings);
+  if (!isGroups || !isUsers) return undefined;
+  if (groups) organization.data.groups = readList(groups, '/data/groups', readGroup, findings);
+  if (users) organization.data.users = readList(users, '/data/users', readUser, findings);
   return organization;
 }
 
-function readGroup(value: JsonValue, path: string, findings: Findings): OrganizationGroup {
-  const group = value as OrganizationGroup;
-  if (!groupCheck.Check(value)) {
-    explain(groupCheck, value, { path, ...idOf(value) }, findings);
-    return group;
-  }
-  const fault = faultAdder(findings, path, group.externalId);
-  warnUnknown(value as JsonObject, groupFields, path, findings);
-  checkExternalId(group.externalId, fault);
-  checkLength(group.name, maxNameLength, 'name', fault);
-  if (typeof group.description === 'string') {
-    checkLength(group.description, maxDescriptionLength, 'description', fault);
-  }
+function readList<T extends { externalId: string }>(
+  list: JsonValue[],
+  path: string,
+  read: (value: JsonObject, path: string, findings: Findings) => T,
+  findings: Findings,
+): T[] {
+  const entries = list.map((value, i) => {
+    const place = `${path}/${i}`;
+    const entry = isObject(value, place, findings) ? read(value, place, findings) : ({} as T);
+    // What has no externalId still holds its place in the list, under one that nobody can have.
+    return entry.externalId === undefined ? { ...entry, externalId: standIn(i) } : entry;
+  });
+  refuseDuplicates(entries, path, findings);
+  return entries;
+}
+
+function readGroup(value: JsonObject, path: string, findings: Findings): OrganizationGroup {
+  const group = (
+    groupCheck.Check(value) ? value : readFields(value, groupFields, { path, ...idOf(value) }, findings)
+  ) as OrganizationGroup;
+  const { externalId, name, description } = group;
+  const fault = faultAdder(findings, path, externalId);
+  warnUnknown(value, groupFields, path, findings);
+  if (externalId !== undefined) checkExternalId(externalId, fault);
+  if (name !== undefined) checkLength(name, maxNameLength, 'name', fault);
+  if (typeof description === 'string') checkLength(description, maxDescriptionLength, 'description', fault);
   return group;
 }
 
-function readUser(value: JsonValue, path: string, findings: Findings): User {
-  const user = value as User;
-  if (!userCheck.Check(value)) {
-    explain(userCheck, value, { path, ...idOf(value) }, findings);
-    return user;
+function readUser(value: JsonObject, path: string, findings: Findings): User {
+  const user = (
+    userCheck.Check(value) ? value : readFields(value, userFields, { path, ...idOf(value) }, findings)
+  ) as User;
+  const { externalId, firstName, lastName, email, timezone, language, phone, accessInfo } = user;
+  const fault = faultAdder(findings, path, externalId);
+  warnUnknown(value, userFields, path, findings);
+  if (accessInfo) warnUnknown(accessInfo as JsonObject, accessFields, `${path}/accessInfo`, findings);
+  if (externalId !== undefined) checkExternalId(externalId, fault);
+  if (firstName !== undefined) checkLength(firstName, maxNameLength, 'firstName', fault);
+  if (lastName !== undefined) checkLength(lastName, maxNameLength, 'lastName', fault);
+  const isWrongEmail = typeof email === 'string' && !isEmail(email);
+  if (isWrongEmail) {
+    fault('invalid email', 'email', `${quote(email)} is not an e-mail address such as anna@example.com.`);
   }
-  const fault = faultAdder(findings, path, user.externalId);
-  warnUnknown(value as JsonObject, userFields, path, findings);
-  if (user.accessInfo)
-    warnUnknown(user.accessInfo as JsonObject, accessFields, `${path}/accessInfo`, findings);
-  checkExternalId(user.externalId, fault);
-  checkLength(user.firstName, maxNameLength, 'firstName', fault);
-  checkLength(user.lastName, maxNameLength, 'lastName', fault);
-  if (typeof user.email === 'string' && !isEmail(user.email)) {
-    fault(
-      'invalid email',
-      'email',
-      `${quote(user.email)} is not an e-mail address such as anna@example.com.`,
-    );
-  }
-  if (user.timezone !== undefined && !isTimeZone(user.timezone)) {
-    const message = `${quote(user.timezone)} is not a name of the tz database, such as Europe/Stockholm.`;
+  if (timezone !== undefined && !isTimeZone(timezone)) {
+    const message = `${quote(timezone)} is not a name of the tz database, such as Europe/Stockholm.`;
     fault('invalid timezone', 'timezone', message);
   }
-  if (user.language !== undefined && !isLanguage(user.language)) {
-    const message = `${quote(user.language)} is not an ISO 639-1 code (two lower-case letters, such as sv).`;
+  if (language !== undefined && !isLanguage(language)) {
+    const message = `${quote(language)} is not an ISO 639-1 code (two lower-case letters, such as sv).`;
     fault('invalid language', 'language', message);
   }
-  if (typeof user.phone !== 'string') return user;
-  const phone = normalisePhone(user.phone);
-  if (phone !== undefined) return phone === user.phone ? user : { ...user, phone };
-  fault(
-    'invalid phone',
-    'phone',
-    `${quote(user.phone)} is not a number with country prefix, such as +46701234567.`,
+  const normal = typeof phone === 'string' ? normalisePhone(phone) : phone;
+  if (typeof phone === 'string' && normal === undefined) {
+    const message = `${quote(phone)} is not a number with country prefix, such as +46701234567.`;
+    fault('invalid phone', 'phone', message);
+  }
+  if (normal === phone && !isWrongEmail) return user;
+  const { email: _, ...others } = user; // a wrong address is not compared with others
+  return { ...(isWrongEmail ? others : user), ...(normal !== undefined && { phone: normal }) };
+}
+
+type FieldChecks = Map<string, { check: SchemaCheck; required: boolean }>;
+type SchemaCheck = { Check(value: unknown): boolean; Errors(value: unknown): SchemaError[] };
+type SchemaError = {
+  keyword: string;
+  schemaPath: string;
+  instancePath: string;
+  params: Record<string, unknown>;
+};
+
+function fieldChecks({ properties, required }: TObject): FieldChecks {
+  return new Map(
+    Object.entries(properties).map(([name, schema]) => [
+      name,
+      {
+        check: Compile(schema as TSchema),
+        required: (required as string[] | undefined)?.includes(name) ?? false,
+      },
+    ]),
   );
-  return user;
+}
+
+/** The fields of an object that are as they should be; each of the others is a fault. */
+function readFields(
+  value: JsonObject,
+  fields: FieldChecks,
+  about: { path: string; externalId?: string },
+  findings: Findings,
+): JsonObject {
+  const read: JsonObject = {};
+  const { path, ...id } = about;
+  for (const [name, { required }] of fields) {
+    if (!required || Object.hasOwn(value, name)) continue;
+    findings.fault({ type: 'missing field', message: `${name} is missing.`, path: `${path}/${name}`, ...id });
+  }
+  for (const [name, { check }] of fields) {
+    const field = Object.hasOwn(value, name) ? value[name] : undefined;
+    if (field === undefined) continue;
+    if (check.Check(field)) read[name] = field;
+    else explain(check, field, { ...about, path: `${path}/${name}` }, findings);
+  }
+  return read;
 }
 
 type FaultAdder = (type: DetailType, field: string, message: string) => void;
 
-function faultAdder(findings: Findings, path: string, externalId: string): FaultAdder {
-  return (type, field, message) => findings.fault({ type, message, path: `${path}/${field}`, externalId });
+function faultAdder(findings: Findings, path: string, externalId: string | undefined): FaultAdder {
+  const about = externalId === undefined ? {} : { externalId };
+  return (type, field, message) => findings.fault({ type, message, path: `${path}/${field}`, ...about });
 }
 
 function checkExternalId(externalId: string, fault: FaultAdder): void {
@@ -128,8 +180,10 @@ function checkExternalId(externalId: string, fault: FaultAdder): void {
 }
 
 function checkLength(text: string, most: number, field: string, fault: FaultAdder): void {
+  // Characters are code points, of which there are at most as many as there are code units.
   if (text.length <= most) return;
-  fault('too long', field, `${field} has ${text.length} characters; at most ${most} are kept.`);
+  const length = text.length > 2 * most ? text.length : [...text].length;
+  if (length > most) fault('too long', field, `${field} has ${length} characters; it may have ${most}.`);
 }
 
 function refuseDuplicates(list: { externalId: string }[], path: string, findings: Findings): void {
@@ -156,7 +210,7 @@ function refuseUnknown(object: JsonObject, allowed: string[], path: string, find
   }
 }
 
-function warnUnknown(object: JsonObject, known: Set<string>, path: string, findings: Findings): void {
+function warnUnknown(object: JsonObject, known: FieldChecks, path: string, findings: Findings): void {
   for (const key of Object.keys(object)) {
     if (known.has(key)) continue;
     const message = `${quote(key)} is not a field that is known here; it is ignored.`;
@@ -186,32 +240,21 @@ function isArray(value: JsonValue, path: string, findings: Findings): value is J
 
 /** Says of each place where a value departs from its schema what is there and what should be. */
 function explain(
-  check: { Errors(value: unknown): SchemaError[] },
+  check: SchemaCheck,
   value: JsonValue,
   { path, externalId }: { path: string; externalId?: string },
   findings: Findings,
 ): void {
   const about = externalId !== undefined ? { externalId } : {};
+  // Finding the words for five million wrong values would take half a minute.
+  if (findings.isFull()) return findings.fault({ type: 'wrong type', message: 'Not as it should be.', path });
   for (const { keyword, schemaPath, instancePath, params } of check.Errors(value)) {
-    if (/\/anyOf\/|\/additionalProperties$/.test(schemaPath)) continue; // said again, better, by its parent
+    if (schemaPath.includes('/anyOf/') || keyword === 'additionalProperties') continue; // said again, better, by its parent
     const place = path + instancePath;
     const fault = (type: DetailType, message: string, at = place) =>
       findings.fault({ type, message, path: at, ...about });
     const found = kindOf(valueAt(value, instancePath));
-    if (keyword === 'required') {
-      for (const name of params['requiredProperties'] as string[]) {
-        fault('missing field', `${name} is missing.`, `${place}/${pointer(name)}`);
-      }
-    } else if (keyword === 'additionalProperties') {
-      for (const name of params['additionalProperties'] as string[]) {
-        const known = fieldsOf(Settings).join(', ');
-        fault(
-          'unknown field',
-          `There is no setting ${quote(name)}. Known: ${known}.`,
-          `${place}/${pointer(name)}`,
-        );
-      }
-    } else if (keyword === 'enum') {
+    if (keyword === 'enum') {
       const allowed = (params['allowedValues'] as string[]).join(', ');
       fault('out of range', `${nameAt(place)} must be one of ${allowed} (case-sensitive).`);
     } else if (keyword === 'minimum' || keyword === 'maximum') {
@@ -223,13 +266,6 @@ function explain(
     }
   }
 }
-
-type SchemaError = {
-  keyword: string;
-  schemaPath: string;
-  instancePath: string;
-  params: Record<string, unknown>;
-};
 
 const article: Record<string, string> = {
   string: 'a string',

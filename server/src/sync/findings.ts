@@ -7,8 +7,10 @@ import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 type Found = { type: DetailType; message: string };
 
 export type Findings = {
-  fault(detail: Detail & Found): void;
-  warn(warning: Warning & Found): void;
+  fault(detail: Detail & { type: DetailType }): void;
+  warn(warning: Warning & { type: DetailType }): void;
+  /** Whether more faults would only be counted, so that their words need not be found. */
+  isFull(): boolean;
   /** How many faults there are, listed or not. */
   faultCount(): number;
   /** The faults to list, the last of them saying how many more there are. */
@@ -20,15 +22,18 @@ export function newFindings(): Findings {
   const faults = boundedList<Detail>();
   const warnings = boundedList<Warning>();
   return {
-    fault: faults.add,
+    fault: ({ externalId, ...detail }) => {
+      faults.add(externalId === undefined || isStandIn(externalId) ? detail : { ...detail, externalId });
+    },
     warn: warnings.add,
+    isFull: () => faults.count() >= maxFaultsListed,
     faultCount: faults.count,
     faults: () => faults.listed('faults'),
     warnings: () => warnings.listed('warnings'),
   };
 }
 
-function boundedList<T>() {
+function boundedList<T extends Found | Detail | Warning>() {
   const list: T[] = [];
   let count = 0;
   return {
@@ -36,16 +41,18 @@ function boundedList<T>() {
       if (++count <= maxFaultsListed) list.push(one);
     },
     count: () => count,
-    listed(what: string): (T | Found)[] & T[] {
-      if (count <= maxFaultsListed) return list;
-      const rest = {
-        type: 'more' as const,
-        message: `${count - maxFaultsListed} more ${what} are not listed.`,
-      };
-      return [...list, rest as T & Found];
+    listed(what: string): (T | Found)[] {
+      const rest = count - maxFaultsListed;
+      return rest <= 0
+        ? list
+        : [...list, { type: 'more', message: `There are at least ${rest} more ${what}.` }];
     },
   };
 }
+
+/** An externalId, which nobody can have, for the i-th entry of a list, which has none. */
+export const standIn = (i: number) => `\0${i}`;
+const isStandIn = (externalId: string) => externalId.startsWith('\0');
 
 /** A sent text as it may be repeated in a message: quoted, and cut where it is long. */
 export function quote(text: string): string {

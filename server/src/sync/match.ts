@@ -109,7 +109,7 @@ function matchReferences(user: User, path: string, landscape: Landscape, finding
       findings.fault({ type: 'unknown group', message, path: `${path}/accessInfo/${kind}/${i}`, externalId });
     }
     if (names.length > 1 && new Set(names).size < names.length) {
-      const message = `${kind} of ${quote(externalId)} names a group twice; it counts once.`;
+      const message = `${kind} names a group twice; it counts once.`;
       findings.warn({ type: 'named twice', message, path: `${path}/accessInfo/${kind}` });
     }
   }
@@ -131,10 +131,10 @@ function matchEmails(
     const other = owners.get(key);
     const path = `/data/users/${i}/email`;
     if (other !== undefined) {
-      const message = `The address ${quote(key)} is that of ${quote(users[other]!.externalId)} too (/data/users/${other}/email).`;
+      const message = `The user at /data/users/${other} has the same address.`;
       findings.fault({ type: 'duplicate email', message, path, externalId });
     } else if (byHand.has(key)) {
-      const message = `The address ${quote(key)} is that of a user who was made by hand.`;
+      const message = 'A user who was made by hand has the same address.';
       findings.fault({ type: 'duplicate email', message, path, externalId });
     }
     owners.set(key, i);

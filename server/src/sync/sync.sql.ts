@@ -179,7 +179,20 @@ export async function copyUsers(tx: Transaction, accountId: AccountId, users: Us
   );
 }
 
-/** One statement, so that two users can swap their addresses. */
+/** Takes the addresses from users who get another, so that two of them can swap theirs. */
+export async function clearChangedEmails(
+  tx: Transaction,
+  accountId: AccountId,
+  users: UserRow[],
+): Promise<void> {
+  if (users.length === 0) return;
+  await tx`
+    update users u
+    set    email = null, email_key = null
+    from   jsonb_to_recordset(${tx.json(users)}) as s(id integer, "emailKey" text)
+    where  u.account_id = ${accountId} and u.user_id = s.id and u.email_key <> coalesce(s."emailKey", '')`;
+}
+
 export async function updateUsers(tx: Transaction, accountId: AccountId, users: UserRow[]): Promise<void> {
   if (users.length === 0) return;
   await tx`

@@ -40,16 +40,16 @@ export async function pushOrganization(
 ): Promise<Report> {
   const findings = newFindings();
   const organization = await readBody(body, findings);
-  if (findings.faultCount() > 0) {
+  if (!organization) {
     const refusal = refusalOf(findings);
-    await insertRun(pool, accountId, {
-      ...run,
-      ...runEnd(organization, findings, { outcome: 'refused', refusal }),
-    });
+    await insertRun(pool, accountId, { ...run, ...runEnd({}, findings, { outcome: 'refused', refusal }) });
     throw refusal;
   }
   // From here on the run is there, as failed, until its transaction says otherwise: also if the process is killed.
-  await insertRun(pool, accountId, { ...run, ...runEnd(organization, findings, { outcome: 'failed' }) });
+  await insertRun(pool, accountId, {
+    ...run,
+    ...runEnd(organization.settings, findings, { outcome: 'failed' }),
+  });
   const outcome = await inTransaction(pool, (tx) =>
     synchronize(tx, accountId, run.id, organization, findings),
   );
@@ -57,12 +57,12 @@ export async function pushOrganization(
   return outcome;
 }
 
-async function readBody({ bytes, gzip }: SentBody, findings: Findings): Promise<Organization> {
+async function readBody({ bytes, gzip }: SentBody, findings: Findings): Promise<Organization | undefined> {
   const unpacked = gzip ? await unpack(bytes, findings) : bytes;
   const parsed = unpacked && parseJson(unpacked);
   if (parsed && 'value' in parsed) return readOrganization(parsed.value, findings);
-  if (parsed) findings.fault(parsed.fault as Parameters<Findings['fault']>[0]);
-  return { settings: {}, data: {} };
+  if (parsed) findings.fault(parsed.fault);
+  return undefined;
 }
 
 async function unpack(bytes: Uint8Array, findings: Findings): Promise<Uint8Array | undefined> {
@@ -72,11 +72,8 @@ async function unpack(bytes: Uint8Array, findings: Findings): Promise<Uint8Array
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
       throw new Fault('too_large', 'too large', 'The unpacked body is larger than 64 MB. Send less at once.');
     }
-    findings.fault({
-      type: 'invalid gzip',
-      message: 'The body is announced as gzip and cannot be unpacked.',
-      path: '',
-    });
+    const message = 'The body is announced as gzip and cannot be unpacked.';
+    findings.fault({ type: 'invalid gzip', message, path: '' });
     return undefined;
   }
 }
@@ -113,7 +110,7 @@ async function synchronize(
   if (applied) await applyPlan(tx, accountId, organization, landscape, plan);
   await copyChanges(tx, accountId, runId, plan.changes);
   const outcome = applied ? 'applied' : 'validated';
-  await updateRun(tx, accountId, runId, runEnd(organization, findings, { outcome, plan }));
+  await updateRun(tx, accountId, runId, runEnd(organization.settings, findings, { outcome, plan }));
   return {
     id: runId,
     validateOnly: !applied,
@@ -133,7 +130,7 @@ async function refuse(
   plan?: Plan,
 ): Promise<Fault> {
   const refusal = refusalOf(findings);
-  const end = runEnd(organization, findings, { outcome: 'refused', refusal, ...(plan && { plan }) });
+  const end = runEnd(organization.settings, findings, { outcome: 'refused', refusal, ...(plan && { plan }) });
   await updateRun(tx, accountId, runId, end);
   return refusal;
 }
@@ -171,14 +168,14 @@ function refusalOf(findings: Findings): Fault {
 }
 
 function runEnd(
-  { settings }: Organization,
+  settings: Settings,
   findings: Findings,
   end: { outcome: RunEnd['outcome']; refusal?: Fault; plan?: Plan },
 ): RunEnd {
   return {
     validateOnly: settings.validateOnly !== false,
     outcome: end.outcome,
-    message: end.refusal?.message ?? null,
+    message: end.refusal ? `Refused for ${findings.faultCount()} faults; nothing was applied.` : null,
     settings,
     summary: end.plan?.summary ?? null,
     warnings: findings.warnings(),

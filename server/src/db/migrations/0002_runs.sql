@@ -15,11 +15,11 @@ create table runs (
   primary key (account_id, run_id),
   foreign key (account_id, token_id) references tokens
 );
-create index runs_by_time on runs (account_id, at desc);
 comment on table runs is 'Every organization request and file: who asked, for what, and what came of it.';
-comment on column runs.run_id is 'The id of the request: in its answer, its x-request-id header and the log.';
+comment on column runs.run_id is
+  'The id of the request: in its answer, its x-request-id header and the log. UUIDv7, so it sorts by time.';
 comment on column runs.outcome is 'failed: it ended without an answer, or has not ended yet; nothing was applied.';
-comment on column runs.details is 'The faults of a refused run.';
+comment on column runs.details is 'The faults of a refused run. Their words are erased for a user who is removed.';
 
 create table run_changes (
   account_id   integer not null,

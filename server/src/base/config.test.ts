@@ -1,0 +1,225 @@
+import * as fc from 'fast-check';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Config, readConfig, settings } from './config.ts';
+import { Fault } from './errors.ts';
+
+type Environment = Record<string, string | undefined>;
+let home: string;
+let files = 0;
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), 'soundings-config-'));
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+function file(text: string): string {
+  const path = join(home, `${++files}`);
+  writeFileSync(path, text);
+  return path;
+}
+
+/** The faults that are told of an environment. */
+function faultsOf(env: Environment): string[] {
+  try {
+    readConfig(env);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const [head, ...faults] = error.message.split('\n- ');
+    const isTold = error.code === 'invalid configuration' && head === 'The configuration has faults:';
+    return isTold ? faults : [`told otherwise: ${error.code}, ${head}`, ...faults];
+  }
+  return [];
+}
+
+describe('the defaults', () => {
+  const defaults: Config = {
+    host: '127.0.0.1',
+    port: 8080,
+    dataDir: './data',
+    databaseUrl: undefined,
+    tls: undefined,
+    trustProxy: [],
+    publicUrl: 'http://127.0.0.1:8080',
+    logLevel: 'info',
+    shutdownSeconds: 60,
+  };
+
+  test('work without anything set', () => {
+    expect(readConfig({})).toEqual(defaults);
+  });
+
+  test('hold for what is set to nothing, and what is not ours is not looked at', () => {
+    const empty = Object.fromEntries(
+      settings.flatMap(({ name }) => [
+        [name, ''],
+        [`${name}_FILE`, ' '],
+      ]),
+    );
+    expect(readConfig({ ...empty, PATH: '/bin', NODE_ENV: 'production', HOSTNAME: 'x' })).toEqual(defaults);
+  });
+
+  test('are good values themselves', () => {
+    const env = Object.fromEntries(settings.map(({ name, fallback }) => [name, fallback]));
+    expect(readConfig(env)).toEqual(defaults);
+  });
+});
+
+describe('the values', () => {
+  const key = <K extends keyof Config>(name: K, env: Environment) => readConfig(env)[name];
+
+  test('are read from the environment, white space around them aside', () => {
+    expect(key('port', { PORT: ' 0 ' })).toBe(0);
+    expect(key('port', { PORT: '65535\n' })).toBe(65_535);
+    expect(key('dataDir', { DATA_DIR: '/var/lib/my data' })).toBe('/var/lib/my data');
+    expect(key('databaseUrl', { DATABASE_URL: 'postgres://u:p@h/d' })).toBe('postgres://u:p@h/d');
+    expect(key('logLevel', { LOG_LEVEL: 'silent' })).toBe('silent');
+    expect(key('shutdownSeconds', { SHUTDOWN_SECONDS: '0' })).toBe(0);
+    expect(key('trustProxy', { TRUST_PROXY: '10.0.0.1, 192.0.2.0/24,::1' })).toEqual([
+      '10.0.0.1',
+      '192.0.2.0/24',
+      '::1',
+    ]);
+  });
+
+  test.each([
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PORT', '80.0'],
+    ['PORT', '0x50'],
+    ['PORT', '８０'],
+    ['SHUTDOWN_SECONDS', '10s'],
+    ['SHUTDOWN_SECONDS', '10000'],
+    ['LOG_LEVEL', 'INFO'],
+    ['LOG_LEVEL', 'verbose'],
+    ['ALLOW_PLAIN_HTTP', 'true'],
+    ['PUBLIC_URL', 'surveys.example.com'],
+    ['TRUST_PROXY', 'proxy.example.com'],
+    ['TRUST_PROXY', '10.0.0.0/33'],
+    ['TRUST_PROXY', 'true'],
+  ])('%s=%s is refused, and the message names both and what would be right', (name, value) => {
+    const faults = faultsOf({ [name]: value });
+    expect(faults).toHaveLength(1);
+    expect(faults[0]).toContain(`${name} is ${JSON.stringify(value)}, which is not`);
+  });
+
+  test('all faults are told together', () => {
+    const env = { PORT: 'x', LOG_LEVEL: 'x', PUBLIC_URL: 'x', HOST: '0.0.0.0', TLS_CERT_FILE: '/nowhere' };
+    const named = faultsOf(env).map((fault) => fault.split(' ')[0]);
+    expect(named).toEqual(['PORT', 'PUBLIC_URL', 'LOG_LEVEL', 'TLS_CERT_FILE', 'HOST']);
+  });
+
+  test('a secret is not repeated in a message', () => {
+    const faults = faultsOf({ DATABASE_URL: 'hunter2 at the database' });
+    expect(faults).toHaveLength(1);
+    expect(faults[0]).toContain('DATABASE_URL is not');
+    expect(faults[0]).not.toContain('hunter2');
+  });
+
+  test('whatever is set, it is read or refused with its faults', () => {
+    const names = settings.flatMap(({ name }) => [name, `${name}_FILE`]);
+    const value = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('0', '1', '::', '/', '.', '\0'));
+    const environment = fc.dictionary(fc.constantFrom(...names), value);
+    fc.assert(
+      fc.property(environment, (env) => {
+        const faults = faultsOf(env);
+        expect(faults.every((fault) => fault !== '')).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('NAME_FILE', () => {
+  test('names a file that holds the value, for every setting that does not name a file anyway', () => {
+    const values: Record<string, string> = {
+      HOST: '127.0.0.9',
+      PORT: '1',
+      DATA_DIR: '/d',
+      DATABASE_URL: 'postgres://x/y',
+      TRUST_PROXY: '::1',
+      ALLOW_PLAIN_HTTP: '1',
+      PUBLIC_URL: 'https://p',
+      LOG_LEVEL: 'warn',
+      SHUTDOWN_SECONDS: '9',
+    };
+    const names = settings.map(({ name }) => name).filter((name) => !name.endsWith('_FILE'));
+    const given = names.map((name) => [name, values[name]] as const);
+    expect(given.filter(([, value]) => value === undefined)).toEqual([]);
+    const byFile = Object.fromEntries(given.map(([name, value]) => [`${name}_FILE`, file(`${value}\n`)]));
+    expect(readConfig(byFile)).toEqual(readConfig(Object.fromEntries(given)));
+    expect(readConfig(byFile)).toMatchObject({ databaseUrl: 'postgres://x/y', port: 1 });
+  });
+
+  test('is refused beside the value itself, and when the file cannot be read', () => {
+    expect(faultsOf({ PORT: '1', PORT_FILE: file('2') })).toEqual([expect.stringContaining('PORT_FILE')]);
+    const [fault] = faultsOf({ DATABASE_URL_FILE: join(home, 'absent') });
+    expect(fault).toContain('DATABASE_URL_FILE names');
+    expect(fault).toContain('ENOENT');
+  });
+
+  test('is held to the same rules, and a secret in it is not repeated either', () => {
+    expect(faultsOf({ PORT_FILE: file('x') })).toEqual([expect.stringContaining('PORT is "x"')]);
+    expect(faultsOf({ DATABASE_URL_FILE: file('hunter2') })[0]).not.toContain('hunter2');
+  });
+});
+
+describe('plain HTTP', () => {
+  test.each(['127.0.0.1', '127.1.2.3', 'localhost', '::1'])('on %s, which is loopback, is fine', (host) => {
+    expect(readConfig({ HOST: host }).host).toBe(host);
+  });
+
+  test.each([
+    '0.0.0.0',
+    '::',
+    '192.0.2.1',
+    '10.0.0.1',
+    'example.org',
+    '127.0.0.1.example.org',
+    'localhost.example.org',
+  ])('on %s is refused, unless there is a proxy or it is meant', (host) => {
+    expect(faultsOf({ HOST: host })).toEqual([expect.stringContaining(`HOST is ${host}`)]);
+    expect(faultsOf({ HOST: host, ALLOW_PLAIN_HTTP: '0' })).toHaveLength(1);
+    expect(faultsOf({ HOST: host, TRUST_PROXY: ' ' })).toHaveLength(1);
+    expect(faultsOf({ HOST: host, ALLOW_PLAIN_HTTP: '1' })).toEqual([]);
+    expect(faultsOf({ HOST: host, TRUST_PROXY: '192.0.2.7' })).toEqual([]);
+    const tls = { TLS_CERT_FILE: file('cert'), TLS_KEY_FILE: file('key') };
+    expect(faultsOf({ HOST: host, ...tls })).toEqual([]);
+  });
+});
+
+describe('TLS', () => {
+  test('is on when both files are named, which are read', () => {
+    const env = { TLS_CERT_FILE: file('the certificate'), TLS_KEY_FILE: file('the key') };
+    const config = readConfig({ ...env, HOST: '::', PORT: '443' });
+    expect(config.tls).toEqual({ cert: 'the certificate', key: 'the key' });
+    expect(config.publicUrl).toBe('https://[::]:443');
+  });
+
+  test('with one file missing or not readable is refused', () => {
+    expect(faultsOf({ TLS_CERT_FILE: file('c') })).toEqual([expect.stringContaining('go together')]);
+    expect(faultsOf({ TLS_KEY_FILE: file('k') })).toEqual([expect.stringContaining('go together')]);
+    const absent = { TLS_CERT_FILE: join(home, 'absent'), TLS_KEY_FILE: home };
+    expect(faultsOf(absent)).toEqual([
+      expect.stringMatching(/^TLS_CERT_FILE .*ENOENT/),
+      expect.stringMatching(/^TLS_KEY_FILE .*EISDIR/),
+    ]);
+  });
+});
+
+describe('PUBLIC_URL', () => {
+  test('is where it listens unless given; slashes at its end are dropped', () => {
+    expect(readConfig({ HOST: '::1', PORT: '81' }).publicUrl).toBe('http://[::1]:81');
+    expect(readConfig({ PUBLIC_URL: 'https://surveys.example.com//' }).publicUrl).toBe(
+      'https://surveys.example.com',
+    );
+    expect(readConfig({ PUBLIC_URL: 'https://x.example/base/' }).publicUrl).toBe('https://x.example/base');
+  });
+});
+
+describe('the table', () => {
+  test('has each name once, and a sentence for each', () => {
+    expect(new Set(settings.map(({ name }) => name)).size).toBe(settings.length);
+    expect(settings.filter(({ sentence }) => !/^\S.*\.$/.test(sentence))).toEqual([]);
+  });
+});

@@ -1,0 +1,681 @@
+// The soundings command as people and scripts run it: what it prints, where, with which exit status, and what it did.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAccount } from './accounts/accounts.ts';
+import { callerOf } from './accounts/callers.ts';
+import { newId } from './base/ids.ts';
+import { isPassword, isTokenShaped } from './base/secrets.ts';
+import { inTransaction, openPool, type Pool } from './db/db.ts';
+import { type Embedded, openEmbedded } from './db/embedded.ts';
+import { migrate, migrations } from './db/migrate.ts';
+import { createUser } from './people/people.ts';
+import { pushOrganization } from './sync/sync.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const command = join(root, 'server/bin/soundings.js');
+let home: string;
+let dataDir: string;
+let embedded: Embedded;
+let pool: Pool;
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'soundings-cli-'));
+  dataDir = join(home, 'data');
+  // As a running service has it open: each command attaches to its server.
+  embedded = await openEmbedded(dataDir, { role: 'service', log: () => {}, fast: true });
+  pool = openPool(embedded.url, 3);
+  await migrate(pool);
+});
+
+afterAll(async () => {
+  await pool?.end({ timeout: 5 });
+  await embedded?.stop();
+  await rm(home, { recursive: true, force: true });
+});
+
+type Ran = { status: number | null; out: string; err: string };
+type How = { input?: string; env?: Record<string, string>; program?: string[] };
+
+async function soundings(args: string[], { input = '', env = {}, program }: How = {}): Promise<Ran> {
+  const [file = '', ...before] = program ?? [process.execPath, command];
+  const child = spawn(file, [...before, ...args], {
+    // The cache saves half of each start.
+    env: { PATH: process.env['PATH'], DATA_DIR: dataDir, NODE_COMPILE_CACHE: join(home, 'cache'), ...env },
+    cwd: home,
+  });
+  let [out, err] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+  child.stdin.on('error', () => {}).end(input);
+  const [status] = (await once(child, 'close')) as [number | null];
+  return { status, out, err };
+}
+
+/** What --json prints: one document on standard output, and nothing else anywhere. */
+async function json<T>(args: string[], how: How = {}): Promise<T> {
+  const { status, out, err } = await soundings([...args, '--json'], how);
+  expect({ status, err }).toEqual({ status: 0, err: '' });
+  expect(out).toMatch(/^[^\n]+\n$/);
+  return JSON.parse(out) as T;
+}
+
+/** What a command says that fails, after making sure that it says it on standard error alone. */
+async function refused(args: string[], status: 1 | 2 = 1, how: How = {}): Promise<string> {
+  const ran = await soundings([...args, '--json'], how);
+  expect({ args, status: ran.status, out: ran.out }).toEqual({ args, status, out: '' });
+  expect(ran.err).not.toBe('');
+  expect(ran.err).not.toMatch(/^\s+at |node_modules|\.ts:\d/m); // no stack: somebody has to read it
+  return ran.err;
+}
+
+type MadeAccount = {
+  account: { id: number; name: string; sftpUsername: string };
+  admin: { id: number; email: string; password?: string };
+};
+
+/** The id of a new account, as text. */
+async function newAccount(): Promise<string> {
+  const email = 'admin@example.org';
+  return inTransaction(pool, async (tx) => {
+    const { id } = await createAccount(tx, { name: 'Acme' });
+    await createUser(tx, id, { firstName: '', lastName: '', email, role: 'Administrator' });
+    return String(id);
+  });
+}
+
+const counts = async () => {
+  const [row] = await pool`
+    select (select count(*) from accounts) as accounts, (select count(*) from users) as users,
+           (select count(*) from sftp_usernames) as names`;
+  return row;
+};
+
+describe('account create', () => {
+  const create = ['account', 'create', '--name', 'Åkes Äpplen & Co', '--admin-email', 'Åsa@example.org'];
+
+  test('makes an account and its administrator, whose made password signs in', async () => {
+    const made = await json<MadeAccount>(create);
+    const { id } = made.account;
+    expect(made).toEqual({
+      account: { id: expect.any(Number), name: 'Åkes Äpplen & Co', sftpUsername: `akes-applen-co-${id}` },
+      admin: {
+        id: expect.any(Number),
+        email: 'Åsa@example.org',
+        password: expect.stringMatching(/^[0-9A-Za-z]{20}$/),
+      },
+    });
+    const [stored] = await pool<{ hash: string; role: string; active: boolean; managed: boolean }[]>`
+      select p.hash, u.role, u.active, u.managed from users u join passwords p using (account_id, user_id)
+      where u.account_id = ${id} and u.user_id = ${made.admin.id}`;
+    expect(stored).toMatchObject({ role: 'Administrator', active: true, managed: false });
+    expect(await isPassword(made.admin.password!, stored!.hash)).toBe(true);
+    expect(await isPassword(`${made.admin.password}x`, stored!.hash)).toBe(false);
+  });
+
+  test('takes the password from standard input, keeps it to the letter, and does not repeat it', async () => {
+    const password = ' p\u00e4ss w\u00f6rd "$HOME" ';
+    const made = await json<MadeAccount>([...create, '--admin-password-stdin'], { input: `${password}\n` });
+    expect(Object.keys(made.admin)).toEqual(['id', 'email']);
+    const [stored] = await pool<{ hash: string }[]>`
+      select hash from passwords where account_id = ${made.account.id}`;
+    expect(await isPassword(password, stored!.hash)).toBe(true);
+  });
+
+  test('refuses a password that is too short or empty, and then makes nothing', async () => {
+    const before = await counts();
+    for (const input of ['short\n', '\n']) {
+      expect(await refused([...create, '--admin-password-stdin'], 1, { input })).toContain('at least 12');
+    }
+    expect(await counts()).toEqual(before);
+  });
+
+  test('knows no option that takes a password', async () => {
+    expect(await refused([...create, '--admin-password', 'in sight of all'], 2)).toContain(
+      '--admin-password',
+    );
+  });
+
+  test('takes time zone, language and threshold; else UTC, en and 5', async () => {
+    const [given, plain] = await Promise.all([
+      json<MadeAccount>([
+        ...create,
+        '--timezone',
+        'Europe/Stockholm',
+        '--language',
+        'sv',
+        '--threshold',
+        '7',
+      ]),
+      json<MadeAccount>(create),
+    ]);
+    const settings = async ({ account }: MadeAccount) =>
+      [
+        ...(await pool`select timezone, language, threshold from accounts where account_id = ${account.id}`),
+      ][0];
+    expect(await settings(given)).toEqual({ timezone: 'Europe/Stockholm', language: 'sv', threshold: 7 });
+    expect(await settings(plain)).toEqual({ timezone: 'UTC', language: 'en', threshold: 5 });
+  });
+
+  test('names every wrong setting at once, and makes nothing of a wrong address', async () => {
+    const before = await counts();
+    const wrong = ['--timezone', 'Sweden', '--language', 'swedish', '--threshold', '2'];
+    const said = await refused([...create, ...wrong]);
+    expect(said).toMatch(/"Sweden"[\s\S]*"swedish"[\s\S]*at least 3/);
+    await refused(['account', 'create', '--name', 'X', '--admin-email', 'not an address']);
+    await refused(['account', 'create', '--name', ' ', '--admin-email', 'a@example.org']);
+    expect(await counts()).toEqual(before);
+  });
+});
+
+describe('account set', () => {
+  test('sets each setting, and leaves those not given', async () => {
+    const id = await newAccount();
+    const set = (...options: string[]) =>
+      json<Record<string, unknown>>(['account', 'set', '--account', id, ...options]);
+    const before = await set();
+    expect(before).toEqual({
+      id: Number(id),
+      name: 'Acme',
+      sftpUsername: `acme-${id}`,
+      timezone: 'UTC',
+      language: 'en',
+      threshold: 5,
+      publication: 'weekly',
+      allow: [],
+      applyFiles: true,
+      maxUsersCreated: 200,
+      maxUsersUpdated: 200,
+      maxUsersDeleted: 200,
+      maxGroupsCreated: 200,
+      maxGroupsUpdated: 200,
+      maxGroupsDeleted: 200,
+    });
+    const one = await set('--threshold', '1', '--publication', 'live', '--apply-files', 'false');
+    expect(one).toEqual({ ...before, threshold: 1, publication: 'live', applyFiles: false });
+    const two = await set(
+      '--allow',
+      '192.0.2.7, 198.51.100.0/24,2001:db8::/32',
+      '--name',
+      'B',
+      '--timezone',
+      'Asia/Tokyo',
+      '--language',
+      'ja',
+      '--max-users-created',
+      '0',
+      '--max-users-updated',
+      '1',
+      '--max-users-deleted',
+      '2',
+      '--max-groups-created',
+      '3',
+      '--max-groups-updated',
+      '4',
+      '--max-groups-deleted',
+      '20000',
+    );
+    expect(two).toEqual({
+      ...one,
+      name: 'B',
+      timezone: 'Asia/Tokyo',
+      language: 'ja',
+      allow: ['192.0.2.7', '198.51.100.0/24', '2001:db8::/32'],
+      maxUsersCreated: 0,
+      maxUsersUpdated: 1,
+      maxUsersDeleted: 2,
+      maxGroupsCreated: 3,
+      maxGroupsUpdated: 4,
+      maxGroupsDeleted: 20_000,
+    });
+    expect(await set('--allow', '')).toEqual({ ...two, allow: [] });
+  });
+
+  test('changes nothing when a value is wrong', async () => {
+    const id = await newAccount();
+    const wrong: [string, string, 1 | 2][] = [
+      ['--threshold', '2', 1],
+      ['--threshold', '5.5', 2],
+      ['--publication', 'daily', 1],
+      ['--allow', '192.0.2.0/33', 1],
+      ['--apply-files', 'yes', 2],
+      ['--max-users-created', '20001', 1],
+      ['--max-groups-deleted=-1', '', 2],
+      ['--timezone', 'Mars/Olympus', 1],
+    ];
+    const before = [...(await pool`select * from accounts where account_id = ${id}`)];
+    for (let i = 0; i < wrong.length; i += 4) {
+      await Promise.all(
+        wrong.slice(i, i + 4).map(([option, value, status]) => {
+          const options = option.includes('=') ? [option] : [option, value];
+          return refused(['account', 'set', '--account', id, '--publication', 'live', ...options], status);
+        }),
+      );
+    }
+    expect([...(await pool`select * from accounts where account_id = ${id}`)]).toEqual(before);
+    expect(await refused(['account', 'set', '--account', '99999'])).toContain('There is no account 99999.');
+  });
+});
+
+describe('token create, list and revoke', () => {
+  type MadeToken = { id: number; token: string; scopes: string[] };
+  type Listed = {
+    id: number;
+    name: string;
+    scopes: string[];
+    expiresAt: string | null;
+    revokedAt: string | null;
+  };
+  const create = (id: string, ...options: string[]) => [
+    'token',
+    'create',
+    '--account',
+    id,
+    '--name',
+    'HR system',
+    ...options,
+  ];
+  const list = (id: string) => json<Listed[]>(['token', 'list', '--account', id]);
+
+  test('a token has the scopes that are given, else all three, and opens its account', async () => {
+    const id = await newAccount();
+    const [all, one, two] = await Promise.all([
+      json<MadeToken>(create(id)),
+      json<MadeToken>(create(id, '--scope', 'files')),
+      json<MadeToken>(create(id, '--scope', 'organization', '--scope', 'data', '--scope', 'data')),
+    ]);
+    expect(Object.keys(all)).toEqual(['id', 'token', 'scopes']);
+    expect([all, one, two].map(({ scopes }) => scopes)).toEqual([
+      ['data', 'organization', 'files'],
+      ['files'],
+      ['data', 'organization'],
+    ]);
+    expect(isTokenShaped(all.token)).toBe(true);
+    expect(await callerOf(pool, all.token, 'data')).toEqual({ accountId: Number(id), tokenId: all.id });
+    await expect(callerOf(pool, one.token, 'data')).rejects.toMatchObject({ kind: 'forbidden' });
+    const listed = await list(id);
+    expect(listed.map((token) => token.id)).toEqual(
+      [all, one, two].map((t) => t.id).toSorted((a, b) => a - b),
+    );
+    expect(JSON.stringify(listed)).not.toContain(all.token.slice(4, 44));
+    const kept =
+      await pool`select t::text, h::text from tokens t join token_hashes h using (account_id, token_id)`;
+    expect(JSON.stringify(kept)).not.toContain(all.token.slice(4, 44));
+  });
+
+  test('a day of expiry means to its end in UTC; a moment means itself', async () => {
+    const id = await newAccount();
+    await Promise.all([
+      json(create(id, '--expires', '2999-12-31')),
+      json(create(id, '--expires', '2999-12-31T12:00:00+02:00')),
+      json(create(id)),
+    ]);
+    expect((await list(id)).map(({ expiresAt }) => expiresAt).toSorted()).toEqual([
+      '2999-12-31T10:00:00.000Z',
+      '2999-12-31T23:59:59.999Z',
+      null,
+    ]);
+  });
+
+  test('is refused with a wrong scope, expiry or name, and then not made', async () => {
+    const id = await newAccount();
+    const wrong = [
+      create(id, '--scope', 'everything'),
+      create(id, '--expires', '2025-02-29'),
+      create(id, '--expires', '2999-12-31 12:00'),
+      create(id, '--name', '  '),
+    ];
+    await Promise.all(wrong.map((args) => refused(args)));
+    expect(await refused(create('99999'))).toContain('There is no account 99999.');
+    expect(await list(id)).toEqual([]);
+  });
+
+  test('a revoked token opens nothing; revoking again keeps the time', async () => {
+    const id = await newAccount();
+    const made = await json<MadeToken>(create(id));
+    const revoke = ['token', 'revoke', '--account', id, '--id', String(made.id)];
+    expect(await json(revoke)).toEqual({ id: made.id, revoked: true });
+    await expect(callerOf(pool, made.token, 'data')).rejects.toMatchObject({ kind: 'unauthenticated' });
+    const [first] = await list(id);
+    expect(first?.revokedAt).toEqual(expect.any(String));
+    await json(revoke);
+    expect(await list(id)).toEqual([first]);
+  });
+
+  test("another account's token is not found, in the same words as one that does not exist", async () => {
+    const [one, other] = await Promise.all([newAccount(), newAccount()]);
+    const made = await json<MadeToken>(create(other));
+    const [theirs, absent] = await Promise.all([
+      refused(['token', 'revoke', '--account', one, '--id', String(made.id)]),
+      refused(['token', 'revoke', '--account', one, '--id', '99999']),
+    ]);
+    expect(theirs.replace(String(made.id), '99999')).toBe(absent);
+    expect((await callerOf(pool, made.token, 'data')).accountId).toBe(Number(other));
+    expect(await list(one)).toEqual([]);
+  });
+});
+
+describe('attribute define', () => {
+  const define = (id: string, ...options: string[]) => ['attribute', 'define', '--account', id, ...options];
+
+  test('defines an attribute; defining it again replaces its values', async () => {
+    const id = await newAccount();
+    expect(await json(define(id, '--name', 'gender', '--values', 'Male, Female,Male'))).toEqual({
+      name: 'gender',
+      values: ['Male', 'Female'],
+    });
+    expect(await json(define(id, '--name', 'gender'))).toEqual({ name: 'gender', values: null });
+    expect([...(await pool`select name, allowed_values from attributes where account_id = ${id}`)]).toEqual([
+      { name: 'gender', allowed_values: null },
+    ]);
+  });
+
+  test('refuses a name or values that cannot be', async () => {
+    const id = await newAccount();
+    await Promise.all([
+      refused(define(id, '--name', ' gender')),
+      refused(define(id, '--name', '__proto__')),
+      refused(define(id, '--name', 'gender', '--values', ' , ')),
+      refused(define('99999', '--name', 'gender')),
+    ]);
+    expect(await pool`select from attributes where account_id = ${id}`).toHaveLength(0);
+  });
+});
+
+describe('group create', () => {
+  const create = (id: string, ...options: string[]) => ['group', 'create', '--account', id, ...options];
+
+  test('makes a group by hand, under a parent where one is named', async () => {
+    const id = await newAccount();
+    const top = await json<{ id: number }>(create(id, '--name', 'Top', '--external-id', 'top'));
+    const leaf = await json<{ id: number }>(create(id, '--name', 'Leaf', '--parent', String(top.id)));
+    const groups = await pool`
+      select group_id, parent_id, name, external_id, managed from groups where account_id = ${id} order by group_id`;
+    expect([...groups]).toEqual([
+      { group_id: top.id, parent_id: null, name: 'Top', external_id: 'top', managed: false },
+      { group_id: leaf.id, parent_id: top.id, name: 'Leaf', external_id: null, managed: false },
+    ]);
+  });
+
+  test('refuses a taken or wrong externalId, an empty name, and a parent that the account does not have', async () => {
+    const [id, other] = await Promise.all([newAccount(), newAccount()]);
+    const theirs = await json<{ id: number }>(create(other, '--name', 'Theirs', '--external-id', 'x'));
+    await json(create(id, '--name', 'X', '--external-id', 'x'));
+    const [taken, white, unnamed, absent, foreign] = await Promise.all([
+      refused(create(id, '--name', 'Again', '--external-id', 'x')),
+      refused(create(id, '--name', 'Y', '--external-id', ' y')),
+      refused(create(id, '--name', '')),
+      refused(create(id, '--name', 'Y', '--parent', '99999')),
+      refused(create(id, '--name', 'Y', '--parent', String(theirs.id))),
+    ]);
+    expect([taken, white, unnamed]).toEqual([
+      expect.stringContaining('"x" exists already'),
+      expect.stringContaining('externalId'),
+      expect.stringContaining('name'),
+    ]);
+    expect(foreign.replace(String(theirs.id), '99999')).toBe(absent);
+    expect(await pool`select from groups where account_id = ${id}`).toHaveLength(1);
+  });
+});
+
+describe('user create', () => {
+  const create = (id: string, ...options: string[]) => [
+    'user',
+    'create',
+    '--account',
+    id,
+    '--first-name',
+    'F',
+    '--last-name',
+    'L',
+    ...options,
+  ];
+
+  test('makes a user by hand, in the groups that are named', async () => {
+    const id = await newAccount();
+    const group = (name: string) =>
+      json<{ id: number }>(['group', 'create', '--account', id, '--name', name]);
+    const [a, b] = await Promise.all([group('A'), group('B')]);
+    const options = ['--email', 'F@example.org', '--role', 'Manager', '--external-id', 'f'];
+    const groups = ['--member-of', String(a.id), '--member-of', String(b.id), '--member-of', String(a.id)];
+    const user = await json<{ id: number }>(create(id, ...options, ...groups));
+    expect(Object.keys(user)).toEqual(['id']);
+    const stored = await pool`
+      select first_name, last_name, email, role, external_id, managed, active
+      from users where account_id = ${id} and user_id = ${user.id}`;
+    expect(stored[0]).toEqual({
+      first_name: 'F',
+      last_name: 'L',
+      email: 'F@example.org',
+      role: 'Manager',
+      external_id: 'f',
+      managed: false,
+      active: true,
+    });
+    const memberships = await pool<{ kind: string; group_id: number }[]>`
+      select kind, group_id from memberships where account_id = ${id} and user_id = ${user.id} order by group_id`;
+    expect(memberships.map((one) => [one.kind, one.group_id])).toEqual(
+      [a.id, b.id].toSorted((one, other) => one - other).map((groupId) => ['memberOf', groupId]),
+    );
+  });
+
+  test('refuses an address that is taken, letter case aside, but not one of another account', async () => {
+    const [id, other] = await Promise.all([newAccount(), newAccount()]);
+    await json(create(id, '--email', 'Ada.Ö@example.org'));
+    expect(await refused(create(id, '--email', 'ADA.ö@EXAMPLE.ORG'))).toContain('exists already');
+    await json(create(other, '--email', 'ada.ö@example.org'));
+  });
+
+  test('refuses a taken externalId, an unknown role or group, and a wrong address, and then makes nothing', async () => {
+    const id = await newAccount();
+    await json(create(id, '--external-id', 'x'));
+    const wrong = [
+      ['--external-id', 'x'],
+      ['--role', 'administrator'],
+      ['--email', 'nobody'],
+      ['--member-of', '99999'],
+    ];
+    await Promise.all(wrong.map((options) => refused(create(id, ...options))));
+    await refused(create(id, '--member-of', 'sales'), 2);
+    expect(
+      await pool`select from users where account_id = ${id} and not role = 'Administrator'`,
+    ).toHaveLength(1);
+  });
+});
+
+describe('runs list and run approve', () => {
+  type Run = { id: string; at: string; outcome: string; summary: { users: { created: number } } | null };
+  const push = async (accountId: string, body: unknown) => {
+    const run = { id: newId(), source: 'api' as const, tokenId: null, file: null };
+    const bytes = new TextEncoder().encode(JSON.stringify(body));
+    await pushOrganization(pool, Number(accountId), run, { bytes, gzip: false }).catch(() => {});
+    return run.id;
+  };
+
+  test('lists the runs of the account, newest first, as many as are wanted', async () => {
+    const [id, other] = await Promise.all([newAccount(), newAccount()]);
+    const users = [{ externalId: 'u', firstName: 'F', lastName: 'L' }];
+    const ids = [
+      await push(id, { data: { users } }),
+      await push(id, { settings: { validateOnly: false }, data: { users } }),
+      await push(id, { settings: { validateOnly: 'no' } }),
+    ];
+    await push(other, {});
+    const runs = await json<Run[]>(['runs', 'list', '--account', id]);
+    const counted = { created: 0, updated: 0, deleted: 0, unchanged: 0 };
+    const summary = { users: { ...counted, created: 1 }, groups: counted };
+    expect(runs).toEqual([
+      {
+        id: ids[2],
+        at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+        source: 'api',
+        validateOnly: true,
+        outcome: 'refused',
+        summary: null,
+        details: [expect.objectContaining({ type: 'wrong type', path: '/settings/validateOnly' })],
+      },
+      { id: ids[1], at: expect.any(String), source: 'api', validateOnly: false, outcome: 'applied', summary },
+      {
+        id: ids[0],
+        at: expect.any(String),
+        source: 'api',
+        validateOnly: true,
+        outcome: 'validated',
+        summary,
+      },
+    ]);
+    const [latest, people] = await Promise.all([
+      json<Run[]>(['runs', 'list', '--account', id, '--limit', '1']),
+      soundings(['runs', 'list', '--account', id]),
+    ]);
+    expect(latest.map((run) => run.id)).toEqual([ids[2]]);
+    expect(people.out.match(/refused|applied|validated/g)).toEqual(['refused', 'applied', 'validated']);
+    await Promise.all([
+      refused(['runs', 'list', '--account', id, '--limit', 'all'], 2),
+      refused(['runs', 'list', '--account', '99999']),
+    ]);
+  });
+
+  test('a run that is not held, is unknown, or is of another account cannot be approved', async () => {
+    const [id, other] = await Promise.all([newAccount(), newAccount()]);
+    const [ours, theirs] = [await push(id, {}), await push(other, {})];
+    const approve = (run: string) => refused(['run', 'approve', '--account', id, '--id', run]);
+    const absent = newId();
+    const [notHeld, unknown, foreign, malformed] = await Promise.all([
+      approve(ours),
+      approve(absent),
+      approve(theirs),
+      approve('7'),
+    ]);
+    expect(notHeld).toContain('only a held run can be approved');
+    expect(unknown).toContain(`no run ${absent}`);
+    expect(foreign.replace(theirs, absent)).toBe(unknown);
+    expect(malformed).toContain('no run 7');
+  });
+});
+
+describe('migrate, version and help', () => {
+  test('migrate says what it applied: nothing, on a database that is up to date', async () => {
+    expect(await json(['migrate'])).toEqual({ applied: [] });
+  });
+
+  test('works without a running service: makes the database, migrates it, and leaves no server behind', async () => {
+    const env = { DATA_DIR: join(home, 'alone') };
+    expect(await json(['migrate'], { env })).toEqual({ applied: migrations().map(({ name }) => name) });
+    expect(existsSync(join(env.DATA_DIR, 'postgres', 'PG_VERSION'))).toBe(true);
+    expect(existsSync(join(env.DATA_DIR, 'postgres', 'postmaster.pid'))).toBe(false);
+    expect(await json(['migrate'], { env })).toEqual({ applied: [] });
+    expect(existsSync(join(env.DATA_DIR, 'postgres', 'postmaster.pid'))).toBe(false);
+  });
+
+  test('works on a database that DATABASE_URL names, and touches no data directory then', async () => {
+    const env = { DATA_DIR: join(home, 'untouched'), DATABASE_URL: embedded.url };
+    const id = await newAccount();
+    expect(await json(['token', 'list', '--account', id], { env })).toEqual([]);
+    expect(existsSync(env.DATA_DIR)).toBe(false);
+  });
+
+  test('says so in one line when the database cannot be reached, or a setting is wrong', async () => {
+    const [unreachable, wrong] = await Promise.all([
+      refused(['migrate'], 1, { env: { DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/none' } }),
+      refused(['migrate'], 1, { env: { PORT: 'none' } }),
+    ]);
+    expect(unreachable).toBe('The database cannot be reached. Try again.\n');
+    expect(wrong).toContain('PORT is "none"');
+  });
+
+  test('version needs no database', async () => {
+    const { version } = JSON.parse(await readFile(join(root, 'server/package.json'), 'utf8')) as {
+      version: string;
+    };
+    const env = { DATA_DIR: '/nowhere/at/all' };
+    expect(await json(['version'], { env })).toEqual({ version });
+    expect((await soundings(['version'], { env })).out).toContain(version);
+  });
+
+  test('help names every command, on standard output, without a database', async () => {
+    const env = { DATA_DIR: '/nowhere/at/all' };
+    const names = [
+      'account create',
+      'account set',
+      'token create',
+      'token list',
+      'token revoke',
+      'attribute define',
+      'group create',
+      'user create',
+      'runs list',
+      'run approve',
+      'migrate',
+      'version',
+    ];
+    for (const args of [[], ['help']]) {
+      const { status, out, err } = await soundings(args, { env });
+      expect({ status, err }).toEqual({ status: 0, err: '' });
+      expect(names.filter((name) => !out.includes(`soundings ${name}`))).toEqual([]);
+    }
+    const one = await soundings(['group', 'create', '--help'], { env });
+    expect(one).toMatchObject({ status: 0, err: '', out: expect.stringContaining('--parent GROUP_ID') });
+    expect(one.out).not.toContain('account create');
+  });
+});
+
+describe('wrong usage', () => {
+  test.each([
+    ['an unknown command', ['frobnicate']],
+    ['a command with an unknown second word', ['account', 'destroy']],
+    ['the name of what every object has', ['toString']],
+    ['an unknown option', ['migrate', '--force']],
+    ['an option without its value', ['group', 'create', '--account', '1', '--name']],
+    ['an argument too many', ['token', 'list', '--account', '1', 'x']],
+    ['the account missing', ['token', 'list']],
+    ['an account that is no number', ['token', 'list', '--account', 'acme']],
+  ])('%s: exit status 2, nothing on standard output', async (_, args) => {
+    const { status, out, err } = await soundings(args);
+    expect({ status, out }).toEqual({ status: 2, out: '' });
+    expect(err).not.toBe('');
+    expect(err).not.toMatch(/TypeError|^\s+at /m);
+  });
+});
+
+describe('the command itself', () => {
+  test('is what npx finds', async () => {
+    const program = [join(root, 'node_modules/.bin/soundings')];
+    expect(await json(['migrate'], { program })).toEqual({ applied: [] });
+  });
+
+  test('passes arguments, standard input, output and the exit status through an older Node', async (context) => {
+    const older = await olderNode();
+    if (!older)
+      return context.skip('SKIPPED: there is no Node older than 24 on this machine to start it with');
+    const program = [older, command];
+    const args = ['account', 'create', '--name', 'O’Brien & "Sons"', '--admin-email', 'o@example.org'];
+    const input = 'correct horse battery\n';
+    const made = await json<MadeAccount>([...args, '--admin-password-stdin'], { program, input });
+    expect(made.account.name).toBe('O’Brien & "Sons"');
+    await refused(['frobnicate'], 2, { program });
+  });
+
+  test('several at once do not disturb each other', async () => {
+    const id = await newAccount();
+    const create = ['group', 'create', '--account', id, '--name', 'N', '--external-id'];
+    const ran = await Promise.all(['x', 'x', 'x', 'y'].map((name) => soundings([...create, name, '--json'])));
+    expect(ran.map(({ status }) => status).toSorted()).toEqual([0, 0, 1, 1]);
+    expect(await pool`select from groups where account_id = ${id}`).toHaveLength(2);
+  });
+});
+
+/** The first Node on the way of PATH that is older than the one that runs TypeScript. */
+async function olderNode(): Promise<string | undefined> {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/local/bin', '/usr/bin'];
+  for (const file of folders.map((folder) => join(folder, 'node')).filter((one) => existsSync(one))) {
+    const { out } = await soundings(['--version'], { program: [file] });
+    if (Number(/^v(\d+)/.exec(out)?.[1]) < 24) return file;
+  }
+  return undefined;
+}

@@ -1,0 +1,296 @@
+// The way to the schema of this version: once, in order, whoever races; and what every table of it keeps to.
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { createAccount } from '../accounts/accounts.ts';
+import { createToken } from '../accounts/tokens.ts';
+import { startApp } from '../app.ts';
+import { openLog } from '../base/log.ts';
+import { createUser } from '../people/people.ts';
+import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
+import { databaseAt } from '../testing/postgres.ts';
+import { inTransaction, openPool, type Pool } from './db.ts';
+import { isMigrated, migrate, migrations } from './migrate.ts';
+
+const names = migrations().map(({ name }) => name);
+const migrationLock = 5_017_301; // as in migrate.ts
+
+/** A database without anything in it. */
+async function emptyDatabase(): Promise<string> {
+  const name = `empty_${randomUUID().replaceAll('-', '')}`;
+  const admin = openPool(inject('databaseUrl'), 1);
+  await admin.unsafe(`create database ${name}`);
+  onTestFinished(async () => {
+    await admin.unsafe(`drop database ${name} with (force)`);
+    await admin.end();
+  });
+  return databaseAt(inject('databaseUrl'), name);
+}
+
+function connect(url: string): Pool {
+  const pool = openPool(url, 2);
+  onTestFinished(() => pool.end({ timeout: 1 }));
+  return pool;
+}
+
+async function until(condition: () => Promise<boolean>, ms = 30_000): Promise<void> {
+  for (const deadline = Date.now() + ms; !(await condition()); await wait(20)) {
+    if (Date.now() > deadline) throw new Error(`It has not come true in ${ms} ms: ${condition.toString()}`);
+  }
+}
+
+/** The migrate command in a process of its own. */
+async function migrateElsewhere(url: string): Promise<{ status: number; err: string }> {
+  const cli = fileURLToPath(new URL('../cli.ts', import.meta.url));
+  const env = { PATH: process.env['PATH'], DATABASE_URL: url };
+  const child = spawn(process.execPath, [cli, 'migrate', '--json'], {
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let err = '';
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [status] = (await once(child, 'close')) as [number];
+  return { status, err };
+}
+
+describe('migrate', () => {
+  test('brings an empty database to the schema, says what it applied, and then has nothing to do', async () => {
+    const pool = connect(await emptyDatabase());
+    expect(await migrate(pool)).toEqual(names);
+    expect(await isMigrated(pool)).toBe(true);
+    expect(await migrate(pool)).toEqual([]);
+    const kept = await pool`select version, name, breaking from migrations order by version`;
+    expect([...kept]).toEqual(
+      migrations().map(({ version, name, breaking }) => ({ version, name, breaking })),
+    );
+  });
+
+  test('by several connections and processes at once applies each file once, and all of them succeed', async () => {
+    const url = await emptyDatabase();
+    const pools = [connect(url), connect(url), connect(url)];
+    const [holding, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const holder = connect(url).begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(${migrationLock})`;
+      holding.resolve();
+      await release.promise;
+    });
+    await holding.promise;
+    const here = pools.map((pool) => migrate(pool));
+    const elsewhere = [migrateElsewhere(url), migrateElsewhere(url)];
+    const watch = connect(url);
+    await until(async () => {
+      const rows = await watch`
+        select from pg_locks l join pg_database d on d.oid = l.database
+        where d.datname = current_database() and l.locktype = 'advisory' and not l.granted`;
+      return rows.length === here.length + elsewhere.length;
+    });
+    release.resolve();
+    await holder;
+    const applied = (await Promise.all(here)).flat();
+    expect(new Set(applied).size).toBe(applied.length);
+    expect(await Promise.all(elsewhere)).toEqual(elsewhere.map(() => ({ status: 0, err: '' })));
+    const kept = await watch<{ name: string }[]>`select name from migrations order by version`;
+    expect(kept.map(({ name }) => name)).toEqual(names);
+    expect(await migrate(watch)).toEqual([]);
+  });
+
+  test('stops at a file that fails, which leaves nothing behind; mended, it goes on from there', async () => {
+    const pool = connect(await emptyDatabase());
+    const last = names.at(-1) as string;
+    await pool`create table run_changes (in_the_way integer)`;
+    await expect(migrate(pool)).rejects.toMatchObject({ code: '42P07' });
+    expect(await isMigrated(pool)).toBe(false);
+    const present = await pool`select from pg_tables where schemaname = 'public' and tablename = 'runs'`;
+    expect(present).toHaveLength(0);
+    await pool`drop table run_changes`;
+    expect((await migrate(pool)).at(-1)).toBe(last);
+    expect(await isMigrated(pool)).toBe(true);
+  });
+
+  test('is refused by a database that a newer version has changed in a breaking way, which is named', async () => {
+    const pool = connect(await emptyDatabase());
+    await migrate(pool);
+    await pool`insert into migrations (version, name, breaking) values (9998, '9998_more.sql', false)`;
+    expect(await migrate(pool)).toEqual([]);
+    expect(await isMigrated(pool)).toBe(true);
+    await pool`insert into migrations (version, name, breaking) values (9999, '9999_other.sql', true)`;
+    await expect(migrate(pool)).rejects.toMatchObject({
+      name: 'Fault',
+      code: 'database too new',
+      message: expect.stringContaining('9999_other.sql'),
+    });
+  });
+
+  test('a database that lacks a migration, or everything, does not count as migrated', async () => {
+    const pool = connect(await emptyDatabase());
+    expect(await isMigrated(pool).catch(() => false)).toBe(false);
+    await migrate(pool);
+    await pool`delete from migrations where version = ${migrations().at(-1)!.version}`;
+    expect(await isMigrated(pool)).toBe(false);
+  });
+
+  test('the files are numbered 0001, 0002 … without a gap', () => {
+    expect(names.map((name) => name.slice(0, 5))).toEqual(
+      names.map((_, i) => `${String(i + 1).padStart(4, '0')}_`),
+    );
+    expect(names.every((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name))).toBe(true);
+  });
+});
+
+describe('every table', () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await openTestDatabase();
+  });
+  afterAll(() => database.close());
+
+  // Unique in the whole service, or not of an account at all.
+  const notOfAnAccount = ['migrations', 'sftp_usernames', 'token_hashes'];
+
+  test('has a comment', async () => {
+    const bare = await database.pool<{ name: string }[]>`
+      select relname as name from pg_class
+      where  relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and obj_description(oid) is null`;
+    expect(bare.map(({ name }) => name)).toEqual([]);
+  });
+
+  test('has a primary key that begins with account_id, but for those named here', async () => {
+    const keys = await database.pool<{ name: string; first: string | null }[]>`
+      select c.relname as name, a.attname as first
+      from   pg_class c
+      left   join pg_index i on i.indrelid = c.oid and i.indisprimary
+      left   join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
+      where  c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+      order  by c.relname`;
+    expect(keys.length).toBeGreaterThan(10);
+    expect(keys.filter(({ first }) => first === null)).toEqual([]);
+    const others = keys.filter(({ first }) => first !== 'account_id').map(({ name }) => name);
+    expect(others).toEqual(notOfAnAccount);
+  });
+
+  test('refers to others only within its account: every foreign key carries account_id', async () => {
+    const foreign = await database.pool<{ name: string; columns: string[]; targets: string[] }[]>`
+      select conname as name,
+             array(select attname::text from unnest(conkey) with ordinality k(n, i)
+                   join pg_attribute on attrelid = conrelid and attnum = n order by i)  as columns,
+             array(select attname::text from unnest(confkey) with ordinality k(n, i)
+                   join pg_attribute on attrelid = confrelid and attnum = n order by i) as targets
+      from   pg_constraint
+      where  contype = 'f' and connamespace = 'public'::regnamespace`;
+    expect(foreign.length).toBeGreaterThan(5);
+    const astray = foreign.filter(
+      (key) => key.columns[0] !== 'account_id' || key.targets[0] !== 'account_id',
+    );
+    expect(astray).toEqual([]);
+  });
+});
+
+describe('PostgreSQL 15, the oldest that DATABASE_URL may name', () => {
+  const bin = '/usr/lib/postgresql/15/bin';
+
+  test('is migrated, and takes a push', async (context) => {
+    if (!existsSync(join(bin, 'postgres')))
+      return context.skip(`SKIPPED: there is no PostgreSQL 15 in ${bin}`);
+    const url = await startCluster(bin);
+    if (url === undefined)
+      return context.skip('SKIPPED: there is no user postgres, and PostgreSQL does not run as root');
+    const pool = connect(url);
+    const config = {
+      host: '127.0.0.1',
+      port: 0,
+      tls: undefined,
+      trustProxy: [],
+      publicUrl: 'http://localhost',
+    };
+    const app = await startApp(config, Promise.resolve(url), openLog('error'));
+    onTestFinished(() => app.stop(5));
+    await app.started;
+    expect((await pool`show server_version`)[0]?.['server_version']).toMatch(/^15\./);
+    expect(await isMigrated(pool)).toBe(true);
+    const accountId = await inTransaction(pool, async (tx) => {
+      const { id } = await createAccount(tx, { name: 'Old' });
+      await createUser(tx, id, { firstName: 'A', lastName: 'A', role: 'Administrator' });
+      return id;
+    });
+    const { token } = await createToken(pool, accountId, { name: 't', scopes: ['organization', 'data'] });
+    const push = async (lastName: string) => {
+      const groups = [
+        { externalId: 'a', name: 'A' },
+        { externalId: 'b', name: 'B', parent: 'a' },
+      ];
+      const users = [{ externalId: 'u', firstName: 'F', lastName, accessInfo: { memberOf: ['b'] } }];
+      const answer = await fetch(`${app.address}/v1/organization`, {
+        method: 'POST',
+        headers: { authorization: token, 'content-type': 'application/json' },
+        body: JSON.stringify({ settings: { validateOnly: false }, data: { users, groups } }),
+      });
+      return { status: answer.status, body: await answer.json() };
+    };
+    expect(await push('L')).toMatchObject({ status: 200, body: { summary: { groups: { created: 2 } } } });
+    expect(await push('M')).toMatchObject({ status: 200, body: { summary: { users: { updated: 1 } } } });
+    const listed = await fetch(`${app.address}/v1/groups`, { headers: { authorization: token } });
+    expect(await listed.json()).toMatchObject([{ externalId: 'a' }, { externalId: 'b', subgroups: [] }]);
+  });
+});
+
+/** A cluster of its own for one test, run by a user who is not root. */
+async function startCluster(bin: string): Promise<string | undefined> {
+  const isRoot = process.getuid?.() === 0;
+  const ids = isRoot ? await idsOf('postgres') : undefined;
+  if (isRoot && !ids) return undefined;
+  const directory = await mkdtemp(join(tmpdir(), 'soundings-postgres-15-'));
+  const data = join(directory, 'data');
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  await chmod(directory, 0o755);
+  if (ids) await chown(directory, ids.uid, ids.gid);
+  const how = { ...ids, cwd: directory, env: { PATH: bin, LC_ALL: 'C' }, stdio: 'ignore' as const };
+  const made = spawn(
+    join(bin, 'initdb'),
+    ['-D', data, '-U', 'soundings', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'],
+    how,
+  );
+  expect(await once(made, 'exit')).toEqual([0, null]);
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  const options = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', fsync: 'off' };
+  const settings = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const server = spawn(join(bin, 'postgres'), ['-D', data, ...settings], how);
+  onTestFinished(async () => {
+    if (server.exitCode !== null) return;
+    server.kill('SIGINT');
+    await once(server, 'exit');
+  });
+  const url = `postgres://soundings@127.0.0.1:${port}/postgres`;
+  const probing = connect(url);
+  await until(() =>
+    probing`select 1`.then(
+      () => true,
+      () => false,
+    ),
+  );
+  return url;
+}
+
+async function idsOf(user: string): Promise<{ uid: number; gid: number } | undefined> {
+  const number = async (flag: string) => {
+    const asked = spawn('id', [flag, user], { stdio: ['ignore', 'pipe', 'ignore'] });
+    let text = '';
+    asked.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    await once(asked, 'close');
+    return Number(text);
+  };
+  const [uid, gid] = [await number('-u'), await number('-g')];
+  return uid && gid ? { uid, gid } : undefined;
+}
