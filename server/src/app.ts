@@ -6,7 +6,7 @@ import { callerOf } from './accounts/callers.ts';
 import { asFault, openPool, type Pool } from './db/db.ts';
 import { isMigrated, migrate } from './db/migrate.ts';
 import { serveDocuments } from './http/pages.ts';
-import { createServer } from './http/server.ts';
+import { createServer, type Server } from './http/server.ts';
 import { type Jobs, startJobs } from './jobs/jobs.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
@@ -49,7 +49,7 @@ export async function startApp(
   serveGroups(server, pool);
   serveOrganization(server, pushes);
   serveDocuments(server.app, config.publicUrl);
-  const address = await server.app.listen({ host: config.host, port: config.port });
+  const address = await listen(server, config);
 
   async function start(): Promise<void> {
     await whenReachable(await pool, log, () => isStopping);
@@ -68,19 +68,32 @@ export async function startApp(
     started,
     async stop(seconds) {
       isStopping = true;
+      const deadline = Date.now() + seconds * 1000;
       await server.shutDown(seconds);
       await started.catch(() => {});
       await jobs?.stop();
-      await pushes.then(
-        (opened) => opened.close(),
-        () => {},
-      );
-      await pool.then(
-        (opened) => opened.end({ timeout: 5 }),
-        () => {},
-      );
+      // Either may never have been opened: start() has told why.
+      await (await pushes.catch(() => undefined))?.close(Math.max(0, (deadline - Date.now()) / 1000));
+      await (await pool.catch(() => undefined))?.end({ timeout: 5 });
     },
   };
+}
+
+async function listen(server: Server, { host, port }: Pick<Config, 'host' | 'port'>): Promise<string> {
+  try {
+    return await server.app.listen({ host, port });
+  } catch (error) {
+    const reasons: Record<string, string> = {
+      EADDRINUSE: 'it is in use. Stop what listens there, or set PORT',
+      EACCES: 'the port is reserved. Set PORT to one from 1024 on',
+      EADDRNOTAVAIL: 'this machine has no such address. Set HOST to one that it has',
+      ENOTFOUND: 'there is no such name. Set HOST to an address of this machine',
+    };
+    const reason = reasons[(error as NodeJS.ErrnoException).code ?? ''];
+    if (reason === undefined) throw error;
+    const message = `The service cannot listen on port ${port} of ${host}: ${reason}.`;
+    throw new Fault('invalid', 'invalid configuration', message, { cause: error });
+  }
 }
 
 /** Waits for a database that comes up later than the service does. */

@@ -326,7 +326,7 @@ function usage(names = Object.keys(commands)): string {
 
 async function main(args: string[]): Promise<void> {
   const name = [args.slice(0, 2).join(' '), args[0] ?? ''].find(
-    (one) => one in commands || one === 'version',
+    (one) => Object.hasOwn(commands, one) || one === 'version',
   );
   if (args.length === 0 || args[0] === 'help' || args[0] === '--help') return print(usage());
   if (name === undefined) throw new UsageError(`There is no command "${args.slice(0, 2).join(' ')}".`);
@@ -335,7 +335,10 @@ async function main(args: string[]): Promise<void> {
   const command = commands[name] as Command;
   if (rest.includes('--help')) return print(usage([name]));
   const { json, ...values } = readOptions(name, command, rest);
-  const result = await withDatabase((pool) => command.run(pool, values));
+  const result = await withDatabase(async (pool) => {
+    if (name !== 'migrate') await migrate(pool);
+    return command.run(pool, values);
+  });
   print(json ? JSON.stringify(result) : command.say(result as never));
 }
 
@@ -364,7 +367,6 @@ async function withDatabase<T>(work: (pool: Pool) => Promise<T>): Promise<T> {
       : undefined;
   const pool = openPool(config.databaseUrl ?? (embedded?.url as string), 2);
   try {
-    await migrate(pool);
     return await work(pool);
   } finally {
     await pool.end({ timeout: 5 });

@@ -23,29 +23,31 @@ async function serve(config: Config, log: Log): Promise<void> {
       (opened) => opened.stop(),
       () => {},
     );
+  let stopping: Promise<void> | undefined;
   try {
     const app = await startApp(config, url, log);
-    stopOnSignal(async () => {
+    onSignal(() => {
       log.info('Stopping: running requests end, new ones get 503');
-      await app.stop(config.shutdownSeconds);
-      await closeDatabase();
-      log.info('Stopped');
+      stopping = app.stop(config.shutdownSeconds).then(closeDatabase);
+      stopping.then(() => {
+        log.info('Stopped');
+        process.exit(0);
+      }, fail);
     });
     await app.started;
     log.info({ address: app.address, publicUrl: config.publicUrl }, 'Ready');
   } catch (error) {
+    if (stopping) return; // asked to stop before it had started
     await closeDatabase();
     throw error;
   }
 }
 
-function stopOnSignal(stop: () => Promise<void>): void {
+/** Calls `stop` at the first signal; whoever asks twice does not want to wait. */
+function onSignal(stop: () => void): void {
   let signals = 0;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      if (++signals > 1) process.exit(1); // whoever asks twice does not want to wait
-      stop().then(() => process.exit(0), fail);
-    });
+    process.on(signal, () => (++signals > 1 ? process.exit(1) : stop()));
   }
 }
 

@@ -35,7 +35,7 @@ const deriveKey = promisify(argon2);
 /** Digests a password with Argon2id, in the usual text form, which carries its parameters and salt. */
 export async function hashPassword(password: string): Promise<string> {
   const nonce = randomBytes(16);
-  const tag = await deriveKey('argon2id', { message: password, nonce, ...cost });
+  const tag = await deriveKey('argon2id', { message: normal(password), nonce, ...cost });
   return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(nonce)}$${base64(tag)}`;
 }
 
@@ -46,7 +46,7 @@ export async function isPassword(password: string, hash: string): Promise<boolea
   if (salt === undefined || wanted === undefined) return false;
   const expected = Buffer.from(wanted, 'base64');
   const tag = await deriveKey('argon2id', {
-    message: password,
+    message: normal(password),
     nonce: Buffer.from(salt, 'base64'),
     memory: Number(memory),
     passes: Number(passes),
@@ -55,6 +55,9 @@ export async function isPassword(password: string, hash: string): Promise<boolea
   });
   return timingSafeEqual(tag, expected);
 }
+
+/** The same letters are the same password, however they were typed (RFC 8265 §4.2). */
+const normal = (password: string) => password.normalize('NFC');
 
 function randomText(length: number): string {
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');

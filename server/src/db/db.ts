@@ -123,8 +123,8 @@ const unreachable = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
   'ERR_STREAM_DESTROYED',
 ]);
-// Connection exceptions, operator intervention (shutdown, starting up), insufficient resources, and lost races.
-const passing = /^(08|53|57P|40001|40P01)/;
+// Connection exceptions, operator intervention (shutdown, starting up), insufficient resources, lost races, and locks not had.
+const passing = /^(08|53|57P|40001|40P01|55P03)/;
 
 /** What a database error means to a caller; anything else is a defect and comes back as it is. */
 export function asFault(error: unknown): unknown {

@@ -1,5 +1,6 @@
 // Durable and recurring work, on graphile-worker: it survives a stop, and of several processes one does it.
 import { Logger, parseCronItems, run, type TaskList } from 'graphile-worker';
+import { Pool } from 'pg';
 import type { Log } from '../base/log.ts';
 
 /** Recurring work: a name, when (cron, in UTC), and what. */
@@ -12,10 +13,15 @@ export async function startJobs(databaseUrl: string, recurring: Recurring[], log
   const taskList: TaskList = Object.fromEntries(
     recurring.map(({ name, work }) => [name, async () => work()]),
   );
+  // A pool of our own: graphile-worker leaves the end of its connections unheard, and a server that stops in that moment
+  // would end this process.
+  const pool = new Pool({ connectionString: databaseUrl, max: 5 });
+  const onLost = () => log.debug('A connection of the jobs was lost');
+  pool.on('error', onLost);
+  pool.on('connect', (client) => client.on('error', onLost));
   const runner = await run({
-    connectionString: databaseUrl,
     concurrency: 4,
-    maxPoolSize: 5,
+    pgPool: pool,
     noHandleSignals: true,
     taskList,
     parsedCronItems: parseCronItems(recurring.map(({ name, cron }) => ({ task: name, match: cron }))),
@@ -30,7 +36,8 @@ export async function startJobs(databaseUrl: string, recurring: Recurring[], log
   return {
     async stop() {
       await runner.stop();
-      await runner.promise.catch(() => {}); // its connections are closed then
+      await runner.promise.catch(() => {});
+      await pool.end();
     },
   };
 }

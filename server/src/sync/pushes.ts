@@ -1,6 +1,7 @@
 // Runs organization requests on a thread of their own: parsing and planning 20,000 users takes a good part of a
 // second, in which no other request would be answered.
 import type { DetailType, Detail } from '@soundings/contract/problem.ts';
+import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Fault, type FaultKind } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
@@ -19,8 +20,8 @@ export type JobEnd =
 export type Pushes = {
   /** Returns the report as JSON bytes, or throws the Fault. */
   push(accountId: AccountId, run: RunStart, bytes: Uint8Array, gzip: boolean): Promise<Uint8Array>;
-  /** Ends what is running, then the thread. */
-  close(): Promise<void>;
+  /** Waits for what is running, at most `seconds`, then ends the thread; what it had begun is not applied. */
+  close(seconds: number): Promise<void>;
 };
 
 /** The bodies that may wait at once: beyond it a push is told to come again. */
@@ -81,8 +82,11 @@ export function openPushes(databaseUrl: string, log: Log): Pushes {
       });
     },
 
-    async close() {
-      if (waiting.size > 0) await new Promise<void>((resolve) => (onIdle = resolve));
+    async close(seconds) {
+      if (waiting.size > 0) {
+        const idle = new Promise<void>((resolve) => (onIdle = resolve));
+        await Promise.race([idle, setTimeout(seconds * 1000, undefined, { ref: false })]);
+      }
       const last = worker;
       worker = undefined;
       await last?.terminate();

@@ -11,7 +11,11 @@ import { pushOrganization } from './sync.ts';
 // must not be sequential scans.
 const pool = openPool((workerData as { databaseUrl: string }).databaseUrl, 8, {
   prepare: false,
-  settings: { enable_seqscan: 'off' },
+  settings: {
+    enable_seqscan: 'off',
+    client_connection_check_interval: '10s', // or the lock of a killed service would be kept while it waits
+    lock_timeout: '60s', // then 503: the account is busy in another process
+  },
 });
 surviveLostConnections(() => {});
 const lastOf = new Map<number, Promise<void>>();
