@@ -22,7 +22,8 @@ import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings as Checks } from 'typebox/system';
 import type { JsonValue } from '../base/json.ts';
-import { type Findings, quote, standIn } from './findings.ts';
+import { quote } from '../base/text.ts';
+import { type Findings, standIn } from './findings.ts';
 
 // Of one value, such as a list of groups, as many faults are found as can be listed; the default is 8.
 Checks.Set({ maxErrors: 3 * maxFaultsListed });

@@ -22,10 +22,8 @@ export function newFindings(): Findings {
   const faults = boundedList<Detail>();
   const warnings = boundedList<Warning>();
   return {
-    fault: ({ externalId, ...detail }) => {
-      faults.add(externalId === undefined || isStandIn(externalId) ? detail : { ...detail, externalId });
-    },
-    warn: warnings.add,
+    fault: (detail) => faults.add(bounded(detail)),
+    warn: (warning) => warnings.add(bounded(warning)),
     isFull: () => faults.count() >= maxFaultsListed,
     faultCount: faults.count,
     faults: () => faults.listed('faults'),
@@ -52,9 +50,17 @@ function boundedList<T extends Found | Detail | Warning>() {
 
 /** An externalId, which nobody can have, for the i-th entry of a list, which has none. */
 export const standIn = (i: number) => `\0${i}`;
-const isStandIn = (externalId: string) => externalId.startsWith('\0');
 
-/** A sent text as it may be repeated in a message: quoted, and cut where it is long. */
-export function quote(text: string): string {
-  return JSON.stringify(text.length <= 100 ? text : `${text.slice(0, 100).toWellFormed()}…`);
+/** The longest place and externalId that are sent back: a thousand faults may carry each. */
+const maxShown = 1_000;
+
+/** Without the externalId that is none, and without what is too long to be sent back a thousand times. */
+function bounded<T extends { path?: string; externalId?: string }>(found: T): T {
+  const { path, externalId, ...rest } = found;
+  const isShown = externalId !== undefined && externalId.length <= maxShown && !externalId.startsWith('\0');
+  return {
+    ...rest,
+    ...(path !== undefined && path.length <= maxShown && { path }),
+    ...(isShown && { externalId }),
+  } as T;
 }

@@ -3,9 +3,10 @@
 import { emailKey } from '@soundings/contract/formats.ts';
 import { maxTreeDepth } from '@soundings/contract/limits.ts';
 import { membershipKinds, type Organization, type User } from '@soundings/contract/organization.ts';
+import { quote } from '../base/text.ts';
 import { attributeFault } from '../people/attributes.ts';
 import { treeFaults } from '../people/tree.ts';
-import { type Findings, quote } from './findings.ts';
+import type { Findings } from './findings.ts';
 import type { Held, HeldUser } from './held.ts';
 import { type Landscape, nameOf } from './landscape.ts';
 
@@ -131,7 +132,7 @@ function matchEmails(
     const other = owners.get(key);
     const path = `/data/users/${i}/email`;
     if (other !== undefined) {
-      const message = `The user at /data/users/${other} has the same address.`;
+      const message = `The same address is at /data/users/${other}/email.`;
       findings.fault({ type: 'duplicate email', message, path, externalId });
     } else if (byHand.has(key)) {
       const message = 'A user who was made by hand has the same address.';

@@ -1185,7 +1185,7 @@ describe('B11: the forms of values', () => {
     expect(details).toMatchObject([
       { type: 'duplicate email', path: '/data/users/1/email', externalId: '2' },
     ]);
-    expect(details[0]?.message).toContain('/data/users/0/email');
+    expect(details[0]?.message).toContain('/data/users/0');
     await apply(account, { users: [person('1', { email: 'Anna@Example.org' })] });
     expect((await userOf(account, '1'))?.['email']).toBe('Anna@Example.org');
     const renamed = await apply(account, { users: [person('1', { email: 'ANNA@example.org' })] });
