@@ -28,6 +28,8 @@ export type Service = {
   account(attribute: { name: string; values: string[] }): Promise<Account>;
   /** Sends a body that is JSON already. */
   post(path: string, token: string, body: Buffer): Promise<Answer>;
+  /** Sends a body to the floor: a bare route that parses it and reads the account's rows. */
+  floor(account: Account, body: Buffer): Promise<Answer>;
   /** Asks for the address `rate` times a second from another process, until the function that it returns is called. */
   askSteadily(path: string, token: string, rate: number): () => Promise<number[]>;
   memory: Memory;
@@ -72,6 +74,7 @@ export async function startService(): Promise<Service> {
     const pool = openPool(embedded.url, 4);
     closing.push(() => pool.end({ timeout: 1 }));
     const agent = new Agent({ keepAlive: true });
+    const floor = await startFloor(embedded.url, closing);
     const [version] = await pool<{ version: string }[]>`select current_setting('server_version') as version`;
     return {
       address,
@@ -79,6 +82,7 @@ export async function startService(): Promise<Service> {
       postgres: version?.version ?? '',
       account: (attribute) => makeAccount(pool, attribute),
       post: (path, token, body) => post(agent, address + path, token, body),
+      floor: ({ id, token }, body) => post(agent, `${floor}/${id}`, token, body),
       askSteadily: (path, token, rate) => askSteadily(address + path, token, rate),
       memory: memoryOf(child.pid as number, join(dataDir, 'postgres', 'postmaster.pid')),
       stop,
@@ -156,6 +160,13 @@ async function makeAccount(
   });
   const { token } = await createToken(pool, id, { name: 'bench', scopes: ['data', 'organization'] });
   return { id, token };
+}
+
+async function startFloor(databaseUrl: string, closing: (() => Promise<unknown>)[]): Promise<string> {
+  const child = fork(new URL('floor.ts', import.meta.url), [databaseUrl]);
+  closing.push(async () => child.kill());
+  const [address] = (await once(child, 'message')) as [string];
+  return address;
 }
 
 function post(agent: Agent, address: string, token: string, body: Buffer): Promise<Answer> {

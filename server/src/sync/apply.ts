@@ -4,7 +4,7 @@ import type { Organization } from '@soundings/contract/organization.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 import type { GroupKey } from './held.ts';
 import { fingerprintOf, type Plan } from './plan.ts';
-import { eraseUserChanges, eraseUserDetails } from './runs.sql.ts';
+import { eraseUserChanges } from './runs.sql.ts';
 import {
   clearChangedEmails,
   copyGroups,
@@ -53,9 +53,11 @@ export async function applyPlan(
 
   const removed = users.remove.map(({ id }) => id);
   await deleteUsers(tx, accountId, removed);
-  const removedIds = users.remove.map(({ externalId }) => externalId);
-  await eraseUserChanges(tx, accountId, removedIds);
-  await eraseUserDetails(tx, accountId, removedIds);
+  await eraseUserChanges(
+    tx,
+    accountId,
+    users.remove.map(({ externalId }) => externalId),
+  );
   const force = organization.settings.forceSetLanguage === true;
   const sent = new Map(organization.data.users?.map((user) => [user.externalId, user]));
   const withFingerprint = <T extends { externalId: string }>(user: T) => {

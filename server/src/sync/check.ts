@@ -37,16 +37,25 @@ const accessFields = fieldChecks(AccessInfo);
 
 type JsonObject = { [key: string]: JsonValue };
 
+/** A request that was read, and where in its lists each externalId is. */
+export type SentOrganization = Organization & {
+  places: Record<'users' | 'groups', ReadonlyMap<string, number>>;
+};
+
 /**
  * Reads a parsed body as an organization request: all faults and warnings go to `findings`. With a fault, what it
  * returns may be matched, so that other faults are found too, but not planned; it is undefined when not even the
  * lists are there. Phone numbers come out in E.164; everything else exactly as sent.
  */
-export function readOrganization(body: JsonValue, findings: Findings): Organization | undefined {
+export function readOrganization(body: JsonValue, findings: Findings): SentOrganization | undefined {
   if (!isObject(body, '', findings)) return undefined;
   refuseUnknown(body, fieldsOf(Organization), '', findings);
   const { settings = {}, data = {} } = body;
-  const organization: Organization = { settings: {}, data: {} };
+  const organization: SentOrganization = {
+    settings: {},
+    data: {},
+    places: { users: new Map(), groups: new Map() },
+  };
   if (isObject(settings, '/settings', findings)) {
     refuseUnknown(settings, fieldsOf(Settings), '/settings', findings);
     organization.settings = readFields(settings, settingsFields, { path: '/settings' }, findings);
@@ -57,8 +66,14 @@ export function readOrganization(body: JsonValue, findings: Findings): Organizat
   const isGroups = groups === undefined || isArray(groups, '/data/groups', findings);
   const isUsers = users === undefined || isArray(users, '/data/users', findings);
   if (!isGroups || !isUsers) return undefined;
-  if (groups) organization.data.groups = readList(groups, '/data/groups', readGroup, findings);
-  if (users) organization.data.users = readList(users, '/data/users', readUser, findings);
+  if (groups) {
+    organization.data.groups = readList(groups, '/data/groups', readGroup, findings);
+    organization.places.groups = placesOf(organization.data.groups, '/data/groups', findings);
+  }
+  if (users) {
+    organization.data.users = readList(users, '/data/users', readUser, findings);
+    organization.places.users = placesOf(organization.data.users, '/data/users', findings);
+  }
   return organization;
 }
 
@@ -68,14 +83,12 @@ function readList<T extends { externalId: string }>(
   read: (value: JsonObject, path: string, findings: Findings) => T,
   findings: Findings,
 ): T[] {
-  const entries = list.map((value, i) => {
+  return list.map((value, i) => {
     const place = `${path}/${i}`;
     const entry = isObject(value, place, findings) ? read(value, place, findings) : ({} as T);
     // What has no externalId still holds its place in the list, under one that nobody can have.
     return entry.externalId === undefined ? { ...entry, externalId: standIn(i) } : entry;
   });
-  refuseDuplicates(entries, path, findings);
-  return entries;
 }
 
 function readGroup(value: JsonObject, path: string, findings: Findings): OrganizationGroup {
@@ -187,11 +200,11 @@ function checkLength(text: string, most: number, field: string, fault: FaultAdde
   if (length > most) fault('too long', field, `${field} has ${length} characters; it may have ${most}.`);
 }
 
-function refuseDuplicates(list: { externalId: string }[], path: string, findings: Findings): void {
+/** Where in its list each externalId is. One that is there twice is a fault (decision B10). */
+function placesOf(list: { externalId: string }[], path: string, findings: Findings): Map<string, number> {
   const places = new Map<string, number>();
-  for (const [i, value] of list.entries()) {
-    const externalId = idOf(value as JsonValue).externalId;
-    if (externalId === undefined) continue;
+  for (let i = 0; i < list.length; i++) {
+    const externalId = list[i]!.externalId;
     const first = places.get(externalId);
     if (first === undefined) {
       places.set(externalId, i);
@@ -200,6 +213,7 @@ function refuseDuplicates(list: { externalId: string }[], path: string, findings
     const message = `The externalId ${quote(externalId)} is at ${path}/${first} already. Send each one once.`;
     findings.fault({ type: 'duplicate externalId', message, path: `${path}/${i}/externalId`, externalId });
   }
+  return places;
 }
 
 /** Nothing unknown may stand at the top or in the settings: a misspelt brake must not fail open (decision B4). */

@@ -39,6 +39,8 @@ export type Held = {
   groups: HeldGroup[];
   /** Empty when the request says nothing of users. */
   users: HeldUser[];
+  /** For each place in the sent list of users, the held user of that externalId. */
+  before: (HeldUser | undefined)[];
   attributes: ReadonlyMap<string, Attribute>;
 };
 

@@ -19,11 +19,10 @@ export function matchOrganization(
   matchGroups(organization, landscape, findings);
   const { users } = organization.data;
   if (!users) return;
-  const heldUsers = new Map(held.users.map((user) => [user.externalId, user]));
   for (const [i, user] of users.entries()) {
     const path = `/data/users/${i}`;
     const { externalId } = user;
-    if (heldUsers.get(externalId)?.managed === false) {
+    if (held.before[i]?.managed === false) {
       const message = `A user with the externalId ${quote(externalId)} was made by hand, and is not taken over.`;
       findings.fault({ type: 'made by hand', message, path: `${path}/externalId`, externalId });
     }
@@ -34,8 +33,11 @@ export function matchOrganization(
       if (fault) findings.fault({ ...fault, path: place, externalId });
     }
   }
-  matchEmails(users, held.users, heldUsers, findings);
-  if (!users.some((user) => staysAdministrator(user, heldUsers)) && !held.users.some(isAdministratorByHand)) {
+  matchEmails(users, held, findings);
+  if (
+    !users.some((user, i) => staysAdministrator(user, held.before[i])) &&
+    !held.users.some(isAdministratorByHand)
+  ) {
     const message =
       'The account would have no active administrator left. Send one with the role Administrator, or make one by hand.';
     findings.fault({ type: 'no administrator', message, path: '/data/users' });
@@ -117,16 +119,11 @@ function matchReferences(user: User, path: string, landscape: Landscape, finding
 }
 
 /** Addresses as they will be, those kept included: an omitted one stays what it is. */
-function matchEmails(
-  users: User[],
-  heldUsers: HeldUser[],
-  byExternalId: Map<string | null, HeldUser>,
-  findings: Findings,
-): void {
-  const byHand = new Set(heldUsers.filter((user) => !user.managed).map((user) => user.emailKey));
+function matchEmails(users: User[], held: Held, findings: Findings): void {
+  const byHand = new Set(held.users.filter((user) => !user.managed).map((user) => user.emailKey));
   const owners = new Map<string, number>();
   for (const [i, { externalId, email }] of users.entries()) {
-    const kept = email === undefined ? (byExternalId.get(externalId)?.emailKey ?? null) : null;
+    const kept = email === undefined ? (held.before[i]?.emailKey ?? null) : null;
     const key = typeof email === 'string' ? emailKey(email) : kept;
     if (key === null) continue;
     const other = owners.get(key);
@@ -142,8 +139,8 @@ function matchEmails(
   }
 }
 
-function staysAdministrator(user: User, byExternalId: Map<string | null, HeldUser>): boolean {
-  const role = user.accessInfo?.role ?? byExternalId.get(user.externalId)?.role;
+function staysAdministrator(user: User, before: HeldUser | undefined): boolean {
+  const role = user.accessInfo?.role ?? before?.role;
   return role === 'Administrator' && user.active !== false;
 }
 

@@ -13,6 +13,7 @@ import {
   type User,
 } from '@soundings/contract/organization.ts';
 import { digest } from '../base/digest.ts';
+import type { SentOrganization } from './check.ts';
 import type { GroupKey, Held, HeldUser, Target, UserDetails } from './held.ts';
 import { keyOf, type Landscape, nameOf } from './landscape.ts';
 
@@ -60,47 +61,53 @@ export type Plan = {
   changes: Change[];
 };
 
+/** For each place in the sent list of users, the held user of that externalId. */
+export function pairUsers({ places }: SentOrganization, users: HeldUser[]): (HeldUser | undefined)[] {
+  const before: (HeldUser | undefined)[] = Array.from({ length: places.users.size });
+  for (const user of users) {
+    const place = user.externalId === null ? undefined : places.users.get(user.externalId);
+    if (place !== undefined) before[place] = user;
+  }
+  return before;
+}
+
 /** The sent users that exist and may differ from what was sent last: those whose details the plan needs. */
 export function usersToCompare(organization: Organization, held: Held, { targets }: Landscape): number[] {
   const force = organization.settings.forceSetLanguage === true;
-  const heldUsers = new Map(held.users.map((user) => [user.externalId, user]));
+  const idOf = (name: string) => targets.get(name)?.id ?? null;
   const ids: number[] = [];
-  for (const user of organization.data.users ?? []) {
-    const present = heldUsers.get(user.externalId);
-    if (
-      present &&
-      present.fingerprint !== fingerprintOf(user, force, (name) => targets.get(name)?.id ?? null)
-    ) {
-      ids.push(present.id);
-    }
+  for (const [i, user] of (organization.data.users ?? []).entries()) {
+    const before = held.before[i];
+    if (before && before.fingerprint !== fingerprintOf(user, force, idOf)) ids.push(before.id);
   }
   return ids;
 }
 
 /**
  * Digests everything of a sent user that can change the state. Groups go in by id: ids are never used again, so a
- * group that was removed and made anew is another one.
+ * group that was removed and made anew is another one. What is left out and what is null differ, and no text can hold
+ * the separator: U+0000 is refused.
  */
 export function fingerprintOf(user: User, force: boolean, idOf: (name: string) => number | null): string {
-  const { firstName, lastName, email, phone, active, timezone, language, accessInfo, externalProperties } =
-    user;
-  const groups = membershipKinds.map((kind) => accessInfo?.[kind]?.map(idOf).toSorted());
-  const attributes = externalProperties && Object.entries(externalProperties).toSorted(byName);
-  // undefined becomes null in an array, and null means something else: so each gets a mark of its own.
-  const parts = [
-    firstName,
-    lastName,
-    email,
-    phone,
-    active ?? true,
-    timezone,
-    force ? language : 0,
-    accessInfo?.role,
-  ];
-  return digest(
-    JSON.stringify([...parts, ...groups, attributes].map((part) => (part === undefined ? 0 : part))),
-  );
+  const { firstName, lastName, email, phone, active = true, timezone, accessInfo, externalProperties } = user;
+  let text = `${firstName}\0${lastName}\0${mark(email)}\0${mark(phone)}\0${active}\0${mark(timezone)}`;
+  if (force) text += `\0force${mark(user.language)}`;
+  if (accessInfo) {
+    text += `\0${accessInfo.role ?? ''}`;
+    for (const kind of membershipKinds) {
+      const names = accessInfo[kind];
+      if (names) text += `\0${kind}${names.map(idOf).toSorted(byNumber).join()}`;
+    }
+  }
+  for (const name of Object.keys(externalProperties ?? {}).toSorted()) {
+    text += `\0property\0${name}\0${mark(externalProperties?.[name])}`;
+  }
+  return digest(text);
 }
+
+const byNumber = (a: number | null, b: number | null) => (a ?? 0) - (b ?? 0);
+const mark = (value: string | null | undefined) =>
+  value === undefined ? '-' : value === null ? '0' : `=${value}`;
 
 export function planChanges(
   organization: Organization,
@@ -169,13 +176,12 @@ function planUsers(
 ): void {
   const { create, remove } = plan.users;
   const counts = plan.summary.users;
-  const heldUsers = new Map(held.users.map((user) => [user.externalId, user]));
-  const listed = new Set<string>();
-  for (const user of data.users ?? []) {
+  const listed = new Set<HeldUser>();
+  for (const [i, user] of (data.users ?? []).entries()) {
     const { externalId } = user;
-    listed.add(externalId);
-    const before = heldUsers.get(externalId);
+    const before = held.before[i];
     const beforeDetails = before && details.get(before.id);
+    if (before) listed.add(before);
     if (!before) {
       create.push(newUser(user));
       for (const kind of membershipKinds) {
@@ -195,8 +201,9 @@ function planUsers(
       counts.unchanged++;
     }
   }
-  for (const { id, externalId, managed } of held.users) {
-    if (!managed || externalId === null || listed.has(externalId)) continue;
+  for (const user of held.users) {
+    const { id, externalId, managed } = user;
+    if (!managed || externalId === null || listed.has(user)) continue;
     remove.push({ id, externalId });
     plan.changes.push({ entity: 'user', externalId, action: 'delete' });
     counts.deleted++;
@@ -320,5 +327,3 @@ function differences(comparisons: Comparison[]): Change['fields'] | undefined {
   if (changed.length === 0) return undefined;
   return Object.fromEntries(changed.map(([name, from, to]) => [name, { from, to }]));
 }
-
-const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);

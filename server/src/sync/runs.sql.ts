@@ -96,25 +96,6 @@ export async function eraseUserChanges(
       and  external_id = any(${externalIds})`;
 }
 
-/** Erases the words that faults of refused runs have of users who are removed: they may quote an address or a number. */
-export async function eraseUserDetails(
-  tx: Transaction,
-  accountId: AccountId,
-  externalIds: string[],
-): Promise<void> {
-  if (externalIds.length === 0) return;
-  await tx`
-    update runs r
-    set    details = (
-             select json_agg(case when d ->> 'externalId' = any(${externalIds}) and d ->> 'path' like '/data/users/%'
-                                  then d || '{"message": "Erased with the user."}' else d end order by place)
-             from   jsonb_array_elements(r.details::jsonb) with ordinality as listed (d, place))
-    where  account_id = ${accountId} and details is not null
-      and  exists (select 1
-                   from   jsonb_array_elements(r.details::jsonb) as d
-                   where  d ->> 'externalId' = any(${externalIds}) and d ->> 'path' like '/data/users/%')`;
-}
-
 /** The latest runs of the account, newest first. */
 export async function selectRuns(db: Db, accountId: AccountId, limit: number): Promise<RunRow[]> {
   return db<RunRow[]>`

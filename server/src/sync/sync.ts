@@ -1,8 +1,8 @@
 // Makes the managed users and groups of an account match what was sent (§1.B, §3, §4.2). One transaction: lock the
 // account, read what is held, match, plan; then stop (dry run or faults) or apply. The report is the same for both.
-import type { Organization, Report, Settings } from '@soundings/contract/organization.ts';
+import type { Report, Settings } from '@soundings/contract/organization.ts';
 import { maxChangesDefault, maxOrganizationBodyBytes } from '@soundings/contract/limits.ts';
-import type { DetailType } from '@soundings/contract/problem.ts';
+import { type Detail, type DetailType, detailTypes } from '@soundings/contract/problem.ts';
 import { promisify } from 'node:util';
 import { gunzip as gunzipWithCallback } from 'node:zlib';
 import { lockAccount } from '../accounts/accounts.ts';
@@ -11,11 +11,11 @@ import { parseJson } from '../base/json.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { attributesOf } from '../people/people.ts';
 import { applyPlan } from './apply.ts';
-import { readOrganization } from './check.ts';
+import { readOrganization, type SentOrganization } from './check.ts';
 import { type Findings, newFindings } from './findings.ts';
 import type { Held } from './held.ts';
 import { matchOrganization } from './match.ts';
-import { type Plan, planChanges, usersToCompare } from './plan.ts';
+import { pairUsers, type Plan, planChanges, usersToCompare } from './plan.ts';
 import { copyChanges, insertRun, type RunEnd, type RunStart, updateRun } from './runs.sql.ts';
 import { selectHeldGroups, selectHeldUsers, selectUserDetails } from './sync.sql.ts';
 import { landscapeOf } from './landscape.ts';
@@ -57,7 +57,10 @@ export async function pushOrganization(
   return outcome;
 }
 
-async function readBody({ bytes, gzip }: SentBody, findings: Findings): Promise<Organization | undefined> {
+async function readBody(
+  { bytes, gzip }: SentBody,
+  findings: Findings,
+): Promise<SentOrganization | undefined> {
   const unpacked = gzip ? await unpack(bytes, findings) : bytes;
   const parsed = unpacked && parseJson(unpacked);
   if (parsed && 'value' in parsed) return readOrganization(parsed.value, findings);
@@ -83,13 +86,15 @@ async function synchronize(
   tx: Transaction,
   accountId: AccountId,
   runId: string,
-  organization: Organization,
+  organization: SentOrganization,
   findings: Findings,
 ): Promise<Report | Fault> {
   await lockAccount(tx, accountId);
+  const users = organization.data.users ? await selectHeldUsers(tx, accountId) : [];
   const held: Held = {
     groups: await selectHeldGroups(tx, accountId),
-    users: organization.data.users ? await selectHeldUsers(tx, accountId) : [],
+    users,
+    before: pairUsers(organization, users),
     attributes: await attributesOf(tx, accountId),
   };
   const landscape = landscapeOf(organization, held.groups);
@@ -125,7 +130,7 @@ async function refuse(
   tx: Transaction,
   accountId: AccountId,
   runId: string,
-  organization: Organization,
+  organization: SentOrganization,
   findings: Findings,
   plan?: Plan,
 ): Promise<Fault> {
@@ -179,6 +184,21 @@ function runEnd(
     settings,
     summary: end.plan?.summary ?? null,
     warnings: findings.warnings(),
-    details: end.refusal?.details ?? null,
+    details: end.refusal?.details.map(withoutValue) ?? null,
   };
+}
+
+// Their messages quote what was sent of a person, who may never come to be a user and so never be erased.
+const quoting = [
+  'invalid email',
+  'invalid phone',
+  'invalid timezone',
+  'invalid language',
+  'value not allowed',
+] as const;
+
+/** A fault as a run keeps it: with its place, but without the value. */
+function withoutValue(detail: Detail): Detail {
+  const type = quoting.find((one) => one === detail.type);
+  return type ? { ...detail, message: detailTypes[type] } : detail;
 }
