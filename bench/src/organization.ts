@@ -21,8 +21,18 @@ const most: Settings = {
 
 type Say = (progress: string) => void;
 
-/** What all parts share: the service, the company and its push as bytes, and an account that holds the company. */
-type Scene = { service: Service; company: Company; whole: Buffer; settled: Account; say: Say };
+/** What all parts share. */
+type Scene = {
+  service: Service;
+  company: Company;
+  /** Its push. */
+  whole: Buffer;
+  /** Holds the company. */
+  settled: Account;
+  /** Bytes that the service has in memory before the first large push. */
+  idleMemory: number;
+  say: Say;
+};
 
 export async function benchOrganization(say: Say): Promise<{ rows: Row[]; postgres: string }> {
   const company = makeCompany(size);
@@ -30,8 +40,13 @@ export async function benchOrganization(say: Say): Promise<{ rows: Row[]; postgr
   say(`${company.users.length} users, ${company.groups.length} groups, ${megabytes(whole.length)} of JSON`);
   const service = await startService();
   try {
-    const { settled, coldMs, rows: memory } = await measureFirstHour(service, company, whole, say);
-    const scene = { service, company, whole, say, settled };
+    const {
+      settled,
+      idleMemory,
+      coldMs,
+      rows: memory,
+    } = await measureFirstHour(service, company, whole, say);
+    const scene = { service, company, whole, settled, idleMemory, say };
     const rows = [
       ...(await measureCreation(scene, coldMs)),
       ...(await measureUnchanged(scene)),
@@ -79,7 +94,7 @@ async function measureFirstHour(service: Service, company: Company, whole: Buffe
   }
   const coldMs = await watch('first creation', 1, { created: company.users.length });
   await watch('nothing changed, 5 times', 5, { unchanged: company.users.length });
-  return { settled, coldMs, rows };
+  return { settled, idleMemory: idle, coldMs, rows };
 }
 
 /** The floor: the rows that the push has written, written once more by COPY alone, for another account. */
@@ -176,7 +191,7 @@ async function measureUpdates({ service, company, settled, say }: Scene): Promis
 }
 
 /** What another account's reader notices of pushes of every kind, one after another. The floor: no pushes. */
-async function measureOthers({ service, company, whole, say }: Scene): Promise<Row[]> {
+async function measureOthers({ service, company, whole, idleMemory, say }: Scene): Promise<Row[]> {
   const reader = await newAccount(service);
   await push(service, reader, bodyOf(makeCompany(100)), { created: 100 }); // ten groups
   const ask = () => service.askSteadily('/v1/groups', reader.token, 50);
@@ -186,6 +201,7 @@ async function measureOthers({ service, company, whole, say }: Scene): Promise<R
   const idle = await endIdle();
 
   const endBusy = ask();
+  const endWatch = service.memory.watch();
   await sleep(1500); // its own start is not counted
   for (const until = performance.now() + 21_000; performance.now() < until;) {
     const account = await newAccount(service);
@@ -195,6 +211,7 @@ async function measureOthers({ service, company, whole, say }: Scene): Promise<R
     await push(service, account, whole, { updated: 1000 });
     await push(service, account, whole, { unchanged: company.users.length });
   }
+  const peak = endWatch();
   const busy = await endBusy();
   say(`others meanwhile: ${busy.length} requests, 99 % within ${time(percentile(busy, 0.99))}`);
   const row = (what: string, of: (times: number[]) => number): Row => ({
@@ -208,6 +225,15 @@ async function measureOthers({ service, company, whole, say }: Scene): Promise<R
     row('median', median),
     { ...row('99 %', (times) => percentile(times, 0.99)), demand: '≤ 250 ms', holds: p99 <= 250 },
     row('longest', (times) => Math.max(...times)),
+    ...(peak
+      ? [
+          {
+            what: 'Memory, those pushes: peak of the service above idle (floor: idle)',
+            measured: megabytes(peak.service - idleMemory),
+            floor: megabytes(idleMemory),
+          },
+        ]
+      : []),
   ];
 }
 

@@ -1,7 +1,8 @@
 // Carries out a plan: whole-list statements in an order that keeps every constraint true. What goes makes room for
 // what changes, and what changes for what comes.
-import type { Organization } from '@soundings/contract/organization.ts';
+import type { User } from '@soundings/contract/organization.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
+import type { SentOrganization } from './check.ts';
 import type { GroupKey } from './held.ts';
 import { fingerprintOf, type Plan } from './plan.ts';
 import { eraseUserChanges } from './runs.sql.ts';
@@ -25,7 +26,7 @@ import type { Landscape } from './landscape.ts';
 export async function applyPlan(
   tx: Transaction,
   accountId: AccountId,
-  organization: Organization,
+  organization: SentOrganization,
   { targets }: Landscape,
   { groups, users, memberships }: Plan,
 ): Promise<void> {
@@ -59,10 +60,10 @@ export async function applyPlan(
     users.remove.map(({ externalId }) => externalId),
   );
   const force = organization.settings.forceSetLanguage === true;
-  const sent = new Map(organization.data.users?.map((user) => [user.externalId, user]));
   const withFingerprint = <T extends { externalId: string }>(user: T) => {
     const idOfName = (name: string) => targets.get(name)?.id ?? newGroups.get(name) ?? null;
-    return { ...user, fingerprint: fingerprintOf(sent.get(user.externalId)!, force, idOfName) };
+    const sent = organization.data.users?.[organization.places.users.get(user.externalId) as number] as User;
+    return { ...user, fingerprint: fingerprintOf(sent, force, idOfName) };
   };
   const updates = users.update.map(withFingerprint);
   await clearChangedEmails(tx, accountId, updates);

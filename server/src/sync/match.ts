@@ -10,17 +10,20 @@ import type { Findings } from './findings.ts';
 import type { Held, HeldUser } from './held.ts';
 import { type Landscape, nameOf } from './landscape.ts';
 
+/** `inQuestion`: the places of the sent users who are new or may have changed. */
 export function matchOrganization(
   organization: Organization,
   held: Held,
   landscape: Landscape,
+  inQuestion: number[],
   findings: Findings,
 ): void {
   matchGroups(organization, landscape, findings);
   const { users } = organization.data;
   if (!users) return;
-  for (const [i, user] of users.entries()) {
+  for (const i of inQuestion) {
     const path = `/data/users/${i}`;
+    const user = users[i] as User;
     const { externalId } = user;
     if (held.before[i]?.managed === false) {
       const message = `A user with the externalId ${quote(externalId)} was made by hand, and is not taken over.`;
@@ -33,7 +36,7 @@ export function matchOrganization(
       if (fault) findings.fault({ ...fault, path: place, externalId });
     }
   }
-  matchEmails(users, held, findings);
+  matchEmails(users, held, inQuestion, findings);
   if (
     !users.some((user, i) => staysAdministrator(user, held.before[i])) &&
     !held.users.some(isAdministratorByHand)
@@ -119,24 +122,42 @@ function matchReferences(user: User, path: string, landscape: Landscape, finding
 }
 
 /** Addresses as they will be, those kept included: an omitted one stays what it is. */
-function matchEmails(users: User[], held: Held, findings: Findings): void {
-  const byHand = new Set(held.users.filter((user) => !user.managed).map((user) => user.emailKey));
-  const owners = new Map<string, number>();
-  for (const [i, { externalId, email }] of users.entries()) {
-    const kept = email === undefined ? (held.before[i]?.emailKey ?? null) : null;
-    const key = typeof email === 'string' ? emailKey(email) : kept;
-    if (key === null) continue;
-    const other = owners.get(key);
-    const path = `/data/users/${i}/email`;
-    if (other !== undefined) {
-      const message = `The same address is at /data/users/${other}/email.`;
-      findings.fault({ type: 'duplicate email', message, path, externalId });
-    } else if (byHand.has(key)) {
-      const message = 'A user who was made by hand has the same address.';
-      findings.fault({ type: 'duplicate email', message, path, externalId });
-    }
-    owners.set(key, i);
+function matchEmails(users: User[], held: Held, inQuestion: number[], findings: Findings): void {
+  const keys = new Map<number, string>();
+  for (const i of inQuestion) {
+    const email = users[i]?.email;
+    const key = email === undefined ? held.before[i]?.emailKey : email === null ? null : emailKey(email);
+    if (key) keys.set(i, key);
   }
+  const owners = addressesOfOthers(held, keys, new Set(inQuestion));
+  for (const [i, key] of keys) {
+    const owner = owners.get(key);
+    owners.set(key, owner ?? `The same address is at /data/users/${i}/email.`);
+    if (owner === undefined) continue;
+    const externalId = users[i]!.externalId;
+    findings.fault({ type: 'duplicate email', message: owner, path: `/data/users/${i}/email`, externalId });
+  }
+}
+
+/** Which of the wanted addresses are those of users who stay as they are, and in what words to say so. */
+function addressesOfOthers(
+  held: Held,
+  wanted: Map<number, string>,
+  inQuestion: Set<number>,
+): Map<string, string> {
+  const owners = new Map<string, string>();
+  if (wanted.size === 0) return owners;
+  const keys = new Set(wanted.values());
+  for (const { managed, emailKey: key } of held.users) {
+    if (!managed && key !== null && keys.has(key))
+      owners.set(key, 'A user who was made by hand has the same address.');
+  }
+  for (const [i, before] of held.before.entries()) {
+    const key = before?.emailKey ?? null;
+    if (key === null || inQuestion.has(i) || !keys.has(key)) continue;
+    owners.set(key, `The same address is at /data/users/${i}/email.`);
+  }
+  return owners;
 }
 
 function staysAdministrator(user: User, before: HeldUser | undefined): boolean {

@@ -71,16 +71,19 @@ export function pairUsers({ places }: SentOrganization, users: HeldUser[]): (Hel
   return before;
 }
 
-/** The sent users that exist and may differ from what was sent last: those whose details the plan needs. */
-export function usersToCompare(organization: Organization, held: Held, { targets }: Landscape): number[] {
+/**
+ * The places of the sent users who are new or may differ from what was sent last. The others are as they were when they
+ * passed every check: nobody need look at them again.
+ */
+export function usersInQuestion(organization: Organization, held: Held, { targets }: Landscape): number[] {
   const force = organization.settings.forceSetLanguage === true;
   const idOf = (name: string) => targets.get(name)?.id ?? null;
-  const ids: number[] = [];
+  const places: number[] = [];
   for (const [i, user] of (organization.data.users ?? []).entries()) {
     const before = held.before[i];
-    if (before && before.fingerprint !== fingerprintOf(user, force, idOf)) ids.push(before.id);
+    if (!before || before.fingerprint !== fingerprintOf(user, force, idOf)) places.push(i);
   }
-  return ids;
+  return places;
 }
 
 /**
@@ -96,7 +99,11 @@ export function fingerprintOf(user: User, force: boolean, idOf: (name: string) =
     text += `\0${accessInfo.role ?? ''}`;
     for (const kind of membershipKinds) {
       const names = accessInfo[kind];
-      if (names) text += `\0${kind}${names.map(idOf).toSorted(byNumber).join()}`;
+      if (names)
+        text += `\0${kind}${names
+          .map((name) => idOf(name) ?? 0)
+          .toSorted(byNumber)
+          .join()}`;
     }
   }
   for (const name of Object.keys(externalProperties ?? {}).toSorted()) {
@@ -105,7 +112,7 @@ export function fingerprintOf(user: User, force: boolean, idOf: (name: string) =
   return digest(text);
 }
 
-const byNumber = (a: number | null, b: number | null) => (a ?? 0) - (b ?? 0);
+const byNumber = (a: number, b: number) => a - b;
 const mark = (value: string | null | undefined) =>
   value === undefined ? '-' : value === null ? '0' : `=${value}`;
 

@@ -67,13 +67,15 @@ const noMemberships = () =>
 /** Ids for new groups: taken before the rows are written, so that new groups can name each other as parents. */
 export async function takeGroupIds(tx: Transaction, count: number): Promise<number[]> {
   const rows = await tx<{ id: number }[]>`
-    select nextval(pg_get_serial_sequence('groups', 'group_id'))::integer as id from generate_series(1, ${count})`;
+    with sequence as materialized (select pg_get_serial_sequence('groups', 'group_id')::regclass as name)
+    select nextval(name)::integer as id from sequence, generate_series(1, ${count})`;
   return rows.map(({ id }) => id);
 }
 
 export async function takeUserIds(tx: Transaction, count: number): Promise<number[]> {
   const rows = await tx<{ id: number }[]>`
-    select nextval(pg_get_serial_sequence('users', 'user_id'))::integer as id from generate_series(1, ${count})`;
+    with sequence as materialized (select pg_get_serial_sequence('users', 'user_id')::regclass as name)
+    select nextval(name)::integer as id from sequence, generate_series(1, ${count})`;
   return rows.map(({ id }) => id);
 }
 

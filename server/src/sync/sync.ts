@@ -15,7 +15,7 @@ import { readOrganization, type SentOrganization } from './check.ts';
 import { type Findings, newFindings } from './findings.ts';
 import type { Held } from './held.ts';
 import { matchOrganization } from './match.ts';
-import { pairUsers, type Plan, planChanges, usersToCompare } from './plan.ts';
+import { pairUsers, type Plan, planChanges, usersInQuestion } from './plan.ts';
 import { copyChanges, insertRun, type RunEnd, type RunStart, updateRun } from './runs.sql.ts';
 import { selectHeldGroups, selectHeldUsers, selectUserDetails } from './sync.sql.ts';
 import { landscapeOf } from './landscape.ts';
@@ -89,19 +89,22 @@ async function synchronize(
   organization: SentOrganization,
   findings: Findings,
 ): Promise<Report | Fault> {
-  await lockAccount(tx, accountId);
-  const users = organization.data.users ? await selectHeldUsers(tx, accountId) : [];
-  const held: Held = {
-    groups: await selectHeldGroups(tx, accountId),
-    users,
-    before: pairUsers(organization, users),
-    attributes: await attributesOf(tx, accountId),
-  };
-  const landscape = landscapeOf(organization, held.groups);
-  matchOrganization(organization, held, landscape, findings);
+  const { users: sentUsers } = organization.data;
+  // One connection does these one after another, so the lock comes first; sent together, they do not wait for us.
+  const [, groups, users, attributes] = await Promise.all([
+    lockAccount(tx, accountId),
+    selectHeldGroups(tx, accountId),
+    sentUsers ? selectHeldUsers(tx, accountId) : [],
+    attributesOf(tx, accountId),
+  ]);
+  const held: Held = { groups, users, before: pairUsers(organization, users), attributes };
+  const landscape = landscapeOf(organization, groups);
+  const inQuestion = usersInQuestion(organization, held, landscape);
+  matchOrganization(organization, held, landscape, inQuestion, findings);
   if (findings.faultCount() > 0) return refuse(tx, accountId, runId, organization, findings);
 
-  const details = await selectUserDetails(tx, accountId, usersToCompare(organization, held, landscape));
+  const toCompare = inQuestion.map((i) => held.before[i]?.id).filter((id) => id !== undefined);
+  const details = await selectUserDetails(tx, accountId, toCompare);
   const plan = planChanges(organization, held, landscape, details);
   checkLimits(organization.settings, plan, findings);
   if (findings.faultCount() > 0) return refuse(tx, accountId, runId, organization, findings, plan);

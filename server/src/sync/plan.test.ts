@@ -1,0 +1,74 @@
+// The fingerprint: two sent users that would leave different states never have the same one.
+import { membershipKinds, type User } from '@soundings/contract/organization.ts';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { fingerprintOf } from './plan.ts';
+
+const groups = ['a', 'b', 'c', 'new'];
+const idOf = (name: string) => (name === 'new' ? null : groups.indexOf(name) + 1);
+
+const text = fc.constantFrom('', 'a', 'b', 'a,b', '0', '-', '=a', 'null', 'memberOf1');
+const orNull = fc.option(text, { nil: null });
+const sentUser = fc.record(
+  {
+    externalId: fc.constant('u'),
+    firstName: text,
+    lastName: text,
+    email: orNull,
+    phone: orNull,
+    active: fc.boolean(),
+    timezone: text,
+    language: text,
+    accessInfo: fc.record(
+      {
+        ...Object.fromEntries(
+          membershipKinds.map((kind) => [kind, fc.uniqueArray(fc.constantFrom(...groups), { maxLength: 3 })]),
+        ),
+        role: fc.constantFrom('User', 'Manager'),
+      },
+      { requiredKeys: [] },
+    ),
+    externalProperties: fc.dictionary(text, orNull, { maxKeys: 2 }),
+  },
+  { requiredKeys: ['externalId', 'firstName', 'lastName'] },
+) as unknown as fc.Arbitrary<User>;
+
+/** What of a user can change the state, in a plain form: groups as sets, attributes by name, defaults filled in. */
+function meaningOf(user: User, force: boolean): string {
+  const { externalId: _, active = true, language, accessInfo, externalProperties, ...rest } = user;
+  return JSON.stringify([
+    Object.entries(rest).toSorted(),
+    active,
+    force ? (language ?? null) : null,
+    membershipKinds.map((kind) => accessInfo?.[kind]?.toSorted() ?? null),
+    accessInfo?.role ?? null,
+    Object.entries(externalProperties ?? {}).toSorted(),
+  ]);
+}
+
+test('users of different meaning have different fingerprints, users of the same meaning the same', () => {
+  fc.assert(
+    fc.property(sentUser, sentUser, fc.boolean(), (one, other, force) => {
+      const same = meaningOf(one, force) === meaningOf(other, force);
+      const accessIsSaid = (user: User) =>
+        user.accessInfo !== undefined && Object.keys(user.accessInfo).length === 0;
+      // An accessInfo that is there and empty says nothing, but may be told apart: that only costs a comparison.
+      if (same && (accessIsSaid(one) || accessIsSaid(other))) return;
+      expect(fingerprintOf(one, force, idOf) === fingerprintOf(other, force, idOf)).toBe(same);
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test('one field that differs is enough, whatever the others are', () => {
+  fc.assert(
+    fc.property(sentUser, sentUser, fc.boolean(), (user, other, force) => {
+      for (const field of Object.keys(other) as (keyof User)[]) {
+        const changed = { ...user, [field]: other[field] } as User;
+        if (meaningOf(user, force) === meaningOf(changed, force)) continue;
+        expect(fingerprintOf(changed, force, idOf)).not.toBe(fingerprintOf(user, force, idOf));
+      }
+    }),
+    { numRuns: 5_000 },
+  );
+});
