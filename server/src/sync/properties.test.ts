@@ -418,6 +418,13 @@ const idsOf = async (accountId: number) => {
   return { groups, users };
 };
 
+/** A push may have given the externalId or address to somebody: then nothing is made by hand. */
+async function unlessTaken(making: Promise<number>): Promise<void> {
+  await making.catch((error: unknown) => {
+    if (!(error instanceof Fault) || error.kind !== 'conflict') throw error;
+  });
+}
+
 /** Makes a group or user by hand, or puts a managed user into a group made by hand. */
 async function editByHand(
   accountId: number,
@@ -432,7 +439,7 @@ async function editByHand(
       ...(step.named && { externalId: `hand ${count}` }),
       ...(parentId && { parentId }),
     };
-    await inTransaction(database.pool, (tx) => createGroup(tx, accountId, group));
+    await unlessTaken(inTransaction(database.pool, (tx) => createGroup(tx, accountId, group)));
   } else if (step.kind === 'user') {
     const count = users.filter((user) => !user.managed).length - 1;
     const memberOf = step.memberOf.flatMap((at) => pick(groups, at)?.id ?? []);
@@ -443,7 +450,7 @@ async function editByHand(
       memberOf,
       ...(step.named && { externalId: `hand ${count}` }),
     };
-    await inTransaction(database.pool, (tx) => createUser(tx, accountId, user));
+    await unlessTaken(inTransaction(database.pool, (tx) => createUser(tx, accountId, user)));
   } else {
     const user =
       pick(
