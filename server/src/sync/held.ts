@@ -11,14 +11,11 @@ export type HeldGroup = {
   parentId: number | null;
 };
 
-/** Of every user only what concerns others or tells whether anything has changed. */
+/** Of every user only what tells whether anything has changed: it is read of all of them at each push. */
 export type HeldUser = {
   id: number;
   externalId: string | null;
   managed: boolean;
-  emailKey: string | null;
-  active: boolean;
-  role: Role;
   fingerprint: string | null;
 };
 
@@ -28,12 +25,18 @@ export type UserDetails = {
   firstName: string;
   lastName: string;
   email: string | null;
+  emailKey: string | null;
   phone: string | null;
+  active: boolean;
   timezone: string | null;
   language: string | null;
+  role: Role;
   attributes: Record<string, string>;
   memberships: Record<MembershipKind, number[]>;
 };
+
+/** An administrator, active or not. */
+export type Administrator = { id: number; managed: boolean; active: boolean };
 
 export type Held = {
   groups: HeldGroup[];
@@ -41,7 +44,17 @@ export type Held = {
   users: HeldUser[];
   /** For each place in the sent list of users, the held user of that externalId. */
   before: (HeldUser | undefined)[];
+  administrators: Administrator[];
   attributes: ReadonlyMap<string, Attribute>;
+};
+
+/** What is read of the users in question, once it is known who they are. */
+export type HeldDetails = {
+  /** The places in the sent list of those who are new or may have changed. */
+  inQuestion: number[];
+  details: ReadonlyMap<number, UserDetails>;
+  /** Of the addresses that they will have: whose each is now, by its compared form. */
+  owners: ReadonlyMap<string, number>;
 };
 
 /** A group as a request can name it. Its id is null when the request creates it. */

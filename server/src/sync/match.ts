@@ -7,21 +7,20 @@ import { quote } from '../base/text.ts';
 import { attributeFault } from '../people/attributes.ts';
 import { treeFaults } from '../people/tree.ts';
 import type { Findings } from './findings.ts';
-import type { Held, HeldUser } from './held.ts';
+import type { Held, HeldDetails } from './held.ts';
 import { type Landscape, nameOf } from './landscape.ts';
 
-/** `inQuestion`: the places of the sent users who are new or may have changed. */
 export function matchOrganization(
   organization: Organization,
   held: Held,
   landscape: Landscape,
-  inQuestion: number[],
+  looked: HeldDetails,
   findings: Findings,
 ): void {
   matchGroups(organization, landscape, findings);
   const { users } = organization.data;
   if (!users) return;
-  for (const i of inQuestion) {
+  for (const i of looked.inQuestion) {
     const path = `/data/users/${i}`;
     const user = users[i] as User;
     const { externalId } = user;
@@ -36,11 +35,8 @@ export function matchOrganization(
       if (fault) findings.fault({ ...fault, path: place, externalId });
     }
   }
-  matchEmails(users, held, inQuestion, findings);
-  if (
-    !users.some((user, i) => staysAdministrator(user, held.before[i])) &&
-    !held.users.some(isAdministratorByHand)
-  ) {
+  matchEmails(users, held, looked, findings);
+  if (!staysAdministrated(users, held)) {
     const message =
       'The account would have no active administrator left. Send one with the role Administrator, or make one by hand.';
     findings.fault({ type: 'no administrator', message, path: '/data/users' });
@@ -121,49 +117,56 @@ function matchReferences(user: User, path: string, landscape: Landscape, finding
   }
 }
 
-/** Addresses as they will be, those kept included: an omitted one stays what it is. */
-function matchEmails(users: User[], held: Held, inQuestion: number[], findings: Findings): void {
+/** The addresses that the users in question will have, by place, in their compared form; an omitted one is kept. */
+export function wantedEmails(
+  users: User[],
+  held: Held,
+  { inQuestion, details }: Pick<HeldDetails, 'inQuestion' | 'details'>,
+): Map<number, string> {
   const keys = new Map<number, string>();
   for (const i of inQuestion) {
     const email = users[i]?.email;
-    const key = email === undefined ? held.before[i]?.emailKey : email === null ? null : emailKey(email);
+    const key =
+      email === undefined ? details.get(held.before[i]?.id ?? 0)?.emailKey : email && emailKey(email);
     if (key) keys.set(i, key);
   }
-  const owners = addressesOfOthers(held, keys, new Set(inQuestion));
-  for (const [i, key] of keys) {
-    const owner = owners.get(key);
-    owners.set(key, owner ?? `The same address is at /data/users/${i}/email.`);
-    if (owner === undefined) continue;
+  return keys;
+}
+
+function matchEmails(users: User[], held: Held, looked: HeldDetails, findings: Findings): void {
+  const taken = emailsOfOthers(held, looked);
+  for (const [i, key] of wantedEmails(users, held, looked)) {
+    const message = taken.get(key);
+    taken.set(key, message ?? `The same address is at /data/users/${i}/email.`);
+    if (message === undefined) continue;
     const externalId = users[i]!.externalId;
-    findings.fault({ type: 'duplicate email', message: owner, path: `/data/users/${i}/email`, externalId });
+    findings.fault({ type: 'duplicate email', message, path: `/data/users/${i}/email`, externalId });
   }
 }
 
-/** Which of the wanted addresses are those of users who stay as they are, and in what words to say so. */
-function addressesOfOthers(
-  held: Held,
-  wanted: Map<number, string>,
-  inQuestion: Set<number>,
-): Map<string, string> {
-  const owners = new Map<string, string>();
-  if (wanted.size === 0) return owners;
-  const keys = new Set(wanted.values());
-  for (const { managed, emailKey: key } of held.users) {
-    if (!managed && key !== null && keys.has(key))
-      owners.set(key, 'A user who was made by hand has the same address.');
+/** Which addresses are those of users who stay as they are, and the words that say so. */
+function emailsOfOthers({ users, before }: Held, { inQuestion, owners }: HeldDetails): Map<string, string> {
+  const taken = new Map<string, string>();
+  if (owners.size === 0) return taken;
+  const places = new Map(before.entries().map(([i, user]) => [user?.id, i]));
+  const changing = new Set(inQuestion);
+  const byHand = new Set(users.filter(({ managed }) => !managed).map(({ id }) => id));
+  for (const [key, id] of owners) {
+    const place = places.get(id);
+    if (byHand.has(id)) taken.set(key, 'A user who was made by hand has the same address.');
+    else if (place !== undefined && !changing.has(place)) {
+      taken.set(key, `The same address is at /data/users/${place}/email.`);
+    }
   }
-  for (const [i, before] of held.before.entries()) {
-    const key = before?.emailKey ?? null;
-    if (key === null || inQuestion.has(i) || !keys.has(key)) continue;
-    owners.set(key, `The same address is at /data/users/${i}/email.`);
-  }
-  return owners;
+  return taken;
 }
 
-function staysAdministrator(user: User, before: HeldUser | undefined): boolean {
-  const role = user.accessInfo?.role ?? before?.role;
-  return role === 'Administrator' && user.active !== false;
+/** Whether an active administrator is among the users that there will be. */
+function staysAdministrated(users: User[], { administrators, before }: Held): boolean {
+  if (administrators.some(({ managed, active }) => !managed && active)) return true;
+  const ids = new Set(administrators.map(({ id }) => id));
+  return users.some(({ active, accessInfo }, i) => {
+    const role = accessInfo?.role ?? (ids.has(before[i]?.id ?? 0) ? 'Administrator' : undefined);
+    return role === 'Administrator' && active !== false;
+  });
 }
-
-const isAdministratorByHand = (user: HeldUser) =>
-  !user.managed && user.active && user.role === 'Administrator';

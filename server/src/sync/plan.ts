@@ -202,7 +202,7 @@ function planUsers(
       }
       plan.changes.push({ entity: 'user', externalId, action: 'create' });
       counts.created++;
-    } else if (beforeDetails && planUpdate(user, before, beforeDetails, settings, landscape, plan)) {
+    } else if (beforeDetails && planUpdate(user, beforeDetails, settings, landscape, plan)) {
       counts.updated++;
     } else {
       counts.unchanged++;
@@ -238,14 +238,13 @@ function newUser(user: User): UserState {
 /** Puts what changes of an existing user into the plan; false when nothing does. */
 function planUpdate(
   user: User,
-  before: HeldUser,
   held: UserDetails,
   settings: Organization['settings'],
   landscape: Landscape,
   plan: Plan,
 ): boolean {
   const { externalId, firstName, lastName, active = true } = user;
-  const { id } = before;
+  const { id } = held;
   const email = user.email === undefined ? held.email : user.email;
   const attributes = { ...held.attributes };
   for (const [name, value] of Object.entries(user.externalProperties ?? {})) {
@@ -262,7 +261,7 @@ function planUpdate(
     active,
     timezone: user.timezone ?? null,
     language: settings.forceSetLanguage ? (user.language ?? held.language) : held.language,
-    role: user.accessInfo?.role ?? before.role,
+    role: user.accessInfo?.role ?? held.role,
     attributes,
   };
   const own = differences([
@@ -270,10 +269,10 @@ function planUpdate(
     ['lastName', held.lastName, lastName],
     ['email', held.email, after.email],
     ['phone', held.phone, after.phone],
-    ['active', before.active, active],
+    ['active', held.active, active],
     ['timezone', held.timezone, after.timezone],
     ['language', held.language, after.language],
-    ['role', before.role, after.role],
+    ['role', held.role, after.role],
     ...Object.keys(user.externalProperties ?? {}).map(
       (name) =>
         [`externalProperties.${name}`, held.attributes[name] ?? null, attributes[name] ?? null] as Comparison,

@@ -2,7 +2,7 @@
 // Writer of managed users and groups, and of all memberships in managed groups.
 import { type MembershipKind, membershipKinds } from '@soundings/contract/organization.ts';
 import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts';
-import type { HeldGroup, HeldUser, UserDetails } from './held.ts';
+import type { Administrator, HeldGroup, HeldUser, UserDetails } from './held.ts';
 
 /** All groups of the account, by id. */
 export async function selectHeldGroups(db: Db, accountId: AccountId): Promise<HeldGroup[]> {
@@ -18,19 +18,37 @@ export async function selectHeldGroups(db: Db, accountId: AccountId): Promise<He
     order  by group_id`;
 }
 
-/** Of every user of the account, by id: what concerns others, and the fingerprint of what was last sent. */
+/** Of every user of the account, by id: who it is, and the fingerprint of what was last sent. */
 export async function selectHeldUsers(db: Db, accountId: AccountId): Promise<HeldUser[]> {
   return db<HeldUser[]>`
     select user_id     as "id",
            external_id as "externalId",
            managed     as "managed",
-           email_key   as "emailKey",
-           active      as "active",
-           role        as "role",
            fingerprint as "fingerprint"
     from   users
     where  account_id = ${accountId}
     order  by user_id`;
+}
+
+export async function selectAdministrators(db: Db, accountId: AccountId): Promise<Administrator[]> {
+  return db<Administrator[]>`
+    select user_id as "id", managed as "managed", active as "active"
+    from   users
+    where  account_id = ${accountId} and role = 'Administrator'`;
+}
+
+/** Whose each of the addresses is, by its compared form; those of nobody are left out. */
+export async function selectEmailOwners(
+  db: Db,
+  accountId: AccountId,
+  emailKeys: string[],
+): Promise<Map<string, number>> {
+  if (emailKeys.length === 0) return new Map();
+  const rows = await db<{ emailKey: string; id: number }[]>`
+    select email_key as "emailKey", user_id as "id"
+    from   users
+    where  account_id = ${accountId} and email_key = any(${emailKeys})`;
+  return new Map(rows.map(({ emailKey, id }) => [emailKey, id]));
 }
 
 /** The rest of the given users, with their memberships. */
@@ -45,9 +63,12 @@ export async function selectUserDetails(
            first_name as "firstName",
            last_name  as "lastName",
            email      as "email",
+           email_key  as "emailKey",
            phone      as "phone",
+           active     as "active",
            timezone   as "timezone",
            language   as "language",
+           role       as "role",
            attributes as "attributes"
     from   users
     where  account_id = ${accountId} and user_id = any(${userIds})`;

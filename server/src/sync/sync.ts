@@ -14,10 +14,16 @@ import { applyPlan } from './apply.ts';
 import { readOrganization, type SentOrganization } from './check.ts';
 import { type Findings, newFindings } from './findings.ts';
 import type { Held } from './held.ts';
-import { matchOrganization } from './match.ts';
+import { matchOrganization, wantedEmails } from './match.ts';
 import { pairUsers, type Plan, planChanges, usersInQuestion } from './plan.ts';
 import { copyChanges, insertRun, type RunEnd, type RunStart, updateRun } from './runs.sql.ts';
-import { selectHeldGroups, selectHeldUsers, selectUserDetails } from './sync.sql.ts';
+import {
+  selectAdministrators,
+  selectEmailOwners,
+  selectHeldGroups,
+  selectHeldUsers,
+  selectUserDetails,
+} from './sync.sql.ts';
 import { landscapeOf } from './landscape.ts';
 
 const gunzip = promisify(gunzipWithCallback);
@@ -89,22 +95,25 @@ async function synchronize(
   organization: SentOrganization,
   findings: Findings,
 ): Promise<Report | Fault> {
-  const { users: sentUsers } = organization.data;
+  const sentUsers = organization.data.users;
   // One connection does these one after another, so the lock comes first; sent together, they do not wait for us.
-  const [, groups, users, attributes] = await Promise.all([
+  const [, groups, users, administrators, attributes] = await Promise.all([
     lockAccount(tx, accountId),
     selectHeldGroups(tx, accountId),
     sentUsers ? selectHeldUsers(tx, accountId) : [],
+    sentUsers ? selectAdministrators(tx, accountId) : [],
     attributesOf(tx, accountId),
   ]);
-  const held: Held = { groups, users, before: pairUsers(organization, users), attributes };
+  const held: Held = { groups, users, before: pairUsers(organization, users), administrators, attributes };
   const landscape = landscapeOf(organization, groups);
   const inQuestion = usersInQuestion(organization, held, landscape);
-  matchOrganization(organization, held, landscape, inQuestion, findings);
-  if (findings.faultCount() > 0) return refuse(tx, accountId, runId, organization, findings);
-
   const toCompare = inQuestion.map((i) => held.before[i]?.id).filter((id) => id !== undefined);
   const details = await selectUserDetails(tx, accountId, toCompare);
+  const emails = wantedEmails(sentUsers ?? [], held, { inQuestion, details });
+  const owners = await selectEmailOwners(tx, accountId, [...emails.values()]);
+  matchOrganization(organization, held, landscape, { inQuestion, details, owners }, findings);
+  if (findings.faultCount() > 0) return refuse(tx, accountId, runId, organization, findings);
+
   const plan = planChanges(organization, held, landscape, details);
   checkLimits(organization.settings, plan, findings);
   if (findings.faultCount() > 0) return refuse(tx, accountId, runId, organization, findings, plan);
