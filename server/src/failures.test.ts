@@ -512,7 +512,7 @@ describe('the start', () => {
 });
 
 describe('the thread of organization requests runs out of memory', () => {
-  test('whoever waits gets 500, the service lives, and the next push works', async () => {
+  test('whoever waits gets 503, the service lives, and the next push works', async () => {
     const database = await openTestDatabase();
     onTestFinished(() => database.close());
     const account = await newAccount(database.pool);
@@ -527,7 +527,7 @@ describe('the thread of organization requests runs out of memory', () => {
       push(service.address, account.token, huge),
     ]);
     for (const { status, body } of answers) {
-      expect([status, body.details[0]?.type]).toEqual([500, 'internal error']);
+      expect([status, body.details[0]?.type]).toEqual([503, 'unavailable']);
     }
     expect(service.said()).toContain('The thread of organization requests failed');
     expect(await push(service.address, account.token, { data: {} })).toMatchObject({ status: 200 });

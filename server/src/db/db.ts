@@ -137,12 +137,17 @@ const unreachable = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
   'ERR_STREAM_DESTROYED',
 ]);
-// Connection exceptions, operator intervention (shutdown, starting up), insufficient resources, lost races, and locks not had.
-const passing = /^(08|53|57P|40001|40P01|55P03)/;
+// Connection exceptions, operator intervention (shutdown, starting up), insufficient resources, and lost races.
+const passing = /^(08|53|57P|40001|40P01)/;
 
 /** What a database error means to a caller; anything else is a defect and comes back as it is. */
 export function asFault(error: unknown): unknown {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+  if (code === '55P03') {
+    return new Fault('unavailable', 'unavailable', 'The account is being changed at the moment. Try again.', {
+      cause: error,
+    });
+  }
   if (unreachable.has(code) || passing.test(code)) {
     return new Fault('unavailable', 'unavailable', 'The database cannot be reached. Try again.', {
       cause: error,

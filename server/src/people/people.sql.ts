@@ -115,6 +115,18 @@ export async function upsertAttribute(
     on conflict (account_id, name) do update set allowed_values = excluded.allowed_values`;
 }
 
+/** Users who have the attribute are to be compared anew: what was sent of them may no longer be allowed. */
+export async function clearFingerprints(
+  tx: Transaction,
+  accountId: AccountId,
+  attribute: string,
+): Promise<void> {
+  await tx`
+    update users
+    set    fingerprint = null
+    where  account_id = ${accountId} and fingerprint is not null and attributes ? ${attribute}`;
+}
+
 export async function selectAttributes(db: Db, accountId: AccountId): Promise<Attribute[]> {
   return db<Attribute[]>`
     select name, allowed_values as "allowedValues" from attributes where account_id = ${accountId} order by name`;

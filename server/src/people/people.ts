@@ -8,6 +8,7 @@ import { Fault } from '../base/errors.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import type { Attribute } from './attributes.ts';
 import {
+  clearFingerprints,
   insertGroup,
   insertMemberships,
   insertUser,
@@ -103,6 +104,7 @@ export async function defineAttribute(
   await lockAccount(tx, accountId);
   const values = allowedValues && [...new Set(allowedValues)];
   await upsertAttribute(tx, accountId, name, values);
+  await clearFingerprints(tx, accountId, name);
   return { name, allowedValues: values };
 }
 

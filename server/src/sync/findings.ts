@@ -24,7 +24,7 @@ export function newFindings(): Findings {
   return {
     fault: (detail) => faults.add(bounded(detail)),
     warn: (warning) => warnings.add(bounded(warning)),
-    isFull: () => faults.count() >= maxFaultsListed,
+    isFull: () => faults.count() > maxFaultsListed,
     faultCount: faults.count,
     faults: () => faults.listed('faults'),
     warnings: () => warnings.listed('warnings'),
@@ -51,15 +51,17 @@ function boundedList<T extends Found | Detail | Warning>() {
 /** An externalId, which nobody can have, for the i-th entry of a list, which has none. */
 export const standIn = (i: number) => `\0${i}`;
 
-/** The longest place and externalId that are sent back: a thousand faults may carry each. */
+/** The longest place, externalId and message that are sent back: a thousand faults may carry each. */
 const maxShown = 1_000;
+const maxMessage = 4_000;
 
 /** Without the externalId that is none, and without what is too long to be sent back a thousand times. */
-function bounded<T extends { path?: string; externalId?: string }>(found: T): T {
-  const { path, externalId, ...rest } = found;
+function bounded<T extends { message: string; path?: string; externalId?: string }>(found: T): T {
+  const { message, path, externalId, ...rest } = found;
   const isShown = externalId !== undefined && externalId.length <= maxShown && !externalId.startsWith('\0');
   return {
     ...rest,
+    message: message.length <= maxMessage ? message : `${message.slice(0, maxMessage).toWellFormed()}…`,
     ...(path !== undefined && path.length <= maxShown && { path }),
     ...(isShown && { externalId }),
   } as T;

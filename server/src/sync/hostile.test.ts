@@ -662,6 +662,30 @@ describe('size', () => {
     expect(JSON.stringify(answer.body).length).toBeLessThan(16 * 1024);
   });
 
+  test('a text of a megabyte is not sent back in the answer: groups beneath themselves', async () => {
+    const account = await world.account();
+    const groups = Array.from({ length: 20 }, (_, i) => {
+      const externalId = `${i}${'x'.repeat(50_000)}`;
+      return { externalId, name: 'x', parent: externalId };
+    });
+    const { status, body } = await account.push({ data: { groups } });
+    expect(status).toBe(400);
+    expect(body.details.map(({ type }) => type)).toContain('cycle');
+    expect(JSON.stringify(body).length).toBeLessThan(64 * 1024);
+  });
+
+  test('a million wrong entries hold up the pushes of another account for seconds at most', async () => {
+    const [hostile, other] = [await world.account(), await world.account()];
+    const spoilt = hostile.push(`{"data":{"users":[${'{},'.repeat(1_000_000)}{}]}}`);
+    const start = performance.now();
+    expect((await other.push({ data: { users: [] } })).status).toBe(200);
+    expect(performance.now() - start).toBeLessThan(5_000);
+    const { status, body } = await spoilt;
+    expect(status).toBe(400);
+    expect(body.details).toHaveLength(1001);
+    expect(body.details.at(-1)?.type).toBe('more');
+  });
+
   test.each<[string, (i: number) => unknown]>([
     ['unknown groups', (i) => `nowhere ${i}`],
     ['values of a wrong type', (i) => i],

@@ -66,7 +66,7 @@ function matchGroups({ data }: Organization, landscape: Landscape, findings: Fin
     places.has(name) ? { path: `/data/groups/${places.get(name)}/parent` } : {};
   for (const cycle of cycles) {
     const names = cycle.map((key) => nameOf(key, landscape));
-    const way = names.map((name) => (typeof name === 'string' ? name : `group ${name?.id}`));
+    const way = names.map((name) => (typeof name === 'string' ? quote(name) : `group ${name?.id}`));
     const first = names.find((name) => places.has(name));
     const message = `Groups are beneath themselves: ${shorten(way).join(' → ')}. Change the parent of one of them.`;
     findings.fault({

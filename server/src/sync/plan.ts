@@ -275,7 +275,11 @@ function planUpdate(
     ['role', held.role, after.role],
     ...Object.keys(user.externalProperties ?? {}).map(
       (name) =>
-        [`externalProperties.${name}`, held.attributes[name] ?? null, attributes[name] ?? null] as Comparison,
+        [
+          `externalProperties.${name}`,
+          valueOf(held.attributes, name),
+          valueOf(attributes, name),
+        ] as Comparison,
     ),
   ]);
   const access = planMemberships(user, id, held, landscape, plan);
@@ -285,6 +289,10 @@ function planUpdate(
   plan.changes.push({ entity: 'user', externalId, action: 'update', fields: { ...own, ...access } });
   return true;
 }
+
+/** An attribute's value; null when the user has none. Names such as "constructor" are no exception. */
+const valueOf = (attributes: Record<string, string>, name: string) =>
+  Object.hasOwn(attributes, name) ? (attributes[name] as string) : null;
 
 /** A kind that is given replaces the entries of that kind in managed groups; those in groups made by hand stay. */
 function planMemberships(

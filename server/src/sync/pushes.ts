@@ -1,7 +1,7 @@
 // Runs organization requests on a thread of their own: parsing and planning 20,000 users takes a good part of a
 // second, in which no other request would be answered.
 import type { DetailType, Detail } from '@soundings/contract/problem.ts';
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Fault, type FaultKind } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
@@ -27,6 +27,9 @@ export type Pushes = {
 /** The bodies that may wait at once: beyond it a push is told to come again. */
 const maxWaitingBytes = 256 * 1024 * 1024;
 
+/** Without work for so long, the thread ends and gives its memory back; the next push starts another. */
+const restSeconds = 60;
+
 type Waiting = { resolve: (report: Uint8Array) => void; reject: (error: unknown) => void; size: number };
 
 export function openPushes(databaseUrl: string, log: Log): Pushes {
@@ -34,6 +37,7 @@ export function openPushes(databaseUrl: string, log: Log): Pushes {
   let jobs = 0;
   let worker: Worker | undefined;
   let onIdle = () => {};
+  let resting: NodeJS.Timeout | undefined;
 
   function startWorker(): Worker {
     const started = new Worker(new URL('worker.ts', import.meta.url), { workerData: { databaseUrl } });
@@ -51,7 +55,9 @@ export function openPushes(databaseUrl: string, log: Log): Pushes {
       if (worker === started) worker = undefined;
       for (const [job, one] of waiting) {
         settle(job);
-        one.reject(new Error('The thread of organization requests ended'));
+        one.reject(
+          new Fault('unavailable', 'unavailable', 'The request could not be finished. Nothing was applied.'),
+        );
       }
     });
     return started;
@@ -59,7 +65,15 @@ export function openPushes(databaseUrl: string, log: Log): Pushes {
 
   function settle(job: number): void {
     waiting.delete(job);
-    if (waiting.size === 0) onIdle();
+    if (waiting.size > 0) return;
+    onIdle();
+    resting = setTimeout(endThread, restSeconds * 1000).unref();
+  }
+
+  async function endThread(): Promise<void> {
+    const last = worker;
+    worker = undefined;
+    await last?.terminate();
   }
 
   worker = startWorker();
@@ -73,6 +87,7 @@ export function openPushes(databaseUrl: string, log: Log): Pushes {
           'Too many large requests are running. Try again in a moment.',
         );
       }
+      clearTimeout(resting);
       worker ??= startWorker();
       const job = ++jobs;
       const bytes = new Uint8Array(body).buffer;
@@ -85,11 +100,10 @@ export function openPushes(databaseUrl: string, log: Log): Pushes {
     async close(seconds) {
       if (waiting.size > 0) {
         const idle = new Promise<void>((resolve) => (onIdle = resolve));
-        await Promise.race([idle, setTimeout(seconds * 1000, undefined, { ref: false })]);
+        await Promise.race([idle, sleep(seconds * 1000, undefined, { ref: false })]);
       }
-      const last = worker;
-      worker = undefined;
-      await last?.terminate();
+      clearTimeout(resting);
+      await endThread();
     },
   };
 }

@@ -502,6 +502,27 @@ describe('B4: unknown keys and wrong types', () => {
     ]);
   });
 
+  test('a value that is no longer allowed is a fault, also when nothing else has changed', async () => {
+    const account = await world.account();
+    await byHand.attribute(account, 'size');
+    const data = { users: [person('1', { externalProperties: { size: 'Huge' } })] };
+    await apply(account, data);
+    await byHand.attribute(account, 'size', ['Small', 'Large']);
+    const answer = await account.push({ settings, data });
+    expect(answer.status).toBe(400);
+    expect(answer.body.details.map(({ type }) => type)).toEqual(['value not allowed']);
+  });
+
+  test.each(['constructor', 'toString', 'hasOwnProperty'])('an attribute may be called %s', async (name) => {
+    const account = await world.account();
+    await byHand.attribute(account, name);
+    await apply(account, { users: [person('1')] });
+    const set = await apply(account, { users: [person('1', { externalProperties: { [name]: 'x' } })] });
+    expect(set.changes[0]?.fields).toEqual({ [`externalProperties.${name}`]: { from: null, to: 'x' } });
+    const cleared = await apply(account, { users: [person('1', { externalProperties: { [name]: null } })] });
+    expect(cleared.changes[0]?.fields).toEqual({ [`externalProperties.${name}`]: { from: 'x', to: null } });
+  });
+
   test('the value of an attribute is a text, whatever the name of the attribute', async () => {
     const account = await world.account();
     await byHand.attribute(account, 'two\nlines');
@@ -982,7 +1003,7 @@ describe('B8: parent', () => {
     const account = await world.account();
     const details = await refusedData(account, { groups: [unit('b'), unit('a', { parent: 'a' })] });
     expect(details).toMatchObject([{ type: 'cycle', path: '/data/groups/1/parent', externalId: 'a' }]);
-    expect(details[0]?.message).toContain('a → a');
+    expect(details[0]?.message).toContain('"a" → "a"');
   });
 
   test('each cycle is named in full, once', async () => {
@@ -1002,8 +1023,8 @@ describe('B8: parent', () => {
       ['cycle', '/data/groups/0/parent'],
       ['cycle', '/data/groups/3/parent'],
     ]);
-    expect(details[0]?.message).toContain('a → c → b → a');
-    expect(details[1]?.message).toContain('x → y → x');
+    expect(details[0]?.message).toContain('"a" → "c" → "b" → "a"');
+    expect(details[1]?.message).toContain('"x" → "y" → "x"');
   });
 
   test('a cycle by way of a group made by hand is an error that names it', async () => {
@@ -1014,7 +1035,7 @@ describe('B8: parent', () => {
     await byHand.group(account, { name: 'Hand', externalId: 'hand', parentId: middle });
     const details = await refusedData(account, { groups: [unit('a', { parent: 'hand' })] });
     expect(details).toMatchObject([{ type: 'cycle', path: '/data/groups/0/parent', externalId: 'a' }]);
-    expect(details[0]?.message).toContain(`a → hand → group ${middle} → a`);
+    expect(details[0]?.message).toContain(`"a" → "hand" → group ${middle} → "a"`);
   });
 
   test('a tree has at most 100 levels: the 101st is an error', async () => {
@@ -1716,7 +1737,9 @@ describe('POST /v1/organization/organization', () => {
     const megabytes = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '));
     const bomb = Buffer.concat(Array.from({ length: 16 }, () => megabytes)); // gzip members follow one another
     expect(bomb.length).toBeLessThan(2 * 1024 * 1024);
-    expect((await account.push(bomb, { 'content-encoding': 'gzip' })).status).toBe(413);
+    const answer = await account.push(bomb, { 'content-encoding': 'gzip' });
+    expect(answer.status).toBe(413);
+    expect(await runOf(account, answer.body.id)).toMatchObject({ outcome: 'refused' });
   });
 
   // In seconds, not minutes: plans that the database made for small tables must not be kept for large ones.

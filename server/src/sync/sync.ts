@@ -45,10 +45,20 @@ export async function pushOrganization(
   body: SentBody,
 ): Promise<Report> {
   const findings = newFindings();
-  const organization = await readBody(body, findings);
-  if (!organization) {
+  const organization = await readBody(body, findings).catch(async (tooLarge: Fault) => {
+    await insertRun(pool, accountId, {
+      ...run,
+      ...runEnd({}, findings, { outcome: 'refused', refusal: tooLarge }),
+    });
+    throw tooLarge;
+  });
+  // With as many faults as can be listed, there is no use in looking for more.
+  if (!organization || findings.isFull()) {
     const refusal = refusalOf(findings);
-    await insertRun(pool, accountId, { ...run, ...runEnd({}, findings, { outcome: 'refused', refusal }) });
+    await insertRun(pool, accountId, {
+      ...run,
+      ...runEnd(organization?.settings ?? {}, findings, { outcome: 'refused', refusal }),
+    });
     throw refusal;
   }
   // From here on the run is there, as failed, until its transaction says otherwise: also if the process is killed.
