@@ -18,15 +18,15 @@ const lastNames =
 const languages = ['sv', 'en', 'de', 'fi', 'fr'];
 
 /**
- * `size` users, a tenth as many groups on five levels, and three memberships a user on average: each user is a member
- * of one group, and the rest are spread over all kinds. The first user is the administrator.
+ * Users, groups on up to five levels, and three memberships a user on average: each user is a member of one group, and
+ * the rest are spread over all kinds. The first user is the administrator.
  */
-export function makeCompany(size: number, seed = 1): Company {
+export function makeCompany(count: { users: number; groups: number }, seed = 1): Company {
   const random = randomFrom(seed);
   const oneOf = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T;
-  const groups = makeGroups(Math.ceil(size / 10), random);
+  const groups = makeGroups(count.groups, random);
   const [first, last] = [firstNames.split(' '), lastNames.split(' ')];
-  const users = Array.from({ length: size }, (_, i): User => {
+  const users = Array.from({ length: count.users }, (_, i): User => {
     const [firstName, lastName] = [oneOf(first), oneOf(last)];
     const ascii = `${firstName}.${lastName}`.normalize('NFKD').replace(/[^A-Za-z.]/g, '');
     return {
@@ -43,7 +43,7 @@ export function makeCompany(size: number, seed = 1): Company {
       },
     };
   });
-  for (let left = 2 * size; left > 0;) {
+  for (let left = 2 * count.users; left > 0;) {
     const access = oneOf(users).accessInfo as Partial<Record<MembershipKind, string[]>>;
     const names = (access[oneOf(membershipKinds)] ??= []);
     const name = oneOf(groups).externalId;

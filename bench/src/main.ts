@@ -1,12 +1,12 @@
 // npm run bench [-- NAME …]: runs the benchmarks and prints what they measured as Markdown, each value beside a floor
 // that was measured in the same run. Exit status 1 when a demand does not hold.
 import { machine, type Row, table } from './measure.ts';
-import { benchOrganization } from './organization.ts';
+import { benchSync } from './sync.ts';
 
 /** What a benchmark returns: its lines, and the version of PostgreSQL that it ran on. */
 export type Bench = (say: (progress: string) => void) => Promise<{ rows: Row[]; postgres: string }>;
 
-const benches: Record<string, Bench> = { organization: benchOrganization };
+const benches: Record<string, Bench> = { sync: benchSync };
 
 const asked = process.argv.slice(2);
 const unknown = asked.find((name) => !Object.hasOwn(benches, name));

@@ -7,6 +7,8 @@ export type Row = {
   measured: string;
   floor?: string;
   ratio?: string;
+  /** Of the service at its peak, above idle. */
+  memory?: string;
   demand?: string;
   holds?: boolean;
 };
@@ -58,15 +60,16 @@ export function machine(): string {
 }
 
 export function table(rows: Row[]): string {
-  const lines = rows.map(({ what, measured, floor = '', ratio = '', demand = '', holds }) => [
+  const lines = rows.map(({ what, measured, floor = '', ratio = '', memory = '', demand = '', holds }) => [
     what,
     measured,
     floor,
     ratio,
+    memory,
     demand,
     holds === undefined ? '' : holds ? 'yes' : '**no**',
   ]);
-  const head = ['', 'Measured', 'Floor', 'Ratio', 'Demand', 'Holds'];
+  const head = ['', 'Measured', 'Floor', 'Ratio', 'Memory', 'Demand', 'Holds'];
   const widths = head.map((name, i) =>
     Math.max(3, name.length, ...lines.map((line) => line[i]?.length ?? 0)),
   );

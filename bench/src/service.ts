@@ -28,8 +28,8 @@ export type Service = {
   account(attribute: { name: string; values: string[] }): Promise<Account>;
   /** Sends a body that is JSON already. */
   post(path: string, token: string, body: Buffer): Promise<Answer>;
-  /** Sends a body to the floor: a bare route that parses it and reads the account's rows. */
-  floor(account: Account, body: Buffer): Promise<Answer>;
+  /** The milliseconds that another process takes to parse a body by JSON.parse and to read the account's rows. */
+  floor(account: Account, body: Buffer): Promise<number>;
   /** Asks for the address `rate` times a second from another process, until the function that it returns is called. */
   askSteadily(path: string, token: string, rate: number): () => Promise<number[]>;
   memory: Memory;
@@ -82,7 +82,10 @@ export async function startService(): Promise<Service> {
       postgres: version?.version ?? '',
       account: (attribute) => makeAccount(pool, attribute),
       post: (path, token, body) => post(agent, address + path, token, body),
-      floor: ({ id, token }, body) => post(agent, `${floor}/${id}`, token, body),
+      floor: async ({ id, token }, body) => {
+        const answer = await post(agent, `${floor}/${id}`, token, body);
+        return (JSON.parse(answer.body.toString()) as { ms: number }).ms;
+      },
       askSteadily: (path, token, rate) => askSteadily(address + path, token, rate),
       memory: memoryOf(child.pid as number, join(dataDir, 'postgres', 'postmaster.pid')),
       stop,

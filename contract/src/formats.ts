@@ -23,6 +23,10 @@ const address = new RegExp(
   'u',
 );
 
+// What nearly all addresses look like: told at a tenth of the time.
+const plainAddress =
+  /^(?=[^@]{1,64}@)[\w+-]+(?:\.[\w+-]+)*@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)*[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/i;
+
 /**
  * An address that SMTP can deliver to by a domain name: a dot-string or quoted-string of at most 64 octets, and
  * labels of letters, digits and inner hyphens of at most 63, at most 254 octets together. One label is enough.
@@ -31,6 +35,7 @@ const address = new RegExp(
  */
 export function isEmail(s: string): boolean {
   if (s.length > maxEmailLength) return false;
+  if (plainAddress.test(s)) return true;
   const [, local, domain] = address.exec(s) ?? [];
   if (local === undefined || domain === undefined || octets(local) > 64) return false;
   const looked = asciiDomain(domain);
@@ -68,9 +73,12 @@ export function emailKey(s: string): string {
  * Source: ITU-T E.164 §6; decisions.md, B 11.
  */
 export function normalisePhone(s: string): string | undefined {
+  if (e164.test(s)) return s;
   const rest = s.replace(/[\p{Zs}\p{Pd}\u2212()[\]\uff08\uff09]/gu, '');
-  return /^\+[1-9][0-9]{6,14}$/.test(rest) ? rest : undefined;
+  return e164.test(rest) ? rest : undefined;
 }
+
+const e164 = /^\+[1-9][0-9]{6,14}$/;
 
 // All names of the tz database that have no slash. Others that Intl takes (CST, IST, AET …) are old abbreviations of
 // its own, which PostgreSQL reads differently.

@@ -165,7 +165,7 @@ comment on table runs is 'Every organization request and file: who asked, for wh
 comment on column runs.run_id is
   'The id of the request: in its answer, its x-request-id header and the log. UUIDv7, so it sorts by time.';
 comment on column runs.outcome is 'failed: it ended without an answer, or has not ended yet; nothing was applied.';
-comment on column runs.details is 'The faults of a refused run, without the values that somebody sent.';
+comment on column runs.details is 'The faults of a refused run. Wrong e-mail addresses, phone numbers, time zones, languages and attribute values are not quoted; externalIds and keys are.';
 
 create table run_changes (
   account_id   integer not null,

@@ -12,7 +12,7 @@ import {
   type Summary,
   type User,
 } from '@soundings/contract/organization.ts';
-import { digest } from '../base/digest.ts';
+import { Digest } from '../base/digest.ts';
 import type { SentOrganization } from './check.ts';
 import type { GroupKey, Held, HeldUser, Target, UserDetails } from './held.ts';
 import { keyOf, type Landscape, nameOf } from './landscape.ts';
@@ -62,11 +62,18 @@ export type Plan = {
 };
 
 /** For each place in the sent list of users, the held user of that externalId. */
-export function pairUsers({ places }: SentOrganization, users: HeldUser[]): (HeldUser | undefined)[] {
-  const before: (HeldUser | undefined)[] = Array.from({ length: places.users.size });
+export function pairUsers({ data, places }: SentOrganization, users: HeldUser[]): (HeldUser | undefined)[] {
+  const sent = data.users ?? [];
+  const before: (HeldUser | undefined)[] = Array.from({ length: sent.length });
+  let next = 0;
   for (const user of users) {
-    const place = user.externalId === null ? undefined : places.users.get(user.externalId);
-    if (place !== undefined) before[place] = user;
+    const { externalId } = user;
+    if (externalId === null) continue;
+    // Most lists come in the order in which they came first.
+    const place = sent[next]?.externalId === externalId ? next : places.users.get(externalId);
+    if (place === undefined) continue;
+    before[place] = user;
+    next = place + 1;
   }
   return before;
 }
@@ -88,33 +95,36 @@ export function usersInQuestion(organization: Organization, held: Held, { target
 
 /**
  * Digests everything of a sent user that can change the state. Groups go in by id: ids are never used again, so a
- * group that was removed and made anew is another one. What is left out and what is null differ, and no text can hold
- * the separator: U+0000 is refused.
+ * group that was removed and made anew is another one. What is left out and what is null differ.
  */
 export function fingerprintOf(user: User, force: boolean, idOf: (name: string) => number | null): string {
   const { firstName, lastName, email, phone, active = true, timezone, accessInfo, externalProperties } = user;
-  let text = `${firstName}\0${lastName}\0${mark(email)}\0${mark(phone)}\0${active}\0${mark(timezone)}`;
-  if (force) text += `\0force${mark(user.language)}`;
-  if (accessInfo) {
-    text += `\0${accessInfo.role ?? ''}`;
-    for (const kind of membershipKinds) {
-      const names = accessInfo[kind];
-      if (names)
-        text += `\0${kind}${names
-          .map((name) => idOf(name) ?? 0)
-          .toSorted(byNumber)
-          .join()}`;
+  const digest = new Digest()
+    .add(firstName)
+    .add(lastName)
+    .add(email)
+    .add(phone)
+    .add(active ? 1 : 0)
+    .add(timezone);
+  if (force) digest.add('force').add(user.language);
+  digest.add(accessInfo?.role);
+  for (const kind of membershipKinds) {
+    const names = accessInfo?.[kind];
+    if (!names) continue;
+    digest.add(kind).add(names.length);
+    // Most people are in one group of a kind.
+    if (names.length === 1) digest.add(idOf(names[0] as string));
+    else for (const id of names.map(idOf).toSorted(byNumber)) digest.add(id);
+  }
+  if (externalProperties) {
+    for (const name of Object.keys(externalProperties).toSorted()) {
+      digest.add('property').add(name).add(externalProperties[name]);
     }
   }
-  for (const name of Object.keys(externalProperties ?? {}).toSorted()) {
-    text += `\0property\0${name}\0${mark(externalProperties?.[name])}`;
-  }
-  return digest(text);
+  return digest.toString();
 }
 
-const byNumber = (a: number, b: number) => a - b;
-const mark = (value: string | null | undefined) =>
-  value === undefined ? '-' : value === null ? '0' : `=${value}`;
+const byNumber = (a: number | null, b: number | null) => (a ?? 0) - (b ?? 0);
 
 export function planChanges(
   organization: Organization,

@@ -1,5 +1,6 @@
-// Interface B with 20,000 users, 2,000 groups and 60,000 memberships: what a push costs beside the least that any
-// service must do for it, and what others notice of it meanwhile.
+// Interface B with up to 20,000 users, 2,000 groups and 60,000 memberships: what a push costs beside the least that
+// any service must do for it, and what others notice of it meanwhile. The floor of a first creation is COPY of the rows
+// that it writes; that of all else is to parse the body and to read the rows that it must be compared with.
 // oxlint-disable no-await-in-loop -- rounds come one after another, or they would measure each other
 import type { Report, Settings, Summary } from '@soundings/contract/organization.ts';
 import { copyInto, inTransaction, type Pool } from '@soundings/server/src/db/db.ts';
@@ -8,7 +9,11 @@ import { attribute, type Company, makeCompany, renamed } from './company.ts';
 import { against, median, megabytes, percentile, type Row, time, timed } from './measure.ts';
 import { type Account, type Service, startService } from './service.ts';
 
-const size = 20_000;
+const sizes = [1_000, 5_000, 20_000];
+const groupCount = 2_000;
+const rounds = 5;
+/** Bytes above idle. */
+const maxMemory = 400e6;
 const most: Settings = {
   validateOnly: false,
   maxUsersCreated: 20_000,
@@ -24,37 +29,22 @@ type Say = (progress: string) => void;
 /** What all parts share. */
 type Scene = {
   service: Service;
+  /** The largest. */
   company: Company;
-  /** Its push. */
-  whole: Buffer;
-  /** Holds the company. */
-  settled: Account;
   /** Bytes that the service has in memory before the first large push. */
   idleMemory: number;
   say: Say;
 };
 
-export async function benchOrganization(say: Say): Promise<{ rows: Row[]; postgres: string }> {
-  const company = makeCompany(size);
-  const whole = bodyOf(company);
-  say(`${company.users.length} users, ${company.groups.length} groups, ${megabytes(whole.length)} of JSON`);
+export async function benchSync(say: Say): Promise<{ rows: Row[]; postgres: string }> {
   const service = await startService();
   try {
-    const {
-      settled,
-      idleMemory,
-      coldMs,
-      rows: memory,
-    } = await measureFirstHour(service, company, whole, say);
-    const scene = { service, company, whole, settled, idleMemory, say };
-    const rows = [
-      ...(await measureCreation(scene, coldMs)),
-      ...(await measureUnchanged(scene)),
-      ...(await measureUpdates(scene)),
-      ...memory,
-      ...(await measureOthers(scene)),
-      ...(await measureTwoAtOnce(scene)),
-    ];
+    const company = makeCompany({ users: Math.max(...sizes), groups: groupCount });
+    const [first, idleMemory] = await measureFirstHour(service, company, say);
+    const scene = { service, company, idleMemory, say };
+    const rows: Row[] = [];
+    for (const users of sizes) rows.push(...(await measurePushes(scene, users)));
+    rows.push(first, ...(await measureOthers(scene)), ...(await measureTwoAtOnce(scene)));
     return { rows, postgres: service.postgres };
   } finally {
     await service.stop();
@@ -63,57 +53,89 @@ export async function benchOrganization(say: Say): Promise<{ rows: Row[]; postgr
 
 /**
  * First of all, while nothing has grown yet: what a new installation goes through, a small push and then everybody.
- * Returns the account that holds the company, the time of its creation, and the lines about memory.
+ * Returns the line about it, and the bytes in memory between the two.
  */
-async function measureFirstHour(service: Service, company: Company, whole: Buffer, say: Say) {
-  const [small, settled] = [await newAccount(service), await newAccount(service)];
-  await push(service, small, bodyOf(makeCompany(10)), { created: 10 });
+async function measureFirstHour(
+  service: Service,
+  company: Company,
+  say: Say,
+): Promise<[row: Row, idleMemory: number]> {
+  const [small, large] = [await newAccount(service), await newAccount(service)];
+  await push(service, small, bodyOf(makeCompany({ users: 10, groups: 1 })), { created: 10 });
   await sleep(500);
-  const idle = service.memory.now() ?? 0;
-  const rows: Row[] = [];
-  async function watch(what: string, times: number, changes: Partial<Summary['users']>): Promise<number> {
-    const endWatch = service.memory.watch();
-    const [ms] = await timed(async () => {
-      for (let i = 0; i < times; i++) await push(service, settled, whole, changes);
-    });
-    const peak = endWatch();
-    if (!peak) return ms;
-    const more = peak.service - idle;
-    say(`memory, ${what}: ${megabytes(more)} above ${megabytes(idle)}`);
-    rows.push(
-      {
-        what: `Memory, ${what}: peak of the service above idle (floor: idle)`,
-        measured: megabytes(more),
-        floor: megabytes(idle),
-        demand: '≤ 400 MB',
-        holds: more <= 400e6,
-      },
-      { what: `Memory, ${what}: peak of PostgreSQL's processes`, measured: megabytes(peak.database) },
-    );
-    return ms;
-  }
-  const coldMs = await watch('first creation', 1, { created: company.users.length });
-  await watch('nothing changed, 5 times', 5, { unchanged: company.users.length });
-  return { settled, idleMemory: idle, coldMs, rows };
+  const idleMemory = service.memory.now() ?? 0;
+  const pushed = await watched(service, large, company, { created: company.users.length });
+  const copying = await copyOf(service, large);
+  say(`the very first creation: ${time(pushed.ms)}, COPY ${time(copying)}`);
+  const what = 'The very first creation of a new installation, 20,000 users';
+  const row = against(what, [pushed.ms], [copying], 3);
+  return [{ ...row, ...memoryCell([pushed.memory], idleMemory) }, idleMemory];
 }
 
-/** The floor: the rows that the push has written, written once more by COPY alone, for another account. */
-async function measureCreation({ service, company, whole, say }: Scene, coldMs: number): Promise<Row[]> {
-  const pushes: number[] = [];
-  const floor: number[] = [];
-  for (let round = 1; round <= 5; round++) {
-    const [pushed, copied] = [await newAccount(service), await newAccount(service)];
-    const [ms] = await timed(() => push(service, pushed, whole, { created: company.users.length }));
-    pushes.push(ms);
-    const tables = await rowsWritten(service.pool, pushed, copied);
-    const [copying] = await timed(() => copyTables(service.pool, tables));
-    floor.push(copying);
-    say(`first creation ${round}: ${time(ms)}, COPY ${time(copying)}`);
+/** The four kinds of push of a company, in as many accounts as there are rounds. */
+async function measurePushes({ service, idleMemory, say }: Scene, users: number): Promise<Row[]> {
+  const company = makeCompany({ users, groups: groupCount });
+  const [few, many] = [users / 100, users / 10];
+  const changed = renamed(company, few, 'changed');
+  const removed = { ...changed, users: changed.users.filter((_, i) => i % 10 !== 1) };
+  const steps: Record<string, { sent: Company; expected: Partial<Summary['users']> }> = {
+    'first creation': { sent: company, expected: { created: users } },
+    'unchanged again': { sent: company, expected: { unchanged: users } },
+    '1 % changed': { sent: changed, expected: { updated: few, unchanged: users - few } },
+    '10 % removed': { sent: removed, expected: { deleted: many, unchanged: users - many } },
+  };
+  const measured = new Map(Object.keys(steps).map((name) => [name, [] as Measured[]]));
+  for (let round = 0; round < rounds; round++) {
+    const account = await newAccount(service);
+    for (const [name, { sent, expected }] of Object.entries(steps)) {
+      const repeated = name === 'unchanged again' ? 8 : 1;
+      for (let i = 0; i < repeated; i++) {
+        // Before the push: it is to read the rows that the push reads.
+        const reading = expected.created ? 0 : await service.floor(account, bodyOf(sent));
+        const pushed = await watched(service, account, sent, expected);
+        const floor = expected.created ? await copyOf(service, account) : reading;
+        measured.get(name)?.push({ ...pushed, floor });
+        // Or the database would do so by itself, beside whatever comes next.
+        if (expected.created) await service.pool`vacuum analyze`;
+      }
+    }
   }
-  return [
-    against('First creation of 20,000 users (floor: COPY of its rows)', pushes, floor, 2),
-    against('– the very first of a new installation, after a push of 10 users', [coldMs], floor, 3),
-  ];
+  return [...measured].map(([name, list]) => {
+    const [times, floors] = [list.map(({ ms }) => ms), list.map(({ floor }) => floor)];
+    say(`${users} users, ${name}: ${time(median(times))}, floor ${time(median(floors))}`);
+    const demand = { 'first creation': 2, 'unchanged again': 1.5 }[name];
+    const atMost = users === Math.max(...sizes) ? demand : undefined;
+    const row = against(`${users.toLocaleString('en')} users, ${name}`, times, floors, atMost);
+    const peaks = list.map(({ memory }) => memory);
+    return { ...row, ...memoryCell(peaks, idleMemory) };
+  });
+}
+
+/** Milliseconds, and the bytes of the service at most, of a push; the milliseconds of its floor. */
+type Measured = { ms: number; memory: number | undefined; floor: number };
+
+async function watched(
+  service: Service,
+  account: Account,
+  company: Company,
+  expected: Partial<Summary['users']>,
+): Promise<Omit<Measured, 'floor'>> {
+  const body = bodyOf(company);
+  const endWatch = service.memory.watch();
+  const [ms] = await timed(() => push(service, account, body, expected));
+  return { ms, memory: endWatch()?.service };
+}
+
+function memoryCell(peaks: (number | undefined)[], idle: number): Partial<Row> {
+  const known = peaks.filter((peak) => peak !== undefined);
+  return known.length > 0 ? { memory: megabytes(Math.max(...known) - idle) } : {};
+}
+
+/** The floor of a first creation: the rows that it has written, written once more by COPY alone, for another account. */
+async function copyOf(service: Service, pushed: Account): Promise<number> {
+  const tables = await rowsWritten(service.pool, pushed, await newAccount(service));
+  const [ms] = await timed(() => copyTables(service.pool, tables));
+  return ms;
 }
 
 type TableRows = { table: string; columns: string[]; rows: (string | number | null)[][] };
@@ -146,56 +168,12 @@ async function copyTables(pool: Pool, tables: TableRows[]): Promise<void> {
   });
 }
 
-/** The floor: a bare route that takes the same bytes, parses them, and reads the rows to compare them with. */
-async function measureUnchanged({ service, company, whole, settled, say }: Scene): Promise<Row[]> {
-  const pushes: number[] = [];
-  const floor: number[] = [];
-  const parsing: number[] = [];
-  for (let round = 0; round < 25; round++) {
-    const [ms] = await timed(() => push(service, settled, whole, { unchanged: company.users.length }));
-    const [least] = await timed(() => service.floor(settled, whole));
-    const [parse] = await timed(() => JSON.parse(whole.toString()) as unknown);
-    if (round < 5) continue; // both are new to it
-    pushes.push(ms);
-    floor.push(least);
-    parsing.push(parse);
-  }
-  say(`nothing changed: ${time(median(pushes))}, floor ${time(median(floor))}`);
-  return [
-    against(
-      'The same again, nothing changed (floor: a route that parses it and reads the state)',
-      pushes,
-      floor,
-      1.5,
-    ),
-    { what: '– of both: JSON.parse', measured: time(median(parsing)) },
-  ];
-}
-
-async function measureUpdates({ service, company, settled, say }: Scene): Promise<Row[]> {
-  const dry: number[] = [];
-  const real: number[] = [];
-  for (let round = 0; round < 6; round++) {
-    // Each round gives the same 1,000 users another name than they have.
-    const changed = renamed(company, 1000, `round-${round}`);
-    const [dryBody, realBody] = [bodyOf(changed, { ...most, validateOnly: true }), bodyOf(changed)];
-    const changes = { updated: 1000, unchanged: company.users.length - 1000 };
-    dry.push((await timed(() => push(service, settled, dryBody, changes)))[0]);
-    real.push((await timed(() => push(service, settled, realBody, changes)))[0]);
-  }
-  say(`1,000 updates: dry ${time(median(dry))}, real ${time(median(real))}`);
-  return [
-    { what: '1,000 of 20,000 users changed, dry run', measured: time(median(dry)) },
-    { what: '1,000 of 20,000 users changed, applied', measured: time(median(real)) },
-  ];
-}
-
 /** What another account's reader notices of pushes of every kind, one after another. The floor: no pushes. */
-async function measureOthers({ service, company, whole, idleMemory, say }: Scene): Promise<Row[]> {
+async function measureOthers({ service, company, idleMemory, say }: Scene): Promise<Row[]> {
   const reader = await newAccount(service);
-  await push(service, reader, bodyOf(makeCompany(100)), { created: 100 }); // ten groups
+  await push(service, reader, bodyOf(makeCompany({ users: 100, groups: 10 })), { created: 100 });
   const ask = () => service.askSteadily('/v1/groups', reader.token, 50);
-  const changed = bodyOf(renamed(company, 1000, 'changed'));
+  const [whole, changed] = [bodyOf(company), bodyOf(renamed(company, 1000, 'changed'))];
   const endIdle = ask();
   await sleep(6000);
   const idle = await endIdle();
@@ -228,9 +206,15 @@ async function measureOthers({ service, company, whole, idleMemory, say }: Scene
     ...(peak
       ? [
           {
-            what: 'Memory, those pushes: peak of the service above idle (floor: idle)',
+            what: 'Memory of the service during those pushes, peak above idle (floor: idle)',
             measured: megabytes(peak.service - idleMemory),
             floor: megabytes(idleMemory),
+            demand: '≤ 400 MB',
+            holds: peak.service - idleMemory <= maxMemory,
+          },
+          {
+            what: "Memory of PostgreSQL's processes during those pushes",
+            measured: megabytes(peak.database),
           },
         ]
       : []),
@@ -238,10 +222,11 @@ async function measureOthers({ service, company, whole, idleMemory, say }: Scene
 }
 
 /** Small pushes to another account, one after another, while a first creation runs. */
-async function measureTwoAtOnce({ service, company, whole, say }: Scene): Promise<Row[]> {
+async function measureTwoAtOnce({ service, company, say }: Scene): Promise<Row[]> {
   const [large, small] = [await newAccount(service), await newAccount(service)];
+  const whole = bodyOf(company);
   const bodies = ['Anna', 'Åsa'].map((lastName) => {
-    const { groups, users } = makeCompany(1);
+    const { groups, users } = makeCompany({ users: 1, groups: 1 });
     return bodyOf({ groups, users: users.map((user) => ({ ...user, lastName })) });
   });
   const pushSmall = (i: number) =>
