@@ -72,21 +72,15 @@ export function openApiDocument(name: InterfaceName, server: string): Json {
 }
 
 function describeOperation(operation: Operation, schemas: Json): Json {
-  const parameters = Object.entries(
-    (operation.query as TSchema & { properties: Record<string, TSchema> }).properties,
-  );
-  const required = (operation.query as { required?: string[] }).required ?? [];
   return {
     operationId: operation.operationId,
     tags: [operation.interface],
     summary: operation.summary,
     description: operation.description,
-    parameters: parameters.map(([name, schema]) => ({
-      name,
-      in: 'query',
-      required: required.includes(name),
-      schema: named(schema, schemas),
-    })),
+    parameters: [
+      ...describeParameters('path', operation.params, schemas),
+      ...describeParameters('query', operation.query, schemas),
+    ],
     ...(operation.body && {
       requestBody: { required: true, content: json(named(operation.body, schemas)) },
     }),
@@ -100,6 +94,19 @@ function describeOperation(operation: Operation, schemas: Json): Json {
       ),
     },
   };
+}
+
+function describeParameters(place: 'path' | 'query', schema: TSchema | undefined, schemas: Json): Json[] {
+  const { properties = {}, required = [] } = (schema ?? {}) as {
+    properties?: Record<string, TSchema>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, one]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    schema: named(one, schemas),
+  }));
 }
 
 const json = (schema: unknown): Json => ({ 'application/json': { schema } });

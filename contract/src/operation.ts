@@ -11,11 +11,14 @@ export type InterfaceName = 'data' | 'organization' | 'upload';
 export type Operation = {
   interface: InterfaceName;
   method: 'GET' | 'POST';
+  /** What varies in it stands in braces: `/v1/kpis/{kpiId}/values`. */
   path: string;
   operationId: string;
   summary: string;
   description: string;
   scope: Scope;
+  /** The parts of the path in braces: an object schema with each of their names. */
+  params?: TSchema;
   /** The query parameters: an object schema that allows nothing else (decision 6). */
   query: TSchema;
   body?: TSchema;

@@ -43,6 +43,8 @@ export const detailTypes = {
   'unsupported media type': 'The content type or encoding is not one that this address takes.',
   'too large': 'The body is larger than allowed, as sent or unpacked.',
   'bad request': 'The request breaks the rules of HTTP.',
+  'too many requests':
+    'The token has made all the requests that it has in a minute. Try again after `Retry-After`.',
   unavailable:
     'The service is starting, stopping, busy or without its database. Try again after `Retry-After`.',
   'internal error': 'A defect of Soundings. The id finds it in the log.',
@@ -93,6 +95,13 @@ export const detailTypes = {
   'group not found': 'The account has no such group.',
   'run not found': 'The account has no such run.',
   'run not held': 'Only a held run can be approved.',
+  'week not found': 'Nothing was asked in that week.',
+  'week closed': 'The week is closed: its figures are published, and nothing can be added to it.',
+  'not asked': 'The person is not asked this question, or the week has closed.',
+  'question changed': 'A question that is there keeps its type and options.',
+  'kpi not found': 'The account has no such KPI.',
+  'invalid history': 'A line of a history file is not as it should be; the message names it.',
+
   'externalId taken': 'The account has a user or group with this externalId already.',
   'email taken': 'The account has a user with this e-mail address already.',
 

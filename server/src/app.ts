@@ -3,12 +3,15 @@ import type { Config } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import type { Log } from './base/log.ts';
 import { callerOf } from './accounts/callers.ts';
+import { meterTokens } from './accounts/usage.ts';
 import { asFault, openPool, type Pool } from './db/db.ts';
 import { isMigrated, migrate } from './db/migrate.ts';
 import { serveDocuments } from './http/pages.ts';
 import { createServer, type Server } from './http/server.ts';
 import { type Jobs, startJobs } from './jobs/jobs.ts';
 import { serveGroups } from './people/groups.routes.ts';
+import { serveData } from './results/data.routes.ts';
+import { closeEndedWeeks } from './results/publish.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import { openPushes } from './sync/pushes.ts';
 import { forgetOldRuns } from './sync/runs.ts';
@@ -24,15 +27,16 @@ export type App = {
 
 /**
  * Listens at once, answering 503 until the database is there and migrated: `databaseUrl` may still be under way,
- * so that nobody who asks early is refused the connection.
+ * so that nobody who asks early is refused the connection. `now` is the time, in ms, by which requests are counted.
  */
 export async function startApp(
-  config: Pick<Config, 'host' | 'port' | 'tls' | 'trustProxy' | 'publicUrl'>,
+  config: Pick<Config, 'host' | 'port' | 'tls' | 'trustProxy' | 'publicUrl' | 'corsOrigins' | 'rateLimit'>,
   databaseUrl: Promise<string>,
   log: Log,
+  now: () => number = Date.now,
 ): Promise<App> {
   const pool = databaseUrl.then((url) => openPool(url, 10));
-  const pushes = databaseUrl.then((url) => openPushes(url, log));
+  const pushes = databaseUrl.then((url) => openPushes(new URL('worker.ts', import.meta.url), url, log));
   for (const opening of [pool, pushes]) opening.catch(() => {}); // start() tells why
   let jobs: Jobs | undefined;
   let isStarted = false;
@@ -45,8 +49,11 @@ export async function startApp(
     isStarted: () => isStarted,
     isReady: async () => isStarted && isMigrated(await pool),
     authenticate: async (authorization, scope) => callerOf(await pool, authorization, scope),
+    count: meterTokens(pool, config.rateLimit, now, log),
+    corsOrigins: config.corsOrigins,
   });
   serveGroups(server, pool);
+  serveData(server, pool, now);
   serveOrganization(server, pushes);
   serveDocuments(server.app, config.publicUrl);
   const address = await listen(server, config);
@@ -57,6 +64,7 @@ export async function startApp(
     if (applied.length > 0) log.info({ applied }, 'The database was migrated');
     const recurring = [
       { name: 'forget old runs', cron: '17 3 * * *', work: async () => forgetOldRuns(await pool) },
+      { name: 'close weeks', cron: '*/5 * * * *', work: async () => closeEndedWeeks(await pool, now()) },
     ];
     jobs = await startJobs(await databaseUrl, recurring, log);
     isStarted = true;

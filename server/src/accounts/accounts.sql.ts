@@ -90,6 +90,7 @@ export async function updateAccount(
 
 /** Waits until no one else writes users or groups of the account; held to the end of the transaction. */
 export async function lockAccountRow(tx: Transaction, accountId: AccountId): Promise<boolean> {
-  const rows = await tx`select 1 from accounts where account_id = ${accountId} for no key update`;
+  const rows = await tx`
+    update accounts set version = version + 1 where account_id = ${accountId} returning 1`;
   return rows.length > 0;
 }

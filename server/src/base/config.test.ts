@@ -42,6 +42,8 @@ describe('the defaults', () => {
     tls: undefined,
     trustProxy: [],
     publicUrl: 'http://127.0.0.1:8080',
+    corsOrigins: [],
+    rateLimit: 600,
     logLevel: 'info',
     shutdownSeconds: 60,
   };
@@ -76,6 +78,12 @@ describe('the values', () => {
     expect(key('databaseUrl', { DATABASE_URL: 'postgres://u:p@h/d' })).toBe('postgres://u:p@h/d');
     expect(key('logLevel', { LOG_LEVEL: 'silent' })).toBe('silent');
     expect(key('shutdownSeconds', { SHUTDOWN_SECONDS: '0' })).toBe(0);
+    expect(key('rateLimit', { RATE_LIMIT: '0' })).toBe(0);
+    expect(key('corsOrigins', { CORS_ORIGINS: '*' })).toEqual(['*']);
+    expect(key('corsOrigins', { CORS_ORIGINS: 'https://a.example, http://localhost:3000' })).toEqual([
+      'https://a.example',
+      'http://localhost:3000',
+    ]);
     expect(key('trustProxy', { TRUST_PROXY: '10.0.0.1, 192.0.2.0/24,::1' })).toEqual([
       '10.0.0.1',
       '192.0.2.0/24',
@@ -95,6 +103,16 @@ describe('the values', () => {
     ['LOG_LEVEL', 'verbose'],
     ['ALLOW_PLAIN_HTTP', 'true'],
     ['PUBLIC_URL', 'surveys.example.com'],
+    ['CORS_ORIGINS', 'a.example'],
+    ['CORS_ORIGINS', 'https://a.example/'],
+    ['CORS_ORIGINS', 'https://A.example'],
+    ['CORS_ORIGINS', 'https://a.example:443'],
+    ['CORS_ORIGINS', 'https://a.example, *'],
+    ['CORS_ORIGINS', 'null'],
+    ['CORS_ORIGINS', 'file:///tmp'],
+    ['RATE_LIMIT', '-1'],
+    ['RATE_LIMIT', '1e3'],
+    ['RATE_LIMIT', 'none'],
     ['TRUST_PROXY', 'proxy.example.com'],
     ['TRUST_PROXY', '10.0.0.0/33'],
     ['TRUST_PROXY', 'true'],
@@ -140,6 +158,8 @@ describe('NAME_FILE', () => {
       TRUST_PROXY: '::1',
       ALLOW_PLAIN_HTTP: '1',
       PUBLIC_URL: 'https://p',
+      CORS_ORIGINS: 'https://a.example',
+      RATE_LIMIT: '5',
       LOG_LEVEL: 'warn',
       SHUTDOWN_SECONDS: '9',
     };

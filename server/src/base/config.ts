@@ -5,7 +5,7 @@ import { Fault } from './errors.ts';
 
 type Setting = {
   name: string;
-  kind: 'text' | 'port' | 'seconds' | 'switch' | 'level' | 'url' | 'addresses';
+  kind: 'text' | 'port' | 'seconds' | 'switch' | 'level' | 'url' | 'addresses' | 'origins' | 'count';
   fallback: string;
   secret?: true;
   sentence: string;
@@ -46,6 +46,19 @@ export const settings = [
       'The address that customers see, such as https://surveys.example.com. Default: where it listens.',
   },
   {
+    name: 'CORS_ORIGINS',
+    kind: 'origins',
+    fallback: '',
+    sentence:
+      'Origins, separated by commas, whose pages may read the data interface in a browser, or * for all. Default: none.',
+  },
+  {
+    name: 'RATE_LIMIT',
+    kind: 'count',
+    fallback: '600',
+    sentence: 'How many requests a minute a token has at the data interface; 0: any number.',
+  },
+  {
     name: 'LOG_LEVEL',
     kind: 'level',
     fallback: 'info',
@@ -69,6 +82,8 @@ export type Config = {
   tls: { cert: string; key: string } | undefined;
   trustProxy: string[];
   publicUrl: string;
+  corsOrigins: string[];
+  rateLimit: number;
   logLevel: LogLevel;
   shutdownSeconds: number;
 };
@@ -85,9 +100,7 @@ export function readConfig(env: Environment): Config {
     settings.map((setting) => [setting.name, readSetting(setting, env, faults)]),
   ) as Record<(typeof settings)[number]['name'], string>;
   const tls = readTls(value.TLS_CERT_FILE, value.TLS_KEY_FILE, faults);
-  const trustProxy = value.TRUST_PROXY.split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
+  const trustProxy = listOf(value.TRUST_PROXY);
   if (!tls && trustProxy.length === 0 && value.ALLOW_PLAIN_HTTP !== '1' && !isLoopback(value.HOST)) {
     faults.push(
       `HOST is ${value.HOST}, and tokens would cross the network in plain HTTP. Set TLS_CERT_FILE and TLS_KEY_FILE, ` +
@@ -113,9 +126,18 @@ export function readConfig(env: Environment): Config {
       /\/+$/,
       '',
     ),
+    corsOrigins: listOf(value.CORS_ORIGINS),
+    rateLimit: Number(value.RATE_LIMIT),
     logLevel: value.LOG_LEVEL as LogLevel,
     shutdownSeconds: Number(value.SHUTDOWN_SECONDS),
   };
+}
+
+function listOf(value: string): string[] {
+  return value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
 }
 
 function readSetting(setting: Setting, env: Environment, faults: string[]): string {
@@ -153,6 +175,12 @@ function unlike(kind: Setting['kind'], value: string): string | undefined {
       return value.split(',').every((part) => isAddressRange(part.trim()))
         ? undefined
         : 'a list of addresses or ranges, such as 10.0.0.0/8, separated by commas';
+    case 'origins':
+      return value === '*' || value.split(',').every((part) => isOrigin(part.trim()))
+        ? undefined
+        : '* or a list of origins, such as https://example.com, separated by commas';
+    case 'count':
+      return /^\d{1,6}$/.test(value) ? undefined : 'a number (0 to 999999)';
     case 'text':
       return undefined;
   }
@@ -177,6 +205,11 @@ function readFile(setting: string, file: string, faults: string[]): string {
     faults.push(`${setting} names ${file}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`);
     return '';
   }
+}
+
+/** As a browser writes it in the Origin header, with which it is compared. */
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
 function isLoopback(host: string): boolean {

@@ -10,6 +10,7 @@ export type FaultKind =
   | 'not_found' // absent, or another account's: the same words
   | 'conflict' // the state has moved on
   | 'too_large' // beyond a stated size
+  | 'too_many' // more in a time than allowed; try again when it is over
   | 'unavailable'; // cannot be served now; try again
 
 /** Codes are the types of details: listed in docs/errors.md and never given a second meaning. */
@@ -21,16 +22,19 @@ export class Fault extends Error {
   readonly kind: FaultKind;
   readonly code: FaultCode;
   readonly details: Detail[];
+  /** Seconds after which to try again, where they are known. */
+  readonly retryAfter: number | undefined;
 
   constructor(
     kind: FaultKind,
     code: FaultCode,
     message: string,
-    options: { details?: Detail[]; cause?: unknown } = {},
+    options: { details?: Detail[]; retryAfter?: number; cause?: unknown } = {},
   ) {
     super(message, { cause: options.cause });
     this.kind = kind;
     this.code = code;
     this.details = options.details ?? [];
+    this.retryAfter = options.retryAfter;
   }
 }

@@ -18,7 +18,16 @@ export type JsonValue = null | boolean | number | string | JsonValue[] | { [key:
  */
 export function parseJson(bytes: Uint8Array): { value: JsonValue } | { fault: Fault } {
   try {
-    const text = decode(bytes);
+    return parseText(decode(bytes));
+  } catch (error) {
+    if (error instanceof Refusal) return { fault: error.detail };
+    throw error;
+  }
+}
+
+/** The same of a text that was decoded already. */
+export function parseText(text: string): { value: JsonValue } | { fault: Fault } {
+  try {
     check(text);
     return { value: JSON.parse(text) as JsonValue };
   } catch (error) {

@@ -17,6 +17,7 @@ import { openLog } from '../base/log.ts';
 import { createUser } from '../people/people.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { databaseAt } from '../testing/postgres.ts';
+import { testConfig } from '../testing/world.ts';
 import { inTransaction, openPool, type Pool } from './db.ts';
 import { isMigrated, migrate, migrations } from './migrate.ts';
 
@@ -204,14 +205,7 @@ describe('PostgreSQL 15, the oldest that DATABASE_URL may name', () => {
     if (url === undefined)
       return context.skip('SKIPPED: there is no user postgres, and PostgreSQL does not run as root');
     const pool = connect(url);
-    const config = {
-      host: '127.0.0.1',
-      port: 0,
-      tls: undefined,
-      trustProxy: [],
-      publicUrl: 'http://localhost',
-    };
-    const app = await startApp(config, Promise.resolve(url), openLog('error'));
+    const app = await startApp(testConfig, Promise.resolve(url), openLog('error'));
     onTestFinished(() => app.stop(5));
     await app.started;
     expect((await pool`show server_version`)[0]?.['server_version']).toMatch(/^15\./);

@@ -12,6 +12,7 @@ const statuses: Record<FaultKind, number> = {
   not_found: 404,
   conflict: 409,
   too_large: 413,
+  too_many: 429,
   unavailable: 503,
 };
 
@@ -23,7 +24,7 @@ export function faultAnswer(fault: Fault, id: string, face: InterfaceName): Answ
   const status = fault.kind === 'unauthenticated' && face !== 'data' ? 400 : statuses[fault.kind];
   const headers: Record<string, string> = {};
   if (status === 401) headers['www-authenticate'] = 'Bearer realm="soundings"';
-  if (status === 503) headers['retry-after'] = retryAfter;
+  if (status === 429 || status === 503) headers['retry-after'] = String(fault.retryAfter ?? retryAfter);
   return { status, headers, body: problem(id, fault.code, fault.message, fault.details) };
 }
 

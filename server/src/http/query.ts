@@ -1,4 +1,5 @@
-// Query parameters, to the letter (decision 6): nothing unknown, nothing twice, nothing converted by guessing.
+// Parameters of the query and of the path, to the letter (decisions 6 and 7): nothing unknown, nothing twice, nothing
+// converted by guessing, no U+0000.
 import type { Detail } from '@soundings/contract/problem.ts';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -6,7 +7,7 @@ import { Fault } from '../base/errors.ts';
 
 type QueryReader = (query: Record<string, unknown>) => Record<string, string>;
 
-/** Makes the reader of an operation's query parameters from their object schema. The reader throws a Fault. */
+/** Makes the reader of an operation's parameters from their object schema. The reader throws a Fault. */
 export function queryReader(schema: TSchema): QueryReader {
   const { properties, required = [] } = schema as TSchema & {
     properties: Record<string, TSchema & { description?: string }>;
@@ -28,7 +29,8 @@ export function queryReader(schema: TSchema): QueryReader {
     if (Array.isArray(value)) {
       return { type: 'repeated parameter', message: `"${name}" is given more than once.`, path: name };
     }
-    if (check.Check(value)) return undefined;
+    // No text of ours holds U+0000, and PostgreSQL takes none.
+    if (check.Check(value) && !String(value).includes('\0')) return undefined;
     const wanted = properties[name]?.description ?? '';
     return {
       type: 'invalid parameter',

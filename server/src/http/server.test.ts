@@ -22,7 +22,7 @@ import { newToken } from '../base/secrets.ts';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/people.ts';
 import { openTestDatabase } from '../testing/database.ts';
-import { type Answer, openWorld, type TestAccount, type World } from '../testing/world.ts';
+import { type Answer, openWorld, testConfig, type TestAccount, type World } from '../testing/world.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -797,14 +797,7 @@ describe('GET /health/live and /health/ready', () => {
   test('until the database is there: live, not ready, every request 503 with Retry-After; then it serves', async () => {
     const database = await openTestDatabase();
     const url = Promise.withResolvers<string>();
-    const config = {
-      host: '127.0.0.1',
-      port: 0,
-      tls: undefined,
-      trustProxy: [],
-      publicUrl: 'http://localhost',
-    };
-    const app = await startApp(config, url.promise, openLog('silent'));
+    const app = await startApp(testConfig, url.promise, openLog('silent'));
     onTestFinished(async () => {
       await app.stop(5);
       await database.close();
@@ -965,7 +958,9 @@ describe('GET /v1/openapi/….json', () => {
         at: `${operation.method} ${operation.path}`,
         id: operation.operationId,
         statuses: ['200', ...Object.keys(operation.errors)],
-        parameters: Object.keys((operation.query as unknown as { properties: object }).properties),
+        parameters: [operation.params, operation.query].flatMap((schema) =>
+          Object.keys((schema as { properties?: object } | undefined)?.properties ?? {}),
+        ),
         body: operation.body !== undefined,
       }));
       expect(described).toEqual(wanted);

@@ -1,5 +1,6 @@
 // The HTTP(S) server: everything that holds for every route stands here. Request ids, the token before the body,
-// strict parameters, one error body, a log without secrets, and a shutdown that loses no request.
+// strict parameters, one error body, a log without secrets, and a shutdown that loses no request. For the data
+// interface also: requests counted, answers packed and with an ETag, pages of other origins let in.
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { InterfaceName, Operation, Scope } from '@soundings/contract/operation.ts';
@@ -13,15 +14,18 @@ import { Fault } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import { asFault } from '../db/db.ts';
+import { LongAnswer, sendLong, sendValue, withoutTraits } from './answers.ts';
+import { corsHeaders, preflightHeaders } from './origins.ts';
 import { type Answer, defectAnswer, faultAnswer, problem, protocolAnswer, retryAfter } from './problems.ts';
 import { queryReader } from './query.ts';
 
 /** Who asks: a token, and the account that it is of. */
 export type Caller = { accountId: number; tokenId: number };
 
-/** What a handler is given; `query` holds the parameters as texts, checked against the operation. */
+/** What a handler is given; `params` and `query` hold texts, decoded and checked against the operation. */
 export type Ask = {
   caller: Caller;
+  params: Record<string, string>;
   query: Record<string, string>;
   body: Buffer | undefined;
   request: FastifyRequest;
@@ -34,6 +38,10 @@ export type ServerOptions = {
   trustProxy: string[];
   /** Finds the caller by the Authorization header, or throws a Fault. */
   authenticate: (authorization: string | undefined, scope: Scope) => Promise<Caller>;
+  /** Counts a request of the data interface; throws a Fault when the caller has no more. */
+  count: (caller: Caller) => Promise<void>;
+  /** The origins whose pages may read the data interface; `*`: all. None: the service says nothing of origins. */
+  corsOrigins: string[];
   /** Whether the service has started; until then every request gets 503. */
   isStarted: () => boolean;
   /** Whether requests can be served now: the database is reached, and migrated. */
@@ -45,7 +53,10 @@ export type ServeOptions = { bodyLimit?: number; encodings?: string[] };
 
 export type Server = {
   app: FastifyInstance;
-  /** Registers an operation of the contract. */
+  /**
+   * Registers an operation of the contract. What its handler returns is the answer: a value, sent as JSON; for the data
+   * interface also text or bytes of JSON, or a LongAnswer.
+   */
   serve(operation: Operation, handler: (ask: Ask) => Promise<unknown>, options?: ServeOptions): void;
   /** Ends running requests, refuses new ones with 503, then closes; after `seconds` it closes all the same. */
   shutDown(seconds: number): Promise<void>;
@@ -70,6 +81,10 @@ export function createServer(options: ServerOptions): Server {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(headersOf(request.id));
     traffic.begin(reply);
+    // First, so that a page can read every refusal.
+    if (request.routeOptions.config.face === 'data' && options.corsOrigins.length > 0) {
+      corsHeaders(request, reply, options.corsOrigins);
+    }
     if (!request.routeOptions.config.always && (!options.isStarted() || traffic.isDraining())) {
       if (traffic.isDraining()) reply.header('connection', 'close');
       const what = traffic.isDraining() ? 'stopping' : 'starting';
@@ -85,8 +100,10 @@ export function createServer(options: ServerOptions): Server {
 
   return {
     app,
-    serve: (operation, handler, serveOptions = {}) =>
-      serve(app, options.authenticate, operation, handler, serveOptions),
+    serve(operation, handler, serveOptions = {}) {
+      serve(app, options, operation, handler, serveOptions);
+      if (operation.interface === 'data' && options.corsOrigins.length > 0) servePreflight(app, operation);
+    },
     async shutDown(seconds) {
       await traffic.drain(seconds);
       const closed = app.close();
@@ -103,6 +120,8 @@ function newFastify({ tls, trustProxy, log }: ServerOptions): FastifyInstance {
     trustProxy: trustProxy.length > 0 ? trustProxy : false,
     loggerInstance: log as never,
     logController: new LogController({ disableRequestLogging: true }),
+    // A part of an address is as long as the address may be: whoever answers for it says that there is no such thing.
+    routerOptions: { maxParamLength: 16_384 },
     genReqId: () => newId(),
     requestTimeout: 300_000,
     return503OnClosing: false,
@@ -156,33 +175,55 @@ function newTraffic() {
 
 function serve(
   app: FastifyInstance,
-  authenticate: ServerOptions['authenticate'],
+  { authenticate, count, log }: ServerOptions,
   operation: Operation,
   handler: (ask: Ask) => Promise<unknown>,
   { bodyLimit, encodings = [] }: ServeOptions,
 ): void {
   const readQuery = queryReader(operation.query);
+  const readParams = operation.params && queryReader(operation.params);
+  const isData = operation.interface === 'data';
   app.route({
-    method: operation.method,
-    url: operation.path,
+    // HEAD by name: what Fastify makes of GET for it would read a stream to its end, and give a 304 a length.
+    method: operation.method === 'GET' ? ['GET', 'HEAD'] : operation.method,
+    exposeHeadRoute: false,
+    url: addressOf(operation),
     config: { face: operation.interface },
     ...(bodyLimit !== undefined && { bodyLimit }),
     // Before the body is read: nobody without a token can make us hold 64 MB.
     onRequest: async (request) => {
       request.caller = await authenticate(request.headers.authorization, operation.scope);
+      if (isData) await count(request.caller);
+      readParams?.(request.params as Record<string, unknown>);
       readQuery(request.query as Record<string, unknown>);
       const encoding = request.headers['content-encoding'];
       if (encoding !== undefined && !encodings.includes(encoding.toLowerCase())) throw unsupported;
     },
-    handler: (request, reply) =>
-      handler({
+    handler: async (request, reply) => {
+      const answer = await handler({
         caller: request.caller as Caller,
+        params: request.params as Record<string, string>,
         query: request.query as Record<string, string>,
         body: request.body as Buffer | undefined,
         request,
         reply,
-      }),
+      });
+      if (!isData) return answer;
+      return answer instanceof LongAnswer
+        ? sendLong(request, reply, log, answer)
+        : sendValue(request, reply, answer);
+    },
   });
+}
+
+/** The address of an operation as Fastify writes it: `/v1/kpis/:kpiId/values`. */
+const addressOf = ({ path }: Operation) => path.replace(/\{(\w+)\}/g, ':$1');
+
+/** What a browser asks before it lets a page of another origin ask: no token, no body. */
+function servePreflight(app: FastifyInstance, operation: Operation): void {
+  app.options(addressOf(operation), { config: { face: operation.interface } }, async (_request, reply) =>
+    reply.code(204).headers(preflightHeaders).send(),
+  );
 }
 
 /** Which methods each registered address has; filled as routes are registered. */
@@ -198,11 +239,20 @@ function methodsByAddress(app: FastifyInstance): Map<string, Set<string>> {
 
 /** An address that is not served: not at all, or not by this method. */
 function notServed(request: FastifyRequest, methods: Map<string, Set<string>>): Answer {
-  const present = methods.get(request.url.replace(/\?.*/s, ''));
-  if (!present) return protocolAnswer(404, request.id);
+  const address = request.url.replace(/\?.*/s, '');
+  const present = methods.get(address) ?? [...methods].find(([pattern]) => isAt(pattern, address))?.[1];
+  if (!present || present.has(request.method)) return protocolAnswer(404, request.id);
   const allow = [...present].toSorted().join(', ');
   const message = `This address takes ${allow} only.`;
   return { status: 405, headers: { allow }, body: problem(request.id, 'method not allowed', message) };
+}
+
+/** Whether an address is one of those that a pattern such as /v1/kpis/:kpiId/values stands for. */
+function isAt(pattern: string, address: string): boolean {
+  const [wanted, given] = [pattern.split('/'), address.split('/')];
+  return (
+    wanted.length === given.length && wanted.every((part, i) => part.startsWith(':') || part === given[i])
+  );
 }
 
 /** How long, in ms, the database may take to say that it is there. */
@@ -226,7 +276,7 @@ const headersOf = (id: string) => ({ 'x-request-id': id, 'x-content-type-options
 function send(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
   // An answer before the whole body has come: the rest would be read as the next request.
   if (status === 413 || status === 415) reply.header('connection', 'close');
-  return reply
+  return withoutTraits(reply)
     .code(status)
     .headers({ ...headersOf(body.id), ...headers })
     .header('content-type', 'application/json; charset=utf-8')

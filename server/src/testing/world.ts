@@ -34,16 +34,24 @@ export type World = {
   close(): Promise<void>;
 };
 
-export async function openWorld(log: Log = openLog('error')): Promise<World> {
+export const testConfig: Parameters<typeof startApp>[0] = {
+  host: '127.0.0.1',
+  port: 0,
+  tls: undefined,
+  trustProxy: [],
+  publicUrl: 'http://localhost',
+  corsOrigins: [],
+  rateLimit: 0,
+};
+
+/** `overrides` are settings other than those of testConfig; `now` is the service's clock. */
+export async function openWorld(
+  log: Log = openLog('error'),
+  overrides: Partial<typeof testConfig> = {},
+  now: () => number = Date.now,
+): Promise<World> {
   const database = await openTestDatabase();
-  const config = {
-    host: '127.0.0.1',
-    port: 0,
-    tls: undefined,
-    trustProxy: [],
-    publicUrl: 'http://localhost',
-  };
-  const app = await startApp(config, Promise.resolve(database.url), log);
+  const app = await startApp({ ...testConfig, ...overrides }, Promise.resolve(database.url), log, now);
   await app.started;
   const { pool } = database;
 

@@ -1,0 +1,110 @@
+// How the answers of the data interface travel (decision A17): packed as the client accepts, long ones in bounded
+// memory, and with an ETag that makes an unchanged repeat a 304.
+import { createHash } from 'node:crypto';
+import { pipeline, Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Fault } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { asFault } from '../db/db.ts';
+import { acceptedEncoding, type Encoding, pack, packer } from './encoding.ts';
+import { vary } from './origins.ts';
+
+/** Bytes up to which an answer fits a packet anyhow, and is not packed. */
+const smallBytes = 1024;
+
+/** How long, in ms, a long answer may stand still before it ends: it holds what it reads from, a connection perhaps. */
+const stallPatience = 60_000;
+
+/**
+ * An answer too long to be held: its pieces (some KB each: every one costs a turn) are asked for as fast as the client
+ * takes them. `tag` is any text that changes when the answer does; a client that has the answer gets 304, and HEAD its
+ * headers, without `pieces` being called. When the client goes away, or no byte moves for a minute, the pieces end as by
+ * `return`. If they fail before anything was sent, the error is answered; later the connection breaks, so that nobody
+ * takes a part for the whole.
+ */
+export class LongAnswer {
+  readonly tag: string;
+  readonly pieces: () => AsyncIterable<string>;
+
+  constructor(tag: string, pieces: () => AsyncIterable<string>) {
+    this.tag = tag;
+    this.pieces = pieces;
+  }
+}
+
+/** Answers with a value as JSON, or with the text or bytes that it is. The ETag is made of the bytes. */
+export async function sendValue(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  value: unknown,
+): Promise<FastifyReply> {
+  const isText = typeof value === 'string' || value instanceof Uint8Array;
+  const bytes = Buffer.from((isText ? value : JSON.stringify(value)) as string);
+  if (announce(request, reply, etagOf(bytes))) return reply.code(304).send();
+  if (bytes.length <= smallBytes) return withType(reply).send(bytes);
+  return withType(reply).send(await pack(settleEncoding(request, reply), bytes));
+}
+
+/** Answers with a LongAnswer, and logs it when that breaks off. */
+export function sendLong(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  log: Log,
+  { tag, pieces }: LongAnswer,
+): FastifyReply {
+  // With the account: two tokens may ask from one browser, which keeps what it has by address alone.
+  if (announce(request, reply, etagOf(`${request.caller?.accountId}\n${tag}`))) return reply.code(304).send();
+  const encoding = settleEncoding(request, withType(reply));
+  if (request.method === 'HEAD' || reply.raw.destroyed) return reply.send(); // destroyed: the client has gone
+  const source = Readable.from(pieces(), { objectMode: false });
+  const packing = packer(encoding);
+  const body = packing ? pipeline(source, packing, () => {}) : source; // a failure of the source fails the packing
+  request.raw.socket.setTimeout(stallPatience);
+  body.once('error', (error) => {
+    if (!reply.raw.headersSent) return; // answered, and logged, like any error
+    const level = asFault(error) instanceof Fault ? 'warn' : 'error';
+    log[level]({ requestId: request.id, err: error }, 'An answer broke off');
+    // Where the end of the connection is the end of the answer (nginx asks so), only a reset tells of the failure.
+    const { socket, httpVersion } = request.raw;
+    if (httpVersion === '1.0' && !('encrypted' in socket)) socket.resetAndDestroy();
+  });
+  return reply.send(body);
+}
+
+/** Takes back what an answer has said of itself, when an error takes its place. */
+export function withoutTraits(reply: FastifyReply): FastifyReply {
+  for (const name of ['etag', 'cache-control', 'content-encoding']) {
+    reply.removeHeader(name);
+    reply.raw.removeHeader(name); // a stream that fails has handed it on already
+  }
+  return reply;
+}
+
+/** Weak: one for all encodings of the same content. */
+function etagOf(content: Buffer | string): string {
+  return `W/"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
+}
+
+/** Sets the headers that a 304 shares with the answer, and says whether the client has what the ETag names. */
+function announce(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
+  reply.headers({ etag, 'cache-control': 'private, no-cache' });
+  vary(reply, 'Accept-Encoding');
+  const held = request.headers['if-none-match'];
+  if (held === undefined) return false;
+  if (held.trim() === '*') return true;
+  // Weak comparison: whether a tag is weak does not count.
+  return held.matchAll(/"[^"]*"/g).some(([opaque]) => opaque === etag.slice(2));
+}
+
+/** The encoding to pack the answer in, which its headers then name; none for what its handler has packed. */
+function settleEncoding(request: FastifyRequest, reply: FastifyReply): Encoding {
+  if (reply.hasHeader('content-encoding')) return 'identity';
+  const encoding = acceptedEncoding(request.headers['accept-encoding']);
+  if (encoding !== 'identity') reply.header('content-encoding', encoding);
+  return encoding;
+}
+
+function withType(reply: FastifyReply): FastifyReply {
+  if (reply.hasHeader('content-type')) return reply;
+  return reply.header('content-type', 'application/json; charset=utf-8');
+}
