@@ -1,5 +1,5 @@
 // Interface A, the read-only data interface (§2.1, §4.1).
-import { Type, type Static } from 'typebox';
+import { Type, type Static, type TSchema } from 'typebox';
 import type { Operation } from './operation.ts';
 
 export const NoParameters = Type.Object({}, { additionalProperties: false });
@@ -40,4 +40,255 @@ export const getGroups = {
   },
 } satisfies Operation;
 
-export const dataOperations: Operation[] = [getGroups];
+/** Written as true or false, and nothing else (decision 6). */
+const flag = (description: string) =>
+  Type.Optional(
+    Type.Enum(['true', 'false'], { description: `${description} Either true or false; default false.` }),
+  );
+
+const day = (description: string) =>
+  Type.Optional(
+    Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: `${description} A day, as YYYY-MM-DD.` }),
+  );
+
+const scopeParameters = {
+  groupId: Type.String({ minLength: 1, maxLength: 200, description: 'The id of a group of the account.' }),
+  includeSubgroups: flag('Whether all groups beneath the group are covered too.'),
+};
+const rangeParameters = {
+  fromDate: day(
+    'The first day of the range; goes with toDate. Every week that has a day in the range is covered.',
+  ),
+  toDate: day('The last day of the range; goes with fromDate.'),
+};
+const language = Type.Optional(
+  Type.String({
+    pattern: '^[A-Za-z]{2}$',
+    description:
+      'Two letters (ISO 639-1). Questions that are defined in that language are returned in it, others in their own.',
+  }),
+);
+const closed = { additionalProperties: false };
+
+export const Kpi = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    imageURL: Type.Optional(Type.String({ description: 'Left out where there is none.' })),
+  },
+  { title: 'Kpi' },
+);
+export type Kpi = Static<typeof Kpi>;
+
+export const Value = Type.Object(
+  {
+    groupId: Type.Integer(),
+    value: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], {
+      description: 'Null where it is withheld, for example with too few answers.',
+    }),
+    yearWeek: Type.String({ pattern: '^\\d{6}$', description: 'The ISO week, GGGGWW.' }),
+    date: Type.String({ format: 'date', description: 'The Monday of that week.' }),
+  },
+  { title: 'Value' },
+);
+export type Value = Static<typeof Value>;
+
+export const KpiValues = Type.Object({ kpi: Kpi, values: Type.Array(Value) }, { title: 'KpiValues' });
+export type KpiValues = Static<typeof KpiValues>;
+
+export const ResponseRateValues = Type.Object({ values: Type.Array(Value) }, { title: 'ResponseRateValues' });
+export type ResponseRateValues = Static<typeof ResponseRateValues>;
+
+export const Question = Type.Object(
+  {
+    id: Type.Integer({ description: 'Given once and never reused.' }),
+    question: Type.String({ description: 'Its text.' }),
+    type: Type.Integer({
+      minimum: 1,
+      maximum: 7,
+      description:
+        '1: scale 1–5; 2: scale 1–10; 3: recommendation 0–10; 4: yes/no; 5: single choice; 6: multiple choice; ' +
+        '7: free text.',
+    }),
+  },
+  { title: 'Question' },
+);
+export type Question = Static<typeof Question>;
+
+const countsOf = (description: string) =>
+  Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description });
+
+export const AnswerData = Type.Object(
+  {
+    value: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], {
+      description:
+        'Types 1–4: the mean of the answers, scaled to 0…1. Null for other types, and where it is withheld.',
+    }),
+    answers: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
+      description: 'How many answers it rests on. Null where it is withheld.',
+    }),
+    distribution: Type.Optional(
+      countsOf(
+        'How often each answer was given: by scale value, yes and no, or option id. Left out where it is withheld. It ' +
+          'can rest on fewer answers than the value: those are left out that would tell of too few people.',
+      ),
+    ),
+    enps: Type.Optional(
+      Type.Number({
+        minimum: -100,
+        maximum: 100,
+        description: 'Type 3: promoters (9, 10) minus detractors (0–6), in percent of the answers.',
+      }),
+    ),
+    options: Type.Optional(
+      Type.Record(Type.String(), Type.String(), { description: 'Types 5 and 6: option id to text.' }),
+    ),
+    individual: Type.Optional(
+      Type.Array(Type.Integer(), {
+        description:
+          'With granularData, types 1–4: the single answers on their own scale (yes 1, no 0), ascending.',
+      }),
+    ),
+  },
+  { title: 'AnswerData' },
+);
+export type AnswerData = Static<typeof AnswerData>;
+
+const byWeek = <T extends TSchema>(leaf: T) =>
+  Type.Record(Type.String(), leaf, { description: 'By ISO week, YYWW.' });
+const byGroup = <T extends TSchema>(leaf: T) =>
+  Type.Record(Type.String(), byWeek(leaf), { description: 'By group id.' });
+const byQuestion = <T extends TSchema>(leaf: T) =>
+  Type.Record(Type.String(), byGroup(leaf), { description: 'By question id.' });
+
+export const ResultsValues = Type.Object(
+  {
+    questions: Type.Array(Question),
+    values: Type.Array(byQuestion(AnswerData), { description: 'One map with all questions.' }),
+    comments: Type.Optional(
+      Type.Array(byQuestion(Type.Array(Type.String())), {
+        description: "With includeComments. A group's comments include those of the groups beneath it.",
+      }),
+    ),
+  },
+  { title: 'ResultsValues' },
+);
+export type ResultsValues = Static<typeof ResultsValues>;
+
+export const AskedQuestionsValues = Type.Object(
+  {
+    questions: Type.Array(Question),
+    askedquestions: Type.Array(byGroup(Type.Array(Type.Integer())), {
+      description: 'One map: the ids of the questions asked of a group in a week.',
+    }),
+  },
+  { title: 'AskedQuestionsValues' },
+);
+export type AskedQuestionsValues = Static<typeof AskedQuestionsValues>;
+
+const errors = {
+  ...getGroups.errors,
+  400: 'A query parameter that is missing, unknown, repeated or not as it should be, or half a range.',
+  404: 'No such group in the account.',
+  429: 'Too many requests of this token: try again after `Retry-After` seconds.',
+};
+
+export const getKpis = {
+  interface: 'data',
+  method: 'GET',
+  path: '/v1/kpis',
+  operationId: 'getKpis',
+  summary: 'List the KPIs',
+  description: 'KPIs for which a value was ever created in the account.',
+  scope: 'data',
+  query: NoParameters,
+  response: Type.Array(Kpi),
+  errors: getGroups.errors,
+} satisfies Operation;
+
+export const getKpiValues = {
+  interface: 'data',
+  method: 'GET',
+  path: '/v1/kpis/{kpiId}/values',
+  operationId: 'getKpiValues',
+  summary: 'Values of a KPI',
+  description:
+    'Of the group, or of it and all beneath it: the values of a range, or the latest of each group. A group that was ' +
+    'asked and whose value is withheld has the value null; one that was never asked has none.',
+  scope: 'data',
+  params: Type.Object({ kpiId: Type.String({ description: 'The id of a KPI.' }) }),
+  query: Type.Object({ ...scopeParameters, ...rangeParameters }, closed),
+  response: KpiValues,
+  errors: { ...errors, 404: 'No such KPI or group in the account.' },
+} satisfies Operation;
+
+export const getResponseRates = {
+  interface: 'data',
+  method: 'GET',
+  path: '/v1/responserates/values',
+  operationId: 'getResponseRates',
+  summary: 'Response rates',
+  description:
+    'Answers given or actively skipped, by questions asked, in the rounds that asked everyone in the group: of a range, ' +
+    'or the latest of each group. An array of one object.',
+  scope: 'data',
+  query: Type.Object({ ...scopeParameters, ...rangeParameters }, closed),
+  response: Type.Array(ResponseRateValues),
+  errors,
+} satisfies Operation;
+
+export const getResults = {
+  interface: 'data',
+  method: 'GET',
+  path: '/v1/results',
+  operationId: 'getResults',
+  summary: 'Results of questions',
+  description:
+    'By question, group and week: of a range, or of the current week and the four before it. An array of one object.',
+  scope: 'data',
+  query: Type.Object(
+    {
+      ...scopeParameters,
+      includeComments: flag('Whether comments are added.'),
+      granularData: flag(
+        'Whether the single answers are added, where the type and the number of answers allow.',
+      ),
+      questionIds: Type.Optional(
+        Type.String({
+          pattern: '^\\s*\\d{1,18}\\s*(,\\s*\\d{1,18}\\s*)*$',
+          description:
+            'Of these questions only: ids separated by commas. One that was not asked adds nothing.',
+        }),
+      ),
+      ...rangeParameters,
+      language,
+    },
+    closed,
+  ),
+  response: Type.Array(ResultsValues),
+  errors,
+} satisfies Operation;
+
+export const getAskedQuestions = {
+  interface: 'data',
+  method: 'GET',
+  path: '/v1/askedquestions',
+  operationId: 'getAskedQuestions',
+  summary: 'Which questions were asked',
+  description:
+    'By group and week, open weeks included: of a range, or of the current week and the four before it. A question is ' +
+    'asked of a group when it is asked of it or of a group above it. An array of one object.',
+  scope: 'data',
+  query: Type.Object({ ...scopeParameters, ...rangeParameters, language }, closed),
+  response: Type.Array(AskedQuestionsValues),
+  errors,
+} satisfies Operation;
+
+export const dataOperations: Operation[] = [
+  getGroups,
+  getKpis,
+  getKpiValues,
+  getResponseRates,
+  getResults,
+  getAskedQuestions,
+];

@@ -48,6 +48,9 @@ export const minPasswordLength = 12;
 /** How many levels a tree of groups may have. It bounds what listing all groups beneath each group can cost. */
 export const maxTreeDepth = 100;
 
+/** The longest comment, and the longest text of a question, in characters. */
+export const maxCommentLength = 10_000;
+
 /** The longest value of an attribute, in characters. */
 export const maxAttributeLength = 1_000;
 

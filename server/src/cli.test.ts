@@ -15,6 +15,7 @@ import { inTransaction, openPool, type Pool } from './db/db.ts';
 import { type Embedded, openEmbedded } from './db/embedded.ts';
 import { migrate, migrations } from './db/migrate.ts';
 import { createUser } from './people/people.ts';
+import { forgetGroups } from './results/publish.ts';
 import { pushOrganization } from './sync/sync.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -493,7 +494,9 @@ describe('runs list and run approve', () => {
   const push = async (accountId: string, body: unknown) => {
     const run = { id: newId(), source: 'api' as const, tokenId: null, file: null };
     const bytes = new TextEncoder().encode(JSON.stringify(body));
-    await pushOrganization(pool, Number(accountId), run, { bytes, gzip: false }).catch(() => {});
+    await pushOrganization(pool, Number(accountId), run, { bytes, gzip: false }, forgetGroups).catch(
+      () => {},
+    );
     return run.id;
   };
 

@@ -1,6 +1,7 @@
 // npx soundings …: the administration command. Works beside a running service, and without one.
 import { readFileSync } from 'node:fs';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { type Week, weekName, weekNamed } from '@soundings/contract/weeks.ts';
 import { type Account, type AccountSettings, changeAccount, createAccount } from './accounts/accounts.ts';
 import { setPassword } from './accounts/signin.ts';
 import { createToken, listTokens, revokeToken } from './accounts/tokens.ts';
@@ -10,13 +11,17 @@ import { newPassword } from './base/secrets.ts';
 import { asFault, inTransaction, openPool, type Pool } from './db/db.ts';
 import { openEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
+import { importHistory } from './history/history.ts';
 import { createGroup, createUser, defineAttribute } from './people/people.ts';
+import { closeWeekNow } from './results/publish.ts';
 import { approveRun, listRuns } from './sync/runs.ts';
 
 type Values = Record<string, string | boolean | string[] | undefined>;
 type Command = {
   usage: string;
   options: NonNullable<ParseArgsConfig['options']>;
+  /** What stands without a name, such as FILE: it goes into the values by this name. */
+  positional?: string;
   /** Returns what --json prints; `say` makes the words for people of it. */
   run: (pool: Pool, values: Values) => Promise<unknown>;
   say: (result: never) => string;
@@ -225,6 +230,31 @@ const commands: Record<string, Command> = {
     },
     say: ({ id }: { id: string }) => `Run ${id} is applied.`,
   },
+  'history import': {
+    usage:
+      '--account ID FILE\n' +
+      '    Past surveys, as NDJSON (docs/history.md): all of the file or nothing. Weeks that have ended are published.',
+    options: account,
+    positional: 'FILE',
+    run: (pool, values) => importHistory(pool, accountOf(values), needed(values, 'FILE'), Date.now()),
+    say: ({ questions, kpis, rounds, answers, weeks }: Awaited<ReturnType<typeof importHistory>>) =>
+      `New: ${questions} questions, ${kpis} KPIs, ${rounds} rounds in ${weeks} weeks, ${answers} answers.`,
+  },
+  'week close': {
+    usage:
+      '--account ID [--week 2026-W47]\n' +
+      '    Publishes a week and forgets its answers; by default the last week that has ended. There is no way back.',
+    options: { ...account, week: text },
+    run: async (pool, values) => {
+      const week = values['week'] === undefined ? undefined : weekOption(String(values['week']));
+      const closed = await closeWeekNow(pool, accountOf(values), week, Date.now());
+      return { week: weekName(closed.week), published: closed.published };
+    },
+    say: ({ week, published }: { week: string; published: number }) =>
+      published > 0
+        ? `${week} is closed: ${published} figures are published.`
+        : `${week} had nothing to publish.`,
+  },
   migrate: {
     usage: '\n    Brings the database to the schema of this version; every other command does so too.',
     options: {},
@@ -292,6 +322,12 @@ function trueOrFalse(values: Values, option: string): boolean {
   return value === 'true';
 }
 
+function weekOption(name: string): Week {
+  const week = weekNamed(name);
+  if (week === undefined) throw new UsageError(`--week takes an ISO week such as 2026-W47, not "${name}".`);
+  return week;
+}
+
 const commaList = (value: string) =>
   value
     .split(',')
@@ -353,7 +389,13 @@ function printVersion(rest: string[]): void {
 
 function readOptions(name: string, command: Command, args: string[]): Values {
   try {
-    return parseArgs({ args, options: { ...command.options, json: flag }, strict: true }).values as Values;
+    const { positional } = command;
+    const options = { ...command.options, json: flag };
+    const read = parseArgs({ args, options, strict: true, allowPositionals: positional !== undefined });
+    if (positional === undefined) return read.values;
+    const [one, ...more] = read.positionals;
+    if (one === undefined || more.length > 0) throw new Error(`It takes one ${positional}.`);
+    return { ...read.values, [positional]: one };
   } catch (error) {
     throw new UsageError(`${(error as Error).message}\n${usage([name])}`);
   }

@@ -60,13 +60,14 @@ export async function inTransaction<T>(pool: Pool, work: (tx: Transaction) => Pr
 }
 
 /**
- * Writes rows by COPY: `statement` is `copy … from stdin`. Values are texts, numbers, booleans, bytes or null.
+ * Writes rows by COPY: `statement` is `copy … from stdin`. Values are texts, numbers, booleans, bytes or null. Rows that
+ * come over time, such as those of a file, come in batches.
  * Twice as fast as inserting the same rows from arrays, and as COPY is one statement, references between its rows are
  * checked when all are there.
  */
 export async function copyInto(
   statement: postgres.PendingQuery<postgres.Row[]>,
-  rows: Iterable<readonly CopyValue[]>,
+  rows: Iterable<readonly CopyValue[]> | AsyncIterable<Iterable<readonly CopyValue[]>>,
 ): Promise<void> {
   // When the server refuses the rows after the last one was sent, or is lost, the driver tells the query, which was
   // fulfilled when the stream was there; the stream waits for ever. So we listen at the query.
@@ -80,12 +81,19 @@ export async function copyInto(
   });
   refused.catch(() => {});
   const sink = await statement.writable();
-  await Promise.race([pipeline(copyChunks(rows), sink), refused]);
+  const chunks = Symbol.asyncIterator in rows ? copyBatches(rows) : copyChunks(rows);
+  await Promise.race([pipeline(chunks, sink), refused]);
 }
 
 export type CopyValue = string | number | boolean | Uint8Array | null;
 
 const chunkLength = 256 * 1024;
+
+async function* copyBatches(
+  batches: AsyncIterable<Iterable<readonly CopyValue[]>>,
+): AsyncGenerator<Buffer, void> {
+  for await (const rows of batches) yield* copyChunks(rows);
+}
 
 function* copyChunks(rows: Iterable<readonly CopyValue[]>): Generator<Buffer> {
   let text = '';

@@ -18,6 +18,7 @@ import { inTransaction } from '../db/db.ts';
 import { createGroup, createUser, defineAttribute } from '../people/people.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { rowsOf } from '../testing/organizations.ts';
+import { forgetGroups } from '../results/publish.ts';
 import { pushOrganization } from './sync.ts';
 
 let database: TestDatabase;
@@ -260,7 +261,9 @@ async function push(accountId: number, request: Request, validateOnly: boolean):
   const run = { id: newId(), source: 'api' as const, tokenId: null, file: null };
   const bytes = new TextEncoder().encode(JSON.stringify(body));
   try {
-    return { report: await pushOrganization(database.pool, accountId, run, { bytes, gzip: false }) };
+    return {
+      report: await pushOrganization(database.pool, accountId, run, { bytes, gzip: false }, forgetGroups),
+    };
   } catch (error) {
     if (error instanceof Fault && error.kind === 'invalid') return { details: error.details };
     throw error;

@@ -32,7 +32,8 @@ const restSeconds = 60;
 
 type Waiting = { resolve: (report: Uint8Array) => void; reject: (error: unknown) => void; size: number };
 
-export function openPushes(databaseUrl: string, log: Log): Pushes {
+/** `thread`: the module that carries requests out, given the database's address as `workerData`. */
+export function openPushes(thread: URL, databaseUrl: string, log: Log): Pushes {
   const waiting = new Map<number, Waiting>();
   let jobs = 0;
   let worker: Worker | undefined;
@@ -40,7 +41,7 @@ export function openPushes(databaseUrl: string, log: Log): Pushes {
   let resting: NodeJS.Timeout | undefined;
 
   function startWorker(): Worker {
-    const started = new Worker(new URL('worker.ts', import.meta.url), { workerData: { databaseUrl } });
+    const started = new Worker(thread, { workerData: { databaseUrl } });
     started.on('message', (end: JobEnd) => {
       const one = waiting.get(end.job);
       settle(end.job);

@@ -31,6 +31,9 @@ const gunzip = promisify(gunzipWithCallback);
 /** Where a run comes from: its id is the request's. */
 export type { RunStart };
 
+/** Removes what else is known of groups that are removed, in the same transaction: it is on a floor above. */
+export type ForgetGroups = (tx: Transaction, accountId: AccountId, groupIds: number[]) => Promise<void>;
+
 /** The body of a request as it was sent. */
 export type SentBody = { bytes: Uint8Array; gzip: boolean };
 
@@ -43,6 +46,7 @@ export async function pushOrganization(
   accountId: AccountId,
   run: RunStart,
   body: SentBody,
+  forgetGroups: ForgetGroups,
 ): Promise<Report> {
   const findings = newFindings();
   const organization = await readBody(body, findings).catch(async (tooLarge: Fault) => {
@@ -67,7 +71,7 @@ export async function pushOrganization(
     ...runEnd(organization.settings, findings, { outcome: 'failed' }),
   });
   const outcome = await inTransaction(pool, (tx) =>
-    synchronize(tx, accountId, run.id, organization, findings),
+    synchronize(tx, accountId, { runId: run.id, organization, forgetGroups }, findings),
   );
   if (outcome instanceof Fault) throw outcome;
   return outcome;
@@ -101,8 +105,11 @@ async function unpack(bytes: Uint8Array, findings: Findings): Promise<Uint8Array
 async function synchronize(
   tx: Transaction,
   accountId: AccountId,
-  runId: string,
-  organization: SentOrganization,
+  {
+    runId,
+    organization,
+    forgetGroups,
+  }: { runId: string; organization: SentOrganization; forgetGroups: ForgetGroups },
   findings: Findings,
 ): Promise<Report | Fault> {
   const sentUsers = organization.data.users;
@@ -134,7 +141,10 @@ async function synchronize(
     findings.warn({ type: 'moved up', message });
   }
   const applied = organization.settings.validateOnly === false;
-  if (applied) await applyPlan(tx, accountId, organization, landscape, plan);
+  if (applied) {
+    await applyPlan(tx, accountId, organization, landscape, plan);
+    await forgetGroups(tx, accountId, plan.groups.remove);
+  }
   await copyChanges(tx, accountId, runId, plan.changes);
   const outcome = applied ? 'applied' : 'validated';
   await updateRun(tx, accountId, runId, runEnd(organization.settings, findings, { outcome, plan }));

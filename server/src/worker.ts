@@ -1,10 +1,11 @@
 // The thread of organization requests. Requests of one account wait for each other here, before they take a
 // connection; those of different accounts do not.
 import { parentPort, workerData } from 'node:worker_threads';
-import { Fault } from '../base/errors.ts';
-import { asFault, openPool, surviveLostConnections } from '../db/db.ts';
-import type { Job, JobEnd } from './pushes.ts';
-import { pushOrganization } from './sync.ts';
+import { Fault } from './base/errors.ts';
+import { asFault, openPool, surviveLostConnections } from './db/db.ts';
+import { forgetGroups } from './results/publish.ts';
+import type { Job, JobEnd } from './sync/pushes.ts';
+import { pushOrganization } from './sync/sync.ts';
 
 // Plans made when a table was small must not be kept for the day it is large: a push of 20,000 users took 29 s on a
 // connection that had taken small ones before. Ours are made anew; those of foreign-key checks, which PostgreSQL keeps,
@@ -32,7 +33,8 @@ parentPort?.on('message', (job: Job) => {
 async function carryOut({ job, accountId, run, bytes, gzip }: Job): Promise<void> {
   let end: JobEnd;
   try {
-    const report = await pushOrganization(pool, accountId, run, { bytes: new Uint8Array(bytes), gzip });
+    const body = { bytes: new Uint8Array(bytes), gzip };
+    const report = await pushOrganization(pool, accountId, run, body, forgetGroups);
     end = { job, report: new TextEncoder().encode(JSON.stringify(report)) };
   } catch (thrown) {
     end = endByError(job, asFault(thrown));

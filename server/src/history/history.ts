@@ -1,0 +1,348 @@
+// Brings past surveys in from a file (docs/history.md), through the same rounds, answers and publication as live asking.
+// One transaction: a fault names its line, and then nothing is imported.
+import { type Week, weekName } from '@soundings/contract/weeks.ts';
+import { accountById, lockAccount } from '../accounts/accounts.ts';
+import { type Answer, copyAnswers } from '../answers/answers.ts';
+import { Fault } from '../base/errors.ts';
+import { parseText } from '../base/json.ts';
+import { quote } from '../base/text.ts';
+import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import {
+  defineKpis,
+  defineQuestions,
+  type Kpi,
+  type NewQuestion,
+  type Question,
+  questionsOf,
+} from '../questions/questions.ts';
+import { freeText, readAnswer } from '../questions/types.ts';
+import { closeWeek } from '../results/publish.ts';
+import {
+  type AskedPerson,
+  hasEnded,
+  membersNow,
+  openRound,
+  openWeek,
+  respondentOf,
+  roundsOf,
+  wayUp,
+} from '../rounds/rounds.ts';
+import { linesOf } from './file.ts';
+import { selectGroupNames } from './history.sql.ts';
+import {
+  type AnswerLine,
+  type GroupName,
+  type HistoryLine,
+  type KpiLine,
+  LineFault,
+  readLine,
+  type RoundLine,
+} from './lines.ts';
+
+/** How many of each were new: a file that is imported again has none. */
+export type Imported = { questions: number; kpis: number; rounds: number; answers: number; weeks: number };
+
+/** What the lines refer to. */
+type Scene = {
+  groups: Map<string, number>;
+  parents: Map<number, number | null>;
+  questions: Map<string, Question & { optionIds: Set<string> }>;
+  rounds: Map<string, ImportedRound>;
+  /** The weeks that this import has opened, with the keys of their people's numbers. */
+  weeks: Map<Week, Buffer>;
+  /** Numbers that were made, of the weeks met last. */
+  numbers: Map<Week, Map<string, number>>;
+};
+type ImportedRound = {
+  questionIds: number[];
+  /** Who is asked, ascending; undefined for a round that was there already, whose answers are there too. */
+  respondents: Float64Array | undefined;
+};
+
+/** Imports a file. `now`: milliseconds since 1970; weeks that have ended by then are published at once. */
+export async function importHistory(
+  pool: Pool,
+  accountId: AccountId,
+  path: string,
+  now: number,
+): Promise<Imported> {
+  const { timezone } = await accountById(pool, accountId);
+  return inTransaction(pool, async (tx) => {
+    await lockAccount(tx, accountId);
+    const defined = await importDefinitions(tx, accountId, path);
+    const scene = await sceneOf(tx, accountId);
+    const rounds = await importRounds(tx, accountId, path, scene);
+    const answers = await importAnswers(tx, accountId, path, scene);
+    for (const week of [...scene.weeks.keys()].toSorted()) {
+      // oxlint-disable-next-line no-await-in-loop -- one week at a time is in memory
+      if (hasEnded(week, timezone, now)) await closeWeek(tx, accountId, week);
+    }
+    return { ...defined, rounds, answers, weeks: scene.weeks.size };
+  });
+}
+
+/** The lines of the given kinds, with their numbers. Others are passed over as cheaply as can be. */
+async function* entriesOf<K extends HistoryLine['kind']>(
+  path: string,
+  kinds: readonly K[],
+): AsyncGenerator<{ number: number; line: Extract<HistoryLine, { kind: K }> }[]> {
+  const others = ['answer', 'round'].filter((kind) => !(kinds as readonly string[]).includes(kind));
+  const prefixes = others.map((kind) => `{"${kind}":`);
+  for await (const { first, lines } of linesOf(path)) {
+    const entries: { number: number; line: Extract<HistoryLine, { kind: K }> }[] = [];
+    for (const [i, text] of lines.entries()) {
+      if (prefixes.some((prefix) => text.startsWith(prefix)) || text.trim() === '') continue;
+      const line = atLine(first + i, () => read(text));
+      if ((kinds as readonly string[]).includes(line.kind)) {
+        entries.push({ number: first + i, line: line as Extract<HistoryLine, { kind: K }> });
+      }
+    }
+    yield entries;
+  }
+}
+
+function read(text: string): HistoryLine {
+  const parsed = parseText(text);
+  if ('fault' in parsed) throw new LineFault(parsed.fault.message);
+  return readLine(parsed.value);
+}
+
+/** Does something for a line: what is wrong is told with its number. */
+function atLine<T>(number: number, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof LineFault ? faultAt(number, error.message) : error;
+  }
+}
+
+const faultAt = (number: number, message: string) =>
+  new Fault('invalid', 'invalid history', `Nothing was imported. Line ${number}: ${message}`, {
+    details: [{ type: 'invalid history', message, row: number }],
+  });
+
+async function importDefinitions(
+  tx: Transaction,
+  accountId: AccountId,
+  path: string,
+): Promise<Pick<Imported, 'questions' | 'kpis'>> {
+  const questions = new Map<string, NewQuestion>();
+  const kpis = new Map<string, { number: number; kpi: KpiLine['kpi'] }>();
+  for await (const entries of entriesOf(path, ['question', 'kpi'])) {
+    for (const { number, line } of entries) {
+      const key = line.kind === 'question' ? line.question.key : line.kpi.id;
+      const isThere = line.kind === 'question' ? questions.has(key) : kpis.has(key);
+      if (isThere) throw faultAt(number, `The ${line.kind} ${quote(key)} is there twice.`);
+      if (line.kind === 'question') questions.set(key, line.question);
+      else kpis.set(key, { number, kpi: line.kpi });
+    }
+  }
+  const changed = await defineQuestions(tx, accountId, [...questions.values()]);
+  const known = new Map((await questionsOf(tx, accountId)).map((question) => [question.key, question]));
+  const wanted = [...kpis.values()].map(({ number, kpi }): Kpi => {
+    const ids = kpi.questions.map((key) => {
+      const question = known.get(key);
+      if (!question) throw faultAt(number, `There is no question ${quote(key)}.`);
+      if (question.type > 4)
+        throw faultAt(number, `The question ${quote(key)} has no value: types 1 to 4 only.`);
+      return question.id;
+    });
+    return { id: kpi.id, name: kpi.name, imageUrl: kpi.imageUrl, questionIds: ids.toSorted((a, b) => a - b) };
+  });
+  return { questions: changed, kpis: await defineKpis(tx, accountId, wanted) };
+}
+
+async function sceneOf(tx: Transaction, accountId: AccountId): Promise<Scene> {
+  const groups = await selectGroupNames(tx, accountId);
+  const questions = await questionsOf(tx, accountId);
+  const rounds = await roundsOf(tx, accountId);
+  return {
+    groups: new Map(groups.flatMap(({ id, externalId }) => (externalId === null ? [] : [[externalId, id]]))),
+    parents: new Map(groups.map(({ id, parentId }) => [id, parentId])),
+    questions: new Map(
+      questions.map((question) => [
+        question.key,
+        { ...question, optionIds: new Set(question.options.map(({ id }) => id)) },
+      ]),
+    ),
+    rounds: new Map(
+      rounds.map(({ week, groupId, questionIds }) => [
+        placeOf(week, groupId),
+        { questionIds, respondents: undefined },
+      ]),
+    ),
+    weeks: new Map(),
+    numbers: new Map(),
+  };
+}
+
+const placeOf = (week: Week, groupId: number) => `${week} ${groupId}`;
+
+async function importRounds(
+  tx: Transaction,
+  accountId: AccountId,
+  path: string,
+  scene: Scene,
+): Promise<number> {
+  let count = 0;
+  for await (const entries of entriesOf(path, ['round'])) {
+    for (const { number, line } of entries) {
+      // oxlint-disable-next-line no-await-in-loop -- of thousands of people each: one at a time is in memory
+      if (await importRound(tx, accountId, line, number, scene)) count++;
+    }
+  }
+  return count;
+}
+
+/** False when the round was there before. */
+async function importRound(
+  tx: Transaction,
+  accountId: AccountId,
+  line: RoundLine,
+  number: number,
+  scene: Scene,
+): Promise<boolean> {
+  const { week } = line;
+  const groupId = atLine(number, () => groupOf(line.group, scene));
+  const questionIds = line.questions
+    .map((key) => {
+      const question = scene.questions.get(key);
+      if (!question) throw faultAt(number, `There is no question ${quote(key)}.`);
+      return question.id;
+    })
+    .toSorted((a, b) => a - b);
+  const place = placeOf(week, groupId);
+  const before = scene.rounds.get(place);
+  if (before?.respondents)
+    throw faultAt(number, `The week ${weekName(week)} has a round of this group already.`);
+  if (before && before.questionIds.join() !== questionIds.join()) {
+    throw faultAt(number, `The week ${weekName(week)} has a round of this group with other questions.`);
+  }
+  if (before) return false;
+  const key = scene.weeks.get(week) ?? (await openedAt(number, () => openWeek(tx, accountId, week)));
+  scene.weeks.set(week, key);
+  const asked = line.asked
+    ? line.asked.map((one) => atLine(number, () => personOf(one, groupId, scene)))
+    : await membersNow(tx, accountId, groupId, scene.parents);
+  const round = { week, groupId, questionIds, asked, parents: scene.parents };
+  const { respondents } = await openRound(tx, accountId, key, round);
+  scene.rounds.set(place, { questionIds, respondents: Float64Array.from(respondents).toSorted() });
+  return true;
+}
+
+async function openedAt<T>(number: number, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof Fault && error.kind === 'conflict' ? faultAt(number, error.message) : error;
+  }
+}
+
+function groupOf(name: GroupName, { groups, parents }: Scene): number {
+  const id = typeof name === 'string' ? groups.get(name) : name.id;
+  if (id !== undefined && parents.has(id)) return id;
+  throw new LineFault(`There is no group ${typeof name === 'string' ? quote(name) : name.id}.`);
+}
+
+/** Of a person's groups those count that are within the asked one (decision A11). */
+function personOf(
+  { person, memberOf }: { person: string; memberOf: GroupName[] },
+  groupId: number,
+  scene: Scene,
+): AskedPerson {
+  const within = memberOf
+    .map((name) => groupOf(name, scene))
+    .filter((id) => wayUp(id, scene.parents).includes(groupId));
+  if (within.length > 0) return { person, memberOf: [...new Set(within)] };
+  throw new LineFault(`${quote(person)} is in no group within the asked one.`);
+}
+
+async function importAnswers(
+  tx: Transaction,
+  accountId: AccountId,
+  path: string,
+  scene: Scene,
+): Promise<number> {
+  let count = 0;
+  async function* answers(): AsyncGenerator<Answer[]> {
+    for await (const entries of entriesOf(path, ['answer'])) {
+      const batch = entries
+        .map(({ number, line }) => atLine(number, () => answerOf(line, scene)))
+        .filter((answer) => answer !== undefined);
+      count += batch.length;
+      yield batch;
+    }
+  }
+  try {
+    await copyAnswers(tx, accountId, answers());
+  } catch (error) {
+    throw (error as { code?: string }).code === '23505' ? await secondAnswer(path, error, scene) : error;
+  }
+  return count;
+}
+
+/** Undefined when its round was there before. */
+function answerOf(line: AnswerLine, scene: Scene): Answer | undefined {
+  const { week, person, comment, skipped } = line;
+  const round = scene.rounds.get(placeOf(week, groupOf(line.group, scene)));
+  if (!round) throw new LineFault(`The week ${weekName(week)} has no round of this group.`);
+  const question = scene.questions.get(line.question);
+  if (!question || !round.questionIds.includes(question.id)) {
+    throw new LineFault(`The question ${quote(line.question)} was not asked.`);
+  }
+  const kept = skipped
+    ? { value: null, choices: null }
+    : readAnswer(question.type, question.optionIds, line.value);
+  if (typeof kept === 'string') throw new LineFault(`The value must be ${kept}.`);
+  if (question.type === freeText && !skipped && comment === null) {
+    throw new LineFault('An answer to a question of type 7 has a comment, or is skipped.');
+  }
+  if (!round.respondents) return undefined;
+  const respondent = numberOf(week, person, scene);
+  if (!isAmong(round.respondents, respondent)) throw new LineFault(`${quote(person)} was not asked.`);
+  return { week, questionId: question.id, respondent, ...kept, comment, skipped };
+}
+
+/** A person's number in a week. Those of a few weeks are kept: most files go through week after week. */
+function numberOf(week: Week, person: string, { weeks, numbers }: Scene): number {
+  let ofWeek = numbers.get(week);
+  if (!ofWeek) {
+    if (numbers.size === 4) numbers.clear();
+    numbers.set(week, (ofWeek = new Map()));
+  }
+  const known = ofWeek.get(person);
+  if (known !== undefined) return known;
+  const number = respondentOf(weeks.get(week) as Buffer, person);
+  ofWeek.set(person, number);
+  return number;
+}
+
+function isAmong(sorted: Float64Array, wanted: number): boolean {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] as number) < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low] === wanted;
+}
+
+/** The fault of an answer that is there twice: the database tells which, the file in which line. */
+async function secondAnswer(path: string, error: unknown, scene: Scene): Promise<unknown> {
+  const detail = /=\(\d+, ([\d-]+), (\d+), (\d+)\)/.exec((error as { detail?: string }).detail ?? '');
+  if (!detail) return error;
+  const [, week, questionId, respondent] = detail;
+  let first: number | undefined;
+  for await (const entries of entriesOf(path, ['answer'])) {
+    for (const { number, line } of entries) {
+      const answer = answerOf(line, scene);
+      if (answer?.week !== week || answer?.questionId !== Number(questionId)) continue;
+      if (answer.respondent !== Number(respondent)) continue;
+      if (first !== undefined) {
+        return faultAt(number, `The same person has answered this question in line ${first} already.`);
+      }
+      first = number;
+    }
+  }
+  return error;
+}

@@ -1,0 +1,216 @@
+// One line of a history file: whether it is what the format says (docs/history.md). Pure. What it refers to is looked up
+// by history.ts.
+import { isLanguage } from '@soundings/contract/formats.ts';
+import { maxCommentLength, maxNameLength } from '@soundings/contract/limits.ts';
+import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
+import type { JsonValue } from '../base/json.ts';
+import { quote } from '../base/text.ts';
+import type { NewQuestion, Option } from '../questions/questions.ts';
+import { isChoice, isQuestionType } from '../questions/types.ts';
+
+/** A group by its externalId, or by its id where it has none. */
+export type GroupName = string | { id: number };
+
+export type QuestionLine = { kind: 'question'; question: NewQuestion };
+export type KpiLine = {
+  kind: 'kpi';
+  kpi: { id: string; name: string; imageUrl: string | null; questions: string[] };
+};
+export type RoundLine = {
+  kind: 'round';
+  week: Week;
+  group: GroupName;
+  questions: string[];
+  asked: { person: string; memberOf: GroupName[] }[] | undefined;
+};
+export type AnswerLine = {
+  kind: 'answer';
+  week: Week;
+  group: GroupName;
+  person: string;
+  question: string;
+  value: JsonValue | undefined;
+  comment: string | null;
+  skipped: boolean;
+};
+export type HistoryLine = QuestionLine | KpiLine | RoundLine | AnswerLine;
+
+type JsonObject = { [key: string]: JsonValue };
+
+/** What is wrong with a line, in words that say what would be right. */
+export class LineFault extends Error {}
+
+const readers: Record<HistoryLine['kind'], (value: JsonObject) => HistoryLine> = {
+  question: readQuestion,
+  kpi: readKpi,
+  round: readRound,
+  answer: readAnswerLine,
+};
+
+/** Reads a parsed line. Throws a LineFault. */
+export function readLine(value: JsonValue): HistoryLine {
+  const line = objectOf(value, 'A line');
+  const [kind, ...others] = Object.keys(line);
+  if (kind === undefined || others.length > 0 || !Object.hasOwn(readers, kind)) {
+    throw new LineFault('A line is an object with one key: question, kpi, round or answer.');
+  }
+  return readers[kind as HistoryLine['kind']](objectOf(line[kind], kind));
+}
+
+function readQuestion(value: JsonObject): QuestionLine {
+  refuseUnknown(value, ['key', 'type', 'text', 'language', 'translations', 'options']);
+  const type = value['type'];
+  if (!isQuestionType(type)) throw new LineFault('type must be a whole number from 1 to 7.');
+  const language = textOf(value, 'language', 2);
+  if (!isLanguage(language))
+    throw new LineFault(`language must be an ISO 639-1 code, not ${quote(language)}.`);
+  return {
+    kind: 'question',
+    question: {
+      key: textOf(value, 'key', maxNameLength),
+      type,
+      text: textOf(value, 'text', maxCommentLength),
+      language,
+      translations: translationsOf(value['translations']),
+      options: optionsOf(value['options'], isChoice(type)),
+    },
+  };
+}
+
+function translationsOf(value: JsonValue | undefined): Record<string, string> {
+  if (value === undefined) return {};
+  const translations = objectOf(value, 'translations');
+  for (const language of Object.keys(translations)) {
+    if (!isLanguage(language)) {
+      throw new LineFault(`translations: ${quote(language)} is not an ISO 639-1 code.`);
+    }
+    textOf(translations, language, maxCommentLength);
+  }
+  return translations as Record<string, string>;
+}
+
+function optionsOf(value: JsonValue | undefined, wanted: boolean): Option[] {
+  if (!wanted && value !== undefined) throw new LineFault('Only questions of types 5 and 6 have options.');
+  if (!wanted) return [];
+  if (!Array.isArray(value) || value.length === 0) {
+    throw new LineFault('A question of type 5 or 6 has options: an array of at least one.');
+  }
+  const options = value.map((one): Option => {
+    const option = objectOf(one, 'An option');
+    refuseUnknown(option, ['id', 'text', 'translations']);
+    const [id, text] = [textOf(option, 'id', maxNameLength), textOf(option, 'text', maxCommentLength)];
+    const translations = translationsOf(option['translations']);
+    return Object.keys(translations).length > 0 ? { id, text, translations } : { id, text };
+  });
+  refuseTwice(
+    options.map(({ id }) => id),
+    'options',
+  );
+  return options;
+}
+
+function readKpi(value: JsonObject): KpiLine {
+  refuseUnknown(value, ['id', 'name', 'imageURL', 'questions']);
+  const imageUrl = value['imageURL'] === undefined ? null : textOf(value, 'imageURL', maxCommentLength);
+  const kpi = {
+    id: textOf(value, 'id', maxNameLength),
+    name: textOf(value, 'name', maxNameLength),
+    imageUrl,
+    questions: textsOf(value, 'questions'),
+  };
+  return { kind: 'kpi', kpi };
+}
+
+function readRound(value: JsonObject): RoundLine {
+  refuseUnknown(value, ['week', 'group', 'questions', 'asked']);
+  const asked = value['asked'];
+  if (asked !== undefined && !Array.isArray(asked)) throw new LineFault('asked must be an array.');
+  const group = groupOf(value['group'], 'group');
+  const people = asked?.map((one) => readAsked(one, group));
+  refuseTwice(people?.map(({ person }) => person) ?? [], 'asked');
+  return { kind: 'round', week: weekIn(value), group, questions: textsOf(value, 'questions'), asked: people };
+}
+
+function readAsked(value: JsonValue, group: GroupName): { person: string; memberOf: GroupName[] } {
+  const one = objectOf(value, 'asked: each');
+  refuseUnknown(one, ['person', 'memberOf']);
+  const memberOf = one['memberOf'] ?? [group as JsonValue];
+  if (!Array.isArray(memberOf)) throw new LineFault('memberOf must be an array of groups.');
+  return {
+    person: textOf(one, 'person', maxNameLength),
+    memberOf: memberOf.map((name) => groupOf(name, 'memberOf')),
+  };
+}
+
+const answerFields = ['week', 'group', 'person', 'question', 'value', 'comment', 'skipped'];
+
+function readAnswerLine(value: JsonObject): AnswerLine {
+  refuseUnknown(value, answerFields);
+  const { skipped = false } = value;
+  if (typeof skipped !== 'boolean') throw new LineFault('skipped must be true or left out.');
+  if (skipped && (value['value'] !== undefined || value['comment'] !== undefined)) {
+    throw new LineFault('A question that was skipped has neither value nor comment.');
+  }
+  return {
+    kind: 'answer',
+    week: weekIn(value),
+    group: groupOf(value['group'], 'group'),
+    person: textOf(value, 'person', maxNameLength),
+    question: textOf(value, 'question', maxNameLength),
+    value: value['value'],
+    comment: value['comment'] === undefined ? null : textOf(value, 'comment', maxCommentLength),
+    skipped,
+  };
+}
+
+const weeks = new Map<string, Week>();
+
+function weekIn(value: JsonObject): Week {
+  const name = value['week'];
+  const known = typeof name === 'string' ? (weeks.get(name) ?? weekNamed(name)) : undefined;
+  if (known === undefined) throw new LineFault('week must be an ISO week that exists, such as 2024-W47.');
+  weeks.set(name as string, known);
+  return known;
+}
+
+function groupOf(value: JsonValue | undefined, field: string): GroupName {
+  if (typeof value === 'string') return value;
+  const id = typeof value === 'object' && value !== null && !Array.isArray(value) ? value['id'] : undefined;
+  if (Number.isInteger(id) && Object.keys(value as JsonObject).length === 1) return { id: id as number };
+  throw new LineFault(`${field} must be the externalId of a group, or {"id": 12} for one without.`);
+}
+
+function objectOf(value: JsonValue | undefined, what: string): JsonObject {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new LineFault(`${what} must be an object.`);
+}
+
+function textOf(value: JsonObject, field: string, most: number): string {
+  const text = Object.hasOwn(value, field) ? value[field] : undefined;
+  if (typeof text === 'string' && text !== '' && text.length <= most) return text;
+  throw new LineFault(`${field} must be a text of 1 to ${most} characters.`);
+}
+
+function textsOf(value: JsonObject, field: string): string[] {
+  const texts = value[field];
+  if (!Array.isArray(texts) || texts.length === 0 || !texts.every((text) => typeof text === 'string')) {
+    throw new LineFault(`${field} must be an array of at least one text.`);
+  }
+  refuseTwice(texts, field);
+  return texts;
+}
+
+function refuseTwice(texts: string[], field: string): void {
+  const met = new Set<string>();
+  for (const text of texts) {
+    if (met.has(text)) throw new LineFault(`${field}: ${quote(text)} is there twice.`);
+    met.add(text);
+  }
+}
+
+function refuseUnknown(value: JsonObject, known: string[]): void {
+  for (const key of Object.keys(value)) {
+    if (!known.includes(key))
+      throw new LineFault(`There is no ${quote(key)} here. Known: ${known.join(', ')}.`);
+  }
+}

@@ -1,0 +1,101 @@
+// SQL of questions and KPIs. Writers: questions.ts.
+import type { AccountId, Db, Transaction } from '../db/db.ts';
+import type { QuestionType } from './types.ts';
+
+/** An option of types 5 and 6; translations: language to text. */
+export type Option = { id: string; text: string; translations?: Record<string, string> };
+
+export type QuestionRow = {
+  id: number;
+  key: string;
+  type: QuestionType;
+  text: string;
+  language: string;
+  translations: Record<string, string>;
+  options: Option[];
+};
+
+export type NewQuestion = Omit<QuestionRow, 'id'>;
+
+export type KpiRow = { id: string; name: string; imageUrl: string | null; questionIds: number[] };
+
+/** All questions of the account, by id. */
+export async function selectQuestions(db: Db, accountId: AccountId): Promise<QuestionRow[]> {
+  return db<QuestionRow[]>`
+    select question_id  as "id",
+           key          as "key",
+           type         as "type",
+           text         as "text",
+           language     as "language",
+           translations as "translations",
+           options      as "options"
+    from   questions
+    where  account_id = ${accountId}
+    order  by question_id`;
+}
+
+/** Makes new questions, in the order given, and returns their ids. */
+export async function insertQuestions(
+  tx: Transaction,
+  accountId: AccountId,
+  questions: NewQuestion[],
+): Promise<number[]> {
+  if (questions.length === 0) return [];
+  const rows = await tx<{ id: number }[]>`
+    insert into questions (account_id, key, type, text, language, translations, options)
+    select ${accountId}, q.key, q.type, q.text, q.language, q.translations, q.options
+    from   rows from (jsonb_to_recordset(${tx.json(questions)})
+                      as (key text, type smallint, text text, language text, translations jsonb, options json))
+           with ordinality q
+    order  by q.ordinality
+    returning question_id as id`;
+  return rows.map(({ id }) => id);
+}
+
+/** Words alone change: the type of a question is for ever. */
+export async function updateQuestions(
+  tx: Transaction,
+  accountId: AccountId,
+  questions: QuestionRow[],
+): Promise<void> {
+  if (questions.length === 0) return;
+  await tx`
+    update questions q
+    set    text = s.text, language = s.language, translations = s.translations, options = s.options
+    from   jsonb_to_recordset(${tx.json(questions)})
+           as s(id integer, text text, language text, translations jsonb, options json)
+    where  q.account_id = ${accountId} and q.question_id = s.id`;
+}
+
+/** All KPIs of the account with their questions, by id. */
+export async function selectKpis(db: Db, accountId: AccountId): Promise<KpiRow[]> {
+  return db<KpiRow[]>`
+    select k.kpi_id    as "id",
+           k.name      as "name",
+           k.image_url as "imageUrl",
+           array(select q.question_id
+                 from   kpi_questions q
+                 where  q.account_id = ${accountId} and q.kpi_id = k.kpi_id
+                 order  by q.question_id) as "questionIds"
+    from   kpis k
+    where  k.account_id = ${accountId}
+    order  by k.kpi_id`;
+}
+
+/** Makes or changes KPIs and says which questions they are made of. */
+export async function upsertKpis(tx: Transaction, accountId: AccountId, kpis: KpiRow[]): Promise<void> {
+  if (kpis.length === 0) return;
+  await tx`
+    insert into kpis (account_id, kpi_id, name, image_url)
+    select ${accountId}, k.id, k.name, k."imageUrl"
+    from   jsonb_to_recordset(${tx.json(kpis)}) as k(id text, name text, "imageUrl" text)
+    on conflict (account_id, kpi_id) do update set name = excluded.name, image_url = excluded.image_url`;
+  await tx`
+    delete from kpi_questions
+    where  account_id = ${accountId} and kpi_id = any(${kpis.map(({ id }) => id)})`;
+  await tx`
+    insert into kpi_questions (account_id, kpi_id, question_id)
+    select ${accountId}, k.id, q::integer
+    from   jsonb_to_recordset(${tx.json(kpis)}) as k(id text, "questionIds" jsonb),
+           jsonb_array_elements_text(k."questionIds") as q`;
+}

@@ -1,0 +1,103 @@
+// The questions and KPIs of an account: what is asked, in which words, and what is made of it.
+import { Fault } from '../base/errors.ts';
+import type { AccountId, Db, Transaction } from '../db/db.ts';
+import {
+  insertQuestions,
+  type KpiRow,
+  type NewQuestion,
+  type Option,
+  type QuestionRow,
+  selectKpis,
+  selectQuestions,
+  updateQuestions,
+  upsertKpis,
+} from './questions.sql.ts';
+import { isScaled } from './types.ts';
+
+export type Question = QuestionRow;
+export type Kpi = KpiRow;
+export type { NewQuestion, Option };
+
+/** All questions of the account, by id. */
+export async function questionsOf(db: Db, accountId: AccountId): Promise<Question[]> {
+  return selectQuestions(db, accountId);
+}
+
+/** All KPIs of the account, by id. */
+export async function kpisOf(db: Db, accountId: AccountId): Promise<Kpi[]> {
+  return selectKpis(db, accountId);
+}
+
+/**
+ * Makes the questions whose key is new, and gives those that are there the words that are given. Returns how many were
+ * made or changed. Throws a Fault when one would change its type or the ids of its options: that would be another
+ * question. The caller holds the account's lock.
+ */
+export async function defineQuestions(
+  tx: Transaction,
+  accountId: AccountId,
+  questions: NewQuestion[],
+): Promise<number> {
+  const present = new Map((await selectQuestions(tx, accountId)).map((question) => [question.key, question]));
+  const changed: Question[] = [];
+  for (const question of questions) {
+    const before = present.get(question.key);
+    if (!before || sameWords(before, question)) continue;
+    const kind = kindChanged(before, question);
+    if (kind) {
+      const message = `The question "${question.key}" is there with another ${kind}. Give the new one another key.`;
+      throw new Fault('conflict', 'question changed', message);
+    }
+    changed.push({ ...question, id: before.id });
+  }
+  const added = questions.filter(({ key }) => !present.has(key));
+  await insertQuestions(tx, accountId, added);
+  await updateQuestions(tx, accountId, changed);
+  return added.length + changed.length;
+}
+
+const idsOf = (options: Option[]) => JSON.stringify(options.map(({ id }) => id));
+
+function kindChanged(before: NewQuestion, after: NewQuestion): string | undefined {
+  if (before.type !== after.type) return `type (${before.type})`;
+  return idsOf(before.options) === idsOf(after.options) ? undefined : 'list of options';
+}
+
+function sameWords(before: NewQuestion, after: NewQuestion): boolean {
+  const wordsOf = ({ type, text, language, translations, options }: NewQuestion) =>
+    JSON.stringify([
+      type,
+      text,
+      language,
+      sorted(translations),
+      options.map((option) => [option.id, option.text, sorted(option.translations ?? {})]),
+    ]);
+  return wordsOf(before) === wordsOf(after);
+}
+
+const sorted = (translations: Record<string, string>) =>
+  Object.entries(translations).toSorted(([a], [b]) => (a < b ? -1 : 1));
+
+/**
+ * Makes or changes KPIs. Values that were published stay. Returns how many were made or changed. Throws a Fault for
+ * questions that have no value. The caller holds the account's lock.
+ */
+export async function defineKpis(tx: Transaction, accountId: AccountId, kpis: Kpi[]): Promise<number> {
+  const questions = new Map(
+    (await selectQuestions(tx, accountId)).map((question) => [question.id, question]),
+  );
+  for (const { id, questionIds } of kpis) {
+    const wrong = questionIds.find((one) => !isScaled(questions.get(one)?.type ?? 7));
+    if (wrong === undefined) continue;
+    const name = questions.get(wrong)?.key ?? String(wrong);
+    throw new Fault(
+      'invalid',
+      'invalid value',
+      `The KPI "${id}" cannot have the question "${name}": types 1 to 4 only.`,
+    );
+  }
+  const present = new Map((await selectKpis(tx, accountId)).map((kpi) => [kpi.id, JSON.stringify(kpi)]));
+  const changed = kpis.filter((kpi) => present.get(kpi.id) !== JSON.stringify(kpi));
+  await upsertKpis(tx, accountId, changed);
+  return changed.length;
+}

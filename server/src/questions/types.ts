@@ -1,0 +1,118 @@
+// The seven types of questions (decision A10): which values an answer may have, and what the figures of one are. Pure.
+
+export type QuestionType = 1 | 2 | 3 | 4 | 5 | 6 | 7;
+
+/** The lowest and highest value on the question's own scale. */
+type Scale = { low: number; high: number };
+
+const scales: Partial<Record<QuestionType, Scale>> = {
+  1: { low: 1, high: 5 },
+  2: { low: 1, high: 10 },
+  3: { low: 0, high: 10 },
+  4: { low: 0, high: 1 },
+};
+
+export const freeText = 7 satisfies QuestionType;
+
+export const isQuestionType = (type: unknown): type is QuestionType =>
+  typeof type === 'number' && Number.isInteger(type) && type >= 1 && type <= 7;
+
+/** Types 1 to 4: their answers are numbers, and KPIs can be made of them. */
+export const isScaled = (type: QuestionType): boolean => scales[type] !== undefined;
+
+/** Types 5 and 6: their answers are options. */
+export const isChoice = (type: QuestionType): boolean => type === 5 || type === 6;
+
+/** Types whose figures are nothing but their distribution, and so need the spread threshold throughout. */
+export const isSpreadOnly = (type: QuestionType): boolean => type === 4 || isChoice(type);
+
+/** An answer as it is kept: a number for types 1 to 4, ids of options for 5 and 6, nothing but the comment for 7. */
+export type KeptAnswer = { value: number | null; choices: string[] | null };
+
+/**
+ * Reads a value as the history format and the answering page have it: a number for types 1 to 3, true or false for 4,
+ * an option id for 5, an array of them for 6, nothing for 7. Returns words that say what would be right when it is not.
+ */
+export function readAnswer(
+  type: QuestionType,
+  options: ReadonlySet<string>,
+  value: unknown,
+): KeptAnswer | string {
+  const scale = scales[type];
+  if (type === 4) {
+    return typeof value === 'boolean' ? { value: value ? 1 : 0, choices: null } : 'true or false';
+  }
+  if (scale) {
+    const isOnScale =
+      Number.isInteger(value) && (value as number) >= scale.low && (value as number) <= scale.high;
+    return isOnScale
+      ? { value: value as number, choices: null }
+      : `a whole number from ${scale.low} to ${scale.high}`;
+  }
+  if (type === 5) {
+    return typeof value === 'string' && options.has(value)
+      ? { value: null, choices: [value] }
+      : 'the id of one of its options';
+  }
+  if (type === 6) {
+    const isChosen =
+      Array.isArray(value) &&
+      value.every((id) => typeof id === 'string' && options.has(id)) &&
+      new Set(value).size === value.length;
+    return isChosen ? { value: null, choices: value } : 'an array of ids of its options, each once';
+  }
+  return value === undefined ? { value: null, choices: null } : 'left out: the text is the comment';
+}
+
+/** How often each value or option was given, in the order of the scale or of the options; absent ones are 0. */
+export type Distribution = Record<string, number>;
+
+/** Counts answers. `options`: the ids of the question's options. */
+export function distributionOf(
+  type: QuestionType,
+  options: readonly string[],
+  answers: readonly KeptAnswer[],
+): Distribution {
+  const counts = new Map<string, number>(namesOf(type, options).map((name) => [name, 0]));
+  const count = (name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
+  for (const { value, choices } of answers) {
+    if (value !== null) count(nameOf(type, value));
+    for (const id of choices ?? []) count(id);
+  }
+  return Object.fromEntries(counts);
+}
+
+function namesOf(type: QuestionType, options: readonly string[]): string[] {
+  if (type === 4) return ['yes', 'no'];
+  const scale = scales[type];
+  if (!scale) return [...options];
+  return Array.from({ length: scale.high - scale.low + 1 }, (_, i) => String(scale.low + i));
+}
+
+const nameOf = (type: QuestionType, value: number) =>
+  type === 4 ? (value === 1 ? 'yes' : 'no') : String(value);
+
+/** The mean of answers on the question's own scale, scaled to 0…1. `sum` and `count` are whole: the result is exact. */
+export function scaledMean(type: QuestionType, sum: number, count: number): number | null {
+  const scale = scales[type];
+  return scale && count > 0 ? (sum - scale.low * count) / ((scale.high - scale.low) * count) : null;
+}
+
+/** Type 3: promoters (9, 10) minus detractors (0 to 6), in percent of the answers. */
+export function enpsOf(distribution: Distribution): number {
+  let [sum, count] = [0, 0];
+  for (const [name, times] of Object.entries(distribution)) {
+    count += times;
+    if (Number(name) >= 9) sum += times;
+    else if (Number(name) <= 6) sum -= times;
+  }
+  return (100 * sum) / count;
+}
+
+/** The single answers of types 1 to 4, ascending, on the question's own scale: the distribution written out. */
+export function individualsOf(type: QuestionType, distribution: Distribution): number[] {
+  const valueOf = (name: string) => (type === 4 ? (name === 'yes' ? 1 : 0) : Number(name));
+  return Object.entries(distribution)
+    .flatMap(([name, times]) => Array.from({ length: times }, () => valueOf(name)))
+    .toSorted((a, b) => a - b);
+}

@@ -1,0 +1,63 @@
+// Interface A, but for the groups: reads the wire, asks results.ts, writes the wire.
+import {
+  getAskedQuestions,
+  getKpis,
+  getKpiValues,
+  getResponseRates,
+  getResults,
+} from '@soundings/contract/data.ts';
+import type { Pool } from '../db/db.ts';
+import type { Ask, Server } from '../http/server.ts';
+import {
+  type Asked,
+  kpiOf,
+  tellAsked,
+  tellKpiValues,
+  tellRates,
+  tellResults,
+  valuedKpis,
+} from './results.ts';
+import { windowOf } from './window.ts';
+
+/** `now`: the clock, in milliseconds since 1970. */
+export function serveData(server: Server, pool: Promise<Pool>, now: () => number): void {
+  server.serve(getKpis, async ({ caller }) => (await valuedKpis(await pool, caller.accountId)).map(kpiOf));
+
+  server.serve(getKpiValues, async ({ caller, params, query }) => {
+    const kpiId = params['kpiId'] as string;
+    return tellKpiValues(await pool, caller.accountId, kpiId, askedIn(query, now()));
+  });
+
+  server.serve(getResponseRates, async ({ caller, query }) => {
+    return tellRates(await pool, caller.accountId, askedIn(query, now()));
+  });
+
+  server.serve(getResults, async ({ caller, query }) => {
+    return tellResults(await pool, caller.accountId, askedIn(query, now()), {
+      questionIds: query['questionIds'] === undefined ? undefined : idsIn(query['questionIds']),
+      comments: query['includeComments'] === 'true',
+      granular: query['granularData'] === 'true',
+      language: query['language'],
+    });
+  });
+
+  server.serve(getAskedQuestions, async ({ caller, query }) => {
+    return tellAsked(await pool, caller.accountId, askedIn(query, now()), query['language']);
+  });
+}
+
+function askedIn(query: Ask['query'], now: number): Asked {
+  return {
+    groupId: query['groupId'] as string,
+    beneath: query['includeSubgroups'] === 'true',
+    window: windowOf(query),
+    now,
+  };
+}
+
+/** Ids beyond what the database can hold are of no question. */
+const idsIn = (text: string) =>
+  text
+    .split(',')
+    .map(Number)
+    .filter((id) => id < 2 ** 31);

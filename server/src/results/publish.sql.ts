@@ -1,0 +1,208 @@
+// SQL of closing a week. Writers of all figures, and of the end of a week: publish.ts.
+import type { Week } from '@soundings/contract/weeks.ts';
+import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts';
+import type { Assignment, KpiValue, Rate, Result, WeekAnswer, WeekData, WeekRound } from './figures.ts';
+
+export type OpenWeekRow = {
+  isClosed: boolean;
+  key: Buffer | null;
+  figures: number;
+  spread: number;
+  comments: number;
+};
+
+/** The week, locked: who answers has ended by then, and who comes later finds it closed. */
+export async function lockWeek(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+): Promise<OpenWeekRow | undefined> {
+  const [row] = await tx<OpenWeekRow[]>`
+    select closed_at is not null as "isClosed",
+           respondent_key        as "key",
+           threshold             as "figures",
+           spread_threshold      as "spread",
+           comment_threshold     as "comments"
+    from   weeks
+    where  account_id = ${accountId} and week = ${week}
+    for    update`;
+  return row;
+}
+
+/** What is asked in a week, and of whom. */
+export async function selectWeekData(
+  db: Db,
+  accountId: AccountId,
+  week: Week,
+): Promise<Omit<WeekData, 'thresholds'>> {
+  const rounds = await db<WeekRound[]>`
+    select round_id     as "id",
+           group_id     as "groupId",
+           question_ids as "questionIds",
+           above_ids    as "aboveIds"
+    from   rounds
+    where  account_id = ${accountId} and week = ${week}
+    order  by round_id`;
+  // As text: the driver takes three times as long to read an array.
+  const assignments = await db<{ respondent: string; roundId: number; groupIds: string }[]>`
+    select respondent                  as "respondent",
+           round_id                    as "roundId",
+           array_to_string(group_ids, ',') as "groupIds"
+    from   assignments
+    where  account_id = ${accountId} and week = ${week}
+    order  by respondent, round_id`;
+  const asked = await db<{ groupId: number; questionIds: number[] }[]>`
+    select group_id as "groupId", question_ids as "questionIds"
+    from   asked
+    where  account_id = ${accountId} and week = ${week}
+    order  by group_id`;
+  return { rounds, assignments: assignments.map(withGroups()), asked };
+}
+
+/** Most people share their groups with others: each list is made once. */
+function withGroups(): (row: { respondent: string; roundId: number; groupIds: string }) => Assignment {
+  const lists = new Map<string, number[]>();
+  return ({ respondent, roundId, groupIds }) => {
+    const list = lists.get(groupIds) ?? groupIds.split(',').map(Number);
+    lists.set(groupIds, list);
+    return { respondent, roundId, groupIds: list };
+  };
+}
+
+/** The answers to a question in a week, in an order that tells nothing. */
+export async function selectAnswers(
+  db: Db,
+  accountId: AccountId,
+  week: Week,
+  questionId: number,
+): Promise<WeekAnswer[]> {
+  return db<WeekAnswer[]>`
+    select respondent as "respondent",
+           value      as "value",
+           choices    as "choices",
+           comment    as "comment",
+           skipped    as "skipped"
+    from   answers
+    where  account_id = ${accountId} and week = ${week} and question_id = ${questionId}
+    order  by respondent`;
+}
+
+/** Which of the account's groups there are now: figures of those removed meanwhile are not written. */
+export async function selectPresentGroups(db: Db, accountId: AccountId): Promise<Set<number>> {
+  const rows = await db<{ id: number }[]>`select group_id as id from groups where account_id = ${accountId}`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+export async function copyResults(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  rows: Iterable<Result & { questionId: number }>,
+): Promise<void> {
+  await copyInto(
+    tx`copy results (account_id, week, group_id, question_id, value, answers, spread) from stdin`,
+    [...rows].map(({ groupId, questionId, value, answers, spread }) => [
+      accountId,
+      week,
+      groupId,
+      questionId,
+      value,
+      answers,
+      spread && JSON.stringify(spread),
+    ]),
+  );
+}
+
+export async function copyRates(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  rates: Rate[],
+): Promise<void> {
+  await copyInto(
+    tx`copy response_rates (account_id, week, group_id, value) from stdin`,
+    rates.map(({ groupId, value }) => [accountId, week, groupId, value]),
+  );
+}
+
+export async function copyKpiValues(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  values: KpiValue[],
+): Promise<void> {
+  await copyInto(
+    tx`copy kpi_values (account_id, week, kpi_id, group_id, value) from stdin`,
+    values.map(({ kpiId, groupId, value }) => [accountId, week, kpiId, groupId, value]),
+  );
+}
+
+/** Notes that the KPIs have values. */
+export async function updateKpisWithValues(
+  tx: Transaction,
+  accountId: AccountId,
+  kpiIds: string[],
+): Promise<void> {
+  await tx`
+    update kpis set has_values = true
+    where  account_id = ${accountId} and kpi_id = any(${kpiIds}) and not has_values`;
+}
+
+export type CommentRow = { questionId: number; position: number; text: string; groupIds: number[] };
+
+export async function copyComments(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  comments: CommentRow[],
+): Promise<void> {
+  if (comments.length === 0) return;
+  await copyInto(
+    tx`copy comments (account_id, week, question_id, position, text) from stdin`,
+    comments.map(({ questionId, position, text }) => [accountId, week, questionId, position, text]),
+  );
+  await copyInto(
+    tx`copy comment_groups (account_id, week, question_id, position, group_id) from stdin`,
+    comments.flatMap(({ questionId, position, groupIds }) =>
+      groupIds.map((groupId) => [accountId, week, questionId, position, groupId]),
+    ),
+  );
+}
+
+/** Forgets who was asked and what was answered, and the key that tells whose an answer is (P1, P9). */
+export async function endWeek(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
+  await tx`delete from answers where account_id = ${accountId} and week = ${week}`;
+  await tx`delete from assignments where account_id = ${accountId} and week = ${week}`;
+  await tx`
+    update weeks set closed_at = now(), respondent_key = null
+    where  account_id = ${accountId} and week = ${week}`;
+}
+
+/** Removes all that was published or asked of groups that are removed (decision A15). */
+export async function deleteFigures(
+  tx: Transaction,
+  accountId: AccountId,
+  groupIds: number[],
+): Promise<void> {
+  await tx`delete from results where account_id = ${accountId} and group_id = any(${groupIds})`;
+  await tx`delete from response_rates where account_id = ${accountId} and group_id = any(${groupIds})`;
+  await tx`
+    delete from kpi_values
+    where  account_id = ${accountId} and group_id = any(${groupIds})
+      and  kpi_id in (select kpi_id from kpis where account_id = ${accountId})`;
+  await tx`delete from asked where account_id = ${accountId} and group_id = any(${groupIds})`;
+  const shown = await tx<{ week: Week; questionId: number; position: number }[]>`
+    delete from comment_groups
+    where  account_id = ${accountId} and group_id = any(${groupIds})
+    returning week as "week", question_id as "questionId", position as "position"`;
+  if (shown.length === 0) return;
+  await tx`
+    delete from comments c
+    using  jsonb_to_recordset(${tx.json(shown)}) as s(week date, "questionId" integer, position integer)
+    where  c.account_id = ${accountId} and c.week = s.week and c.question_id = s."questionId"
+      and  c.position = s.position
+      and  not exists (select 1
+                       from   comment_groups g
+                       where  g.account_id = ${accountId} and g.week = c.week and g.question_id = c.question_id
+                         and  g.position = c.position)`;
+}

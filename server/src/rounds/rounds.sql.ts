@@ -1,0 +1,142 @@
+// SQL of weeks, rounds and who is asked. Writers: rounds.ts; closing is in results/publish.sql.ts.
+import type { Week } from '@soundings/contract/weeks.ts';
+import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts';
+
+export type WeekRow = { week: Week; respondentKey: Buffer | null; isClosed: boolean };
+export type RoundRow = { id: number; week: Week; groupId: number; questionIds: number[] };
+
+/** Makes the week, with the account's thresholds of now, if it is not there. */
+export async function insertWeek(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  respondentKey: Uint8Array,
+): Promise<void> {
+  await tx`
+    insert into weeks (account_id, week, threshold, spread_threshold, comment_threshold, respondent_key)
+    select ${accountId},
+           ${week},
+           threshold,
+           coalesce(spread_threshold, case threshold when 1 then 1 else 2 * threshold end),
+           coalesce(comment_threshold, case threshold when 1 then 1 else 2 * threshold end),
+           ${respondentKey}
+    from   accounts
+    where  account_id = ${accountId}
+    on conflict do nothing`;
+}
+
+/** The week, locked until the transaction ends: no one else opens, answers or closes it meanwhile. */
+export async function lockWeekRow(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+): Promise<WeekRow | undefined> {
+  const [row] = await tx<WeekRow[]>`
+    select week                  as "week",
+           respondent_key        as "respondentKey",
+           closed_at is not null as "isClosed"
+    from   weeks
+    where  account_id = ${accountId} and week = ${week}
+    for    update`;
+  return row;
+}
+
+/** All rounds of the account with the state of their weeks. */
+export async function selectRounds(
+  db: Db,
+  accountId: AccountId,
+): Promise<(RoundRow & { isClosed: boolean })[]> {
+  return db<(RoundRow & { isClosed: boolean })[]>`
+    select r.round_id              as "id",
+           r.week                  as "week",
+           r.group_id              as "groupId",
+           r.question_ids          as "questionIds",
+           w.closed_at is not null as "isClosed"
+    from   rounds r
+    join   weeks w on w.account_id = r.account_id and w.week = r.week
+    where  r.account_id = ${accountId}
+    order  by r.round_id`;
+}
+
+export async function insertRound(
+  tx: Transaction,
+  accountId: AccountId,
+  round: { week: Week; groupId: number; questionIds: number[]; aboveIds: number[] },
+): Promise<number> {
+  const [row] = await tx<{ id: number }[]>`
+    insert into rounds (account_id, week, group_id, question_ids, above_ids)
+    values (${accountId}, ${round.week}, ${round.groupId}, ${round.questionIds}, ${round.aboveIds})
+    returning round_id as id`;
+  return row!.id;
+}
+
+/** Adds questions to what the week asks of groups. */
+export async function upsertAsked(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  groupIds: number[],
+  questionIds: number[],
+): Promise<void> {
+  await tx`
+    insert into asked (account_id, group_id, week, question_ids)
+    select ${accountId}, group_id, ${week}, ${questionIds}
+    from   unnest(${groupIds}::integer[]) as group_id
+    on conflict (account_id, group_id, week) do update
+    set    question_ids = array(select distinct id
+                                from   unnest(asked.question_ids || excluded.question_ids) as id
+                                order  by id)`;
+}
+
+/** People by number, with the groups in which their answers count. */
+export async function copyAssignments(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  roundId: number,
+  people: Iterable<{ respondent: number; groupIds: readonly number[] }>,
+): Promise<void> {
+  await copyInto(
+    tx`copy assignments (account_id, week, round_id, respondent, group_ids) from stdin`,
+    rowsOf(people, [accountId, week, roundId]),
+  );
+}
+
+function* rowsOf(
+  people: Iterable<{ respondent: number; groupIds: readonly number[] }>,
+  first: [number, string, number],
+) {
+  for (const { respondent, groupIds } of people) {
+    yield [...first, respondent, `{${groupIds.join()}}`] as const;
+  }
+}
+
+/** The active members of any of the groups, with the groups that they are members of. */
+export async function selectMembers(
+  db: Db,
+  accountId: AccountId,
+  groupIds: number[],
+): Promise<{ userId: number; externalId: string | null; memberOf: number[] }[]> {
+  return db<{ userId: number; externalId: string | null; memberOf: number[] }[]>`
+    select u.user_id               as "userId",
+           u.external_id           as "externalId",
+           array_agg(m.group_id)   as "memberOf"
+    from   memberships m
+    join   users u on u.account_id = m.account_id and u.user_id = m.user_id
+    where  m.account_id = ${accountId} and m.kind = 'memberOf' and m.group_id = any(${groupIds}) and u.active
+    group  by u.user_id, u.external_id
+    order  by u.user_id`;
+}
+
+/** The open weeks of all accounts that began before a day, with the time zone by which they end. */
+export async function selectOpenWeeks(
+  db: Db,
+  before: string,
+): Promise<{ accountId: AccountId; week: Week; timezone: string }[]> {
+  return db<{ accountId: AccountId; week: Week; timezone: string }[]>`
+    select w.account_id as "accountId", w.week as "week", a.timezone as "timezone"
+    from   weeks w
+    join   accounts a on a.account_id = w.account_id
+    where  w.closed_at is null and w.week < ${before}
+    order  by w.week, w.account_id`;
+}

@@ -1,0 +1,117 @@
+// Rounds: a set of questions asked of everyone in a group, in a week. Opening one fixes who is asked and in which groups
+// the answers count (decision A11): later moves and removals change nothing.
+import type { Week } from '@soundings/contract/weeks.ts';
+import { addWeeks, dayIn, weekName, weekOf } from '@soundings/contract/weeks.ts';
+import { createHmac, randomBytes } from 'node:crypto';
+import { Fault } from '../base/errors.ts';
+import type { AccountId, Db, Transaction } from '../db/db.ts';
+import {
+  copyAssignments,
+  insertRound,
+  insertWeek,
+  lockWeekRow,
+  type RoundRow,
+  selectMembers,
+  selectOpenWeeks,
+  selectRounds,
+  upsertAsked,
+} from './rounds.sql.ts';
+
+export type Round = RoundRow & { isClosed: boolean };
+
+/** A person as the sender calls them, and the person's own groups within the asked group. */
+export type AskedPerson = { person: string; memberOf: number[] };
+
+/** The groups of an account by id, each with the one above it. */
+export type Parents = ReadonlyMap<number, number | null>;
+
+/** All rounds of the account. */
+export async function roundsOf(db: Db, accountId: AccountId): Promise<Round[]> {
+  return selectRounds(db, accountId);
+}
+
+/**
+ * Opens the week if it is not open yet, and locks it until the transaction ends. Returns the key that makes the numbers
+ * of its people. Throws a Fault when it has closed: what is published is never changed (P1).
+ */
+export async function openWeek(tx: Transaction, accountId: AccountId, week: Week): Promise<Buffer> {
+  await insertWeek(tx, accountId, week, randomBytes(32));
+  const row = await lockWeekRow(tx, accountId, week);
+  if (row?.respondentKey) return row.respondentKey;
+  throw new Fault(
+    'conflict',
+    'week closed',
+    `The week ${weekName(week)} is closed: nothing can be added to it.`,
+  );
+}
+
+/** The number, of 53 bits, under which a person answers in a week: only the week's key tells whose it is (P9). */
+export function respondentOf(key: Uint8Array, person: string): number {
+  const bytes = createHmac('sha256', key).update(person).digest();
+  return bytes.readUInt32BE(0) * 2 ** 21 + (bytes.readUInt32BE(4) >>> 11);
+}
+
+/**
+ * Opens a round in a week that the caller has opened. `asked`: each person once. Returns its id and the numbers of the
+ * people, in their order. The caller holds the account's lock, has made sure that the week has no round of this group,
+ * and that everybody's groups are the asked one or beneath it.
+ */
+export async function openRound(
+  tx: Transaction,
+  accountId: AccountId,
+  key: Uint8Array,
+  round: { week: Week; groupId: number; questionIds: number[]; asked: AskedPerson[]; parents: Parents },
+): Promise<{ roundId: number; respondents: number[] }> {
+  const { week, groupId, questionIds, asked, parents } = round;
+  const aboveIds = wayUp(groupId, parents).slice(1);
+  const roundId = await insertRound(tx, accountId, { week, groupId, questionIds, aboveIds });
+  await upsertAsked(tx, accountId, week, groupsBeneath(groupId, parents), questionIds);
+  const respondents = asked.map(({ person }) => respondentOf(key, person));
+  const groupsOf = (one: AskedPerson) =>
+    one.memberOf.length === 1
+      ? wayUp(one.memberOf[0] as number, parents)
+      : [...new Set(one.memberOf.flatMap((own) => wayUp(own, parents)))];
+  const people = asked.map((one, i) => ({ respondent: respondents[i] as number, groupIds: groupsOf(one) }));
+  await copyAssignments(tx, accountId, week, roundId, people);
+  return { roundId, respondents };
+}
+
+/** A group and all above it, up to the top. */
+export function wayUp(groupId: number, parents: Parents): number[] {
+  const way: number[] = [];
+  for (let at: number | null = groupId; at !== null; at = parents.get(at) ?? null) way.push(at);
+  return way;
+}
+
+/** A group and all beneath it. */
+export function groupsBeneath(groupId: number, parents: Parents): number[] {
+  return [...parents.keys()].filter((id) => wayUp(id, parents).includes(groupId));
+}
+
+/**
+ * Everyone who is an active member of the group or of one beneath it now. A person is called by externalId, or by
+ * `user:` and the id where there is none.
+ */
+export async function membersNow(
+  db: Db,
+  accountId: AccountId,
+  groupId: number,
+  parents: Parents,
+): Promise<AskedPerson[]> {
+  const members = await selectMembers(db, accountId, groupsBeneath(groupId, parents));
+  return members.map(({ userId, externalId, memberOf }) => ({
+    person: externalId ?? `user:${userId}`,
+    memberOf,
+  }));
+}
+
+/** Open weeks, of all accounts, whose last day is over in the account's time zone. `now`: milliseconds since 1970. */
+export async function weeksToClose(db: Db, now: number): Promise<{ accountId: AccountId; week: Week }[]> {
+  const tomorrow = dayIn('UTC', now + 86_400_000);
+  const open = await selectOpenWeeks(db, tomorrow);
+  return open.filter(({ week, timezone }) => hasEnded(week, timezone, now));
+}
+
+/** Whether a week's Sunday is over in a time zone. */
+export const hasEnded = (week: Week, timezone: string, now: number): boolean =>
+  weekOf(dayIn(timezone, now)) >= addWeeks(week, 1);

@@ -1,0 +1,62 @@
+// Surveys for tests: history lines made short, and their import.
+import { randomUUID } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Pool } from '../db/db.ts';
+import { type Imported, importHistory } from '../history/history.ts';
+
+/** A moment after all weeks that tests import, and one before. */
+export const later = Date.parse('2026-11-21T12:00:00Z');
+
+type GroupName = string | { id: number };
+
+export const question = (key: string, type: number, more: object = {}) => ({
+  question: { key, type, text: `${key}?`, language: 'en', ...more },
+});
+export const kpi = (id: string, questions: string[], more: object = {}) => ({
+  kpi: { id, name: id, questions, ...more },
+});
+export const round = (
+  week: string,
+  group: GroupName,
+  questions: string[],
+  people: Record<string, GroupName[]>,
+) => ({
+  round: {
+    week,
+    group,
+    questions,
+    asked: Object.entries(people).map(([person, memberOf]) => ({ person, memberOf })),
+  },
+});
+export const answer = (
+  week: string,
+  group: GroupName,
+  person: string,
+  questionKey: string,
+  value: unknown,
+  comment?: string,
+) => ({ answer: { week, group, person, question: questionKey, value, comment } });
+export const skip = (week: string, group: GroupName, person: string, questionKey: string) => ({
+  answer: { week, group, person, question: questionKey, skipped: true },
+});
+
+/** Imports lines: objects, or the very text of a line. */
+export async function importLines(
+  pool: Pool,
+  accountId: number,
+  lines: (object | string)[],
+  now = later,
+): Promise<Imported> {
+  const path = join(tmpdir(), `soundings-history-${randomUUID()}.ndjson`);
+  await writeFile(
+    path,
+    lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''),
+  );
+  try {
+    return await importHistory(pool, accountId, path, now);
+  } finally {
+    await rm(path);
+  }
+}
