@@ -90,7 +90,7 @@ export function renamed(company: Company, count: number, suffix: string): Compan
 }
 
 /** Mulberry32: numbers from 0 to 1 that look random and are the same for the same seed. */
-function randomFrom(seed: number): () => number {
+export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

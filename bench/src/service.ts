@@ -52,6 +52,7 @@ export async function startService(): Promise<Service> {
     PORT: String(port),
     DATA_DIR: dataDir,
     LOG_LEVEL: 'warn',
+    RATE_LIMIT: '0',
     PATH: process.env['PATH'] ?? '',
   };
   const main = fileURLToPath(import.meta.resolve('@soundings/server/src/main.ts'));

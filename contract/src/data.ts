@@ -284,6 +284,71 @@ export const getAskedQuestions = {
   errors,
 } satisfies Operation;
 
+/** What the feed has rows of, in the order in which they come. */
+export const feedMetrics = ['kpi', 'responserate', 'question'] as const;
+export type FeedMetric = (typeof feedMetrics)[number];
+
+export const FeedRow = Type.Object(
+  {
+    metric: Type.Enum([...feedMetrics]),
+    metricId: Type.String({ description: 'The id of the KPI or question; empty for the response rate.' }),
+    metricName: Type.String(),
+    groupId: Type.Integer(),
+    groupExternalId: Type.Optional(Type.String()),
+    groupName: Type.String(),
+    week: Type.String({ description: 'The ISO week, such as 2026-W47.' }),
+    monday: Type.String({ format: 'date' }),
+    value: Type.Union([Type.Number(), Type.Null()]),
+    answers: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'Of questions: how many the figure rests on.',
+    }),
+    status: Type.Enum(['shown', 'withheld', 'open'], {
+      description: 'withheld: too few people; open: the week has not closed yet.',
+    }),
+  },
+  { title: 'FeedRow' },
+);
+export type FeedRow = Static<typeof FeedRow>;
+
+const oneMetric = `(${feedMetrics.join('|')})`;
+
+export const getFeed = {
+  interface: 'data',
+  method: 'GET',
+  path: '/v1/feed',
+  operationId: 'getFeed',
+  summary: 'A flat feed for BI tools',
+  description:
+    'Beside the description: one row for each group, week and metric, as CSV or NDJSON, made while it is read. By ' +
+    'metric, then KPI or question, group and week.',
+  scope: 'data',
+  query: Type.Object(
+    {
+      metric: Type.Optional(
+        Type.String({
+          pattern: `^${oneMetric}(,${oneMetric})*$`,
+          description: `Of these metrics only: ${feedMetrics.join(', ')}, separated by commas. Default: all.`,
+        }),
+      ),
+      groupId: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 200,
+          description: 'Of this group and all beneath it. Default: all groups.',
+        }),
+      ),
+      fromDate: day('The first day of the range; goes with toDate. Default: all weeks.'),
+      toDate: rangeParameters.toDate,
+      format: Type.Optional(Type.Enum(['csv', 'ndjson'], { description: 'csv or ndjson. Default: csv.' })),
+      language,
+    },
+    closed,
+  ),
+  response: FeedRow,
+  contentTypes: ['text/csv', 'application/x-ndjson'],
+  errors,
+} satisfies Operation;
+
 export const dataOperations: Operation[] = [
   getGroups,
   getKpis,
@@ -291,4 +356,5 @@ export const dataOperations: Operation[] = [
   getResponseRates,
   getResults,
   getAskedQuestions,
+  getFeed,
 ];

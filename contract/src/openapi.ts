@@ -85,7 +85,7 @@ function describeOperation(operation: Operation, schemas: Json): Json {
       requestBody: { required: true, content: json(named(operation.body, schemas)) },
     }),
     responses: {
-      200: { description: 'OK', content: json(named(operation.response, schemas)) },
+      200: { description: 'OK', content: contentOf(operation, schemas) },
       ...Object.fromEntries(
         Object.entries(operation.errors).map(([status, description]) => [
           status,
@@ -105,8 +105,21 @@ function describeParameters(place: 'path' | 'query', schema: TSchema | undefined
     name,
     in: place,
     required: place === 'path' || required.includes(name),
-    schema: named(one, schemas),
+    schema: isFlag(one)
+      ? { type: 'boolean', default: false, description: (one as { description?: string }).description }
+      : named(one, schemas),
   }));
+}
+
+/** In a query a boolean is the text true or false. */
+const isFlag = (schema: TSchema & { enum?: unknown[] }) => JSON.stringify(schema.enum) === '["true","false"]';
+
+/** Lines are texts, no JSON document: the schema of the response is that of one line. */
+function contentOf({ response, contentTypes }: Operation, schemas: Json): Json {
+  const schema = named(response, schemas);
+  if (!contentTypes) return json(schema);
+  const description = `Lines; the schema ${(response as { title?: string }).title} says what each of them has.`;
+  return Object.fromEntries(contentTypes.map((type) => [type, { schema: { type: 'string', description } }]));
 }
 
 const json = (schema: unknown): Json => ({ 'application/json': { schema } });

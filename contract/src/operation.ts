@@ -22,8 +22,9 @@ export type Operation = {
   /** The query parameters: an object schema that allows nothing else (decision 6). */
   query: TSchema;
   body?: TSchema;
-  /** The body of 200. */
+  /** The body of 200: JSON, or of the content types that `contentTypes` names. */
   response: TSchema;
+  contentTypes?: string[];
   /** The other statuses that this operation answers with the error body. */
   errors: Record<number, string>;
 };

@@ -63,6 +63,7 @@ const pureFiles = [
   'sync/plan.ts',
   'questions/types.ts',
   'results/anonymity.ts',
+  'results/csv.ts',
   'results/figures.ts',
   'results/shape.ts',
   'results/window.ts',

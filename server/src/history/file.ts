@@ -8,22 +8,41 @@ export type Lines = { first: number; lines: string[] };
 const chunkBytes = 1024 * 1024;
 const newline = 0x0a;
 
+/** The longest line: a round of a million people has some 40 MB. */
+const maxLineBytes = 64 * 1024 * 1024;
+
+/** What is wrong with a line, told with its number. */
+export const faultAt = (number: number, message: string) =>
+  new Fault('invalid', 'invalid history', `Nothing was imported. Line ${number}: ${message}`, {
+    details: [{ type: 'invalid history', message, row: number }],
+  });
+
 /** Reads a UTF-8 file, with or without a byte order mark, by lines. Throws a Fault for what is none. */
 export async function* linesOf(path: string): AsyncGenerator<Lines> {
   const file = await openFile(path);
   try {
-    let rest = Buffer.alloc(0);
+    let rest: Buffer[] = [];
+    let restBytes = 0;
     let first = 1;
-    for await (const chunk of file.createReadStream({ highWaterMark: chunkBytes, autoClose: false })) {
-      const bytes: Buffer = rest.length > 0 ? Buffer.concat([rest, chunk as Buffer]) : (chunk as Buffer);
-      const end = bytes.lastIndexOf(newline) + 1;
-      rest = Buffer.from(bytes.subarray(end));
-      if (end === 0) continue;
-      const lines = split(bytes.subarray(0, end - 1), first);
-      yield { first, lines };
-      first += lines.length;
+    const chunks: AsyncIterable<Buffer> = file.createReadStream({
+      highWaterMark: chunkBytes,
+      autoClose: false,
+    });
+    for await (const chunk of chunks) {
+      const end = chunk.lastIndexOf(newline);
+      if (end >= 0) {
+        const lines = split(Buffer.concat([...rest, chunk.subarray(0, end)]), first);
+        yield { first, lines };
+        first += lines.length;
+        [rest, restBytes] = [[], 0];
+      }
+      rest.push(chunk.subarray(end + 1));
+      restBytes += chunk.length - end - 1;
+      if (restBytes > maxLineBytes) {
+        throw faultAt(first, `It is longer than ${maxLineBytes / 1024 / 1024} MB.`);
+      }
     }
-    if (rest.length > 0) yield { first, lines: split(rest, first) };
+    if (restBytes > 0) yield { first, lines: split(Buffer.concat(rest), first) };
   } finally {
     await file.close();
   }
@@ -36,8 +55,13 @@ async function openFile(path: string) {
     await file.close();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const reason = { ENOENT: 'There is no such file', EACCES: 'It may not be read' }[code ?? ''];
-    if (reason === undefined) throw error;
+    if (code === undefined) throw error;
+    const reasons: Record<string, string> = {
+      ENOENT: 'There is no such file',
+      ENOTDIR: 'There is no such file',
+      EACCES: 'It may not be read',
+    };
+    const reason = reasons[code] ?? `It cannot be read (${code})`;
     throw new Fault('invalid', 'invalid history', `${reason}: ${path}.`, { cause: error });
   }
   throw new Fault(
@@ -58,7 +82,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 function decode(bytes: Uint8Array, first: number): string {
   try {
     return decoder.decode(bytes);
-  } catch (error) {
+  } catch {
     let line = first;
     for (let start = 0; start <= bytes.length; line++) {
       const found = bytes.indexOf(newline, start);
@@ -66,7 +90,7 @@ function decode(bytes: Uint8Array, first: number): string {
       if (!isUtf8(bytes.subarray(start, end))) break;
       start = end + 1;
     }
-    throw new Fault('invalid', 'invalid history', `Line ${line} is not UTF-8.`, { cause: error });
+    throw faultAt(line, 'It is not UTF-8.');
   }
 }
 

@@ -8,6 +8,7 @@ import { parseText } from '../base/json.ts';
 import { quote } from '../base/text.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import {
+  changeFault,
   defineKpis,
   defineQuestions,
   type Kpi,
@@ -27,7 +28,7 @@ import {
   roundsOf,
   wayUp,
 } from '../rounds/rounds.ts';
-import { linesOf } from './file.ts';
+import { faultAt, linesOf } from './file.ts';
 import { selectGroupNames } from './history.sql.ts';
 import {
   type AnswerLine,
@@ -102,8 +103,9 @@ async function* entriesOf<K extends HistoryLine['kind']>(
 }
 
 function read(text: string): HistoryLine {
-  const parsed = parseText(text);
-  if ('fault' in parsed) throw new LineFault(parsed.fault.message);
+  const parsed = parseText(text.endsWith('\r') ? text.slice(0, -1) : text);
+  // The parser counts lines too: of one line it is the first.
+  if ('fault' in parsed) throw new LineFault(parsed.fault.message.replace('line 1, column', 'column'));
   return readLine(parsed.value);
 }
 
@@ -116,28 +118,32 @@ function atLine<T>(number: number, work: () => T): T {
   }
 }
 
-const faultAt = (number: number, message: string) =>
-  new Fault('invalid', 'invalid history', `Nothing was imported. Line ${number}: ${message}`, {
-    details: [{ type: 'invalid history', message, row: number }],
-  });
-
 async function importDefinitions(
   tx: Transaction,
   accountId: AccountId,
   path: string,
 ): Promise<Pick<Imported, 'questions' | 'kpis'>> {
-  const questions = new Map<string, NewQuestion>();
+  const questions = new Map<string, { number: number; question: NewQuestion }>();
   const kpis = new Map<string, { number: number; kpi: KpiLine['kpi'] }>();
   for await (const entries of entriesOf(path, ['question', 'kpi'])) {
     for (const { number, line } of entries) {
       const key = line.kind === 'question' ? line.question.key : line.kpi.id;
       const isThere = line.kind === 'question' ? questions.has(key) : kpis.has(key);
       if (isThere) throw faultAt(number, `The ${line.kind} ${quote(key)} is there twice.`);
-      if (line.kind === 'question') questions.set(key, line.question);
+      if (line.kind === 'question') questions.set(key, { number, question: line.question });
       else kpis.set(key, { number, kpi: line.kpi });
     }
   }
-  const changed = await defineQuestions(tx, accountId, [...questions.values()]);
+  for (const before of await questionsOf(tx, accountId)) {
+    const { number, question } = questions.get(before.key) ?? {};
+    const fault = question && changeFault(before, question);
+    if (fault) throw faultAt(number as number, fault);
+  }
+  const changed = await defineQuestions(
+    tx,
+    accountId,
+    [...questions.values()].map(({ question }) => question),
+  );
   const known = new Map((await questionsOf(tx, accountId)).map((question) => [question.key, question]));
   const wanted = [...kpis.values()].map(({ number, kpi }): Kpi => {
     const ids = kpi.questions.map((key) => {
@@ -344,5 +350,6 @@ async function secondAnswer(path: string, error: unknown, scene: Scene): Promise
       first = number;
     }
   }
-  return error;
+  // In an open week it may be there from before, by another round.
+  return first === undefined ? error : faultAt(first, 'The same person has answered this question already.');
 }

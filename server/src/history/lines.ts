@@ -134,7 +134,7 @@ function readRound(value: JsonObject): RoundLine {
 function readAsked(value: JsonValue, group: GroupName): { person: string; memberOf: GroupName[] } {
   const one = objectOf(value, 'asked: each');
   refuseUnknown(one, ['person', 'memberOf']);
-  const memberOf = one['memberOf'] ?? [group as JsonValue];
+  const { memberOf = [group as JsonValue] } = one;
   if (!Array.isArray(memberOf)) throw new LineFault('memberOf must be an array of groups.');
   return {
     person: textOf(one, 'person', maxNameLength),

@@ -73,10 +73,7 @@ export function sendLong(
 
 /** Takes back what an answer has said of itself, when an error takes its place. */
 export function withoutTraits(reply: FastifyReply): FastifyReply {
-  for (const name of ['etag', 'cache-control', 'content-encoding']) {
-    reply.removeHeader(name);
-    reply.raw.removeHeader(name); // a stream that fails has handed it on already
-  }
+  for (const name of ['etag', 'cache-control', 'content-encoding']) reply.removeHeader(name);
   return reply;
 }
 

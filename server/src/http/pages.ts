@@ -23,9 +23,9 @@ type Body = { content: { 'application/json': { schema: Schema } } };
 type OperationDocument = {
   summary: string;
   description: string;
-  parameters: { name: string; required: boolean; schema: Schema }[];
+  parameters: { name: string; in: string; required: boolean; schema: Schema }[];
   requestBody?: Body;
-  responses: Record<string, { description: string } & Body>;
+  responses: Record<string, { description: string; content: Partial<Body['content']> }>;
 };
 type Document = {
   info: { title: string; version: string; description: string };
@@ -122,18 +122,36 @@ function operationArticle(
   );
   const responses = Object.entries(operation.responses).map(
     ([status, { description, content }]) =>
-      `<tr><td><code>${status}</code></td><td>${typeOf(content['application/json'].schema)}</td>` +
+      `<tr><td><code>${status}</code></td><td>${bodyOf(content)}</td>` +
       `<td>${prose(description)}</td></tr>`,
   );
   const body = operation.requestBody?.content['application/json'].schema;
   return `<article>
 <h3 class="operation"><span class="verb">${verb}</span> <code>${escape(path)}</code></h3>
 <p><b>${escape(operation.summary)}.</b> ${prose(operation.description)}</p>
-<pre>curl ${publicUrl}${escape(path)} -H "Authorization: $TOKEN"${data}</pre>
+<pre>curl ${escape(exampleAddress(publicUrl + path, operation))} -H "Authorization: $TOKEN"${data}</pre>
 ${parameters.length > 0 ? table(['Parameter', 'Type', 'Meaning'], parameters) : ''}
 ${body ? `<p>Body: ${typeOf(body)}</p>` : ''}
 ${table(['Status', 'Body', 'When'], responses)}
 </article>`;
+}
+
+/** JSON by its shape, anything else by its content type. */
+function bodyOf(content: OperationDocument['responses'][string]['content']): string {
+  const json = content['application/json'];
+  return json
+    ? typeOf(json.schema)
+    : Object.keys(content)
+        .map((type) => `<code>${escape(type)}</code>`)
+        .join(' or ');
+}
+
+/** With the parameters that must be given. */
+function exampleAddress(address: string, { parameters }: OperationDocument): string {
+  const needed = parameters
+    .filter((one) => one.in === 'query' && one.required)
+    .map(({ name }) => `${name}=1`);
+  return needed.length > 0 ? `'${address}?${needed.join('&')}'` : address;
 }
 
 function schemaTable(name: InterfaceName, title: string, schema: Schema): string {

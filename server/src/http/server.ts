@@ -186,7 +186,6 @@ function serve(
   app.route({
     // HEAD by name: what Fastify makes of GET for it would read a stream to its end, and give a 304 a length.
     method: operation.method === 'GET' ? ['GET', 'HEAD'] : operation.method,
-    exposeHeadRoute: false,
     url: addressOf(operation),
     config: { face: operation.interface },
     ...(bodyLimit !== undefined && { bodyLimit }),

@@ -1,5 +1,6 @@
 // The questions and KPIs of an account: what is asked, in which words, and what is made of it.
 import { Fault } from '../base/errors.ts';
+import { quote } from '../base/text.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import {
   insertQuestions,
@@ -43,11 +44,8 @@ export async function defineQuestions(
   for (const question of questions) {
     const before = present.get(question.key);
     if (!before || sameWords(before, question)) continue;
-    const kind = kindChanged(before, question);
-    if (kind) {
-      const message = `The question "${question.key}" is there with another ${kind}. Give the new one another key.`;
-      throw new Fault('conflict', 'question changed', message);
-    }
+    const fault = changeFault(before, question);
+    if (fault) throw new Fault('conflict', 'question changed', fault);
     changed.push({ ...question, id: before.id });
   }
   const added = questions.filter(({ key }) => !present.has(key));
@@ -58,9 +56,12 @@ export async function defineQuestions(
 
 const idsOf = (options: Option[]) => JSON.stringify(options.map(({ id }) => id));
 
-function kindChanged(before: NewQuestion, after: NewQuestion): string | undefined {
-  if (before.type !== after.type) return `type (${before.type})`;
-  return idsOf(before.options) === idsOf(after.options) ? undefined : 'list of options';
+/** Words that say why a question that is there cannot become another; undefined when it can. */
+export function changeFault(before: NewQuestion, after: NewQuestion): string | undefined {
+  const isSameType = before.type === after.type;
+  if (isSameType && idsOf(before.options) === idsOf(after.options)) return undefined;
+  const kind = isSameType ? 'list of options' : `type (${before.type})`;
+  return `The question ${quote(before.key)} is there with another ${kind}. Give the new one another key.`;
 }
 
 function sameWords(before: NewQuestion, after: NewQuestion): boolean {

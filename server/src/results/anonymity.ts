@@ -75,7 +75,7 @@ function nestedAcrossTrees(
   threshold: number,
 ): Set<number> {
   const withheld = new Set<number>();
-  if (sets.every(({ tree }) => tree === sets[0]?.tree)) return withheld;
+  if (!isAnyoneInTwoTrees(sets)) return withheld;
   const setsOf = new Map<number, GroupSet[]>();
   for (const set of sets) {
     for (const person of set.people) {
@@ -104,6 +104,17 @@ function nestedAcrossTrees(
     }
   }
   return withheld;
+}
+
+function isAnyoneInTwoTrees(sets: readonly GroupSet[]): boolean {
+  const treeOf: (number | undefined)[] = [];
+  return sets.some(({ tree, people }) =>
+    people.some((person) => {
+      const other = treeOf[person];
+      treeOf[person] = tree;
+      return other !== undefined && other !== tree;
+    }),
+  );
 }
 
 /**

@@ -1,6 +1,9 @@
 // Interface A, but for the groups: reads the wire, asks results.ts, writes the wire.
 import {
+  type FeedMetric,
+  feedMetrics,
   getAskedQuestions,
+  getFeed,
   getKpis,
   getKpiValues,
   getResponseRates,
@@ -17,6 +20,7 @@ import {
   tellResults,
   valuedKpis,
 } from './results.ts';
+import { tellFeed } from './feed.ts';
 import { windowOf } from './window.ts';
 
 /** `now`: the clock, in milliseconds since 1970. */
@@ -43,6 +47,20 @@ export function serveData(server: Server, pool: Promise<Pool>, now: () => number
 
   server.serve(getAskedQuestions, async ({ caller, query }) => {
     return tellAsked(await pool, caller.accountId, askedIn(query, now()), query['language']);
+  });
+
+  server.serve(getFeed, async ({ caller, query, reply }) => {
+    const format = query['format'] === 'ndjson' ? 'ndjson' : 'csv';
+    const asked = { groupId: query['groupId'], window: windowOf(query), now: now() };
+    const metrics = (query['metric']?.split(',') as FeedMetric[] | undefined) ?? feedMetrics;
+    const answer = await tellFeed(await pool, caller.accountId, asked, {
+      metrics,
+      format,
+      language: query['language'],
+    });
+    reply.header('content-type', format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson');
+    if (format === 'csv') reply.header('content-disposition', 'attachment; filename="soundings.csv"');
+    return answer;
   });
 }
 

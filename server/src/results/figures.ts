@@ -164,35 +164,63 @@ function commentsOf(counted: WeekAnswer[], sets: GroupSet[], threshold: number):
   }));
 }
 
-/** The response rate of each group that was asked (decision A12), once all questions of the week have been gone through. */
+/**
+ * The response rate of each group that was asked (decision A12), once all questions of the week have been gone through.
+ * People of a group who were asked different things in it, such as those who came or went between two rounds, go through
+ * the procedure apart: only among people who were asked the same is a rate constant on each piece, question by question.
+ */
 export function responseRates(turnout: Turnout): Rate[] {
-  const { data, assignmentsOf, roundById, treeOf, done } = turnout;
+  const { data, assignmentsOf, treeOf, done } = turnout;
   const respondents = [...assignmentsOf.keys()];
-  const isAsked = ({ roundId }: Assignment, group: number) =>
-    !(roundById.get(roundId) as WeekRound).aboveIds.includes(group);
-  const assignments = (person: number) => assignmentsOf.get(respondents[person] as string) as Assignment[];
+  const known = new Map<string, AskedAlike>();
+  const askedOf = [...assignmentsOf.values()].map((assignments) => {
+    return askedIn(assignments, turnout).map((one) => {
+      const key = `${one.groupId} ${one.questionIds.join()}`;
+      const same = known.get(key) ?? one;
+      known.set(key, same);
+      return same;
+    });
+  });
+  const alike = [...known.keys()].toSorted().map((key) => known.get(key) as AskedAlike);
+  const numbers = new Map(alike.map((one, number) => [one, number]));
   const sets = setsOf(
     respondents.length,
-    (person) => [
-      ...new Set(assignments(person).flatMap((one) => one.groupIds.filter((group) => isAsked(one, group)))),
-    ],
-    treeOf,
+    (person) => (askedOf[person] as AskedAlike[]).map((one) => numbers.get(one) as number),
+    (number) => treeOf((alike[number] as AskedAlike).groupId),
   );
-  const { shown } = choosePieces(sets, respondents.length, data.thresholds.figures);
-  return data.asked.map(({ groupId }) => {
-    let [asked, answered] = [0, 0];
-    for (const person of shown.get(groupId) ?? []) {
-      const questions = new Set<number>();
-      for (const one of assignments(person)) {
-        if (!one.groupIds.includes(groupId) || !isAsked(one, groupId)) continue;
-        for (const id of roundById.get(one.roundId)?.questionIds ?? []) questions.add(id);
-      }
+  const totals = new Map<number, { asked: number; answered: number }>();
+  for (const [number, people] of choosePieces(sets, respondents.length, data.thresholds.figures).shown) {
+    const { groupId, questionIds } = alike[number] as AskedAlike;
+    const total = totals.get(groupId) ?? { asked: 0, answered: 0 };
+    totals.set(groupId, total);
+    total.asked += people.length * questionIds.length;
+    for (const person of people) {
       const has = done.get(respondents[person] as string);
-      asked += questions.size;
-      for (const id of questions) if (has?.has(id)) answered++;
+      for (const id of questionIds) if (has?.has(id)) total.answered++;
     }
+  }
+  return data.asked.map(({ groupId }) => {
+    const { asked, answered } = totals.get(groupId) ?? { asked: 0, answered: 0 };
     return { groupId, value: asked > 0 ? answered / asked : null };
   });
+}
+
+/** People of a group of whom the rounds that asked everyone in it asked the same. */
+type AskedAlike = { groupId: number; questionIds: number[] };
+
+/** What a person was asked in each group by the rounds that asked everyone in it. */
+function askedIn(assignments: Assignment[], { roundById }: Turnout): AskedAlike[] {
+  const asked = new Map<number, number[]>();
+  for (const { roundId, groupIds } of assignments) {
+    const { questionIds, aboveIds } = roundById.get(roundId) as WeekRound;
+    for (const group of groupIds) {
+      if (aboveIds.includes(group)) continue;
+      const others = asked.get(group);
+      const all = () => [...new Set([...(others ?? []), ...questionIds])].toSorted((a, b) => a - b);
+      asked.set(group, others ? all() : questionIds);
+    }
+  }
+  return [...asked].map(([groupId, questionIds]) => ({ groupId, questionIds }));
 }
 
 /** The KPI values of a week: made of the values that are shown, and of nothing else (decision A14). */

@@ -109,12 +109,19 @@ export async function closeWeekNow(
   return { week: wanted, published: published ?? 0 };
 }
 
-/** Closes every week that has ended, one after another: also those that ended while the service was stopped. */
+/**
+ * Closes every week that has ended, one after another: also those that ended while the service was stopped. One that
+ * cannot be closed holds up no other; what was wrong is thrown at the end.
+ */
 export async function closeEndedWeeks(pool: Pool, now: number): Promise<void> {
+  const failures: unknown[] = [];
   for (const { accountId, week } of await weeksToClose(pool, now)) {
     // oxlint-disable-next-line no-await-in-loop -- each is a transaction of its own
-    await inTransaction(pool, (tx) => closeWeek(tx, accountId, week));
+    await inTransaction(pool, (tx) => closeWeek(tx, accountId, week)).catch((error: unknown) =>
+      failures.push(error),
+    );
   }
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Removes all figures of groups that are removed, in the transaction that removes them (decision A15, P10). */

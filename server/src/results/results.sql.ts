@@ -4,14 +4,15 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Pool } from '../db/db.ts';
 import type { Window } from './window.ts';
 
-/** The group asked for and, when wanted, all beneath it. */
-export type Scope = { groupId: number; beneath: boolean };
+/** The group asked for and, when wanted, all beneath it; without a group, all that there are. */
+export type Scope = { groupId: number | undefined; beneath: boolean };
 
-const groupsIn = (db: Db, accountId: AccountId, { groupId, beneath }: Scope) => db`
+/** The groups of a scope, to begin a statement with. */
+export const groupsIn = (db: Db, accountId: AccountId, { groupId, beneath }: Scope) => db`
   recursive scope as (
     select group_id
     from   groups
-    where  account_id = ${accountId} and group_id = ${groupId}
+    where  account_id = ${accountId} and ${groupId === undefined ? db`parent_id is null` : db`group_id = ${groupId}`}
     union  all
     select g.group_id
     from   scope s

@@ -163,11 +163,14 @@ async function* commentLeaves(batches: ReturnType<typeof selectComments>): Async
 }
 
 /** The group asked for. What is no number, or another account's, is not found in the same words. */
-async function findScope(
+export async function findScope(
   pool: Pool,
   accountId: AccountId,
-  { groupId, beneath }: Asked,
+  { groupId, beneath }: { groupId: string | undefined; beneath: boolean },
 ): Promise<{ reader: Reader; scope: Scope }> {
+  if (groupId === undefined) {
+    return { reader: await selectReader(pool, accountId), scope: { groupId, beneath } };
+  }
   const isId = /^[1-9]\d{0,9}$/.test(groupId) && Number(groupId) < 2 ** 31;
   const scope = { groupId: isId ? Number(groupId) : 0, beneath };
   const [reader, groups] = await Promise.all([
@@ -195,6 +198,6 @@ const longAnswer = (reader: Reader, asked: Asked, tell: () => AsyncIterable<stri
   new LongAnswer(tagOf(reader, asked), () => gathered(tell()));
 
 /** Changes with every write of the account, and from week to week where the weeks asked for do. */
-function tagOf({ version, timezone }: Reader, { window, now }: Asked): string {
+export function tagOf({ version, timezone }: Reader, { window, now }: Pick<Asked, 'window' | 'now'>): string {
   return window ? version : `${version}-${lastWeeks(dayIn(timezone, now)).last}`;
 }

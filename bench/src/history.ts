@@ -1,0 +1,84 @@
+// A history file made up from a seed: weeks of one round for a whole company, with as many answers as are wanted.
+import { createWriteStream } from 'node:fs';
+import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
+import { once } from 'node:events';
+import { type Company, randomFrom } from './company.ts';
+
+export const questionCount = 20;
+export const kpiCount = 8;
+
+/**
+ * Writes a history of `weeks` weeks up to `last`: each asks `perWeek` of the questions, in turn, of everybody in
+ * each tree; so many of them are answered that there are about `answers` in all. Types 1 (scale) and, once in five, 3 (recommendation).
+ */
+export async function writeHistory(
+  path: string,
+  company: Company,
+  wanted: { answers: number; weeks: number; perWeek: number; last: string },
+): Promise<void> {
+  const random = randomFrom(7);
+  const file = createWriteStream(path, { highWaterMark: 1024 * 1024 });
+  let text = '';
+  async function write(line: object): Promise<void> {
+    text += `${JSON.stringify(line)}\n`;
+    if (text.length < 1024 * 1024) return;
+    const part = text;
+    text = '';
+    if (!file.write(part)) await once(file, 'drain');
+  }
+  const typeOf = (question: number) => (question % 5 === 4 ? 3 : 1);
+  const keys = Array.from({ length: questionCount }, (_, i) => `q${i}`);
+  for (const [i, key] of keys.entries()) {
+    // oxlint-disable-next-line no-await-in-loop -- a file is written line after line
+    await write({ question: { key, type: typeOf(i), text: `Question ${i}`, language: 'en' } });
+  }
+  for (let i = 0; i < kpiCount; i++) {
+    const questions = keys.filter((_, k) => k % kpiCount === i);
+    // oxlint-disable-next-line no-await-in-loop
+    await write({ kpi: { id: `kpi-${i}`, name: `KPI ${i}`, questions } });
+  }
+  const trees = peopleByTree(company);
+  const share = wanted.answers / (wanted.weeks * wanted.perWeek * company.users.length);
+  for (let w = 0; w < wanted.weeks; w++) {
+    const week = weekName(addWeeks(wanted.last, w - wanted.weeks + 1));
+    const questions = Array.from(
+      { length: wanted.perWeek },
+      (_, i) => (w * wanted.perWeek + i) % questionCount,
+    );
+    for (const [group, asked] of trees) {
+      // oxlint-disable-next-line no-await-in-loop
+      await write({ round: { week, group, questions: questions.map((i) => keys[i]), asked } });
+      for (const { person } of asked) {
+        for (const i of questions) {
+          if (random() >= share) continue;
+          const value = typeOf(i) === 3 ? Math.floor(random() * 11) : 1 + Math.floor(random() * 5);
+          const comment = random() < 0.02 ? { comment: `A remark of ${Math.floor(random() * 1e6)}` } : {};
+          // oxlint-disable-next-line no-await-in-loop
+          await write({ answer: { week, group, person, question: keys[i], value, ...comment } });
+        }
+      }
+    }
+  }
+  file.end(text);
+  await once(file, 'finish');
+}
+
+type Asked = { person: string; memberOf: string[] };
+
+/** For each group at the top the people whose first group is in its tree, as a round asks them: nobody is asked twice. */
+function peopleByTree({ groups, users }: Company): Map<string, Asked[]> {
+  const parents = new Map(groups.map(({ externalId, parent }) => [externalId, parent ?? null]));
+  const topOf = (group: string): string => {
+    const above = parents.get(group);
+    return above ? topOf(above) : group;
+  };
+  const trees = new Map<string, Asked[]>();
+  for (const { externalId, accessInfo } of users) {
+    const own = accessInfo?.memberOf ?? [];
+    const top = topOf(own[0] as string);
+    const asked = trees.get(top) ?? [];
+    trees.set(top, asked);
+    asked.push({ person: externalId, memberOf: own.filter((group) => topOf(group) === top) });
+  }
+  return trees;
+}

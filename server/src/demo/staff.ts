@@ -1,0 +1,148 @@
+// The people of the demo company through the weeks of its history: who comes, who goes, and who was where. Pure.
+import { type Random, randomFrom } from './random.ts';
+import { type Country, lentOut, names, type Unit, units } from './units.ts';
+
+/** How many weeks the history has; weeks are counted from 0, and the one numbered 26 is the present. */
+export const weekCount = 26;
+
+/** The first week in which the split department is as it is now. */
+export const splitWeek = 13;
+
+export type Language = 'sv' | 'en' | 'de';
+
+export type Person = {
+  externalId: string;
+  firstName: string;
+  lastName: string;
+  email: string;
+  language: Language;
+  /** The unit that the person is in now, or was in at the end. */
+  unit: Unit;
+  leads: boolean;
+  /** Groups that the person is a member of beside the unit. */
+  alsoIn: string[];
+  /** The unit before a move of this person alone, and the first week after it. */
+  moved?: { from: Unit; week: number };
+  /** The first week that the person was there for, and the first that the person is no longer asked in. */
+  begins: number;
+  ends: number;
+  state: 'here' | 'on leave' | 'gone';
+};
+
+const unitById = new Map(units.map((unit) => [unit.id, unit]));
+const languageOf: Record<Country, Language> = { se: 'sv', uk: 'en', de: 'de' };
+const countries: Country[] = ['se', 'uk', 'de'];
+
+/** Teams that are large enough for people to come, go and move without notice. */
+const isLarge = ({ people }: Unit) => people >= 8;
+
+const newcomerShare = 0.085;
+const leaveShare = 0.012;
+const leaverCount = 30;
+const moverCount = 10;
+
+/** Everyone who is there now, unit by unit with the leader first, and then everyone who has left. */
+export function makeStaff(seed: number): Person[] {
+  const random = randomFrom(seed, 'staff');
+  const draw = identities(random);
+  const people: Person[] = [];
+  for (const unit of units) {
+    for (let i = 0; i < unit.people; i++) {
+      const mayChange = i > 0 && isLarge(unit);
+      const begins =
+        mayChange && random.chance(newcomerShare) ? 1 + Math.floor(random.next() * weekCount) : 0;
+      const isOnLeave = mayChange && begins === 0 && random.chance(leaveShare);
+      people.push({
+        ...draw(unit.country),
+        unit,
+        leads: i === 0,
+        alsoIn: [],
+        begins,
+        ends: isOnLeave ? 6 + Math.floor(random.next() * 18) : Infinity,
+        state: isOnLeave ? 'on leave' : 'here',
+      });
+    }
+  }
+  lend(people);
+  move(people, random);
+  const large = units.filter(isLarge);
+  for (let i = 0; i < leaverCount; i++) {
+    const unit = random.oneOf(large);
+    const ends = 2 + Math.floor(random.next() * (weekCount - 2));
+    people.push({ ...draw(unit.country), unit, leads: false, alsoIn: [], begins: 0, ends, state: 'gone' });
+  }
+  numberAll(people, random);
+  return people;
+}
+
+/** The groups that a person was a member of in a week; none when the person was not asked then. */
+export function groupsIn(person: Person, week: number): string[] {
+  if (week < person.begins || week >= person.ends) return [];
+  const unit = person.moved && week < person.moved.week ? person.moved.from.id : person.unit.id;
+  const now = [unit, ...person.alsoIn];
+  if (week >= splitWeek) return now;
+  return [...new Set(now.map((id) => unitById.get(id)?.before ?? id))];
+}
+
+/** Draws people with names and addresses that nobody else has; their numbers come last. */
+function identities(random: Random) {
+  const taken = new Set<string>();
+  return (home: Country) => {
+    for (;;) {
+      const origin = random.chance(0.84) ? home : random.oneOf(countries);
+      const firstName = random.oneOf(names[origin].first);
+      const lastName = random.oneOf(names[origin].last);
+      const email = `${plain(firstName)}.${plain(lastName)}@lavmark.example`;
+      if (taken.has(email)) continue;
+      taken.add(email);
+      const language = random.chance(0.9) ? languageOf[origin] : random.chance(0.5) ? languageOf[home] : 'en';
+      return { externalId: '', firstName, lastName, email, language };
+    }
+  };
+}
+
+/** A name in the letters a to z. */
+const plain = (name: string) =>
+  name
+    .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .replaceAll('ı', 'i')
+    .normalize('NFKD')
+    .replace(/[^a-z]/g, '');
+
+/** Those who are lent out: the last of their teams who have been there from the beginning. */
+function lend(people: Person[]): void {
+  for (const [from, also] of lentOut) {
+    people
+      .findLast(({ unit, begins, state }) => unit.id === from && begins === 0 && state === 'here')
+      ?.alsoIn.push(also);
+  }
+}
+
+/** Some have come from another team of the same kind and country. */
+function move(people: Person[], random: Random): void {
+  const settled = people.filter(
+    ({ unit, leads, begins, state, alsoIn }) =>
+      isLarge(unit) && !leads && begins === 0 && state === 'here' && alsoIn.length === 0,
+  );
+  for (const person of random.shuffled(settled).slice(0, moverCount)) {
+    const { unit } = person;
+    const others = units.filter(
+      (one) =>
+        isLarge(one) &&
+        one.id !== unit.id &&
+        one.country === unit.country &&
+        one.workplace === unit.workplace,
+    );
+    if (others.length === 0) continue;
+    person.moved = { from: random.oneOf(others), week: 3 + Math.floor(random.next() * (weekCount - 4)) };
+  }
+}
+
+/** Numbers of employees: given in the order in which people came. */
+function numberAll(people: Person[], random: Random): void {
+  let number = 1000;
+  for (const person of random.shuffled(people).toSorted((a, b) => a.begins - b.begins)) {
+    person.externalId = `LM${++number}`;
+  }
+}

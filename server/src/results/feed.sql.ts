@@ -1,0 +1,113 @@
+// SQL of the flat feed: a row for each group, week and metric, names included.
+import type { Week } from '@soundings/contract/weeks.ts';
+import type { AccountId, Pool } from '../db/db.ts';
+import { groupsIn, type Scope } from './results.sql.ts';
+import type { Window } from './window.ts';
+
+export type FeedRow = {
+  metricId: string;
+  groupId: number;
+  week: Week;
+  value: number | null;
+  answers: number | null;
+  /** Whether the week is still open: then there is nothing to show yet. */
+  isOpen: boolean;
+};
+
+const batch = 2_000;
+
+/** KPI values, by KPI, group and week. Of open weeks: the KPIs of which a question is asked. */
+export function selectKpiFeed(
+  pool: Pool,
+  accountId: AccountId,
+  scope: Scope,
+  { first, last }: Window,
+): AsyncIterable<FeedRow[]> {
+  return pool<FeedRow[]>`
+    with ${groupsIn(pool, accountId, scope)}
+    select v.kpi_id           as "metricId",
+           v.group_id         as "groupId",
+           v.week             as "week",
+           v.value            as "value",
+           null::integer      as "answers",
+           false              as "isOpen"
+    from   scope s
+    join   kpi_values v on v.account_id = ${accountId} and v.group_id = s.group_id
+                       and v.week between ${first} and ${last}
+    union  all
+    select distinct q.kpi_id, a.group_id, a.week, null::double precision, null::integer, true
+    from   scope s
+    join   asked a on a.account_id = ${accountId} and a.group_id = s.group_id
+                  and a.week between ${first} and ${last}
+    join   weeks w on w.account_id = ${accountId} and w.week = a.week and w.closed_at is null
+    join   kpi_questions q on q.account_id = ${accountId} and q.question_id = any(a.question_ids)
+    order  by 1, 2, 3`.cursor(batch);
+}
+
+/** Response rates, by group and week; of open weeks: who is asked. */
+export function selectRateFeed(
+  pool: Pool,
+  accountId: AccountId,
+  scope: Scope,
+  { first, last }: Window,
+): AsyncIterable<FeedRow[]> {
+  return pool<FeedRow[]>`
+    with ${groupsIn(pool, accountId, scope)}
+    select ''                as "metricId",
+           r.group_id        as "groupId",
+           r.week            as "week",
+           r.value           as "value",
+           null::integer     as "answers",
+           false             as "isOpen"
+    from   scope s
+    join   response_rates r on r.account_id = ${accountId} and r.group_id = s.group_id
+                           and r.week between ${first} and ${last}
+    union  all
+    select '', a.group_id, a.week, null::double precision, null::integer, true
+    from   scope s
+    join   asked a on a.account_id = ${accountId} and a.group_id = s.group_id
+                  and a.week between ${first} and ${last}
+    join   weeks w on w.account_id = ${accountId} and w.week = a.week and w.closed_at is null
+    order  by 2, 3`.cursor(batch);
+}
+
+/** Results of questions, by question, group and week; of open weeks: what is asked. */
+export function selectQuestionFeed(
+  pool: Pool,
+  accountId: AccountId,
+  scope: Scope,
+  { first, last }: Window,
+): AsyncIterable<FeedRow[]> {
+  return pool<FeedRow[]>`
+    with ${groupsIn(pool, accountId, scope)}
+    select r.question_id::text as "metricId",
+           r.group_id          as "groupId",
+           r.week              as "week",
+           r.value             as "value",
+           r.answers           as "answers",
+           false               as "isOpen",
+           r.question_id       as "order"
+    from   scope s
+    join   results r on r.account_id = ${accountId} and r.group_id = s.group_id
+                    and r.week between ${first} and ${last}
+    union  all
+    select q::text, a.group_id, a.week, null::double precision, null::integer, true, q
+    from   scope s
+    join   asked a on a.account_id = ${accountId} and a.group_id = s.group_id
+                  and a.week between ${first} and ${last}
+    join   weeks w on w.account_id = ${accountId} and w.week = a.week and w.closed_at is null
+    cross  join unnest(a.question_ids) as q
+    order  by 7, 2, 3`.cursor(batch);
+}
+
+/** All groups of the account and what they are called. */
+export async function selectGroupWords(
+  pool: Pool,
+  accountId: AccountId,
+): Promise<{ id: number; externalId: string | null; name: string; parentId: number | null }[]> {
+  return pool<{ id: number; externalId: string | null; name: string; parentId: number | null }[]>`
+    select group_id as "id", external_id as "externalId", name as "name", parent_id as "parentId"
+    from   groups
+    where  account_id = ${accountId}
+    order  by group_id`;
+}

@@ -1,0 +1,111 @@
+// A flat feed beside the description's endpoints, for BI tools: one row for each group, week and metric. It tells the same
+// figures, from the same rows, and nothing more.
+import { type FeedMetric, feedMetrics } from '@soundings/contract/data.ts';
+import { type Week, weekName } from '@soundings/contract/weeks.ts';
+import type { AccountId, Pool } from '../db/db.ts';
+import { LongAnswer } from '../http/answers.ts';
+import { kpisOf, questionsOf } from '../questions/questions.ts';
+import { byteOrderMark, textCell } from './csv.ts';
+import {
+  type FeedRow,
+  selectGroupWords,
+  selectKpiFeed,
+  selectQuestionFeed,
+  selectRateFeed,
+} from './feed.sql.ts';
+import { type Asked, findScope, tagOf } from './results.ts';
+import { gathered, worded } from './shape.ts';
+
+export type FeedWanted = {
+  metrics: readonly FeedMetric[];
+  format: 'csv' | 'ndjson';
+  language: string | undefined;
+};
+
+const selects = { kpi: selectKpiFeed, responserate: selectRateFeed, question: selectQuestionFeed };
+
+const header =
+  'metric,metricId,metricName,groupId,groupExternalId,groupName,week,monday,value,answers,status\r\n';
+
+/** Everything that was ever published. */
+const always = { first: '0001-01-01', last: '9999-12-27' };
+
+/** The feed of a group and all beneath it; of all groups when none is given. Throws a Fault for an unknown group. */
+export async function tellFeed(
+  pool: Pool,
+  accountId: AccountId,
+  asked: Omit<Asked, 'groupId' | 'beneath'> & { groupId: string | undefined },
+  { metrics, format, language }: FeedWanted,
+): Promise<LongAnswer> {
+  const { reader, scope } = await findScope(pool, accountId, { ...asked, beneath: true });
+  const [groups, kpis, questions] = await Promise.all([
+    selectGroupWords(pool, accountId),
+    kpisOf(pool, accountId),
+    questionsOf(pool, accountId),
+  ]);
+  const groupWords = new Map(groups.map((group) => [group.id, group]));
+  const metricNames = {
+    kpi: new Map(kpis.map(({ id, name }) => [id, name])),
+    responserate: new Map([['', 'Response rate']]),
+    question: new Map(questions.map((one) => [String(one.id), worded(one, language).text])),
+  };
+  const lineOf = format === 'csv' ? csvLine : ndjsonLine;
+  async function* lines() {
+    if (format === 'csv') yield byteOrderMark + header;
+    for (const metric of feedMetrics.filter((one) => metrics.includes(one))) {
+      const weeks = new Map<Week, string>();
+      // oxlint-disable-next-line no-await-in-loop -- one metric after another is the point
+      for await (const rows of selects[metric](pool, accountId, scope, asked.window ?? always)) {
+        let text = '';
+        for (const row of rows) {
+          const group = groupWords.get(row.groupId);
+          if (!group) continue; // made while we read
+          const week = weeks.get(row.week) ?? weekName(row.week);
+          weeks.set(row.week, week);
+          const metricName = metricNames[metric].get(row.metricId) ?? '';
+          text += lineOf({ ...row, metric, metricName, group, weekName: week });
+        }
+        yield text;
+      }
+    }
+  }
+  return new LongAnswer(tagOf(reader, { window: asked.window ?? always, now: asked.now }), () =>
+    gathered(lines()),
+  );
+}
+
+type Line = FeedRow & {
+  metric: FeedMetric;
+  metricName: string;
+  group: { id: number; externalId: string | null; name: string };
+  weekName: string;
+};
+
+/** A figure without answers of its own, such as a KPI's, is shown when it has a value. */
+const statusOf = ({ isOpen, value, answers }: Line) =>
+  isOpen ? 'open' : value === null && answers === null ? 'withheld' : 'shown';
+
+function csvLine(line: Line): string {
+  const { metric, metricId, metricName, group, week, value, answers } = line;
+  const about = `${metric},${textCell(metricId)},${textCell(metricName)}`;
+  const where = `${group.id},${textCell(group.externalId ?? '')},${textCell(group.name)}`;
+  return `${about},${where},${line.weekName},${week},${value ?? ''},${answers ?? ''},${statusOf(line)}\r\n`;
+}
+
+function ndjsonLine(line: Line): string {
+  const { metric, metricId, metricName, group, week, value, answers } = line;
+  const row = {
+    metric,
+    metricId,
+    metricName,
+    groupId: group.id,
+    ...(group.externalId !== null && { groupExternalId: group.externalId }),
+    groupName: group.name,
+    week: line.weekName,
+    monday: week,
+    value,
+    answers,
+    status: statusOf(line),
+  };
+  return `${JSON.stringify(row)}\n`;
+}
