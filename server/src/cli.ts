@@ -11,6 +11,7 @@ import { newPassword } from './base/secrets.ts';
 import { asFault, inTransaction, openPool, type Pool } from './db/db.ts';
 import { openEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
+import { describeDemo, makeDemo } from './demo/demo.ts';
 import { importHistory } from './history/history.ts';
 import { createGroup, createUser, defineAttribute } from './people/people.ts';
 import { closeWeekNow } from './results/publish.ts';
@@ -254,6 +255,14 @@ const commands: Record<string, Command> = {
       published > 0
         ? `${week} is closed: ${published} figures are published.`
         : `${week} had nothing to publish.`,
+  },
+  demo: {
+    usage:
+      '\n    A company to try Soundings with: people, groups and 26 weeks of answers, and a token for it.',
+    options: {},
+    run: (pool) => makeDemo(pool, Date.now()),
+    say: (demo: Awaited<ReturnType<typeof makeDemo>>) =>
+      describeDemo(demo, readConfig(process.env).publicUrl),
   },
   migrate: {
     usage: '\n    Brings the database to the schema of this version; every other command does so too.',

@@ -48,7 +48,7 @@ const publicFiles = [
   'results/publish.ts',
   'results/results.ts',
   'history/history.ts',
-  'demo/company.ts',
+  'demo/demo.ts',
 ];
 
 // Functions of their arguments alone: no database, clock or network.

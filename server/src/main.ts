@@ -1,10 +1,11 @@
-// npm start: the service, until a signal says stop.
+// npm start: the service, until a signal says stop. With --demo (npm run demo): and a company to try it with.
 import { startApp } from './app.ts';
 import { type Config, readConfig } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import { type Log, openLog } from './base/log.ts';
-import { surviveLostConnections } from './db/db.ts';
+import { openPool, surviveLostConnections } from './db/db.ts';
 import { openEmbedded } from './db/embedded.ts';
+import { describeDemo, makeDemo } from './demo/demo.ts';
 
 try {
   const config = readConfig(process.env);
@@ -36,10 +37,20 @@ async function serve(config: Config, log: Log): Promise<void> {
     });
     await app.started;
     log.info({ address: app.address, publicUrl: config.publicUrl }, 'Ready');
+    if (process.argv.includes('--demo')) await showDemo(await url, config.publicUrl);
   } catch (error) {
     if (stopping) return; // asked to stop before it had started
     await closeDatabase();
     throw error;
+  }
+}
+
+async function showDemo(databaseUrl: string, publicUrl: string): Promise<void> {
+  const pool = openPool(databaseUrl, 2);
+  try {
+    process.stdout.write(describeDemo(await makeDemo(pool, Date.now()), publicUrl));
+  } finally {
+    await pool.end({ timeout: 5 });
   }
 }
 

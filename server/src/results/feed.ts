@@ -87,7 +87,8 @@ const statusOf = ({ isOpen, value, answers }: Line) =>
 
 function csvLine(line: Line): string {
   const { metric, metricId, metricName, group, week, value, answers } = line;
-  const about = `${metric},${textCell(metricId)},${textCell(metricName)}`;
+  const id = metric === 'question' ? metricId : textCell(metricId); // that of a question is a number
+  const about = `${metric},${id},${textCell(metricName)}`;
   const where = `${group.id},${textCell(group.externalId ?? '')},${textCell(group.name)}`;
   return `${about},${where},${line.weekName},${week},${value ?? ''},${answers ?? ''},${statusOf(line)}\r\n`;
 }
