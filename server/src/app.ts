@@ -11,7 +11,7 @@ import { createServer, type Server } from './http/server.ts';
 import { type Jobs, startJobs } from './jobs/jobs.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data.routes.ts';
-import { closeEndedWeeks } from './results/publish.ts';
+import { closeEndedWeeks, showLiveWeeks } from './results/publish.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import { openPushes } from './sync/pushes.ts';
 import { forgetOldRuns } from './sync/runs.ts';
@@ -64,6 +64,7 @@ export async function startApp(
     if (applied.length > 0) log.info({ applied }, 'The database was migrated');
     const recurring = [
       { name: 'forget old runs', cron: '17 3 * * *', work: async () => forgetOldRuns(await pool) },
+      { name: 'show live weeks', cron: '* * * * *', work: async () => showLiveWeeks(await pool) },
       { name: 'close weeks', cron: '*/5 * * * *', work: async () => closeEndedWeeks(await pool, now()) },
     ];
     jobs = await startJobs(await databaseUrl, recurring, log);

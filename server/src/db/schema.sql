@@ -253,6 +253,7 @@ create table weeks (
   spread_threshold   smallint not null,
   comment_threshold  smallint not null,
   respondent_key     bytea,
+  shown_at           timestamptz,
   closed_at          timestamptz,
   primary key (account_id, week),
   check (closed_at is null or respondent_key is null)
@@ -262,6 +263,8 @@ comment on column weeks.week is 'Its Monday.';
 comment on column weeks.threshold is 'The thresholds are those of the account when the week was opened.';
 comment on column weeks.respondent_key is
   'Makes of a person the random number under which the person answers in this week. Destroyed at closing.';
+comment on column weeks.shown_at is
+  'When the figures of the open week were shown last, as they stood; only of accounts whose publication is live.';
 comment on column weeks.closed_at is 'When its figures were published and its answers deleted. Null: it is open.';
 
 create table rounds (

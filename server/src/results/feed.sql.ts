@@ -39,7 +39,7 @@ export function selectKpiFeed(
     from   scope s
     join   asked a on a.account_id = ${accountId} and a.group_id = s.group_id
                   and a.week between ${first} and ${last}
-    join   weeks w on w.account_id = ${accountId} and w.week = a.week and w.closed_at is null
+    join   weeks w on w.account_id = ${accountId} and w.week = a.week and w.closed_at is null and w.shown_at is null
     join   kpi_questions q on q.account_id = ${accountId} and q.question_id = any(a.question_ids)
     order  by 1, 2, 3`.cursor(batch);
 }
@@ -67,7 +67,7 @@ export function selectRateFeed(
     from   scope s
     join   asked a on a.account_id = ${accountId} and a.group_id = s.group_id
                   and a.week between ${first} and ${last}
-    join   weeks w on w.account_id = ${accountId} and w.week = a.week and w.closed_at is null
+    join   weeks w on w.account_id = ${accountId} and w.week = a.week and w.closed_at is null and w.shown_at is null
     order  by 2, 3`.cursor(batch);
 }
 
@@ -95,7 +95,7 @@ export function selectQuestionFeed(
     from   scope s
     join   asked a on a.account_id = ${accountId} and a.group_id = s.group_id
                   and a.week between ${first} and ${last}
-    join   weeks w on w.account_id = ${accountId} and w.week = a.week and w.closed_at is null
+    join   weeks w on w.account_id = ${accountId} and w.week = a.week and w.closed_at is null and w.shown_at is null
     cross  join unnest(a.question_ids) as q
     order  by 7, 2, 3`.cursor(batch);
 }

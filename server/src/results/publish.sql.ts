@@ -5,6 +5,7 @@ import type { Assignment, KpiValue, Rate, Result, WeekAnswer, WeekData, WeekRoun
 
 export type OpenWeekRow = {
   isClosed: boolean;
+  isShown: boolean;
   key: Buffer | null;
   figures: number;
   spread: number;
@@ -19,6 +20,7 @@ export async function lockWeek(
 ): Promise<OpenWeekRow | undefined> {
   const [row] = await tx<OpenWeekRow[]>`
     select closed_at is not null as "isClosed",
+           shown_at is not null  as "isShown",
            respondent_key        as "key",
            threshold             as "figures",
            spread_threshold      as "spread",
@@ -169,12 +171,56 @@ export async function copyComments(
   );
 }
 
+/** Takes back what was shown of an open week in the given groups, which are all that it asks or counts in. */
+export async function deleteShown(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  groupIds: number[],
+): Promise<void> {
+  const ids = groupIds;
+  await tx`delete from results where account_id = ${accountId} and group_id = any(${ids}) and week = ${week}`;
+  await tx`delete from response_rates where account_id = ${accountId} and group_id = any(${ids}) and week = ${week}`;
+  await tx`
+    delete from kpi_values
+    where  account_id = ${accountId} and group_id = any(${ids}) and week = ${week}
+      and  kpi_id in (select kpi_id from kpis where account_id = ${accountId})`;
+  await tx`delete from comment_groups where account_id = ${accountId} and group_id = any(${ids}) and week = ${week}`;
+  await tx`delete from comments where account_id = ${accountId} and week = ${week}`;
+}
+
+/** Notes whether figures of an open week are shown. */
+export async function updateShown(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  isShown: boolean,
+): Promise<void> {
+  await tx`
+    update weeks set shown_at = ${isShown ? tx`now()` : null}
+    where  account_id = ${accountId} and week = ${week}`;
+}
+
+/** Open weeks of all accounts that are shown as they stand, or no longer to be shown. */
+export async function selectShownWeeks(
+  db: Db,
+): Promise<{ accountId: AccountId; week: Week; isLive: boolean }[]> {
+  return db<{ accountId: AccountId; week: Week; isLive: boolean }[]>`
+    select w.account_id              as "accountId",
+           w.week                    as "week",
+           a.publication = 'live'    as "isLive"
+    from   weeks w
+    join   accounts a on a.account_id = w.account_id
+    where  w.closed_at is null and (a.publication = 'live' or w.shown_at is not null)
+    order  by w.week, w.account_id`;
+}
+
 /** Forgets who was asked and what was answered, and the key that tells whose an answer is (P1, P9). */
 export async function endWeek(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
   await tx`delete from answers where account_id = ${accountId} and week = ${week}`;
   await tx`delete from assignments where account_id = ${accountId} and week = ${week}`;
   await tx`
-    update weeks set closed_at = now(), respondent_key = null
+    update weeks set closed_at = now(), respondent_key = null, shown_at = null
     where  account_id = ${accountId} and week = ${week}`;
 }
 

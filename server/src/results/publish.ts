@@ -5,9 +5,16 @@ import { createHmac } from 'node:crypto';
 import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
-import { kpisOf, questionsOf } from '../questions/questions.ts';
+import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
 import { weeksToClose } from '../rounds/rounds.ts';
-import { kpiValues, questionFigures, type Result, responseRates, turnoutOf } from './figures.ts';
+import {
+  kpiValues,
+  questionFigures,
+  type Result,
+  responseRates,
+  turnoutOf,
+  type WeekData,
+} from './figures.ts';
 import {
   type CommentRow,
   copyComments,
@@ -15,12 +22,16 @@ import {
   copyRates,
   copyResults,
   deleteFigures,
+  deleteShown,
   endWeek,
   lockWeek,
+  type OpenWeekRow,
   selectAnswers,
   selectPresentGroups,
+  selectShownWeeks,
   selectWeekData,
   updateKpisWithValues,
+  updateShown,
 } from './publish.sql.ts';
 
 /**
@@ -37,7 +48,18 @@ export async function closeWeek(
     throw new Fault('not_found', 'week not found', `Nothing was asked in the week ${weekName(week)}.`);
   }
   if (state.isClosed) return undefined;
-  const { figures, spread, comments } = state;
+  const published = await writeFigures(tx, accountId, week, state);
+  await endWeek(tx, accountId, week);
+  return published;
+}
+
+/** Makes the figures of a locked week and writes them, in place of those that were shown of it while it was open. */
+async function writeFigures(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  { figures, spread, comments, key, isShown }: OpenWeekRow,
+): Promise<number> {
   const data = await selectWeekData(tx, accountId, week);
   const turnout = turnoutOf({ ...data, thresholds: { figures, spread, comments } });
   const questions = new Map((await questionsOf(tx, accountId)).map((question) => [question.id, question]));
@@ -45,12 +67,12 @@ export async function closeWeek(
   const results = new Map<number, Result[]>();
   const shown: CommentRow[] = [];
   for (const id of asked) {
-    const { type, options } = questions.get(id) as NonNullable<ReturnType<typeof questions.get>>;
+    const { type, options } = questions.get(id) as Question;
     // oxlint-disable-next-line no-await-in-loop -- one question at a time is in memory
     const answers = await selectAnswers(tx, accountId, week, id);
     const made = questionFigures({ id, type, options: options.map((option) => option.id) }, answers, turnout);
     results.set(id, made.results);
-    const ordered = inNoOrder(made.comments, state.key);
+    const ordered = inNoOrder(made.comments, key);
     shown.push(...ordered.map((comment, position) => ({ ...comment, questionId: id, position })));
   }
 
@@ -59,6 +81,7 @@ export async function closeWeek(
   await lockAccount(tx, accountId);
   const present = await selectPresentGroups(tx, accountId);
   const isPresent = ({ groupId }: { groupId: number }) => present.has(groupId);
+  if (isShown) await deleteShown(tx, accountId, week, groupsOf(data));
   const rows = [...results].flatMap(([questionId, list]) =>
     list.filter(isPresent).map((result) => ({ ...result, questionId })),
   );
@@ -78,8 +101,37 @@ export async function closeWeek(
     week,
     kept.filter(({ groupIds }) => groupIds.length > 0),
   );
-  await endWeek(tx, accountId, week);
   return rows.filter(({ answers }) => answers !== null).length;
+}
+
+/** All groups that a week asks, or in which its answers count. */
+const groupsOf = ({ asked, rounds }: Pick<WeekData, 'asked' | 'rounds'>): number[] => [
+  ...new Set([
+    ...asked.map(({ groupId }) => groupId),
+    ...rounds.flatMap(({ groupId, aboveIds }) => [groupId, ...aboveIds]),
+  ]),
+];
+
+/**
+ * Shows the open weeks of accounts whose publication is live as they stand now (decision A16), and takes back what is
+ * shown of those whose publication no longer is.
+ */
+export async function showLiveWeeks(pool: Pool): Promise<void> {
+  for (const { accountId, week, isLive } of await selectShownWeeks(pool)) {
+    // oxlint-disable-next-line no-await-in-loop -- each is a transaction of its own
+    await inTransaction(pool, (tx) => showWeek(tx, accountId, week, isLive));
+  }
+}
+
+async function showWeek(tx: Transaction, accountId: AccountId, week: Week, isLive: boolean): Promise<void> {
+  const state = await lockWeek(tx, accountId, week);
+  if (!state || state.isClosed) return;
+  if (isLive) await writeFigures(tx, accountId, week, state);
+  else {
+    await lockAccount(tx, accountId);
+    await deleteShown(tx, accountId, week, groupsOf(await selectWeekData(tx, accountId, week)));
+  }
+  await updateShown(tx, accountId, week, isLive);
 }
 
 /** By a keyed hash of the text, whose key nobody has once the week is closed (P6). */
