@@ -52,7 +52,7 @@ const day = (description: string) =>
   );
 
 const scopeParameters = {
-  groupId: Type.String({ minLength: 1, maxLength: 200, description: 'The id of a group of the account.' }),
+  groupId: Type.String({ minLength: 1, description: 'The id of a group of the account.' }),
   includeSubgroups: flag('Whether all groups beneath the group are covered too.'),
 };
 const rangeParameters = {
@@ -255,7 +255,7 @@ export const getResults = {
       ),
       questionIds: Type.Optional(
         Type.String({
-          pattern: '^\\s*\\d{1,18}\\s*(,\\s*\\d{1,18}\\s*)*$',
+          pattern: '^\\s*\\d+\\s*(,\\s*\\d+\\s*)*$',
           description:
             'Of these questions only: ids separated by commas. One that was not asked adds nothing.',
         }),
@@ -333,7 +333,6 @@ export const getFeed = {
       groupId: Type.Optional(
         Type.String({
           minLength: 1,
-          maxLength: 200,
           description: 'Of this group and all beneath it. Default: all groups.',
         }),
       ),

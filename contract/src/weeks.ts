@@ -9,7 +9,8 @@ const msPerDay = 86_400_000;
 /** Days since 1970-01-01 of a day YYYY-MM-DD, or undefined when there is no such day. */
 function dayNumber(day: string): number | undefined {
   const [, year, month, date] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(day) ?? [];
-  if (year === undefined) return undefined;
+  // Of the years before 1 other calendars count otherwise: PostgreSQL has no year 0.
+  if (year === undefined || year === '0000') return undefined;
   // Not Date.UTC, which takes the years 0 to 99 for 1900 to 1999.
   const ms = Date.parse(`${year}-${month}-${date}T00:00:00Z`);
   return Number.isNaN(ms) || dayOf(ms / msPerDay) !== day ? undefined : ms / msPerDay;

@@ -50,17 +50,27 @@ export async function updateTokenRevoked(db: Db, accountId: AccountId, tokenId: 
   return rows.length > 0;
 }
 
-export type TokenInUse = { accountId: AccountId; tokenId: number; scopes: Scope[]; stale: boolean };
+export type TokenInUse = {
+  accountId: AccountId;
+  tokenId: number;
+  scopes: Scope[];
+  stale: boolean;
+  timezone: string;
+  version: string;
+};
 
-/** The valid token with this hash; `stale` when its time of use is more than a minute old. */
+/** The valid token with this hash, and its account; `stale` when its time of use is more than a minute old. */
 export async function selectValidToken(db: Db, hash: Buffer): Promise<TokenInUse | undefined> {
   const [row] = await db<TokenInUse[]>`
     select t.account_id as "accountId",
            t.token_id   as "tokenId",
            t.scopes     as "scopes",
-           coalesce(t.last_used_at < now() - interval '1 minute', true) as "stale"
+           coalesce(t.last_used_at < now() - interval '1 minute', true) as "stale",
+           a.timezone   as "timezone",
+           a.version    as "version"
     from   token_hashes h
     join   tokens t on t.account_id = h.account_id and t.token_id = h.token_id
+    join   accounts a on a.account_id = h.account_id
     where  h.hash = ${hash}
       and  t.revoked_at is null
       and  (t.expires_at is null or t.expires_at > now())`;

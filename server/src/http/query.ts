@@ -31,6 +31,7 @@ export function queryReader(schema: TSchema): QueryReader {
     }
     // No text of ours holds U+0000, and PostgreSQL takes none.
     if (check.Check(value) && !String(value).includes('\0')) return undefined;
+    if (value === '') return { type: 'missing parameter', message: `"${name}" is empty.`, path: name };
     const wanted = properties[name]?.description ?? '';
     return {
       type: 'invalid parameter',

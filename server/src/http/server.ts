@@ -19,8 +19,8 @@ import { corsHeaders, preflightHeaders } from './origins.ts';
 import { type Answer, defectAnswer, faultAnswer, problem, protocolAnswer, retryAfter } from './problems.ts';
 import { queryReader } from './query.ts';
 
-/** Who asks: a token, and the account that it is of. */
-export type Caller = { accountId: number; tokenId: number };
+/** Who asks: a token, and the account that it is of; `version` is raised by every write of the account. */
+export type Caller = { accountId: number; tokenId: number; timezone: string; version: string };
 
 /** What a handler is given; `params` and `query` hold texts, decoded and checked against the operation. */
 export type Ask = {

@@ -29,15 +29,15 @@ export function serveData(server: Server, pool: Promise<Pool>, now: () => number
 
   server.serve(getKpiValues, async ({ caller, params, query }) => {
     const kpiId = params['kpiId'] as string;
-    return tellKpiValues(await pool, caller.accountId, kpiId, askedIn(query, now()));
+    return tellKpiValues(await pool, caller, kpiId, askedIn(query, now()));
   });
 
   server.serve(getResponseRates, async ({ caller, query }) => {
-    return tellRates(await pool, caller.accountId, askedIn(query, now()));
+    return tellRates(await pool, caller, askedIn(query, now()));
   });
 
   server.serve(getResults, async ({ caller, query }) => {
-    return tellResults(await pool, caller.accountId, askedIn(query, now()), {
+    return tellResults(await pool, caller, askedIn(query, now()), {
       questionIds: query['questionIds'] === undefined ? undefined : idsIn(query['questionIds']),
       comments: query['includeComments'] === 'true',
       granular: query['granularData'] === 'true',
@@ -46,14 +46,14 @@ export function serveData(server: Server, pool: Promise<Pool>, now: () => number
   });
 
   server.serve(getAskedQuestions, async ({ caller, query }) => {
-    return tellAsked(await pool, caller.accountId, askedIn(query, now()), query['language']);
+    return tellAsked(await pool, caller, askedIn(query, now()), query['language']);
   });
 
   server.serve(getFeed, async ({ caller, query, reply }) => {
     const format = query['format'] === 'ndjson' ? 'ndjson' : 'csv';
     const asked = { groupId: query['groupId'], window: windowOf(query), now: now() };
     const metrics = (query['metric']?.split(',') as FeedMetric[] | undefined) ?? feedMetrics;
-    const answer = await tellFeed(await pool, caller.accountId, asked, {
+    const answer = await tellFeed(await pool, caller, asked, {
       metrics,
       format,
       language: query['language'],

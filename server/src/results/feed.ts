@@ -2,8 +2,8 @@
 // figures, from the same rows, and nothing more.
 import { type FeedMetric, feedMetrics } from '@soundings/contract/data.ts';
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
-import type { AccountId, Pool } from '../db/db.ts';
-import { LongAnswer } from '../http/answers.ts';
+import type { Pool } from '../db/db.ts';
+import type { LongAnswer } from '../http/answers.ts';
 import { kpisOf, questionsOf } from '../questions/questions.ts';
 import { byteOrderMark, textCell } from './csv.ts';
 import {
@@ -13,8 +13,8 @@ import {
   selectQuestionFeed,
   selectRateFeed,
 } from './feed.sql.ts';
-import { type Asked, findScope, tagOf } from './results.ts';
-import { gathered, worded } from './shape.ts';
+import { type Asked, findScope, longAnswer, type Reader } from './results.ts';
+import { worded } from './shape.ts';
 
 export type FeedWanted = {
   metrics: readonly FeedMetric[];
@@ -33,11 +33,12 @@ const always = { first: '0001-01-01', last: '9999-12-27' };
 /** The feed of a group and all beneath it; of all groups when none is given. Throws a Fault for an unknown group. */
 export async function tellFeed(
   pool: Pool,
-  accountId: AccountId,
+  reader: Reader,
   asked: Omit<Asked, 'groupId' | 'beneath'> & { groupId: string | undefined },
   { metrics, format, language }: FeedWanted,
 ): Promise<LongAnswer> {
-  const { reader, scope } = await findScope(pool, accountId, { ...asked, beneath: true });
+  const { accountId } = reader;
+  const scope = await findScope(pool, accountId, { ...asked, beneath: true });
   const [groups, kpis, questions] = await Promise.all([
     selectGroupWords(pool, accountId),
     kpisOf(pool, accountId),
@@ -69,9 +70,7 @@ export async function tellFeed(
       }
     }
   }
-  return new LongAnswer(tagOf(reader, { window: asked.window ?? always, now: asked.now }), () =>
-    gathered(lines()),
-  );
+  return longAnswer(reader, { window: asked.window ?? always, now: asked.now }, lines);
 }
 
 type Line = FeedRow & {

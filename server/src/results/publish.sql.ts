@@ -197,7 +197,7 @@ export async function updateShown(
   isShown: boolean,
 ): Promise<void> {
   await tx`
-    update weeks set shown_at = ${isShown ? tx`now()` : null}
+    update weeks set shown_at = case when ${isShown} then now() end
     where  account_id = ${accountId} and week = ${week}`;
 }
 

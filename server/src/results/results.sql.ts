@@ -2,6 +2,7 @@
 // gone from every answer at once.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Pool } from '../db/db.ts';
+import type { Question } from '../questions/questions.ts';
 import type { Window } from './window.ts';
 
 /** The group asked for and, when wanted, all beneath it; without a group, all that there are. */
@@ -22,19 +23,6 @@ export const groupsIn = (db: Db, accountId: AccountId, { groupId, beneath }: Sco
 
 /** Rows of large answers come so many at a time. */
 const batch = 2_000;
-
-export type Reader = { timezone: string; publication: 'weekly' | 'live'; version: string };
-
-/** What an answer depends on besides what was published. */
-export async function selectReader(db: Db, accountId: AccountId): Promise<Reader> {
-  const [row] = await db<Reader[]>`
-    select timezone    as "timezone",
-           publication as "publication",
-           version     as "version"
-    from   accounts
-    where  account_id = ${accountId}`;
-  return row as Reader;
-}
 
 /** The groups of the scope, by id; none when the account has no such group. */
 export async function selectScope(db: Db, accountId: AccountId, scope: Scope): Promise<number[]> {
@@ -203,4 +191,91 @@ export function selectAsked(
     join   asked a on a.account_id = ${accountId} and a.group_id = s.group_id
                   and a.week between ${first} and ${last}
     order  by a.group_id, a.week`.cursor(batch);
+}
+
+// --- One group: a single statement for all that its answer needs. No row: there is no such group.
+
+export type GroupValueRow = { kpi: KpiHead | null; week: Week | null; value: number | null };
+
+/** KPI values of a group by week, with the KPI; without a window the last one. One row of nulls where there are none. */
+export async function selectGroupKpiValues(
+  db: Db,
+  accountId: AccountId,
+  groupId: number,
+  kpiId: string,
+  window: Window | undefined,
+): Promise<GroupValueRow[]> {
+  const rows = await db<(KpiHead & { week: Week | null; value: number | null })[]>`
+    select k.kpi_id    as "id",
+           k.name      as "name",
+           k.image_url as "imageUrl",
+           v.week      as "week",
+           v.value     as "value"
+    from   groups g
+    left   join kpis k on k.account_id = ${accountId} and k.kpi_id = ${kpiId}
+    left   join lateral (
+      select v.week, v.value
+      from   kpi_values v
+      where  v.account_id = ${accountId} and v.kpi_id = ${kpiId} and v.group_id = ${groupId}
+        and  ${window ? db`v.week between ${window.first} and ${window.last}` : true}
+      ${window ? db`order by v.week` : db`order by v.week desc limit 1`}
+    ) v on true
+    where  g.account_id = ${accountId} and g.group_id = ${groupId}`;
+  return rows.map(({ id, name, imageUrl, week, value }) => ({
+    kpi: id === null ? null : { id, name, imageUrl },
+    week,
+    value,
+  }));
+}
+
+/** Response rates of a group by week; without a window the last one. One row of nulls where there are none. */
+export async function selectGroupRates(
+  db: Db,
+  accountId: AccountId,
+  groupId: number,
+  window: Window | undefined,
+): Promise<{ week: Week | null; value: number | null }[]> {
+  return db<{ week: Week | null; value: number | null }[]>`
+    select v.week as "week", v.value as "value"
+    from   groups g
+    left   join lateral (
+      select v.week, v.value
+      from   response_rates v
+      where  v.account_id = ${accountId} and v.group_id = ${groupId}
+        and  ${window ? db`v.week between ${window.first} and ${window.last}` : true}
+      ${window ? db`order by v.week` : db`order by v.week desc limit 1`}
+    ) v on true
+    where  g.account_id = ${accountId} and g.group_id = ${groupId}`;
+}
+
+export type GroupResultRow = Omit<ResultRow, 'questionId' | 'groupId' | 'week'> & {
+  questionId: number | null;
+  week: Week;
+} & Pick<Question, 'type' | 'text' | 'translations' | 'options'>;
+
+/** Results of a group by question and week, with the questions. One row of nulls where there are none. */
+export async function selectGroupResults(
+  db: Db,
+  accountId: AccountId,
+  groupId: number,
+  { first, last }: Window,
+  questionIds: number[] | undefined,
+): Promise<GroupResultRow[]> {
+  return db<GroupResultRow[]>`
+    select r.question_id  as "questionId",
+           r.week         as "week",
+           r.value        as "value",
+           r.answers      as "answers",
+           r.spread       as "spread",
+           q.type         as "type",
+           q.text         as "text",
+           q.translations as "translations",
+           q.options      as "options"
+    from   groups g
+    left   join results r on r.account_id = ${accountId} and r.group_id = ${groupId}
+                         and r.week between ${first} and ${last}
+                         and ${questionIds ? db`r.question_id = any(${questionIds})` : true}
+    left   join questions q on q.account_id = ${accountId} and q.question_id = r.question_id
+    where  g.account_id = ${accountId} and g.group_id = ${groupId}
+    order  by r.question_id, r.week`;
 }

@@ -1,23 +1,27 @@
 // What the data interface tells (§4.1): of published figures only, as text that is made while it is read, so that the
-// largest answers take no more memory than the smallest.
-import { dayIn } from '@soundings/contract/weeks.ts';
+// largest answers take no more memory than the smallest. One group alone is told by a single statement, at once.
+import { dayIn, type Week } from '@soundings/contract/weeks.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Pool } from '../db/db.ts';
 import { LongAnswer } from '../http/answers.ts';
 import { questionsOf } from '../questions/questions.ts';
 import {
+  type CommentRow,
   type KpiHead,
-  type Reader,
+  type ResultRow,
   type Scope,
   selectAsked,
   selectComments,
+  selectGroupKpiValues,
+  selectGroupRates,
+  selectGroupResults,
   selectKpi,
   selectKpiValues,
   selectRates,
-  selectReader,
   selectResults,
   selectScope,
   selectValuedKpis,
+  type ValueRow,
 } from './results.sql.ts';
 import {
   answerData,
@@ -32,8 +36,14 @@ import {
 } from './shape.ts';
 import { lastWeeks, type Window } from './window.ts';
 
+/** Who reads, the account's time zone, and its version, which is raised by every write. */
+export type Reader = { accountId: AccountId; timezone: string; version: string };
+
 /** Which groups and weeks are asked for. Without a window: the latest values, or the last five weeks. */
 export type Asked = { groupId: string; beneath: boolean; window: Window | undefined; now: number };
+
+/** The text of an answer: all of it, or, where it may be long, piece by piece. */
+export type Told = string | LongAnswer;
 
 /** KPIs for which a value was ever created in the account. */
 export async function valuedKpis(pool: Pool, accountId: AccountId): Promise<KpiHead[]> {
@@ -41,22 +51,29 @@ export async function valuedKpis(pool: Pool, accountId: AccountId): Promise<KpiH
 }
 
 /** The values of a KPI. Throws a Fault when the account has no such group or KPI. */
-export async function tellKpiValues(
-  pool: Pool,
-  accountId: AccountId,
-  kpiId: string,
-  asked: Asked,
-): Promise<LongAnswer> {
-  const [{ reader, scope }, kpi] = await Promise.all([
+export async function tellKpiValues(pool: Pool, reader: Reader, kpiId: string, asked: Asked): Promise<Told> {
+  const { accountId } = reader;
+  if (!asked.beneath) {
+    const groupId = idIn(asked.groupId);
+    const rows = await selectGroupKpiValues(pool, accountId, groupId, kpiId, asked.window);
+    if (!rows[0]) throw groupNotFound();
+    if (!rows[0].kpi) throw kpiNotFound();
+    return textOf(kpiPieces(rows[0].kpi, inOneBatch(valuesOf(groupId, rows))));
+  }
+  const [scope, kpi] = await Promise.all([
     findScope(pool, accountId, asked),
     selectKpi(pool, accountId, kpiId),
   ]);
-  if (!kpi) throw new Fault('not_found', 'kpi not found', 'There is no such KPI.');
-  return longAnswer(reader, asked, async function* () {
-    yield `{"kpi":${JSON.stringify(kpiOf(kpi))},"values":[`;
-    yield* valueList(selectKpiValues(pool, accountId, scope, kpiId, asked.window));
-    yield ']}';
-  });
+  if (!kpi) throw kpiNotFound();
+  return longAnswer(reader, asked, () =>
+    kpiPieces(kpi, selectKpiValues(pool, accountId, scope, kpiId, asked.window)),
+  );
+}
+
+async function* kpiPieces(kpi: KpiHead, rows: AsyncIterable<ValueRow[]>) {
+  yield `{"kpi":${JSON.stringify(kpiOf(kpi))},"values":[`;
+  yield* valueList(rows);
+  yield ']}';
 }
 
 export const kpiOf = ({ id, name, imageUrl }: KpiHead) => ({
@@ -66,14 +83,27 @@ export const kpiOf = ({ id, name, imageUrl }: KpiHead) => ({
 });
 
 /** The response rates. Throws a Fault when the account has no such group. */
-export async function tellRates(pool: Pool, accountId: AccountId, asked: Asked): Promise<LongAnswer> {
-  const { reader, scope } = await findScope(pool, accountId, asked);
-  return longAnswer(reader, asked, async function* () {
-    yield '[{"values":[';
-    yield* valueList(selectRates(pool, accountId, scope, asked.window));
-    yield ']}]';
-  });
+export async function tellRates(pool: Pool, reader: Reader, asked: Asked): Promise<Told> {
+  const { accountId } = reader;
+  if (!asked.beneath) {
+    const groupId = idIn(asked.groupId);
+    const rows = await selectGroupRates(pool, accountId, groupId, asked.window);
+    if (!rows[0]) throw groupNotFound();
+    return textOf(ratePieces(inOneBatch(valuesOf(groupId, rows))));
+  }
+  const scope = await findScope(pool, accountId, asked);
+  return longAnswer(reader, asked, () => ratePieces(selectRates(pool, accountId, scope, asked.window)));
 }
+
+async function* ratePieces(rows: AsyncIterable<ValueRow[]>) {
+  yield '[{"values":[';
+  yield* valueList(rows);
+  yield ']}]';
+}
+
+/** The rows of a group that has values. */
+const valuesOf = (groupId: number, rows: { week: Week | null; value: number | null }[]): ValueRow[] =>
+  rows.flatMap(({ week, value }) => (week === null ? [] : [{ groupId, week, value }]));
 
 export type ResultsWanted = {
   questionIds: number[] | undefined;
@@ -85,64 +115,102 @@ export type ResultsWanted = {
 /** The results of questions. Throws a Fault when the account has no such group. */
 export async function tellResults(
   pool: Pool,
-  accountId: AccountId,
+  reader: Reader,
   asked: Asked,
   wanted: ResultsWanted,
-): Promise<LongAnswer> {
-  const { reader, scope, questions, window } = await findQuestions(pool, accountId, asked, wanted.language);
-  const { questionIds } = wanted;
-  return longAnswer(reader, asked, async function* () {
-    const met = new Map<number, WordedQuestion>();
-    yield '[{"values":[';
-    const rows = selectResults(pool, accountId, scope, window, questionIds);
-    yield* nested(
-      leavesOf(rows, (row) => {
-        const question = questions.get(row.questionId) as WordedQuestion;
-        met.set(row.questionId, question);
-        return {
-          keys: [String(row.questionId), String(row.groupId), weekKey(row.week)],
-          text: answerData(question, row, wanted.granular),
-        };
-      }),
-    );
-    yield ']';
-    if (wanted.comments) {
-      yield ',"comments":[';
-      yield* nested(commentLeaves(selectComments(pool, accountId, scope, window, questionIds)));
-      yield ']';
+): Promise<Told> {
+  const { accountId } = reader;
+  const { questionIds, language, comments } = wanted;
+  const window = asked.window ?? lastWeeks(dayIn(reader.timezone, asked.now));
+  if (!asked.beneath && !comments) {
+    const groupId = idIn(asked.groupId);
+    const rows = await selectGroupResults(pool, accountId, groupId, window, questionIds);
+    if (!rows[0]) throw groupNotFound();
+    const questions = new Map<number, WordedQuestion>();
+    const results: ResultRow[] = [];
+    for (const { questionId, ...row } of rows) {
+      if (questionId === null) continue;
+      if (!questions.has(questionId)) questions.set(questionId, worded({ id: questionId, ...row }, language));
+      results.push({ questionId, groupId, ...row });
     }
-    yield `,"questions":${questionList(met.values())}}]`;
-  });
+    return textOf(resultPieces(inOneBatch(results), undefined, questions, wanted));
+  }
+  const [scope, questions] = await Promise.all([
+    findScope(pool, accountId, asked),
+    wordedQuestions(pool, accountId, language),
+  ]);
+  return longAnswer(reader, asked, () =>
+    resultPieces(
+      selectResults(pool, accountId, scope, window, questionIds),
+      comments ? selectComments(pool, accountId, scope, window, questionIds) : undefined,
+      questions,
+      wanted,
+    ),
+  );
+}
+
+async function* resultPieces(
+  results: AsyncIterable<ResultRow[]>,
+  comments: AsyncIterable<CommentRow[]> | undefined,
+  questions: ReadonlyMap<number, WordedQuestion>,
+  { granular }: ResultsWanted,
+) {
+  const met = new Map<number, WordedQuestion>();
+  yield '[{"values":[';
+  yield* nested(
+    leavesOf(results, (row) => {
+      const question = questions.get(row.questionId);
+      if (!question) return []; // new since we began: the next answer has it, under another version
+      met.set(row.questionId, question);
+      const keys = [String(row.questionId), String(row.groupId), weekKey(row.week)];
+      return [{ keys, text: answerData(question, row, granular) }];
+    }),
+  );
+  yield ']';
+  if (comments) {
+    yield ',"comments":[';
+    yield* nested(commentLeaves(comments));
+    yield ']';
+  }
+  yield `,"questions":${questionList(met.values())}}]`;
 }
 
 /** Which questions were asked of which groups. Throws a Fault when the account has no such group. */
 export async function tellAsked(
   pool: Pool,
-  accountId: AccountId,
+  reader: Reader,
   asked: Asked,
   language: string | undefined,
-): Promise<LongAnswer> {
-  const { reader, scope, questions, window } = await findQuestions(pool, accountId, asked, language);
+): Promise<Told> {
+  const { accountId } = reader;
+  const window = asked.window ?? lastWeeks(dayIn(reader.timezone, asked.now));
+  const [scope, questions] = await Promise.all([
+    findScope(pool, accountId, asked),
+    wordedQuestions(pool, accountId, language),
+  ]);
   return longAnswer(reader, asked, async function* () {
     const met = new Set<number>();
     yield '[{"askedquestions":[';
     yield* nested(
       leavesOf(selectAsked(pool, accountId, scope, window), ({ groupId, week, questionIds }) => {
         for (const id of questionIds) met.add(id);
-        return { keys: [String(groupId), weekKey(week)], text: JSON.stringify(questionIds) };
+        return [{ keys: [String(groupId), weekKey(week)], text: JSON.stringify(questionIds) }];
       }),
     );
-    const known = [...met].toSorted((a, b) => a - b).map((id) => questions.get(id) as WordedQuestion);
+    const known = [...met].toSorted((a, b) => a - b).flatMap((id) => questions.get(id) ?? []);
     yield `],"questions":${questionList(known)}}]`;
   });
 }
 
-async function* leavesOf<T>(batches: AsyncIterable<T[]>, leafOf: (row: T) => Leaf): AsyncGenerator<Leaf[]> {
-  for await (const rows of batches) yield rows.map(leafOf);
+async function* leavesOf<T>(
+  batches: AsyncIterable<T[]>,
+  leavesOfRow: (row: T) => Leaf[],
+): AsyncGenerator<Leaf[]> {
+  for await (const rows of batches) yield rows.flatMap(leavesOfRow);
 }
 
 /** The comments of a question, group and week as one leaf, also where a batch ends among them. */
-async function* commentLeaves(batches: ReturnType<typeof selectComments>): AsyncGenerator<Leaf[]> {
+async function* commentLeaves(batches: AsyncIterable<CommentRow[]>): AsyncGenerator<Leaf[]> {
   let keys: string[] = [];
   let texts: string[] = [];
   const leaf = () => ({ keys, text: JSON.stringify(texts) });
@@ -162,42 +230,53 @@ async function* commentLeaves(batches: ReturnType<typeof selectComments>): Async
   if (texts.length > 0) yield [leaf()];
 }
 
-/** The group asked for. What is no number, or another account's, is not found in the same words. */
+async function wordedQuestions(
+  pool: Pool,
+  accountId: AccountId,
+  language: string | undefined,
+): Promise<Map<number, WordedQuestion>> {
+  const questions = await questionsOf(pool, accountId);
+  return new Map(questions.map((question) => [question.id, worded(question, language)]));
+}
+
+/** The scope, once it is sure that its group is there; all groups when none is asked for. */
 export async function findScope(
   pool: Pool,
   accountId: AccountId,
   { groupId, beneath }: { groupId: string | undefined; beneath: boolean },
-): Promise<{ reader: Reader; scope: Scope }> {
-  if (groupId === undefined) {
-    return { reader: await selectReader(pool, accountId), scope: { groupId, beneath } };
-  }
-  const isId = /^[1-9]\d{0,9}$/.test(groupId) && Number(groupId) < 2 ** 31;
-  const scope = { groupId: isId ? Number(groupId) : 0, beneath };
-  const [reader, groups] = await Promise.all([
-    selectReader(pool, accountId),
-    selectScope(pool, accountId, { ...scope, beneath: false }),
-  ]);
-  if (groups.length === 0) throw new Fault('not_found', 'group not found', 'There is no such group.');
-  return { reader, scope };
+): Promise<Scope> {
+  if (groupId === undefined) return { groupId, beneath };
+  const scope = { groupId: idIn(groupId), beneath };
+  const groups = await selectScope(pool, accountId, { ...scope, beneath: false });
+  if (groups.length === 0) throw groupNotFound();
+  return scope;
 }
 
-async function findQuestions(pool: Pool, accountId: AccountId, asked: Asked, language: string | undefined) {
-  const [{ reader, scope }, questions] = await Promise.all([
-    findScope(pool, accountId, asked),
-    questionsOf(pool, accountId),
-  ]);
-  return {
-    reader,
-    scope,
-    questions: new Map(questions.map((question) => [question.id, worded(question, language)])),
-    window: asked.window ?? lastWeeks(dayIn(reader.timezone, asked.now)),
-  };
+/** The id of a group; of what is none, one that no group has. */
+const idIn = (groupId: string): number =>
+  /^[1-9]\d{0,9}$/.test(groupId) && Number(groupId) < 2 ** 31 ? Number(groupId) : 0;
+
+// What is no number, and what is another account's, is not found in the same words.
+const groupNotFound = () => new Fault('not_found', 'group not found', 'There is no such group.');
+const kpiNotFound = () => new Fault('not_found', 'kpi not found', 'There is no such KPI.');
+
+async function* inOneBatch<T>(rows: T[]): AsyncGenerator<T[]> {
+  yield rows;
 }
 
-const longAnswer = (reader: Reader, asked: Asked, tell: () => AsyncIterable<string>) =>
-  new LongAnswer(tagOf(reader, asked), () => gathered(tell()));
+async function textOf(pieces: AsyncIterable<string>): Promise<string> {
+  let text = '';
+  for await (const piece of pieces) text += piece;
+  return text;
+}
+
+export const longAnswer = (
+  reader: Reader,
+  asked: Pick<Asked, 'window' | 'now'>,
+  tell: () => AsyncIterable<string>,
+) => new LongAnswer(tagOf(reader, asked), () => gathered(tell()));
 
 /** Changes with every write of the account, and from week to week where the weeks asked for do. */
-export function tagOf({ version, timezone }: Reader, { window, now }: Pick<Asked, 'window' | 'now'>): string {
+function tagOf({ version, timezone }: Reader, { window, now }: Pick<Asked, 'window' | 'now'>): string {
   return window ? version : `${version}-${lastWeeks(dayIn(timezone, now)).last}`;
 }
