@@ -19,12 +19,15 @@ const languages = ['sv', 'en', 'de', 'fi', 'fr'];
 
 /**
  * Users, groups on up to five levels, and three memberships a user on average: each user is a member of one group, and
- * the rest are spread over all kinds. The first user is the administrator.
+ * the rest are spread over all kinds. The first user is the administrator. With `oneTop`, one of the groups is above all
+ * others.
  */
-export function makeCompany(count: { users: number; groups: number }, seed = 1): Company {
+export function makeCompany(count: { users: number; groups: number; oneTop?: boolean }, seed = 1): Company {
   const random = randomFrom(seed);
   const oneOf = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T;
-  const groups = makeGroups(count.groups, random);
+  const groups = count.oneTop
+    ? underOneTop(makeGroups(count.groups - 1, random))
+    : makeGroups(count.groups, random);
   const [first, last] = [firstNames.split(' '), lastNames.split(' ')];
   const users = Array.from({ length: count.users }, (_, i): User => {
     const [firstName, lastName] = [oneOf(first), oneOf(last)];
@@ -75,6 +78,11 @@ function makeGroups(count: number, random: () => number): OrganizationGroup[] {
     }
   }
   return groups;
+}
+
+function underOneTop(groups: OrganizationGroup[]): OrganizationGroup[] {
+  const top = { externalId: 'group-top', name: 'The whole company', parent: null };
+  return [top, ...groups.map((group) => ({ ...group, parent: group.parent ?? top.externalId }))];
 }
 
 /** The same company after `count` users, evenly spread, have got another family name. */

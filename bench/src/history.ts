@@ -8,15 +8,16 @@ export const questionCount = 20;
 export const kpiCount = 8;
 
 /**
- * Writes a history of `weeks` weeks up to `last`: each asks `perWeek` of the questions, in turn, of everybody in
- * each tree; so many of them are answered that there are about `answers` in all. Types 1 (scale) and, once in five, 3 (recommendation).
+ * Writes a history of `weeks` weeks up to `last`: each asks `perWeek` of the questions, in turn, of everybody in each
+ * tree; so many of them are answered that there are about `answers` in all. Of these, `recent` are given in each of the
+ * last five weeks, and are the same in histories of any length. Types 1 (scale) and, once in five, 3 (recommendation).
+ * The first KPI is made of all questions, and so has values in every week.
  */
 export async function writeHistory(
   path: string,
   company: Company,
-  wanted: { answers: number; weeks: number; perWeek: number; last: string },
+  wanted: { answers: number; weeks: number; perWeek: number; last: string; recent?: number },
 ): Promise<void> {
-  const random = randomFrom(7);
   const file = createWriteStream(path, { highWaterMark: 1024 * 1024 });
   let text = '';
   async function write(line: object): Promise<void> {
@@ -33,17 +34,18 @@ export async function writeHistory(
     await write({ question: { key, type: typeOf(i), text: `Question ${i}`, language: 'en' } });
   }
   for (let i = 0; i < kpiCount; i++) {
-    const questions = keys.filter((_, k) => k % kpiCount === i);
+    const questions = keys.filter((_, k) => i === 0 || k % kpiCount === i);
     // oxlint-disable-next-line no-await-in-loop
     await write({ kpi: { id: `kpi-${i}`, name: `KPI ${i}`, questions } });
   }
   const trees = peopleByTree(company);
-  const share = wanted.answers / (wanted.weeks * wanted.perWeek * company.users.length);
-  for (let w = 0; w < wanted.weeks; w++) {
-    const week = weekName(addWeeks(wanted.last, w - wanted.weeks + 1));
+  for (let ago = wanted.weeks - 1; ago >= 0; ago--) {
+    const week = weekName(addWeeks(wanted.last, -ago));
+    const random = randomFrom(7 + ago);
+    const share = answersOf(wanted, ago) / (wanted.perWeek * company.users.length);
     const questions = Array.from(
       { length: wanted.perWeek },
-      (_, i) => (w * wanted.perWeek + i) % questionCount,
+      (_, i) => (ago * wanted.perWeek + i) % questionCount,
     );
     for (const [group, asked] of trees) {
       // oxlint-disable-next-line no-await-in-loop
@@ -61,6 +63,15 @@ export async function writeHistory(
   }
   file.end(text);
   await once(file, 'finish');
+}
+
+/** How many answers are given in a week so many weeks ago. */
+function answersOf(
+  { answers, weeks, recent }: { answers: number; weeks: number; recent?: number },
+  ago: number,
+): number {
+  if (recent === undefined) return answers / weeks;
+  return ago < 5 ? recent : (answers - 5 * recent) / (weeks - 5);
 }
 
 type Asked = { person: string; memberOf: string[] };

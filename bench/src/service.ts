@@ -15,13 +15,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { SteadyEnd } from './steady.ts';
+import { timed } from './measure.ts';
+import type { Counted } from './steady.ts';
 
 export type Account = { id: number; token: string };
 export type Answer = { status: number; body: Buffer };
 
 export type Service = {
   address: string;
+  /** A directory that goes with the service. */
+  dataDir: string;
+  databaseUrl: string;
   /** The benchmark's own connections to the same database. */
   pool: Pool;
   postgres: string;
@@ -30,18 +34,35 @@ export type Service = {
   post(path: string, token: string, body: Buffer): Promise<Answer>;
   /** The milliseconds that another process takes to parse a body by JSON.parse and to read the account's rows. */
   floor(account: Account, body: Buffer): Promise<number>;
-  /** Asks for the address `rate` times a second from another process, until the function that it returns is called. */
-  askSteadily(path: string, token: string, rate: number): () => Promise<number[]>;
+  /** Asks for the address, which may be of another server, `rate` times a second from another process. */
+  askSteadily(path: string, token: string, rate: number): Asking;
+  /** Runs the soundings command beside the service. */
+  command(...args: string[]): Promise<Ran>;
+  /** Starts a file of the benchmark's as a process that goes with the service. */
+  beside(file: string, ...args: string[]): Promise<Beside>;
   memory: Memory;
   stop(): Promise<void>;
 };
 
+/** Of both the milliseconds that answers took. Throws when one was no success. */
+export type Asking = {
+  /** Since the last cut, or the start. It goes on. */
+  cut(): Promise<number[]>;
+  end(): Promise<number[]>;
+};
+
+/** A process of the benchmark's own: what it sent first, and its answer to a message. */
+export type Beside = { first: unknown; ask(message: object): Promise<unknown> };
+
+/** A command that has succeeded; `memory`: the most that it had itself, and all PostgreSQL processes. */
+export type Ran = { ms: number; memory: { own: number; database: number } | undefined; result: unknown };
+
 /** Bytes; undefined where the system does not tell (it is Linux that does). */
 export type Memory = {
-  /** Resident memory of the service now. */
+  /** Resident memory of the process now. */
   now(): number | undefined;
-  /** From now on; call what it returns for the most that there was: of the service, and of all PostgreSQL processes. */
-  watch(): () => { service: number; database: number } | undefined;
+  /** From now on; call what it returns for the most that there was: of the process, and of all PostgreSQL processes. */
+  watch(): () => { own: number; database: number } | undefined;
 };
 
 export async function startService(): Promise<Service> {
@@ -75,10 +96,14 @@ export async function startService(): Promise<Service> {
     const pool = openPool(embedded.url, 4);
     closing.push(() => pool.end({ timeout: 1 }));
     const agent = new Agent({ keepAlive: true });
-    const floor = await startFloor(embedded.url, closing);
+    const beside = (file: string, ...args: string[]) => startBeside(closing, file, args);
+    const { first: floor } = await beside('floor.ts', embedded.url);
+    const postmaster = join(dataDir, 'postgres', 'postmaster.pid');
     const [version] = await pool<{ version: string }[]>`select current_setting('server_version') as version`;
     return {
       address,
+      dataDir,
+      databaseUrl: embedded.url,
       pool,
       postgres: version?.version ?? '',
       account: (attribute) => makeAccount(pool, attribute),
@@ -87,8 +112,10 @@ export async function startService(): Promise<Service> {
         const answer = await post(agent, `${floor}/${id}`, token, body);
         return (JSON.parse(answer.body.toString()) as { ms: number }).ms;
       },
-      askSteadily: (path, token, rate) => askSteadily(address + path, token, rate),
-      memory: memoryOf(child.pid as number, join(dataDir, 'postgres', 'postmaster.pid')),
+      askSteadily: (path, token, rate) => askSteadily(new URL(path, address).href, token, rate),
+      command: (...args) => runCommand(environment, postmaster, args),
+      beside,
+      memory: memoryOf(child.pid as number, postmaster),
       stop,
     };
   } catch (error) {
@@ -166,11 +193,44 @@ async function makeAccount(
   return { id, token };
 }
 
-async function startFloor(databaseUrl: string, closing: (() => Promise<unknown>)[]): Promise<string> {
-  const child = fork(new URL('floor.ts', import.meta.url), [databaseUrl]);
+async function startBeside(
+  closing: (() => Promise<unknown>)[],
+  file: string,
+  args: string[],
+): Promise<Beside> {
+  const child = fork(new URL(file, import.meta.url), args);
   closing.push(async () => child.kill());
-  const [address] = (await once(child, 'message')) as [string];
-  return address;
+  const gone = once(child, 'exit').then(() => {
+    throw new Error(`${file} has ended`);
+  });
+  gone.catch(() => {});
+  const next = async () => (await Promise.race([once(child, 'message'), gone]))[0] as unknown;
+  const first = await next();
+  return {
+    first,
+    ask(message) {
+      child.send(message);
+      return next();
+    },
+  };
+}
+
+async function runCommand(env: Record<string, string>, postmaster: string, args: string[]): Promise<Ran> {
+  const cli = fileURLToPath(import.meta.resolve('@soundings/server/src/cli.ts'));
+  const child = spawn(process.execPath, [cli, ...args, '--json'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const endWatch = memoryOf(child.pid as number, postmaster).watch();
+  const [ms, output] = await timed(async () => {
+    const ended = once(child, 'exit');
+    const printed = await child.stdout.setEncoding('utf8').toArray();
+    await ended;
+    return printed.join('');
+  });
+  const memory = endWatch();
+  if (child.exitCode !== 0) throw new Error(`soundings ${args.join(' ')} has failed`);
+  return { ms, memory, result: JSON.parse(output) as unknown };
 }
 
 function post(agent: Agent, address: string, token: string, body: Buffer): Promise<Answer> {
@@ -191,15 +251,16 @@ function post(agent: Agent, address: string, token: string, body: Buffer): Promi
   });
 }
 
-function askSteadily(address: string, token: string, rate: number): () => Promise<number[]> {
+function askSteadily(address: string, token: string, rate: number): Asking {
   const child = fork(new URL('steady.ts', import.meta.url), [address, token, String(rate)]);
-  const ended = once(child, 'message') as Promise<[SteadyEnd]>;
-  return async () => {
-    child.send('end');
-    const [{ times, failed }] = await ended;
+  async function send(message: 'cut' | 'end'): Promise<number[]> {
+    const answered = once(child, 'message') as Promise<[Counted]>;
+    child.send(message);
+    const [{ times, failed }] = await answered;
     if (failed > 0) throw new Error(`${failed} of the steady requests failed`);
     return times;
-  };
+  }
+  return { cut: () => send('cut'), end: () => send('end') };
 }
 
 function memoryOf(pid: number, postmasterFile: string): Memory {
@@ -215,17 +276,18 @@ function memoryOf(pid: number, postmasterFile: string): Memory {
     watch() {
       if (now() === undefined) return () => undefined;
       const isReset = resetPeak(pid);
-      const peak = { service: 0, database: 0 };
+      const peak = { own: 0, database: 0 };
       let ticks = 0;
       const look = () => {
-        peak.service = Math.max(peak.service, now() ?? 0);
+        // What there was at most is read again and again too: it goes with the process.
+        peak.own = Math.max(peak.own, statusOf(pid, isReset ? 'VmHWM' : 'VmRSS') ?? 0);
         if (ticks++ % 10 === 0) peak.database = Math.max(peak.database, database());
       };
       const timer = setInterval(look, isReset ? 100 : 10);
       return () => {
         clearInterval(timer);
         look();
-        return isReset ? { ...peak, service: statusOf(pid, 'VmHWM') ?? 0 } : peak;
+        return peak;
       };
     },
   };

@@ -1,19 +1,24 @@
 // A process of its own that asks for one address at a steady rate, whatever the answers take, and counts each answer
 // from the moment at which its request was due: who has to wait in line is not left out.
-// Arguments: address, token, requests a second. Any message ends it; it then sends the times and is gone.
+// Arguments: address, token, requests a second. Asked by 'cut' it sends what it has counted since the last time, and goes
+// on; any other message ends it, after it has sent the rest.
 import { Agent, get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What is sent at the end: the milliseconds of each answer, and how many were no success. */
-export type SteadyEnd = { times: number[]; failed: number };
+/** What is sent: the milliseconds of each answer, and how many were no success. */
+export type Counted = { times: number[]; failed: number };
 
 const [address = '', token = '', rate = ''] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true });
 const warmUp = 1000; // ms: the first requests pay for this process, not for the service
-const end: SteadyEnd = { times: [], failed: 0 };
+let counted: Counted = { times: [], failed: 0 };
 const running = new Set<Promise<void>>();
 const state = { isEnding: false };
-process.once('message', () => (state.isEnding = true));
+process.on('message', (message) => {
+  if (message !== 'cut') return void (state.isEnding = true);
+  process.send?.(counted);
+  counted = { times: [], failed: 0 };
+});
 process.once('disconnect', () => process.exit()); // who started us is gone
 
 const begun = performance.now();
@@ -27,13 +32,13 @@ for (let i = 0; !state.isEnding; i++) {
   void one.then(() => running.delete(one));
 }
 await Promise.all(running);
-process.send?.(end, () => process.exit());
+process.send?.(counted, () => process.exit());
 
 function ask(due: number): Promise<void> {
   return new Promise((resolve) => {
     const done = (isSuccess: boolean) => {
-      if (due - begun >= warmUp) end.times.push(performance.now() - due);
-      if (!isSuccess) end.failed++;
+      if (due - begun >= warmUp) counted.times.push(performance.now() - due);
+      if (!isSuccess) counted.failed++;
       resolve();
     };
     get(address, { agent, headers: { authorization: token } }, (answer) => {

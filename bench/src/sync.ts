@@ -2,11 +2,12 @@
 // any service must do for it, and what others notice of it meanwhile. The floor of a first creation is COPY of the rows
 // that it writes; that of all else is to parse the body and to read the rows that it must be compared with.
 // oxlint-disable no-await-in-loop -- rounds come one after another, or they would measure each other
-import type { Report, Settings, Summary } from '@soundings/contract/organization.ts';
+import type { Summary } from '@soundings/contract/organization.ts';
 import { copyInto, inTransaction, type Pool } from '@soundings/server/src/db/db.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attribute, type Company, makeCompany, renamed } from './company.ts';
 import { against, median, megabytes, percentile, type Row, time, timed } from './measure.ts';
+import { bodyOf, push } from './push.ts';
 import { type Account, type Service, startService } from './service.ts';
 
 const sizes = [1_000, 5_000, 20_000];
@@ -14,16 +15,6 @@ const groupCount = 2_000;
 const rounds = 5;
 /** Bytes above idle. */
 const maxMemory = 400e6;
-const most: Settings = {
-  validateOnly: false,
-  maxUsersCreated: 20_000,
-  maxUsersUpdated: 20_000,
-  maxUsersDeleted: 20_000,
-  maxGroupsCreated: 20_000,
-  maxGroupsUpdated: 20_000,
-  maxGroupsDeleted: 20_000,
-};
-
 type Say = (progress: string) => void;
 
 /** What all parts share. */
@@ -123,7 +114,7 @@ async function watched(
   const body = bodyOf(company);
   const endWatch = service.memory.watch();
   const [ms] = await timed(() => push(service, account, body, expected));
-  return { ms, memory: endWatch()?.service };
+  return { ms, memory: endWatch()?.own };
 }
 
 function memoryCell(peaks: (number | undefined)[], idle: number): Partial<Row> {
@@ -174,11 +165,11 @@ async function measureOthers({ service, company, idleMemory, say }: Scene): Prom
   await push(service, reader, bodyOf(makeCompany({ users: 100, groups: 10 })), { created: 100 });
   const ask = () => service.askSteadily('/v1/groups', reader.token, 50);
   const [whole, changed] = [bodyOf(company), bodyOf(renamed(company, 1000, 'changed'))];
-  const endIdle = ask();
+  const asking = ask();
   await sleep(6000);
-  const idle = await endIdle();
+  const idle = await asking.end();
 
-  const endBusy = ask();
+  const askingOn = ask();
   const endWatch = service.memory.watch();
   await sleep(1500); // its own start is not counted
   for (const until = performance.now() + 21_000; performance.now() < until;) {
@@ -190,7 +181,7 @@ async function measureOthers({ service, company, idleMemory, say }: Scene): Prom
     await push(service, account, whole, { unchanged: company.users.length });
   }
   const peak = endWatch();
-  const busy = await endBusy();
+  const busy = await askingOn.end();
   say(`others meanwhile: ${busy.length} requests, 99 % within ${time(percentile(busy, 0.99))}`);
   const row = (what: string, of: (times: number[]) => number): Row => ({
     what: `GET /v1/groups of others during pushes, ${what} (floor: no pushes)`,
@@ -207,10 +198,10 @@ async function measureOthers({ service, company, idleMemory, say }: Scene): Prom
       ? [
           {
             what: 'Memory of the service during those pushes, peak above idle (floor: idle)',
-            measured: megabytes(peak.service - idleMemory),
+            measured: megabytes(peak.own - idleMemory),
             floor: megabytes(idleMemory),
             demand: '≤ 400 MB',
-            holds: peak.service - idleMemory <= maxMemory,
+            holds: peak.own - idleMemory <= maxMemory,
           },
           {
             what: "Memory of PostgreSQL's processes during those pushes",
@@ -268,21 +259,3 @@ async function measureTwoAtOnce({ service, company, say }: Scene): Promise<Row[]
 }
 
 const newAccount = (service: Service) => service.account(attribute);
-
-const bodyOf = (data: Company, settings = most) => Buffer.from(JSON.stringify({ settings, data }));
-
-/** Pushes, and makes sure that what was measured is what was meant: the changes that the report must tell. */
-async function push(
-  service: Service,
-  { token }: Account,
-  whole: Buffer,
-  expected: Partial<Summary['users']>,
-): Promise<void> {
-  const { status, body } = await service.post('/v1/organization/organization', token, whole);
-  const text = body.toString();
-  const users = status === 200 ? (JSON.parse(text) as Report).summary.users : undefined;
-  for (const [name, count] of Object.entries(expected)) {
-    if (users?.[name as keyof typeof users] === count) continue;
-    throw new Error(`A push had to tell of ${name} ${count}. The answer was ${status} ${text.slice(0, 300)}`);
-  }
-}

@@ -15,7 +15,7 @@ const interfaces: Record<
   data: {
     title: 'Soundings data interface',
     version: '0.6',
-    about: 'Read-only: the groups of an account.',
+    about: 'Read-only: the groups of an account, and what was published of its surveys.',
     operations: dataOperations,
   },
   organization: {
@@ -128,8 +128,25 @@ const json = (schema: unknown): Json => ({ 'application/json': { schema } });
 function named(schema: unknown, schemas: Json): unknown {
   if (Array.isArray(schema)) return schema.map((part) => named(part, schemas));
   if (typeof schema !== 'object' || schema === null) return schema;
-  const parts = Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, named(part, schemas)]));
+  const parts = plain(
+    Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, named(part, schemas)])),
+  );
   if (typeof parts['title'] !== 'string') return parts;
   schemas[parts['title']] = parts;
   return { $ref: `#/components/schemas/${parts['title']}` };
 }
+
+/** In the words that every generator of clients knows: a map by additionalProperties, values of an enum with their type. */
+function plain({ patternProperties, ...schema }: Json): Json {
+  const isOfTexts = Array.isArray(schema['enum']) && schema['enum'].every((one) => typeof one === 'string');
+  return {
+    ...(isOfTexts && { type: 'string' }),
+    ...schema,
+    ...(patternProperties !== undefined && {
+      additionalProperties: (patternProperties as Json)[anyName],
+    }),
+  };
+}
+
+/** How typebox writes that a key may be any text. */
+const anyName = '^.*$';

@@ -2,10 +2,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { addWeeks, dayIn, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccount } from './accounts/accounts.ts';
 import { callerOf } from './accounts/callers.ts';
@@ -14,7 +15,7 @@ import { isPassword, isTokenShaped } from './base/secrets.ts';
 import { inTransaction, openPool, type Pool } from './db/db.ts';
 import { type Embedded, openEmbedded } from './db/embedded.ts';
 import { migrate, migrations } from './db/migrate.ts';
-import { createUser } from './people/people.ts';
+import { createGroup, createUser } from './people/people.ts';
 import { forgetGroups } from './results/publish.ts';
 import { pushOrganization } from './sync/sync.ts';
 
@@ -562,6 +563,175 @@ describe('runs list and run approve', () => {
   });
 });
 
+describe('history import', () => {
+  const importFrom = (id: string, ...files: string[]) => ['history', 'import', '--account', id, ...files];
+
+  test('says how many of each were new, as JSON and in words; the second time none', async () => {
+    const id = await surveyed();
+    const file = await historyFile(pastSurvey('2024-W47'));
+    expect(await json(importFrom(id, file))).toEqual({
+      questions: 1,
+      kpis: 1,
+      rounds: 1,
+      answers: 6,
+      weeks: 1,
+    });
+    const none = { questions: 0, kpis: 0, rounds: 0, answers: 0, weeks: 0 };
+    expect(await json(importFrom(id, file))).toEqual(none);
+    expect(await publishedOf(id)).toEqual({ '2024-11-18': 6 });
+    const more = await historyFile([...pastSurvey('2024-W48'), ...pastSurvey('2024-W49').slice(2)]);
+    const { status, out, err } = await soundings(importFrom(id, more));
+    expect({ status, err }).toEqual({ status: 0, err: '' });
+    expect(out).toMatch(/^New: 0 questions, 0 KPIs, 2 rounds in 2 weeks, 12 answers\.\n$/);
+  });
+
+  test('names the line of a fault on standard error, and then imports nothing', async () => {
+    const id = await surveyed();
+    const file = await historyFile([
+      ...pastSurvey('2024-W47'),
+      '',
+      { answer: { week: '2024-W47', group: 'top', person: 'e9', question: 'scale', value: 3 } },
+    ]);
+    expect(await refused(importFrom(id, file))).toBe('Nothing was imported. Line 11: "e9" was not asked.\n');
+    for (const table of ['questions', 'kpis', 'weeks', 'rounds', 'answers', 'results']) {
+      expect(await pool`select from ${pool(table)} where account_id = ${id}`).toHaveLength(0);
+    }
+  });
+
+  test('says so when the file or the account is not there', async () => {
+    const id = await newAccount();
+    const [absent, directory, stranger] = await Promise.all([
+      refused(importFrom(id, join(home, 'none.ndjson'))),
+      refused(importFrom(id, home)),
+      refused(importFrom('99999', await historyFile([]))),
+    ]);
+    expect(absent).toBe(`There is no such file: ${join(home, 'none.ndjson')}.\n`);
+    expect(directory).toContain(`${home} is no file.`);
+    expect(stranger).toBe('There is no account 99999.\n');
+  });
+
+  test.each([
+    ['no FILE', [], 'It takes one FILE.'],
+    ['two FILEs', ['a.ndjson', 'b.ndjson'], 'It takes one FILE.'],
+    ['an unknown option', ['a.ndjson', '--week', '2024-W47'], '--week'],
+  ])('%s: exit status 2', async (_, more, words) => {
+    expect(await refused(importFrom('1', ...more), 2)).toContain(words);
+  });
+
+  test('killed in the middle: nothing is imported, and the same file then goes in', async () => {
+    const id = await surveyed();
+    const file = await historyFile(pastSurvey('2024-W47'));
+    const [ready, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const held = pool.begin(async (tx) => {
+      await tx`insert into questions (account_id, key, type, text, language) values (${id}, 'scale', 1, '', 'en')`;
+      ready.resolve();
+      await end.promise;
+      throw new Error('rolled back');
+    });
+    await ready.promise;
+    const cli = join(root, 'server/src/cli.ts'); // what the command starts, which would outlive it
+    const child = spawn(process.execPath, [cli, ...importFrom(id, file)], {
+      env: { PATH: process.env['PATH'], DATA_DIR: dataDir },
+      stdio: 'ignore',
+    });
+    const isWaiting = async () =>
+      (
+        await pool`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%insert into questions%'`
+      ).length > 0;
+    while (!(await isWaiting()));
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    end.resolve();
+    await expect(held).rejects.toThrow('rolled back');
+    expect(await json(importFrom(id, file))).toMatchObject({ questions: 1, answers: 6 });
+    expect(await publishedOf(id)).toEqual({ '2024-11-18': 6 });
+  });
+});
+
+describe('week close', () => {
+  const close = (id: string, ...options: string[]) => ['week', 'close', '--account', id, ...options];
+
+  test('publishes the week that is named, and forgets its answers; the second time there is nothing to publish', async () => {
+    const id = await surveyed();
+    await json(['history', 'import', '--account', id, await historyFile(pastSurvey('2999-W01'))]);
+    expect(await publishedOf(id)).toEqual({});
+    const week = ['--week', '2999-W01'];
+    expect(await json(close(id, ...week))).toEqual({ week: '2999-W01', published: 1 });
+    expect(await publishedOf(id)).toEqual({ '2998-12-31': 6 });
+    expect(await pool`select from answers where account_id = ${id}`).toHaveLength(0);
+    expect(await json(close(id, ...week))).toEqual({ week: '2999-W01', published: 0 });
+    const { status, out, err } = await soundings(close(id, ...week));
+    expect({ status, out, err }).toEqual({
+      status: 0,
+      out: '2999-W01 had nothing to publish.\n',
+      err: '',
+    });
+  });
+
+  test('says in words how many figures were published', async () => {
+    const id = await surveyed();
+    await json(['history', 'import', '--account', id, await historyFile(pastSurvey('2999-W01'))]);
+    const { out } = await soundings(close(id, '--week', '2999-W01'));
+    expect(out).toBe('2999-W01 is closed: 1 figures are published.\n');
+  });
+
+  test('without a week: the last one that has ended', async () => {
+    const id = await surveyed();
+    const last = () => weekName(addWeeks(weekOf(dayIn('UTC', Date.now())), -1));
+    const before = last();
+    const said = await refused(close(id));
+    expect([before, last()].map((week) => `Nothing was asked in the week ${week}.\n`)).toContain(said);
+  });
+
+  test('a week in which nothing was asked, or an account that is not there: exit status 1', async () => {
+    const id = await surveyed();
+    expect(await refused(close(id, '--week', '2024-W47'))).toBe('Nothing was asked in the week 2024-W47.\n');
+    expect(await refused(close('99999', '--week', '2024-W47'))).toBe('There is no account 99999.\n');
+  });
+
+  test.each([
+    ['a week that no year has', ['--week', '2025-W53'], '"2025-W53"'],
+    ['a day', ['--week', '2024-11-18'], '"2024-11-18"'],
+    ['a week in other letters', ['--week', '2024-w47'], '"2024-w47"'],
+    ['a week without --week', ['2024-W47'], '2024-W47'],
+  ])('%s: exit status 2', async (_, options, words) => {
+    expect(await refused(close('1', ...options), 2)).toContain(words);
+  });
+});
+
+/** The id of an account that has a group `top`, as text. */
+async function surveyed(): Promise<string> {
+  const id = await newAccount();
+  await inTransaction(pool, (tx) => createGroup(tx, Number(id), { name: 'Top', externalId: 'top' }));
+  return id;
+}
+
+/** A week in which six people answer a question. */
+function pastSurvey(week: string): object[] {
+  const people = ['e1', 'e2', 'e3', 'e4', 'e5', 'e6'];
+  const asked = people.map((person) => ({ person, memberOf: ['top'] }));
+  return [
+    { question: { key: 'scale', type: 1, text: 'How?', language: 'en' } },
+    { kpi: { id: 'mood', name: 'Mood', questions: ['scale'] } },
+    { round: { week, group: 'top', questions: ['scale'], asked } },
+    ...people.map((person) => ({ answer: { week, group: 'top', person, question: 'scale', value: 4 } })),
+  ];
+}
+
+let files = 0;
+async function historyFile(lines: (object | string)[]): Promise<string> {
+  const path = join(home, `history${++files}.ndjson`);
+  await writeFile(path, lines.map((line) => (line === '' ? '\n' : `${JSON.stringify(line)}\n`)).join(''));
+  return path;
+}
+
+/** How many answers the published figure of each week rests on. */
+async function publishedOf(id: string): Promise<Record<string, number>> {
+  const rows = await pool<{ week: string; answers: number }[]>`
+    select week, answers from results where account_id = ${id} order by week`;
+  return Object.fromEntries(rows.map(({ week, answers }) => [week, answers]));
+}
+
 describe('migrate, version and help', () => {
   test('migrate says what it applied: nothing, on a database that is up to date', async () => {
     expect(await json(['migrate'])).toEqual({ applied: [] });
@@ -614,6 +784,8 @@ describe('migrate, version and help', () => {
       'user create',
       'runs list',
       'run approve',
+      'history import',
+      'week close',
       'migrate',
       'version',
     ];

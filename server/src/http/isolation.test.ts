@@ -7,16 +7,22 @@ import { organizationOperations } from '@soundings/contract/organization.ts';
 import { uploadOperations } from '@soundings/contract/storage.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createToken, revokeToken } from '../accounts/tokens.ts';
+import { openLog } from '../base/log.ts';
 import { newToken } from '../base/secrets.ts';
-import { openWorld, type TestAccount, type World } from '../testing/world.ts';
+import { answer, importLines, kpi, later, question, round } from '../testing/surveys.ts';
+import { type Answer, openWorld, type TestAccount, type World } from '../testing/world.ts';
 
 let world: World;
-let sides: Record<
-  'one' | 'other',
-  { account: TestAccount; word: string; tokens: Record<Kind, string | undefined> }
->;
+let sides: Record<'one' | 'other', Side>;
 
 type Kind = Scope | 'all' | 'none' | 'unknown' | 'revoked' | 'expired';
+type Side = {
+  account: TestAccount;
+  tokens: Record<Kind, string | undefined>;
+  /** What the requests of this account name. */
+  named: Named;
+};
+type Named = { groupId: number; kpiId: string };
 const kinds: Kind[] = [...scopes, 'all', 'none', 'unknown', 'revoked', 'expired'];
 const operations: Operation[] = [...dataOperations, ...organizationOperations, ...uploadOperations];
 const names = { one: 'Zinnia', other: 'Quartz' };
@@ -42,11 +48,30 @@ const organizationOf = (word: string) => ({
   },
 });
 
+/** One closed week: a KPI, questions of two types and comments, with its word in every text. */
+function surveyOf(word: string): object[] {
+  const [week, group] = ['2026-W46', `${word}-top`];
+  const people = Array.from({ length: 12 }, (_, i) => `${word} ${i}`);
+  return [
+    question('mood', 1, { text: `${word} mood?`, translations: { sv: `${word} humör?` } }),
+    question('lunch', 5, { text: `${word} lunch?`, options: [{ id: 'in', text: `${word} inside` }] }),
+    kpi(`${word}-kpi`, ['mood'], { name: `${word} KPI`, imageURL: `https://example.com/${word}` }),
+    round(week, group, ['mood', 'lunch'], Object.fromEntries(people.map((one) => [one, ['shared']]))),
+    ...people.flatMap((one) => [
+      answer(week, group, one, 'mood', 4, `${word} comment`),
+      answer(week, group, one, 'lunch', 'in'),
+    ]),
+  ];
+}
+
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openWorld(openLog('error'), {}, () => later);
   const side = async (word: string) => {
     const account = await world.account();
     expect((await account.push(organizationOf(word))).status).toBe(200);
+    await importLines(world.pool, account.id, surveyOf(word));
+    const top = (await account.groups()).find(({ name }) => name === `${word} top`);
+    const named = { groupId: top?.id as number, kpiId: `${word}-kpi` };
     const made = (expires?: string) =>
       createToken(world.pool, account.id, { name: word, scopes: [...scopes], ...(expires && { expires }) });
     const [revoked, expired] = [await made(), await made('2020-01-01')];
@@ -61,21 +86,34 @@ beforeAll(async () => {
       revoked: revoked.token,
       expired: expired.token,
     };
-    return { account, word, tokens };
+    return { account, tokens, named };
   };
   sides = { one: await side(names.one), other: await side(names.other) };
 });
 afterAll(() => world.close());
 
-async function ask(operation: Operation, token: string | undefined, body: unknown = {}) {
+/** The address with everything that the operation can tell. */
+function addressOf({ path, query }: Operation, { groupId, kpiId }: Named): string {
+  const { properties } = query as unknown as { properties: object };
+  const wanted = { groupId, includeSubgroups: true, includeComments: true };
+  const parameters = Object.entries(wanted)
+    .filter(([name]) => Object.hasOwn(properties, name))
+    .map(([name, value]) => `${name}=${value}`);
+  return `${path.replace('{kpiId}', kpiId)}?${parameters.join('&')}`;
+}
+
+async function ask(operation: Operation, token: string | undefined, named: Named, body: unknown = {}) {
   const headers = {
     ...(token !== undefined && { authorization: token }),
     ...(operation.method === 'POST' && { 'content-type': 'application/json' }),
   };
   const init = operation.method === 'POST' ? { headers, body: JSON.stringify(body) } : { headers };
-  const { status, headers: said, body: answer } = await world.request(operation.method, operation.path, init);
-  return { status, text: JSON.stringify([answer, ...said]), answer };
+  const answered = await world.request(operation.method, addressOf(operation, named), init);
+  return { ...answered, text: JSON.stringify([answered.body, ...answered.headers]) };
 }
+
+/** A refusal without what is of this very request. */
+const words = ({ status, body }: Answer<object>) => JSON.stringify([status, { ...body, id: '' }]);
 
 /** A token that opens nothing: 401 by the data interface, 400 by the two others (§7). */
 const statusOfInvalid: Record<InterfaceName, number> = { data: 401, organization: 400, upload: 400 };
@@ -88,11 +126,18 @@ function statusWanted(operation: Operation, kind: Kind): number {
 const everything = (only: (operation: Operation) => boolean = () => true) =>
   operations.filter(only).map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
 
+/** Whether an answer has words of the account: response rates are figures alone, and a push that changes nothing is told in none. */
+const tellsWords = ({ interface: name, operationId }: Operation) =>
+  name === 'data' && operationId !== 'getResponseRates';
+
+const hasGroup = ({ query }: Operation) => JSON.stringify(query).includes('"groupId"');
+
 describe.each(everything())('%s', (_, operation) => {
   test('answers each kind of token of either account with its status', async () => {
     for (const side of ['one', 'other'] as const) {
+      const { tokens, named } = sides[side];
       const answered: Record<string, number> = {};
-      for (const kind of kinds) answered[kind] = (await ask(operation, sides[side].tokens[kind])).status;
+      for (const kind of kinds) answered[kind] = (await ask(operation, tokens[kind], named)).status;
       expect(answered).toEqual(
         Object.fromEntries(kinds.map((kind) => [kind, statusWanted(operation, kind)])),
       );
@@ -104,10 +149,11 @@ describe.each(everything())('%s', (_, operation) => {
       ['one', names.other],
       ['other', names.one],
     ] as const) {
+      const { tokens, named } = sides[side];
       for (const kind of kinds) {
-        const { status, text } = await ask(operation, sides[side].tokens[kind]);
-        const words = status === 200 ? [foreign] : Object.values(names);
-        expect([kind, words.filter((word) => text.includes(word))]).toEqual([kind, []]);
+        const { status, text } = await ask(operation, tokens[kind], named);
+        const secret = status === 200 ? [foreign] : Object.values(names);
+        expect([kind, secret.filter((word) => text.includes(word))]).toEqual([kind, []]);
       }
     }
   });
@@ -115,10 +161,14 @@ describe.each(everything())('%s', (_, operation) => {
   test('is served to several accounts at once, each its own', async () => {
     const asked = Array.from({ length: 20 }, (__, i) => (['one', 'other'] as const)[i % 2]!);
     const answers = await Promise.all(
-      asked.map((side) => ask(operation, sides[side].account.token, organizationOf(names[side]))),
+      asked.map((side) => {
+        const { account, named } = sides[side];
+        return ask(operation, account.token, named, organizationOf(names[side]));
+      }),
     );
     for (const [i, { status, text }] of answers.entries()) {
-      expect([status, text.includes(names[asked[i] === 'one' ? 'other' : 'one'])]).toEqual([200, false]);
+      const found = [names.one, names.other].filter((word) => text.includes(word));
+      expect([status, found]).toEqual([200, tellsWords(operation) ? [names[asked[i]!]] : []]);
     }
   });
 });
@@ -130,6 +180,43 @@ describe('what one account has, and the other cannot reach', () => {
       expect(groups.map(({ name }) => name)).toEqual([`${names[side]} top`, `${names[side]} beneath`]);
       expect(groups[0]?.subgroups).toEqual([groups[1]?.id]);
     }
+  });
+
+  test.each(everything(hasGroup))(
+    "%s: another account's group is not found, in the same words as one that does not exist",
+    async (_, operation) => {
+      const { account, named } = sides.one;
+      expect((await ask(operation, account.token, named)).status).toBe(200);
+      const absent = await ask(operation, account.token, { ...named, groupId: 999_999_999 });
+      expect(absent).toMatchObject({ status: 404, body: { details: [{ type: 'group not found' }] } });
+      for (const { id } of await sides.other.account.groups()) {
+        const foreign = await ask(operation, account.token, { ...named, groupId: id });
+        expect(words(foreign)).toBe(words(absent));
+      }
+    },
+  );
+
+  test.each(everything(({ path }) => path.includes('{kpiId}')))(
+    "%s: another account's KPI is not found, in the same words as one that does not exist",
+    async (_, operation) => {
+      const { account, named } = sides.one;
+      const absent = await ask(operation, account.token, { ...named, kpiId: 'Nowhere-kpi' });
+      expect(absent).toMatchObject({ status: 404, body: { details: [{ type: 'kpi not found' }] } });
+      const foreign = await ask(operation, account.token, { ...named, kpiId: sides.other.named.kpiId });
+      expect(words(foreign)).toBe(words(absent));
+    },
+  );
+
+  test("a question of another account adds nothing to one's results", async () => {
+    const [{ account, named }, { account: other }] = [sides.one, sides.other];
+    const [foreign] = await world.pool<{ id: number }[]>`
+      select question_id as id from questions where account_id = ${other.id}`;
+    const answered = await world.request<{ questions: object[]; values: object[] }[]>(
+      'GET',
+      `/v1/results?groupId=${named.groupId}&questionIds=${foreign?.id}`,
+      { headers: { authorization: account.token } },
+    );
+    expect(answered.body).toEqual([{ questions: [], values: [{}] }]);
   });
 
   test.each(everything(({ interface: name }) => name === 'organization'))(
@@ -147,10 +234,10 @@ describe('what one account has, and the other cannot reach', () => {
       const before = await stateOf(sides.other.account.id);
       const settings = { validateOnly: false };
       const changed = organizationOf('Changed');
-      expect((await ask(operation, one.token, changed)).status).toBe(200);
-      expect((await ask(operation, one.token, { settings, data: { users: [], groups: [] } })).status).toBe(
-        200,
-      );
+      const none = { settings, data: { users: [], groups: [] } };
+      for (const body of [changed, none]) {
+        expect((await ask(operation, one.token, sides.one.named, body)).status).toBe(200);
+      }
       expect(await one.groups()).toEqual([]);
       expect(await stateOf(sides.other.account.id)).toBe(before);
     },
@@ -164,13 +251,10 @@ describe('what one account has, and the other cannot reach', () => {
           users: [{ externalId: 'x', firstName: 'F', lastName: 'L', accessInfo: { memberOf: [group] } }],
         },
       });
-      const { token } = sides.one.account;
-      const [foreign, absent] = [
-        await ask(operation, token, name(`${names.other}-top`)),
-        await ask(operation, token, name('Nowhere-top')),
-      ];
-      expect([foreign.status, absent.status]).toEqual([400, 400]);
-      const words = ({ answer }: typeof foreign) => JSON.stringify({ ...answer, id: '' });
+      const { account, named } = sides.one;
+      const foreign = await ask(operation, account.token, named, name(`${names.other}-top`));
+      const absent = await ask(operation, account.token, named, name('Nowhere-top'));
+      expect(absent.status).toBe(400);
       expect(words(foreign).replaceAll(names.other, 'Nowhere')).toBe(words(absent));
     },
   );

@@ -16,7 +16,7 @@ type Schema = {
   items?: Schema;
   anyOf?: Schema[];
   properties?: Record<string, Schema>;
-  patternProperties?: Record<string, Schema>;
+  additionalProperties?: Schema | boolean;
   required?: string[];
 };
 type Body = { content: { 'application/json': { schema: Schema } } };
@@ -175,8 +175,8 @@ function typeOf(schema: Schema): string {
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(' or ');
   if (schema.items) return `array of ${typeOf(schema.items)}`;
   if (schema.enum) return schema.enum.map((one) => `<code>${escape(String(one))}</code>`).join(' or ');
-  const values = Object.values(schema.patternProperties ?? {})[0];
-  if (values) return `object of name → ${typeOf(values)}`;
+  const values = schema.additionalProperties;
+  if (typeof values === 'object') return `object of name → ${typeOf(values)}`;
   const range = schema.maximum !== undefined ? ` ${schema.minimum}–${schema.maximum}` : '';
   return escape(`${schema.type ?? 'any'}${range}`);
 }

@@ -1,16 +1,27 @@
 // CSV that spreadsheet programs neither damage nor execute. Pure.
 
-const months = 'jan|feb|mar|m[aä]r|apr|ma[ijy]|jun|jul|aug|sep|o[ck]t|nov|de[cz]';
+/** Names of months in English, Swedish, Norwegian, Danish, German and Dutch, and each of their beginnings: mar, marc, … */
+const months =
+  'january januari januar february februari februar march mars marts märz maart april may maj mai mei june juni july ' +
+  'juli august augusti augustus september october oktober november december desember dezember';
+const beginnings = months
+  .split(' ')
+  .flatMap((month) => Array.from({ length: month.length - 2 }, (_, i) => month.slice(0, i + 3)));
+const month = `(${[...new Set(beginnings)].join('|')})`;
+const gap = '[ .,/-]*';
+
 const changed = [
-  /^[=+\-@\t\r]/, // a formula
-  /^[\d.,:/%e+\-\s]*\d[\d.,:/%e+\-\s]*$/i, // a number, date or time: 00123 would become 123, 1-2 the first of February
-  new RegExp(`^\\d{1,4}[ .-]*(${months})[a-z]*[ .-]*\\d{0,4}$|^(${months})[a-z]*[ .-]*\\d{1,4}$`, 'i'),
+  /^[=+\-@\t\r\n＝＋－＠]/, // a formula
+  /^(?=\D*\d)[\d.,:/%e+\-\s()$€£¥]*$/i, // a number, date or time: 00123 would become 123, 1-2 the first of February
+  /^\d{1,2}(:\d{2}){0,2}(\s?[ap]m|\s[ap])$/i, // a time: so would 3 A
+  new RegExp(`^\\d{1,4}${gap}${month}${gap}\\d{0,4}$|^${month}${gap}\\d{1,4}(${gap}\\d{1,4})?$`, 'i'),
   /^(true|false|sant|falskt|wahr|falsch)$/i,
+  /^'/, // so that one apostrophe in front can always be taken away again
 ];
 
 /**
  * A cell of text. One that a spreadsheet program would take for a formula, a number, a date or a truth value gets an
- * apostrophe in front: it stays what it is, and whoever wants the very text takes NDJSON.
+ * apostrophe in front: it stays what it is. Whoever takes one apostrophe in front away has the very text.
  */
 export function textCell(text: string): string {
   const safe = changed.some((pattern) => pattern.test(text)) ? `'${text}` : text;

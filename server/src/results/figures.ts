@@ -173,13 +173,22 @@ export function responseRates(turnout: Turnout): Rate[] {
   const { data, assignmentsOf, treeOf, done } = turnout;
   const respondents = [...assignmentsOf.keys()];
   const known = new Map<string, AskedAlike>();
-  const askedOf = [...assignmentsOf.values()].map((assignments) => {
-    return askedIn(assignments, turnout).map((one) => {
+  const askedBy = (assignments: Assignment[]) =>
+    askedIn(assignments, turnout).map((one) => {
       const key = `${one.groupId} ${one.questionIds.join()}`;
       const same = known.get(key) ?? one;
       known.set(key, same);
       return same;
     });
+  // Most people are asked by one round, and share their list of groups with their team.
+  const teams = new Map<number[], Map<number, AskedAlike[]>>();
+  const askedOf = [...assignmentsOf.values()].map((assignments) => {
+    const [{ roundId, groupIds }, ...others] = assignments as [Assignment];
+    if (others.length > 0) return askedBy(assignments);
+    const rounds = teams.get(groupIds) ?? new Map<number, AskedAlike[]>();
+    const asked = rounds.get(roundId) ?? askedBy(assignments);
+    teams.set(groupIds, rounds.set(roundId, asked));
+    return asked;
   });
   const alike = [...known.keys()].toSorted().map((key) => known.get(key) as AskedAlike);
   const numbers = new Map(alike.map((one, number) => [one, number]));
@@ -188,6 +197,7 @@ export function responseRates(turnout: Turnout): Rate[] {
     (person) => (askedOf[person] as AskedAlike[]).map((one) => numbers.get(one) as number),
     (number) => treeOf((alike[number] as AskedAlike).groupId),
   );
+  const doneBy = respondents.map((respondent) => done.get(respondent));
   const totals = new Map<number, { asked: number; answered: number }>();
   for (const [number, people] of choosePieces(sets, respondents.length, data.thresholds.figures).shown) {
     const { groupId, questionIds } = alike[number] as AskedAlike;
@@ -195,8 +205,8 @@ export function responseRates(turnout: Turnout): Rate[] {
     totals.set(groupId, total);
     total.asked += people.length * questionIds.length;
     for (const person of people) {
-      const has = done.get(respondents[person] as string);
-      for (const id of questionIds) if (has?.has(id)) total.answered++;
+      const has = doneBy[person];
+      if (has) for (const id of questionIds) if (has.has(id)) total.answered++;
     }
   }
   return data.asked.map(({ groupId }) => {

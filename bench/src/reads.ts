@@ -1,0 +1,348 @@
+// Reading the data interface: requests a second, how long an answer takes, and what others notice of it, beside a floor
+// that sends the same bytes, and with more and less behind it. All that is compared is asked in turn: A B A B.
+// oxlint-disable no-await-in-loop -- one after another, or they would measure each other
+import { addWeeks, lastDay, type Week } from '@soundings/contract/weeks.ts';
+import type { Group } from '@soundings/contract/data.ts';
+import type { Company } from './company.ts';
+import type { Loaded, Order } from './load.ts';
+import { median, megabytes, percentile, type Row, time } from './measure.ts';
+import type { Account, Asking, Beside, Service } from './service.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** How thoroughly: so many rounds of so many seconds for each read. */
+export type Effort = { rounds: number; seconds: number };
+
+/** An account with its answers. `groups`: the ids of those that are asked for. */
+export type Filled = { account: Account; answers: number; weeks: number; groups: Record<Scope, number> };
+
+export type Reading = {
+  service: Service;
+  /** Where the same bytes come from memory. */
+  floor: string;
+  load: Beside;
+  /** Asks the service whether it is live, all the time: what others notice. */
+  others: Asking;
+  /** From the fewest answers to the most. */
+  accounts: Filled[];
+  /** The last week that is published. */
+  last: Week;
+  effort: Effort;
+  say: (progress: string) => void;
+};
+
+const scopes = ['one', 'some', 'all'] as const;
+type Scope = (typeof scopes)[number];
+
+const endpoints = {
+  'KPI values': '/v1/kpis/kpi-0/values',
+  'Response rates': '/v1/responserates/values',
+  Results: '/v1/results',
+  'Asked questions': '/v1/askedquestions',
+};
+type Endpoint = keyof typeof endpoints;
+
+/** Undefined: the latest, which for results and asked questions means the current week and four before it. */
+type Read = { endpoint: Endpoint; scope: Scope; weeks: number | undefined };
+
+/** How much slower than with the fewest answers still counts as noise. */
+const noise = 1.25;
+
+/** The groups to ask for: of those without others beneath the one with most people, one with some 300, and the top. */
+export function chooseGroups({ groups, users }: Company): Record<Scope, string> {
+  const sizes = new Map(groups.map(({ externalId }) => [externalId, 0]));
+  const parents = new Map(groups.map(({ externalId, parent }) => [externalId, parent ?? null]));
+  for (const { externalId } of groups) {
+    for (let at: string | null = externalId; at !== null; at = parents.get(at) ?? null) {
+      sizes.set(at, (sizes.get(at) as number) + 1);
+    }
+  }
+  const people = new Map<string, number>();
+  for (const name of users.flatMap(({ accessInfo }) => accessInfo?.memberOf ?? [])) {
+    people.set(name, (people.get(name) ?? 0) + 1);
+  }
+  const least = (of: (name: string, size: number) => number) =>
+    [...sizes].toSorted((a, b) => of(...a) - of(...b))[0]?.[0] as string;
+  return {
+    one: least((name, size) => (size > 1 ? 0 : -(people.get(name) ?? 0))),
+    some: least((_, size) => Math.abs(size - 300)),
+    all: least((_, size) => -size),
+  };
+}
+
+/** The ids of the groups in an account. */
+export async function groupIds(
+  { address }: Service,
+  { token }: Account,
+  names: Record<Scope, string>,
+): Promise<{ ids: Record<Scope, number>; counts: Record<Scope, number> }> {
+  const answer = await fetch(`${address}/v1/groups`, { headers: { authorization: token } });
+  const groups = (await answer.json()) as Group[];
+  const of = <T>(what: (group: Group) => T) =>
+    Object.fromEntries(
+      scopes.map((scope) => [
+        scope,
+        what(groups.find(({ externalId }) => externalId === names[scope]) as Group),
+      ]),
+    ) as Record<Scope, T>;
+  return { ids: of(({ id }) => id), counts: of(({ subgroups }) => subgroups.length + 1) };
+}
+
+/** Every read of the account with the most answers beside the floor, and the same read of the others. */
+export async function measureReads(reading: Reading, counts: Record<Scope, number>): Promise<Row[]> {
+  const [fewest, most] = [reading.accounts[0] as Filled, reading.accounts.at(-1) as Filled];
+  const rows: Row[] = [];
+  const compared: Row[] = [];
+  for (const endpoint of Object.keys(endpoints) as Endpoint[]) {
+    for (const scope of scopes) {
+      for (const weeks of [undefined, 5, most.weeks]) {
+        const read = { endpoint, scope, weeks };
+        const isEverywhere = (weeks ?? 0) <= fewest.weeks;
+        const others = isEverywhere ? reading.accounts.slice(0, -1) : [];
+        const what = `${endpoint}, ${groupsText(counts[scope])}, ${weeks === undefined ? 'latest' : `${weeks} weeks`}`;
+        const sums = await alternate(reading, [
+          ...targetsOf(reading, pathOf(read, most, reading.last), most),
+          ...others.map((one) => serviceTarget(reading, pathOf(read, one, reading.last), one)),
+        ]);
+        const [own, floor, few] = sums as [Sum, Sum, Sum | undefined];
+        reading.say(`${what}: ${sumText(own)}; floor ${sumText(floor)}`);
+        rows.push(
+          besideFloor(`${what} (${sizeText(own.bytes)})`, own, floor, scope === 'one' ? 0.5 : undefined),
+        );
+        if (few) compared.push(besideFewer(what, own, few));
+      }
+    }
+  }
+  return [...rows, ...compared];
+}
+
+const groupsText = (count: number) => (count === 1 ? 'one group' : `${count.toLocaleString('en')} groups`);
+
+function pathOf({ endpoint, scope, weeks }: Read, { groups }: Filled, last: Week): string {
+  const query = new URLSearchParams({
+    groupId: String(groups[scope]),
+    ...(scope !== 'one' && { includeSubgroups: 'true' }),
+    ...(weeks !== undefined && { fromDate: addWeeks(last, 1 - weeks), toDate: lastDay(last) }),
+  });
+  return `${endpoints[endpoint]}?${query}`;
+}
+
+/** The lists, the feed, and reads that get less than a whole answer. */
+export async function measureOtherReads(reading: Reading): Promise<Row[]> {
+  const most = reading.accounts.at(-1) as Filled;
+  const feed = (query: string) => `/v1/feed?${query}`;
+  const week = `fromDate=${reading.last}&toDate=${lastDay(reading.last)}`;
+  const paths = {
+    'The list of groups': '/v1/groups',
+    'The list of KPIs': '/v1/kpis',
+    'Feed, one group, all weeks': feed(`groupId=${most.groups.one}`),
+    'Feed, all groups, one week': feed(week),
+    'Feed of KPIs, all groups, all weeks': feed('metric=kpi'),
+  };
+  const rows: Row[] = [];
+  for (const [what, path] of Object.entries(paths)) {
+    const [own, floor] = (await alternate(reading, targetsOf(reading, path, most))) as [Sum, Sum];
+    reading.say(`${what}: ${sumText(own)}; floor ${sumText(floor)}`);
+    rows.push(besideFloor(`${what} (${sizeText(own.bytes)})`, own, floor));
+  }
+  return [...rows, await measureUnchanged(reading), await measurePacked(reading)];
+}
+
+/** Who has the answer already gets 304. */
+async function measureUnchanged(reading: Reading): Promise<Row> {
+  const most = reading.accounts.at(-1) as Filled;
+  const path = pathOf({ endpoint: 'KPI values', scope: 'some', weeks: 5 }, most, reading.last);
+  const [whole, floor] = targetsOf(reading, path, most);
+  const answer = await fetch(whole.address, { headers: whole.headers });
+  await answer.arrayBuffer();
+  const headers = { ...whole.headers, 'if-none-match': answer.headers.get('etag') ?? '' };
+  const unchanged = { ...whole, headers, status: 304 };
+  const [own, besides] = (await alternate(reading, [unchanged, floor])) as [Sum, Sum];
+  return besideFloor(
+    'KPI values of some 300 groups, 5 weeks, unchanged: 304 (floor: the bytes)',
+    own,
+    besides,
+  );
+}
+
+async function measurePacked(reading: Reading): Promise<Row> {
+  const most = reading.accounts.at(-1) as Filled;
+  const path = pathOf({ endpoint: 'KPI values', scope: 'all', weeks: most.weeks }, most, reading.last);
+  const whole = serviceTarget(reading, path, most);
+  const packed = { ...whole, headers: { ...whole.headers, 'accept-encoding': 'br' } };
+  const [own, plain] = (await alternate(reading, [packed, whole])) as [Sum, Sum];
+  const what = `KPI values of all groups, ${most.weeks} weeks, Brotli: ${sizeText(own.bytes)} of ${sizeText(plain.bytes)}`;
+  return besideFloor(`${what} (floor: not packed)`, own, plain);
+}
+
+/** Requests that come at a steady rate. */
+export async function measureRate(reading: Reading, counts: Record<Scope, number>): Promise<Row[]> {
+  const most = reading.accounts.at(-1) as Filled;
+  const rows: Row[] = [];
+  for (const endpoint of Object.keys(endpoints) as Endpoint[]) {
+    const path = pathOf({ endpoint, scope: 'some', weeks: 5 }, most, reading.last);
+    const [own, floor] = [
+      await steadily(reading, path, most),
+      await steadily(reading, reading.floor + path, most),
+    ];
+    const p99 = percentile(own, 0.99);
+    rows.push({
+      what: `${endpoint}, ${groupsText(counts.some)}, 5 weeks, 20 requests a second, 99 %`,
+      measured: time(p99),
+      floor: time(percentile(floor, 0.99)),
+      ratio: `${(p99 / percentile(floor, 0.99)).toFixed(1)}×`,
+      demand: '≤ 50 ms',
+      holds: p99 <= 50,
+    });
+  }
+  return rows;
+}
+
+async function steadily(
+  { service, effort }: Reading,
+  address: string,
+  { account }: Filled,
+): Promise<number[]> {
+  const asking = service.askSteadily(address, account.token, 20);
+  await sleep(1000 + effort.rounds * effort.seconds * 4000);
+  return asking.end();
+}
+
+/** The largest answer, again and again, while somebody else reads little. */
+export async function measureStream(reading: Reading, idleMemory: number): Promise<Row[]> {
+  const { service, accounts, last } = reading;
+  const [fewest, most] = [accounts[0] as Filled, accounts.at(-1) as Filled];
+  const little = pathOf({ endpoint: 'KPI values', scope: 'one', weeks: 5 }, fewest, last);
+  const large = pathOf({ endpoint: 'KPI values', scope: 'all', weeks: most.weeks }, most, last);
+  const asking = service.askSteadily(little, fewest.account.token, 50);
+  await sleep(5000);
+  const idle = await asking.cut();
+  const endWatch = service.memory.watch();
+  const order = { ...serviceTarget(reading, large, most), connections: 1, seconds: 5, atLeast: 5 };
+  const { times, bytes } = await loaded(reading, order);
+  const peak = endWatch();
+  const busy = await asking.end();
+  const what = `KPI values of all groups, ${most.weeks} weeks, as a stream`;
+  const delay = Math.max(...busy) - median(idle);
+  return [
+    { what: `${what} (${sizeText(bytes)})`, measured: time(median(times)) },
+    ...(peak
+      ? [
+          {
+            what: '– memory of the service, peak above idle (floor: idle)',
+            measured: megabytes(peak.own - idleMemory),
+            floor: megabytes(idleMemory),
+            demand: '≤ 150 MB',
+            holds: peak.own - idleMemory <= 150e6,
+          },
+        ]
+      : []),
+    {
+      what: '– KPI values of one group of another account meanwhile, 99 % (floor: no stream)',
+      measured: time(percentile(busy, 0.99)),
+      floor: time(percentile(idle, 0.99)),
+    },
+    {
+      what: '– longest',
+      measured: time(Math.max(...busy)),
+      floor: time(Math.max(...idle)),
+      demand: '≤ 50 ms above the median',
+      holds: delay <= 50,
+    },
+  ];
+}
+
+type Target = Pick<Order, 'address' | 'headers' | 'status'> & { isService: boolean };
+
+function serviceTarget({ service }: Reading, path: string, { account }: Filled): Target {
+  return {
+    address: service.address + path,
+    headers: { authorization: account.token },
+    status: 200,
+    isService: true,
+  };
+}
+
+function targetsOf(reading: Reading, path: string, filled: Filled): [service: Target, floor: Target] {
+  const target = serviceTarget(reading, path, filled);
+  return [target, { ...target, address: reading.floor + path, isService: false }];
+}
+
+/** What came of all rounds. `others`: 99 % of those who asked meanwhile whether the service is live; of the service alone. */
+type Sum = { rate: number; p50: number; p99: number; bytes: number; others: number | undefined };
+
+async function alternate(reading: Reading, targets: Target[]): Promise<Sum[]> {
+  const { effort, others } = reading;
+  const measured = targets.map(() => ({
+    rates: [] as number[],
+    times: [] as number[],
+    others: [] as number[],
+    bytes: 0,
+  }));
+  for (let round = -1; round < effort.rounds; round++) {
+    for (const [i, target] of targets.entries()) {
+      const sum = measured[i] as (typeof measured)[number];
+      // The first one tells how large the answer is, and is not counted.
+      const [connections, seconds] = [
+        round < 0 ? 1 : sum.bytes > 100_000 ? 2 : 8,
+        round < 0 ? 0.2 : effort.seconds,
+      ];
+      await others.cut();
+      const { times, ms, bytes } = await loaded(reading, {
+        ...target,
+        connections,
+        seconds,
+        atLeast: connections,
+      });
+      sum.bytes = bytes;
+      if (round < 0) continue;
+      sum.rates.push((times.length * 1000) / ms);
+      sum.times.push(...times);
+      sum.others.push(...(await others.cut()));
+    }
+  }
+  return measured.map(({ rates, times, others: waits, bytes }, i) => ({
+    rate: median(rates),
+    p50: percentile(times, 0.5),
+    p99: percentile(times, 0.99),
+    bytes,
+    others: targets[i]?.isService && waits.length > 0 ? percentile(waits, 0.99) : undefined,
+  }));
+}
+
+async function loaded({ load }: Reading, order: Order): Promise<Exclude<Loaded, { error: string }>> {
+  const result = (await load.ask(order)) as Loaded;
+  if ('error' in result) throw new Error(result.error);
+  return result;
+}
+
+function besideFloor(what: string, own: Sum, floor: Sum, atLeast?: number): Row {
+  const ratio = own.rate / floor.rate;
+  return {
+    what,
+    measured: sumText(own),
+    floor: sumText(floor),
+    ratio: `${ratio.toFixed(2)}×`,
+    ...(atLeast !== undefined && { demand: `≥ ${atLeast.toFixed(1)}×`, holds: ratio >= atLeast }),
+  };
+}
+
+function besideFewer(what: string, own: Sum, few: Sum): Row {
+  const ratio = own.p50 / few.p50;
+  return {
+    what: `${what}: most answers beside fewest, median`,
+    measured: time(own.p50),
+    floor: time(few.p50),
+    ratio: `${ratio.toFixed(2)}×`,
+    demand: `≤ ${noise}×`,
+    holds: ratio <= noise,
+  };
+}
+
+function sumText({ rate, p50, p99, others }: Sum): string {
+  const digits = rate < 10 ? 1 : 0;
+  const delay = others === undefined ? '' : `; others ${time(others)}`;
+  return `${rate.toFixed(digits)}/s, ${time(p50)}, ${time(p99)}${delay}`;
+}
+
+const sizeText = (bytes: number) =>
+  bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;

@@ -1,0 +1,142 @@
+// Opening weeks and rounds: who is asked, under which number, and when a week has ended.
+import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAccount } from '../accounts/accounts.ts';
+import { inTransaction } from '../db/db.ts';
+import { closeWeekNow } from '../results/publish.ts';
+import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
+import { groupsBeneath, hasEnded, openRound, openWeek, respondentOf, wayUp, weeksToClose } from './rounds.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+const week = weekNamed('2024-W47') as Week;
+const newAccount = (timezone = 'UTC') =>
+  inTransaction(database.pool, async (tx) => (await createAccount(tx, { name: 'Acme', timezone })).id);
+
+// 1 > (2 > 3, 4), and a tree of its own: 5.
+const parents = new Map([
+  [1, null],
+  [2, 1],
+  [3, 2],
+  [4, 1],
+  [5, null],
+]);
+
+test('the way up from a group ends at the top; beneath it is what has it on its way', () => {
+  expect([wayUp(3, parents), wayUp(1, parents)]).toEqual([[3, 2, 1], [1]]);
+  expect([groupsBeneath(1, parents), groupsBeneath(2, parents), groupsBeneath(5, parents)]).toEqual([
+    [1, 2, 3, 4],
+    [2, 3],
+    [5],
+  ]);
+});
+
+describe('the number of a person', () => {
+  const key = Buffer.alloc(32, 7);
+
+  test('is the same in all rounds of a week, and tells nothing without the key of the week', () => {
+    expect(respondentOf(key, 'e1')).toBe(respondentOf(Buffer.alloc(32, 7), 'e1'));
+    expect(respondentOf(key, 'e1')).not.toBe(respondentOf(Buffer.alloc(32, 8), 'e1'));
+    expect(respondentOf(key, 'e1')).not.toBe(respondentOf(key, 'E1'));
+  });
+
+  test('is a whole number of 53 bits, all of which are used', () => {
+    const numbers = Array.from({ length: 10_000 }, (_, i) => respondentOf(key, `e${i}`));
+    expect(numbers.every((one) => Number.isSafeInteger(one) && one >= 0)).toBe(true);
+    expect(new Set(numbers).size).toBe(10_000);
+    for (let bit = 0; bit < 53; bit++) {
+      const set = numbers.filter((one) => Math.floor(one / 2 ** bit) % 2 === 1).length;
+      expect(Math.abs(set - 5_000)).toBeLessThan(300);
+    }
+  });
+});
+
+describe('openWeek', () => {
+  const open = (accountId: number, of = week) =>
+    inTransaction(database.pool, (tx) => openWeek(tx, accountId, of));
+
+  test('opens a week once, also for two at the same moment: everybody gets the same key', async () => {
+    const id = await newAccount();
+    const keys = await Promise.all([1, 2, 3].map(() => open(id)));
+    expect(keys[0]).toHaveLength(32);
+    expect(keys.every((one) => one.equals(keys[0] as Buffer))).toBe(true);
+  });
+
+  test('each week and each account has a key of its own', async () => {
+    const [one, other] = [await newAccount(), await newAccount()];
+    const keys = [await open(one), await open(one, '2024-11-25'), await open(other)];
+    expect(new Set(keys.map((key) => key.toString('hex'))).size).toBe(3);
+  });
+
+  test('refuses a week that has closed, and does not open it again', async () => {
+    const id = await newAccount();
+    await open(id);
+    await closeWeekNow(database.pool, id, week, 0);
+    await expect(open(id)).rejects.toMatchObject({ kind: 'conflict', code: 'week closed' });
+    const [row] = await database.pool`select respondent_key from weeks where account_id = ${id}`;
+    expect(row).toEqual({ respondent_key: null });
+  });
+});
+
+test('what rounds of a week ask of a group, or of one above it, is put together', async () => {
+  const id = await newAccount();
+  await inTransaction(database.pool, async (tx) => {
+    const key = await openWeek(tx, id, week);
+    const asked = [{ person: 'e1', memberOf: [3, 2] }];
+    await openRound(tx, id, key, { week, groupId: 2, questionIds: [7, 9], asked, parents });
+    await openRound(tx, id, key, { week, groupId: 1, questionIds: [3, 9], asked, parents });
+  });
+  const rows = await database.pool`
+    select group_id as "groupId", question_ids as "questionIds" from asked where account_id = ${id} order by 1`;
+  expect([...rows]).toEqual([
+    { groupId: 1, questionIds: [3, 9] },
+    { groupId: 2, questionIds: [3, 7, 9] },
+    { groupId: 3, questionIds: [3, 7, 9] },
+    { groupId: 4, questionIds: [3, 9] },
+  ]);
+  const assigned = await database.pool<{ respondent: string; groupIds: number[] }[]>`
+    select respondent, group_ids as "groupIds" from assignments where account_id = ${id}`;
+  expect(assigned.map(({ groupIds }) => groupIds.toSorted())).toEqual([
+    [1, 2, 3],
+    [1, 2, 3],
+  ]);
+  expect(new Set(assigned.map(({ respondent }) => respondent)).size).toBe(1);
+  const rounds =
+    await database.pool`select group_id, above_ids from rounds where account_id = ${id} order by 1`;
+  expect([...rounds]).toEqual([
+    { group_id: 1, above_ids: [] },
+    { group_id: 2, above_ids: [1] },
+  ]);
+});
+
+describe('the end of a week', () => {
+  // The first moment after its Sunday. Apia had no 30 December 2011; Stockholm's clocks went back on 27 October 2024.
+  const ends: [string, Week, string][] = [
+    ['UTC', '2024-11-18', '2024-11-25T00:00:00Z'],
+    ['Europe/Stockholm', '2024-11-18', '2024-11-24T23:00:00Z'],
+    ['Pacific/Kiritimati', '2024-11-18', '2024-11-24T10:00:00Z'],
+    ['Pacific/Pago_Pago', '2024-11-18', '2024-11-25T11:00:00Z'],
+    ['Asia/Kathmandu', '2024-11-18', '2024-11-24T18:15:00Z'],
+    ['Europe/Stockholm', '2024-10-21', '2024-10-27T23:00:00Z'],
+    ['Pacific/Apia', '2011-12-26', '2012-01-01T10:00:00Z'],
+    ['UTC', '2026-12-28', '2027-01-04T00:00:00Z'],
+  ];
+
+  test.each(ends)('in %s of the week of %s is %s, to the millisecond', async (timezone, monday, end) => {
+    const moment = Date.parse(end);
+    expect([hasEnded(monday, timezone, moment - 1), hasEnded(monday, timezone, moment)]).toEqual([
+      false,
+      true,
+    ]);
+    const id = await newAccount(timezone);
+    await inTransaction(database.pool, (tx) => openWeek(tx, id, monday));
+    const due = async (now: number) =>
+      (await weeksToClose(database.pool, now)).filter(({ accountId }) => accountId === id);
+    expect(await due(moment - 1)).toEqual([]);
+    expect(await due(moment)).toMatchObject([{ accountId: id, week: monday }]);
+  });
+});

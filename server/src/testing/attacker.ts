@@ -1,0 +1,335 @@
+// The attacker of privacy.md: finds out which people each figure rests on, and looks for figures that, each taken some
+// number of times and added up, tell of a few people alone.
+import { isScaled, type QuestionType } from '../questions/types.ts';
+import {
+  questionFigures,
+  responseRates,
+  type Thresholds,
+  type Turnout,
+  turnoutOf,
+  type WeekAnswer,
+} from '../results/figures.ts';
+import { type RandomHistory, type RandomWeek, weekData } from './histories.ts';
+
+/** For each group the people that something told of it rests on. */
+export type Sets = Map<number, string[]>;
+
+/** What is told of a question in a week. A mean times the number of its answers is their sum. */
+export type ToldOfQuestion = { type: QuestionType; sums: Sets; spreads: Sets; comments: Sets };
+
+/** Whether a person has done a question: what response rates count. */
+export type Cell = { person: string; question: number };
+export type ToldOfWeek = { questions: Map<number, ToldOfQuestion>; rates: Map<number, Cell[]> };
+
+export const add = <T>(sets: Map<number, T[]>, group: number, one: T): void => {
+  const others = sets.get(group);
+  if (others) others.push(one);
+  else sets.set(group, [one]);
+};
+
+// --- What is told. Decisions look at counts only (P3), so the attacker may choose the answers, and chooses such that
+// every person can be told from what is published. It takes the figures as they come out, and knows nothing of how.
+
+/** All that a week tells. */
+export function toldOfWeek(history: RandomHistory, week: RandomWeek): ToldOfWeek {
+  const turnout = turnoutOf(weekData(history, week));
+  const questions = new Map<number, ToldOfQuestion>();
+  for (const [id, answers] of week.answers) {
+    const type = history.questions.find((one) => one.id === id)?.type as QuestionType;
+    questions.set(id, toldOfQuestion({ id, type }, answers, turnout));
+  }
+  return { questions, rates: toldByRates(turnout) };
+}
+
+function toldOfQuestion(
+  { id, type }: { id: number; type: QuestionType },
+  answers: WeekAnswer[],
+  turnout: Turnout,
+): ToldOfQuestion {
+  const names = answers.map(({ respondent }) => respondent);
+  const told = { type, sums: new Map(), spreads: new Map(), comments: new Map() } as ToldOfQuestion;
+  // People give powers of two, 40 at a time: a sum tells who is in it, and so does a distribution. Or each chooses an
+  // option of the person's own.
+  const step = isScaled(type) ? 40 : names.length;
+  for (let start = 0; start < names.length; start += step) {
+    const marked = answers.map((answer, i): WeekAnswer => {
+      const value = i >= start && i < start + step ? 2 ** (i - start) : 0;
+      const kept = isScaled(type) ? { value, choices: null } : { value: null, choices: [answer.respondent] };
+      return { ...answer, ...kept, comment: answer.respondent };
+    });
+    const options = isScaled(type) ? [] : names;
+    const { results, comments } = questionFigures({ id, type, options }, marked, turnout);
+    for (const { groupId, value, answers: count, spread } of results) {
+      const sum = value === null ? 0 : sumOf(type, value, count as number);
+      for (const [i, name] of names.slice(start, start + step).entries()) {
+        if (Math.floor(sum / 2 ** i) % 2 === 1) add(told.sums, groupId, name);
+        if (spread?.[isScaled(type) ? 2 ** i : name]) add(told.spreads, groupId, name);
+      }
+    }
+    if (start > 0) continue;
+    for (const { text, groupIds } of comments) for (const group of groupIds) add(told.comments, group, text);
+  }
+  // A mean of yes and no is their distribution.
+  return type === 4 ? { ...told, sums: new Map(), spreads: told.sums } : told;
+}
+
+const scales: Partial<Record<QuestionType, [low: number, high: number]>> = {
+  1: [1, 5],
+  2: [1, 10],
+  3: [0, 10],
+  4: [0, 1],
+};
+
+/** The sum of the answers behind a mean, on the question's own scale. */
+export function sumOf(type: QuestionType, mean: number, count: number): number {
+  const [low, high] = scales[type] as [number, number];
+  return Math.round((mean * (high - low) + low) * count);
+}
+
+/**
+ * Lets one person after another do one question and sees which rates rise. People who are asked alike are counted alike,
+ * and so are questions that the same rounds ask: one stands for all.
+ */
+function toldByRates(turnout: Turnout): Map<number, Cell[]> {
+  const told = new Map<number, Cell[]>();
+  const { rounds } = turnout.data;
+  const questions = new Map<string, { question: number; roundIds: number[] }>();
+  for (const question of rounds.flatMap(({ questionIds }) => questionIds)) {
+    const roundIds = rounds.filter(({ questionIds }) => questionIds.includes(question)).map(({ id }) => id);
+    questions.set(roundIds.join(), { question, roundIds });
+  }
+  const alike = groupedBy(turnout.assignmentsOf.keys(), (person) =>
+    JSON.stringify(
+      turnout.assignmentsOf.get(person)?.map(({ roundId, groupIds }) => [roundId, ...groupIds.toSorted()]),
+    ),
+  );
+  for (const people of alike) {
+    const first = people[0] as string;
+    const asked = new Set(turnout.assignmentsOf.get(first)?.map(({ roundId }) => roundId));
+    for (const { question, roundIds } of questions.values()) {
+      if (!roundIds.some((id) => asked.has(id))) continue;
+      const done = new Map([[first, new Set([question])]]);
+      for (const { groupId, value } of responseRates({ ...turnout, done })) {
+        if (value) for (const person of people) add(told, groupId, { person, question });
+      }
+    }
+  }
+  return told;
+}
+
+/** The mutant: a threshold and nothing else. What is told of a group rests on everybody who counts in it. */
+export function toldByThreshold(history: RandomHistory, week: RandomWeek): ToldOfWeek {
+  const { figures, spread, comments } = history.thresholds;
+  const { assignmentsOf, roundById } = turnoutOf(weekData(history, week));
+  const countsIn = (person: string, question: number) => {
+    const asking = (assignmentsOf.get(person) ?? []).filter(({ roundId }) =>
+      roundById.get(roundId)?.questionIds.includes(question),
+    );
+    return new Set(asking.flatMap(({ groupIds }) => groupIds));
+  };
+  const atLeast = (threshold: number, sets: Sets): Sets =>
+    new Map([...sets].filter(([, people]) => people.length >= threshold));
+  const questions = new Map<number, ToldOfQuestion>();
+  for (const [id, answers] of week.answers) {
+    const type = history.questions.find((one) => one.id === id)?.type as QuestionType;
+    const all: Sets = new Map();
+    for (const { respondent, skipped } of answers) {
+      if (!skipped) for (const group of countsIn(respondent, id)) add(all, group, respondent);
+    }
+    questions.set(id, {
+      type,
+      sums: type <= 3 ? atLeast(figures, all) : new Map(),
+      spreads: type <= 6 ? atLeast(spread, all) : new Map(),
+      comments: atLeast(comments, all),
+    });
+  }
+  const rates = new Map<number, Cell[]>();
+  for (const [person, assignments] of assignmentsOf) {
+    for (const { roundId, groupIds } of assignments) {
+      const round = roundById.get(roundId);
+      for (const group of groupIds) {
+        if (round?.aboveIds.includes(group)) continue;
+        for (const question of round?.questionIds ?? []) {
+          const isThere = rates.get(group)?.some((one) => one.person === person && one.question === question);
+          if (!isThere) add(rates, group, { person, question });
+        }
+      }
+    }
+  }
+  for (const [group, cells] of rates) {
+    if (new Set(cells.map(({ person }) => person)).size < figures) rates.delete(group);
+  }
+  return { questions, rates };
+}
+
+// --- What follows from it.
+
+/** Fewer people than the threshold. Undecided: there may be such, but to find them would take too long. */
+export type Few = string[] | 'undecided' | undefined;
+
+/** A way below a threshold: by what, and to whom. */
+export type Leak = { by: string; people: string[] | 'undecided' };
+
+/**
+ * Every way that is found to break the promise with what a week tells. Answers of other weeks and other questions are
+ * other unknowns, of which no figure holds two kinds, but for KPIs, which are made of figures: a sum of figures that
+ * tells of few people would do so in each question and week by itself. So each is attacked by itself.
+ */
+export function attack({ questions, rates }: ToldOfWeek, thresholds: Thresholds): Leak[] {
+  const leaks: Leak[] = [];
+  const note = (by: string, people: Few) => people && leaks.push({ by, people });
+  for (const [id, { sums, spreads, comments }] of questions) {
+    const cells = (sets: Sets) => [...sets.values()].map((people) => people.map(cellOf(id)));
+    // A distribution is a sum for each value. Whatever is made of sums and distributions, tells of some value alone, or
+    // of the mean, something that is made of these sets: those of distributions alone, or both.
+    note('means and distributions', findFew([...cells(sums), ...cells(spreads)], thresholds.figures));
+    note('distributions', findFew(cells(spreads), thresholds.spread));
+    note('comments', authorsOf(comments, thresholds.comments));
+  }
+  note('response rates', findFew([...rates.values()], thresholds.figures));
+  return leaks;
+}
+
+const cellOf = (question: number) => (person: string) => ({ person, question });
+
+/** Fewer people than the threshold of whom one must have written a comment, by where it is shown and where not. */
+function authorsOf(comments: Sets, threshold: number): string[] | undefined {
+  const places = new Map<string, string>();
+  for (const [group, people] of comments) {
+    for (const person of people) places.set(person, `${places.get(person) ?? ''} ${group}`);
+  }
+  return [...groupedBy([...places.keys()], (person) => places.get(person) as string)].find(
+    (people) => people.length < threshold,
+  );
+}
+
+function groupedBy<T>(list: Iterable<T>, keyOf: (one: T) => string): Iterable<T[]> {
+  const groups = new Map<string, T[]>();
+  for (const one of list) {
+    const others = groups.get(keyOf(one));
+    if (others) others.push(one);
+    else groups.set(keyOf(one), [one]);
+  }
+  return groups.values();
+}
+
+/** Of 26 bits: products are exact. */
+const prime = 67_108_859;
+
+/**
+ * People, fewer than `threshold`, of whom the sets, each taken some number of times and added up, tell alone. Undefined
+ * when there are none, which is certain but for a chance of about one in the prime.
+ *
+ * People who are in the same sets are never told from each other. So they count as one, and where each such company is
+ * large there is nothing to find. Else the large ones are eliminated: what remains, if anything, tells of the others.
+ */
+export function findFew(sets: Cell[][], threshold: number): Few {
+  const questionsOf = new Map<string, Set<number>>();
+  const placesOf = new Map<string, string>();
+  for (const [set, cells] of sets.entries()) {
+    for (const { person, question } of cells) {
+      placesOf.set(person, `${placesOf.get(person) ?? ''} ${set}:${question}`);
+      questionsOf.set(person, (questionsOf.get(person) ?? new Set()).add(question));
+    }
+  }
+  const companies = [...groupedBy(placesOf.keys(), (person) => placesOf.get(person) as string)];
+  const few = companies.filter((people) => people.length < threshold);
+  if (few.length === 0) return undefined;
+
+  // One person stands for each company, the large ones first; `ends`: where the columns of each end.
+  const columns = new Map<string, number>();
+  const ends: number[] = [];
+  for (const [person] of [...companies.filter((people) => people.length >= threshold), ...few] as [
+    string,
+  ][]) {
+    for (const question of questionsOf.get(person) ?? []) columns.set(`${person} ${question}`, columns.size);
+    ends.push(columns.size);
+  }
+  const rows = sets.map((cells) => {
+    const row = new Float64Array(columns.size);
+    for (const { person, question } of cells) {
+      const column = columns.get(`${person} ${question}`);
+      if (column !== undefined) row[column] = 1;
+    }
+    return row;
+  });
+  const large = companies.length - few.length;
+  const starts = [0, ...ends];
+  const among = rows.slice(eliminate(rows, 0, starts[large] as number));
+  among.length = eliminate(among, starts[large] as number, columns.size);
+  const spans = few.map((people, i) => ({
+    people,
+    from: starts[large + i] as number,
+    to: ends[large + i] as number,
+  }));
+  return fewest(among, spans, threshold);
+}
+
+type Span = { people: string[]; from: number; to: number };
+
+/** The people of some spans, fewer than `threshold`, outside of whose columns a combination of the rows is 0. */
+function fewest(rows: Float64Array[], spans: Span[], threshold: number): Few {
+  if (rows.length === 0) return undefined;
+  for (const row of rows) {
+    const inRow = spans.filter(({ from, to }) => row.subarray(from, to).some((cell) => cell !== 0));
+    const people = inRow.flatMap((span) => span.people);
+    if (people.length < threshold) return people;
+  }
+  // Not in sight: go through all choices of spans.
+  let tries = 0;
+  const choose = (chosen: Span[], size: number, next: number): Few => {
+    for (let i = next; i < spans.length; i++) {
+      const span = spans[i] as Span;
+      if (size + span.people.length >= threshold) continue;
+      if (++tries > 2_000) return 'undecided';
+      const more = [...chosen, span];
+      const outside = rows.map((row) => {
+        const rest = row.slice();
+        for (const { from, to } of more) rest.fill(0, from, to);
+        return rest;
+      });
+      if (eliminate(outside, 0, outside[0]?.length ?? 0) < rows.length)
+        return more.flatMap(({ people }) => people);
+      const found = choose(more, size + span.people.length, i + 1);
+      if (found) return found;
+    }
+    return undefined;
+  };
+  return choose([], 0, 0);
+}
+
+/**
+ * Gauss–Jordan elimination of the columns `from` to `to` − 1, in place. The rows that carry the rank come first, and it
+ * is returned; the others are 0 in these columns.
+ */
+function eliminate(rows: Float64Array[], from: number, to: number): number {
+  let rank = 0;
+  for (let column = from; column < to && rank < rows.length; column++) {
+    const at = rows.findIndex((row, i) => i >= rank && row[column] !== 0);
+    if (at < 0) continue;
+    const pivot = rows[at] as Float64Array;
+    rows[at] = rows[rank] as Float64Array;
+    rows[rank] = pivot;
+    const factor = inverse(pivot[column] as number);
+    for (let i = 0; i < pivot.length; i++) pivot[i] = ((pivot[i] as number) * factor) % prime;
+    for (const row of rows) {
+      const times = row[column] as number;
+      if (row === pivot || times === 0) continue;
+      for (let i = 0; i < row.length; i++) {
+        if (pivot[i] !== 0) row[i] = ((row[i] as number) + (prime - times) * (pivot[i] as number)) % prime;
+      }
+    }
+    rank++;
+  }
+  return rank;
+}
+
+/** By Fermat's theorem: the power of prime − 2. */
+function inverse(value: number): number {
+  let [result, base] = [1, value];
+  for (let left = prime - 2; left > 0; left = Math.floor(left / 2)) {
+    if (left % 2 === 1) result = (result * base) % prime;
+    base = (base * base) % prime;
+  }
+  return result;
+}

@@ -1,0 +1,161 @@
+// Organizations and what was asked and answered in them, all by chance: the same seed gives the same history.
+import { type Random, randomFrom } from '../demo/random.ts';
+import type { QuestionType } from '../questions/types.ts';
+import type { Assignment, Thresholds, WeekAnswer, WeekData } from '../results/figures.ts';
+import { groupsBeneath, type Parents, wayUp } from '../rounds/rounds.ts';
+
+export type RandomRound = {
+  id: number;
+  groupId: number;
+  questionIds: number[];
+  asked: { person: string; memberOf: number[] }[];
+};
+export type RandomWeek = { rounds: RandomRound[]; answers: Map<number, WeekAnswer[]> };
+export type RandomHistory = {
+  thresholds: Thresholds;
+  parents: Parents;
+  questions: { id: number; type: QuestionType }[];
+  kpis: { id: string; questionIds: number[] }[];
+  weeks: RandomWeek[];
+};
+
+/** The groups of which each person is a member. */
+type Homes = Map<string, number[]>;
+type Setting = { random: Random; parents: Map<number, number | null>; leaves: number[] };
+
+const between = (random: Random, low: number, high: number) =>
+  low + Math.floor(random.next() * (high - low + 1));
+/** The same, but small numbers come more often. */
+const mostlySmall = (random: Random, low: number, high: number) =>
+  low + Math.floor(random.next() ** 3 * (high - low + 1));
+
+export function randomHistory(seed: number, size = { people: [5, 80], groups: 40, weeks: 3 }): RandomHistory {
+  const random = randomFrom(seed, 'history');
+  const k = between(random, 3, 6);
+  const higher = () => (random.chance(0.8) ? 2 * k : between(random, k, 3 * k));
+  const people = mostlySmall(random, ...(size.people as [number, number]));
+  const parents = randomForest(random, between(random, 3, Math.min(size.groups, 4 + Math.floor(people / 2))));
+  const leaves = [...parents.keys()].filter((id) => ![...parents.values()].includes(id));
+  const setting = { random, parents, leaves };
+  let homes = randomHomes(setting, people);
+  const weeks: RandomWeek[] = [];
+  for (let i = mostlySmall(random, 1, size.weeks); i > 0; i--) {
+    weeks.push(randomWeek(setting, homes));
+    homes = moved(setting, homes, 0.1);
+  }
+  return {
+    thresholds: { figures: k, spread: higher(), comments: higher() },
+    parents,
+    questions: [
+      { id: 1, type: random.oneOf([1, 2, 3] as const) },
+      { id: 2, type: random.oneOf([1, 2, 3, 4] as const) },
+      { id: 3, type: random.oneOf([4, 5, 6, 7] as const) },
+    ],
+    kpis: [{ id: 'both', questionIds: [1, 2] }],
+    weeks,
+  };
+}
+
+/** One to three trees of at most four levels. */
+function randomForest(random: Random, count: number): Map<number, number | null> {
+  const trees = random.oneOf([1, 1, 1, 1, 2, 2, 3]);
+  const levels = between(random, trees > 1 ? 1 : 2, 4);
+  const parents = new Map<number, number | null>();
+  for (let id = 1; id <= count; id++) {
+    const above = [...parents.keys()].filter((one) => wayUp(one, parents).length < levels);
+    parents.set(id, id <= trees || above.length === 0 ? null : random.oneOf(above));
+  }
+  return parents;
+}
+
+/** Most inner groups have a manager of their own, all others are in teams; some people are in a second group too. */
+function randomHomes(setting: Setting, count: number): Homes {
+  const { random, parents, leaves } = setting;
+  const inner = [...parents.keys()].filter((id) => !leaves.includes(id) && random.chance(0.8));
+  const withSecond = random.oneOf([0, 0, 0.1, 0.4]);
+  const homes: Homes = new Map();
+  for (let i = 0; i < count; i++) {
+    const own = i < Math.min(inner.length, count / 3) ? (inner[i] as number) : homeIn(setting);
+    const second = random.chance(withSecond) ? [random.oneOf([...parents.keys()])] : [];
+    homes.set(`person-${i}`, [...new Set([own, ...second])]);
+  }
+  return homes;
+}
+
+const homeIn = ({ random, parents, leaves }: Setting) =>
+  random.chance(0.9) ? random.oneOf(leaves) : random.oneOf([...parents.keys()]);
+
+const moved = (setting: Setting, homes: Homes, share: number): Homes =>
+  new Map(
+    [...homes].map(([person, own]) => [person, setting.random.chance(share) ? [homeIn(setting)] : own]),
+  );
+
+/** One to three rounds, the first mostly of a top group. Between the openings of two rounds people may move. */
+function randomWeek(setting: Setting, homes: Homes): RandomWeek {
+  const { random, parents } = setting;
+  const tops = [...parents.keys()].filter((id) => parents.get(id) === null);
+  const moving = random.oneOf([0, 0, 0, 0.1]);
+  const rounds: RandomRound[] = [];
+  let now = homes;
+  for (let id = between(random, 1, 3); id > 0; id--) {
+    const groupId = random.oneOf(rounds.length === 0 && random.chance(0.8) ? tops : [...parents.keys()]);
+    if (rounds.some((round) => round.groupId === groupId)) continue;
+    const some = [1, 2, 3].filter(() => random.chance(0.6));
+    const asked = [...now].flatMap(([person, own]) => {
+      const memberOf = own.filter((group) => wayUp(group, parents).includes(groupId));
+      return memberOf.length > 0 ? [{ person, memberOf }] : [];
+    });
+    rounds.push({ id, groupId, questionIds: some.length > 0 ? some : [between(random, 1, 3)], asked });
+    now = moved(setting, now, moving);
+  }
+  return { rounds, answers: randomAnswers(random, rounds) };
+}
+
+function randomAnswers(random: Random, rounds: RandomRound[]): Map<number, WeekAnswer[]> {
+  const share = 0.3 + 0.7 * random.next();
+  const answers = new Map<number, WeekAnswer[]>();
+  for (const question of [1, 2, 3]) {
+    const asking = rounds.filter(({ questionIds }) => questionIds.includes(question));
+    const asked = new Set(asking.flatMap((round) => round.asked.map(({ person }) => person)));
+    if (asking.length === 0) continue;
+    const given = [...asked].filter(() => random.chance(share));
+    answers.set(
+      question,
+      given.map((respondent) => ({
+        respondent,
+        value: 1,
+        choices: null,
+        comment: random.chance(0.3) ? respondent : null,
+        skipped: random.chance(0.05),
+      })),
+    );
+  }
+  return answers;
+}
+
+/** A week as it is kept while it is open: as rounds.ts makes it of who is a member of what (decision A11). */
+export function weekData({ thresholds, parents }: RandomHistory, { rounds }: RandomWeek): WeekData {
+  const asked = new Map<number, Set<number>>();
+  for (const { groupId, questionIds } of rounds) {
+    for (const id of groupsBeneath(groupId, parents)) {
+      asked.set(id, new Set([...(asked.get(id) ?? []), ...questionIds]));
+    }
+  }
+  return {
+    thresholds,
+    rounds: rounds.map(({ id, groupId, questionIds }) => ({
+      id,
+      groupId,
+      questionIds,
+      aboveIds: wayUp(groupId, parents).slice(1),
+    })),
+    assignments: rounds.flatMap((round) =>
+      round.asked.map(({ person, memberOf }): Assignment => ({
+        respondent: person,
+        roundId: round.id,
+        groupIds: [...new Set(memberOf.flatMap((own) => wayUp(own, parents)))],
+      })),
+    ),
+    asked: [...asked].map(([groupId, ids]) => ({ groupId, questionIds: [...ids] })),
+  };
+}
