@@ -148,7 +148,9 @@ const memoryText = ({ memory }: Ran) =>
 const millions = (count: number) => `${(count / 1e6).toFixed(count < 1e6 ? 2 : 1)} million`;
 
 async function measureReading(scene: Scene, accounts: Account[], plan: Plan): Promise<Row[]> {
-  const { service, company, thisWeek, say } = scene;
+  const { company, thisWeek, say } = scene;
+  // The one that has taken the pushes keeps some of their memory.
+  const service = await scene.service.another();
   const names = chooseGroups(company);
   const filled: Filled[] = [];
   let counts = { one: 0, some: 0, all: 0 };
@@ -157,21 +159,20 @@ async function measureReading(scene: Scene, accounts: Account[], plan: Plan): Pr
     counts = found.counts;
     filled.push({ account, groups: found.ids, ...(plan.sizes[i] as Plan['sizes'][number]) });
   }
-  const { first: floor } = await service.beside('bytes.ts', service.databaseUrl, service.address);
-  const load = await service.beside('load.ts');
+  const { first: floor } = await scene.service.beside('bytes.ts', scene.service.databaseUrl, service.address);
+  const load = await scene.service.beside('load.ts');
   const others = service.askSteadily('/health/live', '', 50);
   const last = addWeeks(thisWeek, -1);
   const common = { service, floor: floor as string, load, others, accounts: filled, last, say };
   const reading: Reading = { ...common, effort: plan };
-  await sleep(3000); // the pushes have ended: their thread gives its memory back
-  const streamed = await measureStream(reading, service.memory.now() ?? 0);
   const rows = [
-    ...streamed,
+    ...(await measureStream(reading)),
     ...(await measureReads(reading, counts)),
     ...(await measureOtherReads(reading)),
     ...(await measureRate(reading, counts)),
   ];
   await others.end();
+  await service.stop();
   return rows;
 }
 

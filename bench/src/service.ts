@@ -36,6 +36,8 @@ export type Service = {
   floor(account: Account, body: Buffer): Promise<number>;
   /** Asks for the address, which may be of another server, `rate` times a second from another process. */
   askSteadily(path: string, token: string, rate: number): Asking;
+  /** Starts one more process of the service on the same database: one that has done nothing yet. */
+  another(): Promise<Another>;
   /** Runs the soundings command beside the service. */
   command(...args: string[]): Promise<Ran>;
   /** Starts a file of the benchmark's as a process that goes with the service. */
@@ -50,6 +52,8 @@ export type Asking = {
   cut(): Promise<number[]>;
   end(): Promise<number[]>;
 };
+
+export type Another = Pick<Service, 'address' | 'askSteadily' | 'memory' | 'stop'>;
 
 /** A process of the benchmark's own: what it sent first, and its answer to a message. */
 export type Beside = { first: unknown; ask(message: object): Promise<unknown> };
@@ -67,22 +71,13 @@ export type Memory = {
 
 export async function startService(): Promise<Service> {
   const dataDir = await mkdtemp(join(tmpdir(), 'soundings-bench-'));
-  const port = await freePort();
-  const address = `http://127.0.0.1:${port}`;
   const environment = {
-    PORT: String(port),
     DATA_DIR: dataDir,
     LOG_LEVEL: 'warn',
     RATE_LIMIT: '0',
     PATH: process.env['PATH'] ?? '',
   };
-  const main = fileURLToPath(import.meta.resolve('@soundings/server/src/main.ts'));
-  // In a process group of its own: Ctrl-C is for us, and we end it in order.
-  const child = spawn(process.execPath, [main], {
-    env: environment,
-    stdio: ['ignore', 2, 2],
-    detached: true,
-  });
+  const { address, child } = await startProcess(environment);
   const closing: (() => Promise<unknown>)[] = [
     async () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 }),
     async () => endDatabase(dataDir),
@@ -113,6 +108,7 @@ export async function startService(): Promise<Service> {
         return (JSON.parse(answer.body.toString()) as { ms: number }).ms;
       },
       askSteadily: (path, token, rate) => askSteadily(new URL(path, address).href, token, rate),
+      another: () => startAnother({ ...environment, DATABASE_URL: embedded.url }, postmaster, closing),
       command: (...args) => runCommand(environment, postmaster, args),
       beside,
       memory: memoryOf(child.pid as number, postmaster),
@@ -122,6 +118,37 @@ export async function startService(): Promise<Service> {
     await stop();
     throw error;
   }
+}
+
+async function startProcess(
+  environment: Record<string, string>,
+): Promise<{ address: string; child: ChildProcess }> {
+  const port = await freePort();
+  const main = fileURLToPath(import.meta.resolve('@soundings/server/src/main.ts'));
+  // In a process group of its own: Ctrl-C is for us, and we end it in order.
+  const child = spawn(process.execPath, [main], {
+    env: { ...environment, PORT: String(port) },
+    stdio: ['ignore', 2, 2],
+    detached: true,
+  });
+  return { address: `http://127.0.0.1:${port}`, child };
+}
+
+async function startAnother(
+  environment: Record<string, string>,
+  postmaster: string,
+  closing: (() => Promise<unknown>)[],
+): Promise<Another> {
+  const { address, child } = await startProcess(environment);
+  const stop = () => endService(child);
+  closing.push(stop);
+  await whenReady(address, child);
+  return {
+    address,
+    askSteadily: (path, token, rate) => askSteadily(new URL(path, address).href, token, rate),
+    memory: memoryOf(child.pid as number, postmaster),
+    stop,
+  };
 }
 
 /** Does the last thing first, and each one whatever becomes of the others; also on a signal. */
@@ -303,11 +330,12 @@ function resetPeak(pid: number): boolean {
   }
 }
 
-/** A line of /proc/PID/status, in bytes. */
+/** A line of /proc/PID/status, in bytes; a process that is ending has none about memory. */
 function statusOf(pid: number, name: string): number | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1024;
+    const [, size] = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status) ?? [];
+    return size === undefined ? undefined : Number(size) * 1024;
   } catch {
     return undefined;
   }

@@ -298,7 +298,7 @@ describe('token create, list and revoke', () => {
       ['data', 'organization'],
     ]);
     expect(isTokenShaped(all.token)).toBe(true);
-    expect(await callerOf(pool, all.token, 'data')).toEqual({ accountId: Number(id), tokenId: all.id });
+    expect(await callerOf(pool, all.token, 'data')).toMatchObject({ accountId: Number(id), tokenId: all.id });
     await expect(callerOf(pool, one.token, 'data')).rejects.toMatchObject({ kind: 'forbidden' });
     const listed = await list(id);
     expect(listed.map((token) => token.id)).toEqual(

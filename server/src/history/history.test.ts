@@ -491,6 +491,7 @@ describe('a good file', () => {
   test.each([
     ['as it is', textOf(good)],
     ['with a line end at its end', `${textOf(good)}\n`],
+    ['with a byte order mark', `\uFEFF${textOf(good)}`],
     [
       'with CRLF, a byte order mark and blank lines',
       `\uFEFF\r\n${textOf(good).replaceAll('\n', '\r\n\r\n')}`,

@@ -104,9 +104,9 @@ export function selectQuestionFeed(
 export async function selectGroupWords(
   pool: Pool,
   accountId: AccountId,
-): Promise<{ id: number; externalId: string | null; name: string; parentId: number | null }[]> {
-  return pool<{ id: number; externalId: string | null; name: string; parentId: number | null }[]>`
-    select group_id as "id", external_id as "externalId", name as "name", parent_id as "parentId"
+): Promise<{ id: number; externalId: string | null; name: string }[]> {
+  return pool<{ id: number; externalId: string | null; name: string }[]>`
+    select group_id as "id", external_id as "externalId", name as "name"
     from   groups
     where  account_id = ${accountId}
     order  by group_id`;
