@@ -284,11 +284,9 @@ async function alternate(reading: Reading, targets: Target[]): Promise<Sum[]> {
     if (round > 1 && measured.some(({ times }) => times.some((ms) => ms > 3000))) break;
     for (const [i, target] of targets.entries()) {
       const sum = measured[i] as (typeof measured)[number];
-      // The first one tells how large the answer is, and is not counted.
-      const [connections, seconds] = [
-        round < 0 ? 1 : sum.bytes > 100_000 ? 2 : 8,
-        round < 0 ? 0.2 : effort.seconds,
-      ];
+      // The first round tells how large the answers are, and is not counted. All are asked for by as many at a time.
+      const isLarge = measured.some(({ bytes }) => bytes > 100_000);
+      const [connections, seconds] = round < 0 ? [1, 0.2] : [isLarge ? 2 : 8, effort.seconds];
       await others.cut();
       const { times, ms, bytes } = await loaded(reading, {
         ...target,

@@ -36,6 +36,7 @@ export const getGroups = {
     400: 'A query parameter that this operation does not have.',
     401: 'The token is missing, unknown, expired or revoked.',
     403: 'The token lacks the scope `data`.',
+    429: 'Too many requests of this token: try again after `Retry-After` seconds.',
     503: 'Starting, stopping, or without a database: try again after `Retry-After` seconds.',
   },
 } satisfies Operation;
@@ -190,7 +191,6 @@ const errors = {
   ...getGroups.errors,
   400: 'A query parameter that is missing, unknown, repeated or not as it should be, or half a range.',
   404: 'No such group in the account.',
-  429: 'Too many requests of this token: try again after `Retry-After` seconds.',
 };
 
 export const getKpis = {

@@ -52,12 +52,19 @@ test('2026 has 53 weeks, 2025 has 52', () => {
   expect(weekOf('2027-01-03')).toBe('2026-12-28');
 });
 
-test.each(['2026-W00', '2026-W54', '2026-W7', '2026W07', '2026-w07', '', '2026-W07 '])(
-  '"%s" is no week',
-  (name) => {
-    expect(weekNamed(name)).toBeUndefined();
-  },
-);
+test.each([
+  '2026-W00',
+  '0000-W01',
+  '9999-W52',
+  '2026-W54',
+  '2026-W7',
+  '2026W07',
+  '2026-w07',
+  '',
+  '2026-W07 ',
+])('"%s" is no week', (name) => {
+  expect(weekNamed(name)).toBeUndefined();
+});
 
 test.each([
   '2024-02-30',

@@ -53,10 +53,19 @@ export function weekName(week: Week): string {
   return `${year}-W${two(number)}`;
 }
 
+// Answers name the same few weeks thousands of times, and reckoning one takes as long as all else of its row.
+const names = new Map<Week, string>();
+const namesKept = 10_000;
+
 /** Six digits, GGGGWW: the form of KPI and response-rate values. */
 export function sixDigits(week: Week): string {
+  const known = names.get(week);
+  if (known !== undefined) return known;
   const { year, number } = yearAndNumber(week);
-  return `${year}${two(number)}`;
+  const name = `${year}${two(number)}`;
+  if (names.size >= namesKept) names.clear();
+  names.set(week, name);
+  return name;
 }
 
 /** Four digits, YYWW: the form of the keys of results and asked questions. */
@@ -65,7 +74,8 @@ export const fourDigits = (week: Week): string => sixDigits(week).slice(2);
 /** The week of a name such as 2026-W47; undefined when there is none of that name, such as 2025-W53. */
 export function weekNamed(name: string): Week | undefined {
   const [, year, number] = /^(\d{4})-W(\d{2})$/.exec(name) ?? [];
-  if (year === undefined) return undefined;
+  // At both ends a neighbouring week would have no name.
+  if (year === undefined || year === '0000' || year === '9999') return undefined;
   const week = addWeeks(weekOf(`${year}-01-04`), Number(number) - 1);
   return weekName(week) === name ? week : undefined;
 }

@@ -90,7 +90,10 @@ export async function updateAccount(
 
 /** Waits until no one else writes users or groups of the account; held to the end of the transaction. */
 export async function lockAccountRow(tx: Transaction, accountId: AccountId): Promise<boolean> {
-  const rows = await tx`
-    update accounts set version = version + 1 where account_id = ${accountId} returning 1`;
+  const rows = await tx`select 1 from accounts where account_id = ${accountId} for no key update`;
   return rows.length > 0;
+}
+
+export async function updateVersion(tx: Transaction, accountId: AccountId): Promise<void> {
+  await tx`update accounts set version = version + 1 where account_id = ${accountId}`;
 }

@@ -18,6 +18,7 @@ import {
   lockAccountRow,
   selectAccount,
   updateAccount,
+  updateVersion,
 } from './accounts.sql.ts';
 
 export type Account = AccountRow;
@@ -48,6 +49,7 @@ export async function changeAccount(
   const account = await accountById(tx, accountId);
   refuseWrongSettings(changes);
   await updateAccount(tx, accountId, { ...account, ...changes });
+  await updateVersion(tx, accountId);
   return accountById(tx, accountId);
 }
 
@@ -64,6 +66,14 @@ export async function accountById(db: Db, accountId: AccountId): Promise<Account
  */
 export async function lockAccount(tx: Transaction, accountId: AccountId): Promise<void> {
   if (!(await lockAccountRow(tx, accountId))) throw accountNotFound(accountId);
+}
+
+/**
+ * Whoever changes what an answer of the data interface may tell calls this, in the same transaction: answers that were
+ * told before are no longer the newest.
+ */
+export async function raiseVersion(tx: Transaction, accountId: AccountId): Promise<void> {
+  await updateVersion(tx, accountId);
 }
 
 function accountNotFound(accountId: AccountId): Fault {

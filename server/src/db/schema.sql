@@ -196,7 +196,7 @@ create table migrations (
 comment on table migrations is 'Which changes of the schema this database has had.';
 
 comment on column accounts.version is
-  'Raised by whoever locks the account to write: while it is the same, so is every answer of the data interface.';
+  'Raised by whoever changes what the data interface may tell: while it is the same, so is every answer.';
 comment on column accounts.spread_threshold is
   'Fewest answers behind a distribution, individual answers and yes/no. Null: twice the threshold, or 1 where that is 1.';
 comment on column accounts.comment_threshold is

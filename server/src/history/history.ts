@@ -1,7 +1,7 @@
 // Brings past surveys in from a file (docs/history.md), through the same rounds, answers and publication as live asking.
 // One transaction: a fault names its line, and then nothing is imported.
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
-import { accountById, lockAccount } from '../accounts/accounts.ts';
+import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
 import { type Answer, copyAnswers } from '../answers/answers.ts';
 import { Fault } from '../base/errors.ts';
 import { parseText } from '../base/json.ts';
@@ -78,6 +78,7 @@ export async function importHistory(
       // oxlint-disable-next-line no-await-in-loop -- one week at a time is in memory
       if (hasEnded(week, timezone, now)) await closeWeek(tx, accountId, week);
     }
+    await raiseVersion(tx, accountId);
     return { ...defined, rounds, answers, weeks: scene.weeks.size };
   });
 }

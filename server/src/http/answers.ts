@@ -73,7 +73,8 @@ export function sendLong(
 
 /** Takes back what an answer has said of itself, when an error takes its place. */
 export function withoutTraits(reply: FastifyReply): FastifyReply {
-  for (const name of ['etag', 'cache-control', 'content-encoding']) reply.removeHeader(name);
+  for (const name of ['etag', 'cache-control', 'content-encoding', 'content-disposition'])
+    reply.removeHeader(name);
   return reply;
 }
 

@@ -3,7 +3,7 @@ import { emailKey, isEmail, isExternalId } from '@soundings/contract/formats.ts'
 import { maxNameLength, maxTreeDepth } from '@soundings/contract/limits.ts';
 import { type Role, roles } from '@soundings/contract/organization.ts';
 import type { DetailType } from '@soundings/contract/problem.ts';
-import { lockAccount } from '../accounts/accounts.ts';
+import { lockAccount, raiseVersion } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import type { Attribute } from './attributes.ts';
@@ -40,6 +40,7 @@ export async function createGroup(
   if (parentId !== null && !groups.some(({ id }) => id === parentId)) throw groupNotFound(parentId);
   const { tooDeep } = treeFaults([...groups, { id: 0, parentId }], maxTreeDepth);
   if (tooDeep.length > 0) throw invalid('too deep', `A tree of groups has at most ${maxTreeDepth} levels.`);
+  await raiseVersion(tx, accountId);
   return insertGroup(tx, accountId, { name, externalId, parentId });
 }
 

@@ -2,7 +2,7 @@
 // transaction (privacy.md P1).
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { createHmac } from 'node:crypto';
-import { accountById, lockAccount } from '../accounts/accounts.ts';
+import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
@@ -101,6 +101,7 @@ async function writeFigures(
     week,
     kept.filter(({ groupIds }) => groupIds.length > 0),
   );
+  await raiseVersion(tx, accountId);
   return rows.filter(({ answers }) => answers !== null).length;
 }
 
@@ -130,6 +131,7 @@ async function showWeek(tx: Transaction, accountId: AccountId, week: Week, isLiv
   else {
     await lockAccount(tx, accountId);
     await deleteShown(tx, accountId, week, groupsOf(await selectWeekData(tx, accountId, week)));
+    await raiseVersion(tx, accountId);
   }
   await updateShown(tx, accountId, week, isLive);
 }

@@ -5,7 +5,7 @@ import { maxChangesDefault, maxOrganizationBodyBytes } from '@soundings/contract
 import { type Detail, type DetailType, detailTypes } from '@soundings/contract/problem.ts';
 import { promisify } from 'node:util';
 import { gunzip as gunzipWithCallback } from 'node:zlib';
-import { lockAccount } from '../accounts/accounts.ts';
+import { lockAccount, raiseVersion } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { parseJson } from '../base/json.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
@@ -144,6 +144,7 @@ async function synchronize(
   if (applied) {
     await applyPlan(tx, accountId, organization, landscape, plan);
     await forgetGroups(tx, accountId, plan.groups.remove);
+    if (plan.changes.length > 0) await raiseVersion(tx, accountId);
   }
   await copyChanges(tx, accountId, runId, plan.changes);
   const outcome = applied ? 'applied' : 'validated';

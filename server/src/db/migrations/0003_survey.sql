@@ -3,7 +3,7 @@ alter table accounts
   add column spread_threshold   smallint check (spread_threshold between 1 and 2000),
   add column comment_threshold  smallint check (comment_threshold between 1 and 2000);
 comment on column accounts.version is
-  'Raised by whoever locks the account to write: while it is the same, so is every answer of the data interface.';
+  'Raised by whoever changes what the data interface may tell: while it is the same, so is every answer.';
 comment on column accounts.spread_threshold is
   'Fewest answers behind a distribution, individual answers and yes/no. Null: twice the threshold, or 1 where that is 1.';
 comment on column accounts.comment_threshold is
