@@ -49,8 +49,8 @@ const two = (number: number) => String(number).padStart(2, '0');
 
 /** Such as 2026-W47: how people and the soundings command write a week. */
 export function weekName(week: Week): string {
-  const { year, number } = yearAndNumber(week);
-  return `${year}-W${two(number)}`;
+  const digits = sixDigits(week);
+  return `${digits.slice(0, -2)}-W${digits.slice(-2)}`;
 }
 
 // Answers name the same few weeks thousands of times, and reckoning one takes as long as all else of its row.

@@ -1,7 +1,7 @@
 // SQL of the flat feed: a row for each group, week and metric, names included.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Pool } from '../db/db.ts';
-import { groupsIn, type Scope } from './results.sql.ts';
+import { batch, groupsIn, type Scope } from './results.sql.ts';
 import type { Window } from './window.ts';
 
 export type FeedRow = {
@@ -14,7 +14,11 @@ export type FeedRow = {
   isOpen: boolean;
 };
 
-const batch = 2_000;
+/** What open weeks ask of a scope, of which nothing is shown yet. */
+const askedOpenly = (pool: Pool, accountId: AccountId, { first, last }: Window) => pool`
+    join   asked a on a.account_id = ${accountId} and a.group_id = s.group_id
+                  and a.week between ${first} and ${last}
+    join   weeks w on w.account_id = ${accountId} and w.week = a.week and w.closed_at is null and w.shown_at is null`;
 
 /** KPI values, by KPI, group and week. Of open weeks: the KPIs of which a question is asked. */
 export function selectKpiFeed(
@@ -37,9 +41,7 @@ export function selectKpiFeed(
     union  all
     select distinct q.kpi_id, a.group_id, a.week, null::double precision, null::integer, true
     from   scope s
-    join   asked a on a.account_id = ${accountId} and a.group_id = s.group_id
-                  and a.week between ${first} and ${last}
-    join   weeks w on w.account_id = ${accountId} and w.week = a.week and w.closed_at is null and w.shown_at is null
+    ${askedOpenly(pool, accountId, { first, last })}
     join   kpi_questions q on q.account_id = ${accountId} and q.question_id = any(a.question_ids)
     order  by 1, 2, 3`.cursor(batch);
 }
@@ -65,9 +67,7 @@ export function selectRateFeed(
     union  all
     select '', a.group_id, a.week, null::double precision, null::integer, true
     from   scope s
-    join   asked a on a.account_id = ${accountId} and a.group_id = s.group_id
-                  and a.week between ${first} and ${last}
-    join   weeks w on w.account_id = ${accountId} and w.week = a.week and w.closed_at is null and w.shown_at is null
+    ${askedOpenly(pool, accountId, { first, last })}
     order  by 2, 3`.cursor(batch);
 }
 
@@ -93,9 +93,7 @@ export function selectQuestionFeed(
     union  all
     select q::text, a.group_id, a.week, null::double precision, null::integer, true, q
     from   scope s
-    join   asked a on a.account_id = ${accountId} and a.group_id = s.group_id
-                  and a.week between ${first} and ${last}
-    join   weeks w on w.account_id = ${accountId} and w.week = a.week and w.closed_at is null and w.shown_at is null
+    ${askedOpenly(pool, accountId, { first, last })}
     cross  join unnest(a.question_ids) as q
     order  by 7, 2, 3`.cursor(batch);
 }

@@ -1,7 +1,7 @@
 // A flat feed beside the description's endpoints, for BI tools: one row for each group, week and metric. It tells the same
 // figures, from the same rows, and nothing more.
 import { type FeedMetric, feedMetrics } from '@soundings/contract/data.ts';
-import { type Week, weekName } from '@soundings/contract/weeks.ts';
+import { weekName } from '@soundings/contract/weeks.ts';
 import type { Pool } from '../db/db.ts';
 import type { LongAnswer } from '../http/answers.ts';
 import { kpisOf, questionsOf } from '../questions/questions.ts';
@@ -54,17 +54,14 @@ export async function tellFeed(
   async function* lines() {
     if (format === 'csv') yield byteOrderMark + header;
     for (const metric of feedMetrics.filter((one) => metrics.includes(one))) {
-      const weeks = new Map<Week, string>();
       // oxlint-disable-next-line no-await-in-loop -- one metric after another is the point
       for await (const rows of selects[metric](pool, accountId, scope, asked.window ?? always)) {
         let text = '';
         for (const row of rows) {
           const group = groupWords.get(row.groupId);
           if (!group) continue; // made while we read
-          const week = weeks.get(row.week) ?? weekName(row.week);
-          weeks.set(row.week, week);
           const metricName = metricNames[metric].get(row.metricId) ?? '';
-          text += lineOf({ ...row, metric, metricName, group, weekName: week });
+          text += lineOf({ ...row, metric, metricName, group, weekName: weekName(row.week) });
         }
         yield text;
       }

@@ -22,7 +22,7 @@ export const groupsIn = (db: Db, accountId: AccountId, { groupId, beneath }: Sco
   )`;
 
 /** Rows of large answers come so many at a time. */
-const batch = 2_000;
+export const batch = 2_000;
 
 /** The groups of the scope, by id; none when the account has no such group. */
 export async function selectScope(db: Db, accountId: AccountId, scope: Scope): Promise<number[]> {
@@ -54,65 +54,43 @@ export async function selectKpi(db: Db, accountId: AccountId, kpiId: string): Pr
 export type ValueRow = { groupId: number; week: Week; value: number | null };
 
 /** KPI values of the groups, by group and week; without a window the last one of each group. */
-export function selectKpiValues(
+export const selectKpiValues = (
   pool: Pool,
   accountId: AccountId,
   scope: Scope,
   kpiId: string,
   window: Window | undefined,
-): AsyncIterable<ValueRow[]> {
-  const columns = pool`s.group_id as "groupId", v.week as "week", v.value as "value"`;
-  if (!window) {
-    return pool<ValueRow[]>`
-      with ${groupsIn(pool, accountId, scope)}
-      select ${columns}
-      from   scope s
-      cross  join lateral (
-        select week, value
-        from   kpi_values v
-        where  v.account_id = ${accountId} and v.kpi_id = ${kpiId} and v.group_id = s.group_id
-        order  by week desc
-        limit  1
-      ) v
-      order  by s.group_id`.cursor(batch);
-  }
-  return pool<ValueRow[]>`
-    with ${groupsIn(pool, accountId, scope)}
-    select ${columns}
-    from   scope s
-    join   kpi_values v on v.account_id = ${accountId} and v.kpi_id = ${kpiId} and v.group_id = s.group_id
-                       and v.week between ${window.first} and ${window.last}
-    order  by s.group_id, v.week`.cursor(batch);
-}
+): AsyncIterable<ValueRow[]> => {
+  const values = pool`kpi_values v where v.account_id = ${accountId} and v.kpi_id = ${kpiId}`;
+  return selectValues(pool, accountId, scope, values, window);
+};
 
 /** Response rates of the groups, by group and week; without a window the last one of each group. */
-export function selectRates(
+export const selectRates = (
   pool: Pool,
   accountId: AccountId,
   scope: Scope,
   window: Window | undefined,
+): AsyncIterable<ValueRow[]> =>
+  selectValues(pool, accountId, scope, pool`response_rates v where v.account_id = ${accountId}`, window);
+
+/** `values`: the table as v, and which of its rows are meant. */
+function selectValues(
+  pool: Pool,
+  accountId: AccountId,
+  scope: Scope,
+  values: ReturnType<typeof groupsIn>,
+  window: Window | undefined,
 ): AsyncIterable<ValueRow[]> {
-  const columns = pool`s.group_id as "groupId", v.week as "week", v.value as "value"`;
-  if (!window) {
-    return pool<ValueRow[]>`
-      with ${groupsIn(pool, accountId, scope)}
-      select ${columns}
-      from   scope s
-      cross  join lateral (
-        select week, value
-        from   response_rates v
-        where  v.account_id = ${accountId} and v.group_id = s.group_id
-        order  by week desc
-        limit  1
-      ) v
-      order  by s.group_id`.cursor(batch);
-  }
   return pool<ValueRow[]>`
     with ${groupsIn(pool, accountId, scope)}
-    select ${columns}
+    select s.group_id as "groupId", v.week as "week", v.value as "value"
     from   scope s
-    join   response_rates v on v.account_id = ${accountId} and v.group_id = s.group_id
-                           and v.week between ${window.first} and ${window.last}
+    cross  join lateral (
+      select v.week, v.value
+      from   ${values} and v.group_id = s.group_id
+        ${window ? pool`and v.week between ${window.first} and ${window.last}` : pool`order by v.week desc limit 1`}
+    ) v
     order  by s.group_id, v.week`.cursor(batch);
 }
 

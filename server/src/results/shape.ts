@@ -47,14 +47,11 @@ export function worded(
 export async function* valueList(
   batches: AsyncIterable<{ groupId: number; week: Week; value: number | null }[]>,
 ): AsyncGenerator<string> {
-  const ends = new Map<Week, string>();
   let comma = '';
   for await (const rows of batches) {
     let text = '';
     for (const { groupId, week, value } of rows) {
-      let end = ends.get(week);
-      if (end === undefined) ends.set(week, (end = `,"yearWeek":"${sixDigits(week)}","date":"${week}"}`));
-      text += `${comma}{"groupId":${groupId},"value":${value}${end}`;
+      text += `${comma}{"groupId":${groupId},"value":${value},"yearWeek":"${sixDigits(week)}","date":"${week}"}`;
       comma = ',';
     }
     yield text;
