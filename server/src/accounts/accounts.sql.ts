@@ -94,6 +94,10 @@ export async function lockAccountRow(tx: Transaction, accountId: AccountId): Pro
   return rows.length > 0;
 }
 
-export async function updateVersion(tx: Transaction, accountId: AccountId): Promise<void> {
+/**
+ * Whoever changes what an answer of the data interface may tell calls this, in the same transaction: answers that were
+ * told before are no longer the newest.
+ */
+export async function raiseVersion(tx: Transaction, accountId: AccountId): Promise<void> {
   await tx`update accounts set version = version + 1 where account_id = ${accountId}`;
 }

@@ -16,13 +16,14 @@ import {
   insertAccount,
   insertSftpUsername,
   lockAccountRow,
+  raiseVersion,
   selectAccount,
   updateAccount,
-  updateVersion,
 } from './accounts.sql.ts';
 
 export type Account = AccountRow;
 export type { AccountSettings };
+export { raiseVersion };
 
 /**
  * Creates an account without users. Its SFTP user name is made from its name and id. Throws a Fault that lists
@@ -49,7 +50,7 @@ export async function changeAccount(
   const account = await accountById(tx, accountId);
   refuseWrongSettings(changes);
   await updateAccount(tx, accountId, { ...account, ...changes });
-  await updateVersion(tx, accountId);
+  await raiseVersion(tx, accountId);
   return accountById(tx, accountId);
 }
 
@@ -66,14 +67,6 @@ export async function accountById(db: Db, accountId: AccountId): Promise<Account
  */
 export async function lockAccount(tx: Transaction, accountId: AccountId): Promise<void> {
   if (!(await lockAccountRow(tx, accountId))) throw accountNotFound(accountId);
-}
-
-/**
- * Whoever changes what an answer of the data interface may tell calls this, in the same transaction: answers that were
- * told before are no longer the newest.
- */
-export async function raiseVersion(tx: Transaction, accountId: AccountId): Promise<void> {
-  await updateVersion(tx, accountId);
 }
 
 function accountNotFound(accountId: AccountId): Fault {

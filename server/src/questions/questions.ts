@@ -1,7 +1,7 @@
 // The questions and KPIs of an account: what is asked, in which words, and what is made of it.
 import { Fault } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
-import type { AccountId, Db, Transaction } from '../db/db.ts';
+import type { AccountId, Transaction } from '../db/db.ts';
 import {
   insertQuestions,
   type KpiRow,
@@ -19,15 +19,7 @@ export type Question = QuestionRow;
 export type Kpi = KpiRow;
 export type { NewQuestion, Option };
 
-/** All questions of the account, by id. */
-export async function questionsOf(db: Db, accountId: AccountId): Promise<Question[]> {
-  return selectQuestions(db, accountId);
-}
-
-/** All KPIs of the account, by id. */
-export async function kpisOf(db: Db, accountId: AccountId): Promise<Kpi[]> {
-  return selectKpis(db, accountId);
-}
+export { selectKpis as kpisOf, selectQuestions as questionsOf };
 
 /**
  * Makes the questions whose key is new, and gives those that are there the words that are given. Returns how many were

@@ -11,21 +11,16 @@ import {
 } from '@soundings/contract/data.ts';
 import type { Pool } from '../db/db.ts';
 import type { Ask, Server } from '../http/server.ts';
-import {
-  type Asked,
-  kpiOf,
-  tellAsked,
-  tellKpiValues,
-  tellRates,
-  tellResults,
-  valuedKpis,
-} from './results.ts';
+import { type Asked, kpiOf, tellAsked, tellKpiValues, tellRates, tellResults } from './results.ts';
+import { selectValuedKpis } from './results.sql.ts';
 import { tellFeed } from './feed.ts';
 import { windowOf } from './window.ts';
 
 /** `now`: the clock, in milliseconds since 1970. */
 export function serveData(server: Server, pool: Promise<Pool>, now: () => number): void {
-  server.serve(getKpis, async ({ caller }) => (await valuedKpis(await pool, caller.accountId)).map(kpiOf));
+  server.serve(getKpis, async ({ caller }) =>
+    (await selectValuedKpis(await pool, caller.accountId)).map(kpiOf),
+  );
 
   server.serve(getKpiValues, async ({ caller, params, query }) => {
     const kpiId = params['kpiId'] as string;

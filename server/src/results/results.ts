@@ -20,7 +20,6 @@ import {
   selectRates,
   selectResults,
   selectScope,
-  selectValuedKpis,
   type ValueRow,
 } from './results.sql.ts';
 import {
@@ -44,11 +43,6 @@ export type Asked = { groupId: string; beneath: boolean; window: Window | undefi
 
 /** The text of an answer: all of it, or, where it may be long, piece by piece. */
 export type Told = string | LongAnswer;
-
-/** KPIs for which a value was ever created in the account. */
-export async function valuedKpis(pool: Pool, accountId: AccountId): Promise<KpiHead[]> {
-  return selectValuedKpis(pool, accountId);
-}
 
 /** The values of a KPI. Throws a Fault when the account has no such group or KPI. */
 export async function tellKpiValues(pool: Pool, reader: Reader, kpiId: string, asked: Asked): Promise<Told> {

@@ -10,25 +10,19 @@ import {
   insertRound,
   insertWeek,
   lockWeekRow,
-  type RoundRow,
   selectMembers,
   selectOpenWeeks,
   selectRounds,
   upsertAsked,
 } from './rounds.sql.ts';
 
-export type Round = RoundRow & { isClosed: boolean };
+export { selectRounds as roundsOf };
 
 /** A person as the sender calls them, and the person's own groups within the asked group. */
 export type AskedPerson = { person: string; memberOf: number[] };
 
 /** The groups of an account by id, each with the one above it. */
 export type Parents = ReadonlyMap<number, number | null>;
-
-/** All rounds of the account. */
-export async function roundsOf(db: Db, accountId: AccountId): Promise<Round[]> {
-  return selectRounds(db, accountId);
-}
 
 /**
  * Opens the week if it is not open yet, and locks it until the transaction ends. Returns the key that makes the numbers
