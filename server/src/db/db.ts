@@ -50,12 +50,67 @@ function connectWithoutDelay(to: { host: string[]; port: number[]; path?: string
   return Object.assign(socket, { host, port });
 }
 
-/** Runs `work` in one transaction. Errors of the database come out as faults where somebody can act on them. */
+/**
+ * Runs `work` in one transaction. Errors of the database come out as faults where somebody can act on them.
+ *
+ * What the driver would send on a connection that is lost, be it only the rollback, throws where nobody catches it and
+ * ends the process (porsager/postgres#1208). So nothing is: the driver tells of the loss by itself.
+ */
 export async function inTransaction<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  let isLost = false;
+  const begun = pool.begin((tx) =>
+    work(refusingOnce(() => isLost, tx)).catch((error: unknown) =>
+      isLost || isLoss(error) ? new Promise<never>(() => {}) : Promise.reject(error),
+    ),
+  );
+  begun.catch(() => (isLost = true));
   try {
-    return (await pool.begin(work)) as T;
+    return (await begun) as T;
   } catch (error) {
     throw asFault(error);
+  }
+}
+
+function refusingOnce(isLost: () => boolean, tx: Transaction): Transaction {
+  return new Proxy(tx, {
+    apply(target, self, statement) {
+      if (isLost()) throw new Error('The connection of the transaction is lost.');
+      return Reflect.apply(target, self, statement) as unknown;
+    },
+  });
+}
+
+/**
+ * The rows of a statement in batches of `size`, each read when it is wanted: the next waits on the server until then.
+ * Throws also when the connection is lost between two batches, which the driver's own cursor takes for the end.
+ */
+export async function* inBatches<T extends postgres.Row>(
+  statement: postgres.PendingQuery<T[]>,
+  size: number,
+): AsyncGenerator<T[], void> {
+  const query = statement as unknown as { reject: (error: unknown) => void };
+  const cursor = statement.cursor(size)[Symbol.asyncIterator]();
+  let [isOpen, failure] = [true, undefined as { error: unknown } | undefined];
+  try {
+    for (;;) {
+      const coming = cursor.next(); // makes a new `reject`
+      const reject = query.reject;
+      query.reject = (error) => {
+        isOpen = false;
+        failure = { error };
+        reject(error);
+      };
+      // oxlint-disable-next-line no-await-in-loop -- one batch at a time is the point
+      const { done, value } = await coming;
+      if (done) {
+        isOpen = false;
+        return;
+      }
+      yield value;
+      if (failure) throw failure.error;
+    }
+  } finally {
+    if (isOpen) await cursor.return?.();
   }
 }
 
@@ -147,6 +202,14 @@ const unreachable = new Set([
 ]);
 // Connection exceptions, operator intervention (shutdown, starting up), insufficient resources, and lost races.
 const passing = /^(08|53|57P|40001|40P01)/;
+
+/** Whether a statement has failed because its connection is lost. */
+const isLoss = (error: unknown): boolean =>
+  typeof error === 'object' &&
+  error !== null &&
+  'query' in error && // the driver's own: `work` may have lost another connection
+  'code' in error &&
+  (unreachable.has(String(error.code)) || String(error.code).startsWith('57P'));
 
 /** What a database error means to a caller; anything else is a defect and comes back as it is. */
 export function asFault(error: unknown): unknown {

@@ -1,6 +1,6 @@
 // SQL of the flat feed: a row for each group, week and metric, names included.
 import type { Week } from '@soundings/contract/weeks.ts';
-import type { AccountId, Pool } from '../db/db.ts';
+import { type AccountId, inBatches, type Pool } from '../db/db.ts';
 import { batch, groupsIn, type Scope } from './results.sql.ts';
 import type { Window } from './window.ts';
 
@@ -27,7 +27,8 @@ export function selectKpiFeed(
   scope: Scope,
   { first, last }: Window,
 ): AsyncIterable<FeedRow[]> {
-  return pool<FeedRow[]>`
+  return inBatches(
+    pool<FeedRow[]>`
     with ${groupsIn(pool, accountId, scope)}
     select v.kpi_id           as "metricId",
            v.group_id         as "groupId",
@@ -43,7 +44,9 @@ export function selectKpiFeed(
     from   scope s
     ${askedOpenly(pool, accountId, { first, last })}
     join   kpi_questions q on q.account_id = ${accountId} and q.question_id = any(a.question_ids)
-    order  by 1, 2, 3`.cursor(batch);
+    order  by 1, 2, 3`,
+    batch,
+  );
 }
 
 /** Response rates, by group and week; of open weeks: who is asked. */
@@ -53,7 +56,8 @@ export function selectRateFeed(
   scope: Scope,
   { first, last }: Window,
 ): AsyncIterable<FeedRow[]> {
-  return pool<FeedRow[]>`
+  return inBatches(
+    pool<FeedRow[]>`
     with ${groupsIn(pool, accountId, scope)}
     select ''                as "metricId",
            r.group_id        as "groupId",
@@ -68,7 +72,9 @@ export function selectRateFeed(
     select '', a.group_id, a.week, null::double precision, null::integer, true
     from   scope s
     ${askedOpenly(pool, accountId, { first, last })}
-    order  by 2, 3`.cursor(batch);
+    order  by 2, 3`,
+    batch,
+  );
 }
 
 /** Results of questions, by question, group and week; of open weeks: what is asked. */
@@ -78,7 +84,8 @@ export function selectQuestionFeed(
   scope: Scope,
   { first, last }: Window,
 ): AsyncIterable<FeedRow[]> {
-  return pool<FeedRow[]>`
+  return inBatches(
+    pool<FeedRow[]>`
     with ${groupsIn(pool, accountId, scope)}
     select r.question_id::text as "metricId",
            r.group_id          as "groupId",
@@ -95,7 +102,9 @@ export function selectQuestionFeed(
     from   scope s
     ${askedOpenly(pool, accountId, { first, last })}
     cross  join unnest(a.question_ids) as q
-    order  by 7, 2, 3`.cursor(batch);
+    order  by 7, 2, 3`,
+    batch,
+  );
 }
 
 /** All groups of the account and what they are called. */

@@ -1,7 +1,7 @@
 // SQL of reading what was published. Every statement begins at the groups that there are, so a group that is removed is
 // gone from every answer at once.
 import type { Week } from '@soundings/contract/weeks.ts';
-import type { AccountId, Db, Pool } from '../db/db.ts';
+import { type AccountId, type Db, inBatches, type Pool } from '../db/db.ts';
 import type { Question } from '../questions/questions.ts';
 import type { Window } from './window.ts';
 
@@ -82,7 +82,8 @@ function selectValues(
   values: ReturnType<typeof groupsIn>,
   window: Window | undefined,
 ): AsyncIterable<ValueRow[]> {
-  return pool<ValueRow[]>`
+  return inBatches(
+    pool<ValueRow[]>`
     with ${groupsIn(pool, accountId, scope)}
     select s.group_id as "groupId", v.week as "week", v.value as "value"
     from   scope s
@@ -91,7 +92,9 @@ function selectValues(
       from   ${values} and v.group_id = s.group_id
         ${window ? pool`and v.week between ${window.first} and ${window.last}` : pool`order by v.week desc limit 1`}
     ) v
-    order  by s.group_id, v.week`.cursor(batch);
+    order  by s.group_id, v.week`,
+    batch,
+  );
 }
 
 export type ResultRow = {
@@ -111,7 +114,8 @@ export function selectResults(
   { first, last }: Window,
   questionIds: number[] | undefined,
 ): AsyncIterable<ResultRow[]> {
-  return pool<ResultRow[]>`
+  return inBatches(
+    pool<ResultRow[]>`
     with ${groupsIn(pool, accountId, scope)}
     select r.question_id as "questionId",
            r.group_id    as "groupId",
@@ -123,7 +127,9 @@ export function selectResults(
     join   results r on r.account_id = ${accountId} and r.group_id = s.group_id
                     and r.week between ${first} and ${last}
     where  ${questionIds ? pool`r.question_id = any(${questionIds})` : true}
-    order  by r.question_id, r.group_id, r.week`.cursor(batch);
+    order  by r.question_id, r.group_id, r.week`,
+    batch,
+  );
 }
 
 export type CommentRow = { questionId: number; groupId: number; week: Week; text: string };
@@ -136,7 +142,8 @@ export function selectComments(
   { first, last }: Window,
   questionIds: number[] | undefined,
 ): AsyncIterable<CommentRow[]> {
-  return pool<CommentRow[]>`
+  return inBatches(
+    pool<CommentRow[]>`
     with ${groupsIn(pool, accountId, scope)}
     select g.question_id as "questionId",
            g.group_id    as "groupId",
@@ -148,7 +155,9 @@ export function selectComments(
     join   comments c on c.account_id = ${accountId} and c.week = g.week and c.question_id = g.question_id
                      and c.position = g.position
     where  ${questionIds ? pool`g.question_id = any(${questionIds})` : true}
-    order  by g.question_id, g.group_id, g.week, g.position`.cursor(batch);
+    order  by g.question_id, g.group_id, g.week, g.position`,
+    batch,
+  );
 }
 
 export type AskedRow = { groupId: number; week: Week; questionIds: number[] };
@@ -160,7 +169,8 @@ export function selectAsked(
   scope: Scope,
   { first, last }: Window,
 ): AsyncIterable<AskedRow[]> {
-  return pool<AskedRow[]>`
+  return inBatches(
+    pool<AskedRow[]>`
     with ${groupsIn(pool, accountId, scope)}
     select a.group_id     as "groupId",
            a.week         as "week",
@@ -168,7 +178,9 @@ export function selectAsked(
     from   scope s
     join   asked a on a.account_id = ${accountId} and a.group_id = s.group_id
                   and a.week between ${first} and ${last}
-    order  by a.group_id, a.week`.cursor(batch);
+    order  by a.group_id, a.week`,
+    batch,
+  );
 }
 
 // --- One group: a single statement for all that its answer needs. No row: there is no such group.

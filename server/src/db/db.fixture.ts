@@ -1,0 +1,62 @@
+// A process whose connection PostgreSQL ends in the middle of something. It prints what whoever waits is told, then, by
+// a statement on the same pool, that it lives. Arguments: the database's address, and in the middle of what.
+import {
+  asFault,
+  inBatches,
+  inTransaction,
+  openPool,
+  type Pool,
+  surviveLostConnections,
+  type Transaction,
+} from './db.ts';
+
+const [url = '', moment = ''] = process.argv.slice(2);
+const [pool, other] = [openPool(url, 1), openPool(url, 2)];
+surviveLostConnections(() => {});
+
+const endBackend = (pid: number) => other`select pg_terminate_backend(${pid}, 5000)`;
+
+async function pidOf(sql: Pool | Transaction): Promise<number> {
+  const [row] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
+  return row?.pid as number;
+}
+
+const moments: Record<string, () => Promise<unknown>> = {
+  /** A statement of it waits for a lock. */
+  'a waiting transaction': () =>
+    other.begin(async (holding) => {
+      await holding`select pg_advisory_xact_lock(7)`;
+      await inTransaction(pool, async (tx) => {
+        const pid = await pidOf(tx);
+        const ended = untilWaiting(pid).then(() => endBackend(pid));
+        await tx`select pg_advisory_xact_lock(7)`;
+        await ended;
+      });
+    }),
+  /** It computes meanwhile, and then goes on. */
+  'a computing transaction': () =>
+    inTransaction(pool, async (tx) => {
+      await endBackend(await pidOf(tx));
+      await tx`select 1`;
+    }),
+  /** It goes on when the rows it has are used up. */
+  'a cursor': async () => {
+    const rows = pool<{ pid: number }[]>`select pg_backend_pid() as pid from generate_series(1, 100000)`;
+    for await (const [row] of inBatches(rows, 10)) await endBackend(row?.pid as number);
+  },
+};
+
+async function untilWaiting(pid: number): Promise<void> {
+  const rows = await other`select from pg_stat_activity where pid = ${pid} and wait_event_type = 'Lock'`;
+  if (rows.length === 0) await untilWaiting(pid);
+}
+
+const told = await (moments[moment] as () => Promise<unknown>)().then(
+  () => 'nothing',
+  (error: unknown) => asFault(error),
+);
+process.stdout.write(`${String(told)}\n`);
+// The driver may tell the next statement, too, how the last one ended.
+await pool`select 1`.catch(() => pool`select 1`);
+process.stdout.write('alive\n');
+await Promise.all([pool.end({ timeout: 1 }), other.end({ timeout: 1 })]);

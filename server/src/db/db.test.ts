@@ -1,0 +1,25 @@
+// What becomes of a process when PostgreSQL ends its connections: in a process of its own, which must not end.
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
+
+const exec = promisify(execFile);
+const fixture = fileURLToPath(new URL('db.fixture.ts', import.meta.url));
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+describe('PostgreSQL ends the connection', () => {
+  test.each(['a waiting transaction', 'a computing transaction', 'a cursor'])(
+    'of %s: that fails as unavailable, and the process goes on',
+    async (moment) => {
+      const { stdout } = await exec(process.execPath, [fixture, database.url, moment]);
+      expect(stdout).toMatch(/^(Fault|Error): The database cannot be reached. Try again.\nalive\n$/);
+    },
+  );
+});
