@@ -17,6 +17,8 @@ export type Filled = { account: Account; answers: number; weeks: number; groups:
 
 export type Reading = {
   service: Another;
+  /** One that keeps no answer: each is read and written anew. */
+  forgetful: Another;
   /** Where the same bytes come from memory. */
   floor: string;
   load: Beside;
@@ -87,7 +89,10 @@ export async function groupIds(
   return { ids: of(({ id }) => id), counts: of(({ subgroups }) => subgroups.length + 1) };
 }
 
-/** Every read of the account with the most answers beside the floor, and the same read of the others. */
+/**
+ * Every read of the account with the most answers beside the floor: as the service answers when others have asked before,
+ * and made anew. And the same read, made anew, of the account with the fewest.
+ */
 export async function measureReads(reading: Reading, counts: Record<Scope, number>): Promise<Row[]> {
   const [fewest, most] = [reading.accounts[0] as Filled, reading.accounts.at(-1) as Filled];
   const rows: Row[] = [];
@@ -97,18 +102,19 @@ export async function measureReads(reading: Reading, counts: Record<Scope, numbe
       for (const weeks of [undefined, 5, most.weeks]) {
         const read = { endpoint, scope, weeks };
         const isEverywhere = (weeks ?? 0) <= fewest.weeks;
-        const others = isEverywhere ? reading.accounts.slice(0, -1) : [];
         const what = `${endpoint}, ${groupsText(counts[scope])}, ${weeks === undefined ? 'latest' : `${weeks} weeks`}`;
         const sums = await alternate(reading, [
           ...targetsOf(reading, pathOf(read, most, reading.last), most),
-          ...others.map((one) => serviceTarget(reading, pathOf(read, one, reading.last), one)),
+          anew(reading, pathOf(read, most, reading.last), most),
+          ...(isEverywhere ? [anew(reading, pathOf(read, fewest, reading.last), fewest)] : []),
         ]);
-        const [own, floor, few] = sums as [Sum, Sum, Sum | undefined];
-        reading.say(`${what}: ${sumText(own)}; floor ${sumText(floor)}`);
+        const [own, floor, made, few] = sums as [Sum, Sum, Sum, Sum | undefined];
+        reading.say(`${what}: ${sumText(own)}; floor ${sumText(floor)}; made anew ${sumText(made)}`);
         rows.push(
           besideFloor(`${what} (${sizeText(own.bytes)})`, own, floor, scope === 'one' ? 0.5 : undefined),
+          besideFloor('– made anew', made, floor),
         );
-        if (few) compared.push(besideFewer(what, own, few));
+        if (few) compared.push(besideFewer(what, made, few));
       }
     }
   }
@@ -174,7 +180,7 @@ async function measurePacked(reading: Reading): Promise<Row> {
   return besideFloor(`${what} (floor: not packed)`, own, plain);
 }
 
-/** Requests that come at a steady rate. */
+/** Requests that come at a steady rate; each answer is made anew. */
 export async function measureRate(reading: Reading, counts: Record<Scope, number>): Promise<Row[]> {
   const most = reading.accounts.at(-1) as Filled;
   const rows: Row[] = [];
@@ -186,7 +192,7 @@ export async function measureRate(reading: Reading, counts: Record<Scope, number
     ];
     const p99 = percentile(own, 0.99);
     rows.push({
-      what: `${endpoint}, ${groupsText(counts.some)}, 5 weeks, 20 requests a second, 99 %`,
+      what: `${endpoint}, ${groupsText(counts.some)}, 5 weeks, 20 requests a second, made anew, 99 %`,
       measured: time(p99),
       floor: time(percentile(floor, 0.99)),
       ratio: `${(p99 / percentile(floor, 0.99)).toFixed(1)}×`,
@@ -198,11 +204,11 @@ export async function measureRate(reading: Reading, counts: Record<Scope, number
 }
 
 async function steadily(
-  { service, effort }: Reading,
+  { forgetful, effort }: Reading,
   address: string,
   { account }: Filled,
 ): Promise<number[]> {
-  const asking = service.askSteadily(address, account.token, 20);
+  const asking = forgetful.askSteadily(address, account.token, 20);
   await sleep(1000 + effort.rounds * effort.seconds * 4000);
   return asking.end();
 }
@@ -251,6 +257,11 @@ export async function measureStream(reading: Reading): Promise<Row[]> {
     },
   ];
 }
+
+const anew = (reading: Reading, path: string, filled: Filled): Target => ({
+  ...serviceTarget(reading, path, filled),
+  address: reading.forgetful.address + path,
+});
 
 type Target = Pick<Order, 'address' | 'headers' | 'status'> & { isService: boolean };
 
@@ -330,7 +341,7 @@ function besideFloor(what: string, own: Sum, floor: Sum, atLeast?: number): Row 
 function besideFewer(what: string, own: Sum, few: Sum): Row {
   const ratio = own.p50 / few.p50;
   return {
-    what: `${what}: most answers beside fewest, median`,
+    what: `${what}, made anew: most answers beside fewest, median`,
     measured: time(own.p50),
     floor: time(few.p50),
     ratio: `${ratio.toFixed(2)}×`,

@@ -36,8 +36,8 @@ export type Service = {
   floor(account: Account, body: Buffer): Promise<number>;
   /** Asks for the address, which may be of another server, `rate` times a second from another process. */
   askSteadily(path: string, token: string, rate: number): Asking;
-  /** Starts one more process of the service on the same database: one that has done nothing yet. */
-  another(): Promise<Another>;
+  /** Starts one more process of the service on the same database, with other settings: one that has done nothing yet. */
+  another(settings?: Record<string, string>): Promise<Another>;
   /** Runs the soundings command beside the service. */
   command(...args: string[]): Promise<Ran>;
   /** Starts a file of the benchmark's as a process that goes with the service. */
@@ -108,7 +108,8 @@ export async function startService(): Promise<Service> {
         return (JSON.parse(answer.body.toString()) as { ms: number }).ms;
       },
       askSteadily: (path, token, rate) => askSteadily(new URL(path, address).href, token, rate),
-      another: () => startAnother({ ...environment, DATABASE_URL: embedded.url }, postmaster, closing),
+      another: (settings) =>
+        startAnother({ ...environment, ...settings, DATABASE_URL: embedded.url }, postmaster, closing),
       command: (...args) => runCommand(environment, postmaster, args),
       beside,
       memory: memoryOf(child.pid as number, postmaster),

@@ -6,15 +6,18 @@ import { callerOf } from './accounts/callers.ts';
 import { meterTokens } from './accounts/usage.ts';
 import { asFault, openPool, type Pool } from './db/db.ts';
 import { isMigrated, migrate } from './db/migrate.ts';
+import { openAnswerCache } from './http/cache.ts';
 import { serveDocuments } from './http/pages.ts';
 import { createServer, type Server } from './http/server.ts';
 import { type Jobs, startJobs } from './jobs/jobs.ts';
+import { runThread } from './jobs/threads.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data.routes.ts';
-import { closeEndedWeeks, showLiveWeeks } from './results/publish.ts';
+import { dueWeeks } from './results/publish.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import { openPushes } from './sync/pushes.ts';
 import { forgetOldRuns } from './sync/runs.ts';
+import type { WeeksWork } from './weeks.thread.ts';
 
 export type App = {
   /** Where it listens, such as http://127.0.0.1:8080. */
@@ -27,16 +30,18 @@ export type App = {
 
 /**
  * Listens at once, answering 503 until the database is there and migrated: `databaseUrl` may still be under way,
- * so that nobody who asks early is refused the connection. `now` is the time, in ms, by which requests are counted.
+ * so that nobody who asks early is refused the connection. `now` is the clock, in ms.
  */
 export async function startApp(
-  config: Pick<Config, 'host' | 'port' | 'tls' | 'trustProxy' | 'publicUrl' | 'corsOrigins' | 'rateLimit'>,
+  config: Omit<Config, 'dataDir' | 'databaseUrl' | 'logLevel' | 'shutdownSeconds'>,
   databaseUrl: Promise<string>,
   log: Log,
   now: () => number = Date.now,
 ): Promise<App> {
   const pool = databaseUrl.then((url) => openPool(url, 10));
-  const pushes = databaseUrl.then((url) => openPushes(new URL('worker.ts', import.meta.url), url, log));
+  const pushes = databaseUrl.then((url) =>
+    openPushes(new URL('pushes.thread.ts', import.meta.url), url, log),
+  );
   for (const opening of [pool, pushes]) opening.catch(() => {}); // start() tells why
   let jobs: Jobs | undefined;
   let isStarted = false;
@@ -50,6 +55,8 @@ export async function startApp(
     isReady: async () => isStarted && isMigrated(await pool),
     authenticate: async (authorization, scope) => callerOf(await pool, authorization, scope),
     count: meterTokens(pool, config.rateLimit, now, log),
+    cache: openAnswerCache(config.answerCacheMb * 1e6),
+    now,
     corsOrigins: config.corsOrigins,
   });
   serveGroups(server, pool);
@@ -64,11 +71,17 @@ export async function startApp(
     if (applied.length > 0) log.info({ applied }, 'The database was migrated');
     const recurring = [
       { name: 'forget old runs', cron: '17 3 * * *', work: async () => forgetOldRuns(await pool) },
-      { name: 'show live weeks', cron: '* * * * *', work: async () => showLiveWeeks(await pool) },
-      { name: 'close weeks', cron: '*/5 * * * *', work: async () => closeEndedWeeks(await pool, now()) },
+      { name: 'show live weeks', cron: '* * * * *', work: () => onWeeks('show') },
+      { name: 'close weeks', cron: '*/5 * * * *', work: () => onWeeks('close') },
     ];
     jobs = await startJobs(await databaseUrl, recurring, log);
     isStarted = true;
+  }
+
+  async function onWeeks(work: WeeksWork['work']): Promise<void> {
+    const due = await dueWeeks(await pool, now());
+    const data: WeeksWork = { databaseUrl: await databaseUrl, work, now: now() };
+    if (due[work]) await runThread(new URL('weeks.thread.ts', import.meta.url), data);
   }
 
   const started = start();

@@ -22,6 +22,7 @@ import { migrate } from './db/migrate.ts';
 import { createUser } from './people/people.ts';
 import { openTestDatabase } from './testing/database.ts';
 import { openWorld, type World } from './testing/world.ts';
+import { until } from './testing/until.ts';
 
 const exec = promisify(execFile);
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
@@ -40,14 +41,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => rm(home, { recursive: true, force: true }));
-
-async function until<T>(condition: () => Promise<T | undefined | false>, ms = 25_000): Promise<T> {
-  for (const deadline = Date.now() + ms; ; await wait(20)) {
-    const met = await condition();
-    if (met) return met;
-    if (Date.now() > deadline) throw new Error(`It has not come true in ${ms} ms: ${condition.toString()}`);
-  }
-}
 
 let directories = 0;
 async function newDataDir(): Promise<string> {

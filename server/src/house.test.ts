@@ -22,7 +22,7 @@ const floors = [
   'history',
   'demo',
 ];
-const topFiles = ['app.ts', 'cli.ts', 'main.ts', 'worker.ts'];
+const topFiles = ['app.ts', 'cli.ts', 'main.ts', 'pushes.thread.ts', 'weeks.thread.ts'];
 
 // What other parts may import; all of base and http is public.
 const publicFiles = [
@@ -30,6 +30,7 @@ const publicFiles = [
   'db/embedded.ts',
   'db/migrate.ts',
   'jobs/jobs.ts',
+  'jobs/threads.ts',
   'accounts/accounts.ts',
   'accounts/callers.ts',
   'accounts/signin.ts',

@@ -44,6 +44,7 @@ describe('the defaults', () => {
     publicUrl: 'http://127.0.0.1:8080',
     corsOrigins: [],
     rateLimit: 600,
+    answerCacheMb: 32,
     logLevel: 'info',
     shutdownSeconds: 60,
   };
@@ -110,6 +111,7 @@ describe('the values', () => {
     ['CORS_ORIGINS', 'https://a.example, *'],
     ['CORS_ORIGINS', 'null'],
     ['CORS_ORIGINS', 'file:///tmp'],
+    ['ANSWER_CACHE_MB', '-1'],
     ['RATE_LIMIT', '-1'],
     ['RATE_LIMIT', '1e3'],
     ['RATE_LIMIT', 'none'],
@@ -160,6 +162,7 @@ describe('NAME_FILE', () => {
       PUBLIC_URL: 'https://p',
       CORS_ORIGINS: 'https://a.example',
       RATE_LIMIT: '5',
+      ANSWER_CACHE_MB: '5',
       LOG_LEVEL: 'warn',
       SHUTDOWN_SECONDS: '9',
     };

@@ -59,6 +59,13 @@ export const settings = [
     sentence: 'How many requests a minute a token has at the data interface; 0: any number.',
   },
   {
+    name: 'ANSWER_CACHE_MB',
+    kind: 'count',
+    fallback: '32',
+    sentence:
+      'How many megabytes of answers of the data interface are kept in memory, to be sent again while nothing has changed; 0: none.',
+  },
+  {
     name: 'LOG_LEVEL',
     kind: 'level',
     fallback: 'info',
@@ -84,6 +91,7 @@ export type Config = {
   publicUrl: string;
   corsOrigins: string[];
   rateLimit: number;
+  answerCacheMb: number;
   logLevel: LogLevel;
   shutdownSeconds: number;
 };
@@ -128,6 +136,7 @@ export function readConfig(env: Environment): Config {
     ),
     corsOrigins: listOf(value.CORS_ORIGINS),
     rateLimit: Number(value.RATE_LIMIT),
+    answerCacheMb: Number(value.ANSWER_CACHE_MB),
     logLevel: value.LOG_LEVEL as LogLevel,
     shutdownSeconds: Number(value.SHUTDOWN_SECONDS),
   };

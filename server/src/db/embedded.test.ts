@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openEmbedded, type Embedded } from './embedded.ts';
+import { until } from '../testing/until.ts';
 
 const exec = promisify(execFile);
 const root = process.getuid?.() === 0;
@@ -117,14 +118,6 @@ async function isPostgres(pid: number): Promise<boolean> {
       ? fs.readFile(`/proc/${pid}/cmdline`, 'utf8')
       : exec('ps', ['-o', 'args=', '-p', String(pid)]).then(({ stdout }) => stdout);
   return /postgres\W-D/.test(await command.catch(() => ''));
-}
-
-async function until<T>(condition: () => Promise<T | undefined | false>, ms = 20_000): Promise<T> {
-  for (const deadline = Date.now() + ms; ; await sleep(10)) {
-    const met = await condition();
-    if (met) return met;
-    if (Date.now() > deadline) throw new Error(`It has not come true in ${ms} ms: ${condition.toString()}`);
-  }
 }
 
 async function works(sql: postgres.Sql): Promise<boolean> {

@@ -7,7 +7,6 @@ import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
@@ -20,6 +19,7 @@ import { databaseAt } from '../testing/postgres.ts';
 import { testConfig } from '../testing/world.ts';
 import { inTransaction, openPool, type Pool } from './db.ts';
 import { isMigrated, migrate, migrations } from './migrate.ts';
+import { until } from '../testing/until.ts';
 
 const names = migrations().map(({ name }) => name);
 const migrationLock = 5_017_301; // as in migrate.ts
@@ -40,12 +40,6 @@ function connect(url: string): Pool {
   const pool = openPool(url, 2);
   onTestFinished(() => pool.end({ timeout: 1 }));
   return pool;
-}
-
-async function until(condition: () => Promise<boolean>, ms = 30_000): Promise<void> {
-  for (const deadline = Date.now() + ms; !(await condition()); await wait(20)) {
-    if (Date.now() > deadline) throw new Error(`It has not come true in ${ms} ms: ${condition.toString()}`);
-  }
 }
 
 /** The migrate command in a process of its own. */

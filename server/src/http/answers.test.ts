@@ -14,6 +14,7 @@ import { callerOf } from '../accounts/callers.ts';
 import { Fault } from '../base/errors.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 import { LongAnswer } from './answers.ts';
+import { openAnswerCache } from './cache.ts';
 import { type Ask, createServer } from './server.ts';
 
 let world: World;
@@ -43,7 +44,7 @@ type Handler = (ask: Ask) => Promise<unknown>;
 type Got = { status: number; headers: IncomingHttpHeaders; bytes: Buffer };
 
 /** A server with the one operation, and a way to ask it for the very bytes. */
-async function open(handler: Handler, corsOrigins: string[] = []) {
+async function open(handler: Handler, corsOrigins: string[] = [], cache = openAnswerCache(0)) {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'trace', base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
   const server = createServer({
@@ -52,6 +53,8 @@ async function open(handler: Handler, corsOrigins: string[] = []) {
     trustProxy: [],
     authenticate: (authorization, scope) => callerOf(world.pool, authorization, scope),
     count: async () => {},
+    cache,
+    now: Date.now,
     corsOrigins,
     isStarted: () => true,
     isReady: async () => true,
@@ -473,6 +476,79 @@ describe('a long answer', () => {
           .digest('hex'),
       ).toBe(wanted);
     }
+  });
+});
+
+describe('an answer that was sent', () => {
+  const words = 'x'.repeat(200_000);
+  async function counting(make: () => unknown) {
+    let made = 0;
+    const opened = await open(async () => (made++, make()), [], openAnswerCache(16 * 300_000));
+    return { ...opened, made: () => made };
+  }
+
+  test.each([
+    ['a value', () => ({ some: 'value' })],
+    ['a text that is packed', () => JSON.stringify(words)],
+    ['a long answer', () => new LongAnswer('1', async function* () { yield words; yield '!'; })], // prettier-ignore
+  ])('is sent again without being made again: %s', async (_, make) => {
+    const { ask, made } = await counting(make);
+    for (const [i, encoding] of ['identity', 'gzip', 'br'].entries()) {
+      const [first, again] = [
+        await ask({ 'accept-encoding': encoding }),
+        await ask({ 'accept-encoding': encoding }),
+      ];
+      expect(made()).toBe(i + 1);
+      expect(again.bytes.equals(first.bytes)).toBe(true);
+      for (const name of ['etag', 'content-type', 'content-encoding', 'vary', 'cache-control']) {
+        expect(again.headers[name]).toBe(first.headers[name]);
+      }
+      const held = { 'accept-encoding': encoding, 'if-none-match': first.headers.etag ?? '' };
+      expect((await ask(held)).status).toBe(304);
+      const head = await ask({ 'accept-encoding': encoding }, 'HEAD');
+      expect([head.status, head.bytes.length]).toEqual([200, 0]);
+    }
+    expect(made()).toBe(3);
+  });
+
+  test('is made again for another address or account, and when the account has another version', async () => {
+    const { ask, made } = await counting(() => ({}));
+    await ask();
+    await ask({}, 'GET', `${path}?size=2`);
+    await ask({ authorization: (await world.account()).token });
+    expect(made()).toBe(3);
+    await ask();
+    expect(made()).toBe(3);
+    await world.pool`update accounts set version = version + 1 where account_id = ${account.id}`;
+    await ask();
+    expect(made()).toBe(4);
+  });
+
+  test('is not kept when it failed, broke off or is too large', async () => {
+    const refused = await counting(() => {
+      throw new Fault('not_found', 'group not found', 'There is no such group.');
+    });
+    for (let i = 0; i < 2; i++) expect((await refused.ask()).status).toBe(404);
+    expect(refused.made()).toBe(2);
+    const broken = await counting(
+      () =>
+        new LongAnswer('1', async function* () {
+          yield words;
+          throw new Error('broken');
+        }),
+    );
+    for (let i = 0; i < 2; i++) await expect(broken.ask()).rejects.toThrow('aborted');
+    expect(broken.made()).toBe(2);
+    const huge = await counting(() => JSON.stringify(words + words));
+    for (let i = 0; i < 2; i++) expect((await huge.ask()).status).toBe(200);
+    expect(huge.made()).toBe(2);
+  });
+
+  test('of a token that lacks the scope is not given', async () => {
+    const { ask } = await counting(() => ({}));
+    expect((await ask()).status).toBe(200);
+    const authorization = await account.tokenOf('organization');
+    expect((await ask({ authorization })).status).toBe(403);
   });
 });
 

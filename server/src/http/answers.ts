@@ -1,11 +1,12 @@
 // How the answers of the data interface travel (decision A17): packed as the client accepts, long ones in bounded
-// memory, and with an ETag that makes an unchanged repeat a 304.
+// memory, with an ETag that makes an unchanged repeat a 304, and, unless they are large, kept for whoever asks next.
 import { createHash } from 'node:crypto';
-import { pipeline, Readable } from 'node:stream';
+import { pipeline, Readable, Transform } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { asFault } from '../db/db.ts';
+import type { SentAnswer } from './cache.ts';
 import { acceptedEncoding, type Encoding, pack, packer } from './encoding.ts';
 import { vary } from './origins.ts';
 
@@ -32,17 +33,35 @@ export class LongAnswer {
   }
 }
 
+/** Takes what was sent, to keep it; `largest`: of at most so many bytes. */
+export type Keep = { add: (answer: SentAnswer) => void; largest: number };
+
 /** Answers with a value as JSON, or with the text or bytes that it is. The ETag is made of the bytes. */
 export async function sendValue(
   request: FastifyRequest,
   reply: FastifyReply,
+  keep: Keep,
   value: unknown,
 ): Promise<FastifyReply> {
   const isText = typeof value === 'string' || value instanceof Uint8Array;
   const bytes = Buffer.from((isText ? value : JSON.stringify(value)) as string);
-  if (announce(request, reply, etagOf(bytes))) return reply.code(304).send();
-  if (bytes.length <= smallBytes) return withType(reply).send(bytes);
-  return withType(reply).send(await pack(settleEncoding(request, reply), bytes));
+  const etag = etagOf(bytes);
+  if (announce(request, reply, etag)) return reply.code(304).send();
+  const encoding = bytes.length <= smallBytes ? 'identity' : settleEncoding(request, reply);
+  const packed = await pack(encoding, bytes);
+  withType(reply);
+  keep.add({ etag, headers: traitsOf(reply), bytes: packed });
+  return reply.send(packed);
+}
+
+/** Answers with what was sent before. */
+export function sendAgain(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { etag, headers, bytes }: SentAnswer,
+): FastifyReply {
+  if (announce(request, reply, etag)) return reply.code(304).send();
+  return reply.headers(headers).send(bytes);
 }
 
 /** Answers with a LongAnswer, and logs it when that breaks off. */
@@ -50,15 +69,19 @@ export function sendLong(
   request: FastifyRequest,
   reply: FastifyReply,
   log: Log,
+  keep: Keep,
   { tag, pieces }: LongAnswer,
 ): FastifyReply {
   // With the account: two tokens may ask from one browser, which keeps what it has by address alone.
-  if (announce(request, reply, etagOf(`${request.caller?.accountId}\n${tag}`))) return reply.code(304).send();
+  const etag = etagOf(`${request.caller?.accountId}\n${tag}`);
+  if (announce(request, reply, etag)) return reply.code(304).send();
   const encoding = settleEncoding(request, withType(reply));
   if (request.method === 'HEAD' || reply.raw.destroyed) return reply.send(); // destroyed: the client has gone
   const source = Readable.from(pieces(), { objectMode: false });
+  const sent = new Sent(keep.largest, (bytes) => keep.add({ etag, headers: traitsOf(reply), bytes }));
   const packing = packer(encoding);
-  const body = packing ? pipeline(source, packing, () => {}) : source; // a failure of the source fails the packing
+  // A failure of the source fails what comes after it.
+  const body = packing ? pipeline(source, packing, sent, () => {}) : pipeline(source, sent, () => {});
   request.raw.socket.setTimeout(stallPatience);
   body.once('error', (error) => {
     if (!reply.raw.headersSent) return; // answered, and logged, like any error
@@ -69,6 +92,40 @@ export function sendLong(
     if (httpVersion === '1.0' && !('encrypted' in socket)) socket.resetAndDestroy();
   });
   return reply.send(body);
+}
+
+/** What goes through, held until its end, unless it is larger than `largest` bytes. */
+class Sent extends Transform {
+  private readonly largest: number;
+  private readonly onWhole: (bytes: Buffer) => void;
+  private chunks: Buffer[] = [];
+  private length = 0;
+
+  constructor(largest: number, onWhole: (bytes: Buffer) => void) {
+    super();
+    this.largest = largest;
+    this.onWhole = onWhole;
+  }
+
+  override _transform(chunk: Buffer, _encoding: string, done: (error: null, chunk: Buffer) => void): void {
+    this.length += chunk.length;
+    if (this.length <= this.largest) this.chunks.push(chunk);
+    else this.chunks = [];
+    done(null, chunk);
+  }
+
+  override _flush(done: () => void): void {
+    if (this.length <= this.largest) this.onWhole(Buffer.concat(this.chunks));
+    done();
+  }
+}
+
+/** What an answer says of its content. */
+function traitsOf(reply: FastifyReply): Record<string, string> {
+  const names = ['content-type', 'content-encoding', 'content-disposition'];
+  return Object.fromEntries(
+    names.filter((name) => reply.hasHeader(name)).map((name) => [name, String(reply.getHeader(name))]),
+  );
 }
 
 /** Takes back what an answer has said of itself, when an error takes its place. */

@@ -4,6 +4,7 @@
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { InterfaceName, Operation, Scope } from '@soundings/contract/operation.ts';
+import { dayIn } from '@soundings/contract/weeks.ts';
 import fastify, {
   LogController,
   type FastifyInstance,
@@ -14,7 +15,9 @@ import { Fault } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import { asFault } from '../db/db.ts';
-import { LongAnswer, sendLong, sendValue, withoutTraits } from './answers.ts';
+import { LongAnswer, sendAgain, sendLong, sendValue, withoutTraits } from './answers.ts';
+import type { AnswerCache, SentAnswer } from './cache.ts';
+import { acceptedEncoding } from './encoding.ts';
 import { corsHeaders, preflightHeaders } from './origins.ts';
 import { type Answer, defectAnswer, faultAnswer, problem, protocolAnswer, retryAfter } from './problems.ts';
 import { queryReader } from './query.ts';
@@ -40,6 +43,10 @@ export type ServerOptions = {
   authenticate: (authorization: string | undefined, scope: Scope) => Promise<Caller>;
   /** Counts a request of the data interface; throws a Fault when the caller has no more. */
   count: (caller: Caller) => Promise<void>;
+  /** Where answers of the data interface are kept. */
+  cache: AnswerCache;
+  /** The clock, in ms. */
+  now: () => number;
   /** The origins whose pages may read the data interface; `*`: all. None: the service says nothing of origins. */
   corsOrigins: string[];
   /** Whether the service has started; until then every request gets 503. */
@@ -175,7 +182,7 @@ function newTraffic() {
 
 function serve(
   app: FastifyInstance,
-  { authenticate, count, log }: ServerOptions,
+  { authenticate, count, log, cache, now }: ServerOptions,
   operation: Operation,
   handler: (ask: Ask) => Promise<unknown>,
   { bodyLimit, encodings = [] }: ServeOptions,
@@ -199,20 +206,33 @@ function serve(
       if (encoding !== undefined && !encodings.includes(encoding.toLowerCase())) throw unsupported;
     },
     handler: async (request, reply) => {
-      const answer = await handler({
-        caller: request.caller as Caller,
-        params: request.params as Record<string, string>,
-        query: request.query as Record<string, string>,
-        body: request.body as Buffer | undefined,
-        request,
-        reply,
-      });
-      if (!isData) return answer;
-      return answer instanceof LongAnswer
-        ? sendLong(request, reply, log, answer)
-        : sendValue(request, reply, answer);
+      const answer = () =>
+        handler({
+          caller: request.caller as Caller,
+          params: request.params as Record<string, string>,
+          query: request.query as Record<string, string>,
+          body: request.body as Buffer | undefined,
+          request,
+          reply,
+        });
+      if (!isData) return answer();
+      const key = keyOf(request, now());
+      const sent = cache.get(key);
+      if (sent) return sendAgain(request, reply, sent);
+      const keep = { add: (one: SentAnswer) => cache.add(key, one), largest: cache.largest };
+      const fresh = await answer();
+      return fresh instanceof LongAnswer
+        ? sendLong(request, reply, log, keep, fresh)
+        : sendValue(request, reply, keep, fresh);
     },
   });
+}
+
+/** All that an answer of the data interface depends on: what is asked, by whom, of which version, and on which day. */
+function keyOf({ caller, headers, url }: FastifyRequest, now: number): string {
+  const { accountId, version, timezone } = caller as Caller;
+  const encoding = acceptedEncoding(headers['accept-encoding']);
+  return `${accountId} ${version} ${dayIn(timezone, now)} ${encoding} ${url}`;
 }
 
 /** The address of an operation as Fastify writes it: `/v1/kpis/:kpiId/values`. */

@@ -113,6 +113,12 @@ const groupsOf = ({ asked, rounds }: Pick<WeekData, 'asked' | 'rounds'>): number
   ]),
 ];
 
+/** Whether there are weeks to close at a time, in ms, and open ones to show or to take back. */
+export async function dueWeeks(pool: Pool, now: number): Promise<{ close: boolean; show: boolean }> {
+  const [ended, shown] = await Promise.all([weeksToClose(pool, now), selectShownWeeks(pool)]);
+  return { close: ended.length > 0, show: shown.length > 0 };
+}
+
 /**
  * Shows the open weeks of accounts whose publication is live as they stand now (decision A16), and takes back what is
  * shown of those whose publication no longer is.

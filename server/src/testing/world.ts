@@ -42,6 +42,7 @@ export const testConfig: Parameters<typeof startApp>[0] = {
   publicUrl: 'http://localhost',
   corsOrigins: [],
   rateLimit: 0,
+  answerCacheMb: 32,
 };
 
 /** `overrides` are settings other than those of testConfig; `now` is the service's clock. */

@@ -1,0 +1,71 @@
+// The service's own jobs, on its threads: weeks close on time, and live ones are shown while they are open.
+import { expect, onTestFinished, test } from 'vitest';
+import { changeAccount } from './accounts/accounts.ts';
+import { openLog } from './base/log.ts';
+import { inTransaction } from './db/db.ts';
+import { until } from './testing/until.ts';
+import { openWorld, type TestAccount, type World } from './testing/world.ts';
+import { noBrakes, person, unit } from './testing/organizations.ts';
+import { answer, importLines, question, round } from './testing/surveys.ts';
+
+const W = '2024-W47';
+const meanwhile = Date.parse('2024-11-20T12:00:00Z');
+const people = ['a', 'b', 'c', 'd', 'e'];
+
+/** A service at a time, in ms, that can be moved, with a company that was asked one question that week. */
+async function openSurvey() {
+  let now = meanwhile;
+  const world = await openWorld(openLog('error'), {}, () => now);
+  onTestFinished(() => world.close());
+  const acme = await world.account({ timezone: 'UTC' });
+  const users = people.map((name) => person(name, { accessInfo: { memberOf: ['top'] } }));
+  await acme.push({ settings: { ...noBrakes, validateOnly: false }, data: { groups: [unit('top')], users } });
+  await importLines(
+    world.pool,
+    acme.id,
+    [
+      question('mood', 1),
+      round(W, 'top', ['mood'], Object.fromEntries(people.map((name) => [name, ['top']]))),
+      ...people.map((name) => answer(W, 'top', name, 'mood', 4)),
+    ],
+    meanwhile,
+  );
+  return { world, acme, move: (to: string) => void (now = Date.parse(to)) };
+}
+
+async function answersShown({ request }: World, { token, groups }: TestAccount): Promise<number | undefined> {
+  const [group] = await groups();
+  const range = 'fromDate=2024-11-18&toDate=2024-11-24';
+  const path = `/v1/results?groupId=${group?.id}&${range}`;
+  type Values = Record<string, Record<string, Record<string, { answers: number }>>>;
+  const { body } = await request<{ values: Values[] }[]>('GET', path, { headers: { authorization: token } });
+  const [byGroup = {}] = Object.values(body[0]?.values[0] ?? {});
+  return byGroup[String(group?.id)]?.['2447']?.answers;
+}
+
+const run = ({ pool }: World, job: string) => pool`select graphile_worker.add_job(${job})`;
+
+test('a week is closed when it has ended, and not before', async () => {
+  const { world, acme, move } = await openSurvey();
+  const isClosed = async () => (await world.pool`select from weeks where closed_at is not null`).length === 1;
+  move('2024-11-24T23:59:59Z');
+  await run(world, 'close weeks');
+  await until(async () => (await world.pool`select from graphile_worker.jobs`).length === 0);
+  expect([await isClosed(), await answersShown(world, acme)]).toEqual([false, undefined]);
+  move('2024-11-25T00:00:00Z');
+  await run(world, 'close weeks');
+  await until(isClosed);
+  expect(await answersShown(world, acme)).toBe(5);
+});
+
+test('an open week is shown when publication is live, and taken back when it no longer is', async () => {
+  const { world, acme } = await openSurvey();
+  const publish = (publication: 'live' | 'weekly') =>
+    inTransaction(world.pool, (tx) => changeAccount(tx, acme.id, { publication }));
+  await publish('live');
+  await run(world, 'show live weeks');
+  expect(await until(() => answersShown(world, acme))).toBe(5);
+  await publish('weekly');
+  await run(world, 'show live weeks');
+  await until(async () => (await answersShown(world, acme)) === undefined);
+});
