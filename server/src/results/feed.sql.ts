@@ -107,14 +107,16 @@ export function selectQuestionFeed(
   );
 }
 
-/** All groups of the account and what they are called. */
+/** The groups of a scope, and what they are called. */
 export async function selectGroupWords(
   pool: Pool,
   accountId: AccountId,
+  scope: Scope,
 ): Promise<{ id: number; externalId: string | null; name: string }[]> {
   return pool<{ id: number; externalId: string | null; name: string }[]>`
-    select group_id as "id", external_id as "externalId", name as "name"
-    from   groups
-    where  account_id = ${accountId}
-    order  by group_id`;
+    with ${groupsIn(pool, accountId, scope)}
+    select g.group_id as "id", g.external_id as "externalId", g.name as "name"
+    from   scope s
+    join   groups g on g.account_id = ${accountId} and g.group_id = s.group_id
+    order  by g.group_id`;
 }

@@ -40,7 +40,7 @@ export async function tellFeed(
   const { accountId } = reader;
   const scope = await findScope(pool, accountId, { ...asked, beneath: true });
   const [groups, kpis, questions] = await Promise.all([
-    selectGroupWords(pool, accountId),
+    selectGroupWords(pool, accountId, scope),
     kpisOf(pool, accountId),
     questionsOf(pool, accountId),
   ]);

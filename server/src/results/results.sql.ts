@@ -2,7 +2,6 @@
 // gone from every answer at once.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, type Db, inBatches, type Pool } from '../db/db.ts';
-import type { Question } from '../questions/questions.ts';
 import type { Window } from './window.ts';
 
 /** The group asked for and, when wanted, all beneath it; without a group, all that there are. */
@@ -74,7 +73,10 @@ export const selectRates = (
 ): AsyncIterable<ValueRow[]> =>
   selectValues(pool, accountId, scope, pool`response_rates v where v.account_id = ${accountId}`, window);
 
-/** `values`: the table as v, and which of its rows are meant. */
+/**
+ * `values`: the table as v, and which of its rows are meant. They are looked up group by group, which `offset 0` says: a
+ * plan that is kept for all scopes would else read the rows of all groups, and all weeks there are.
+ */
 function selectValues(
   pool: Pool,
   accountId: AccountId,
@@ -90,7 +92,7 @@ function selectValues(
     cross  join lateral (
       select v.week, v.value
       from   ${values} and v.group_id = s.group_id
-        ${window ? pool`and v.week between ${window.first} and ${window.last}` : pool`order by v.week desc limit 1`}
+        ${window ? pool`and v.week between ${window.first} and ${window.last} offset 0` : pool`order by v.week desc limit 1`}
     ) v
     order  by s.group_id, v.week`,
     batch,
@@ -160,7 +162,8 @@ export function selectComments(
   );
 }
 
-export type AskedRow = { groupId: number; week: Week; questionIds: number[] };
+/** `questionIds`: ascending, as the inside of a JSON array; the driver takes far longer to read an array. */
+export type AskedRow = { groupId: number; week: Week; questionIds: string };
 
 /** What was asked of the groups, by group and week, open weeks included. */
 export function selectAsked(
@@ -174,7 +177,7 @@ export function selectAsked(
     with ${groupsIn(pool, accountId, scope)}
     select a.group_id     as "groupId",
            a.week         as "week",
-           a.question_ids as "questionIds"
+           array_to_string(a.question_ids, ',') as "questionIds"
     from   scope s
     join   asked a on a.account_id = ${accountId} and a.group_id = s.group_id
                   and a.week between ${first} and ${last}
@@ -238,34 +241,45 @@ export async function selectGroupRates(
     where  g.account_id = ${accountId} and g.group_id = ${groupId}`;
 }
 
-export type GroupResultRow = Omit<ResultRow, 'questionId' | 'groupId' | 'week'> & {
-  questionId: number | null;
-  week: Week;
-} & Pick<Question, 'type' | 'text' | 'translations' | 'options'>;
-
-/** Results of a group by question and week, with the questions. One row of nulls where there are none. */
+/** Results of a group by question and week; undefined: there is no such group. */
 export async function selectGroupResults(
   db: Db,
   accountId: AccountId,
   groupId: number,
   { first, last }: Window,
   questionIds: number[] | undefined,
-): Promise<GroupResultRow[]> {
-  return db<GroupResultRow[]>`
+): Promise<ResultRow[] | undefined> {
+  const rows = await db<(Omit<ResultRow, 'questionId'> & { questionId: number | null })[]>`
     select r.question_id  as "questionId",
+           g.group_id     as "groupId",
            r.week         as "week",
            r.value        as "value",
            r.answers      as "answers",
-           r.spread       as "spread",
-           q.type         as "type",
-           q.text         as "text",
-           q.translations as "translations",
-           q.options      as "options"
+           r.spread       as "spread"
     from   groups g
     left   join results r on r.account_id = ${accountId} and r.group_id = ${groupId}
                          and r.week between ${first} and ${last}
                          and ${questionIds ? db`r.question_id = any(${questionIds})` : true}
-    left   join questions q on q.account_id = ${accountId} and q.question_id = r.question_id
     where  g.account_id = ${accountId} and g.group_id = ${groupId}
     order  by r.question_id, r.week`;
+  return rows[0] && (rows.filter(({ questionId }) => questionId !== null) as ResultRow[]);
+}
+
+/** What was asked of a group, by week; undefined: there is no such group. */
+export async function selectGroupAsked(
+  db: Db,
+  accountId: AccountId,
+  groupId: number,
+  { first, last }: Window,
+): Promise<AskedRow[] | undefined> {
+  const rows = await db<{ groupId: number; week: Week | null; questionIds: string }[]>`
+    select g.group_id as "groupId",
+           a.week     as "week",
+           array_to_string(a.question_ids, ',') as "questionIds"
+    from   groups g
+    left   join asked a on a.account_id = ${accountId} and a.group_id = ${groupId}
+                       and a.week between ${first} and ${last}
+    where  g.account_id = ${accountId} and g.group_id = ${groupId}
+    order  by a.week`;
+  return rows[0] && (rows.filter(({ week }) => week !== null) as AskedRow[]);
 }

@@ -6,12 +6,14 @@ import type { AccountId, Pool } from '../db/db.ts';
 import { LongAnswer } from '../http/answers.ts';
 import { questionsOf } from '../questions/questions.ts';
 import {
+  type AskedRow,
   type CommentRow,
   type KpiHead,
   type ResultRow,
   type Scope,
   selectAsked,
   selectComments,
+  selectGroupAsked,
   selectGroupKpiValues,
   selectGroupRates,
   selectGroupResults,
@@ -117,17 +119,12 @@ export async function tellResults(
   const { questionIds, language, comments } = wanted;
   const window = asked.window ?? lastWeeks(dayIn(reader.timezone, asked.now));
   if (!asked.beneath && !comments) {
-    const groupId = idIn(asked.groupId);
-    const rows = await selectGroupResults(pool, accountId, groupId, window, questionIds);
-    if (!rows[0]) throw groupNotFound();
-    const questions = new Map<number, WordedQuestion>();
-    const results: ResultRow[] = [];
-    for (const { questionId, ...row } of rows) {
-      if (questionId === null) continue;
-      if (!questions.has(questionId)) questions.set(questionId, worded({ id: questionId, ...row }, language));
-      results.push({ questionId, groupId, ...row });
-    }
-    return textOf(resultPieces(inOneBatch(results), undefined, questions, wanted));
+    const [rows, words] = await Promise.all([
+      selectGroupResults(pool, accountId, idIn(asked.groupId), window, questionIds),
+      wordedQuestions(pool, accountId, language),
+    ]);
+    if (!rows) throw groupNotFound();
+    return textOf(resultPieces(inOneBatch(rows), undefined, words, wanted));
   }
   const [scope, questions] = await Promise.all([
     findScope(pool, accountId, asked),
@@ -178,22 +175,29 @@ export async function tellAsked(
 ): Promise<Told> {
   const { accountId } = reader;
   const window = asked.window ?? lastWeeks(dayIn(reader.timezone, asked.now));
-  const [scope, questions] = await Promise.all([
-    findScope(pool, accountId, asked),
-    wordedQuestions(pool, accountId, language),
-  ]);
-  return longAnswer(reader, asked, async function* () {
-    const met = new Set<number>();
-    yield '[{"askedquestions":[';
-    yield* nested(
-      leavesOf(selectAsked(pool, accountId, scope, window), ({ groupId, week, questionIds }) => {
-        for (const id of questionIds) met.add(id);
-        return [{ keys: [String(groupId), weekKey(week)], text: JSON.stringify(questionIds) }];
-      }),
-    );
-    const known = [...met].toSorted((a, b) => a - b).flatMap((id) => questions.get(id) ?? []);
-    yield `],"questions":${questionList(known)}}]`;
-  });
+  const words = wordedQuestions(pool, accountId, language);
+  if (!asked.beneath) {
+    const groupId = idIn(asked.groupId);
+    const [rows, questions] = await Promise.all([selectGroupAsked(pool, accountId, groupId, window), words]);
+    if (!rows) throw groupNotFound();
+    return textOf(askedPieces(inOneBatch(rows), questions));
+  }
+  const [scope, questions] = await Promise.all([findScope(pool, accountId, asked), words]);
+  return longAnswer(reader, asked, () => askedPieces(selectAsked(pool, accountId, scope, window), questions));
+}
+
+async function* askedPieces(rows: AsyncIterable<AskedRow[]>, questions: ReadonlyMap<number, WordedQuestion>) {
+  const met = new Set<string>(); // most groups are asked the same
+  yield '[{"askedquestions":[';
+  yield* nested(
+    leavesOf(rows, ({ groupId, week, questionIds }) => {
+      met.add(questionIds);
+      return [{ keys: [String(groupId), weekKey(week)], text: `[${questionIds}]` }];
+    }),
+  );
+  const ids = new Set([...met].flatMap((list) => list.split(',').map(Number)));
+  const known = [...ids].toSorted((a, b) => a - b).flatMap((id) => questions.get(id) ?? []);
+  yield `],"questions":${questionList(known)}}]`;
 }
 
 async function* leavesOf<T>(
