@@ -2,12 +2,19 @@
 // that was measured in the same run. Exit status 1 when a demand does not hold.
 import { benchData, smallPlan, wholePlan } from './data.ts';
 import { machine, type Row, table } from './measure.ts';
+import { benchSftp } from './sftp.ts';
+import { benchSheets } from './sheets.ts';
 import { benchSync } from './sync.ts';
 
 /** What a benchmark returns: its lines, and the version of PostgreSQL that it ran on. */
 export type Bench = (say: (progress: string) => void) => Promise<{ rows: Row[]; postgres: string }>;
 
-const benches: Record<string, Bench> = { sync: benchSync, data: benchData(wholePlan) };
+const benches: Record<string, Bench> = {
+  sync: benchSync,
+  data: benchData(wholePlan),
+  sheets: benchSheets,
+  sftp: benchSftp,
+};
 /** Those that are run only when they are named. */
 const trials: Record<string, Bench> = { 'data:small': benchData(smallPlan) };
 const all = { ...benches, ...trials };

@@ -75,6 +75,7 @@ export async function startService(): Promise<Service> {
     DATA_DIR: dataDir,
     LOG_LEVEL: 'warn',
     RATE_LIMIT: '0',
+    SFTP_PORT: '0',
     PATH: process.env['PATH'] ?? '',
   };
   const { address, child } = await startProcess(environment);

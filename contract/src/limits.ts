@@ -56,3 +56,8 @@ export const maxAttributeLength = 1_000;
 
 /** How long runs are kept, in days. */
 export const runRetentionDays = 400;
+
+/** The most rows, columns and characters in a cell of a sheet of a file. */
+export const maxSheetRows = 50_000;
+export const maxSheetColumns = 500;
+export const maxCellLength = 32_767;

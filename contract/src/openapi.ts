@@ -27,7 +27,7 @@ const interfaces: Record<
   upload: {
     title: 'Soundings upload interface',
     version: '0.1',
-    about: 'File upload and listing. This version of the service has no operation of it yet.',
+    about: 'Files of users and groups: they are uploaded, listed and processed, and cannot be downloaded.',
     operations: uploadOperations,
   },
 };
@@ -82,14 +82,23 @@ function describeOperation(operation: Operation, schemas: Json): Json {
       ...describeParameters('query', operation.query, schemas),
     ],
     ...(operation.body && {
-      requestBody: { required: true, content: json(named(operation.body, schemas)) },
+      requestBody: {
+        required: true,
+        content: { [operation.bodyType ?? 'application/json']: { schema: named(operation.body, schemas) } },
+      },
     }),
     responses: {
       200: { description: 'OK', content: contentOf(operation, schemas) },
       ...Object.fromEntries(
         Object.entries(operation.errors).map(([status, description]) => [
           status,
-          { description, content: json(named(Problem, schemas)) },
+          {
+            description,
+            content: {
+              ...json(named(Problem, schemas)),
+              ...(operation.interface === 'upload' && status === '400' && noBody),
+            },
+          },
         ]),
       ),
     },
@@ -114,12 +123,18 @@ function describeParameters(place: 'path' | 'query', schema: TSchema | undefined
 /** In a query a boolean is the text true or false. */
 const isFlag = (schema: TSchema & { enum?: unknown[] }) => JSON.stringify(schema.enum) === '["true","false"]';
 
-/** Lines are texts, no JSON document: the schema of the response is that of one line. */
+/** What the upload interface answers to whom it does not know (§7). */
+const noBody: Json = { 'text/plain': { schema: { type: 'string', maxLength: 0 } } };
+
+/** Lines are texts, no JSON document: the schema of the response is that of one line. A text is just that. */
 function contentOf({ response, contentTypes }: Operation, schemas: Json): Json {
-  const schema = named(response, schemas);
+  const schema = named(response, schemas) as Json;
   if (!contentTypes) return json(schema);
-  const description = `Lines; the schema ${(response as { title?: string }).title} says what each of them has.`;
-  return Object.fromEntries(contentTypes.map((type) => [type, { schema: { type: 'string', description } }]));
+  const { title } = response as { title?: string };
+  const text = title
+    ? { type: 'string', description: `Lines; the schema ${title} says what each of them has.` }
+    : schema;
+  return Object.fromEntries(contentTypes.map((type) => [type, { schema: text }]));
 }
 
 const json = (schema: unknown): Json => ({ 'application/json': { schema } });

@@ -22,6 +22,8 @@ export type Operation = {
   /** The query parameters: an object schema that allows nothing else (decision 6). */
   query: TSchema;
   body?: TSchema;
+  /** What the body is, where it is not JSON: a form, each of whose fields is one of `body`'s. */
+  bodyType?: 'multipart/form-data';
   /** The body of 200: JSON, or of the content types that `contentTypes` names. */
   response: TSchema;
   contentTypes?: string[];

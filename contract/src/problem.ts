@@ -11,6 +11,8 @@ export const Detail = Type.Object(
     externalId: Type.Optional(Type.String({ description: 'The user or group that the fault is about.' })),
     row: Type.Optional(Type.Integer({ description: 'The row of a file, counted from 1.' })),
     sheet: Type.Optional(Type.String({ description: 'The sheet of a file.' })),
+    column: Type.Optional(Type.String({ description: 'The header of the column of a file.' })),
+    value: Type.Optional(Type.String({ description: 'What stands in the cell of a file.' })),
     setting: Type.Optional(Type.String({ description: 'The setting whose limit is exceeded.' })),
     limit: Type.Optional(Type.Integer({ description: 'What the setting allows.' })),
     count: Type.Optional(Type.Integer({ description: 'What the request would do.' })),
@@ -60,7 +62,8 @@ export const detailTypes = {
   'duplicate key': 'An object of the body has the same key twice.',
   'invalid text': 'A text holds U+0000 or half of a surrogate pair.',
   'too deep': 'Arrays and objects of the body are nested too deep.',
-  'too many values': 'The body has more values (texts, numbers, objects, …) than allowed.',
+  'too many values':
+    'The body has more values (texts, numbers, objects, …) than allowed, or a file names more groups.',
 
   'wrong type': 'A value is of the wrong JSON type. Nothing is converted: "false" is not false.',
   'missing field': 'A required field is missing.',
@@ -101,6 +104,21 @@ export const detailTypes = {
   'question changed': 'A question that is there keeps its type and options.',
   'kpi not found': 'The account has no such KPI.',
   'invalid history': 'A line of a history file is not as it should be; the message names it.',
+
+  'file validation':
+    'A file that is not taken: its name, type or size, or how it was sent; the message says which.',
+  'file not found': 'The account has no such file.',
+  'file not processed': 'The file could not be processed; the message says why.',
+  'unreadable file': 'The content of a file cannot be read, or is larger than allowed.',
+  'unknown layout':
+    'No sheet of a file has the columns of users or of groups, or no rows beneath them. Of a sheet among others: a warning.',
+  'repeated column': 'Two columns of a sheet mean the same.',
+  'conflicting rows':
+    'Two rows speak of the same person or group, and do not agree. Of the name of a group among users: a warning.',
+  'unknown column': 'Warning: a column that is not known here; it is ignored.',
+  'number as text':
+    'Warning: an id or a phone number stands in the file as a number, so zeros at its beginning may be lost.',
+  'plan changed': 'What a held run would change is not what it was: send the file again.',
 
   'externalId taken': 'The account has a user or group with this externalId already.',
   'email taken': 'The account has a user with this e-mail address already.',

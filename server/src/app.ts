@@ -2,15 +2,17 @@
 import type { Config } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import type { Log } from './base/log.ts';
-import { callerOf } from './accounts/callers.ts';
+import { callerOf, senderOf } from './accounts/callers.ts';
 import { meterTokens } from './accounts/usage.ts';
 import { asFault, openPool, type Pool } from './db/db.ts';
 import { isMigrated, migrate } from './db/migrate.ts';
 import { openAnswerCache } from './http/cache.ts';
 import { serveDocuments } from './http/pages.ts';
-import { createServer, type Server } from './http/server.ts';
-import { type Jobs, startJobs } from './jobs/jobs.ts';
-import { runThread } from './jobs/threads.ts';
+import { createServer } from './http/server.ts';
+import { openSlots } from './http/slots.ts';
+import { type Jobs, startJobs, type Work } from './jobs/jobs.ts';
+import { runThread, type ThreadLimits } from './jobs/threads.ts';
+import { type Mailer, openMailer } from './mail/mail.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data.routes.ts';
 import { dueWeeks } from './results/publish.ts';
@@ -18,6 +20,14 @@ import { serveOrganization } from './sync/organization.routes.ts';
 import { openPushes } from './sync/pushes.ts';
 import { forgetOldRuns } from './sync/runs.ts';
 import type { WeeksWork } from './weeks.thread.ts';
+import type { FilesWork } from './files.thread.ts';
+import { type MailedReport, mailReport } from './files/mails.ts';
+import { openSftp, type SftpOptions, type SftpServer } from './files/sftp.ts';
+import { serveStorage } from './files/storage.routes.ts';
+import { forgetOldFiles, resumeFiles } from './files/store.ts';
+
+/** The settings that are not of the process or its database. */
+export type AppConfig = Omit<Config, 'dataDir' | 'databaseUrl' | 'logLevel' | 'shutdownSeconds'>;
 
 export type App = {
   /** Where it listens, such as http://127.0.0.1:8080. */
@@ -29,21 +39,30 @@ export type App = {
 };
 
 /**
+ * So many long answers are read at once, each on a connection of its own, and so many of one account: slow readers must
+ * keep nobody else from the database.
+ */
+const [longReads, longReadsOfAccount] = [6, 3];
+
+/**
  * Listens at once, answering 503 until the database is there and migrated: `databaseUrl` may still be under way,
  * so that nobody who asks early is refused the connection. `now` is the clock, in ms.
  */
 export async function startApp(
-  config: Omit<Config, 'dataDir' | 'databaseUrl' | 'logLevel' | 'shutdownSeconds'>,
+  config: AppConfig,
   databaseUrl: Promise<string>,
   log: Log,
   now: () => number = Date.now,
 ): Promise<App> {
   const pool = databaseUrl.then((url) => openPool(url, 10));
+  const reads = databaseUrl.then((url) => openPool(url, longReads));
   const pushes = databaseUrl.then((url) =>
     openPushes(new URL('pushes.thread.ts', import.meta.url), url, log),
   );
-  for (const opening of [pool, pushes]) opening.catch(() => {}); // start() tells why
+  for (const opening of [pool, reads, pushes]) opening.catch(() => {}); // start() tells why
+  const mailer = config.smtpUrl === undefined ? undefined : openMailer(config.smtpUrl, config.mailFrom);
   let jobs: Jobs | undefined;
+  let sftp: SftpServer | undefined;
   let isStarted = false;
   let isStopping = false;
 
@@ -53,35 +72,32 @@ export async function startApp(
     trustProxy: config.trustProxy,
     isStarted: () => isStarted,
     isReady: async () => isStarted && isMigrated(await pool),
-    authenticate: async (authorization, scope) => callerOf(await pool, authorization, scope),
+    authenticate: async (authorization, scope, address) =>
+      scope === 'files'
+        ? senderOf(await pool, authorization, address)
+        : callerOf(await pool, authorization, scope),
     count: meterTokens(pool, config.rateLimit, now, log),
     cache: openAnswerCache(config.answerCacheMb * 1e6),
+    slots: openSlots(longReads, longReadsOfAccount),
     now,
     corsOrigins: config.corsOrigins,
   });
   serveGroups(server, pool);
-  serveData(server, pool, now);
+  serveData(server, { pool, reads }, now);
   serveOrganization(server, pushes);
+  serveStorage(server, pool);
   serveDocuments(server.app, config.publicUrl);
-  const address = await listen(server, config);
+  const { host, port, sftpPort } = config;
+  const address = await orRefused(server.app.listen({ host, port }), { host, port, setting: 'PORT' });
 
   async function start(): Promise<void> {
     await whenReachable(await pool, log, () => isStopping);
     const applied = await migrate(await pool);
     if (applied.length > 0) log.info({ applied }, 'The database was migrated');
-    const recurring = [
-      { name: 'forget old runs', cron: '17 3 * * *', work: async () => forgetOldRuns(await pool) },
-      { name: 'show live weeks', cron: '* * * * *', work: () => onWeeks('show') },
-      { name: 'close weeks', cron: '*/5 * * * *', work: () => onWeeks('close') },
-    ];
-    jobs = await startJobs(await databaseUrl, recurring, log);
+    const work = workOf({ config, pool: await pool, databaseUrl: await databaseUrl, log, now, mailer });
+    jobs = await startJobs(await databaseUrl, work, log);
+    if (sftpPort !== 0) sftp = await serveSftp({ ...config, port: sftpPort, pool: await pool, log, now });
     isStarted = true;
-  }
-
-  async function onWeeks(work: WeeksWork['work']): Promise<void> {
-    const due = await dueWeeks(await pool, now());
-    const data: WeeksWork = { databaseUrl: await databaseUrl, work, now: now() };
-    if (due[work]) await runThread(new URL('weeks.thread.ts', import.meta.url), data);
   }
 
   const started = start();
@@ -93,21 +109,72 @@ export async function startApp(
       const deadline = Date.now() + seconds * 1000;
       await server.shutDown(seconds);
       await started.catch(() => {});
+      await sftp?.close(Math.max(0, (deadline - Date.now()) / 1000));
       await jobs?.stop();
+      mailer?.close();
       // Either may never have been opened: start() has told why.
       await (await pushes.catch(() => undefined))?.close(Math.max(0, (deadline - Date.now()) / 1000));
-      await (await pool.catch(() => undefined))?.end({ timeout: 5 });
+      const opened = await Promise.all([pool, reads].map((one) => one.catch(() => undefined)));
+      await Promise.all(opened.map((one) => one?.end({ timeout: 5 })));
     },
   };
 }
 
-async function listen(server: Server, { host, port }: Pick<Config, 'host' | 'port'>): Promise<string> {
+/** What the files of an account may take at once: a list of 20,000 people takes a fifth of it. */
+const filesLimits = { heapMb: 1024, milliseconds: 300_000 };
+
+type Parts = {
+  config: AppConfig;
+  pool: Pool;
+  databaseUrl: string;
+  log: Log;
+  now: () => number;
+  mailer: Mailer | undefined;
+};
+
+/** Everything that is done without a request: recurring, and when it is asked for. */
+function workOf({ config, pool, databaseUrl, log, now, mailer }: Parts): Work {
+  const onThread = (name: string, data: FilesWork | WeeksWork, limits?: ThreadLimits) =>
+    runThread(new URL(`${name}.thread.ts`, import.meta.url), data, limits);
+  const onWeeks = async (work: WeeksWork['work']) => {
+    const due = await dueWeeks(pool, now());
+    if (due[work]) await onThread('weeks', { databaseUrl, work, now: now() });
+  };
+  return {
+    recurring: [
+      { name: 'forget old runs', cron: '17 3 * * *', work: () => forgetOldRuns(pool) },
+      { name: 'forget old files', cron: '27 * * * *', work: () => forgetOldFiles(pool, config.fileDays) },
+      { name: 'resume files', cron: '* * * * *', work: () => resumeFiles(pool) },
+      { name: 'show live weeks', cron: '* * * * *', work: () => onWeeks('show') },
+      { name: 'close weeks', cron: '*/5 * * * *', work: () => onWeeks('close') },
+    ],
+    tasks: {
+      'process files': (payload) =>
+        onThread('files', { databaseUrl, ...(payload as { accountId: number }) }, filesLimits),
+      'mail file report': (payload) => mailReport(pool, mailer, payload as MailedReport, log),
+    },
+  };
+}
+
+async function serveSftp(options: SftpOptions): Promise<SftpServer> {
+  const { host, port, pool, log, trustProxy = [], now = Date.now } = options;
+  const opening = openSftp({ host, port, pool, log, trustProxy, now });
+  const sftp = await orRefused(opening, { host, port, setting: 'SFTP_PORT' });
+  log.info({ address: sftp.address }, 'SFTP is ready');
+  return sftp;
+}
+
+/** Says in words why nothing can listen there; `setting` is what gives the port. */
+async function orRefused<T>(
+  listening: Promise<T>,
+  { host, port, setting }: { host: string; port: number; setting: string },
+): Promise<T> {
   try {
-    return await server.app.listen({ host, port });
+    return await listening;
   } catch (error) {
     const reasons: Record<string, string> = {
-      EADDRINUSE: 'it is in use. Stop what listens there, or set PORT',
-      EACCES: 'the port is reserved. Set PORT to one from 1024 on',
+      EADDRINUSE: `it is in use. Stop what listens there, or set ${setting}`,
+      EACCES: `the port is reserved. Set ${setting} to one from 1024 on`,
       EADDRNOTAVAIL: 'this machine has no such address. Set HOST to one that it has',
       ENOTFOUND: 'there is no such name. Set HOST to an address of this machine',
     };

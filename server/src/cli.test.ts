@@ -41,6 +41,10 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
+/** A week that is open for long. */
+const aheadMonday = addWeeks(weekOf(dayIn('UTC', Date.now())), 20);
+const ahead = weekName(aheadMonday);
+
 type Ran = { status: number | null; out: string; err: string };
 type How = { input?: string; env?: Record<string, string>; program?: string[] };
 
@@ -653,26 +657,26 @@ describe('week close', () => {
 
   test('publishes the week that is named, and forgets its answers; the second time there is nothing to publish', async () => {
     const id = await surveyed();
-    await json(['history', 'import', '--account', id, await historyFile(pastSurvey('2999-W01'))]);
+    await json(['history', 'import', '--account', id, await historyFile(pastSurvey(ahead))]);
     expect(await publishedOf(id)).toEqual({});
-    const week = ['--week', '2999-W01'];
-    expect(await json(close(id, ...week))).toEqual({ week: '2999-W01', published: 1 });
-    expect(await publishedOf(id)).toEqual({ '2998-12-31': 6 });
+    const week = ['--week', ahead];
+    expect(await json(close(id, ...week))).toEqual({ week: ahead, published: 1 });
+    expect(await publishedOf(id)).toEqual({ [aheadMonday]: 6 });
     expect(await pool`select from answers where account_id = ${id}`).toHaveLength(0);
-    expect(await json(close(id, ...week))).toEqual({ week: '2999-W01', published: 0 });
+    expect(await json(close(id, ...week))).toEqual({ week: ahead, published: 0 });
     const { status, out, err } = await soundings(close(id, ...week));
     expect({ status, out, err }).toEqual({
       status: 0,
-      out: '2999-W01 had nothing to publish.\n',
+      out: `${ahead} is closed. Nothing was published now: it had closed before, or too few have answered.\n`,
       err: '',
     });
   });
 
   test('says in words how many figures were published', async () => {
     const id = await surveyed();
-    await json(['history', 'import', '--account', id, await historyFile(pastSurvey('2999-W01'))]);
-    const { out } = await soundings(close(id, '--week', '2999-W01'));
-    expect(out).toBe('2999-W01 is closed: 1 figures are published.\n');
+    await json(['history', 'import', '--account', id, await historyFile(pastSurvey(ahead))]);
+    const { out } = await soundings(close(id, '--week', ahead));
+    expect(out).toBe(`${ahead} is closed: 1 figures are published.\n`);
   });
 
   test('without a week: the last one that has ended', async () => {

@@ -12,10 +12,12 @@ import { asFault, inTransaction, openPool, type Pool } from './db/db.ts';
 import { openEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { describeDemo, makeDemo } from './demo/demo.ts';
+import { approveRun } from './files/process.ts';
+import { hostKeys } from './files/hostkeys.ts';
 import { importHistory } from './history/history.ts';
 import { createGroup, createUser, defineAttribute } from './people/people.ts';
-import { closeWeekNow } from './results/publish.ts';
-import { approveRun, listRuns } from './sync/runs.ts';
+import { closeWeekNow, forgetGroups, showLiveWeeks } from './results/publish.ts';
+import { listRuns } from './sync/runs.ts';
 
 type Values = Record<string, string | boolean | string[] | undefined>;
 type Command = {
@@ -64,22 +66,38 @@ const commands: Record<string, Command> = {
   'account set': {
     usage:
       '--account ID [--name N] [--timezone Z] [--language L] [--threshold K] [--publication weekly|live]\n' +
-      `    [--allow CIDR,…] [--apply-files true|false] ${limits.map((one) => `[--${one} N]`).join(' ')}\n` +
+      '    [--spread-threshold K|default] [--comment-threshold K|default]\n' +
+      '    [--allow CIDR,…] [--apply-files true|false] [--partial-files true|false]\n' +
+      '    [--create-groups-from-users true|false] [--notify EMAIL,…] [--notify-success true|false]\n' +
+      `    ${limits.map((one) => `[--${one} N]`).join(' ')}\n` +
       '    Changes the settings that are given. --publication live shows the figures of the open week as they stand:\n' +
-      '    whoever reads them often can tell single answers. --allow "" lets any address upload.',
+      '    whoever reads them often can tell single answers. --allow "" lets any address upload.\n' +
+      '    --partial-files true: a file only adds and updates, and removes nobody. --notify: who gets a mail about files\n' +
+      '    that are held or have faults.',
     options: {
       ...account,
       name: text,
       timezone: text,
       language: text,
       threshold: text,
+      'spread-threshold': text,
+      'comment-threshold': text,
       publication: text,
       allow: text,
       'apply-files': text,
+      'partial-files': text,
+      'create-groups-from-users': text,
+      notify: text,
+      'notify-success': text,
       ...Object.fromEntries(limits.map((one) => [one, text])),
     },
-    run: (pool, values) =>
-      inTransaction(pool, (tx) => changeAccount(tx, accountOf(values), settingsOf(values))),
+    run: async (pool, values) => {
+      const settings = settingsOf(values);
+      const changed = await inTransaction(pool, (tx) => changeAccount(tx, accountOf(values), settings));
+      // At once: what was shown of an open week must not stay for another minute.
+      if (settings.publication !== undefined) await showLiveWeeks(pool);
+      return changed;
+    },
     say: (settings: Account) => table(Object.entries(settings).map(([name, value]) => [name, String(value)])),
   },
   'token create': {
@@ -222,14 +240,20 @@ const commands: Record<string, Command> = {
       ]),
   },
   'run approve': {
-    usage: '--account ID --id R\n    Applies a held run.',
+    usage:
+      '--account ID --id R\n' +
+      '    Applies a held run: exactly the changes that were shown. Refused when something has changed since.',
     options: { ...account, id: text },
-    run: async (pool, values) => {
-      const id = needed(values, 'id');
-      await approveRun(pool, accountOf(values), id);
-      return { id };
-    },
-    say: ({ id }: { id: string }) => `Run ${id} is applied.`,
+    run: (pool, values) => approveRun(pool, accountOf(values), needed(values, 'id'), forgetGroups),
+    say: ({ message }: Awaited<ReturnType<typeof approveRun>>) => message,
+  },
+  'sftp hostkeys': {
+    usage:
+      '\n    The fingerprints by which SFTP clients know this installation. Makes the keys when there are none yet.',
+    options: {},
+    run: (pool) => hostKeys(pool),
+    say: (keys: Awaited<ReturnType<typeof hostKeys>>) =>
+      table(keys.map(({ kind, fingerprint }) => [kind, fingerprint])),
   },
   'history import': {
     usage:
@@ -238,8 +262,16 @@ const commands: Record<string, Command> = {
     options: account,
     positional: 'FILE',
     run: (pool, values) => importHistory(pool, accountOf(values), needed(values, 'FILE'), Date.now()),
-    say: ({ questions, kpis, rounds, answers, weeks }: Awaited<ReturnType<typeof importHistory>>) =>
-      `New: ${questions} questions, ${kpis} KPIs, ${rounds} rounds in ${weeks} weeks, ${answers} answers.`,
+    say: ({
+      questions,
+      kpis,
+      rounds,
+      answers,
+      weeks,
+      passedOver,
+    }: Awaited<ReturnType<typeof importHistory>>) =>
+      `New: ${questions} questions, ${kpis} KPIs, ${rounds} rounds in ${weeks} weeks, ${answers} answers.` +
+      (passedOver ? `\nPassed over: ${passedOver} answers of rounds that were there before.` : ''),
   },
   'week close': {
     usage:
@@ -254,7 +286,7 @@ const commands: Record<string, Command> = {
     say: ({ week, published }: { week: string; published: number }) =>
       published > 0
         ? `${week} is closed: ${published} figures are published.`
-        : `${week} had nothing to publish.`,
+        : `${week} is closed. Nothing was published now: it had closed before, or too few have answered.`,
   },
   demo: {
     usage:
@@ -292,16 +324,35 @@ async function accountCreate(pool: Pool, values: Values) {
   });
 }
 
+const ownThresholds = [
+  ['spread-threshold', 'spreadThreshold'],
+  ['comment-threshold', 'commentThreshold'],
+] as const;
+
+const switches = [
+  ['apply-files', 'applyFiles'],
+  ['partial-files', 'filesPartial'],
+  ['create-groups-from-users', 'createGroupsFromUsers'],
+  ['notify-success', 'notifySuccess'],
+] as const;
+
 function settingsOf(values: Values): Partial<AccountSettings> {
   const settings: Partial<AccountSettings> = {};
   if (values['name'] !== undefined) settings.name = String(values['name']);
   if (values['timezone'] !== undefined) settings.timezone = String(values['timezone']);
   if (values['language'] !== undefined) settings.language = String(values['language']);
   if (values['threshold'] !== undefined) settings.threshold = numberOf(values, 'threshold');
+  for (const [option, setting] of ownThresholds) {
+    const value = values[option];
+    if (value !== undefined) settings[setting] = value === 'default' ? null : numberOf(values, option);
+  }
   if (values['publication'] !== undefined)
     settings.publication = String(values['publication']) as 'weekly' | 'live';
   if (values['allow'] !== undefined) settings.allow = commaList(String(values['allow']));
-  if (values['apply-files'] !== undefined) settings.applyFiles = trueOrFalse(values, 'apply-files');
+  if (values['notify'] !== undefined) settings.notify = commaList(String(values['notify']));
+  for (const [option, setting] of switches) {
+    if (values[option] !== undefined) settings[setting] = trueOrFalse(values, option);
+  }
   for (const option of limits) {
     if (values[option] === undefined) continue;
     const setting = option.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());

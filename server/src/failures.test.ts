@@ -3,6 +3,7 @@
 import { openApiDocument } from '@soundings/contract/openapi.ts';
 import type { Report } from '@soundings/contract/organization.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
+import type { FileReport } from '@soundings/contract/storage.ts';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -14,7 +15,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createAccount } from './accounts/accounts.ts';
+import { changeAccount, createAccount } from './accounts/accounts.ts';
 import { createToken } from './accounts/tokens.ts';
 import { inTransaction, openPool, type Pool } from './db/db.ts';
 import { openEmbedded } from './db/embedded.ts';
@@ -97,6 +98,7 @@ async function start(dataDir: string, more: Record<string, string> = {}): Promis
     PATH: process.env['PATH'],
     DATA_DIR: dataDir,
     PORT: String(port),
+    SFTP_PORT: '0',
     LOG_LEVEL: 'warn',
     ...more,
   };
@@ -264,6 +266,43 @@ describe('the service is killed in the middle of a large push', () => {
     expect(await stateOf(pool, account.id)).toEqual(everything);
     second.child.kill('SIGTERM');
     expect(await second.exited).toBe(0);
+  });
+});
+
+describe('the service is killed in the middle of a file', () => {
+  test.each([
+    ['read', async () => {}],
+    ['applied', untilWaiting],
+  ])('while it is %s: after the restart it is applied, once, by itself', async (_, untilThen) => {
+    const first = await started(await newDataDir());
+    const pool = await connectionsTo(first);
+    const account = await newAccount(pool);
+    await inTransaction(pool, (tx) => changeAccount(tx, account.id, { maxUsersCreated: 20_000 }));
+    const { token } = await createToken(pool, account.id, { name: 'files', scopes: ['files'] });
+    const release = await holdMiddle(pool, account.id);
+    const rows = people(5_000).map((one) => `${one.externalId};${one.firstName};${one.lastName}`);
+    const form = new FormData();
+    form.append('file', new Blob([['EmployeeID;FirstName;LastName', ...rows].join('\n')]), 'users.csv');
+    const headers = { authorization: token };
+    const sent = await fetch(`${first.address}/v1/storage/uploadFile`, {
+      method: 'POST',
+      headers,
+      body: form,
+    });
+    expect([sent.status, await sent.text()]).toEqual([200, 'users.csv']);
+    await until(async () => (await stateOf(pool, account.id)).runs.length === 1);
+    await untilThen(pool);
+    first.child.kill('SIGKILL');
+    expect(await first.exited).toBe('SIGKILL');
+    await release();
+    const second = await started(first.dataDir);
+    const report = await until(async () => {
+      const answer = await fetch(`${second.address}/v1/storage/files/users.csv/report`, { headers });
+      const body = (await answer.json()) as FileReport;
+      return body.outcome !== 'waiting' && body;
+    });
+    expect(report).toMatchObject({ outcome: 'applied', summary: { users: { created: 5_000 } } });
+    expect(await stateOf(pool, account.id)).toMatchObject({ users: 5_000, runs: ['applied'] });
   });
 });
 

@@ -2,22 +2,12 @@
 // connection; those of different accounts do not.
 import { parentPort, workerData } from 'node:worker_threads';
 import { Fault } from './base/errors.ts';
-import { asFault, openPool, surviveLostConnections } from './db/db.ts';
+import { asFault, forWholeLists, openPool, surviveLostConnections } from './db/db.ts';
 import { forgetGroups } from './results/publish.ts';
 import type { Job, JobEnd } from './sync/pushes.ts';
 import { pushOrganization } from './sync/sync.ts';
 
-// Plans made when a table was small must not be kept for the day it is large: a push of 20,000 users took 29 s on a
-// connection that had taken small ones before. Ours are made anew; those of foreign-key checks, which PostgreSQL keeps,
-// must not be sequential scans.
-const pool = openPool((workerData as { databaseUrl: string }).databaseUrl, 8, {
-  prepare: false,
-  settings: {
-    enable_seqscan: 'off',
-    client_connection_check_interval: '10s', // or the lock of a killed service would be kept while it waits
-    lock_timeout: '60s', // then 503: the account is busy in another process
-  },
-});
+const pool = openPool((workerData as { databaseUrl: string }).databaseUrl, 8, forWholeLists);
 surviveLostConnections(() => {});
 const lastOf = new Map<number, Promise<void>>();
 

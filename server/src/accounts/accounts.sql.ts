@@ -8,6 +8,8 @@ export type AccountRow = {
   timezone: string;
   language: string;
   threshold: number;
+  spreadThreshold: number | null;
+  commentThreshold: number | null;
   publication: 'weekly' | 'live';
   allow: string[];
   applyFiles: boolean;
@@ -17,6 +19,10 @@ export type AccountRow = {
   maxGroupsCreated: number;
   maxGroupsUpdated: number;
   maxGroupsDeleted: number;
+  filesPartial: boolean;
+  createGroupsFromUsers: boolean;
+  notify: string[];
+  notifySuccess: boolean;
 };
 
 export type AccountSettings = Omit<AccountRow, 'id' | 'sftpUsername'>;
@@ -50,6 +56,8 @@ export async function selectAccount(db: Db, accountId: AccountId): Promise<Accou
            a.timezone            as "timezone",
            a.language            as "language",
            a.threshold           as "threshold",
+           a.spread_threshold    as "spreadThreshold",
+           a.comment_threshold   as "commentThreshold",
            a.publication         as "publication",
            a.allowed_addresses   as "allow",
            a.apply_files         as "applyFiles",
@@ -58,7 +66,11 @@ export async function selectAccount(db: Db, accountId: AccountId): Promise<Accou
            a.max_users_deleted   as "maxUsersDeleted",
            a.max_groups_created  as "maxGroupsCreated",
            a.max_groups_updated  as "maxGroupsUpdated",
-           a.max_groups_deleted  as "maxGroupsDeleted"
+           a.max_groups_deleted  as "maxGroupsDeleted",
+           a.files_partial       as "filesPartial",
+           a.create_groups_from_users as "createGroupsFromUsers",
+           a.notify_addresses    as "notify",
+           a.notify_success      as "notifySuccess"
     from   accounts a
     join   sftp_usernames s using (account_id)
     where  a.account_id = ${accountId}`;
@@ -76,6 +88,8 @@ export async function updateAccount(
            timezone           = ${account.timezone},
            language           = ${account.language},
            threshold          = ${account.threshold},
+           spread_threshold   = ${account.spreadThreshold},
+           comment_threshold  = ${account.commentThreshold},
            publication        = ${account.publication},
            allowed_addresses  = ${account.allow},
            apply_files        = ${account.applyFiles},
@@ -84,7 +98,11 @@ export async function updateAccount(
            max_users_deleted  = ${account.maxUsersDeleted},
            max_groups_created = ${account.maxGroupsCreated},
            max_groups_updated = ${account.maxGroupsUpdated},
-           max_groups_deleted = ${account.maxGroupsDeleted}
+           max_groups_deleted = ${account.maxGroupsDeleted},
+           files_partial      = ${account.filesPartial},
+           create_groups_from_users = ${account.createGroupsFromUsers},
+           notify_addresses   = ${account.notify},
+           notify_success     = ${account.notifySuccess}
     where  account_id = ${accountId}`;
 }
 
@@ -96,8 +114,12 @@ export async function lockAccountRow(tx: Transaction, accountId: AccountId): Pro
 
 /**
  * Whoever changes what an answer of the data interface may tell calls this, in the same transaction: answers that were
- * told before are no longer the newest.
+ * told before are no longer the newest. By the clock, so that a version never comes twice, not even when a backup is
+ * restored or another database takes the place of this one.
  */
 export async function raiseVersion(tx: Transaction, accountId: AccountId): Promise<void> {
-  await tx`update accounts set version = version + 1 where account_id = ${accountId}`;
+  await tx`
+    update accounts
+    set    version = greatest(version + 1, (extract(epoch from clock_timestamp()) * 1000000)::bigint)
+    where  account_id = ${accountId}`;
 }

@@ -1,5 +1,5 @@
 // Accounts and their settings, as an operator of the installation makes and changes them.
-import { isLanguage, isTimeZone } from '@soundings/contract/formats.ts';
+import { isEmail, isLanguage, isTimeZone } from '@soundings/contract/formats.ts';
 import {
   defaultThreshold,
   maxChangesCeiling,
@@ -49,7 +49,9 @@ export async function changeAccount(
   await lockAccount(tx, accountId);
   const account = await accountById(tx, accountId);
   refuseWrongSettings(changes);
-  await updateAccount(tx, accountId, { ...account, ...changes });
+  const changed = { ...account, ...changes };
+  refuseLowThresholds(changed);
+  await updateAccount(tx, accountId, changed);
   await raiseVersion(tx, accountId);
   return accountById(tx, accountId);
 }
@@ -76,7 +78,7 @@ function accountNotFound(accountId: AccountId): Fault {
 function refuseWrongSettings(settings: Partial<AccountSettings>): void {
   const details: Detail[] = [];
   const wrong = (path: string, message: string) => details.push({ type: 'invalid value', message, path });
-  const { name, timezone, language, threshold, publication, allow } = settings;
+  const { name, timezone, language, threshold, publication, allow, notify } = settings;
   if (name !== undefined && (name.trim() === '' || name.length > maxNameLength)) {
     wrong('name', `The name must have 1 to ${maxNameLength} characters.`);
   }
@@ -99,10 +101,26 @@ function refuseWrongSettings(settings: Partial<AccountSettings>): void {
     if (!isAddressRange(range))
       wrong('allow', `"${range}" is not an address or a range such as 192.0.2.0/24.`);
   }
+  for (const address of notify ?? []) {
+    if (!isEmail(address)) wrong('notify', `"${address}" is not an e-mail address.`);
+  }
   for (const [setting, value] of Object.entries(settings)) {
     if (!setting.startsWith('max') || isCount(value)) continue;
     wrong(setting, `${setting} must be a whole number from 0 to ${maxChangesCeiling}.`);
   }
+  if (details[0]) throw new Fault('invalid', 'invalid value', details[0].message, { details });
+}
+
+/** A distribution or a comment tells more than a mean: its threshold is no lower (P4). */
+function refuseLowThresholds({ threshold, spreadThreshold, commentThreshold }: AccountSettings): void {
+  const wrong = Object.entries({ spreadThreshold, commentThreshold }).filter(
+    ([, value]) => value !== null && !(Number.isInteger(value) && value >= threshold && value <= 2000),
+  );
+  const details = wrong.map(([path]) => ({
+    type: 'invalid value',
+    message: `${path} must be a whole number from ${threshold}, the threshold, to 2000.`,
+    path,
+  }));
   if (details[0]) throw new Fault('invalid', 'invalid value', details[0].message, { details });
 }
 

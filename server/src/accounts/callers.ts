@@ -1,11 +1,12 @@
-// Who asks: from the Authorization header to the account (§5, decision 2).
+// Who asks: from the Authorization header to the account (§5, decision 2), and for files from where (§5.4).
 import type { Scope } from '@soundings/contract/operation.ts';
 import { Fault } from '../base/errors.ts';
 import { isTokenShaped, tokenHash } from '../base/secrets.ts';
 import type { AccountId, Pool } from '../db/db.ts';
-import { selectValidToken, updateTokenUsed } from './tokens.sql.ts';
+import { isAllowed } from './allowlist.ts';
+import { selectValidToken, type TokenInUse, updateTokenUsed } from './tokens.sql.ts';
 
-/** Who asks; the account's time zone, and its version, which is raised by every write. */
+/** Who asks; the account's time zone, and its version, which is raised by whatever changes an answer. */
 export type Caller = { accountId: AccountId; tokenId: number; timezone: string; version: string };
 
 /**
@@ -14,6 +15,24 @@ export type Caller = { accountId: AccountId; tokenId: number; timezone: string; 
  * unauthenticated in the same words for every reason, forbidden when the token lacks the scope.
  */
 export async function callerOf(pool: Pool, authorization: string | undefined, scope: Scope): Promise<Caller> {
+  return withScope(await validToken(pool, authorization), scope);
+}
+
+/** The same for who sends files, from an address. Throws also a Fault, unauthenticated, when it is not an allowed one. */
+export async function senderOf(
+  pool: Pool,
+  authorization: string | undefined,
+  address: string,
+): Promise<Caller> {
+  const found = await validToken(pool, authorization);
+  if (!isAllowed(found.allow, address)) {
+    const message = `The account takes no files from the address ${address}.`;
+    throw new Fault('unauthenticated', 'invalid token', message);
+  }
+  return withScope(found, 'files');
+}
+
+async function validToken(pool: Pool, authorization: string | undefined): Promise<TokenInUse> {
   const token = authorization?.replace(/^bearer +/i, '').trim() ?? '';
   const found = isTokenShaped(token) ? await selectValidToken(pool, tokenHash(token)) : undefined;
   if (!found) {
@@ -24,9 +43,12 @@ export async function callerOf(pool: Pool, authorization: string | undefined, sc
     );
   }
   if (found.stale) await updateTokenUsed(pool, found.accountId, found.tokenId).catch(() => {});
-  if (!found.scopes.includes(scope)) {
+  return found;
+}
+
+function withScope({ scopes, accountId, tokenId, timezone, version }: TokenInUse, scope: Scope): Caller {
+  if (!scopes.includes(scope)) {
     throw new Fault('forbidden', 'missing scope', `The token lacks the scope ${scope}. Use one that has it.`);
   }
-  const { accountId, tokenId, timezone, version } = found;
   return { accountId, tokenId, timezone, version };
 }

@@ -57,6 +57,7 @@ export type TokenInUse = {
   stale: boolean;
   timezone: string;
   version: string;
+  allow: string[];
 };
 
 /** The valid token with this hash, and its account; `stale` when its time of use is more than a minute old. */
@@ -67,7 +68,8 @@ export async function selectValidToken(db: Db, hash: Buffer): Promise<TokenInUse
            t.scopes     as "scopes",
            coalesce(t.last_used_at < now() - interval '1 minute', true) as "stale",
            a.timezone   as "timezone",
-           a.version    as "version"
+           a.version    as "version",
+           a.allowed_addresses as "allow"
     from   token_hashes h
     join   tokens t on t.account_id = h.account_id and t.token_id = h.token_id
     join   accounts a on a.account_id = h.account_id

@@ -45,6 +45,10 @@ describe('the defaults', () => {
     corsOrigins: [],
     rateLimit: 600,
     answerCacheMb: 32,
+    sftpPort: 2222,
+    fileDays: 30,
+    smtpUrl: undefined,
+    mailFrom: 'Soundings <soundings@localhost>',
     logLevel: 'info',
     shutdownSeconds: 60,
   };
@@ -115,6 +119,14 @@ describe('the values', () => {
     ['RATE_LIMIT', '-1'],
     ['RATE_LIMIT', '1e3'],
     ['RATE_LIMIT', 'none'],
+    ['SFTP_PORT', '65536'],
+    ['FILE_DAYS', 'a month'],
+    ['MAIL_FROM', 'Soundings'],
+    ['MAIL_FROM', 'soundings@'],
+    ['MAIL_FROM', 'a@example.com, b@example.com'],
+    ['MAIL_FROM', 'a@example.com\r\nBcc: b@example.com'],
+    ['MAIL_FROM', 'Sound\nings <soundings@example.com>'],
+    ['MAIL_FROM', '"Sound"ings" <soundings@example.com>'],
     ['TRUST_PROXY', 'proxy.example.com'],
     ['TRUST_PROXY', '10.0.0.0/33'],
     ['TRUST_PROXY', 'true'],
@@ -163,6 +175,10 @@ describe('NAME_FILE', () => {
       CORS_ORIGINS: 'https://a.example',
       RATE_LIMIT: '5',
       ANSWER_CACHE_MB: '5',
+      SFTP_PORT: '22',
+      FILE_DAYS: '7',
+      SMTP_URL: 'smtp://u:p@mail.example.com',
+      MAIL_FROM: 'hr@example.com',
       LOG_LEVEL: 'warn',
       SHUTDOWN_SECONDS: '9',
     };
@@ -237,6 +253,57 @@ describe('PUBLIC_URL', () => {
       'https://surveys.example.com',
     );
     expect(readConfig({ PUBLIC_URL: 'https://x.example/base/' }).publicUrl).toBe('https://x.example/base');
+  });
+});
+
+describe('SMTP_URL', () => {
+  test.each([
+    'smtp://mail.example.com',
+    'smtps://mail.example.com:465/',
+    'smtp://user:p%40ss%25word@mail.example.com:587',
+    'smtp://relay:25?insecure',
+    'smtp://[::1]:1025',
+  ])('%s is taken as it stands', (url) => {
+    expect(readConfig({ SMTP_URL: url }).smtpUrl).toBe(url);
+  });
+
+  test.each([
+    'mail.example.com',
+    'smtp:mail.example.com',
+    'http://mail.example.com',
+    'smtp://',
+    'smtp://user@mail.example.com',
+    'smtp://:hunter2@mail.example.com',
+    'smtp://user:hunter2%@mail.example.com',
+    'smtp://user:hunter2/x@mail.example.com',
+    'smtp://user:hunter2#x@mail.example.com',
+    'smtp://user:hunter2@mail.example.com/inbox',
+    'smtp://user:hunter2@mail.example.com?secure=false',
+    'smtp://user:hunter2@mail.example.com:99999',
+  ])('%s is refused without being repeated, and with what would be right', (url) => {
+    const [fault] = faultsOf({ SMTP_URL: url });
+    expect(fault).toMatch(/^SMTP_URL is not an address such as smtp:.*%25/);
+    expect(fault).not.toContain('hunter2');
+  });
+});
+
+describe('MAIL_FROM', () => {
+  const mailFrom = (env: Environment) => readConfig(env).mailFrom;
+
+  test.each([
+    'hr@example.com',
+    'Soundings <hr@example.com>',
+    '"Acme, HR" <hr@example.com>',
+    'Åsa <hr@exämple.se>',
+  ])('%s is taken as it stands', (from) => expect(mailFrom({ MAIL_FROM: from })).toBe(from));
+
+  test('is soundings@ the host of PUBLIC_URL unless given; an address of the Internet is no host', () => {
+    expect(mailFrom({ PUBLIC_URL: 'https://surveys.example.com:8443/x' })).toBe(
+      'Soundings <soundings@surveys.example.com>',
+    );
+    for (const url of ['https://192.0.2.1', 'https://[2001:db8::1]', 'mailto:someone']) {
+      expect(mailFrom({ PUBLIC_URL: url })).toBe('Soundings <soundings@localhost>');
+    }
   });
 });
 

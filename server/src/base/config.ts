@@ -1,11 +1,24 @@
 // The settings of an installation: one table. Nothing else reads the environment; values are handed down.
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { isAddressRange } from './addresses.ts';
 import { Fault } from './errors.ts';
+import { isLoopback, mailboxOf, smtpServerOf } from './smtp.ts';
 
 type Setting = {
   name: string;
-  kind: 'text' | 'port' | 'seconds' | 'switch' | 'level' | 'url' | 'addresses' | 'origins' | 'count';
+  kind:
+    | 'text'
+    | 'port'
+    | 'seconds'
+    | 'switch'
+    | 'level'
+    | 'url'
+    | 'addresses'
+    | 'origins'
+    | 'count'
+    | 'smtp'
+    | 'mailbox';
   fallback: string;
   secret?: true;
   sentence: string;
@@ -66,6 +79,33 @@ export const settings = [
       'How many megabytes of answers of the data interface are kept in memory, to be sent again while nothing has changed; 0: none.',
   },
   {
+    name: 'SFTP_PORT',
+    kind: 'port',
+    fallback: '2222',
+    sentence: 'The port of the SFTP interface; 0: off.',
+  },
+  {
+    name: 'FILE_DAYS',
+    kind: 'count',
+    fallback: '30',
+    sentence: 'How many days uploaded files, and what is held of them, are kept after they were processed.',
+  },
+  {
+    name: 'SMTP_URL',
+    kind: 'smtp',
+    fallback: '',
+    secret: true,
+    sentence:
+      'The mail server, such as `smtp://user:password@mail.example.com:587`, or `smtps://` for TLS from the first byte on. TLS and a certificate that holds are demanded, unless the server is on loopback or the address ends in `?insecure`. Default: no mail is sent.',
+  },
+  {
+    name: 'MAIL_FROM',
+    kind: 'mailbox',
+    fallback: '',
+    sentence:
+      'Who mail comes from, such as `Soundings <soundings@example.com>`. Default: soundings@ the host of PUBLIC_URL.',
+  },
+  {
     name: 'LOG_LEVEL',
     kind: 'level',
     fallback: 'info',
@@ -92,6 +132,10 @@ export type Config = {
   corsOrigins: string[];
   rateLimit: number;
   answerCacheMb: number;
+  sftpPort: number;
+  fileDays: number;
+  smtpUrl: string | undefined;
+  mailFrom: string;
   logLevel: LogLevel;
   shutdownSeconds: number;
 };
@@ -123,6 +167,8 @@ export function readConfig(env: Environment): Config {
     );
   }
   const shownHost = value.HOST.includes(':') ? `[${value.HOST}]` : value.HOST;
+  const listensAt = `${tls ? 'https' : 'http'}://${shownHost}:${value.PORT}`;
+  const publicUrl = (value.PUBLIC_URL || listensAt).replace(/\/+$/, '');
   return {
     host: value.HOST,
     port: Number(value.PORT),
@@ -130,13 +176,14 @@ export function readConfig(env: Environment): Config {
     databaseUrl: value.DATABASE_URL || undefined,
     tls,
     trustProxy,
-    publicUrl: (value.PUBLIC_URL || `${tls ? 'https' : 'http'}://${shownHost}:${value.PORT}`).replace(
-      /\/+$/,
-      '',
-    ),
+    publicUrl,
     corsOrigins: listOf(value.CORS_ORIGINS),
     rateLimit: Number(value.RATE_LIMIT),
     answerCacheMb: Number(value.ANSWER_CACHE_MB),
+    sftpPort: Number(value.SFTP_PORT),
+    fileDays: Number(value.FILE_DAYS),
+    smtpUrl: value.SMTP_URL || undefined,
+    mailFrom: value.MAIL_FROM || `Soundings <soundings@${mailHostOf(publicUrl)}>`,
     logLevel: value.LOG_LEVEL as LogLevel,
     shutdownSeconds: Number(value.SHUTDOWN_SECONDS),
   };
@@ -190,6 +237,12 @@ function unlike(kind: Setting['kind'], value: string): string | undefined {
         : '* or a list of origins, such as https://example.com, separated by commas';
     case 'count':
       return /^\d{1,6}$/.test(value) ? undefined : 'a number (0 to 999999)';
+    case 'smtp':
+      return smtpServerOf(value)
+        ? undefined
+        : 'an address such as smtp://user:password@mail.example.com:587 (in user and password, write % as %25, / as %2F, @ as %40)';
+    case 'mailbox':
+      return mailboxOf(value) ? undefined : 'an address such as Soundings <soundings@example.com>';
     case 'text':
       return undefined;
   }
@@ -221,6 +274,8 @@ function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+/** The host that mail is sent from: an address of the Internet is none. */
+function mailHostOf(publicUrl: string): string {
+  const host = URL.parse(publicUrl)?.hostname ?? '';
+  return isIP(host) === 0 && mailboxOf(`soundings@${host}`) ? host : 'localhost';
 }

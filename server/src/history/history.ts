@@ -1,6 +1,6 @@
 // Brings past surveys in from a file (docs/history.md), through the same rounds, answers and publication as live asking.
 // One transaction: a fault names its line, and then nothing is imported.
-import { type Week, weekName } from '@soundings/contract/weeks.ts';
+import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
 import { type Answer, copyAnswers } from '../answers/answers.ts';
 import { Fault } from '../base/errors.ts';
@@ -21,6 +21,7 @@ import { closeWeek } from '../results/publish.ts';
 import {
   type AskedPerson,
   hasEnded,
+  lockSurvey,
   membersNow,
   openRound,
   openWeek,
@@ -41,7 +42,15 @@ import {
 } from './lines.ts';
 
 /** How many of each were new: a file that is imported again has none. */
-export type Imported = { questions: number; kpis: number; rounds: number; answers: number; weeks: number };
+export type Imported = {
+  questions: number;
+  kpis: number;
+  rounds: number;
+  answers: number;
+  weeks: number;
+  /** Answers of rounds that were there before, if there are any: they are not imported again, nor compared. */
+  passedOver?: number;
+};
 
 /** What the lines refer to. */
 type Scene = {
@@ -49,6 +58,8 @@ type Scene = {
   parents: Map<number, number | null>;
   questions: Map<string, Question & { optionIds: Set<string> }>;
   rounds: Map<string, ImportedRound>;
+  /** No round may be later: it would stay open for ever. */
+  lastWeek: Week;
   /** The weeks that this import has opened, with the keys of their people's numbers. */
   weeks: Map<Week, Buffer>;
   /** Numbers that were made, of the weeks met last. */
@@ -69,9 +80,11 @@ export async function importHistory(
 ): Promise<Imported> {
   const { timezone } = await accountById(pool, accountId);
   return inTransaction(pool, async (tx) => {
+    // First, as those do who close or show a week: they and we would wait for each other.
+    await lockSurvey(tx, accountId);
     await lockAccount(tx, accountId);
     const defined = await importDefinitions(tx, accountId, path);
-    const scene = await sceneOf(tx, accountId);
+    const scene = await sceneOf(tx, accountId, addWeeks(weekOf(dayIn(timezone, now)), 53));
     const rounds = await importRounds(tx, accountId, path, scene);
     const answers = await importAnswers(tx, accountId, path, scene);
     for (const week of [...scene.weeks.keys()].toSorted()) {
@@ -79,7 +92,7 @@ export async function importHistory(
       if (hasEnded(week, timezone, now)) await closeWeek(tx, accountId, week);
     }
     await raiseVersion(tx, accountId);
-    return { ...defined, rounds, answers, weeks: scene.weeks.size };
+    return { ...defined, rounds, ...answers, weeks: scene.weeks.size };
   });
 }
 
@@ -159,7 +172,7 @@ async function importDefinitions(
   return { questions: changed, kpis: await defineKpis(tx, accountId, wanted) };
 }
 
-async function sceneOf(tx: Transaction, accountId: AccountId): Promise<Scene> {
+async function sceneOf(tx: Transaction, accountId: AccountId, lastWeek: Week): Promise<Scene> {
   const groups = await selectGroupNames(tx, accountId);
   const questions = await questionsOf(tx, accountId);
   const rounds = await roundsOf(tx, accountId);
@@ -178,6 +191,7 @@ async function sceneOf(tx: Transaction, accountId: AccountId): Promise<Scene> {
         { questionIds, respondents: undefined },
       ]),
     ),
+    lastWeek,
     weeks: new Map(),
     numbers: new Map(),
   };
@@ -210,6 +224,7 @@ async function importRound(
   scene: Scene,
 ): Promise<boolean> {
   const { week } = line;
+  if (week > scene.lastWeek) throw faultAt(number, `The week ${weekName(week)} is more than a year ahead.`);
   const groupId = atLine(number, () => groupOf(line.group, scene));
   const questionIds = line.questions
     .map((key) => {
@@ -269,14 +284,15 @@ async function importAnswers(
   accountId: AccountId,
   path: string,
   scene: Scene,
-): Promise<number> {
-  let count = 0;
+): Promise<{ answers: number; passedOver?: number }> {
+  let [count, passedOver] = [0, 0];
   async function* answers(): AsyncGenerator<Answer[]> {
     for await (const entries of entriesOf(path, ['answer'])) {
       const batch = entries
         .map(({ number, line }) => atLine(number, () => answerOf(line, scene)))
         .filter((answer) => answer !== undefined);
       count += batch.length;
+      passedOver += entries.length - batch.length;
       yield batch;
     }
   }
@@ -285,7 +301,7 @@ async function importAnswers(
   } catch (error) {
     throw (error as { code?: string }).code === '23505' ? await secondAnswer(path, error, scene) : error;
   }
-  return count;
+  return { answers: count, ...(passedOver > 0 && { passedOver }) };
 }
 
 /** Undefined when its round was there before. */

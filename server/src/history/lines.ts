@@ -112,6 +112,10 @@ function optionsOf(value: JsonValue | undefined, wanted: boolean): Option[] {
 function readKpi(value: JsonObject): KpiLine {
   refuseUnknown(value, ['id', 'name', 'imageURL', 'questions']);
   const imageUrl = value['imageURL'] === undefined ? null : textOf(value, 'imageURL', maxCommentLength);
+  // Whoever reads the KPI shows the picture: nothing that a page would execute.
+  if (imageUrl !== null && !(/^https?:\/\//i.test(imageUrl) && URL.canParse(imageUrl))) {
+    throw new LineFault('imageURL must be an address that begins with https:// or http://.');
+  }
   const kpi = {
     id: textOf(value, 'id', maxNameLength),
     name: textOf(value, 'name', maxNameLength),

@@ -16,6 +16,7 @@ import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 import { LongAnswer } from './answers.ts';
 import { openAnswerCache } from './cache.ts';
 import { type Ask, createServer } from './server.ts';
+import { openSlots } from './slots.ts';
 
 let world: World;
 let account: TestAccount;
@@ -44,7 +45,12 @@ type Handler = (ask: Ask) => Promise<unknown>;
 type Got = { status: number; headers: IncomingHttpHeaders; bytes: Buffer };
 
 /** A server with the one operation, and a way to ask it for the very bytes. */
-async function open(handler: Handler, corsOrigins: string[] = [], cache = openAnswerCache(0)) {
+async function open(
+  handler: Handler,
+  corsOrigins: string[] = [],
+  cache = openAnswerCache(0),
+  slots = openSlots(9, 9),
+) {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'trace', base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
   const server = createServer({
@@ -54,6 +60,7 @@ async function open(handler: Handler, corsOrigins: string[] = [], cache = openAn
     authenticate: (authorization, scope) => callerOf(world.pool, authorization, scope),
     count: async () => {},
     cache,
+    slots,
     now: Date.now,
     corsOrigins,
     isStarted: () => true,
@@ -397,6 +404,24 @@ describe('a long answer', () => {
     for (let i = 0; i < 3; i++) expect((await ask({}, 'GET', `${path}?size=1`)).status).toBe(200);
     expect(begun).toBe(0);
     expect(lines.filter(({ level }) => Number(level) > 30)).toEqual([]);
+  });
+
+  test('takes a slot until it is read, or its client goes: beyond those of an account others wait, then get 503', async () => {
+    const { begin, ask } = await open(
+      async () => new LongAnswer('1', () => piecesOf(Number.POSITIVE_INFINITY)),
+      [],
+      openAnswerCache(0),
+      openSlots(2, 1, 50),
+    );
+    const reading = await begin();
+    const late = await ask();
+    expect([late.status, late.headers['retry-after']]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+    const other = await begin({ authorization: (await world.account()).token });
+    expect(other.statusCode).toBe(200);
+    reading.destroy();
+    const next = await begin();
+    expect(next.statusCode).toBe(200);
+    for (const one of [other, next]) one.destroy();
   });
 
   const failing = (after: number) =>

@@ -9,6 +9,7 @@ import { asFault } from '../db/db.ts';
 import type { SentAnswer } from './cache.ts';
 import { acceptedEncoding, type Encoding, pack, packer } from './encoding.ts';
 import { vary } from './origins.ts';
+import type { Slots } from './slots.ts';
 
 /** Bytes up to which an answer fits a packet anyhow, and is not packed. */
 const smallBytes = 1024;
@@ -32,6 +33,9 @@ export class LongAnswer {
     this.pieces = pieces;
   }
 }
+
+/** What an answer is worth to us: bytes a second, on an average that begins after a minute. Slower readers are let go. */
+const leastBytesPerSecond = 16_384;
 
 /** Takes what was sent, to keep it; `largest`: of at most so many bytes. */
 export type Keep = { add: (answer: SentAnswer) => void; largest: number };
@@ -68,16 +72,16 @@ export function sendAgain(
 export function sendLong(
   request: FastifyRequest,
   reply: FastifyReply,
-  log: Log,
-  keep: Keep,
+  { log, keep, slots }: { log: Log; keep: Keep; slots: Slots },
   { tag, pieces }: LongAnswer,
 ): FastifyReply {
   // With the account: two tokens may ask from one browser, which keeps what it has by address alone.
-  const etag = etagOf(`${request.caller?.accountId}\n${tag}`);
+  const { accountId } = request.caller as { accountId: number };
+  const etag = etagOf(`${format}\n${accountId}\n${tag}`);
   if (announce(request, reply, etag)) return reply.code(304).send();
   const encoding = settleEncoding(request, withType(reply));
   if (request.method === 'HEAD' || reply.raw.destroyed) return reply.send(); // destroyed: the client has gone
-  const source = Readable.from(pieces(), { objectMode: false });
+  const source = Readable.from(inSlot(slots, accountId, pieces), { objectMode: false });
   const sent = new Sent(keep.largest, (bytes) => keep.add({ etag, headers: traitsOf(reply), bytes }));
   const packing = packer(encoding);
   // A failure of the source fails what comes after it.
@@ -94,10 +98,20 @@ export function sendLong(
   return reply.send(body);
 }
 
+async function* inSlot(slots: Slots, accountId: number, pieces: () => AsyncIterable<string>) {
+  const release = await slots.take(accountId);
+  try {
+    yield* pieces();
+  } finally {
+    release();
+  }
+}
+
 /** What goes through, held until its end, unless it is larger than `largest` bytes. */
 class Sent extends Transform {
   private readonly largest: number;
   private readonly onWhole: (bytes: Buffer) => void;
+  private readonly begun = performance.now();
   private chunks: Buffer[] = [];
   private length = 0;
 
@@ -107,7 +121,13 @@ class Sent extends Transform {
     this.onWhole = onWhole;
   }
 
-  override _transform(chunk: Buffer, _encoding: string, done: (error: null, chunk: Buffer) => void): void {
+  override _transform(
+    chunk: Buffer,
+    _encoding: string,
+    done: (error: Error | null, chunk?: Buffer) => void,
+  ): void {
+    const allowed = stallPatience + (this.length / leastBytesPerSecond) * 1000;
+    if (performance.now() - this.begun > allowed) return done(new Error('The client reads too slowly.'));
     this.length += chunk.length;
     if (this.length <= this.largest) this.chunks.push(chunk);
     else this.chunks = [];
@@ -134,6 +154,9 @@ export function withoutTraits(reply: FastifyReply): FastifyReply {
     reply.removeHeader(name);
   return reply;
 }
+
+/** Raised when answers of the same content are written otherwise: a client that has the old bytes must not get 304. */
+const format = 1;
 
 /** Weak: one for all encodings of the same content. */
 function etagOf(content: Buffer | string): string {

@@ -4,7 +4,7 @@ import { dataOperations } from '@soundings/contract/data.ts';
 import type { InterfaceName, Operation, Scope } from '@soundings/contract/operation.ts';
 import { scopes } from '@soundings/contract/operation.ts';
 import { organizationOperations } from '@soundings/contract/organization.ts';
-import { uploadOperations } from '@soundings/contract/storage.ts';
+import { getFileReport, uploadFile, uploadOperations } from '@soundings/contract/storage.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createToken, revokeToken } from '../accounts/tokens.ts';
 import { openLog } from '../base/log.ts';
@@ -22,7 +22,7 @@ type Side = {
   /** What the requests of this account name. */
   named: Named;
 };
-type Named = { groupId: number; kpiId: string };
+type Named = { groupId: number; kpiId: string; file: string };
 const kinds: Kind[] = [...scopes, 'all', 'none', 'unknown', 'revoked', 'expired'];
 const operations: Operation[] = [...dataOperations, ...organizationOperations, ...uploadOperations];
 const names = { one: 'Zinnia', other: 'Quartz' };
@@ -71,7 +71,7 @@ beforeAll(async () => {
     expect((await account.push(organizationOf(word))).status).toBe(200);
     await importLines(world.pool, account.id, surveyOf(word));
     const top = (await account.groups()).find(({ name }) => name === `${word} top`);
-    const named = { groupId: top?.id as number, kpiId: `${word}-kpi` };
+    const named = { groupId: top?.id as number, kpiId: `${word}-kpi`, file: `${word}.csv` };
     const made = (expires?: string) =>
       createToken(world.pool, account.id, { name: word, scopes: [...scopes], ...(expires && { expires }) });
     const [revoked, expired] = [await made(), await made('2020-01-01')];
@@ -86,28 +86,37 @@ beforeAll(async () => {
       revoked: revoked.token,
       expired: expired.token,
     };
+    expect((await ask(uploadFile, account.token, named)).status).toBe(200);
     return { account, tokens, named };
   };
   sides = { one: await side(names.one), other: await side(names.other) };
 });
-afterAll(() => world.close());
+afterAll(async () => {
+  // The stop would wait until the files are processed; what becomes of them is of no matter here.
+  await world.pool`update files set processed_at = now() where processed_at is null`;
+  await world.close();
+});
 
 /** The address with everything that the operation can tell. */
-function addressOf({ path, query }: Operation, { groupId, kpiId }: Named): string {
+function addressOf({ path, query }: Operation, { groupId, kpiId, file }: Named): string {
   const { properties } = query as unknown as { properties: object };
   const wanted = { groupId, includeSubgroups: true, includeComments: true };
   const parameters = Object.entries(wanted)
     .filter(([name]) => Object.hasOwn(properties, name))
     .map(([name, value]) => `${name}=${value}`);
-  return `${path.replace('{kpiId}', kpiId)}?${parameters.join('&')}`;
+  return `${path.replace('{kpiId}', kpiId).replace('{name}', file)}?${parameters.join('&')}`;
 }
 
 async function ask(operation: Operation, token: string | undefined, named: Named, body: unknown = {}) {
+  const isJson = operation.method === 'POST' && !operation.bodyType;
   const headers = {
     ...(token !== undefined && { authorization: token }),
-    ...(operation.method === 'POST' && { 'content-type': 'application/json' }),
+    ...(isJson && { 'content-type': 'application/json' }),
   };
-  const init = operation.method === 'POST' ? { headers, body: JSON.stringify(body) } : { headers };
+  const form = new FormData();
+  form.append('file', new File([named.file], named.file));
+  const sent = isJson ? JSON.stringify(body) : form;
+  const init = operation.method === 'POST' ? { headers, body: sent } : { headers };
   const answered = await world.request(operation.method, addressOf(operation, named), init);
   return { ...answered, text: JSON.stringify([answered.body, ...answered.headers]) };
 }
@@ -128,7 +137,7 @@ const everything = (only: (operation: Operation) => boolean = () => true) =>
 
 /** Whether an answer has words of the account: response rates are figures alone, and a push that changes nothing is told in none. */
 const tellsWords = ({ interface: name, operationId }: Operation) =>
-  name === 'data' && operationId !== 'getResponseRates';
+  name !== 'organization' && operationId !== 'getResponseRates';
 
 const hasGroup = ({ query }: Operation) => JSON.stringify(query).includes('"groupId"');
 
@@ -206,6 +215,14 @@ describe('what one account has, and the other cannot reach', () => {
       expect(words(foreign)).toBe(words(absent));
     },
   );
+
+  test("another account's file is not found, in the same words as one that does not exist", async () => {
+    const { account, named } = sides.one;
+    const absent = await ask(getFileReport, account.token, { ...named, file: 'Nowhere.csv' });
+    expect(absent).toMatchObject({ status: 404, body: { details: [{ type: 'file not found' }] } });
+    const foreign = await ask(getFileReport, account.token, { ...named, file: sides.other.named.file });
+    expect(words(foreign).replaceAll(names.other, 'Nowhere')).toBe(words(absent));
+  });
 
   test("a question of another account adds nothing to one's results", async () => {
     const [{ account, named }, { account: other }] = [sides.one, sides.other];

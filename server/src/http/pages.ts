@@ -19,13 +19,14 @@ type Schema = {
   additionalProperties?: Schema | boolean;
   required?: string[];
 };
-type Body = { content: { 'application/json': { schema: Schema } } };
+/** By content type. */
+type Content = Record<string, { schema: Schema }>;
 type OperationDocument = {
   summary: string;
   description: string;
   parameters: { name: string; in: string; required: boolean; schema: Schema }[];
-  requestBody?: Body;
-  responses: Record<string, { description: string; content: Partial<Body['content']> }>;
+  requestBody?: { content: Content };
+  responses: Record<string, { description: string; content: Content }>;
 };
 type Document = {
   info: { title: string; version: string; description: string };
@@ -112,9 +113,12 @@ function operationArticle(
   publicUrl: string,
 ): string {
   const verb = method.toUpperCase();
-  const data = operation.requestBody
-    ? " \\\n  -H 'Content-Type: application/json' --data-binary @request.json"
-    : '';
+  const sent = operation.requestBody?.content;
+  const data = !sent
+    ? ''
+    : sent['application/json']
+      ? " \\\n  -H 'Content-Type: application/json' --data-binary @request.json"
+      : ' \\\n  -F file=@users.csv';
   const parameters = operation.parameters.map(
     ({ name, required, schema }) =>
       `<tr><td><code>${escape(name)}</code>${required ? ' <i>required</i>' : ''}</td><td>${typeOf(schema)}</td>` +
@@ -125,25 +129,23 @@ function operationArticle(
       `<tr><td><code>${status}</code></td><td>${bodyOf(content)}</td>` +
       `<td>${prose(description)}</td></tr>`,
   );
-  const body = operation.requestBody?.content['application/json'].schema;
   return `<article>
 <h3 class="operation"><span class="verb">${verb}</span> <code>${escape(path)}</code></h3>
 <p><b>${escape(operation.summary)}.</b> ${prose(operation.description)}</p>
 <pre>curl ${escape(exampleAddress(publicUrl + path, operation))} -H "Authorization: $TOKEN"${data}</pre>
 ${parameters.length > 0 ? table(['Parameter', 'Type', 'Meaning'], parameters) : ''}
-${body ? `<p>Body: ${typeOf(body)}</p>` : ''}
+${sent ? `<p>Body: ${bodyOf(sent)}</p>` : ''}
 ${table(['Status', 'Body', 'When'], responses)}
 </article>`;
 }
 
-/** JSON by its shape, anything else by its content type. */
-function bodyOf(content: OperationDocument['responses'][string]['content']): string {
-  const json = content['application/json'];
-  return json
-    ? typeOf(json.schema)
-    : Object.keys(content)
-        .map((type) => `<code>${escape(type)}</code>`)
-        .join(' or ');
+/** JSON by its shape, anything else by its content type, with its shape where it has fields. */
+function bodyOf(content: Content): string {
+  const kinds = Object.entries(content).map(([type, { schema }]) => {
+    const name = type === 'application/json' ? '' : `<code>${escape(type)}</code>`;
+    return name === '' || schema.$ref ? `${name} ${typeOf(schema)}`.trim() : name;
+  });
+  return kinds.join(' or ');
 }
 
 /** With the parameters that must be given. */

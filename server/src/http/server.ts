@@ -1,6 +1,7 @@
 // The HTTP(S) server: everything that holds for every route stands here. Request ids, the token before the body,
 // strict parameters, one error body, a log without secrets, and a shutdown that loses no request. For the data
-// interface also: requests counted, answers packed and with an ETag, pages of other origins let in.
+// interface also: requests counted, answers packed and with an ETag, pages of other origins let in. Forms are not read
+// here: their handler reads them as they come.
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { InterfaceName, Operation, Scope } from '@soundings/contract/operation.ts';
@@ -21,11 +22,15 @@ import { acceptedEncoding } from './encoding.ts';
 import { corsHeaders, preflightHeaders } from './origins.ts';
 import { type Answer, defectAnswer, faultAnswer, problem, protocolAnswer, retryAfter } from './problems.ts';
 import { queryReader } from './query.ts';
+import type { Slots } from './slots.ts';
 
-/** Who asks: a token, and the account that it is of; `version` is raised by every write of the account. */
+/** Who asks: a token, and the account that it is of; `version` is raised by whatever changes an answer of it. */
 export type Caller = { accountId: number; tokenId: number; timezone: string; version: string };
 
-/** What a handler is given; `params` and `query` hold texts, decoded and checked against the operation. */
+/**
+ * What a handler is given; `params` and `query` hold texts, decoded and checked against the operation. `body` holds JSON,
+ * unread; a form is still in `request.raw`.
+ */
 export type Ask = {
   caller: Caller;
   params: Record<string, string>;
@@ -39,12 +44,14 @@ export type ServerOptions = {
   log: Log;
   tls: { cert: string; key: string } | undefined;
   trustProxy: string[];
-  /** Finds the caller by the Authorization header, or throws a Fault. */
-  authenticate: (authorization: string | undefined, scope: Scope) => Promise<Caller>;
+  /** Finds the caller by the Authorization header, and the address that the request comes from, or throws a Fault. */
+  authenticate: (authorization: string | undefined, scope: Scope, address: string) => Promise<Caller>;
   /** Counts a request of the data interface; throws a Fault when the caller has no more. */
   count: (caller: Caller) => Promise<void>;
   /** Where answers of the data interface are kept. */
   cache: AnswerCache;
+  /** Who may read long answers at once. */
+  slots: Slots;
   /** The clock, in ms. */
   now: () => number;
   /** The origins whose pages may read the data interface; `*`: all. None: the service says nothing of origins. */
@@ -72,6 +79,7 @@ export type Server = {
 declare module 'fastify' {
   interface FastifyContextConfig {
     face?: InterfaceName;
+    isForm?: boolean;
     /** Answers even while starting or stopping. */
     always?: true;
   }
@@ -100,6 +108,12 @@ export function createServer(options: ServerOptions): Server {
     // Here, so that a refusal does not wait for a body.
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) throw noHost;
     if (request.is404) return send(reply, notServed(request, methods));
+  });
+  // Whoever asks whether to send a body (curl does, for large ones) is told when nothing but the body can be wrong.
+  app.server.on('checkContinue', (request, response) => app.routing(request, response));
+  app.addHook('preParsing', async (request, reply) => {
+    const isTooLarge = Number(request.headers['content-length']) > request.routeOptions.bodyLimit;
+    if (request.headers.expect !== undefined && !isTooLarge) reply.raw.writeContinue();
   });
   app.addHook('onResponse', async (request, reply) => logAnswer(options.log, request, reply));
   app.setErrorHandler((error, request, reply) => send(reply, answerTo(error, request, options.log)));
@@ -146,6 +160,9 @@ function newFastify({ tls, trustProxy, log }: ServerOptions): FastifyInstance {
     if (charset === undefined || /^utf-?8$/i.test(charset)) return done(null, body);
     done(unsupported);
   });
+  app.addContentTypeParser('*', (request, _body, done) =>
+    done(request.routeOptions.config.isForm ? null : unsupported),
+  );
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   return app;
 }
@@ -182,7 +199,7 @@ function newTraffic() {
 
 function serve(
   app: FastifyInstance,
-  { authenticate, count, log, cache, now }: ServerOptions,
+  { authenticate, count, log, cache, slots, now }: ServerOptions,
   operation: Operation,
   handler: (ask: Ask) => Promise<unknown>,
   { bodyLimit, encodings = [] }: ServeOptions,
@@ -194,16 +211,18 @@ function serve(
     // HEAD by name: what Fastify makes of GET for it would read a stream to its end, and give a 304 a length.
     method: operation.method === 'GET' ? ['GET', 'HEAD'] : operation.method,
     url: addressOf(operation),
-    config: { face: operation.interface },
+    config: { face: operation.interface, isForm: operation.bodyType !== undefined },
     ...(bodyLimit !== undefined && { bodyLimit }),
     // Before the body is read: nobody without a token can make us hold 64 MB.
     onRequest: async (request) => {
-      request.caller = await authenticate(request.headers.authorization, operation.scope);
+      request.caller = await authenticate(request.headers.authorization, operation.scope, request.ip);
       if (isData) await count(request.caller);
       readParams?.(request.params as Record<string, unknown>);
       readQuery(request.query as Record<string, unknown>);
       const encoding = request.headers['content-encoding'];
       if (encoding !== undefined && !encodings.includes(encoding.toLowerCase())) throw unsupported;
+      const type = request.headers['content-type'];
+      if (operation.bodyType && type !== undefined && !isOfType(type, operation.bodyType)) throw unsupported;
     },
     handler: async (request, reply) => {
       const answer = () =>
@@ -222,7 +241,7 @@ function serve(
       const keep = { add: (one: SentAnswer) => cache.add(key, one), largest: cache.largest };
       const fresh = await answer();
       return fresh instanceof LongAnswer
-        ? sendLong(request, reply, log, keep, fresh)
+        ? sendLong(request, reply, { log, keep, slots }, fresh)
         : sendValue(request, reply, keep, fresh);
     },
   });
@@ -234,6 +253,9 @@ function keyOf({ caller, headers, url }: FastifyRequest, now: number): string {
   const encoding = acceptedEncoding(headers['accept-encoding']);
   return `${accountId} ${version} ${dayIn(timezone, now)} ${encoding} ${url}`;
 }
+
+/** Whether a Content-Type header names a type, whatever its parameters. */
+const isOfType = (header: string, type: string) => header.replace(/;.*/s, '').trim().toLowerCase() === type;
 
 /** The address of an operation as Fastify writes it: `/v1/kpis/:kpiId/values`. */
 const addressOf = ({ path }: Operation) => path.replace(/\{(\w+)\}/g, ':$1');
@@ -294,19 +316,33 @@ const headersOf = (id: string) => ({ 'x-request-id': id, 'x-content-type-options
 
 function send(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
   // An answer before the whole body has come: the rest would be read as the next request.
-  if (status === 413 || status === 415) reply.header('connection', 'close');
+  if (reply.request.routeOptions.config.isForm) closeLater(reply);
+  else if (status === 413 || status === 415) reply.header('connection', 'close');
   return withoutTraits(reply)
     .code(status)
-    .headers({ ...headersOf(body.id), ...headers })
-    .header('content-type', 'application/json; charset=utf-8')
+    .headers({ ...headersOf(reply.request.id), ...headers })
+    .header('content-type', body ? 'application/json; charset=utf-8' : 'text/plain')
     .send(body);
+}
+
+/**
+ * A client may go on sending a form that was refused, and read the answer when it has sent all. If it wants the connection
+ * closed after the answer, Node would close it at once, and the client would never read why.
+ */
+function closeLater({ raw: response, request: { raw: request } }: FastifyReply): void {
+  if (request.complete || response.shouldKeepAlive) return;
+  response.shouldKeepAlive = true;
+  const close = () => void request.socket.end();
+  response.once('finish', () => (request.complete ? close() : request.once('end', close)));
 }
 
 function answerTo(thrown: unknown, request: FastifyRequest, log: Log): Answer {
   const error = asFault(thrown);
   if (error instanceof Fault) {
+    const answer = faultAnswer(error, request.id, request.routeOptions.config.face ?? 'data');
     if (error.kind === 'unavailable') log.warn({ requestId: request.id, cause: error.cause }, error.message);
-    return faultAnswer(error, request.id, request.routeOptions.config.face ?? 'data');
+    else if (!answer.body) log.info({ requestId: request.id }, error.message); // the answer does not say
+    return answer;
   }
   const status = (error as { statusCode?: unknown }).statusCode;
   if (typeof status === 'number' && status >= 400 && status < 500) return protocolAnswer(status, request.id);

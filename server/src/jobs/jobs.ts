@@ -1,27 +1,41 @@
 // Durable and recurring work, on graphile-worker: it survives a stop, and of several processes one does it.
-import { Logger, parseCronItems, run, type TaskList } from 'graphile-worker';
+import { Logger, parseCronItems, run, type TaskList, type WorkerEvents } from 'graphile-worker';
+import { EventEmitter } from 'node:events';
 import { Pool } from 'pg';
+import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
+import { freeLostJobs } from './jobs.sql.ts';
 
 /** Recurring work: a name, when (cron, in UTC), and what. */
 export type Recurring = { name: string; cron: string; work: () => Promise<void> };
 
+/** What is done when it is asked for (`graphile_worker.add_job`), by name; tried again, ever later, when it fails. */
+export type Tasks = Record<string, (payload: unknown) => Promise<void>>;
+
+export type Work = { recurring: Recurring[]; tasks: Tasks };
+
 export type Jobs = { stop(): Promise<void> };
 
 /** Starts doing jobs. Installs or updates graphile-worker's own schema first. */
-export async function startJobs(databaseUrl: string, recurring: Recurring[], log: Log): Promise<Jobs> {
-  const taskList: TaskList = Object.fromEntries(
-    recurring.map(({ name, work }) => [name, async () => work()]),
-  );
+export async function startJobs(databaseUrl: string, { recurring, tasks }: Work, log: Log): Promise<Jobs> {
+  const taskList: TaskList = {
+    ...Object.fromEntries(recurring.map(({ name, work }) => [name, async () => work()])),
+    ...tasks,
+  };
   // A pool of our own: graphile-worker leaves the end of its connections unheard, and a server that stops in that moment
   // would end this process.
-  const pool = new Pool({ connectionString: databaseUrl, max: 5 });
+  const ownName = `${namePrefix}${newId()}`;
+  const pool = new Pool({ connectionString: databaseUrl, max: 5, application_name: ownName });
   const onLost = () => log.debug('A connection of the jobs was lost');
   pool.on('error', onLost);
   pool.on('connect', (client) => client.on('error', onLost));
+  const workers = new Set<string>();
+  const events = new EventEmitter() as WorkerEvents;
+  events.on('worker:create', ({ worker }) => workers.add(worker.workerId));
   const runner = await run({
     concurrency: 4,
     pgPool: pool,
+    events,
     noHandleSignals: true,
     taskList,
     parsedCronItems: parseCronItems(recurring.map(({ name, cron }) => ({ task: name, match: cron }))),
@@ -33,11 +47,19 @@ export async function startJobs(databaseUrl: string, recurring: Recurring[], log
   });
   // Ends by itself only by an error, which it has logged; what cannot be done now is done after the next start.
   runner.promise.catch((error: unknown) => log.error({ err: error }, 'Jobs have stopped'));
+  const freeing = setInterval(() => {
+    freeLostJobs(pool, { namePrefix, name: ownName, workers: [...workers] }).catch(onLost);
+  }, 10_000).unref();
+  await freeLostJobs(pool, { namePrefix, name: ownName, workers: [...workers] });
   return {
     async stop() {
+      clearInterval(freeing);
       await runner.stop();
       await runner.promise.catch(() => {});
       await pool.end();
     },
   };
 }
+
+/** What the connections of the jobs are called, with an id of the process. */
+const namePrefix = 'soundings jobs ';

@@ -112,7 +112,8 @@ export function enpsOf(distribution: Distribution): number {
 /** The single answers of types 1 to 4, ascending, on the question's own scale: the distribution written out. */
 export function individualsOf(type: QuestionType, distribution: Distribution): number[] {
   const valueOf = (name: string) => (type === 4 ? (name === 'yes' ? 1 : 0) : Number(name));
-  return Object.entries(distribution)
-    .flatMap(([name, times]) => Array.from({ length: times }, () => valueOf(name)))
-    .toSorted((a, b) => a - b);
+  const counts = Object.entries(distribution).map(([name, times]) => ({ value: valueOf(name), times }));
+  return counts
+    .toSorted((a, b) => a.value - b.value)
+    .flatMap(({ value, times }) => Array<number>(times).fill(value));
 }

@@ -16,13 +16,17 @@ const texts = fc.oneof(
   }),
 );
 
+/** Apostrophes before a formula sign after a semicolon, tab or bar are put there for programs that split at those. */
+const withoutInner = (text: string) => text.replaceAll(/(?<=[;\t|]\s*)'(?=[=+\-@＝＋－＠])/g, '');
+
 describe('a cell', () => {
   test('read back by a plain reader is the text, but for one apostrophe in front', () => {
     fc.assert(
       fc.property(fc.array(fc.array(texts, { minLength: 2, maxLength: 4 }), { minLength: 1 }), (records) => {
         const text = records.map((record) => `${record.map(textCell).join(',')}\r\n`).join('');
         const got = readCsv(text);
-        expect(got.map((record) => record.map(withoutApostrophe))).toEqual(records);
+        const plain = (cells: string[][]) => cells.map((record) => record.map(withoutInner));
+        expect(plain(got.map((record) => record.map(withoutApostrophe)))).toEqual(plain(records));
       }),
       { numRuns: 2_000 },
     );
@@ -61,10 +65,7 @@ describe('a cell', () => {
 
 describe('an apostrophe goes before', () => {
   test.each([
-    [
-      'formulas',
-      ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '＝1+1', '=HYPERLINK("http://x","y")'],
-    ],
+    ['formulas', ['=1+1', '+1', '-1', '@SUM(A1)', '\r=1', '\n=1', '＝1+1', '=HYPERLINK("http://x","y")']],
     [
       'numbers',
       ['00123', '0', '46701234567', '1E5', '1e-5', '1.5', '1,5', '1 000', '5%', '(5)', '$5', '5 €'],
@@ -103,13 +104,18 @@ test.each([
   expect(cells.filter((cell) => textCell(cell) !== cell)).toEqual([]);
 });
 
-test('commas, quotes and line breaks stand in quotes', () => {
+test('a program that splits at semicolons or tabs finds no formula either', () => {
+  const cells = ['North;=1+1;x', 'a\t@b', 'a; -1', 'a|+b', 'a;b=c', 'a-b'];
+  expect(cells.map(textCell)).toEqual([`"North;'=1+1;x"`, `"a\t'@b"`, `"a; '-1"`, `a|'+b`, '"a;b=c"', 'a-b']);
+});
+
+test('commas, semicolons, quotes and line breaks stand in quotes', () => {
   expect(['a,b', 'say "hi"', 'two\nlines', 'two\r\nlines', 'a;b', '=1,"2"'].map(textCell)).toEqual([
     '"a,b"',
     '"say ""hi"""',
     '"two\nlines"',
     '"two\r\nlines"',
-    'a;b',
+    '"a;b"',
     `"'=1,""2"""`,
   ]);
 });

@@ -19,13 +19,18 @@ const changed = [
   /^'/, // so that one apostrophe in front can always be taken away again
 ];
 
+/** Where a program that splits at semicolons or tabs would see a formula begin: quotes would not keep it from that. */
+const formulaWithin = /([;\t|]\s*)(?=[=+\-@＝＋－＠])/g;
+
 /**
  * A cell of text. One that a spreadsheet program would take for a formula, a number, a date or a truth value gets an
- * apostrophe in front: it stays what it is. Whoever takes one apostrophe in front away has the very text.
+ * apostrophe in front: it stays what it is. Whoever takes one apostrophe in front away has the very text. Inside a text, an
+ * apostrophe before a formula sign after a semicolon, tab or bar stays.
  */
 export function textCell(text: string): string {
-  const safe = changed.some((pattern) => pattern.test(text)) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const inert = text.replace(formulaWithin, "$1'");
+  const safe = changed.some((pattern) => pattern.test(text)) ? `'${inert}` : inert;
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** What spreadsheet programs know UTF-8 by. */

@@ -11,28 +11,41 @@ import {
 } from '@soundings/contract/data.ts';
 import type { Pool } from '../db/db.ts';
 import type { Ask, Server } from '../http/server.ts';
-import { type Asked, kpiOf, tellAsked, tellKpiValues, tellRates, tellResults } from './results.ts';
+import {
+  type Asked,
+  kpiOf,
+  type Pools,
+  tellAsked,
+  tellKpiValues,
+  tellRates,
+  tellResults,
+} from './results.ts';
 import { selectValuedKpis } from './results.sql.ts';
 import { tellFeed } from './feed.ts';
 import { windowOf } from './window.ts';
 
-/** `now`: the clock, in milliseconds since 1970. */
-export function serveData(server: Server, pool: Promise<Pool>, now: () => number): void {
+/** `reads`: connections for long answers alone; `now`: the clock, in milliseconds since 1970. */
+export function serveData(
+  server: Server,
+  { pool, reads }: { pool: Promise<Pool>; reads: Promise<Pool> },
+  now: () => number,
+): void {
+  const pools = async (): Promise<Pools> => ({ pool: await pool, reads: await reads });
   server.serve(getKpis, async ({ caller }) =>
     (await selectValuedKpis(await pool, caller.accountId)).map(kpiOf),
   );
 
   server.serve(getKpiValues, async ({ caller, params, query }) => {
     const kpiId = params['kpiId'] as string;
-    return tellKpiValues(await pool, caller, kpiId, askedIn(query, now()));
+    return tellKpiValues(await pools(), caller, kpiId, askedIn(query, now()));
   });
 
   server.serve(getResponseRates, async ({ caller, query }) => {
-    return tellRates(await pool, caller, askedIn(query, now()));
+    return tellRates(await pools(), caller, askedIn(query, now()));
   });
 
   server.serve(getResults, async ({ caller, query }) => {
-    return tellResults(await pool, caller, askedIn(query, now()), {
+    return tellResults(await pools(), caller, askedIn(query, now()), {
       questionIds: query['questionIds'] === undefined ? undefined : idsIn(query['questionIds']),
       comments: query['includeComments'] === 'true',
       granular: query['granularData'] === 'true',
@@ -41,14 +54,14 @@ export function serveData(server: Server, pool: Promise<Pool>, now: () => number
   });
 
   server.serve(getAskedQuestions, async ({ caller, query }) => {
-    return tellAsked(await pool, caller, askedIn(query, now()), query['language']);
+    return tellAsked(await pools(), caller, askedIn(query, now()), query['language']);
   });
 
   server.serve(getFeed, async ({ caller, query, reply }) => {
     const format = query['format'] === 'ndjson' ? 'ndjson' : 'csv';
     const asked = { groupId: query['groupId'], window: windowOf(query), now: now() };
     const metrics = (query['metric']?.split(',') as FeedMetric[] | undefined) ?? feedMetrics;
-    const answer = await tellFeed(await pool, caller, asked, {
+    const answer = await tellFeed(await pools(), caller, asked, {
       metrics,
       format,
       language: query['language'],

@@ -2,7 +2,6 @@
 // figures, from the same rows, and nothing more.
 import { type FeedMetric, feedMetrics } from '@soundings/contract/data.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
-import type { Pool } from '../db/db.ts';
 import type { LongAnswer } from '../http/answers.ts';
 import { kpisOf, questionsOf } from '../questions/questions.ts';
 import { byteOrderMark, textCell } from './csv.ts';
@@ -13,7 +12,7 @@ import {
   selectQuestionFeed,
   selectRateFeed,
 } from './feed.sql.ts';
-import { type Asked, findScope, longAnswer, type Reader } from './results.ts';
+import { type Asked, findScope, longAnswer, type Pools, type Reader } from './results.ts';
 import { worded } from './shape.ts';
 
 export type FeedWanted = {
@@ -32,7 +31,7 @@ const always = { first: '0001-01-01', last: '9999-12-27' };
 
 /** The feed of a group and all beneath it; of all groups when none is given. Throws a Fault for an unknown group. */
 export async function tellFeed(
-  pool: Pool,
+  { pool, reads }: Pools,
   reader: Reader,
   asked: Omit<Asked, 'groupId' | 'beneath'> & { groupId: string | undefined },
   { metrics, format, language }: FeedWanted,
@@ -55,7 +54,7 @@ export async function tellFeed(
     if (format === 'csv') yield byteOrderMark + header;
     for (const metric of feedMetrics.filter((one) => metrics.includes(one))) {
       // oxlint-disable-next-line no-await-in-loop -- one metric after another is the point
-      for await (const rows of selects[metric](pool, accountId, scope, asked.window ?? always)) {
+      for await (const rows of selects[metric](reads, accountId, scope, asked.window ?? always)) {
         let text = '';
         for (const row of rows) {
           const group = groupWords.get(row.groupId);

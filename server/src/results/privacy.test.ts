@@ -9,6 +9,7 @@ import type {
   Value,
 } from '@soundings/contract/data.ts';
 import { addWeeks, fourDigits, lastDay, sixDigits, type Week, weekName } from '@soundings/contract/weeks.ts';
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { randomFrom } from '../demo/random.ts';
 import type { QuestionType } from '../questions/types.ts';
@@ -517,8 +518,21 @@ describe('once, after the week', () => {
       select (select count(*)::integer from answers) as answers,
              (select count(*)::integer from assignments) as assignments`;
     expect(counts).toEqual({ answers: 0, assignments: 0 });
+    // Nor do the files of these tables, which a deleted row would stay in until PostgreSQL tidies them.
+    const files = await tableFiles(['weeks', 'answers', 'assignments']);
+    const held = Buffer.from(key as string, 'hex');
+    expect(files.some((bytes) => bytes.includes(held))).toBe(false);
   });
 });
+
+/** The files of tables as they are on the disk. */
+async function tableFiles(tables: string[]): Promise<Buffer[]> {
+  await world.pool`checkpoint`;
+  const rows = await world.pool<{ path: string }[]>`
+    select current_setting('data_directory') || '/' || pg_relation_filepath(name::regclass) as path
+    from   unnest(${tables}::text[]) as name`;
+  return Promise.all(rows.map(({ path }) => readFile(path)));
+}
 
 /** Every row of every table as text. */
 async function dump(): Promise<string> {

@@ -1,33 +1,39 @@
 // SQL of closing a week. Writers of all figures, and of the end of a week: publish.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
-import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts';
+import { type AccountId, copyInto, type Db, type Pool, type Transaction } from '../db/db.ts';
 import type { Assignment, KpiValue, Rate, Result, WeekAnswer, WeekData, WeekRound } from './figures.ts';
 
 export type OpenWeekRow = {
   isClosed: boolean;
   isShown: boolean;
+  shownDigest: Buffer | null;
   key: Buffer | null;
   figures: number;
   spread: number;
   comments: number;
 };
 
-/** The week, locked: who answers has ended by then, and who comes later finds it closed. */
-export async function lockWeek(
+/**
+ * The week. To close it, it is locked: who answers has ended by then, and who comes later finds it closed. To show it as
+ * it stands, it is not: people answer meanwhile.
+ */
+export async function selectWeek(
   tx: Transaction,
   accountId: AccountId,
   week: Week,
+  isLocked: boolean,
 ): Promise<OpenWeekRow | undefined> {
   const [row] = await tx<OpenWeekRow[]>`
     select closed_at is not null as "isClosed",
            shown_at is not null  as "isShown",
+           shown_digest          as "shownDigest",
            respondent_key        as "key",
            threshold             as "figures",
            spread_threshold      as "spread",
            comment_threshold     as "comments"
     from   weeks
     where  account_id = ${accountId} and week = ${week}
-    for    update`;
+    ${isLocked ? tx`for update` : tx``}`;
   return row;
 }
 
@@ -189,15 +195,16 @@ export async function deleteShown(
   await tx`delete from comments where account_id = ${accountId} and week = ${week}`;
 }
 
-/** Notes whether figures of an open week are shown. */
+/** Notes what is shown of an open week; null: nothing is. */
 export async function updateShown(
   tx: Transaction,
   accountId: AccountId,
   week: Week,
-  isShown: boolean,
+  digest: Buffer | null,
 ): Promise<void> {
   await tx`
-    update weeks set shown_at = case when ${isShown} then now() end
+    update weeks
+    set    shown_at = case when ${digest}::bytea is not null then now() end, shown_digest = ${digest}
     where  account_id = ${accountId} and week = ${week}`;
 }
 
@@ -220,8 +227,16 @@ export async function endWeek(tx: Transaction, accountId: AccountId, week: Week)
   await tx`delete from answers where account_id = ${accountId} and week = ${week}`;
   await tx`delete from assignments where account_id = ${accountId} and week = ${week}`;
   await tx`
-    update weeks set closed_at = now(), respondent_key = null, shown_at = null
+    update weeks set closed_at = now(), respondent_key = null, shown_at = null, shown_digest = null
     where  account_id = ${accountId} and week = ${week}`;
+}
+
+/**
+ * Rids the files of the database of what was deleted: else it stays in them until they are next tidied, which may be never.
+ * Of all accounts: a table is tidied whole.
+ */
+export async function vacuumForgotten(pool: Pool): Promise<void> {
+  await pool`vacuum answers, assignments, weeks`;
 }
 
 /** Removes all that was published or asked of groups that are removed (decision A15). */

@@ -7,13 +7,13 @@ import { Fault } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { inTransaction, openPool, type Pool, type Transaction } from '../db/db.ts';
 import { createUser } from '../people/people.ts';
-import { respondentOf } from '../rounds/rounds.ts';
+import { lockSurvey, respondentOf } from '../rounds/rounds.ts';
 import { pushOrganization } from '../sync/sync.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { noBrakes, person, unit } from '../testing/organizations.ts';
 import { answer, importLines, kpi, later, question, round, skip } from '../testing/surveys.ts';
 import { tablesOf } from '../testing/tables.ts';
-import { closeEndedWeeks, closeWeek, closeWeekNow, forgetGroups } from './publish.ts';
+import { closeEndedWeeks, closeWeek, closeWeekNow, forgetGroups, showLiveWeeks } from './publish.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -525,6 +525,45 @@ describe('weeks that ended while nothing ran', () => {
     await expect(closeEndedWeeks(pool, over)).rejects.toThrow('broken');
     expect((await figuresOf(acme))['top']?.answers).toBe(18);
     expect(await figuresOf(broken)).toEqual({}); // nor half of it
+  });
+});
+
+describe('while something is imported into the account', () => {
+  test('its weeks are neither closed nor shown by the jobs, which do not wait either; afterwards they are', async () => {
+    const acme = await asking();
+    await inTransaction(pool, (tx) => changeAccount(tx, acme.id, { publication: 'live' }));
+    const importing = await held((tx) => lockSurvey(tx, acme.id));
+    await showLiveWeeks(pool);
+    await closeEndedWeeks(pool, over);
+    expect(await figuresOf(acme)).toEqual({});
+    await importing();
+    await showLiveWeeks(pool);
+    expect((await figuresOf(acme))['top']?.answers).toBe(18);
+    await closeEndedWeeks(pool, over);
+    expect(await ratesOf(acme)).not.toEqual({});
+  });
+});
+
+describe('an open week that is shown', () => {
+  test('is written anew only when it has changed, tells no response rate, and lets people answer meanwhile', async () => {
+    const acme = await asking();
+    await inTransaction(pool, (tx) => changeAccount(tx, acme.id, { publication: 'live' }));
+    const state = () => pool`
+      select a.version, w.xmin::text, w.shown_digest from accounts a join weeks w using (account_id)
+      where  account_id = ${acme.id}`;
+    await showLiveWeeks(pool);
+    const [first, figures] = [await state(), await figuresOf(acme)];
+    await showLiveWeeks(pool);
+    expect(await state()).toEqual(first);
+    expect(await ratesOf(acme)).toEqual({});
+    const answering = await held(async (tx) =>
+      giveAnswer(tx, acme.id, await answerOf(acme, 'a0', 'scale', { value: 1 })),
+    );
+    await showLiveWeeks(pool);
+    expect(await figuresOf(acme)).toEqual(figures);
+    await answering();
+    await showLiveWeeks(pool);
+    expect(await figuresOf(acme)).not.toEqual(figures);
   });
 });
 

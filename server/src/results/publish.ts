@@ -1,15 +1,17 @@
 // Closing a week: its figures are made once and published, its answers and who gave them are forgotten, all in one
 // transaction (privacy.md P1).
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
-import { weeksToClose } from '../rounds/rounds.ts';
+import { lockSurvey, tryLockSurvey, weeksToClose } from '../rounds/rounds.ts';
 import {
   kpiValues,
   questionFigures,
+  type KpiValue,
+  type Rate,
   type Result,
   responseRates,
   turnoutOf,
@@ -24,14 +26,15 @@ import {
   deleteFigures,
   deleteShown,
   endWeek,
-  lockWeek,
   type OpenWeekRow,
   selectAnswers,
   selectPresentGroups,
   selectShownWeeks,
+  selectWeek,
   selectWeekData,
   updateKpisWithValues,
   updateShown,
+  vacuumForgotten,
 } from './publish.sql.ts';
 
 /**
@@ -43,29 +46,39 @@ export async function closeWeek(
   accountId: AccountId,
   week: Week,
 ): Promise<number | undefined> {
-  const state = await lockWeek(tx, accountId, week);
+  await lockSurvey(tx, accountId);
+  const state = await selectWeek(tx, accountId, week, true);
   if (!state) {
     throw new Fault('not_found', 'week not found', `Nothing was asked in the week ${weekName(week)}.`);
   }
   if (state.isClosed) return undefined;
-  const published = await writeFigures(tx, accountId, week, state);
+  const data = await weekData(tx, accountId, week, state);
+  const figures = await makeFigures(tx, accountId, week, data, state.key);
+  const published = await writeFigures(tx, accountId, week, figures, state.isShown ? groupsOf(data) : []);
   await endWeek(tx, accountId, week);
   return published;
 }
 
-/** Makes the figures of a locked week and writes them, in place of those that were shown of it while it was open. */
-async function writeFigures(
+/** All that is told of a week. */
+type Figures = {
+  results: (Result & { questionId: number })[];
+  rates: Rate[];
+  values: KpiValue[];
+  comments: CommentRow[];
+};
+
+async function makeFigures(
   tx: Transaction,
   accountId: AccountId,
   week: Week,
-  { figures, spread, comments, key, isShown }: OpenWeekRow,
-): Promise<number> {
-  const data = await selectWeekData(tx, accountId, week);
-  const turnout = turnoutOf({ ...data, thresholds: { figures, spread, comments } });
+  data: WeekData,
+  key: Uint8Array | null,
+): Promise<Figures> {
+  const turnout = turnoutOf(data);
   const questions = new Map((await questionsOf(tx, accountId)).map((question) => [question.id, question]));
   const asked = [...new Set(data.rounds.flatMap(({ questionIds }) => questionIds))].toSorted((a, b) => a - b);
   const results = new Map<number, Result[]>();
-  const shown: CommentRow[] = [];
+  const comments: CommentRow[] = [];
   for (const id of asked) {
     const { type, options } = questions.get(id) as Question;
     // oxlint-disable-next-line no-await-in-loop -- one question at a time is in memory
@@ -73,26 +86,41 @@ async function writeFigures(
     const made = questionFigures({ id, type, options: options.map((option) => option.id) }, answers, turnout);
     results.set(id, made.results);
     const ordered = inNoOrder(made.comments, key);
-    shown.push(...ordered.map((comment, position) => ({ ...comment, questionId: id, position })));
+    comments.push(...ordered.map((comment, position) => ({ ...comment, questionId: id, position })));
   }
+  return {
+    // By group: what is read together lies together, which halves what reading a range of groups costs.
+    results: [...results]
+      .flatMap(([questionId, list]) => list.map((result) => ({ ...result, questionId })))
+      .toSorted((a, b) => a.groupId - b.groupId || a.questionId - b.questionId),
+    rates: responseRates(turnout),
+    values: kpiValues(await kpisOf(tx, accountId), results),
+    comments,
+  };
+}
 
+/** Writes the figures of groups that there are, in place of those that were shown of the week while it was open. */
+async function writeFigures(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  { results, rates, values, comments }: Figures,
+  shownIn: number[],
+): Promise<number> {
   // Last, so that others wait for us no longer than the rows take: the figures of a group that is removed from here on
   // are deleted by whoever removes it.
   await lockAccount(tx, accountId);
   const present = await selectPresentGroups(tx, accountId);
   const isPresent = ({ groupId }: { groupId: number }) => present.has(groupId);
-  if (isShown) await deleteShown(tx, accountId, week, groupsOf(data));
-  // By group: what is read together lies together, which halves what reading a range of groups costs.
-  const rows = [...results]
-    .flatMap(([questionId, list]) => list.filter(isPresent).map((result) => ({ ...result, questionId })))
-    .toSorted((a, b) => a.groupId - b.groupId || a.questionId - b.questionId);
-  const values = kpiValues(await kpisOf(tx, accountId), results).filter(isPresent);
+  if (shownIn.length > 0) await deleteShown(tx, accountId, week, shownIn);
+  const rows = results.filter(isPresent);
+  const presentValues = values.filter(isPresent);
   await copyResults(tx, accountId, week, rows);
-  await copyRates(tx, accountId, week, responseRates(turnout).filter(isPresent));
-  await copyKpiValues(tx, accountId, week, values);
-  const valued = new Set(values.filter(({ value }) => value !== null).map(({ kpiId }) => kpiId));
+  await copyRates(tx, accountId, week, rates.filter(isPresent));
+  await copyKpiValues(tx, accountId, week, presentValues);
+  const valued = new Set(presentValues.filter(({ value }) => value !== null).map(({ kpiId }) => kpiId));
   await updateKpisWithValues(tx, accountId, [...valued]);
-  const kept = shown.map((comment) => ({
+  const kept = comments.map((comment) => ({
     ...comment,
     groupIds: comment.groupIds.filter((groupId) => present.has(groupId)),
   }));
@@ -104,6 +132,15 @@ async function writeFigures(
   );
   await raiseVersion(tx, accountId);
   return rows.filter(({ answers }) => answers !== null).length;
+}
+
+async function weekData(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  { figures, spread, comments }: OpenWeekRow,
+): Promise<WeekData> {
+  return { ...(await selectWeekData(tx, accountId, week)), thresholds: { figures, spread, comments } };
 }
 
 /** All groups that a week asks, or in which its answers count. */
@@ -131,16 +168,24 @@ export async function showLiveWeeks(pool: Pool): Promise<void> {
   }
 }
 
+/** Skipped while the week is closed or imported into: a minute later it is tried again. */
 async function showWeek(tx: Transaction, accountId: AccountId, week: Week, isLive: boolean): Promise<void> {
-  const state = await lockWeek(tx, accountId, week);
+  if (!(await tryLockSurvey(tx, accountId))) return;
+  const state = await selectWeek(tx, accountId, week, false);
   if (!state || state.isClosed) return;
-  if (isLive) await writeFigures(tx, accountId, week, state);
-  else {
+  const data = await weekData(tx, accountId, week, state);
+  if (!isLive) {
     await lockAccount(tx, accountId);
-    await deleteShown(tx, accountId, week, groupsOf(await selectWeekData(tx, accountId, week)));
+    await deleteShown(tx, accountId, week, groupsOf(data));
     await raiseVersion(tx, accountId);
+    return updateShown(tx, accountId, week, null);
   }
-  await updateShown(tx, accountId, week, isLive);
+  // Response rates are of closed weeks only (P7).
+  const figures = { ...(await makeFigures(tx, accountId, week, data, state.key)), rates: [] };
+  const digest = createHash('sha256').update(JSON.stringify(figures)).digest();
+  if (state.shownDigest?.equals(digest)) return;
+  await writeFigures(tx, accountId, week, figures, state.isShown ? groupsOf(data) : []);
+  await updateShown(tx, accountId, week, digest);
 }
 
 /** By a keyed hash of the text, whose key nobody has once the week is closed (P6). */
@@ -167,6 +212,7 @@ export async function closeWeekNow(
   const { timezone } = await accountById(pool, accountId);
   const wanted = week ?? addWeeks(weekOf(dayIn(timezone, now)), -1);
   const published = await inTransaction(pool, (tx) => closeWeek(tx, accountId, wanted));
+  if (published !== undefined) await vacuumForgotten(pool);
   return { week: wanted, published: published ?? 0 };
 }
 
@@ -176,12 +222,15 @@ export async function closeWeekNow(
  */
 export async function closeEndedWeeks(pool: Pool, now: number): Promise<void> {
   const failures: unknown[] = [];
-  for (const { accountId, week } of await weeksToClose(pool, now)) {
+  const ended = await weeksToClose(pool, now);
+  for (const { accountId, week } of ended) {
     // oxlint-disable-next-line no-await-in-loop -- each is a transaction of its own
-    await inTransaction(pool, (tx) => closeWeek(tx, accountId, week)).catch((error: unknown) =>
-      failures.push(error),
-    );
+    await inTransaction(pool, async (tx) => {
+      // An import into the account may take minutes: the next call comes before.
+      if (await tryLockSurvey(tx, accountId)) await closeWeek(tx, accountId, week);
+    }).catch((error: unknown) => failures.push(error));
   }
+  if (ended.length > 0) await vacuumForgotten(pool);
   if (failures.length > 0) throw failures[0];
 }
 

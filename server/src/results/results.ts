@@ -1,6 +1,7 @@
 // What the data interface tells (§4.1): of published figures only, as text that is made while it is read, so that the
 // largest answers take no more memory than the smallest. One group alone is told by a single statement, at once.
 import { dayIn, type Week } from '@soundings/contract/weeks.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Pool } from '../db/db.ts';
 import { LongAnswer } from '../http/answers.ts';
@@ -37,8 +38,11 @@ import {
 } from './shape.ts';
 import { lastWeeks, type Window } from './window.ts';
 
-/** Who reads, the account's time zone, and its version, which is raised by every write. */
+/** Who reads, the account's time zone, and its version, which is raised by whatever changes an answer. */
 export type Reader = { accountId: AccountId; timezone: string; version: string };
+
+/** Connections for short statements, and those for answers that are read for long. */
+export type Pools = { pool: Pool; reads: Pool };
 
 /** Which groups and weeks are asked for. Without a window: the latest values, or the last five weeks. */
 export type Asked = { groupId: string; beneath: boolean; window: Window | undefined; now: number };
@@ -47,7 +51,12 @@ export type Asked = { groupId: string; beneath: boolean; window: Window | undefi
 export type Told = string | LongAnswer;
 
 /** The values of a KPI. Throws a Fault when the account has no such group or KPI. */
-export async function tellKpiValues(pool: Pool, reader: Reader, kpiId: string, asked: Asked): Promise<Told> {
+export async function tellKpiValues(
+  { pool, reads }: Pools,
+  reader: Reader,
+  kpiId: string,
+  asked: Asked,
+): Promise<Told> {
   const { accountId } = reader;
   if (!asked.beneath) {
     const groupId = idIn(asked.groupId);
@@ -62,7 +71,7 @@ export async function tellKpiValues(pool: Pool, reader: Reader, kpiId: string, a
   ]);
   if (!kpi) throw kpiNotFound();
   return longAnswer(reader, asked, () =>
-    kpiPieces(kpi, selectKpiValues(pool, accountId, scope, kpiId, asked.window)),
+    kpiPieces(kpi, selectKpiValues(reads, accountId, scope, kpiId, asked.window)),
   );
 }
 
@@ -79,7 +88,7 @@ export const kpiOf = ({ id, name, imageUrl }: KpiHead) => ({
 });
 
 /** The response rates. Throws a Fault when the account has no such group. */
-export async function tellRates(pool: Pool, reader: Reader, asked: Asked): Promise<Told> {
+export async function tellRates({ pool, reads }: Pools, reader: Reader, asked: Asked): Promise<Told> {
   const { accountId } = reader;
   if (!asked.beneath) {
     const groupId = idIn(asked.groupId);
@@ -88,7 +97,7 @@ export async function tellRates(pool: Pool, reader: Reader, asked: Asked): Promi
     return textOf(ratePieces(inOneBatch(valuesOf(groupId, rows))));
   }
   const scope = await findScope(pool, accountId, asked);
-  return longAnswer(reader, asked, () => ratePieces(selectRates(pool, accountId, scope, asked.window)));
+  return longAnswer(reader, asked, () => ratePieces(selectRates(reads, accountId, scope, asked.window)));
 }
 
 async function* ratePieces(rows: AsyncIterable<ValueRow[]>) {
@@ -110,15 +119,15 @@ export type ResultsWanted = {
 
 /** The results of questions. Throws a Fault when the account has no such group. */
 export async function tellResults(
-  pool: Pool,
+  { pool, reads }: Pools,
   reader: Reader,
   asked: Asked,
   wanted: ResultsWanted,
 ): Promise<Told> {
   const { accountId } = reader;
-  const { questionIds, language, comments } = wanted;
+  const { questionIds, language, comments, granular } = wanted;
   const window = asked.window ?? lastWeeks(dayIn(reader.timezone, asked.now));
-  if (!asked.beneath && !comments) {
+  if (!asked.beneath && !comments && !granular) {
     const [rows, words] = await Promise.all([
       selectGroupResults(pool, accountId, idIn(asked.groupId), window, questionIds),
       wordedQuestions(pool, accountId, language),
@@ -132,8 +141,8 @@ export async function tellResults(
   ]);
   return longAnswer(reader, asked, () =>
     resultPieces(
-      selectResults(pool, accountId, scope, window, questionIds),
-      comments ? selectComments(pool, accountId, scope, window, questionIds) : undefined,
+      selectResults(reads, accountId, scope, window, questionIds),
+      comments ? selectComments(reads, accountId, scope, window, questionIds) : undefined,
       questions,
       wanted,
     ),
@@ -148,8 +157,10 @@ async function* resultPieces(
 ) {
   const met = new Map<number, WordedQuestion>();
   yield '[{"values":[';
+  // With single answers a row may be as long as many people: not too many are written in one turn.
+  const atOnce = granular ? 20 : undefined;
   yield* nested(
-    leavesOf(results, (row) => {
+    leavesOf(results, atOnce, (row) => {
       const question = questions.get(row.questionId);
       if (!question) return []; // new since we began: the next answer has it, under another version
       met.set(row.questionId, question);
@@ -168,7 +179,7 @@ async function* resultPieces(
 
 /** Which questions were asked of which groups. Throws a Fault when the account has no such group. */
 export async function tellAsked(
-  pool: Pool,
+  { pool, reads }: Pools,
   reader: Reader,
   asked: Asked,
   language: string | undefined,
@@ -183,14 +194,16 @@ export async function tellAsked(
     return textOf(askedPieces(inOneBatch(rows), questions));
   }
   const [scope, questions] = await Promise.all([findScope(pool, accountId, asked), words]);
-  return longAnswer(reader, asked, () => askedPieces(selectAsked(pool, accountId, scope, window), questions));
+  return longAnswer(reader, asked, () =>
+    askedPieces(selectAsked(reads, accountId, scope, window), questions),
+  );
 }
 
 async function* askedPieces(rows: AsyncIterable<AskedRow[]>, questions: ReadonlyMap<number, WordedQuestion>) {
   const met = new Set<string>(); // most groups are asked the same
   yield '[{"askedquestions":[';
   yield* nested(
-    leavesOf(rows, ({ groupId, week, questionIds }) => {
+    leavesOf(rows, undefined, ({ groupId, week, questionIds }) => {
       met.add(questionIds);
       return [{ keys: [String(groupId), weekKey(week)], text: `[${questionIds}]` }];
     }),
@@ -200,11 +213,19 @@ async function* askedPieces(rows: AsyncIterable<AskedRow[]>, questions: Readonly
   yield `],"questions":${questionList(known)}}]`;
 }
 
+/** `atOnce`: so many rows are turned into text before others get a turn; all of a batch unless it is given. */
 async function* leavesOf<T>(
   batches: AsyncIterable<T[]>,
+  atOnce: number | undefined,
   leavesOfRow: (row: T) => Leaf[],
 ): AsyncGenerator<Leaf[]> {
-  for await (const rows of batches) yield rows.flatMap(leavesOfRow);
+  for await (const rows of batches) {
+    for (let i = 0; i < rows.length; i += atOnce ?? rows.length) {
+      yield rows.slice(i, i + (atOnce ?? rows.length)).flatMap(leavesOfRow);
+      // oxlint-disable-next-line no-await-in-loop -- that is the turn of the others
+      if (atOnce !== undefined) await nextTurn();
+    }
+  }
 }
 
 /** The comments of a question, group and week as one leaf, also where a batch ends among them. */

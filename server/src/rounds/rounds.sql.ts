@@ -41,6 +41,21 @@ export async function lockWeekRow(
   return row;
 }
 
+/** A number that no other lock of ours begins with. */
+const surveyLocks = 7301;
+
+/** Waits until no one else imports into the account's weeks, shows or closes them; until the transaction ends. */
+export async function lockSurvey(tx: Transaction, accountId: AccountId): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${surveyLocks}::integer, ${accountId}::integer) as account_id`;
+}
+
+/** The same without waiting: false when someone else is at it. */
+export async function tryLockSurvey(tx: Transaction, accountId: AccountId): Promise<boolean> {
+  const [row] = await tx<{ isLocked: boolean }[]>`
+    select pg_try_advisory_xact_lock(${surveyLocks}::integer, ${accountId}::integer) as "isLocked"`;
+  return row?.isLocked ?? false;
+}
+
 /** All rounds of the account with the state of their weeks. */
 export async function selectRounds(
   db: Db,

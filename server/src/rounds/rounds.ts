@@ -3,20 +3,23 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import { addWeeks, dayIn, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { hash, randomBytes } from 'node:crypto';
+import { raiseVersion } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import {
   copyAssignments,
   insertRound,
   insertWeek,
+  lockSurvey,
   lockWeekRow,
   selectMembers,
   selectOpenWeeks,
   selectRounds,
+  tryLockSurvey,
   upsertAsked,
 } from './rounds.sql.ts';
 
-export { selectRounds as roundsOf };
+export { lockSurvey, selectRounds as roundsOf, tryLockSurvey };
 
 /** A person as the sender calls them, and the person's own groups within the asked group. */
 export type AskedPerson = { person: string; memberOf: number[] };
@@ -70,6 +73,7 @@ export async function openRound(
       : [...new Set(one.memberOf.flatMap((own) => wayUp(own, parents)))];
   const people = asked.map((one, i) => ({ respondent: respondents[i] as number, groupIds: groupsOf(one) }));
   await copyAssignments(tx, accountId, week, roundId, people);
+  await raiseVersion(tx, accountId);
   return { roundId, respondents };
 }
 

@@ -40,6 +40,8 @@ type JsonObject = { [key: string]: JsonValue };
 /** A request that was read, and where in its lists each externalId is. */
 export type SentOrganization = Organization & {
   places: Record<'users' | 'groups', ReadonlyMap<string, number>>;
+  /** Lists that only add and update: whom they leave out stays. No request has such; files may. */
+  partial?: readonly ('users' | 'groups')[];
 };
 
 /**

@@ -1,6 +1,6 @@
 // Which groups a request leaves, and where each of them stands in the tree then (decisions B8, B9, B12). Pure.
-import type { Organization } from '@soundings/contract/organization.ts';
 import { nearestStaying } from '../people/tree.ts';
+import type { SentOrganization } from './check.ts';
 import type { GroupKey, HeldGroup, Target } from './held.ts';
 
 export type Landscape = {
@@ -16,16 +16,17 @@ export type Landscape = {
   speaksOfTree: boolean;
 };
 
-export function landscapeOf({ data }: Organization, groups: HeldGroup[]): Landscape {
+export function landscapeOf({ data, partial }: SentOrganization, groups: HeldGroup[]): Landscape {
   const byId = new Map(groups.map((group) => [group.id, group]));
   const byExternalId = new Map<string, HeldGroup>();
   for (const group of groups) if (group.externalId !== null) byExternalId.set(group.externalId, group);
 
   const listed = new Set(data.groups?.map(({ externalId }) => externalId));
+  const isWhole = data.groups !== undefined && !partial?.includes('groups');
   const removed = new Set<number>();
   const targets = new Map<string, Target>();
   for (const { id, externalId, managed } of groups) {
-    if (data.groups && managed && !listed.has(externalId as string)) removed.add(id);
+    if (isWhole && managed && !listed.has(externalId as string)) removed.add(id);
     else if (externalId !== null) targets.set(externalId, { externalId, id, managed });
   }
   for (const { externalId } of data.groups ?? []) {
@@ -46,6 +47,7 @@ export function landscapeOf({ data }: Organization, groups: HeldGroup[]): Landsc
   for (const { externalId, parent } of data.groups ?? []) {
     const target = targets.get(externalId) as Target;
     if (!target.managed) continue; // made by hand: a fault, and not ours to move
+    if (parent === undefined && target.id !== null && !isWhole) continue;
     const above = parent === undefined || parent === null ? undefined : targets.get(parent);
     if (speaksOfTree) parents.set(keyOf(target), above ? keyOf(above) : null);
     else if (target.id === null) parents.set(keyOf(target), null);

@@ -2,16 +2,17 @@
 // the tree is a tree, addresses are unique, and an administrator stays (decisions B8 to B13). Pure.
 import { emailKey } from '@soundings/contract/formats.ts';
 import { maxTreeDepth } from '@soundings/contract/limits.ts';
-import { membershipKinds, type Organization, type User } from '@soundings/contract/organization.ts';
+import { membershipKinds, type User } from '@soundings/contract/organization.ts';
 import { quote } from '../base/text.ts';
 import { attributeFault } from '../people/attributes.ts';
 import { treeFaults } from '../people/tree.ts';
+import type { SentOrganization } from './check.ts';
 import type { Findings } from './findings.ts';
 import type { Held, HeldDetails } from './held.ts';
 import { type Landscape, nameOf } from './landscape.ts';
 
 export function matchOrganization(
-  organization: Organization,
+  organization: SentOrganization,
   held: Held,
   landscape: Landscape,
   looked: HeldDetails,
@@ -36,14 +37,14 @@ export function matchOrganization(
     }
   }
   matchEmails(users, held, looked, findings);
-  if (!staysAdministrated(users, held)) {
+  if (!staysAdministrated(users, held, organization.partial?.includes('users') ?? false)) {
     const message =
       'The account would have no active administrator left. Send one with the role Administrator, or make one by hand.';
     findings.fault({ type: 'no administrator', message, path: '/data/users' });
   }
 }
 
-function matchGroups({ data }: Organization, landscape: Landscape, findings: Findings): void {
+function matchGroups({ data }: SentOrganization, landscape: Landscape, findings: Findings): void {
   const { byExternalId, removed, targets, parents } = landscape;
   const places = new Map<unknown, number>();
   for (const [i, { externalId, parent }] of (data.groups ?? []).entries()) {
@@ -162,8 +163,10 @@ function emailsOfOthers({ users, before }: Held, { inQuestion, owners }: HeldDet
 }
 
 /** Whether an active administrator is among the users that there will be. */
-function staysAdministrated(users: User[], { administrators, before }: Held): boolean {
-  if (administrators.some(({ managed, active }) => !managed && active)) return true;
+function staysAdministrated(users: User[], { administrators, before }: Held, isPartial: boolean): boolean {
+  const listed = new Set(before.map((user) => user?.id));
+  const stays = (id: number, managed: boolean) => !managed || (isPartial && !listed.has(id));
+  if (administrators.some(({ id, managed, active }) => active && stays(id, managed))) return true;
   const ids = new Set(administrators.map(({ id }) => id));
   return users.some(({ active, accessInfo }, i) => {
     const role = accessInfo?.role ?? (ids.has(before[i]?.id ?? 0) ? 'Administrator' : undefined);

@@ -127,7 +127,7 @@ export function fingerprintOf(user: User, force: boolean, idOf: (name: string) =
 const byNumber = (a: number | null, b: number | null) => (a ?? 0) - (b ?? 0);
 
 export function planChanges(
-  organization: Organization,
+  organization: SentOrganization,
   held: Held,
   landscape: Landscape,
   details: ReadonlyMap<number, UserDetails>,
@@ -185,7 +185,7 @@ function planGroups(sent: OrganizationGroup[], landscape: Landscape, plan: Plan)
 }
 
 function planUsers(
-  { settings, data }: Organization,
+  { settings, data, partial }: SentOrganization,
   held: Held,
   landscape: Landscape,
   details: ReadonlyMap<number, UserDetails>,
@@ -218,7 +218,7 @@ function planUsers(
       counts.unchanged++;
     }
   }
-  for (const user of held.users) {
+  for (const user of partial?.includes('users') ? [] : held.users) {
     const { id, externalId, managed } = user;
     if (!managed || externalId === null || listed.has(user)) continue;
     remove.push({ id, externalId });

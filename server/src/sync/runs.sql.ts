@@ -36,7 +36,8 @@ export async function insertRun(db: Db, accountId: AccountId, run: RunStart & Ru
                       warnings, details)
     values (${accountId}, ${run.id}, ${run.source}, ${run.tokenId}, ${run.file}, ${run.validateOnly}, ${run.outcome},
             ${run.message}, ${run.settings && db.json(run.settings)}, ${run.summary && db.json(run.summary)},
-            ${run.warnings && db.json(run.warnings)}, ${run.details && db.json(run.details)})`;
+            ${run.warnings && db.json(run.warnings)}, ${run.details && db.json(run.details)})
+    on conflict (account_id, run_id) do nothing`;
 }
 
 export async function updateRun(
@@ -113,16 +114,6 @@ export async function selectRuns(db: Db, accountId: AccountId, limit: number): P
     where  account_id = ${accountId}
     order  by run_id desc
     limit  ${limit}`;
-}
-
-export async function selectRunOutcome(
-  db: Db,
-  accountId: AccountId,
-  id: string,
-): Promise<Outcome | undefined> {
-  const [row] = await db<{ outcome: Outcome }[]>`
-    select outcome from runs where account_id = ${accountId} and run_id = ${id}`;
-  return row?.outcome;
 }
 
 /** Removes runs, of every account, that are older than the given number of days; their changes go with them. */

@@ -1,9 +1,9 @@
 // Runs: every organization request and file, what was asked and what came of it (decision B14).
 import { runRetentionDays } from '@soundings/contract/limits.ts';
+import type { Settings } from '@soundings/contract/organization.ts';
 import { accountById } from '../accounts/accounts.ts';
-import { Fault } from '../base/errors.ts';
 import type { AccountId, Db, Pool } from '../db/db.ts';
-import { deleteOldRuns, type RunRow, selectRunOutcome, selectRuns } from './runs.sql.ts';
+import { deleteOldRuns, insertRun, type RunRow, type RunStart, selectRuns } from './runs.sql.ts';
 
 /** The latest runs, newest first. */
 export async function listRuns(db: Db, accountId: AccountId, limit: number): Promise<RunRow[]> {
@@ -11,16 +11,16 @@ export async function listRuns(db: Db, accountId: AccountId, limit: number): Pro
   return selectRuns(db, accountId, limit);
 }
 
-/** Applies a held run. Only files are held; a run of the organization interface is refused in its place. */
-export async function approveRun(db: Db, accountId: AccountId, runId: string): Promise<void> {
-  const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(runId);
-  const outcome = isId ? await selectRunOutcome(db, accountId, runId) : undefined;
-  if (!outcome) throw new Fault('not_found', 'run not found', `Account ${accountId} has no run ${runId}.`);
-  throw new Fault(
-    'conflict',
-    'run not held',
-    `The run ${runId} is ${outcome}: only a held run can be approved.`,
-  );
+/** Writes down that a run has begun: as failed, until its end says otherwise. Beginning it again changes nothing. */
+export async function beginRun(
+  db: Db,
+  accountId: AccountId,
+  run: RunStart,
+  settings: Settings,
+): Promise<void> {
+  const end = { summary: null, warnings: null, details: null, message: null };
+  const validateOnly = settings.validateOnly !== false;
+  await insertRun(db, accountId, { ...run, ...end, validateOnly, outcome: 'failed', settings });
 }
 
 /** Removes runs older than the time they are kept. */

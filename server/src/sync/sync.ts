@@ -3,11 +3,12 @@
 import type { Report, Settings } from '@soundings/contract/organization.ts';
 import { maxChangesDefault, maxOrganizationBodyBytes } from '@soundings/contract/limits.ts';
 import { type Detail, type DetailType, detailTypes } from '@soundings/contract/problem.ts';
+import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip as gunzipWithCallback } from 'node:zlib';
 import { lockAccount, raiseVersion } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
-import { parseJson } from '../base/json.ts';
+import { type JsonValue, parseJson } from '../base/json.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { attributesOf } from '../people/people.ts';
 import { applyPlan } from './apply.ts';
@@ -16,6 +17,7 @@ import { type Findings, newFindings } from './findings.ts';
 import type { Held } from './held.ts';
 import { matchOrganization, wantedEmails } from './match.ts';
 import { pairUsers, type Plan, planChanges, usersInQuestion } from './plan.ts';
+import { holdRun } from './held-runs.ts';
 import { copyChanges, insertRun, type RunEnd, type RunStart, updateRun } from './runs.sql.ts';
 import {
   selectAdministrators,
@@ -70,11 +72,19 @@ export async function pushOrganization(
     ...run,
     ...runEnd(organization.settings, findings, { outcome: 'failed' }),
   });
-  const outcome = await inTransaction(pool, (tx) =>
+  const { refusal, plan } = await inTransaction(pool, (tx) =>
     synchronize(tx, accountId, { runId: run.id, organization, forgetGroups }, findings),
   );
-  if (outcome instanceof Fault) throw outcome;
-  return outcome;
+  if (refusal) throw refusal;
+  const applied = organization.settings.validateOnly === false;
+  return {
+    id: run.id,
+    validateOnly: !applied,
+    applied,
+    summary: plan.summary,
+    changes: plan.changes,
+    warnings: findings.warnings(),
+  };
 }
 
 async function readBody(
@@ -101,17 +111,104 @@ async function unpack(bytes: Uint8Array, findings: Findings): Promise<Uint8Array
   }
 }
 
-/** A refusal is a value here, so that the transaction commits with the run that says so. */
+/** What is to become the state of an account, and how. */
+export type Wanted = {
+  runId: string;
+  organization: SentOrganization;
+  forgetGroups: ForgetGroups;
+  /** Whether more changes than the settings allow are refused (unless said otherwise), held, or made all the same. */
+  beyondLimits?: 'refuse' | 'hold' | 'apply';
+  /** What was shown of a held run: no other changes are made. */
+  shown?: string;
+};
+
+/** What came of it. A refusal is a value here, so that the transaction commits with the run that says so. */
+export type Synchronized =
+  | { outcome: 'validated' | 'applied'; plan: Plan; refusal?: undefined }
+  | { outcome: 'held'; plan: Plan; refusal: Fault }
+  | { outcome: 'refused'; plan?: Plan; refusal: Fault };
+
+/**
+ * Makes the state of an account what is wanted, or says why not, in the transaction of the caller, and ends the run. Throws
+ * a Fault (conflict) when a held run would change other things than were shown.
+ */
 async function synchronize(
   tx: Transaction,
   accountId: AccountId,
-  {
-    runId,
-    organization,
-    forgetGroups,
-  }: { runId: string; organization: SentOrganization; forgetGroups: ForgetGroups },
+  wanted: Wanted,
   findings: Findings,
-): Promise<Report | Fault> {
+): Promise<Synchronized> {
+  const { organization, runId } = wanted;
+  const { held, landscape, details } = await matchWithHeld(tx, accountId, organization, findings);
+  if (findings.faultCount() > 0) return endRun(tx, accountId, wanted, findings, { outcome: 'refused' });
+
+  const plan = planChanges(organization, held, landscape, details);
+  if (wanted.shown !== undefined && wanted.shown !== digestOf(plan)) throw planChanged(runId);
+  if (wanted.beyondLimits !== 'apply') checkLimits(organization.settings, plan, findings);
+  const isApplied = organization.settings.validateOnly === false;
+  if (findings.faultCount() > 0) {
+    const isHeld = isApplied && wanted.beyondLimits === 'hold';
+    if (isHeld) {
+      const shown = { changes: plan.changes, digest: digestOf(plan) };
+      await holdRun(tx, accountId, runId, organization, shown);
+    }
+    return endRun(tx, accountId, wanted, findings, { outcome: isHeld ? 'held' : 'refused', plan });
+  }
+  for (const { id } of plan.groups.moveUp) {
+    const { externalId, name } = landscape.byId.get(id) ?? { externalId: null, name: '' };
+    const message = `The group ${JSON.stringify(name)} (${externalId ?? id}), made by hand, moves up: the group above it is removed.`;
+    findings.warn({ type: 'moved up', message });
+  }
+  if (isApplied) {
+    await applyPlan(tx, accountId, organization, landscape, plan);
+    await wanted.forgetGroups(tx, accountId, plan.groups.remove);
+    if (plan.changes.length > 0) await raiseVersion(tx, accountId);
+  }
+  // What was shown of a held run is there already.
+  if (wanted.shown === undefined) await copyChanges(tx, accountId, runId, plan.changes);
+  return endRun(tx, accountId, wanted, findings, { outcome: isApplied ? 'applied' : 'validated', plan });
+}
+
+/** What a file says, or said: as an organization request has it, and which of its lists only add and update. */
+export type SentByFile = {
+  settings: Settings;
+  data: JsonValue;
+  partial: readonly ('users' | 'groups')[];
+};
+
+/** The same for what a file says, in the transaction that ends its run: its values are checked as those of a request. */
+export async function synchronizeFile(
+  tx: Transaction,
+  accountId: AccountId,
+  { settings, data, partial }: SentByFile,
+  wanted: Omit<Wanted, 'organization'>,
+  findings: Findings,
+): Promise<Synchronized> {
+  const read = readOrganization({ settings, data } as JsonValue, findings);
+  if (!read || findings.isFull()) return refuseRun(tx, accountId, wanted.runId, settings, findings);
+  return synchronize(tx, accountId, { ...wanted, organization: { ...read, partial } }, findings);
+}
+
+/** Ends a run that has faults. */
+export async function refuseRun(
+  tx: Transaction,
+  accountId: AccountId,
+  runId: string,
+  settings: Settings,
+  findings: Findings,
+): Promise<Synchronized> {
+  const refusal = refusalOf(findings);
+  await updateRun(tx, accountId, runId, runEnd(settings, findings, { outcome: 'refused', refusal }));
+  return { outcome: 'refused', refusal };
+}
+
+/** Reads what is held of the account, locked, and finds whether what is wanted fits it. */
+async function matchWithHeld(
+  tx: Transaction,
+  accountId: AccountId,
+  organization: SentOrganization,
+  findings: Findings,
+) {
   const sentUsers = organization.data.users;
   // One connection does these one after another, so the lock comes first; sent together, they do not wait for us.
   const [, groups, users, administrators, attributes] = await Promise.all([
@@ -129,49 +226,38 @@ async function synchronize(
   const emails = wantedEmails(sentUsers ?? [], held, { inQuestion, details });
   const owners = await selectEmailOwners(tx, accountId, [...emails.values()]);
   matchOrganization(organization, held, landscape, { inQuestion, details, owners }, findings);
-  if (findings.faultCount() > 0) return refuse(tx, accountId, runId, organization, findings);
-
-  const plan = planChanges(organization, held, landscape, details);
-  checkLimits(organization.settings, plan, findings);
-  if (findings.faultCount() > 0) return refuse(tx, accountId, runId, organization, findings, plan);
-
-  for (const { id } of plan.groups.moveUp) {
-    const { externalId, name } = landscape.byId.get(id) ?? { externalId: null, name: '' };
-    const message = `The group ${JSON.stringify(name)} (${externalId ?? id}), made by hand, moves up: the group above it is removed.`;
-    findings.warn({ type: 'moved up', message });
-  }
-  const applied = organization.settings.validateOnly === false;
-  if (applied) {
-    await applyPlan(tx, accountId, organization, landscape, plan);
-    await forgetGroups(tx, accountId, plan.groups.remove);
-    if (plan.changes.length > 0) await raiseVersion(tx, accountId);
-  }
-  await copyChanges(tx, accountId, runId, plan.changes);
-  const outcome = applied ? 'applied' : 'validated';
-  await updateRun(tx, accountId, runId, runEnd(organization.settings, findings, { outcome, plan }));
-  return {
-    id: runId,
-    validateOnly: !applied,
-    applied,
-    summary: plan.summary,
-    changes: plan.changes,
-    warnings: findings.warnings(),
-  };
+  return { held, landscape, details };
 }
 
-async function refuse(
+async function endRun<T extends { outcome: Synchronized['outcome']; plan?: Plan }>(
   tx: Transaction,
   accountId: AccountId,
-  runId: string,
-  organization: SentOrganization,
+  { runId, organization }: Wanted,
   findings: Findings,
-  plan?: Plan,
-): Promise<Fault> {
-  const refusal = refusalOf(findings);
-  const end = runEnd(organization.settings, findings, { outcome: 'refused', refusal, ...(plan && { plan }) });
-  await updateRun(tx, accountId, runId, end);
-  return refusal;
+  end: T,
+): Promise<Synchronized> {
+  const refusal = findings.faultCount() > 0 ? refusalOf(findings) : undefined;
+  await updateRun(
+    tx,
+    accountId,
+    runId,
+    runEnd(organization.settings, findings, { ...end, ...(refusal && { refusal }) }),
+  );
+  return { ...end, ...(refusal && { refusal }) } as Synchronized;
 }
+
+/** Of everything that a plan does, by ids too: a group that was made anew under the same externalId is another one. */
+const digestOf = ({ changes, groups, users }: Plan): string =>
+  createHash('sha256')
+    .update(JSON.stringify([changes, groups, users.remove, users.update.map(({ id }) => id)]))
+    .digest('hex');
+
+const planChanged = (runId: string) =>
+  new Fault(
+    'conflict',
+    'plan changed',
+    `The run ${runId} would now change other things than were shown: something has changed since. Send the file again.`,
+  );
 
 const limits = [
   ['maxUsersCreated', 'users', 'created', 'create'],
@@ -213,12 +299,19 @@ function runEnd(
   return {
     validateOnly: settings.validateOnly !== false,
     outcome: end.outcome,
-    message: end.refusal ? `Refused for ${findings.faultCount()} faults; nothing was applied.` : null,
+    message: messageOf(end.outcome, findings),
     settings,
     summary: end.plan?.summary ?? null,
     warnings: findings.warnings(),
     details: end.refusal?.details.map(withoutValue) ?? null,
   };
+}
+
+function messageOf(outcome: RunEnd['outcome'], findings: Findings): string | null {
+  if (outcome === 'held')
+    return 'It would change more than is allowed: nothing is applied until it is approved.';
+  if (outcome === 'refused') return `Refused for ${findings.faultCount()} faults; nothing was applied.`;
+  return null;
 }
 
 // Their messages quote what was sent of a person, who may never come to be a user and so never be erased.
@@ -233,5 +326,6 @@ const quoting = [
 /** A fault as a run keeps it: with its place, but without the value. */
 function withoutValue(detail: Detail): Detail {
   const type = quoting.find((one) => one === detail.type);
-  return type ? { ...detail, message: detailTypes[type] } : detail;
+  const { value: _, ...placed } = detail;
+  return type ? { ...placed, message: detailTypes[type] } : placed;
 }

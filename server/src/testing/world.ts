@@ -43,6 +43,10 @@ export const testConfig: Parameters<typeof startApp>[0] = {
   corsOrigins: [],
   rateLimit: 0,
   answerCacheMb: 32,
+  sftpPort: 0,
+  fileDays: 30,
+  smtpUrl: undefined,
+  mailFrom: 'soundings@localhost',
 };
 
 /** `overrides` are settings other than those of testConfig; `now` is the service's clock. */

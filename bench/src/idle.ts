@@ -1,0 +1,38 @@
+// SFTP sessions that do nothing, as a process of its own. Arguments: port, user name and token. It sends that it is there,
+// opens as many as it is told, and ends with whoever started it.
+// oxlint-disable no-await-in-loop -- as many at a time as one address may have
+import { connect } from 'node:net';
+import { Client } from 'ssh2';
+
+const [port = '', username = '', password = ''] = process.argv.slice(2);
+const atOnce = 20;
+const clients: Client[] = [];
+
+process.once('disconnect', () => process.exit());
+process.on('message', (message: { open?: number; close?: true }) => {
+  void (message.close ? close() : open(message.open ?? 0)).then(() => process.send?.('done'));
+});
+process.send?.('ready');
+
+async function open(count: number): Promise<void> {
+  for (let done = 0; done < count; done += atOnce) {
+    const some = Array.from({ length: Math.min(atOnce, count - done) }, () => openOne());
+    clients.push(...(await Promise.all(some)));
+  }
+}
+
+/** From many addresses: no one may have so many. */
+function openOne(): Promise<Client> {
+  const localAddress = `127.0.2.${1 + (clients.length % 200)}`;
+  const sock = connect({ host: '127.0.0.1', port: Number(port), localAddress, noDelay: true });
+  const client = new Client();
+  return new Promise((resolve, reject) => {
+    client.once('error', reject);
+    client.once('ready', () => client.sftp((error) => (error ? reject(error) : resolve(client))));
+    client.connect({ sock, username, password });
+  });
+}
+
+async function close(): Promise<void> {
+  for (const client of clients.splice(0)) client.end();
+}

@@ -1,0 +1,187 @@
+// Reading files: the list of 20,000 people as CSV, XLS and XLSX, beside a bare process in which the bare library reads the
+// same bytes; the largest files that may be uploaded; and some that are made to do harm. Memory is that of the process that
+// reads.
+// oxlint-disable no-await-in-loop -- one after another, or they would measure each other
+import * as xlsx from '@e965/xlsx';
+import { maxSheetRows, maxUploadBytes } from '@soundings/contract/limits.ts';
+import { Fault } from '@soundings/server/src/base/errors.ts';
+import type { FileKind } from '@soundings/server/src/files/names.ts';
+import { readSheets } from '@soundings/server/src/files/sheet.ts';
+import { workbookOf, zipOf } from '@soundings/server/src/files/zip.fixture.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { makeCompany } from './company.ts';
+import { against, megabytes, type Row, time, timed } from './measure.ts';
+
+const people = 20_000;
+const columns = 15;
+const rounds = 5;
+/** What reading any file may take at most. */
+const most = { ms: 30_000, bytes: 512e6 };
+const kinds = ['csv', 'xls', 'xlsx'] as const;
+type Say = (progress: string) => void;
+
+export async function benchSheets(say: Say): Promise<{ rows: Row[]; postgres: string }> {
+  const rows: Row[] = [];
+  for (const kind of kinds) rows.push(await measureList(kind, say));
+  for (const kind of kinds) rows.push(await measureLargest(kind, say));
+  for (const [what, kind, bytes] of hostile())
+    rows.push(await measureAny(`${what}, ${size(bytes)}`, kind, bytes, say));
+  return { rows, postgres: 'not used' };
+}
+
+async function measureList(kind: FileKind, say: Say): Promise<Row> {
+  const bytes = fileOf(kind, people);
+  const [times, floors, peaks, floorPeaks]: number[][] = [[], [], [], []];
+  for (let round = 0; round < rounds; round++) {
+    const bare = await watched(() => readBare(kind, bytes));
+    const own = await watched(() => readSheets(bytes, kind));
+    if (own.result[0]?.rows.length !== people + 1) throw new Error(`Not all of the ${kind} was read.`);
+    times!.push(own.ms);
+    floors!.push(bare.ms);
+    peaks!.push(own.peak);
+    floorPeaks!.push(bare.peak);
+  }
+  const what = `${people.toLocaleString('en')} × ${columns} as ${kind.toUpperCase()}, ${size(bytes)}`;
+  const row = against(what, times!, floors!);
+  const memory = `${megabytes(Math.max(...peaks!))} (floor ${megabytes(Math.max(...floorPeaks!))})`;
+  say(`${what}: ${row.measured}, floor ${row.floor}, ${memory}`);
+  return { ...row, memory };
+}
+
+/** As many rows as are read, or as fit into the largest file. */
+async function measureLargest(kind: FileKind, say: Say): Promise<Row> {
+  let count = maxSheetRows - 1;
+  let bytes = fileOf(kind, count);
+  while (bytes.length > maxUploadBytes) {
+    count = Math.floor(count * (maxUploadBytes / bytes.length) * 0.99);
+    bytes = fileOf(kind, count);
+  }
+  return measureAny(
+    `${count.toLocaleString('en')} × ${columns} as ${kind.toUpperCase()}, ${size(bytes)}`,
+    kind,
+    bytes,
+    say,
+  );
+}
+
+/** Read or refused: within what any file may take. */
+async function measureAny(what: string, kind: FileKind, bytes: Buffer, say: Say): Promise<Row> {
+  if (bytes.length > maxUploadBytes) throw new Error(`${what} could not be uploaded.`);
+  const { ms, peak, result } = await watched(() =>
+    readSheets(bytes, kind).then(
+      () => 'read',
+      (error: unknown) => {
+        if (error instanceof Fault) return 'refused';
+        throw error;
+      },
+    ),
+  );
+  say(`${what}: ${result}, ${time(ms)}, ${megabytes(peak)}`);
+  return {
+    what: `${what}: ${result}`,
+    measured: time(ms),
+    memory: megabytes(peak),
+    demand: `≤ ${time(most.ms)}, ≤ ${megabytes(most.bytes)}`,
+    holds: ms <= most.ms && peak <= most.bytes,
+  };
+}
+
+/** What would take all memory or time, if it could. */
+function* hostile(): Generator<[what: string, kind: FileKind, bytes: Buffer]> {
+  const row = (cells: number) => `<row>${'<c><v>1</v></c>'.repeat(cells)}</row>`;
+  const word = `<si><t>${'x'.repeat(32_767)}</t></si>`;
+  const cited = `<row>${'<c t="s"><v>0</v></c>'.repeat(20)}</row>`.repeat(maxSheetRows / 10);
+  yield ['XLSX of 10 million cells', 'xlsx', zipOf(workbookOf([{ rows: row(200).repeat(maxSheetRows) }]))];
+  yield [
+    'XLSX of 100,000 cells that cite the longest text',
+    'xlsx',
+    zipOf(workbookOf([{ rows: cited }], { strings: word })),
+  ];
+  yield [
+    'XLSX of 5 million texts',
+    'xlsx',
+    zipOf(workbookOf([{ rows: '' }], { strings: '<si><t>a</t></si>'.repeat(5e6) })),
+  ];
+  yield ['CSV of one line of commas', 'csv', Buffer.from(','.repeat(10e6))];
+  yield ['CSV of short and long lines', 'csv', Buffer.from(`a,b,c\n${',\n'.repeat(5e6)}`)];
+  yield [
+    'CSV of one quotation mark that is not closed',
+    'csv',
+    Buffer.from(`a,b\n"${'x,y\n'.repeat(2.4e6)}`),
+  ];
+}
+
+/** The list of so many people. */
+function fileOf(kind: FileKind, count: number): Buffer {
+  const sheet = xlsx.utils.aoa_to_sheet(listOf(count), { dense: true });
+  if (kind === 'csv') return Buffer.from(xlsx.utils.sheet_to_csv(sheet));
+  const book = xlsx.utils.book_new();
+  xlsx.utils.book_append_sheet(book, sheet, 'Users');
+  // As Excel does; but how long SheetJS takes for it in XLS grows as the square of how many there are.
+  const bookSST = kind === 'xlsx' || count <= people;
+  return xlsx.write(book, { type: 'buffer', bookType: kind, bookSST, compression: true }) as Buffer;
+}
+
+function listOf(count: number): unknown[][] {
+  const { users } = makeCompany({ users: count, groups: 500 });
+  const header =
+    'EmployeeID FirstName LastName Email PhoneNumber Language Role Department Workplace Number Hired Active Title City Note';
+  const rows = users.map((user, i) => [
+    user.externalId,
+    user.firstName,
+    user.lastName,
+    user.email,
+    Number(user.phone?.slice(1)),
+    user.language,
+    user.accessInfo?.role,
+    user.accessInfo?.memberOf?.[0],
+    user.externalProperties?.['workplace'],
+    String(i).padStart(8, '0'),
+    new Date(Date.UTC(2000, 0, 1 + (i % 9_000))),
+    i % 20 > 0,
+    `Title ${i % 300}`,
+    `City ${i % 90}`,
+    `Note ${i}`,
+  ]);
+  return [header.split(' '), ...rows];
+}
+
+async function readBare(kind: FileKind, bytes: Buffer): Promise<void> {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('bare.ts', import.meta.url)), kind], {
+    stdio: ['pipe', 'inherit', 'inherit'],
+  });
+  child.stdin.end(bytes);
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code !== 0) throw new Error(`The floor of ${kind} has ended with ${code}.`);
+}
+
+/** Runs work that starts a process, and returns with its result what that process had in memory at most, in bytes. */
+async function watched<T>(work: () => Promise<T>): Promise<{ ms: number; peak: number; result: T }> {
+  let peak = 0;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, ...childrenOf(process.pid).map(peakOf));
+  }, 10);
+  const [ms, result] = await timed(work);
+  clearInterval(timer);
+  return { ms, peak, result };
+}
+
+const childrenOf = (pid: number): number[] =>
+  (textOf(`/proc/${pid}/task/${pid}/children`).match(/\d+/g) ?? []).map(Number);
+
+const peakOf = (pid: number): number =>
+  Number(/VmHWM:\s+(\d+)/.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0) * 1024;
+
+/** Nothing of a process that has ended. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+const size = (bytes: Buffer): string => `${(bytes.length / 2 ** 20).toFixed(1)} MiB`;

@@ -1,0 +1,46 @@
+// SQL of who may come in by SFTP. It writes nothing.
+import type { AccountId, Db } from '../db/db.ts';
+
+export type SftpCaller = { accountId: AccountId; tokenId: number; allow: string[]; stale: boolean };
+
+/** The valid token with this hash that is for files, of the account with this user name. */
+export async function selectSftpCaller(
+  db: Db,
+  username: string,
+  hash: Buffer,
+): Promise<SftpCaller | undefined> {
+  const [row] = await db<SftpCaller[]>`
+    select t.account_id as "accountId",
+           t.token_id   as "tokenId",
+           a.allowed_addresses as "allow",
+           coalesce(t.last_used_at < now() - interval '1 minute', true) as "stale"
+    from   token_hashes h
+    join   sftp_usernames s on s.account_id = h.account_id
+    join   tokens t on t.account_id = h.account_id and t.token_id = h.token_id
+    join   accounts a on a.account_id = h.account_id
+    where  h.hash = ${hash}
+      and  s.username = ${username}
+      and  t.revoked_at is null
+      and  (t.expires_at is null or t.expires_at > now())
+      and  'files' = any (t.scopes)`;
+  return row;
+}
+
+export type OpenToken = { accountId: AccountId; tokenId: number; allow: string[] };
+
+/** Those of the tokens, of any accounts, that are still valid and for files. */
+export async function selectOpenTokens(
+  db: Db,
+  tokens: { accountId: AccountId; tokenId: number }[],
+): Promise<OpenToken[]> {
+  const accountIds = tokens.map(({ accountId }) => accountId);
+  const tokenIds = tokens.map(({ tokenId }) => tokenId);
+  return db<OpenToken[]>`
+    select t.account_id as "accountId", t.token_id as "tokenId", a.allowed_addresses as "allow"
+    from   unnest(${accountIds}::integer[], ${tokenIds}::integer[]) as open (account_id, token_id)
+    join   tokens t using (account_id, token_id)
+    join   accounts a using (account_id)
+    where  t.revoked_at is null
+      and  (t.expires_at is null or t.expires_at > now())
+      and  'files' = any (t.scopes)`;
+}

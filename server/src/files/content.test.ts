@@ -1,0 +1,72 @@
+// What a file is, by its first bytes.
+import { expect, test } from 'vitest';
+import { contentFault } from './content.ts';
+import { workbookOf, zipOf } from './zip.fixture.ts';
+
+const workbook = workbookOf([{ rows: '' }]);
+const ofType = (type: string) =>
+  zipOf(
+    workbook.map((entry) => ({
+      ...entry,
+      data: String(entry.data).replace('vnd.openxmlformats-officedocument.spreadsheetml.sheet.main', type),
+    })),
+  );
+const ole = (...names: string[]) =>
+  Buffer.concat([
+    Buffer.from('d0cf11e0a1b11ae1', 'hex'),
+    Buffer.alloc(504),
+    ...names.map((name) => Buffer.from(`${name}\0`.padEnd(64, '\0'), 'utf16le')),
+  ]);
+const ods = zipOf([
+  { name: 'mimetype', data: 'application/vnd.oasis.opendocument.spreadsheet', isStored: true },
+]);
+
+test('what it can be is taken', () => {
+  expect(contentFault('csv', Buffer.from('id;name\n1;Åsa'))).toBeUndefined();
+  expect(contentFault('csv', Buffer.from('\ufeffid;name\n', 'utf16le'))).toBeUndefined();
+  expect(contentFault('xlsx', zipOf(workbook))).toBeUndefined();
+  expect(contentFault('xlsx', zipOf(workbook).subarray(0, 200))).toBeUndefined();
+  expect(contentFault('xls', ole('Root Entry', 'Workbook'))).toBeUndefined();
+  expect(contentFault('xls', ole('Root Entry', 'BOOK'))).toBeUndefined();
+  expect(contentFault('xls', ole('Root Entry'))).toBeUndefined();
+});
+
+test.each<[string, 'csv' | 'xls' | 'xlsx', Buffer, string]>([
+  [
+    'a workbook named .csv',
+    'csv',
+    zipOf(workbook),
+    'an Excel workbook (.xlsx). Give it a name that ends in .xlsx.',
+  ],
+  ['a workbook named .xls', 'xls', zipOf(workbook), 'Give it a name that ends in .xlsx.'],
+  [
+    'an old one named .xlsx',
+    'xlsx',
+    ole('Workbook'),
+    'an old Excel workbook (.xls). Give it a name that ends in .xls.',
+  ],
+  ['text named .xlsx', 'xlsx', Buffer.from('id,name'), 'plain text. Give it a name that ends in .csv.'],
+  ['text named .xls', 'xls', Buffer.from('id\tname'), 'plain text. Give it a name that ends in .csv.'],
+  ['a binary one', 'xlsx', ofType('vnd.ms-excel.sheet.binary.macroEnabled.main'), '(.xlsb)'],
+  ['one with macros', 'xlsx', ofType('vnd.ms-excel.sheet.macroEnabled.main'), '(.xlsm)'],
+  ['an OpenDocument', 'xlsx', ods, '(.ods)'],
+  ['one with a password', 'xlsx', ole('EncryptedPackage'), 'protected with a password'],
+  ['one with a password', 'xls', ole('EncryptedPackage'), 'protected with a password'],
+  ['a letter', 'xls', ole('WordDocument'), 'a Word document'],
+  ['an archive', 'csv', zipOf([{ name: 'a.csv', data: 'a,b' }]), 'a packed file (zip)'],
+  ['a PDF', 'csv', Buffer.from('%PDF-1.7\n'), 'a PDF document'],
+  ['a picture', 'xlsx', Buffer.from('89504e470d0a1a0a', 'hex'), 'a picture'],
+  ['a web page', 'xls', Buffer.from('\n<html><table>'), 'a web page (HTML)'],
+  ['XML', 'xls', Buffer.from('\ufeff<?xml version="1.0"?>'), 'an XML document'],
+  ['bytes', 'csv', Buffer.from([1, 2, 3, 0, 5, 6, 7, 8, 9, 10]), 'not text'],
+  ['UTF-16 without a mark', 'csv', Buffer.from('id;name\n', 'utf16le'), 'UTF-16 without the mark'],
+])('%s is refused, and the words say what it is', (_, kind, head, words) => {
+  expect(contentFault(kind, head)).toContain(words);
+});
+
+test('wherever a file is cut off, it can be told without error', () => {
+  const whole = zipOf(workbook);
+  for (let length = 0; length < whole.length; length++) {
+    expect(() => contentFault('csv', whole.subarray(0, length))).not.toThrow();
+  }
+});

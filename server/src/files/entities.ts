@@ -1,0 +1,289 @@
+// Who and what the rows of a file speak of: the rows of one person or group together, and what they say, each value with
+// the cell that says it. Pure.
+import { type MembershipKind, membershipKinds } from '@soundings/contract/organization.ts';
+import { quote } from '../base/text.ts';
+import { type Column, type Notes, placeIn, type Table } from './headers.ts';
+import type { Cell } from './sheet.ts';
+import {
+  activeOf,
+  hasCountryPrefix,
+  isBeyondDigits,
+  isEmptyWord,
+  isErrorValue,
+  isShortened,
+  isStorable,
+  languageOf,
+  partsOf,
+  phoneOf,
+  roleOf,
+  shown,
+  textOf,
+} from './values.ts';
+
+/** A place in a file; rows are counted from 1. A file that is one sheet without a name has no sheet. */
+export type FilePlace = { sheet?: string; row: number; column?: string; value?: string };
+
+/** A row of data, by its index in the sheet. */
+export type Row = { table: Table; index: number };
+
+/** A value, and the first cell that says it. */
+export type Said = { value: string | boolean | null; row: Row; column: Column };
+
+/** A group that is named in a cell, with the name that the cell beside gives it. */
+export type Entry = { group: string; name: string | undefined; row: Row; column: Column };
+
+/** A person or group: the rows that speak of it, and what they say. */
+export type Entity = { id: string; rows: Row[]; fields: Map<string, Said>; attributes: Map<string, Said> };
+
+export type Person = Entity & {
+  /** The groups that the person is a member of, by row. */
+  groups: Entry[][];
+  /** The lists that are given, an empty one clearing what is there. */
+  lists: Partial<Record<MembershipKind, Entry[]>>;
+  /** What a column such as IsManager says. */
+  isManager: boolean | undefined;
+  /** Whether a row names this person as manager. */
+  isNamed: boolean;
+  /** The groups of rows that say IsManager, or name this person as manager. */
+  manages: Entry[];
+};
+
+/** What the parts of a layout share. */
+export type Task = {
+  notes: Notes;
+  /** Columns of phone numbers in which the numbers lack only a +. */
+  prefixed: ReadonlySet<Column>;
+  /** How many more groups may be named. */
+  room: number;
+};
+
+/** So often a file may name a group, in all: a small file could else be laid out as billions of entries. */
+export const maxEntries = 1_000_000;
+
+// --- Cells.
+
+const cellIn = ({ table, index }: Row, column: Column): Cell | undefined =>
+  table.sheet.rows[index]?.[column.index];
+
+export const textIn = (row: Row, column: Column): string => textOf(cellIn(row, column));
+
+export function placeAt(row: Row, column: Column): FilePlace {
+  const value = textIn(row, column);
+  const place = { ...placeIn(row.table.sheet, row.index), column: column.header };
+  return value === '' ? place : { ...place, value: shown(value) };
+}
+
+export const columnsOf = ({ id, fields, lists, memberOf, isManager, managers }: Table): Column[] => [
+  id,
+  ...fields.filter((column) => column !== id),
+  ...lists,
+  ...memberOf.flatMap((pair) => (pair.name ? [pair.id, pair.name] : [pair.id])),
+  ...isManager,
+  ...managers,
+];
+
+/** The rows of data, beneath the headers. */
+export function rowsOf(table: Table): Row[] {
+  const { rows } = table.sheet;
+  const head = rows[table.headers] ?? [];
+  // Lists that were put together have their headers again in between.
+  const isHead = (index: number) => head.every((cell, i) => cell === (rows[index]?.[i] ?? null));
+  const indexes = Array.from({ length: rows.length - table.headers - 1 }, (_, i) => table.headers + 1 + i);
+  return indexes.filter((index) => !isHead(index)).map((index) => ({ table, index }));
+}
+
+/** The fields whose values are ids. */
+const idFields = new Set<string>(['externalId', 'parent', ...membershipKinds]);
+
+/** Looks at every cell for what no value may hold. Gives the columns of phone numbers in which numbers lack only a +. */
+export function inspect(table: Table, notes: Notes): Column[] {
+  const rows = rowsOf(table);
+  const prefixed: Column[] = [];
+  for (const column of columnsOf(table)) {
+    for (const row of rows) {
+      const cell = cellIn(row, column);
+      if (typeof cell !== 'string') continue;
+      if (!isStorable(cell)) {
+        const message = 'The text holds what is no character: U+0000, or half of a pair. Write it anew.';
+        notes.fault({ type: 'invalid text', message, ...placeAt(row, column) });
+      } else if (isErrorValue(cell)) {
+        const message = 'A formula has found nothing here. Mend it, or write the value itself.';
+        notes.fault({ type: 'invalid value', message, ...placeAt(row, column) });
+      }
+    }
+    if (idFields.has(column.field) || column === table.id) noteNumbers(rows, column, notes);
+    if (column.field !== 'phone') continue;
+    // One number without a prefix shows that the others have none either, whatever they look like.
+    if (noteNumbers(rows, column, notes).every(hasCountryPrefix)) prefixed.push(column);
+  }
+  return prefixed;
+}
+
+/**
+ * Warns, once a column, of ids and phone numbers that stand in it as numbers, and gives these, written out. Those that have
+ * lost digits are faults.
+ */
+export function noteNumbers(rows: Row[], column: Column, notes: Notes): string[] {
+  const numbers: string[] = [];
+  for (const row of rows) {
+    const cell = cellIn(row, column);
+    const remedy = 'Format the column as text, and fill it in anew.';
+    if (typeof cell === 'string' && isShortened(cell)) {
+      const message = `A spreadsheet program has shortened a long number, and its last digits are lost. ${remedy}`;
+      notes.fault({ type: 'invalid value', message, ...placeAt(row, column) });
+    }
+    if (typeof cell !== 'number') continue;
+    if (numbers.push(textOf(cell)) === 1) {
+      const message = `${quote(column.header)} holds numbers: a zero at the beginning, as in 00123, is lost. ${remedy}`;
+      notes.warn({ type: 'number as text', message, ...placeAt(row, column) });
+    }
+    if (!isBeyondDigits(cell)) continue;
+    const message = `A cell keeps only 15 digits of a number; the others have become zeros. ${remedy}`;
+    notes.fault({ type: 'invalid value', message, ...placeAt(row, column) });
+  }
+  return numbers;
+}
+
+// --- Rows of one person, or of one group.
+
+/** The people or groups of a file, in the order of their first rows; undefined: it has no such sheet. */
+export function entitiesOf(tables: Table[], kind: Table['kind'], task: Task): Entity[] | undefined {
+  const ofKind = tables.filter((table) => table.kind === kind);
+  if (ofKind.length === 0) return undefined;
+  const entities = new Map<string, Entity>();
+  let isEmpty = true;
+  for (const row of ofKind.flatMap(rowsOf)) {
+    const { table } = row;
+    const id = textIn(row, table.id);
+    if (id !== '' && !isEmptyWord(id)) {
+      const entity: Entity = entities.get(id) ?? { id, rows: [], fields: new Map(), attributes: new Map() };
+      entities.set(id, entity);
+      entity.rows.push(row);
+      readFields(entity, row, task);
+    } else if (columnsOf(table).some((column) => textIn(row, column) !== '')) {
+      const message = `The row does not say of whom it speaks. Fill in ${quote(table.id.header)}, or remove the row.`;
+      task.notes.fault({ type: 'missing field', message, ...placeAt(row, table.id) });
+    } else continue;
+    isEmpty = false;
+  }
+  if (isEmpty) {
+    const [{ sheet, headers }] = ofKind as [Table];
+    const message =
+      `There are headers of ${kind}, but no rows beneath them. That would remove all ${kind}, so it is taken for an ` +
+      'export that has failed. Send it with its rows, or without this sheet.';
+    task.notes.fault({ type: 'unknown layout', message, ...placeIn(sheet, headers) });
+  }
+  return [...entities.values()];
+}
+
+/** Reads the columns of one value. The rows of an entity must agree where they say something. */
+function readFields({ id, fields, attributes }: Entity, row: Row, task: Task): void {
+  for (const column of row.table.fields) {
+    const value = valueIn(row, column, task);
+    if (value === undefined) continue;
+    const { field, attribute } = column;
+    const [values, key] = attribute === undefined ? [fields, field] : [attributes, attribute];
+    const before = values.get(key);
+    if (!before) values.set(key, { value, row, column });
+    else if (before.value !== value) task.notes.fault(conflict(id, before, row, column));
+  }
+}
+
+function conflict(id: string, before: Said, row: Row, column: Column): Parameters<Notes['fault']>[0] {
+  const { sheet } = before.row.table;
+  const elsewhere = sheet === row.table.sheet ? '' : ` of the sheet ${quote(sheet.name)}`;
+  const [first, second] = [quote(textIn(before.row, before.column)), quote(textIn(row, column))];
+  const message =
+    `Row ${before.row.index + 1}${elsewhere} has ${first} for ${quote(id)}, and this row ${second}. Rows with the same id ` +
+    'must have the same value, or none.';
+  return { type: 'conflicting rows', message, externalId: id, ...placeAt(row, column) };
+}
+
+const neverCleared = new Set<string>([
+  'firstName',
+  'lastName',
+  'name',
+  'active',
+  'timezone',
+  'language',
+  'role',
+]);
+
+/** The value of a cell; null clears what is there; undefined: the cell is empty, or a fault. */
+function valueIn(row: Row, column: Column, { prefixed, notes }: Task): Said['value'] | undefined {
+  const text = textIn(row, column);
+  if (text === '') return undefined;
+  const wrong = (message: string) => notes.fault({ type: 'invalid value', message, ...placeAt(row, column) });
+  if (isEmptyWord(text)) {
+    if (!neverCleared.has(column.field)) return null;
+    wrong(`${quote(column.header)} cannot be cleared. Write a value, or nothing to keep the present one.`);
+    return undefined;
+  }
+  if (column.field === 'phone') return phoneOf(cellIn(row, column), prefixed.has(column));
+  if (column.field === 'language') return languageOf(text);
+  if (column.field === 'role') return roleOf(text);
+  if (column.field !== 'active') return text;
+  const active = activeOf(text);
+  if (active === undefined) {
+    wrong(`${quote(text)} does not say whether the person is active. Write yes or no.`);
+  }
+  return active;
+}
+
+export function personOf(entity: Entity, task: Task): Person {
+  const lists: Person['lists'] = {};
+  const groups = entity.rows.map((row) => {
+    const { memberOf, lists: columns } = row.table;
+    for (const column of columns) {
+      if (textIn(row, column) === '') continue;
+      const list = (lists[column.field as MembershipKind] ??= []);
+      for (const entry of entriesOf(row, { id: column, name: undefined }, task)) list.push(entry);
+    }
+    // An empty cell says nothing; one that says (empty) gives a list without entries.
+    const given = memberOf.filter(
+      ({ id, name }) => textIn(row, id) !== '' || (name && textIn(row, name) !== ''),
+    );
+    const entries = given.flatMap((pair) => entriesOf(row, pair, task));
+    if (given.length > 0) lists.memberOf ??= [];
+    for (const entry of entries) lists.memberOf?.push(entry);
+    return entries;
+  });
+  return { ...entity, groups, lists, isManager: undefined, isNamed: false, manages: [] };
+}
+
+/** The groups of a cell, with the names of the cell beside it. Where only names are given, they are the ids. */
+function entriesOf(row: Row, { id, name }: Table['memberOf'][number], task: Task): Entry[] {
+  const ids = groupsIn(row, id, task);
+  if (!name) return ids.map((group) => ({ group, name: undefined, row, column: id }));
+  if (textIn(row, id) === '') {
+    return groupsIn(row, name, task).map((group) => ({ group, name: group, row, column: name }));
+  }
+  const text = textIn(row, name);
+  const names = ids.length === 1 || text === '' ? [text] : partsOf(text);
+  const isNamed = text !== '' && names.length === ids.length;
+  if (text !== '' && !isNamed && ids.length > 0) {
+    const message =
+      `${quote(id.header)} has ${ids.length} groups here, and ${quote(name.header)} ${names.length}: which is called how ` +
+      'cannot be told, and the names are not used.';
+    task.notes.warn({ type: 'invalid value', message, ...placeAt(row, name) });
+  }
+  return ids.map((group, i) => ({ group, name: isNamed ? names[i] : undefined, row, column: id }));
+}
+
+export function groupsIn(row: Row, column: Column, task: Task): string[] {
+  if (task.room < 0) return [];
+  const groups = partsOf(textIn(row, column)).filter((part) => !isEmptyWord(part));
+  return hasRoom(groups.length, row, task) ? groups : [];
+}
+
+/** Whether so many more groups may be named. The first that may not is a fault, and no more are read. */
+export function hasRoom(count: number, row: Row, task: Task): boolean {
+  const hadRoom = task.room >= 0;
+  task.room -= count;
+  if (task.room >= 0) return true;
+  if (hadRoom) {
+    const message = `Up to here the file names groups more than ${maxEntries.toLocaleString('en')} times, which is the most that is read.`;
+    task.notes.fault({ type: 'too many values', message, ...placeIn(row.table.sheet, row.index) });
+  }
+  return false;
+}

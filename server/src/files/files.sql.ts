@@ -1,0 +1,36 @@
+// SQL of what is told of files.
+import type { Change } from '@soundings/contract/organization.ts';
+import type { AccountId, Db } from '../db/db.ts';
+import type { FileReport } from './process.sql.ts';
+
+export type ReportRow = { report: FileReport | null; runId: string | null; arrivedAt: Date };
+
+/** What is told of the last file of a name; undefined: there is no such file. */
+export async function selectReportByName(
+  db: Db,
+  accountId: AccountId,
+  name: string,
+): Promise<ReportRow | undefined> {
+  const [row] = await db<ReportRow[]>`
+    select report     as "report",
+           run_id     as "runId",
+           arrived_at as "arrivedAt"
+    from   files
+    where  account_id = ${accountId} and name = ${name} and arrival is not null
+    order  by arrival desc
+    limit  1`;
+  return row;
+}
+
+/** What a run changes, in its order. */
+export async function selectChanges(db: Db, accountId: AccountId, runId: string): Promise<Change[]> {
+  const rows = await db<(Omit<Change, 'fields'> & { fields: Change['fields'] | null })[]>`
+    select entity      as "entity",
+           external_id as "externalId",
+           action      as "action",
+           fields      as "fields"
+    from   run_changes
+    where  account_id = ${accountId} and run_id = ${runId}
+    order  by position`;
+  return rows.map(({ fields, ...change }) => ({ ...change, ...(fields && { fields }) }));
+}

@@ -1,0 +1,346 @@
+// What the headers of a sheet say: whether it is a sheet of users or of groups, and what each of its columns means. Pure.
+import { maxNameLength } from '@soundings/contract/limits.ts';
+import { membershipKinds } from '@soundings/contract/organization.ts';
+import type { Detail, DetailType } from '@soundings/contract/problem.ts';
+import { quote } from '../base/text.ts';
+import type { Cell, Sheet } from './sheet.ts';
+import { type Field, keyOf, type Kind, type Meaning, meaning, vocabularies, type Word } from './spellings.ts';
+import { shown, textOf } from './values.ts';
+
+/** Where faults and warnings go, each with its place in the file. */
+export type Notes = {
+  fault(detail: Detail & { type: DetailType }): void;
+  warn(detail: Detail & { type: DetailType }): void;
+};
+
+export type Column = {
+  index: number;
+  /** As written, cut where it is long. */
+  header: string;
+  field: Field;
+  /** The attribute that it sets, where the field is one. */
+  attribute?: string;
+};
+
+/** A sheet of users or of groups, with the columns that mean something. */
+export type Table = {
+  kind: Kind;
+  sheet: Sheet;
+  /** The index of the row of headers; what is above is no data. */
+  headers: number;
+  /** What identifies a row: the id, or of a group the name where there is no column of ids. */
+  id: Column;
+  /** Columns that hold one value each; not that of the ids. */
+  fields: Column[];
+  /** Columns that hold lists of groups: adminOf, inheritedAdminOf, interestOf. */
+  lists: Column[];
+  /** The groups that somebody is a member of: columns of ids, each with that of their names where there is one. */
+  memberOf: { id: Column; name: Column | undefined }[];
+  isManager: Column[];
+  managers: Column[];
+};
+
+// --- What the headers of a row mean.
+
+/** The attributes of an account, by their names and by the keys of these: null where several have the same. */
+type Attributes = { exact: ReadonlySet<string>; byKey: ReadonlyMap<string, string | null> };
+
+function attributesBy(names: readonly string[]): Attributes {
+  const byKey = new Map<string, string | null>();
+  for (const name of names) byKey.set(keyOf(name), byKey.has(keyOf(name)) ? null : name);
+  byKey.delete('');
+  return { exact: new Set(names), byKey };
+}
+
+/**
+ * What a header means: a field of ours by its very name; else an attribute; else what it is usually called. A list may be
+ * numbered: Department 1, Department 2.
+ */
+function meaningOf(header: string, kind: Kind, attributes: Attributes): Meaning | undefined {
+  const key = keyOf(header);
+  const { own, usual } = vocabularies[kind];
+  const field = own.get(key);
+  if (field) return field;
+  const attribute = attributes.exact.has(header) ? header : attributes.byKey.get(key);
+  if (kind === 'users' && attribute) return { ...meaning('attribute'), attribute };
+  const [number] = /\d+/.exec(key) ?? [];
+  if (kind === 'groups' || usual.has(key) || number === undefined) return usual.get(key);
+  const plain = key.replace(number, '');
+  const numbered = own.get(plain) ?? usual.get(plain);
+  return numbered && listWords.includes(numbered.word)
+    ? { ...numbered, number: String(Number(number)) }
+    : undefined;
+}
+
+/** Of which there may be several columns. */
+const listWords: Word[] = ['group', 'groupId', 'groupName', ...membershipKinds];
+
+type Header = { index: number; text: string; means: Meaning | undefined };
+
+const headersOf = (row: Cell[], kind: Kind, attributes: Attributes): Header[] =>
+  row.flatMap((cell, index) => {
+    const text = typeof cell === 'string' && cell.length <= maxHeaderLength ? textOf(cell) : '';
+    return text === '' ? [] : [{ index, text, means: meaningOf(text, kind, attributes) }];
+  });
+
+/** What is longer is no header: an attribute's name may have so many characters. */
+const maxHeaderLength = 2 * maxNameLength;
+
+const hasAny = (headers: Header[], ...words: Word[]) =>
+  headers.some(({ means }) => means && words.includes(means.word));
+
+const groupIds: Word[] = ['externalId', 'id', 'groupId', 'name', 'groupName', 'group'];
+const userIds: Word[] = ['externalId', 'employeeId', 'id'];
+
+/** What only people have, though a list of other things may have a column that is called so. */
+const personal: Word[] = [
+  ...(['email', 'phone', 'timezone', 'language', 'role', 'isManager'] as const),
+  ...membershipKinds,
+];
+
+type Recognised = { index: number; kind: Kind; headers: Header[]; hasId: boolean };
+
+/** What a row of headers heads: at least two must be known, and tell users from groups. */
+function recognise(row: Cell[], index: number, attributes: Attributes): Recognised | undefined {
+  const read = (kind: Kind, ids: Word[]): Recognised | undefined => {
+    const headers = headersOf(row, kind, attributes);
+    const isEnough = headers.filter(({ means }) => means).length > 1;
+    return isEnough ? { index, kind, headers, hasId: hasAny(headers, ...ids) } : undefined;
+  };
+  const users = read('users', userIds);
+  const groups = read('groups', groupIds);
+  const { headers: ofUsers = [] } = users ?? {};
+  const { headers: ofGroups = [] } = groups ?? {};
+  if (hasAny(ofUsers, 'employeeId', 'firstName', 'lastName')) return users;
+  if (hasAny(ofGroups, 'parent', 'parentName')) return groups;
+  if (users?.hasId && hasAny(ofUsers, ...personal)) return users;
+  const isOurs = hasAny(ofGroups, 'externalId') && hasAny(ofGroups, 'name');
+  return isOurs || hasAny(ofGroups, 'groupId', 'groupName') ? groups : undefined;
+}
+
+// --- Sheets.
+
+/** Within so many rows the headers must be: a title and blank lines may be above. */
+const rowsToHeaders = 20;
+
+/**
+ * The sheets of users and of groups, with what their columns mean. Warns of sheets and columns that mean nothing here.
+ * Faults: no sheet of either kind, one without a column of ids, two columns that mean the same.
+ */
+export function tablesOf(sheets: Sheet[], attributeNames: readonly string[], notes: Notes): Table[] {
+  const attributes = attributesBy(attributeNames);
+  const tables: Table[] = [];
+  const unknown: Sheet[] = [];
+  let faults = 0;
+  for (const sheet of sheets) {
+    const best = headersIn(sheet, attributes);
+    if (!best) {
+      if (sheet.rows.some((row) => row.length > 0)) unknown.push(sheet);
+    } else if (best.hasId) {
+      tables.push(tableOf(sheet, best, notes));
+    } else {
+      faults++;
+      const { kind } = best;
+      const message = `The headers are those of ${kind}, but no column has their ids. ${idNeeded[kind]}`;
+      notes.fault({ type: 'unknown layout', message, ...placeIn(sheet, best.index) });
+    }
+  }
+  if (tables.length === 0 && faults === 0) notes.fault(noTables(unknown[0] ?? sheets[0]));
+  else for (const sheet of unknown) notes.warn(unknownSheet(sheet));
+  return tables;
+}
+
+/** The row of headers of a sheet: the first that has one for the ids, else the first that has others. */
+function headersIn({ rows }: Sheet, attributes: Attributes): Recognised | undefined {
+  let first: Recognised | undefined;
+  for (let index = 0; index < Math.min(rows.length, rowsToHeaders); index++) {
+    const recognised = recognise(rows[index] as Cell[], index, attributes);
+    if (recognised?.hasId) return recognised;
+    first ??= recognised;
+  }
+  return first;
+}
+
+const idNeeded: Record<Kind, string> = {
+  users: 'Add one with what never changes about a person, with the header EmployeeID.',
+  groups: 'Add one with what never changes about a group, with the header DepartmentID.',
+};
+
+function noTables(sheet: Sheet | undefined): Detail & { type: DetailType } {
+  const first = sheet?.rows.findIndex((row) => row.length > 0) ?? -1;
+  const headers = (sheet?.rows[first] ?? []).map((cell) => textOf(cell)).filter((text) => text !== '');
+  const found = headers
+    .slice(0, 10)
+    .map((text) => quote(text))
+    .join(', ');
+  return {
+    type: 'unknown layout',
+    message:
+      `No row of the first ${rowsToHeaders} has the headers of users or of groups. Users need a column with the header ` +
+      'EmployeeID (or externalId) beside others such as FirstName, LastName, Email and Department; groups need ' +
+      `DepartmentID or DepartmentName beside ParentDepartment, or externalId and name.` +
+      (found && ` Found: ${found}.`),
+    ...(sheet && placeIn(sheet, Math.max(first, 0))),
+  };
+}
+
+const unknownSheet = (sheet: Sheet): Detail & { type: DetailType } => ({
+  type: 'unknown layout',
+  message: `No row of the first ${rowsToHeaders} has the headers of users or of groups; the sheet is ignored.`,
+  ...placeIn(
+    sheet,
+    sheet.rows.findIndex((row) => row.length > 0),
+  ),
+});
+
+/** The place of a row by its index. A file that is one sheet gives it no name. */
+export const placeIn = ({ name }: Sheet, index: number): { sheet?: string; row: number } => ({
+  ...(name !== '' && { sheet: shown(name) }),
+  row: index + 1,
+});
+
+function tableOf(sheet: Sheet, { index, kind, headers }: Recognised, notes: Notes): Table {
+  const place = placeIn(sheet, index);
+  const unknown = (header: string, why: string) => {
+    const message = `${quote(header)} ${why}; the column is ignored.`;
+    notes.warn({ type: 'unknown column', message, ...place, column: shown(header) });
+  };
+  const repeated = ({ header }: Column, first: Column) => {
+    const both =
+      first.header === header
+        ? `There are two columns ${quote(header)}`
+        : `${quote(first.header)} and ${quote(header)} mean the same`;
+    const message = `${both}. Keep one of them, or give the other a header of its own.`;
+    notes.fault({ type: 'repeated column', message, ...place, column: header });
+  };
+  const known: Known[] = [];
+  for (const { means, ...header } of headers) {
+    if (means) known.push({ ...header, means });
+    else unknown(header.text, 'is no field and no attribute that is known here');
+  }
+  const arrange = kind === 'users' ? usersTable : groupsTable;
+  return { kind, sheet, headers: index, ...arrange(known, { unknown, repeated }) };
+}
+
+type Known = { index: number; text: string; means: Meaning };
+type Say = {
+  unknown(header: string, why: string): void;
+  repeated(column: Column, first: Column): void;
+};
+type Columns = Omit<Table, 'kind' | 'sheet' | 'headers'>;
+
+const columnOf = ({ index, text, means }: Known, field: Field): Column => ({
+  index,
+  header: shown(text),
+  field,
+  ...(means.attribute !== undefined && { attribute: means.attribute }),
+});
+
+function usersTable(known: Known[], say: Say): Columns {
+  const columns = (field: Field, ...words: Word[]) =>
+    known.filter(({ means }) => words.includes(means.word)).map((header) => columnOf(header, field));
+  const first = (found: Column[]) => firstOf(found, say);
+  const names = columns('lastName', 'name');
+  // In German the last name is often just called Name.
+  const isName =
+    known.some(({ text }) => keyOf(text) === 'vorname') && columns('lastName', 'lastName').length === 0;
+  if (!isName) {
+    for (const { header } of names) say.unknown(header, 'is not read: FirstName and LastName are');
+  }
+  const attributes = Map.groupBy(columns('attribute', 'attribute'), ({ attribute }) => attribute);
+  const fields = [
+    ...(['firstName', 'email', 'phone', 'active', 'timezone', 'language', 'role'] as const).map((field) =>
+      columns(field, field),
+    ),
+    [...columns('lastName', 'lastName'), ...(isName ? names : [])],
+    ...attributes.values(),
+  ];
+  return {
+    id: first(columns('externalId', ...userIds)) as Column,
+    fields: fields.flatMap((found) => first(found) ?? []),
+    lists: (['adminOf', 'inheritedAdminOf', 'interestOf'] as const).flatMap((kind) => columns(kind, kind)),
+    memberOf: membershipsOf(known, say),
+    isManager: columns('isManager', 'isManager'),
+    managers: columns('manager', 'manager'),
+  };
+}
+
+/** The first of columns that mean the same; each of the others is a fault. */
+function firstOf(columns: Column[], { repeated }: Say): Column | undefined {
+  const [first, ...others] = columns;
+  for (const other of others) repeated(other, first as Column);
+  return first;
+}
+
+/** Which columns say what groups somebody is in. Ids and names go together by their words, and by their order. */
+function membershipsOf(known: Known[], say: Say): Table['memberOf'] {
+  const plain = known.filter(({ means }) => means.word === 'memberOf');
+  const pairs: Table['memberOf'] = [];
+  const lone: Known[] = [];
+  const ofFamilies = known.filter(({ means }) => ['group', 'groupId', 'groupName'].includes(means.word));
+  for (const family of Map.groupBy(ofFamilies, ({ means }) => `${means.family} ${means.number}`).values()) {
+    const of = (word: Word) => family.filter(({ means }) => means.word === word);
+    const { ids, names, rest } = rolesOf(of('groupId'), of('groupName'), of('group'));
+    for (const header of rest) say.repeated(columnOf(header, 'memberOf'), columnOf(ids[0]!, 'memberOf'));
+    for (const header of ids.length === 0 ? [] : names.slice(ids.length)) {
+      say.repeated(columnOf(header, 'groupName'), columnOf(names[0]!, 'groupName'));
+    }
+    if (ids.length === 0) lone.push(...names);
+    for (const [i, id] of ids.entries()) pairs.push(pairOf(id, names[i]));
+  }
+  // DepartmentName beside memberOf: the names of those groups.
+  const isNamed = plain.length > 0 && lone.length === plain.length;
+  return [
+    ...plain.map((id, i) => pairOf(id, isNamed ? lone[i] : undefined)),
+    ...pairs,
+    ...(isNamed ? [] : lone.map((id) => pairOf(id, undefined))),
+  ];
+}
+
+const pairOf = (id: Known, name: Known | undefined) => ({
+  id: columnOf(id, 'memberOf'),
+  name: name && columnOf(name, 'groupName'),
+});
+
+/** A word such as Department alone is the id, or the name where another column has the ids; or it is one too many. */
+function rolesOf(
+  ids: Known[],
+  names: Known[],
+  bare: Known[],
+): { ids: Known[]; names: Known[]; rest: Known[] } {
+  if (ids.length === 0) return { ids: bare, names, rest: [] };
+  return names.length === 0 ? { ids, names: bare, rest: [] } : { ids, names, rest: bare };
+}
+
+function groupsTable(known: Known[], say: Say): Columns {
+  const of = (...words: Word[]) => known.filter(({ means }) => words.includes(means.word));
+  const first = (headers: Known[], field: Field) =>
+    firstOf(
+      headers.map((header) => columnOf(header, field)),
+      say,
+    );
+  const bare = of('group');
+  const { ids, names, rest } = rolesOf(of('externalId', 'id', 'groupId'), of('name', 'groupName'), bare);
+  // Without a column of ids or one of names, the word alone is the name.
+  const isName = names.length === 0 && ids === bare;
+  const name = first(isName ? bare : names, 'name');
+  const id = isName ? undefined : first(ids, 'externalId');
+  for (const header of rest) say.repeated(columnOf(header, 'name'), (name ?? id) as Column);
+  const parents = of('parent');
+  const parentNames = of('parentName');
+  for (const { text } of parents.length > 0 ? parentNames : []) {
+    say.unknown(text, `is not read: ${quote(parents[0]!.text)} is`);
+  }
+  return {
+    id: (id ?? name) as Column,
+    fields: [
+      name,
+      first(of('description'), 'description'),
+      first(parents.length > 0 ? parents : parentNames, 'parent'),
+    ].filter((column) => column !== undefined),
+    lists: [],
+    memberOf: [],
+    isManager: [],
+    managers: of('manager').map((header) => columnOf(header, 'manager')),
+  };
+}

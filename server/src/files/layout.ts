@@ -1,0 +1,156 @@
+// From the sheets of a file to what an organization request says (decision C8). Pure. It only lays out: rows of one person
+// become one user, cells become values, and each keeps its place. What the values may be is checked by the sync.
+import { type MembershipKind, membershipKinds } from '@soundings/contract/organization.ts';
+import type { JsonValue } from '../base/json.ts';
+import { quote } from '../base/text.ts';
+import {
+  columnsOf,
+  type Entity,
+  type Entry,
+  entitiesOf,
+  type FilePlace,
+  inspect,
+  maxEntries,
+  type Person,
+  personOf,
+  placeAt,
+  type Row,
+  type Task,
+} from './entities.ts';
+import { type Notes, placeIn, tablesOf } from './headers.ts';
+import { inferredRole, readManagers } from './managers.ts';
+import type { Sheet } from './sheet.ts';
+
+type JsonObject = { [key: string]: JsonValue };
+
+export type Laid = {
+  /**
+   * As the `data` of an organization request. What a file leaves empty is left out, and shall stay as it is: a user may
+   * lack firstName and lastName, a group its name.
+   */
+  data: { users?: JsonObject[]; groups?: JsonObject[] };
+  /** The place in the file of what a JSON pointer such as /data/users/12/email points to. */
+  placeOf(path: string): FilePlace | undefined;
+  /** The groups that users name, by externalId: the name that the file gives them, else the id; where they are named. */
+  named: Map<string, { name: string; path: string }>;
+  /**
+   * The users, by their places in the list, whose role is only inferred from who manages whom: one who is an
+   * Administrator shall stay so.
+   */
+  inferredRoles: ReadonlySet<number>;
+};
+
+/**
+ * Lays out the sheets of a file. `attributes` are the names of those that the account defines. Faults and warnings go to
+ * `notes`, each with its place. Undefined, with a fault: no sheet can be laid out. The time it takes grows as the file.
+ */
+export function layOut(sheets: Sheet[], attributes: readonly string[], notes: Notes): Laid | undefined {
+  const tables = tablesOf(sheets, attributes, notes);
+  if (tables.length === 0) return undefined;
+  const prefixed = new Set(tables.flatMap((table) => inspect(table, notes)));
+  const task: Task = { notes, prefixed, room: maxEntries };
+  const groups = entitiesOf(tables, 'groups', task);
+  const people = entitiesOf(tables, 'users', task)?.map((entity) => personOf(entity, task));
+  const isManaged = readManagers(tables, people ?? [], groups ?? [], task);
+  const inferredRoles = new Set<number>();
+  const data: Laid['data'] = {};
+  if (groups) data.groups = groups.map((group) => withFields(group));
+  if (people) {
+    data.users = people.map((person, i) => {
+      const role = inferredRole(person, isManaged);
+      if (role !== undefined && !person.fields.has('role')) inferredRoles.add(i);
+      return userOf(person, role);
+    });
+  }
+  return {
+    data,
+    placeOf: (path) => placeOf(path, people ?? [], groups ?? []),
+    named: namedGroups(people ?? [], notes),
+    inferredRoles,
+  };
+}
+
+// --- What comes of it.
+
+/** An entity with its fields. Their names are ours, so none can be __proto__. */
+function withFields({ id, fields }: Entity): JsonObject {
+  const object: JsonObject = { externalId: id };
+  for (const [field, { value }] of fields) if (field !== 'role') object[field] = value;
+  return object;
+}
+
+function userOf(person: Person, inferred: string | undefined): JsonObject {
+  const { fields, attributes, lists, manages } = person;
+  // A manager of rows that name no group keeps what there is, as with any empty cell.
+  if (inferred === 'User' || manages.length > 0) lists.adminOf = [...(lists.adminOf ?? []), ...manages];
+  const accessInfo: JsonObject = {};
+  for (const kind of membershipKinds) {
+    const entries = lists[kind];
+    if (!entries) continue;
+    if (entries.length > 1) {
+      const groups = new Set<string>();
+      lists[kind] = entries.filter(({ group }) => !groups.has(group) && groups.add(group));
+    }
+    accessInfo[kind] = (lists[kind] ?? []).map(({ group }) => group);
+  }
+  const role = fields.get('role')?.value ?? inferred;
+  if (role !== undefined) accessInfo['role'] = role;
+  const user = withFields(person);
+  if (Object.keys(accessInfo).length > 0) user['accessInfo'] = accessInfo;
+  if (attributes.size > 0) {
+    user['externalProperties'] = Object.fromEntries(
+      [...attributes].map(([name, { value }]) => [name, value]),
+    );
+  }
+  return user;
+}
+
+/** The groups that users name. The first name that the file gives a group counts; another is warned of, once. */
+function namedGroups(people: Person[], notes: Notes): Laid['named'] {
+  const named: Laid['named'] = new Map();
+  const namings = new Map<string, Entry>();
+  const warned = new Set<string>();
+  for (const [i, { lists }] of people.entries()) {
+    for (const kind of membershipKinds) {
+      for (const [j, entry] of (lists[kind] ?? []).entries()) {
+        const { group, name, row, column } = entry;
+        const path = `/data/users/${i}/accessInfo/${kind}/${j}`;
+        if (!named.has(group)) named.set(group, { name: group, path });
+        const before = namings.get(group);
+        if (name === undefined || name === before?.name || warned.has(group)) continue;
+        if (!before) {
+          namings.set(group, entry);
+          named.get(group)!.name = name;
+          continue;
+        }
+        warned.add(group);
+        const first = `${quote(before.name as string)} in row ${before.row.index + 1}`;
+        const message = `The group ${quote(group)} is called ${quote(name)} here, and ${first}. The first name counts.`;
+        notes.warn({ type: 'conflicting rows', message, ...placeAt(row, column) });
+      }
+    }
+  }
+  return named;
+}
+
+function placeOf(path: string, people: Person[], groups: Entity[]): FilePlace | undefined {
+  const [, data, kind, index, field = '', part = '', entry = '0'] = path
+    .split('/')
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  if (data !== 'data' || index === undefined) return undefined;
+  const person = kind === 'users' ? people[Number(index)] : undefined;
+  const entity = kind === 'groups' ? groups[Number(index)] : person;
+  if (!entity) return undefined;
+  const [row] = entity.rows as [Row];
+  if (field === 'externalId') return placeAt(row, row.table.id);
+  const isAttribute = field === 'externalProperties';
+  const key = field === 'accessInfo' ? part : field;
+  const found =
+    (field === 'accessInfo' ? person?.lists[part as MembershipKind]?.[Number(entry)] : undefined) ??
+    (isAttribute ? entity.attributes.get(part) : entity.fields.get(key));
+  if (found) return placeAt(found.row, found.column);
+  const empty = columnsOf(row.table).find((column) =>
+    isAttribute ? column.attribute === part : column.field === key,
+  );
+  return empty ? placeAt(row, empty) : placeIn(row.table.sheet, row.index);
+}

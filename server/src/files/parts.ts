@@ -1,0 +1,173 @@
+// What is written of an upload, in parts: filled in memory, and written to the database as soon as they are full, one
+// while the next is filled. Clients that send ahead do not keep to the order, so two may be filled at a time.
+import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
+import { insertPart, selectPart, upsertPart } from './store.sql.ts';
+
+/** Of which size the parts of a file are, in bytes. */
+export const partBytes = 256 * 1024;
+/** How many are in memory at most: two that are filled, and one that is written. */
+export const partsInMemory = 3;
+
+export type Parts = {
+  /** How far it is written, in bytes. */
+  readonly size: number;
+  /** Where the first bytes are missing; at `size` where none are. */
+  readonly gap: number;
+  /** In how many pieces it is, with gaps between them. */
+  readonly pieces: number;
+  /** Bytes that are in memory alone. */
+  readonly unwritten: number;
+  /** Writes bytes at an offset. Fulfilled when more may come. */
+  put(offset: number, bytes: Buffer): Promise<void>;
+  /** The first part, as far as there is one. */
+  head(): Promise<Buffer | undefined>;
+  /** Fulfilled when all is in the database. */
+  flush(): Promise<void>;
+  /** Has less in memory, where there is any. */
+  shrink(): Promise<void>;
+  /** Fulfilled when nothing is being written, whatever became of it. */
+  settled(): Promise<void>;
+};
+
+/** `length`: how far the buffer is used. */
+type Part = { position: number; buffer: Buffer; length: number; isChanged: boolean };
+
+/** The parts of an upload of which `written` bytes are in the database. */
+export function openParts(pool: Pool, accountId: AccountId, fileId: number, written: number): Parts {
+  let pieces = withPiece([], 0, written);
+  /** Those that are being filled, the one that was begun first first. */
+  const filling: Part[] = [];
+  const writer = openWriter(pool, accountId, fileId, Math.ceil(written / partBytes));
+
+  /** The part at a position. */
+  async function turnTo(position: number): Promise<Part> {
+    const found = filling.find((part) => part.position === position);
+    if (found) return found;
+    if (filling.length === partsInMemory - 1) await writeOldest();
+    const buffer = await writer.read(position);
+    const part = { position, buffer, length: buffer.length, isChanged: false };
+    filling.push(part);
+    return part;
+  }
+
+  /** Begins to write a part when the one before is written. */
+  async function write(part: Part): Promise<void> {
+    await writer.done();
+    filling.splice(filling.indexOf(part), 1);
+    if (part.isChanged) writer.write(part.position, part.buffer.subarray(0, part.length));
+  }
+
+  const writeOldest = async () => filling[0] && write(filling[0]);
+
+  async function flush(): Promise<void> {
+    // oxlint-disable-next-line no-await-in-loop -- one after another
+    while (filling.length > 0) await writeOldest();
+    await writer.done();
+  }
+
+  return {
+    get size() {
+      return pieces.at(-1)?.end ?? 0;
+    },
+    get gap() {
+      return pieces[0]?.start === 0 ? pieces[0].end : 0;
+    },
+    get pieces() {
+      return pieces.length;
+    },
+    get unwritten() {
+      return filling.reduce((sum, { buffer }) => sum + buffer.length, writer.bytes);
+    },
+    async put(offset, bytes) {
+      for (let done = 0; done < bytes.length;) {
+        const at = offset + done;
+        const within = at % partBytes;
+        const length = Math.min(bytes.length - done, partBytes - within);
+        // oxlint-disable no-await-in-loop -- one part after another
+        const part = await turnTo(Math.floor(at / partBytes));
+        fill(part, within, bytes.subarray(done, done + length));
+        done += length;
+        const wasWhole = isWhole(pieces, part.position);
+        pieces = withPiece(pieces, at, at + length);
+        if (!wasWhole && isWhole(pieces, part.position)) await write(part);
+        // oxlint-enable no-await-in-loop
+      }
+    },
+    async head() {
+      const first = filling.find(({ position }) => position === 0);
+      return first ? first.buffer.subarray(0, first.length) : writer.read(0);
+    },
+    flush,
+    async shrink() {
+      // That it has failed is told to whoever writes next.
+      await (writer.bytes > 0 ? writer.done() : writeOldest()).catch(() => filling.shift());
+    },
+    settled: () => writer.done().catch(() => {}),
+  };
+}
+
+const isWhole = (pieces: Piece[], position: number): boolean =>
+  pieces.some(({ start, end }) => start <= position * partBytes && end >= (position + 1) * partBytes);
+
+/** Copies bytes into a part, whose buffer grows as far as it is used: most files are smaller than a part by far. */
+function fill(part: Part, within: number, bytes: Buffer): void {
+  const length = within + bytes.length;
+  if (length > part.buffer.length) {
+    const roomy = Buffer.alloc(Math.min(partBytes, Math.max(length, 2 * part.buffer.length)));
+    part.buffer.copy(roomy);
+    part.buffer = roomy;
+  }
+  bytes.copy(part.buffer, within);
+  part.length = Math.max(part.length, length);
+  part.isChanged = true;
+}
+
+type Piece = { start: number; end: number };
+
+/** Pieces in their order, none of which meet, with one more. */
+function withPiece(pieces: Piece[], start: number, end: number): Piece[] {
+  if (start === end) return pieces;
+  const before = pieces.filter((piece) => piece.end < start);
+  const after = pieces.filter((piece) => piece.start > end);
+  const meeting = pieces.slice(before.length, pieces.length - after.length);
+  const joined = {
+    start: Math.min(start, ...meeting.map((piece) => piece.start)),
+    end: Math.max(end, ...meeting.map((piece) => piece.end)),
+  };
+  return [...before, joined, ...after];
+}
+
+/** Writes one part at a time, while the next is filled. The first `count` are in the database. */
+function openWriter(pool: Pool, accountId: AccountId, fileId: number, count: number) {
+  const written = new Set(Array.from({ length: count }, (_, position) => position));
+  let writing: Promise<void> = Promise.resolve();
+  let bytesInWriting = 0;
+
+  /** A small part is written in one go; a large one in more, but as it is. */
+  async function writePart(position: number, bytes: Buffer): Promise<void> {
+    const isNew = !written.has(position);
+    written.add(position);
+    if (!isNew || bytes.length < partBytes / 4) return upsertPart(pool, accountId, fileId, position, bytes);
+    await inTransaction(pool, (tx) => insertPart(tx, accountId, fileId, position, bytes));
+  }
+
+  return {
+    /** What is in the database of a part; nothing when it is not there. */
+    async read(position: number): Promise<Buffer> {
+      if (!written.has(position)) return Buffer.alloc(0);
+      await writing;
+      return (await selectPart(pool, accountId, fileId, position)) ?? Buffer.alloc(0);
+    },
+    /** Of how many bytes the part is that is being written. */
+    get bytes() {
+      return bytesInWriting;
+    },
+    /** Rejected when the last write has failed. */
+    done: () => writing,
+    write(position: number, bytes: Buffer): void {
+      bytesInWriting = bytes.length;
+      writing = writePart(position, bytes).finally(() => (bytesInWriting = 0));
+      writing.catch(() => {}); // told to whoever writes next
+    },
+  };
+}

@@ -1,0 +1,153 @@
+// SQL of processing files. Writers of what became of a file: process.ts.
+import type { FileReport as WholeReport } from '@soundings/contract/storage.ts';
+import type { AccountId, Db, Transaction } from '../db/db.ts';
+
+/** What is kept of a report; its changes are those of the run. */
+export type FileReport = Omit<WholeReport, 'changes'>;
+
+export type WaitingFile = {
+  id: number;
+  name: string;
+  tokenId: number;
+  arrivedAt: Date;
+  attempts: number;
+  runId: string | null;
+};
+
+/** The file of an account that is next to be processed. */
+export async function selectNextFile(db: Db, accountId: AccountId): Promise<WaitingFile | undefined> {
+  const [row] = await db<WaitingFile[]>`
+    select file_id    as "id",
+           name       as "name",
+           token_id   as "tokenId",
+           arrived_at as "arrivedAt",
+           attempts   as "attempts",
+           run_id     as "runId"
+    from   files
+    where  account_id = ${accountId} and arrival is not null and processed_at is null
+    order  by arrival
+    limit  1`;
+  return row;
+}
+
+/** Notes that the processing of a file begins, and the run that comes of it: the same however often it begins. */
+export async function updateBegun(
+  tx: Transaction,
+  accountId: AccountId,
+  fileId: number,
+  runId: string,
+): Promise<string> {
+  const [row] = await tx<{ runId: string }[]>`
+    update files
+    set    attempts = attempts + 1, run_id = coalesce(run_id, ${runId})
+    where  account_id = ${accountId} and file_id = ${fileId}
+    returning run_id as "runId"`;
+  return row!.runId;
+}
+
+/** Whether a file still waits; locked, so that it is processed once. */
+export async function lockWaitingFile(
+  tx: Transaction,
+  accountId: AccountId,
+  fileId: number,
+): Promise<boolean> {
+  const rows = await tx`
+    select 1
+    from   files
+    where  account_id = ${accountId} and file_id = ${fileId} and processed_at is null
+    for    update`;
+  return rows.length > 0;
+}
+
+/** Notes what became of a file. */
+export async function updateProcessed(
+  tx: Transaction,
+  accountId: AccountId,
+  fileId: number,
+  report: FileReport,
+): Promise<void> {
+  await tx`
+    update files
+    set    processed_at = now(), report = ${tx.json(report)}
+    where  account_id = ${accountId} and file_id = ${fileId}`;
+}
+
+/** Changes what is told of the file that a run came of. Returns it; undefined: the file is gone. */
+export async function updateReport(
+  tx: Transaction,
+  accountId: AccountId,
+  runId: string,
+  change: (report: FileReport) => FileReport,
+): Promise<{ id: number; report: FileReport } | undefined> {
+  const [row] = await tx<{ id: number; report: FileReport }[]>`
+    select file_id as "id", report as "report"
+    from   files
+    where  account_id = ${accountId} and run_id = ${runId}
+    for    update`;
+  if (!row) return undefined;
+  const report = change(row.report);
+  await tx`
+    update files
+    set    report = ${tx.json(report)}
+    where  account_id = ${accountId} and file_id = ${row.id}`;
+  return { id: row.id, report };
+}
+
+export async function selectReport(
+  db: Db,
+  accountId: AccountId,
+  fileId: number,
+): Promise<FileReport | undefined> {
+  const [row] = await db<{ report: FileReport | null }[]>`
+    select report as "report" from files where account_id = ${accountId} and file_id = ${fileId}`;
+  return row?.report ?? undefined;
+}
+
+export type HeldPerson = {
+  externalId: string;
+  firstName: string;
+  lastName: string;
+  active: boolean;
+  timezone: string | null;
+  role: string;
+};
+
+/** What a file may leave out of those who are there: an empty cell leaves it as it is. */
+export async function selectHeldPeople(tx: Transaction, accountId: AccountId): Promise<HeldPerson[]> {
+  return tx<HeldPerson[]>`
+    select external_id as "externalId",
+           first_name  as "firstName",
+           last_name   as "lastName",
+           active      as "active",
+           timezone    as "timezone",
+           role        as "role"
+    from   users
+    where  account_id = ${accountId} and external_id is not null and managed`;
+}
+
+/** The externalIds of the groups that there are, and their names. */
+export async function selectHeldNames(
+  tx: Transaction,
+  accountId: AccountId,
+): Promise<{ externalId: string; name: string }[]> {
+  return tx<{ externalId: string; name: string }[]>`
+    select external_id as "externalId", name as "name"
+    from   groups
+    where  account_id = ${accountId} and external_id is not null`;
+}
+
+/** Asks for a mail to each address, in the transaction that makes the report. */
+export async function addMails(
+  tx: Transaction,
+  accountId: AccountId,
+  fileId: number,
+  addresses: readonly string[],
+): Promise<void> {
+  for (const to of addresses) {
+    // oxlint-disable-next-line no-await-in-loop -- a few addresses
+    await tx`
+      select graphile_worker.add_job(
+        'mail file report', json_build_object('accountId', ${accountId}::integer, 'fileId', ${fileId}::integer,
+                                              'to', ${to}::text))`;
+  }
+}

@@ -1,0 +1,275 @@
+// Processing files: each is read, laid out as users and groups, and applied by the very code of organization requests, one
+// after another in each account, in the order in which they arrived (decision C8).
+import type { Settings } from '@soundings/contract/organization.ts';
+import type { Detail, DetailType } from '@soundings/contract/problem.ts';
+import { type Account, accountById, lockAccount } from '../accounts/accounts.ts';
+import { Fault } from '../base/errors.ts';
+import type { JsonValue } from '../base/json.ts';
+import { newId } from '../base/ids.ts';
+import { quote } from '../base/text.ts';
+import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import { attributesOf } from '../people/people.ts';
+import { type Findings, newFindings } from '../sync/findings.ts';
+import { takeHeldRun } from '../sync/held-runs.ts';
+import { beginRun } from '../sync/runs.ts';
+import {
+  type ForgetGroups,
+  refuseRun,
+  type SentByFile,
+  type Synchronized,
+  synchronizeFile,
+} from '../sync/sync.ts';
+import { type Laid, layOut } from './layout.ts';
+import { kindOf } from './names.ts';
+import {
+  addMails,
+  type FileReport,
+  lockWaitingFile,
+  selectHeldNames,
+  selectHeldPeople,
+  selectNextFile,
+  updateBegun,
+  updateProcessed,
+  updateReport,
+  type WaitingFile,
+} from './process.sql.ts';
+import { readSheets } from './sheet.ts';
+import { contentOf } from './store.ts';
+import { addProcessing } from './store.sql.ts';
+import { messageOf } from './words.ts';
+
+type JsonObject = { [key: string]: JsonValue };
+
+/** So often a file is begun: one that ends the process each time must not be begun for ever. */
+const maxAttempts = 3;
+
+/** After so many ms of files, the others of the account get a job of their own: a stop of the service waits for one job. */
+const patience = 5000;
+
+/** Processes what waits of an account. Whatever a file holds, it ends with a report; what is thrown is to be tried again. */
+export async function processFiles(
+  pool: Pool,
+  accountId: AccountId,
+  forgetGroups: ForgetGroups,
+): Promise<void> {
+  const begun = performance.now();
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- one after another is the point
+    const file = await selectNextFile(pool, accountId);
+    if (!file) return;
+    if (performance.now() - begun > patience) return addProcessing(pool, accountId);
+    // oxlint-disable-next-line no-await-in-loop -- likewise
+    await processFile(pool, accountId, file, forgetGroups);
+  }
+}
+
+async function processFile(
+  pool: Pool,
+  accountId: AccountId,
+  file: WaitingFile,
+  forgetGroups: ForgetGroups,
+): Promise<void> {
+  const account = await accountById(pool, accountId);
+  if (file.attempts >= maxAttempts) return giveUp(pool, account, file);
+  // From here on the run is there, as failed, until the end says otherwise: also if the process is killed.
+  const runId = await inTransaction(pool, async (tx) => {
+    const id = await updateBegun(tx, accountId, file.id, newId());
+    const { tokenId, name } = file;
+    await beginRun(tx, accountId, { id, source: 'file', tokenId, file: name }, settingsOf(account));
+    return id;
+  });
+  let laid: Laid | undefined;
+  const findings = findingsIn(() => laid);
+  try {
+    const bytes = await contentOf(pool, accountId, file.id);
+    const sheets = await readSheets(bytes, kindOf(file.name) ?? 'csv');
+    laid = layOut(sheets, [...(await attributesOf(pool, accountId)).keys()], findings);
+  } catch (error) {
+    if (!(error instanceof Fault) || error.kind !== 'invalid') throw error;
+    const { code, message, details } = error;
+    for (const detail of details.length > 0 ? details : [{ type: code, message }]) {
+      findings.fault(detail as Detail & { type: DetailType });
+    }
+  }
+  await inTransaction(pool, async (tx) => {
+    await lockAccount(tx, accountId);
+    if (!(await lockWaitingFile(tx, accountId, file.id))) return; // another process was at it, too
+    const wanted = { runId, forgetGroups, beyondLimits: 'hold' as const };
+    const end =
+      laid && findings.faultCount() === 0
+        ? await synchronizeFile(tx, accountId, await sentBy(tx, account, laid), wanted, findings)
+        : await refuseRun(tx, accountId, runId, settingsOf(account), findings);
+    await tell(tx, account, file, reportOf(account, file, runId, end, findings));
+  });
+}
+
+/** Keeps what became of a file, and asks for the mails that say so: of faults and held files always. */
+async function tell(
+  tx: Transaction,
+  account: Account,
+  { id }: WaitingFile,
+  report: FileReport,
+): Promise<void> {
+  await updateProcessed(tx, account.id, id, report);
+  const { outcome, warnings, summary } = report;
+  // Who is removed may stand in a sheet that was passed over.
+  const isDoubtful = warnings.length > 0 && (summary?.users.deleted ?? 0) > 0;
+  const isMailed = account.notifySuccess || isDoubtful || ['refused', 'held', 'failed'].includes(outcome);
+  if (isMailed) await addMails(tx, account.id, id, account.notify);
+}
+
+const settingsOf = (account: Account): Settings => ({
+  validateOnly: !account.applyFiles,
+  maxUsersCreated: account.maxUsersCreated,
+  maxUsersUpdated: account.maxUsersUpdated,
+  maxUsersDeleted: account.maxUsersDeleted,
+  maxGroupsCreated: account.maxGroupsCreated,
+  maxGroupsUpdated: account.maxGroupsUpdated,
+  maxGroupsDeleted: account.maxGroupsDeleted,
+});
+
+/** What a file says, as an organization request would: with what it leaves out of those who are there. */
+async function sentBy(tx: Transaction, account: Account, laid: Laid): Promise<SentByFile> {
+  const { users, groups } = laid.data;
+  const partial = new Set<'users' | 'groups'>(account.filesPartial ? ['users', 'groups'] : []);
+  const sent: Laid['data'] = {};
+  if (users) sent.users = await completed(tx, account, users, laid.inferredRoles);
+  if (groups || account.createGroupsFromUsers) {
+    const held = await selectHeldNames(tx, account.id);
+    const names = new Map(held.map(({ externalId, name }) => [externalId, name]));
+    const nameOf = (id: unknown) => names.get(String(id));
+    if (groups) {
+      sent.groups = groups.map((group) => {
+        const name = nameOf(group['externalId']);
+        return name === undefined ? group : { name, ...group };
+      });
+    }
+    const missing = groups ? [] : [...laid.named].filter(([externalId]) => !names.has(externalId));
+    if (missing.length > 0) {
+      sent.groups = missing.map(([externalId, { name }]) => ({ externalId, name }));
+      partial.add('groups'); // it says nothing of the groups that there are
+    }
+  }
+  return { settings: settingsOf(account), data: sent as SentByFile['data'], partial: [...partial] };
+}
+
+async function completed(
+  tx: Transaction,
+  account: Account,
+  users: NonNullable<Laid['data']['users']>,
+  inferredRoles: Laid['inferredRoles'],
+): Promise<NonNullable<Laid['data']['users']>> {
+  const people = await selectHeldPeople(tx, account.id);
+  const held = new Map(people.map((person) => [person.externalId, person]));
+  return users.map((user, i) => {
+    const before = held.get(String(user['externalId']));
+    if (!before) return user;
+    const { firstName, lastName, active, timezone, role } = before;
+    const whole = { firstName, lastName, active, ...(timezone !== null && { timezone }), ...user };
+    if (!inferredRoles.has(i)) return whole;
+    const { role: inferred, adminOf, ...access } = (user['accessInfo'] ?? {}) as JsonObject;
+    // A file that only adds knows only some of those who are managed by somebody: it takes nothing away.
+    if (account.filesPartial) return { ...whole, accessInfo: access };
+    // Who manages somebody is a Manager; an Administrator who does stays one.
+    const stays = role === 'Administrator' ? role : (inferred as JsonValue);
+    return { ...whole, accessInfo: { ...access, role: stays, ...(adminOf !== undefined && { adminOf }) } };
+  });
+}
+
+/** Findings with their places in the file; what is found twice of one cell is told once. */
+function findingsIn(laid: () => Laid | undefined): Findings {
+  const findings = newFindings();
+  const seen = new Set<string>();
+  return {
+    ...findings,
+    fault(found) {
+      if (findings.isFull()) return findings.fault(found); // only counted
+      const told = placed(found, laid());
+      const key = [told.type, told.sheet, told.row, told.column, told.message].join('\0');
+      if (told.row !== undefined && seen.has(key)) return;
+      seen.add(key);
+      findings.fault(told);
+    },
+    warn: (found) => findings.warn(placed(found, laid())),
+  };
+}
+
+/** Where in the file it is what was found in what the file says. */
+function placed<T extends { message: string; path?: string }>(found: T, laid: Laid | undefined): T {
+  if (!laid) return found;
+  const { path, ...rest } = found;
+  const place = path === undefined ? undefined : laid.placeOf(path);
+  const message = found.message.replaceAll(/\/data\/(?:users|groups)\/\d+(?:\/[^\s.,;]+)*/g, (pointer) => {
+    const { row, sheet } = laid.placeOf(pointer) ?? {};
+    return row === undefined ? pointer : `row ${row}${sheet === undefined ? '' : ` of ${quote(sheet)}`}`;
+  });
+  return { ...rest, ...(place ?? (path !== undefined && { path })), message } as T;
+}
+
+function reportOf(
+  account: Account,
+  file: WaitingFile,
+  runId: string,
+  { outcome, plan }: { outcome: FileReport['outcome']; plan?: Synchronized['plan'] },
+  findings: Findings,
+): FileReport {
+  const report = {
+    file: file.name,
+    receivedAt: file.arrivedAt.toISOString(),
+    outcome,
+    runId,
+    ...(plan && { summary: plan.summary }),
+    details: findings.faults(),
+    warnings: findings.warnings(),
+  };
+  return { ...report, message: messageOf(report, account.id) };
+}
+
+/** Ends a file that could not be processed, so that those after it come to their turn. */
+async function giveUp(pool: Pool, account: Account, file: WaitingFile): Promise<void> {
+  const findings = newFindings();
+  findings.fault({
+    type: 'file not processed',
+    message: `It was begun ${maxAttempts} times, and each time the service stopped or failed. Send it again.`,
+  });
+  await inTransaction(pool, async (tx) => {
+    if (!(await lockWaitingFile(tx, account.id, file.id))) return;
+    await tell(
+      tx,
+      account,
+      file,
+      reportOf(account, file, file.runId ?? newId(), { outcome: 'failed' }, findings),
+    );
+  });
+}
+
+/**
+ * Applies a held run: exactly what it showed. Throws a Fault: not_found, or conflict when the run is not held or would by
+ * now change other things than were shown; then it stays held.
+ */
+export async function approveRun(
+  pool: Pool,
+  accountId: AccountId,
+  runId: string,
+  forgetGroups: ForgetGroups,
+): Promise<FileReport> {
+  return inTransaction(pool, async (tx) => {
+    await lockAccount(tx, accountId);
+    const { organization, planDigest } = await takeHeldRun(tx, accountId, runId);
+    const findings = newFindings();
+    const { settings, data, partial = [] } = organization;
+    const sent = { settings, data: data as SentByFile['data'], partial };
+    const wanted = { runId, forgetGroups, beyondLimits: 'apply' as const, shown: planDigest };
+    const { outcome, refusal } = await synchronizeFile(tx, accountId, sent, wanted, findings);
+    if (refusal) throw new Fault('conflict', 'plan changed', refusal.message, { details: refusal.details });
+    const account = await accountById(tx, accountId);
+    const report = await updateReport(tx, accountId, runId, (before) => {
+      const after = { ...before, outcome, details: [], warnings: findings.warnings() };
+      return { ...after, message: messageOf(after, accountId) };
+    });
+    if (!report)
+      throw new Fault('not_found', 'file not found', 'The file of the run is gone. Send it again.');
+    await addMails(tx, accountId, report.id, account.notifySuccess ? account.notify : []);
+    return report.report;
+  });
+}

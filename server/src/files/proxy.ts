@@ -1,0 +1,45 @@
+// The PROXY protocol, versions 1 and 2, by which a proxy in front says from where a connection comes
+// (haproxy.org, proxy-protocol.txt). Pure.
+
+/** `length`: of the header, in bytes. Without an address: the proxy speaks for itself, as in its health checks. */
+export type ProxyHeader = { length: number; address: string | undefined };
+
+const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
+/** The longest header of version 1; those of version 2 with an address are longer only by what we do not read. */
+const maxTextBytes = 107;
+const maxBinaryBytes = 16 + 2048;
+
+/** Reads the header with which a connection may begin. `more`: it may be one, when more has come; `none`: it is none. */
+export function proxyHeader(bytes: Buffer): ProxyHeader | 'more' | 'none' {
+  if (begins(bytes, signature)) return bytes.length < 16 ? 'more' : binaryHeader(bytes);
+  if (begins(bytes, Buffer.from('PROXY '))) return textHeader(bytes);
+  return 'none';
+}
+
+/** Whether bytes begin as the mark does, as far as they have come. */
+const begins = (bytes: Buffer, mark: Buffer) =>
+  bytes.subarray(0, mark.length).equals(mark.subarray(0, bytes.length));
+
+function textHeader(bytes: Buffer): ProxyHeader | 'more' | 'none' {
+  const end = bytes.subarray(0, maxTextBytes).indexOf('\r\n');
+  if (end === -1) return bytes.length < maxTextBytes ? 'more' : 'none';
+  const [, family, source] = bytes.toString('latin1', 0, end).split(' ');
+  return { length: end + 2, address: family === 'TCP4' || family === 'TCP6' ? source : undefined };
+}
+
+function binaryHeader(bytes: Buffer): ProxyHeader | 'more' | 'none' {
+  const length = 16 + bytes.readUInt16BE(14);
+  const version = bytes[12] as number;
+  if (version >> 4 !== 2 || length > maxBinaryBytes) return 'none';
+  if (bytes.length < length) return 'more';
+  const isProxied = (version & 15) === 1;
+  const family = (bytes[13] as number) >> 4;
+  if (isProxied && family === 1 && length >= 28) {
+    return { length, address: bytes.subarray(16, 20).join('.') };
+  }
+  if (isProxied && family === 2 && length >= 52) {
+    const groups = Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(16 + 2 * i).toString(16));
+    return { length, address: groups.join(':') };
+  }
+  return { length, address: undefined };
+}

@@ -1,0 +1,418 @@
+// What SFTP requests get: upload and list only (decision C7). What clients need around an upload is answered as they
+// expect it; everything else is refused, with the reason as the text of the status. Requests of a session come one at a time.
+import { asFault, type Pool } from '../db/db.ts';
+import { Fault } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import type { Log } from '../base/log.ts';
+import type { SftpLimits } from './gate.ts';
+import { checkName, isMeantFor, isTemporary, placeOf, realPath } from './sftp.names.ts';
+import { type Ask, type Attributes, type Entry, openFlags, type Status } from './sftp.packets.ts';
+import { partBytes, partsInMemory } from './parts.ts';
+import { fileOf, filesOf, openUpload, parkedUpload, type Upload } from './store.ts';
+
+export type SftpSession = {
+  pool: Pool;
+  log: Log;
+  caller: { accountId: number; tokenId: number };
+  limits: SftpLimits;
+  isStopping: () => boolean;
+  now: () => number;
+  /** All that are being written on the connection. */
+  uploads: Set<Upload>;
+  handles: Map<number, Handle>;
+  lastHandle: number;
+  /** What the session has written, or is writing, and has not made a file yet, by name. Others do not see it. */
+  own: Map<string, Upload>;
+  /** Why the last upload of a name was refused. */
+  refused: Map<string, string>;
+  /** Times of files that the client has set, in seconds since 1970. */
+  times: Map<string, number>;
+};
+
+/** A file that is written, or a folder that is listed. `broken`: why nothing of the file is kept. */
+type Writing = { name: string; upload: Upload; broken: string | undefined };
+type Handle = Writing | { entries: Entry[] };
+
+export type Reply =
+  { status: Status; text: string } | { handle: number } | { attributes: Attributes } | { entries: Entry[] };
+
+/** So many names are remembered as refused, or with their times. */
+const mostNames = 1000;
+/** So many names go into one answer: with the longest names it has 25 KB. */
+const entriesInAnswer = 50;
+/** What waits for its turn at most, in bytes: four requests of 32 KiB, and what was read with them. */
+const longestQueue = 192 * 1024;
+/** The longest path that is looked at, as on Linux. */
+const maxPathLength = 4096;
+
+const folder: Attributes = { mode: 0o040_700 };
+const fileMode = 0o100_200; // to be written, not read
+
+const ok: Reply = { status: 'ok', text: 'Success' };
+const denied: Reply = { status: 'denied', text: 'Upload and list only' };
+const noSuchFile: Reply = { status: 'noSuchFile', text: 'No such file' };
+const failure = (text: string): Reply => ({ status: 'failure', text });
+
+export function newSession(
+  shared: Pick<SftpSession, 'pool' | 'log' | 'caller' | 'limits' | 'isStopping' | 'now' | 'uploads'>,
+): SftpSession {
+  return {
+    ...shared,
+    handles: new Map(),
+    lastHandle: 0,
+    own: new Map(),
+    refused: new Map(),
+    times: new Map(),
+  };
+}
+
+/** Answers a request. Never throws: a fault is an answer, and so, without its reason, is a defect. */
+export async function replyTo(session: SftpSession, ask: Ask): Promise<Reply> {
+  try {
+    return await reply(session, ask);
+  } catch (error) {
+    return failure(wordsOf(session, error));
+  }
+}
+
+function wordsOf({ log }: SftpSession, thrown: unknown): string {
+  const error = asFault(thrown);
+  if (error instanceof Fault) {
+    if (error.kind === 'unavailable') log.warn({ cause: error.cause }, error.message);
+    return error.message;
+  }
+  const requestId = newId();
+  log.error({ requestId, err: error }, 'An SFTP request failed by a defect');
+  return `Something went wrong on our side. If it happens again, report it with the id ${requestId}.`;
+}
+
+async function reply(session: SftpSession, ask: Ask): Promise<Reply> {
+  if ('path' in ask && (ask.path === undefined || ask.path.length > maxPathLength)) {
+    return ask.path === undefined ? failure('The name is not in UTF-8.') : noSuchFile;
+  }
+  switch (ask.verb) {
+    case 'open':
+      return open(session, ask);
+    case 'write':
+      return write(session, ask);
+    case 'close':
+      return close(session, ask.handle);
+    case 'stat':
+      return stat(session, ask.path);
+    case 'fstat':
+    case 'fsetstat':
+      return onHandle(session, ask);
+    case 'setstat':
+      return setAttributes(session, ask);
+    case 'opendir':
+      return openFolder(session, ask.path);
+    case 'readdir':
+      return readFolder(session, ask.handle);
+    case 'realpath':
+      return {
+        entries: [{ name: realPath(ask.path ?? ''), longName: realPath(ask.path ?? ''), attributes: {} }],
+      };
+    case 'rename':
+      return rename(session, ask);
+    case 'remove':
+      return remove(session, ask.path);
+    case 'read':
+    case 'refused':
+      return denied;
+    case 'unsupported':
+      return { status: 'unsupported', text: 'Operation unsupported' };
+    case 'init':
+    case 'malformed':
+      return { status: 'badMessage', text: 'Bad message' };
+  }
+}
+
+async function open(
+  session: SftpSession,
+  { path, flags }: { path: string | undefined; flags: number },
+): Promise<Reply> {
+  const place = placeOf(path);
+  if (place.kind === 'nowhere') return noSuchFile;
+  if (place.kind === 'root') return failure('This is a folder.');
+  const { name } = place;
+  const asks = (flag: keyof typeof openFlags) => (flags & openFlags[flag]) !== 0;
+  if (!asks('write')) return (await attributesOf(session, name)) ? denied : noSuchFile;
+  if (asks('read') || asks('append')) {
+    return { status: 'denied', text: 'A file is taken whole: it can be neither read nor appended to.' };
+  }
+  if (session.isStopping()) return failure('The service is stopping. Try again in a moment.');
+  if (session.handles.size >= session.limits.handles) {
+    return failure(`More than ${session.limits.handles} files are open. Close some first.`);
+  }
+  return orRefused(session, name, async () => {
+    checkName(name);
+    const isPlain = asks('create') && asks('truncate') && !asks('exclusive');
+    const isThere = !isPlain && (await attributesOf(session, name)) !== undefined;
+    if (isThere && asks('exclusive')) return failure('There is such a file already.');
+    if (isThere && !asks('truncate')) {
+      return {
+        status: 'denied',
+        text: 'A file is taken whole: it cannot be changed. Send it from its beginning.',
+      };
+    }
+    if (!isThere && !asks('create')) return noSuchFile;
+    const upload = await openUpload(session.pool, { ...session.caller, via: 'sftp' }, name);
+    session.uploads.add(upload);
+    session.own.set(name, upload);
+    session.refused.delete(name);
+    return newHandle(session, { name, upload, broken: undefined });
+  });
+}
+
+function newHandle(session: SftpSession, handle: Handle): Reply {
+  session.lastHandle = (session.lastHandle + 1) >>> 0;
+  session.handles.set(session.lastHandle, handle);
+  return { handle: session.lastHandle };
+}
+
+/** Remembers, by name, the fault by which work on an upload ends, and logs it. */
+async function orRefused(session: SftpSession, name: string, work: () => Promise<Reply>): Promise<Reply> {
+  try {
+    return await work();
+  } catch (error) {
+    const reason = wordsOf(session, error);
+    remember(session.refused, name, reason);
+    session.log.info({ reason }, 'A file was refused');
+    return failure(reason);
+  }
+}
+
+function remember<T>(map: Map<string, T>, name: string, value: T): void {
+  if (map.size >= mostNames) map.delete(map.keys().next().value as string);
+  map.set(name, value);
+}
+
+function writingOf(session: SftpSession, id: number | undefined): Writing | undefined {
+  const handle = session.handles.get(id ?? -1);
+  return handle && 'upload' in handle ? handle : undefined;
+}
+
+const noHandle = failure('There is no such open file.');
+
+async function write(
+  session: SftpSession,
+  { handle, offset, bytes }: { handle: number | undefined; offset: number; bytes: Buffer },
+): Promise<Reply> {
+  const writing = writingOf(session, handle);
+  if (!writing) return noHandle;
+  const { upload, name } = writing;
+  if (writing.broken !== undefined) return failure(writing.broken);
+  const written = await orRefused(session, name, async () => {
+    await makeRoom(session, upload);
+    await upload.write(offset, bytes);
+    return ok;
+  });
+  if (written !== ok) {
+    writing.broken = session.refused.get(name) ?? 'The upload has failed.';
+    await giveUp(session, name, upload);
+  }
+  return written;
+}
+
+/** Sees to it that a connection never has more in memory than it may, also when it writes many files at once. */
+async function makeRoom({ uploads, limits }: SftpSession, upload: Upload): Promise<void> {
+  const room = limits.unwrittenBytes - partsInMemory * partBytes - longestQueue;
+  for (;;) {
+    const others = [...uploads].filter((one) => one !== upload);
+    if (others.reduce((sum, one) => sum + one.unwritten, 0) <= room) return;
+    const largest = others.reduce((one, other) => (other.unwritten > one.unwritten ? other : one));
+    // oxlint-disable-next-line no-await-in-loop -- until there is room
+    await largest.shrink();
+  }
+}
+
+/** Nothing of an upload is kept. What cannot be removed now is removed within the hour. */
+async function giveUp(session: SftpSession, name: string, upload: Upload): Promise<void> {
+  session.uploads.delete(upload);
+  if (session.own.get(name) === upload) session.own.delete(name);
+  await upload.abort().catch((error: unknown) => wordsOf(session, error));
+}
+
+async function close(session: SftpSession, id: number | undefined): Promise<Reply> {
+  const handle = session.handles.get(id ?? -1);
+  if (!handle) return noHandle;
+  session.handles.delete(id as number);
+  if (!('upload' in handle)) return ok;
+  const { name, upload, broken } = handle;
+  if (broken !== undefined) return failure(broken);
+  const closed = await orRefused(session, name, async () => {
+    if (isTemporary(name)) await upload.park(name);
+    else await publish(session, upload, name);
+    return ok;
+  });
+  session.uploads.delete(upload);
+  if (closed !== ok) await giveUp(session, name, upload);
+  else if (!isTemporary(name) && session.own.get(name) === upload) session.own.delete(name);
+  return closed;
+}
+
+async function publish(session: SftpSession, upload: Upload, name: string): Promise<void> {
+  await upload.finish(name);
+  session.refused.delete(name);
+  session.log.info({ fileId: upload.id, size: upload.size }, 'A file has arrived');
+}
+
+/** What is at a name, for this session; undefined: nothing. */
+async function attributesOf(session: SftpSession, name: string): Promise<Attributes | undefined> {
+  const { pool, caller, own, times, now } = session;
+  const mine = own.get(name);
+  if (mine) return fileAttributes(mine.size, times.get(name) ?? now() / 1000);
+  if (isTemporary(name)) {
+    const parked = await parkedUpload(pool, caller, name);
+    return parked && fileAttributes(parked.size, times.get(name) ?? now() / 1000);
+  }
+  const file = await fileOf(pool, caller.accountId, name);
+  return file && fileAttributes(file.size, times.get(name) ?? file.arrivedAt.getTime() / 1000);
+}
+
+const fileAttributes = (size: number, modified: number): Attributes => ({
+  size,
+  mode: fileMode,
+  modified: Math.floor(modified),
+});
+
+async function stat(session: SftpSession, path: string | undefined): Promise<Reply> {
+  const place = placeOf(path);
+  if (place.kind === 'root') return { attributes: folder };
+  if (place.kind === 'nowhere') return noSuchFile;
+  const reason = session.refused.get(place.name);
+  if (reason !== undefined && !session.own.has(place.name)) return failure(reason);
+  const attributes = await attributesOf(session, place.name);
+  return attributes ? { attributes } : noSuchFile;
+}
+
+async function onHandle(
+  session: SftpSession,
+  ask: { handle: number | undefined; attributes?: Attributes },
+): Promise<Reply> {
+  const handle = session.handles.get(ask.handle ?? -1);
+  if (!handle) return noHandle;
+  if (!('upload' in handle)) return ask.attributes ? ok : { attributes: folder };
+  const { name, upload, broken } = handle;
+  if (broken !== undefined) return failure(broken);
+  if (ask.attributes) return setOf(session, name, upload.size, ask.attributes);
+  return { attributes: fileAttributes(upload.size, session.times.get(name) ?? session.now() / 1000) };
+}
+
+async function setAttributes(
+  session: SftpSession,
+  { path, attributes }: { path: string | undefined; attributes: Attributes },
+): Promise<Reply> {
+  const place = placeOf(path);
+  if (place.kind === 'nowhere') return noSuchFile;
+  if (place.kind === 'root') return attributes.size === undefined ? ok : failure('This is a folder.');
+  const present = await attributesOf(session, place.name);
+  return present ? setOf(session, place.name, present.size as number, attributes) : noSuchFile;
+}
+
+/** Times are kept for the session, which may compare them; modes say nothing here. */
+function setOf(session: SftpSession, name: string, present: number, { size, modified }: Attributes): Reply {
+  if (size !== undefined && size !== present) {
+    return { status: 'denied', text: 'A file is taken whole: its size cannot be set.' };
+  }
+  if (modified !== undefined) remember(session.times, name, modified);
+  return ok;
+}
+
+async function openFolder(session: SftpSession, path: string | undefined): Promise<Reply> {
+  if (placeOf(path).kind !== 'root') return noSuchFile;
+  if (session.handles.size >= session.limits.handles) return failure('Too much is open. Close some first.');
+  const { pool, caller, own, times, now } = session;
+  const files = await filesOf(pool, caller.accountId);
+  const seconds = now() / 1000;
+  const listed = new Map(
+    files.map(({ name, size, arrivedAt }) => [
+      name,
+      fileAttributes(size, times.get(name) ?? arrivedAt.getTime() / 1000),
+    ]),
+  );
+  for (const [name, { size }] of own) listed.set(name, fileAttributes(size, times.get(name) ?? seconds));
+  const entries = [
+    ...['.', '..'].map((name) => entryOf(name, { ...folder, modified: Math.floor(seconds) }, seconds)),
+    ...[...listed].map(([name, attributes]) => entryOf(name, attributes, seconds)),
+  ];
+  return newHandle(session, { entries });
+}
+
+async function readFolder(session: SftpSession, id: number | undefined): Promise<Reply> {
+  const handle = session.handles.get(id ?? -1);
+  if (!handle || 'upload' in handle) return noHandle;
+  const entries = handle.entries.splice(0, entriesInAnswer);
+  return entries.length > 0 ? { entries } : { status: 'eof', text: 'End of file' };
+}
+
+/** As `ls -l` has it, which some clients read. */
+function entryOf(name: string, attributes: Attributes, now: number): Entry {
+  const modified = attributes.modified ?? now;
+  const date = new Date(modified * 1000).toUTCString(); // Sat, 21 Nov 2026 17:06:50 GMT
+  const [, day, month, year, time] = /, (\d+) (\w+) (\d+) (\d+:\d+)/.exec(date) ?? [];
+  const isRecent = Math.abs(now - modified) < 182 * 86_400;
+  const mode = attributes.size === undefined ? 'drwx------' : '--w-------';
+  const size = String(attributes.size ?? 0).padStart(8);
+  const moment = `${month} ${String(Number(day)).padStart(2)} ${isRecent ? time : ` ${year}`}`;
+  return { name, attributes, longName: `${mode}    1 soundings soundings ${size} ${moment} ${name}` };
+}
+
+async function rename(
+  session: SftpSession,
+  { path, to }: { path: string | undefined; to: string | undefined },
+): Promise<Reply> {
+  const [from, target] = [placeOf(path), placeOf(to)];
+  if (from.kind !== 'file' || target.kind !== 'file') return from.kind === 'root' ? denied : noSuchFile;
+  if (!isTemporary(from.name)) return denied;
+  const reason = session.refused.get(from.name);
+  const mine = session.own.get(from.name);
+  if (mine && session.uploads.has(mine)) return failure('The file is still being written.');
+  const upload = mine ?? (await parkedUpload(session.pool, session.caller, from.name));
+  if (!upload) return reason === undefined ? noSuchFile : failure(reason);
+  const renamed = await orRefused(session, target.name, async () => {
+    checkName(target.name);
+    if (isTemporary(target.name)) await upload.park(target.name);
+    else await publish(session, upload, target.name);
+    return ok;
+  });
+  if (renamed !== ok) {
+    // What was not what its name says is gone; what only has no such name may be given another one.
+    if (!(await parkedUpload(session.pool, session.caller, from.name))) session.own.delete(from.name);
+    return renamed;
+  }
+  session.own.delete(from.name);
+  if (isTemporary(target.name)) session.own.set(target.name, upload);
+  const time = session.times.get(from.name);
+  if (time !== undefined) remember(session.times, target.name, time);
+  return ok;
+}
+
+async function remove(session: SftpSession, path: string | undefined): Promise<Reply> {
+  const place = placeOf(path);
+  if (place.kind !== 'file') return place.kind === 'root' ? denied : noSuchFile;
+  const { name } = place;
+  if (!isTemporary(name)) {
+    // Clients remove the old file just before they rename the new one over it: then it is only replaced.
+    const waits = [...session.own.keys()].some((one) => isTemporary(one) && isMeantFor(one, name));
+    return waits ? ok : denied;
+  }
+  const mine = session.own.get(name);
+  if (mine && session.uploads.has(mine)) return failure('The file is still being written.');
+  const upload = mine ?? (await parkedUpload(session.pool, session.caller, name));
+  if (!upload) return noSuchFile;
+  session.own.delete(name);
+  await upload.abort();
+  return ok;
+}
+
+/** Gives up what the session has not finished writing. What waits under a temporary name is kept for its hour. */
+export async function endSession(session: SftpSession): Promise<void> {
+  const unfinished = [...session.handles.values()].filter((one) => 'upload' in one);
+  session.handles.clear();
+  await Promise.all(
+    unfinished
+      .filter(({ broken }) => broken === undefined)
+      .map(({ name, upload }) => giveUp(session, name, upload)),
+  );
+}

@@ -1,0 +1,64 @@
+// Interface C over HTTPS: reads the wire, hands to the store what comes, writes the wire.
+import { type FileReport, getFileReport, listFiles, uploadFile } from '@soundings/contract/storage.ts';
+import { Fault } from '../base/errors.ts';
+import { quote } from '../base/text.ts';
+import type { AccountId, Pool } from '../db/db.ts';
+import { filesIn, maxFormBytes } from '../http/multipart.ts';
+import type { Ask, Server } from '../http/server.ts';
+import { selectChanges, selectReportByName } from './files.sql.ts';
+import { fileNameOf, refusal } from './names.ts';
+import { filesOf, openUpload, tooLarge, type Upload } from './store.ts';
+
+export function serveStorage(server: Server, pool: Promise<Pool>): void {
+  server.serve(
+    uploadFile,
+    async (ask) => {
+      const name = await receive(await pool, ask);
+      ask.reply.header('content-type', 'text/plain; charset=utf-8');
+      return name;
+    },
+    { bodyLimit: maxFormBytes },
+  );
+
+  server.serve(listFiles, async ({ caller }) =>
+    (await filesOf(await pool, caller.accountId)).map(({ name }) => name),
+  );
+
+  server.serve(getFileReport, async ({ caller, params }) =>
+    reportOf(await pool, caller.accountId, (params['name'] as string).normalize('NFC')),
+  );
+}
+
+/** Takes the file of a request, and returns the name under which it is kept. Whatever is refused or breaks off leaves nothing. */
+async function receive(pool: Pool, { caller, request }: Ask): Promise<string> {
+  if (Number(request.headers['content-length']) > maxFormBytes) throw tooLarge();
+  const { accountId, tokenId } = caller;
+  let [upload, name]: [Upload?, string?] = [];
+  try {
+    for await (const file of filesIn(request.raw)) {
+      if (upload) throw refusal('The form has more than one file. Send one at a time.');
+      name = fileNameOf(file.name);
+      upload = await openUpload(pool, { accountId, via: 'https', tokenId }, name);
+      for await (const bytes of file.content) await upload.write(upload.size, bytes);
+    }
+    if (!upload || !name) throw refusal('The form has no file. Send one, in a part with a file name.');
+    await upload.finish(name);
+    return name;
+  } catch (error) {
+    await upload?.abort().catch(() => {}); // then it is forgotten with those that were given up
+    throw error;
+  }
+}
+
+async function reportOf(pool: Pool, accountId: AccountId, name: string): Promise<FileReport> {
+  const found = await selectReportByName(pool, accountId, name);
+  if (!found) throw new Fault('not_found', 'file not found', `There is no file ${quote(name)}.`);
+  const { report, runId, arrivedAt } = found;
+  if (!report) {
+    const message = 'The file has arrived, and waits to be processed.';
+    const receivedAt = arrivedAt.toISOString();
+    return { file: name, receivedAt, outcome: 'waiting', message, details: [], warnings: [] };
+  }
+  if (runId === null || !report.summary) return report;
+  return { ...report, changes: await selectChanges(pool, accountId, runId) };
+}

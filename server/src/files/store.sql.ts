@@ -1,0 +1,227 @@
+// SQL of uploads and files. Writers: store.ts, process.ts (that it was processed).
+import { pipeline } from 'node:stream/promises';
+import type { AccountId, copyInto, Db, Transaction } from '../db/db.ts';
+
+export type Via = 'https' | 'sftp';
+
+export async function insertUpload(
+  db: Db,
+  accountId: AccountId,
+  upload: { name: string; via: Via; tokenId: number },
+): Promise<number> {
+  const [row] = await db<{ id: number }[]>`
+    insert into files (account_id, name, size, via, token_id)
+    values (${accountId}, ${upload.name}, 0, ${upload.via}, ${upload.tokenId})
+    returning file_id as id`;
+  return row!.id;
+}
+
+/**
+ * Writes a part, or writes it anew. It does not wait for the disk: the statement that makes the upload a file does, and
+ * with it for all that was written before.
+ */
+export async function upsertPart(
+  db: Db,
+  accountId: AccountId,
+  fileId: number,
+  position: number,
+  bytes: Buffer,
+): Promise<void> {
+  await db`
+    with at_once as materialized (select set_config('synchronous_commit', 'off', true))
+    insert into file_parts (account_id, file_id, position, bytes)
+    select ${accountId}::integer, ${fileId}::integer, ${position}::integer, ${bytes}::bytea
+    from   at_once
+    on conflict (account_id, file_id, position) do update set bytes = excluded.bytes`;
+}
+
+/** The same for a part that is not there yet. By COPY, as bytes: as a parameter they would be sent as twice as long a text. */
+export async function insertPart(
+  tx: Transaction,
+  accountId: AccountId,
+  fileId: number,
+  position: number,
+  bytes: Buffer,
+): Promise<void> {
+  await tx`set local synchronous_commit = off`;
+  const statement = tx`
+    copy file_parts (account_id, file_id, position, bytes) from stdin (format binary)`;
+  await copyBytes(statement, [binaryRow([accountId, fileId, position], bytes.length), bytes, binaryEnd]);
+}
+
+const binaryStart = Buffer.from('PGCOPY\n\xff\r\n\0' + '\0'.repeat(8), 'latin1');
+const binaryEnd = Buffer.from([0xff, 0xff]);
+
+/** A row of integers, and of bytes that are still to follow, with the beginning of what is copied. */
+function binaryRow(integers: number[], length: number): Buffer {
+  const row = Buffer.alloc(2 + 8 * integers.length + 4);
+  let at = row.writeInt16BE(integers.length + 1);
+  for (const integer of integers) at = row.writeInt32BE(integer, row.writeInt32BE(4, at));
+  row.writeInt32BE(length, at);
+  return Buffer.concat([binaryStart, row]);
+}
+
+/** Listens at the query, too, as copyInto of db.ts does and says why. */
+async function copyBytes(statement: Parameters<typeof copyInto>[0], chunks: Buffer[]): Promise<void> {
+  const query = statement as unknown as { reject: (error: unknown) => void };
+  const rejectQuery = query.reject;
+  const refused = new Promise<never>((_, reject) => {
+    query.reject = (error) => {
+      rejectQuery(error);
+      reject(error);
+    };
+  });
+  refused.catch(() => {});
+  await Promise.race([pipeline(chunks, await statement.writable()), refused]);
+}
+
+export async function selectPart(
+  db: Db,
+  accountId: AccountId,
+  fileId: number,
+  position: number,
+): Promise<Buffer | undefined> {
+  const [row] = await db<{ bytes: Buffer }[]>`
+    select bytes as "bytes"
+    from   file_parts
+    where  account_id = ${accountId} and file_id = ${fileId} and position = ${position}`;
+  return row?.bytes;
+}
+
+/** Notes how far an upload has come, and the name that it goes by now. */
+export async function updateUpload(
+  db: Db,
+  accountId: AccountId,
+  fileId: number,
+  { name, size }: { name: string; size: number },
+): Promise<void> {
+  await db`
+    update files
+    set    name = ${name}, size = ${size}
+    where  account_id = ${accountId} and file_id = ${fileId} and arrival is null`;
+}
+
+/** Makes an upload a file: whole from now on, and next in the order of those to be processed. */
+export async function updateArrived(
+  tx: Transaction,
+  accountId: AccountId,
+  fileId: number,
+  { name, size }: { name: string; size: number },
+): Promise<boolean> {
+  const rows = await tx`
+    update files
+    set    name = ${name}, size = ${size}, arrival = nextval('file_arrivals'), arrived_at = clock_timestamp()
+    where  account_id = ${accountId} and file_id = ${fileId} and arrival is null
+    returning 1`;
+  return rows.length > 0;
+}
+
+/**
+ * Asks for the files of an account to be processed: once, however many wait, in the transaction that brings one. Without a
+ * queue: what a killed process had begun would keep its queue for hours. Who takes a file locks it.
+ */
+export async function addProcessing(db: Db, accountId: AccountId): Promise<void> {
+  await db`
+    select graphile_worker.add_job(
+      'process files', json_build_object('accountId', ${accountId}::integer),
+      job_key := 'files ' || ${accountId}::integer)`;
+}
+
+/** Asks for it in all accounts where a file has waited for more than a minute: who had begun may have been killed. */
+export async function addForgottenProcessing(db: Db): Promise<void> {
+  await db`
+    select graphile_worker.add_job('process files', json_build_object('accountId', account_id),
+                                   job_key := 'files ' || account_id)
+    from   (select distinct account_id
+            from   files
+            where  arrived_at < now() - interval '1 minute' and processed_at is null) waiting`;
+}
+
+export async function deleteUpload(db: Db, accountId: AccountId, fileId: number): Promise<void> {
+  await db`delete from files where account_id = ${accountId} and file_id = ${fileId} and arrival is null`;
+}
+
+export type StoredFile = { id: number; name: string; size: number; arrivedAt: Date };
+
+/** The files of an account: of each name the last, by name. */
+export async function selectFiles(db: Db, accountId: AccountId): Promise<StoredFile[]> {
+  return db<StoredFile[]>`
+    select distinct on (name collate "C")
+           file_id    as "id",
+           name       as "name",
+           size       as "size",
+           arrived_at as "arrivedAt"
+    from   files
+    where  account_id = ${accountId} and arrival is not null
+    order  by name collate "C", arrival desc`;
+}
+
+/** The last file of a name. */
+export async function selectFile(
+  db: Db,
+  accountId: AccountId,
+  name: string,
+): Promise<StoredFile | undefined> {
+  const [row] = await db<StoredFile[]>`
+    select file_id as "id", name as "name", size as "size", arrived_at as "arrivedAt"
+    from   files
+    where  account_id = ${accountId} and name = ${name} and arrival is not null
+    order  by arrival desc
+    limit  1`;
+  return row;
+}
+
+export type UploadRow = { id: number; size: number };
+
+/** A finished upload of a token under a temporary name, which may yet be given a final one. While written, it has no size. */
+export async function selectUpload(
+  db: Db,
+  accountId: AccountId,
+  tokenId: number,
+  name: string,
+): Promise<UploadRow | undefined> {
+  const [row] = await db<UploadRow[]>`
+    select file_id as "id", size as "size"
+    from   files
+    where  account_id = ${accountId} and token_id = ${tokenId} and name = ${name}
+      and  arrival is null and size > 0
+    order  by file_id desc
+    limit  1`;
+  return row;
+}
+
+/** Removes what else of a token waits under a temporary name. */
+export async function deleteOthersParked(
+  db: Db,
+  accountId: AccountId,
+  tokenId: number,
+  name: string,
+  fileId: number,
+): Promise<void> {
+  await db`
+    delete from files
+    where  account_id = ${accountId} and token_id = ${tokenId} and name = ${name}
+      and  arrival is null and size > 0 and file_id <> ${fileId}`;
+}
+
+/** Parts of a file, in their order. */
+export async function selectParts(db: Db, accountId: AccountId, fileId: number): Promise<Buffer[]> {
+  const rows = await db<{ bytes: Buffer }[]>`
+    select bytes as "bytes"
+    from   file_parts
+    where  account_id = ${accountId} and file_id = ${fileId}
+    order  by position`;
+  return rows.map(({ bytes }) => bytes);
+}
+
+/**
+ * Removes, of every account, uploads that nobody has finished for so many minutes, and files that were processed so many
+ * days ago.
+ */
+export async function deleteOldFiles(db: Db, uploadMinutes: number, days: number): Promise<void> {
+  await db`
+    delete from files
+    where  account_id in (select account_id from accounts)
+      and  (arrival is null and started_at < now() - make_interval(mins => ${uploadMinutes})
+            or processed_at < now() - make_interval(days => ${days}))`;
+}

@@ -1,0 +1,308 @@
+// What became of a file, told to people: a message in a few sentences, and a mail. Both say how much changed and what to do,
+// and name nobody: of people they have rows, and the cells that are wrong.
+import type { Detail } from '@soundings/contract/problem.ts';
+import type { FileReport } from '@soundings/contract/storage.ts';
+import { inert, visible } from '../base/inert.ts';
+import { type Block, type Letter, lettered } from '../mail/letter.ts';
+import { type Entity, type Language, type Phrases, phrases, remedyOf, type Verb } from './phrases.ts';
+
+/** A report as far as it is told. */
+export type ToldReport = Omit<FileReport, 'message' | 'changes'>;
+
+/** The account that a mail is about, with its language (any; those that are not spoken here get English) and time zone. */
+export type AccountTold = { id: number; name: string; language: string; timezone: string };
+
+/** How many faults the message quotes, and how many a mail; how many kinds of warnings a mail has. */
+const faultsInMessage = 3;
+const faultsInMail = 20;
+const noticesInMail = 10;
+
+/** How many bytes of HTML the faults and the warnings of a mail may take, so that no mail has more than 20 KB. */
+const roomForFaults = 11_500;
+const roomForNotices = 2_500;
+
+const entities = ['users', 'groups'] as const;
+const verbs = ['created', 'updated', 'deleted'] as const;
+
+/** The message of a report, in English. */
+export function messageOf(report: ToldReport, accountId: number): string {
+  const words = phrases.en;
+  const { outcome, summary, runId } = report;
+  const { file, faults, faultCount, warningCount } = tellable(report, visible);
+  const title = words.title[outcome](file, words.faults(faultCount, isCut(report.details)));
+  const noticed = warningCount === 0 ? [] : [words.warnings(warningCount)];
+  switch (outcome) {
+    case 'waiting':
+      return `${title}.`;
+    case 'applied':
+      return [
+        `${title}: ${changesOf(summary, words.made, words) || 'nothing had to be changed'}.`,
+        ...noticed,
+      ].join(' ');
+    case 'validated': {
+      const changes = changesOf(summary, words.wouldBeMade, words) || 'nothing would be changed';
+      return [`${title}. ${words.onlyChecked} Applied: ${changes}.`, ...noticed].join(' ');
+    }
+    case 'held': {
+      const approve =
+        runId === undefined ? 'approve it' : `approve it with \`${approval(accountId, runId)}\``;
+      return (
+        `${file} is held: ${excessOf(faults, words)}. ${words.nothingChanged} ` +
+        `Look through the list and ${approve}, or send a corrected file.`
+      );
+    }
+    case 'refused':
+    case 'failed': {
+      const quoted = faults.slice(0, faultsInMessage).map((fault) => faultInMessage(fault, words));
+      const rest = faultCount > quoted.length ? ['The report lists the others.'] : [];
+      return [`${title}.`, ...quoted, ...rest].join(' ');
+    }
+  }
+}
+
+/** The mail about a report. At most 20 KB of HTML. */
+export function mailOf(
+  report: ToldReport,
+  account: AccountTold,
+): { subject: string; text: string; html: string } {
+  const language: Language = account.language === 'sv' ? 'sv' : 'en';
+  const words = phrases[language];
+  const { outcome, runId, receivedAt } = report;
+  const about = inert(account.name, 80);
+  const told = tellable(report, inert);
+  const title = words.title[outcome](told.file, words.faults(told.faultCount, isCut(report.details)));
+  const letter: Letter = {
+    language,
+    about,
+    label: words.label[outcome],
+    tone: tones[outcome],
+    title,
+    blocks: blocksOf(report, told, account.id, language),
+    footer: [
+      words.received(...momentOf(receivedAt, account.timezone, words)),
+      ...(runId === undefined ? [] : [words.run(runId)]),
+      words.automatic,
+    ],
+  };
+  return { subject: `${title} – ${about}`, ...lettered(letter) };
+}
+
+const tones: Record<FileReport['outcome'], Letter['tone']> = {
+  waiting: 'plain',
+  applied: 'good',
+  validated: 'good',
+  held: 'warn',
+  refused: 'bad',
+  failed: 'bad',
+};
+
+function blocksOf(report: ToldReport, told: Tellable, accountId: number, language: Language): Block[] {
+  const words = phrases[language];
+  const { outcome, summary, runId } = report;
+  const figures = figuresOf(summary, words);
+  const noticed = noticesOf(told, language);
+  const gone = (summary?.groups.deleted ?? 0) > 0 ? [text(words.groupsGone)] : [];
+  switch (outcome) {
+    case 'waiting':
+      return [];
+    case 'applied':
+      return [text(isUnchanged(summary) ? words.nothingToDo : words.applied), ...figures, ...noticed];
+    case 'validated':
+      return [text(words.onlyChecked), heading(words.heading.wouldChange), ...figures, ...gone, ...noticed];
+    case 'held':
+      return [
+        text(`${capital(excessOf(told.faults, words))}. ${words.nothingChanged}`),
+        ...(figures.length > 0 ? [heading(words.heading.wouldChange), ...figures, ...gone] : []),
+        heading(words.heading.whatNow),
+        ...(runId === undefined ? [] : [text(words.ifMeant), command(approval(accountId, runId))]),
+        text(words.ifNotMeant),
+        ...noticed,
+      ];
+    case 'refused':
+      return [text(words.correct), ...faultsOf(told, isCut(report.details), language), ...noticed];
+    case 'failed':
+      return [...told.faults.slice(0, 1).map((fault) => text(toDo(fault, language))), text(words.sendAgain)];
+  }
+}
+
+const text = (said: string): Block => ({ kind: 'text', text: said });
+const heading = (said: string): Block => ({ kind: 'heading', text: said });
+const command = (said: string): Block => ({ kind: 'command', text: said });
+const capital = (said: string) => said.slice(0, 1).toUpperCase() + said.slice(1);
+const approval = (accountId: number, runId: string) =>
+  `npx soundings run approve --account ${accountId} --id ${runId}`;
+
+// --- What others wrote: nothing of it is told that has not gone through here.
+
+/** Of a report what is told in it of what others wrote, made fit to be read. */
+type Tellable = {
+  file: string;
+  /** As many as are told. */
+  faults: Detail[];
+  faultCount: number;
+  /** Of each kind and column of warnings the first, and how many there are. */
+  notices: { first: Detail; count: number }[];
+  noticeCount: number;
+  warningCount: number;
+};
+
+function tellable(report: ToldReport, fit: (text: string, max: number) => string): Tellable {
+  const fitted = ({ sheet, column, value, message, ...rest }: Detail): Detail => ({
+    ...rest,
+    message: fit(message, 300),
+    ...(sheet && { sheet: fit(sheet, 40) }),
+    ...(column && { column: fit(column, 60) }),
+    ...(value && { value: fit(value, 80) }),
+  });
+  const [faults, warnings] = [listed(report.details), listed(report.warnings)];
+  const kinds = Map.groupBy(warnings, ({ type, sheet, column }) =>
+    JSON.stringify([type, sheet?.slice(0, 100), column?.slice(0, 100)]),
+  );
+  const notices = [...kinds.values()].slice(0, noticesInMail).map((alike) => ({
+    first: fitted(alike[0] as Detail),
+    count: alike.length,
+  }));
+  return {
+    file: fit(report.file, 100),
+    faults: faults.slice(0, faultsInMail).map(fitted),
+    faultCount: faults.length,
+    notices,
+    noticeCount: kinds.size,
+    warningCount: warnings.length,
+  };
+}
+
+/** Without the last, which only says that there are more. */
+const listed = (details: Detail[]) => details.filter(({ type }) => type !== 'more');
+const isCut = (details: Detail[]) => details.some(({ type }) => type === 'more');
+
+// --- What changed.
+
+type Summary = FileReport['summary'];
+
+/** Such as: 12 people created, 3 updated, 1 removed; 2 groups created. Empty: nothing. */
+function changesOf(summary: Summary, names: Phrases['made'], words: Phrases): string {
+  const parts = entities.map((entity) =>
+    verbs
+      .map((verb) => ({ verb, count: summary?.[entity][verb] ?? 0 }))
+      .filter(({ count }) => count > 0)
+      .map(({ verb, count }, i) => {
+        const what = i === 0 ? words.count(entity, count) : words.number(count);
+        return `${what} ${names[verb]}`;
+      })
+      .join(', '),
+  );
+  return parts.filter((part) => part !== '').join('; ');
+}
+
+const isUnchanged = (summary: Summary) =>
+  entities.every((entity) => verbs.every((verb) => (summary?.[entity][verb] ?? 0) === 0));
+
+function figuresOf(summary: Summary, words: Phrases): Block[] {
+  if (!summary) return [];
+  const columns = [...verbs, 'unchanged'] as const;
+  const rows = entities
+    .filter((entity) => columns.some((column) => summary[entity][column] > 0))
+    .map((entity) => [
+      words.entity[entity],
+      ...columns.map((column) => words.number(summary[entity][column])),
+    ]);
+  const head = ['', ...columns.map((column) => words.figure[column])];
+  return rows.length === 0 ? [] : [{ kind: 'figures', head, rows }];
+}
+
+/** Such as: it would remove 312 people, and your limit is 200. */
+function excessOf(faults: Detail[], words: Phrases): string {
+  const parts = faults.map((fault) => excess(fault, words)).filter((part) => part !== undefined);
+  return parts.length === 0 ? words.someExcess : parts.join('; ');
+}
+
+function excess({ setting, limit, count }: Detail, words: Phrases): string | undefined {
+  const [, entity, verb] = /^max(Users|Groups)(Created|Updated|Deleted)$/.exec(setting ?? '') ?? [];
+  if (entity === undefined || verb === undefined || limit === undefined || count === undefined) {
+    return undefined;
+  }
+  const what = words.count(entity.toLowerCase() as Entity, count);
+  return words.excess(verb.toLowerCase() as Verb, what, words.number(limit));
+}
+
+// --- Faults and warnings.
+
+function toDo(fault: Detail, language: Language): string {
+  const words = phrases[language];
+  const beyond = excess(fault, words);
+  return beyond === undefined ? remedyOf(fault, language) : `${capital(beyond)}. ${words.raiseLimit}`;
+}
+
+const rowOf = ({ row }: Detail) => (row === undefined ? undefined : String(row));
+
+function faultInMessage(fault: Detail, words: Phrases): string {
+  const place = words.place(fault.sheet, rowOf(fault), fault.column);
+  const value = fault.value === undefined ? '' : ` "${fault.value}".`;
+  return place === '' ? toDo(fault, 'en') : `${place}:${value} ${toDo(fault, 'en')}`;
+}
+
+/** The first faults, with those columns that say something. */
+function faultsOf({ faults, faultCount }: Tellable, isMore: boolean, language: Language): Block[] {
+  const words = phrases[language];
+  const columns = [
+    { head: words.head.sheet, of: ({ sheet }: Detail) => sheet ?? '', wide: 13 },
+    { head: words.head.row, of: (fault: Detail) => rowOf(fault) ?? '', wide: 8 },
+    { head: words.head.column, of: ({ column }: Detail) => column ?? '', wide: 18 },
+    { head: words.head.value, of: ({ value }: Detail) => value ?? '', wide: 26 },
+    { head: words.head.remedy, of: (fault: Detail) => toDo(fault, language), wide: 40 },
+  ];
+  const rows = fitting(
+    faults.map((fault) => columns.map((column) => column.of(fault))),
+    roomForFaults,
+    400,
+  );
+  const isSaying = columns.map((_, i) => rows.some((row) => row[i] !== ''));
+  const saying = <T>(list: T[]) => list.filter((_, i) => isSaying[i]);
+  const isPlaced = isSaying.slice(0, -1).includes(true);
+  const rest = faultCount - rows.length;
+  return [
+    isPlaced
+      ? {
+          kind: 'table',
+          head: saying(columns.map(({ head }) => head)),
+          rows: rows.map(saying),
+          wide: saying(columns.map(({ wide }) => wide)),
+        }
+      : { kind: 'points', points: rows.flatMap(saying) },
+    ...(rest > 0 ? [text(words.moreFaults(`${words.number(rest)}${isMore ? '+' : ''}`))] : []),
+  ];
+}
+
+/** As many of the first rows as there is room for, when each takes so many bytes beside its words. */
+function fitting(rows: string[][], room: number, each: number): string[][] {
+  let bytes = 0;
+  return rows.filter((row) => {
+    bytes += each + row.reduce((sum, cell) => sum + Buffer.byteLength(cell) + 5 * specials(cell), 0);
+    return bytes <= room;
+  });
+}
+
+/** How many characters of a text are longer in HTML. */
+const specials = (cell: string) => cell.replaceAll(/[^&<>"']/g, '').length;
+
+function noticesOf({ notices, noticeCount }: Tellable, language: Language): Block[] {
+  if (notices.length === 0) return [];
+  const words = phrases[language];
+  const points = notices.map(({ first, count }) => {
+    const place = words.place(first.sheet, count === 1 ? rowOf(first) : undefined, first.column);
+    const often = count === 1 ? '' : ` (${words.times(count)})`;
+    return [`${place}${often}${place === '' ? '' : ': '}${toDo(first, language)}`];
+  });
+  const shown = fitting(points, roomForNotices, 10).flat();
+  const rest = noticeCount - shown.length;
+  const more = rest > 0 ? [words.moreNotices(words.number(rest))] : [];
+  return [heading(words.heading.noticed), { kind: 'points', points: [...shown, ...more] }];
+}
+
+/** A moment as a clock in the time zone shows it, and the name of the zone. */
+function momentOf(moment: string, timezone: string, { locale }: Phrases): [string, string] {
+  const zone = timezone === 'Factory' ? 'UTC' : timezone; // Intl does not know it
+  const format = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: zone });
+  return [format.format(new Date(moment)), zone];
+}

@@ -1,0 +1,130 @@
+// Workbooks and archives for tests, written to the byte: what no program writes can be written, too.
+import { crc32, deflateRawSync } from 'node:zlib';
+
+export type Written = {
+  name: string;
+  data: string | Buffer;
+  /** What the directory says, where that is not the truth. */
+  size?: number;
+  crc?: number;
+  offset?: number;
+  flags?: number;
+  isStored?: boolean;
+  /** What lies there, where that is not the data, packed. */
+  packed?: Buffer;
+};
+
+export function zipOf(entries: Written[], { isZip64 = false } = {}): Buffer {
+  const parts: Buffer[] = [];
+  const directory: Buffer[] = [];
+  let at = 0;
+  for (const { name, data, flags = 0, isStored = false, ...told } of entries) {
+    const bytes = Buffer.from(data as string);
+    const packed = told.packed ?? (isStored ? bytes : deflateRawSync(bytes));
+    const [size, crc, offset] = [told.size ?? bytes.length, told.crc ?? crc32(bytes), told.offset ?? at];
+    const common = words([20, 2], [flags, 2], [isStored ? 0 : 8, 2], [0, 4], [crc, 4], [packed.length, 4]);
+    const lengths = words([Buffer.byteLength(name), 2], [0, 2]);
+    const before = Buffer.concat([words([0x04034b50, 4]), common, words([size, 4]), lengths]);
+    const header = Buffer.concat([before, Buffer.from(name), packed]);
+    const zip64 = isZip64 ? words([1, 2], [16, 2], [size, 8], [offset, 8]) : Buffer.alloc(0);
+    const beyond = 0xffffffff;
+    directory.push(
+      words([0x02014b50, 4], [20, 2]),
+      common,
+      words(
+        [isZip64 ? beyond : size, 4],
+        [Buffer.byteLength(name), 2],
+        [zip64.length, 2],
+        [0, 2],
+        [0, 4],
+        [0, 4],
+      ),
+      words([isZip64 ? beyond : offset, 4]),
+      Buffer.from(name),
+      zip64,
+    );
+    parts.push(header);
+    at += header.length;
+  }
+  const list = Buffer.concat(directory);
+  const end64 = Buffer.concat([
+    words(
+      [0x06064b50, 4],
+      [44, 8],
+      [45, 2],
+      [45, 2],
+      [0, 4],
+      [0, 4],
+      [entries.length, 8],
+      [entries.length, 8],
+    ),
+    words([list.length, 8], [at, 8], [0x07064b50, 4], [0, 4], [at + list.length, 8], [1, 4]),
+  ]);
+  const count = isZip64 ? 0xffff : entries.length;
+  const end = words([0x06054b50, 4], [0, 4], [count, 2], [count, 2], [list.length, 4], [at, 4], [0, 2]);
+  return Buffer.concat([...parts, list, ...(isZip64 ? [end64] : []), end]);
+}
+
+function words(...values: [value: number, bytes: number][]): Buffer {
+  return Buffer.concat(
+    values.map(([value, bytes]) => {
+      const word = Buffer.alloc(8);
+      word.writeBigUInt64LE(BigInt(value));
+      return word.subarray(0, bytes);
+    }),
+  );
+}
+
+const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
+const related = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+const packaged = 'http://schemas.openxmlformats.org/package/2006';
+
+/** A sheet as XML: its rows, and what it is called in the workbook. */
+export type SheetXml = { name?: string; state?: string; rows: string };
+
+/** The entries of a workbook that has the sheets. Styles are numbered as their formats are. */
+export function workbookOf(
+  sheets: SheetXml[],
+  { strings = '', formats = [] as string[], is1904 = false, prolog = '' } = {},
+): Written[] {
+  const part = (path: string, type: string) =>
+    `<Override PartName="/xl/${path}" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.${type}+xml"/>`;
+  const relations = (targets: [type: string, target: string][]) =>
+    `<Relationships xmlns="${packaged}/relationships">${targets
+      .map(([type, target], i) => `<Relationship Id="r${i}" Type="${related}/${type}" Target="${target}"/>`)
+      .join('')}</Relationships>`;
+  const named = sheets.map(
+    ({ name = `Sheet${sheets.length}`, state = 'visible' }, i) =>
+      `<sheet name="${name}" sheetId="${i + 1}" state="${state}" r:id="r${i}"/>`,
+  );
+  const styles = `<numFmts>${formats
+    .map((format, i) => `<numFmt numFmtId="${200 + i}" formatCode="${format}"/>`)
+    .join('')}</numFmts><cellXfs>${formats.map((_, i) => `<xf numFmtId="${200 + i}"/>`).join('')}</cellXfs>`;
+  return [
+    {
+      name: '[Content_Types].xml',
+      data: `<Types xmlns="${packaged}/content-types"><Default Extension="xml" ContentType="application/xml"/>${part(
+        'workbook.xml',
+        'sheet.main',
+      )}${sheets.map((_, i) => part(`worksheets/s${i}.xml`, 'worksheet')).join('')}${part(
+        'sharedStrings.xml',
+        'sharedStrings',
+      )}${part('styles.xml', 'styles')}</Types>`,
+    },
+    { name: '_rels/.rels', data: relations([['officeDocument', 'xl/workbook.xml']]) },
+    {
+      name: 'xl/workbook.xml',
+      data: `<workbook xmlns="${main}" xmlns:r="${related}"><workbookPr date1904="${is1904}"/><sheets>${named.join('')}</sheets></workbook>`,
+    },
+    {
+      name: 'xl/_rels/workbook.xml.rels',
+      data: relations(sheets.map((_, i) => ['worksheet', `worksheets/s${i}.xml`])),
+    },
+    { name: 'xl/sharedStrings.xml', data: `<sst xmlns="${main}">${strings}</sst>` },
+    { name: 'xl/styles.xml', data: `<styleSheet xmlns="${main}">${styles}</styleSheet>` },
+    ...sheets.map(({ rows }, i) => ({
+      name: `xl/worksheets/s${i}.xml`,
+      data: `${prolog}<worksheet xmlns="${main}"><sheetData>${rows}</sheetData></worksheet>`,
+    })),
+  ];
+}

@@ -1,0 +1,56 @@
+// Slots for long answers: never more than there are, none lost, and nobody passed over.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { openSlots } from './slots.ts';
+
+test('any use: never more are taken than there are in all or for an account, and all come to their turn', async () => {
+  const asks = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 30 });
+  await fc.assert(
+    fc.asyncProperty(
+      asks,
+      fc.integer({ min: 1, max: 5 }),
+      fc.integer({ min: 1, max: 3 }),
+      async (accounts, total, each) => {
+        // prettier-ignore
+        const slots = openSlots(total, each);
+        const running: number[] = [];
+        let done = 0;
+        await Promise.all(
+          accounts.map(async (accountId, i) => {
+            const release = await slots.take(accountId);
+            running.push(accountId);
+            expect(running.length).toBeLessThanOrEqual(total);
+            expect(running.filter((one) => one === accountId).length).toBeLessThanOrEqual(each);
+            for (let turn = 0; turn < i % 3; turn++) await Promise.resolve(); // oxlint-disable-line no-await-in-loop
+            running.splice(running.indexOf(accountId), 1);
+            release();
+            release(); // twice is once
+            done++;
+          }),
+        );
+        expect(done).toBe(accounts.length);
+      },
+    ),
+  );
+});
+
+test('who has waited too long is told to come again, and takes no slot', async () => {
+  const slots = openSlots(1, 1, 5);
+  const release = await slots.take(1);
+  await expect(slots.take(2)).rejects.toMatchObject({ kind: 'unavailable' });
+  release();
+  (await slots.take(2))();
+});
+
+test('an account that has all of its own keeps no other from the rest', async () => {
+  const slots = openSlots(2, 1);
+  const release = await slots.take(1);
+  const second = slots.take(1);
+  const order: string[] = [];
+  void second.then(() => order.push('the same'));
+  (await slots.take(2))();
+  order.push('another');
+  release();
+  (await second)();
+  expect(order).toEqual(['another', 'the same']);
+});

@@ -1,0 +1,56 @@
+// Who may read long answers at once: each holds a connection to the database for as long as its client takes to read it,
+// so that some slow readers would keep everybody else from the database.
+import { Fault } from '../base/errors.ts';
+
+export type Slots = {
+  /**
+   * Waits for a slot, and returns what gives it back. Throws a Fault (unavailable) when none has become free in time.
+   */
+  take(accountId: number): Promise<() => void>;
+};
+
+/** `total` slots, of which an account has `each` at most; `patience`: how long one waits, in ms. Who came first goes first. */
+export function openSlots(total: number, each: number, patience = 30_000): Slots {
+  const taken = new Map<number, number>();
+  const waiting = new Set<{ accountId: number; go: () => void }>();
+  let all = 0;
+  const isFree = (accountId: number) => all < total && (taken.get(accountId) ?? 0) < each;
+
+  function occupy(accountId: number): () => void {
+    all++;
+    taken.set(accountId, (taken.get(accountId) ?? 0) + 1);
+    let isGiven = false;
+    return () => {
+      if (isGiven) return;
+      isGiven = true;
+      all--;
+      const rest = (taken.get(accountId) as number) - 1;
+      if (rest > 0) taken.set(accountId, rest);
+      else taken.delete(accountId);
+      const next = [...waiting].find((one) => isFree(one.accountId));
+      next?.go();
+    };
+  }
+
+  return {
+    async take(accountId) {
+      if (isFree(accountId)) return occupy(accountId);
+      return new Promise((resolve, reject) => {
+        const late = setTimeout(() => {
+          waiting.delete(one);
+          const message = 'Too many long answers are being read at once. Try again in a moment.';
+          reject(new Fault('unavailable', 'unavailable', message));
+        }, patience);
+        const one = {
+          accountId,
+          go() {
+            clearTimeout(late);
+            waiting.delete(one);
+            resolve(occupy(accountId));
+          },
+        };
+        waiting.add(one);
+      });
+    },
+  };
+}

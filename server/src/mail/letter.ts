@@ -1,0 +1,185 @@
+// A letter: what a mail says, once, as plain text and as HTML that mail programs show well, in light and in dark. Pure.
+// Every text in it is text: no tag. What others wrote is made inert (base/inert.ts) by whoever writes the letter.
+
+export type Block =
+  | { kind: 'text' | 'heading' | 'command'; text: string }
+  | { kind: 'points'; points: string[] }
+  /** Rows of a name and numbers. */
+  | { kind: 'figures'; head: string[]; rows: string[][] }
+  /** Rows of words, the last of which are the longest. `wide` says by how much each column asks for room, in percent. */
+  | { kind: 'table'; head: string[]; rows: string[][]; wide: number[] };
+
+export type Letter = {
+  /** ISO 639-1. */
+  language: string;
+  /** Who it is for, beside the name of the service. */
+  about: string;
+  /** What it says in one word, and how that word looks: the word says it without its colour. */
+  label: string;
+  tone: 'good' | 'warn' | 'bad' | 'plain';
+  title: string;
+  blocks: Block[];
+  footer: string[];
+};
+
+export function lettered(letter: Letter): { text: string; html: string } {
+  return { text: asText(letter), html: asHtml(letter) };
+}
+
+function asText({ about, title, blocks, footer }: Letter): string {
+  const parts = [`${title}\n${'='.repeat(Math.min([...title].length, 72))}`, ...blocks.map(blockAsText)];
+  return `${[...parts, `-- \nSoundings · ${about}\n${footer.join('\n')}`].join('\n\n')}\n`;
+}
+
+function blockAsText(block: Block): string {
+  switch (block.kind) {
+    case 'text':
+      return block.text;
+    case 'heading':
+      return `${block.text}\n${'-'.repeat(Math.min([...block.text].length, 72))}`;
+    case 'command':
+      return `    ${block.text}`;
+    case 'points':
+      return block.points.map((point) => `* ${point}`).join('\n');
+    case 'figures':
+      return block.rows
+        .map(
+          ([name, ...numbers]) =>
+            `${name}: ${numbers.map((one, i) => `${block.head[i + 1]} ${one}`).join(' · ')}`,
+        )
+        .join('\n');
+    case 'table':
+      return block.rows.map((row, i) => `${i + 1}. ${rowAsText(block.head, row)}`).join('\n\n');
+  }
+}
+
+/** What is short in a line, and under it what is long. */
+function rowAsText(head: string[], row: string[]): string {
+  const short = row.slice(0, -1).map((cell, i) => (cell === '' ? '' : `${head[i]}: ${cell}`));
+  return [short.filter((cell) => cell !== '').join(' · '), row.at(-1)]
+    .filter((line) => line !== '')
+    .join('\n   ');
+}
+
+const fonts = "Inter,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+const mono = "ui-monospace,SFMono-Regular,Consolas,'Liberation Mono',monospace";
+
+/** Of each tone the letters and the wash, light and dark. */
+const tones = {
+  good: ['#1c6b3f', '#e3f2e9', '#7fcf9f', '#12301f'],
+  warn: ['#855300', '#fbefd9', '#e9b665', '#33250c'],
+  bad: ['#a5321f', '#fbe7e3', '#f09a8b', '#3a1813'],
+  plain: ['#0d5c6b', '#e2f0f2', '#55b6c6', '#12323a'],
+} as const;
+
+// Mail programs know tables, attributes and inline styles. Those that know more get dark colours and narrow screens by
+// classes: p page, s sheet, i ink, f faint, l line, w wash, t tone; o, n outer and inner space; d data, e its table of words,
+// h what only a narrow screen needs.
+function styleSheet(tone: Letter['tone']): string {
+  const [, , letters, wash] = tones[tone];
+  const rules = (styles: Record<string, string>) =>
+    Object.entries(styles)
+      .map(([name, style]) => `${name}{${style.replaceAll(/;|$/g, '!important$&')}}`)
+      .join('');
+  const narrow = {
+    '.o': 'padding:0',
+    '.n': 'padding-left:16px;padding-right:16px',
+    '.s': 'border-radius:0;border-left:0;border-right:0',
+    '.d td,.d th': 'padding-left:0;padding-right:4px',
+    '.e th': 'display:none',
+    '.e td': 'display:block;border-top:0;padding:0',
+    '.e td:first-child': 'border-top:1px solid #e3e9e8;padding-top:12px;font-weight:600',
+    '.e td:last-child': 'padding-bottom:12px',
+    '.h': 'display:inline',
+  };
+  const dark = {
+    '.p': 'background:#0a1417',
+    '.s': 'background:#101e22;border-color:#21343a',
+    '.i': 'color:#e4eeee',
+    '.f': 'color:#9db1b6',
+    '.l,.e td:first-child': 'border-color:#21343a',
+    '.w': 'background:#12323a;color:#e4eeee',
+    '.t': `background:${wash};color:${letters}`,
+  };
+  return (
+    ':root{color-scheme:light dark;supported-color-schemes:light dark}' +
+    `@media(max-width:520px){${rules(narrow)}}@media(prefers-color-scheme:dark){${rules(dark)}}`
+  );
+}
+
+function asHtml({ language, about, label, tone, title, blocks, footer }: Letter): string {
+  const [letters, wash] = tones[tone];
+  const [preview = title] = blocks.flatMap((block) => (block.kind === 'text' ? [block.text] : []));
+  return [
+    `<!doctype html><html lang="${escaped(language)}"><head><meta charset="utf-8">`,
+    '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark">',
+    '<meta name="supported-color-schemes" content="light dark"><meta name="format-detection" content="telephone=no,date=no,address=no,email=no">',
+    `<title>${escaped(title)}</title><style>${styleSheet(tone)}</style></head>`,
+    `<body class="p" style="margin:0;padding:0;background:#f1f4f3">`,
+    `<div style="display:none;max-height:0;overflow:hidden">${escaped(preview)}</div>`,
+    `<table role="presentation" class="p" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#f1f4f3"><tr><td class="o" align="center" style="padding:24px 12px">`,
+    `<table role="presentation" width="640" cellpadding="0" cellspacing="0" border="0" style="width:100%;max-width:640px;font:15px/22px ${fonts};color:#10242a">`,
+    `<tr><td class="n f" style="padding:12px 24px;font-size:13px;line-height:20px;color:#4b6067"><b class="i" style="color:#10242a">Soundings</b> &nbsp;${escaped(about)}</td></tr>`,
+    `<tr><td class="s i n" bgcolor="#ffffff" style="padding:24px;background:#fff;border:1px solid #e3e9e8;border-radius:12px;color:#10242a">`,
+    `<span class="t" style="display:inline-block;padding:2px 8px;border-radius:6px;background:${wash};color:${letters};font-size:13px;line-height:20px;font-weight:600">${escaped(label)}</span>`,
+    `<h1 class="i" style="margin:12px 0 0;font-size:20px;line-height:28px;font-weight:600;color:#10242a;overflow-wrap:anywhere">${escaped(title)}</h1>`,
+    ...blocks.map(blockAsHtml),
+    `</td></tr><tr><td class="n f" style="padding:16px 24px;font-size:13px;line-height:20px;color:#4b6067">${footer.map(escaped).join('<br>')}</td></tr>`,
+    '</table></td></tr></table></body></html>',
+  ].join('\n');
+}
+
+function blockAsHtml(block: Block): string {
+  switch (block.kind) {
+    case 'text':
+      return `<p class="i" style="margin:12px 0 0;color:#10242a;overflow-wrap:anywhere">${escaped(block.text)}</p>`;
+    case 'heading':
+      return `<h2 class="i" style="margin:24px 0 0;font-size:15px;line-height:22px;font-weight:600;color:#10242a">${escaped(block.text)}</h2>`;
+    case 'command':
+      return `<p class="w" style="margin:12px 0 0;padding:8px 12px;border-radius:6px;background:#e2f0f2;color:#10242a;font:13px/20px ${mono};word-break:break-word">${escaped(block.text)}</p>`;
+    case 'points':
+      return `<ul class="i" style="margin:12px 0 0;padding-left:20px;color:#10242a;overflow-wrap:anywhere">${block.points.map((point) => `<li>${escaped(point)}</li>`).join('')}</ul>`;
+    case 'figures':
+      return figures(block.head, block.rows);
+    case 'table':
+      return table(block.head, block.rows, block.wide);
+  }
+}
+
+const tableStart = (name: string) =>
+  `<table class="${name} i" width="100%" cellpadding="8" cellspacing="0" border="0" style="margin-top:12px;font-size:14px;line-height:20px;color:#10242a;overflow-wrap:anywhere">`;
+
+/** The first begins where all text begins, and the last ends there. */
+const edge = (row: string[], i: number) =>
+  (i === 0 ? 'padding-left:0;' : '') + (i === row.length - 1 ? 'padding-right:0;' : '');
+
+const headRow = (head: string[], styleOf: (i: number) => string) =>
+  `<tr>${head.map((text, i) => `<th class="f" scope="col" style="${edge(head, i)}font-size:13px;font-weight:500;white-space:nowrap;color:#4b6067;${styleOf(i)}">${escaped(text)}</th>`).join('')}</tr>`;
+
+const bodyRow = (cells: string[], style: (i: number) => string) =>
+  `<tr valign="top">${cells.map((cell, i) => `<td class="l" style="${edge(cells, i)}${style(i)}border-top:1px solid #e3e9e8">${cell}</td>`).join('')}</tr>`;
+
+function figures(head: string[], rows: string[][]): string {
+  const align = (i: number) => (i === 0 ? 'text-align:left;' : 'text-align:right;');
+  const style = (i: number) => (i === 0 ? '' : 'text-align:right;font-variant-numeric:tabular-nums;');
+  return `${tableStart('d')}${headRow(head, align)}${rows.map((row) => bodyRow(row.map(escaped), style)).join('')}</table>`;
+}
+
+function table(head: string[], rows: string[][], wide: number[]): string {
+  // Where the head is not shown, a number alone says nothing.
+  const named = (cell: string, i: number) =>
+    /^\d+$/.test(cell)
+      ? `<span class="h" style="display:none">${escaped(head[i] as string)} </span>${cell}`
+      : escaped(cell);
+  const lines = rows.map((row) => bodyRow(row.map(named), () => ''));
+  return `${tableStart('d e')}${headRow(head, (i) => `text-align:left;width:${wide[i]}%`)}\n${lines.join('\n')}</table>`;
+}
+
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (one) => entities[one] as string);

@@ -1,0 +1,343 @@
+import * as fc from 'fast-check';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { openSmtp, type SmtpWishes, type TestSmtp } from '../testing/smtp.ts';
+import { type Mail, type Mailer, MailRefused, openMailer } from './mail.ts';
+
+const from = 'Soundings <soundings@example.com>';
+const mail: Mail = { to: 'anna@example.org', subject: 'Hello', text: 'Hello', html: '<p>Hello</p>' };
+const brief = { connect: 150, answer: 150 };
+
+/** A server and a mailer to it, for as long as a test runs. `at` is the address under which the mailer knows it. */
+async function opened(wishes: SmtpWishes = {}, at = (smtp: TestSmtp) => smtp.url) {
+  const smtp = await openSmtp(wishes);
+  onTestFinished(() => smtp.close());
+  return { smtp, mailer: mailerTo(at(smtp)) };
+}
+
+function mailerTo(url: string, patience?: typeof brief): Mailer {
+  const mailer = openMailer(url, from, patience);
+  onTestFinished(() => mailer.close());
+  return mailer;
+}
+
+/** What sending a mail throws. */
+async function thrownBy(mailer: Mailer, sent: Mail = mail): Promise<Error> {
+  const thrown = await mailer.send(sent).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!(thrown instanceof Error)) throw new Error('The mail was taken');
+  return thrown;
+}
+
+describe('a mail', () => {
+  test('arrives as text and as HTML, whatever letters are in it', async () => {
+    const { smtp, mailer } = await opened();
+    const text = `Hallå Åsa, 日本語 🙂\n.\n=C3=A5 stays\n${'long '.repeat(300)}${'日本語'.repeat(500)}`;
+    await mailer.send({ ...mail, subject: 'Hallå 日本語 🙂', text, html: '<p>Åsa &amp; Bo</p>' });
+    const [received] = smtp.mails;
+    expect(received).toMatchObject({ from: 'soundings@example.com', to: ['anna@example.org'] });
+    expect(received?.headers).toMatchObject({
+      from: 'Soundings <soundings@example.com>',
+      to: 'anna@example.org',
+      subject: 'Hallå 日本語 🙂',
+      'auto-submitted': 'auto-generated',
+      'content-type': expect.stringMatching(/^multipart\/alternative/),
+      'message-id': expect.stringMatching(/^<[\w-]+@example\.com>$/),
+    });
+    expect(received?.text.trimEnd()).toBe(text.trimEnd());
+    expect(received?.html.trimEnd()).toBe('<p>Åsa &amp; Bo</p>');
+    expect(received?.raw).toMatch(/^[\r\n -~]*$/);
+    expect(Math.max(...received!.raw.split('\r\n').map((line) => line.length))).toBeLessThanOrEqual(78);
+  });
+
+  test('goes to its one address under its own headers, whatever stands in its parts', async () => {
+    const { smtp, mailer } = await opened();
+    const hostile = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom(
+        'a\r\nBcc: evil@example.com',
+        'a\nX-Evil: 1',
+        '\r\n\r\nbody',
+        'a\u2028Bcc: x',
+        'a\0b',
+        '\ud800',
+      ),
+      fc.string({ minLength: 300, maxLength: 400 }),
+    );
+    const parts = fc.record({ subject: hostile, text: hostile, html: hostile, id: hostile, about: hostile });
+    await fc.assert(
+      fc.asyncProperty(parts, async ({ about, text, html, ...rest }) => {
+        const sent = { ...rest, text: `.${text}`, html: `<p>${html}`, headers: { 'X-About': about } };
+        await mailer.send({ ...mail, ...sent });
+        const received = smtp.mails.pop()!;
+        expect(received.to).toEqual([mail.to]);
+        const names = [
+          'x-about',
+          'subject',
+          'from',
+          'to',
+          'message-id',
+          'date',
+          'mime-version',
+          'content-type',
+        ];
+        const allowed = new Set([...names, 'auto-submitted', 'x-auto-response-suppress']);
+        expect(Object.keys(received.headers).filter((name) => !allowed.has(name))).toEqual([]);
+        for (const name of ['subject', 'x-about']) {
+          expect(received.headers[name] ?? '').not.toMatch(/[\p{Cc}\u2028]/u);
+        }
+        expect(received.headers).toMatchObject({
+          to: mail.to,
+          'message-id': expect.stringMatching(/^<\w+@/),
+        });
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('that is sent again by the same name has the same Message-ID, any other another', async () => {
+    const { smtp, mailer } = await opened();
+    for (const id of ['1', '1', '2', undefined, undefined]) {
+      // oxlint-disable-next-line no-await-in-loop -- in this order
+      await mailer.send({ ...mail, ...(id !== undefined && { id }) });
+    }
+    const [a, b, ...others] = smtp.mails.map(({ headers }) => headers['message-id']);
+    expect(a).toBe(b);
+    expect(new Set([a, ...others]).size).toBe(4);
+  });
+
+  test('is one of many that go over few connections', async () => {
+    const { smtp, mailer } = await opened();
+    await Promise.all(
+      Array.from({ length: 60 }, (_, i) => mailer.send({ ...mail, to: `p${i}@example.org` })),
+    );
+    expect(new Set(smtp.mails.flatMap(({ to }) => to)).size).toBe(60);
+    expect(smtp.mostConnections()).toBeLessThanOrEqual(4);
+  });
+});
+
+describe('refused for good', () => {
+  test.each([
+    ['the recipient', { refuseRecipient: (to: string) => `550 5.1.1 <${to}>: no such user` }],
+    ['the content', { refuseMail: () => '554 5.7.1 this is spam, tell anna@example.org' }],
+  ])('is %s by 5xx; the message says why, and names no address', async (_, wishes) => {
+    const { mailer } = await opened(wishes);
+    const error = await thrownBy(mailer);
+    expect(error).toBeInstanceOf(MailRefused);
+    expect(error.message).toMatch(/55[04] 5\.\d\.1.*(no such user|spam)/);
+    expect(JSON.stringify(error) + String(error.stack) + String(error.cause)).not.toContain('anna@');
+  });
+
+  test('is what is no address, without a word to the server', async () => {
+    const { smtp, mailer } = await opened();
+    for (const to of [
+      '',
+      'anna',
+      'a@b.c, d@e.f',
+      'a@b.c\r\nRCPT TO:<d@e.f>',
+      'Anna <a@b.c>',
+      'a@b.c d@e.f',
+    ]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after another
+      expect(await thrownBy(mailer, { ...mail, to })).toBeInstanceOf(MailRefused);
+    }
+    expect(smtp.mostConnections()).toBe(0);
+    const odd = { ...mail, to: '"<x>"@b.c' }; // an address, but none that any server takes
+    expect(await thrownBy(mailer, odd)).toBeInstanceOf(MailRefused);
+  });
+
+  test('are single mails: the others go on', async () => {
+    const refuseRecipient = (to: string) => (to.startsWith('no') ? '550 no such user' : undefined);
+    const { smtp, mailer } = await opened({ refuseRecipient });
+    const sent = ['no1', 'a', 'no2', 'b', 'no3', 'c'].map((who) =>
+      mailer.send({ ...mail, to: `${who}@example.org` }),
+    );
+    const outcomes = (await Promise.allSettled(sent)).map(({ status }) => status[0]);
+    expect(outcomes.join('')).toBe('rfrfrf');
+    expect(smtp.mails.flatMap(({ to }) => to).toSorted()).toEqual([
+      'a@example.org',
+      'b@example.org',
+      'c@example.org',
+    ]);
+  });
+});
+
+describe('to be tried again', () => {
+  /** The message of what is thrown, which is not for good and names no address. */
+  async function passing(mailer: Mailer): Promise<string> {
+    const error = await thrownBy(mailer);
+    expect(error).not.toBeInstanceOf(MailRefused);
+    expect(JSON.stringify(error) + String(error.stack) + String(error.cause)).not.toContain('anna@');
+    return error.message;
+  }
+
+  test.each<[string, SmtpWishes, RegExp]>([
+    ['a recipient refused for now', { refuseRecipient: (to) => `451 4.7.1 <${to}> later` }, /451/],
+    ['a content refused for now', { refuseMail: () => '452 4.3.1 disk full' }, /452/],
+    ['a server that is about to stop', { refuseRecipient: () => '421 4.3.2 going down' }, /421/],
+    ['a sender who may not send: ours can be mended', { refuseSender: () => '550 5.7.60 not yours' }, /550/],
+    ['a server that has lost the thread', { refuseRecipient: () => '503 5.5.1 what comes first' }, /503/],
+    ['a log-in that is wanted: ours can be mended', { refuseSender: () => '530 5.7.0 log in first' }, /530/],
+  ])('is %s', async (_, wishes, said) => {
+    const { mailer } = await opened(wishes);
+    expect(await passing(mailer)).toMatch(said);
+  });
+
+  test('is a wrong password, and a log-in that the server does not know; neither is repeated', async () => {
+    const login = { user: 'hr', password: 'right' };
+    const wrong = await opened({ login }, ({ port }) => `smtp://hr:hunter2@127.0.0.1:${port}`);
+    expect(await passing(wrong.mailer)).toMatch(/^(?!.*hunter2).*535/);
+    const none = await opened({}, ({ port }) => `smtp://hr:hunter2@127.0.0.1:${port}`);
+    expect(await passing(none.mailer)).toMatch(/^(?!.*hunter2).*AUTH|login/i);
+    expect(none.smtp.mails).toEqual([]);
+  });
+
+  test('is a server that is not there; when it is back, the same mailer goes on', async () => {
+    const first = await openSmtp();
+    const mailer = mailerTo(first.url);
+    await mailer.send(mail);
+    await first.close();
+    expect(await passing(mailer)).toMatch(/ECONNREFUSED|closed/);
+    const second = await openSmtp({ port: first.port });
+    onTestFinished(() => second.close());
+    await mailer.send(mail);
+    expect(second.mails).toHaveLength(1);
+  });
+
+  test('is a name that is not known', async () => {
+    expect(await passing(mailerTo('smtp://mail.invalid?insecure', brief))).toMatch(/mail\.invalid|timed out/);
+  });
+
+  test.each<[string, string[]]>([
+    ['at once', []],
+    ['after the greeting', ['220 hello']],
+    ['after the mail', ['220 hello', '250 hello', '250 sender', '250 recipient', '354 go on']],
+  ])('is a server that falls silent %s', async (_, lines) => {
+    expect(await passing(mailerTo(await scripted(lines, 'silent'), brief))).toMatch(/time|never received/i);
+  });
+
+  test.each<[string, string[]]>([
+    ['at once', []],
+    ['before the mail', ['220 hello', '250 hello', '250 sender', '250 recipient']],
+    ['after the mail', ['220 hello', '250 hello', '250 sender', '250 recipient', '354 go on']],
+  ])('is a server that hangs up %s', async (_, lines) => {
+    expect(await passing(mailerTo(await scripted(lines, 'hangs up'), brief))).toMatch(/closed/i);
+  });
+
+  test('is what was not sent when the mailer is closed', async () => {
+    const { smtp, mailer } = await opened();
+    await mailer.send(mail);
+    mailer.close();
+    expect(await passing(mailer)).toMatch(/closed/);
+    expect(smtp.mails).toHaveLength(1);
+  });
+});
+
+describe('the way to the server', () => {
+  // 0.0.0.0 leads to this machine too, but is none of the addresses that are trusted for that.
+  const elsewhere = (smtp: TestSmtp) => smtp.url.replace('127.0.0.1', '0.0.0.0');
+  const insecure = (smtp: TestSmtp) => `${elsewhere(smtp)}?insecure`;
+  const login = { user: 'hr', password: 'secret' };
+
+  test('needs no encryption on loopback, and has it where the server offers it, whatever the certificate', async (context) => {
+    const plain = await opened({ login });
+    await plain.mailer.send(mail);
+    expect(plain.smtp.mails).toMatchObject([{ isEncrypted: false, user: 'hr' }]);
+    const tls = await certificate();
+    if (!tls) return context.skip('SKIPPED: openssl is not there to make a certificate');
+    const offered = await opened({ tls, login });
+    await offered.mailer.send(mail);
+    expect(offered.smtp.mails).toMatchObject([{ isEncrypted: true, user: 'hr' }]);
+  });
+
+  test('is not taken without encryption elsewhere: neither password nor mail goes out', async () => {
+    const { smtp, mailer } = await opened({ login }, elsewhere);
+    const error = await thrownBy(mailer);
+    expect(error).not.toBeInstanceOf(MailRefused);
+    expect(error.message).toMatch(/STARTTLS/);
+    expect(smtp.mails).toEqual([]);
+  });
+
+  test('is not taken elsewhere with a certificate that nobody vouches for; with one that holds it is', async (context) => {
+    const tls = await certificate();
+    if (!tls) return context.skip('SKIPPED: openssl is not there to make a certificate');
+    const servers = [
+      await opened({ tls, login }, elsewhere),
+      await opened({ tls: { ...tls, isFromTheStart: true }, login }, elsewhere),
+    ];
+    for (const { mailer, smtp } of servers) {
+      // oxlint-disable-next-line no-await-in-loop -- one after another
+      expect((await thrownBy(mailer)).message).toMatch(/certificate/);
+      expect(smtp.mails).toEqual([]);
+    }
+    const known = getCACertificates('default');
+    onTestFinished(() => setDefaultCACertificates(known));
+    setDefaultCACertificates([...known, tls.cert]);
+    await Promise.all(servers.map(({ mailer }) => mailer.send(mail)));
+    for (const { smtp } of servers) expect(smtp.mails).toMatchObject([{ isEncrypted: true, user: 'hr' }]);
+  });
+
+  test('is taken as it is when the address says so', async () => {
+    const { smtp, mailer } = await opened({ login }, insecure);
+    await mailer.send(mail);
+    expect(smtp.mails).toMatchObject([{ isEncrypted: false, user: 'hr' }]);
+  });
+});
+
+/** A server that says these lines, one at each turn, and then nothing or goodbye. Its address. */
+async function scripted(lines: string[], goodbye: 'silent' | 'hangs up'): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}));
+    const left = [...lines];
+    const say = () => {
+      const next = left.shift();
+      if (next !== undefined) socket.write(`${next}\r\n`);
+      else if (goodbye === 'hangs up') socket.destroy();
+    };
+    let heard = '';
+    let isMail = false;
+    socket.on('data', (chunk: Buffer) => {
+      heard += chunk.toString('latin1');
+      for (let end = heard.indexOf('\r\n'); end >= 0; end = heard.indexOf('\r\n')) {
+        const line = heard.slice(0, end);
+        heard = heard.slice(end + 2);
+        if (!isMail || line === '.') say();
+        isMail ||= line === 'DATA';
+      }
+    });
+    say();
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => void server.close(resolve));
+  });
+  return `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const folders: string[] = [];
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
+
+/** A certificate of its own for this machine's addresses; undefined when none can be made here. */
+async function certificate(): Promise<{ cert: string; key: string } | undefined> {
+  const folder = await mkdtemp(join(tmpdir(), 'soundings-mail-'));
+  folders.push(folder);
+  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  const how =
+    'req -x509 -nodes -newkey ec -pkeyopt ec_paramgen_curve:P-256 -days 2 -subj /CN=mail -addext subjectAltName=IP:0.0.0.0';
+  try {
+    await promisify(execFile)('openssl', [...how.split(' '), '-keyout', key, '-out', cert]);
+  } catch {
+    return undefined;
+  }
+  return { cert: await readFile(cert, 'utf8'), key: await readFile(key, 'utf8') };
+}

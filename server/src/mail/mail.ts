@@ -1,0 +1,131 @@
+// Sending mail through the mail server of the installation. A mail is taken by it, refused for good, or to be tried again;
+// nothing that stands in a mail can change to whom it goes or what its headers say.
+import { isEmail } from '@soundings/contract/formats.ts';
+import { createHash, randomUUID } from 'node:crypto';
+import { createTransport } from 'nodemailer';
+import { mailboxOf, type SmtpServer, smtpServerOf } from '../base/smtp.ts';
+
+export type Mail = {
+  /** One address, without a name. */
+  to: string;
+  subject: string;
+  /** The same in plain text and in HTML: which is read depends on the reader's program. */
+  text: string;
+  html: string;
+  /** Further headers. Their names are ours, their values may be anything. */
+  headers?: Record<string, string>;
+  /**
+   * Names the mail. One that is sent again, since nobody can know that it had been taken, goes by the same name, by which
+   * mail programs tell that they have it.
+   */
+  id?: string;
+};
+
+export type Mailer = {
+  /**
+   * Fulfilled when the mail server has taken the mail. Throws MailRefused when it will not take it at any time, and
+   * another error when it may later. Mails beyond the few that can be on their way wait in memory: send a few at once.
+   */
+  send(mail: Mail): Promise<void>;
+  /** Lets go of the connections. Nothing is sent any more. */
+  close(): void;
+};
+
+/** The mail server refuses this mail for good, or the address is none. The message names no address. */
+export class MailRefused extends Error {
+  override readonly name = 'MailRefused';
+}
+
+/** In milliseconds: until the server is ready to talk, and until it answers, which may look at the mail before it does. */
+const patience = { connect: 30_000, answer: 120_000 };
+
+/** Connections at once, and for how long one is kept that has nothing to do. */
+const maxConnections = 4;
+const idleMs = 10_000;
+
+/**
+ * Opens the way to a mail server. `smtpUrl` and `from` are the settings SMTP_URL and MAIL_FROM. Connects when there is
+ * something to send; never without TLS and a certificate that holds, unless the way to the server is trusted.
+ */
+export function openMailer(smtpUrl: string, from: string, { connect, answer } = patience): Mailer {
+  const server = smtpServerOf(smtpUrl);
+  const sender = mailboxOf(from);
+  if (!server || !sender) throw new Error('The mail server or the sender is not as base/smtp.ts has it');
+  const host = sender.address.slice(sender.address.lastIndexOf('@') + 1);
+  const transport = createTransport({
+    pool: true,
+    ...connectionOf(server),
+    ...(host !== 'localhost' && { name: host }), // who we say we are; some servers look it up
+    maxConnections,
+    maxRequeues: 1,
+    idleTimeout: idleMs,
+    connectionTimeout: connect, // from the look-up of the name to the end of STARTTLS
+    socketTimeout: answer,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+
+  return {
+    async send({ to, subject, text, html, headers = {}, id }) {
+      if (!isEmail(to)) throw new MailRefused('It has no address that mail can be delivered to.');
+      const name =
+        id === undefined ? randomUUID() : createHash('sha256').update(id).digest('hex').slice(0, 32);
+      const mail = {
+        from: sender,
+        to: { name: '', address: to },
+        subject: oneLine(subject),
+        text,
+        html,
+        textEncoding: 'quoted-printable' as const,
+        messageId: `<${name}@${host}>`,
+        headers: {
+          'Auto-Submitted': 'auto-generated', // RFC 3834 §5
+          'X-Auto-Response-Suppress': 'OOF, AutoReply', // the same for Exchange
+          ...Object.fromEntries(Object.entries(headers).map(([header, value]) => [header, oneLine(value)])),
+        },
+      };
+      await transport.sendMail(mail).catch((error: unknown) => {
+        throw judged(error, to);
+      });
+    },
+
+    close: () => transport.close(),
+  };
+}
+
+function connectionOf({ host, port, isTls, login, isTrusted }: SmtpServer) {
+  return {
+    host,
+    port,
+    secure: isTls,
+    requireTLS: !isTls && !isTrusted,
+    tls: { rejectUnauthorized: !isTrusted },
+    ...(login && { auth: { user: login.user, pass: login.password }, forceAuth: true }),
+  };
+}
+
+/** A header is one line, whatever stands in it. */
+const oneLine = (value: string) => value.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+
+type SmtpError = Error & { code: string; responseCode?: number; command?: string };
+
+/**
+ * What an error of nodemailer says of the mail. For good is what the server says of the recipient or of the content (5yz,
+ * RFC 5321 §4.2.1). What it says of us, our log-in, our sender or the order of commands can be mended, and the mail sent
+ * again.
+ */
+function judged(error: unknown, to: string): unknown {
+  if (!(error instanceof Error) || !('code' in error)) return error;
+  const { code, responseCode, command } = error as SmtpError;
+  const said = withoutAddresses(error.message, to);
+  const isOfMail = ['EENVELOPE', 'EMESSAGE'].includes(code) && (command !== 'MAIL FROM' || !responseCode);
+  const isForGood = responseCode === undefined || (responseCode >= 500 && ![503, 530].includes(responseCode));
+  if (isOfMail && isForGood) return new MailRefused(said);
+  // A new one, as that of nodemailer holds addresses and would be logged with them.
+  return Object.assign(new Error(`The mail server could not be made to take the mail: ${said}`), { code });
+}
+
+function withoutAddresses(text: string, to: string): string {
+  const line = oneLine(text.replaceAll(to, '…').replaceAll(/[^\s<>"'(),;:]+@[^\s<>"'(),;:]+/g, '…'));
+  return line.length <= 300 ? line : `${line.slice(0, 300).toWellFormed()}…`;
+}

@@ -1,0 +1,525 @@
+// The product's own KPIs and questions, with which an account starts. Keys, types and ids of options are for ever: a
+// change of meaning is a new question under a new key. Every sentence is written for Soundings; docs/questions.md says
+// by which rules, and on which research the KPIs rest. Pure.
+import { libraryLanguage, type Words } from './library-words.ts';
+import type { NewQuestion } from './questions.ts';
+import type { QuestionType } from './types.ts';
+
+export type LibraryKpi = { id: string; name: Words };
+
+export type LibraryQuestion = {
+  key: string;
+  type: QuestionType;
+  /** Its one KPI. Questions of types 5 to 7 have none. */
+  kpi: string | undefined;
+  text: Words;
+  /** Of types 5 and 6, in the order in which they are shown. */
+  options?: { id: string; text: Words }[];
+};
+
+/**
+ * The library as an account has it: texts in its language (English where the library has none in it), the others as
+ * translations. A KPI has one name in the interface, the English one; `questions` are keys, in the order of the library.
+ */
+export function libraryFor(language: string): {
+  questions: NewQuestion[];
+  kpis: { id: string; name: string; questions: string[] }[];
+} {
+  const own = libraryLanguage(language);
+  return {
+    questions: libraryQuestions.map(({ key, type, text, options = [] }) => ({
+      key,
+      type,
+      language: own,
+      ...worded(text, own),
+      options: options.map((option) => ({ id: option.id, ...worded(option.text, own) })),
+    })),
+    kpis: libraryKpis.map(({ id, name }) => ({
+      id,
+      name: name.en,
+      questions: libraryQuestions.filter(({ kpi }) => kpi === id).map(({ key }) => key),
+    })),
+  };
+}
+
+function worded(words: Words, own: keyof Words): { text: string; translations: Record<string, string> } {
+  const { [own]: text, ...translations } = words;
+  return { text, translations };
+}
+
+export const libraryKpis: readonly LibraryKpi[] = [
+  {
+    id: 'workload',
+    name: {
+      en: 'Workload and recovery',
+      sv: 'Arbetsbelastning och återhämtning',
+      de: 'Arbeitsbelastung und Erholung',
+    },
+  },
+  { id: 'clarity', name: { en: 'Role clarity', sv: 'Tydlig roll', de: 'Klare Rolle' } },
+  { id: 'autonomy', name: { en: 'Autonomy', sv: 'Handlingsutrymme', de: 'Handlungsspielraum' } },
+  {
+    id: 'leadership',
+    name: {
+      en: 'Leadership and feedback',
+      sv: 'Ledarskap och återkoppling',
+      de: 'Führung und Rückmeldung',
+    },
+  },
+  {
+    id: 'development',
+    name: { en: 'Learning and development', sv: 'Lärande och utveckling', de: 'Lernen und Entwicklung' },
+  },
+  { id: 'community', name: { en: 'Team and support', sv: 'Team och stöd', de: 'Team und Unterstützung' } },
+  {
+    id: 'fairness',
+    name: { en: 'Fairness and voice', sv: 'Rättvisa och delaktighet', de: 'Fairness und Mitsprache' },
+  },
+  {
+    id: 'engagement',
+    name: { en: 'Meaning and engagement', sv: 'Mening och engagemang', de: 'Sinn und Engagement' },
+  },
+];
+
+type Row = [key: string, type: QuestionType, en: string, sv: string, de: string];
+
+const rowsOfKpis: Record<string, Row[]> = {
+  workload: [
+    [
+      'workload-pace',
+      1,
+      'I can work at a pace that I can keep up in the long run.',
+      'Jag kan arbeta i en takt som håller i längden.',
+      'Ich kann in einem Tempo arbeiten, das ich auf Dauer durchhalte.',
+    ],
+    [
+      'workload-amount',
+      1,
+      'My work fits into my working hours.',
+      'Mitt arbete ryms inom min arbetstid.',
+      'Meine Arbeit ist in meiner Arbeitszeit zu schaffen.',
+    ],
+    [
+      'workload-breaks',
+      1,
+      'I get the breaks I need at work.',
+      'Jag får de pauser jag behöver på jobbet.',
+      'Ich bekomme bei der Arbeit die Pausen, die ich brauche.',
+    ],
+    [
+      'workload-off',
+      1,
+      'When I finish work, I can let go of it in my thoughts.',
+      'När jag har slutat för dagen kan jag släppa tankarna på jobbet.',
+      'Wenn ich Feierabend habe, kann ich von der Arbeit abschalten.',
+    ],
+    [
+      'workload-rested',
+      2,
+      'How rested do you usually feel when you start work?',
+      'Hur utvilad brukar du känna dig när du börjar jobba?',
+      'Wie ausgeruht fühlst du dich meistens, wenn deine Arbeit beginnt?',
+    ],
+  ],
+  clarity: [
+    [
+      'clarity-tasks',
+      1,
+      'It is clear to me which tasks are mine.',
+      'Det är tydligt för mig vilka uppgifter som är mina.',
+      'Mir ist klar, welche Aufgaben meine sind.',
+    ],
+    [
+      'clarity-priorities',
+      1,
+      'When there is a lot to do, I know what is most important.',
+      'När det är mycket att göra vet jag vad som är viktigast.',
+      'Wenn viel zu tun ist, weiß ich, was am wichtigsten ist.',
+    ],
+    [
+      'clarity-quality',
+      1,
+      'I know what a good result looks like in my work.',
+      'Jag vet hur ett bra resultat ser ut i mitt arbete.',
+      'Ich weiß, wie ein gutes Ergebnis meiner Arbeit aussieht.',
+    ],
+    [
+      'clarity-purpose',
+      1,
+      'I know what my work is needed for.',
+      'Jag vet vad mitt arbete behövs till.',
+      'Ich weiß, wofür meine Arbeit gebraucht wird.',
+    ],
+    [
+      'clarity-contact',
+      4,
+      'Do you know who to ask when something at work is unclear to you?',
+      'Vet du vem du kan fråga när något på jobbet är oklart för dig?',
+      'Weißt du, wen du fragen kannst, wenn dir bei der Arbeit etwas unklar ist?',
+    ],
+  ],
+  autonomy: [
+    [
+      'autonomy-freedom',
+      1,
+      'I have enough freedom in how I do my work.',
+      'Jag har tillräckligt stor frihet i hur jag gör mitt jobb.',
+      'Ich habe genug Freiraum dabei, wie ich meine Arbeit mache.',
+    ],
+    [
+      'autonomy-order',
+      1,
+      'I can influence the order in which I do my tasks.',
+      'Jag kan påverka i vilken ordning jag gör mina uppgifter.',
+      'Ich kann mitbestimmen, in welcher Reihenfolge ich meine Aufgaben erledige.',
+    ],
+    [
+      'autonomy-hours',
+      1,
+      'I have enough influence on when I work.',
+      'Jag har tillräckligt inflytande över när jag arbetar.',
+      'Ich kann genug mitbestimmen, wann ich arbeite.',
+    ],
+    [
+      'autonomy-decisions',
+      1,
+      'I am trusted to make decisions in my work.',
+      'Jag får förtroendet att fatta beslut i mitt arbete.',
+      'Man traut mir zu, bei der Arbeit Entscheidungen zu treffen.',
+    ],
+    [
+      'autonomy-change',
+      1,
+      'When something works badly, I can help to change it.',
+      'När något fungerar dåligt kan jag vara med och förändra det.',
+      'Wenn etwas schlecht läuft, kann ich dazu beitragen, es zu ändern.',
+    ],
+  ],
+  leadership: [
+    [
+      'leadership-help',
+      1,
+      'My manager helps me when I get stuck.',
+      'Min närmaste chef hjälper mig när jag kör fast.',
+      'Meine Führungskraft hilft mir, wenn ich feststecke.',
+    ],
+    [
+      'leadership-feedback',
+      1,
+      'I get feedback that helps me do my work better.',
+      'Jag får återkoppling som hjälper mig att göra ett bättre jobb.',
+      'Ich bekomme Rückmeldungen, die mir helfen, meine Arbeit besser zu machen.',
+    ],
+    [
+      'leadership-appreciation',
+      1,
+      'When I do something well, someone tells me.',
+      'När jag gör något bra får jag höra det.',
+      'Wenn ich etwas gut mache, sagt mir das jemand.',
+    ],
+    [
+      'leadership-trust',
+      2,
+      'How much do you trust your manager?',
+      'Hur mycket litar du på din närmaste chef?',
+      'Wie sehr vertraust du deiner Führungskraft?',
+    ],
+    [
+      'leadership-talk',
+      4,
+      'In the last four weeks, have you talked with your manager about how work is going?',
+      'Har du de senaste fyra veckorna pratat med din närmaste chef om hur jobbet går?',
+      'Hast du in den letzten vier Wochen mit deiner Führungskraft besprochen, wie es läuft?',
+    ],
+  ],
+  development: [
+    [
+      'development-growth',
+      1,
+      'I keep getting better at what I do at work.',
+      'Jag blir hela tiden bättre på det jag gör på jobbet.',
+      'Ich werde bei dem, was ich bei der Arbeit mache, immer besser.',
+    ],
+    [
+      'development-strengths',
+      1,
+      'My work lets me use what I am good at.',
+      'I mitt arbete får jag använda det jag är bra på.',
+      'Bei meiner Arbeit kann ich einsetzen, was ich gut kann.',
+    ],
+    [
+      'development-training',
+      1,
+      'I get the training I need for my tasks.',
+      'Jag får den utbildning jag behöver för mina uppgifter.',
+      'Ich bekomme die Schulungen, die ich für meine Aufgaben brauche.',
+    ],
+    [
+      'development-difficulty',
+      1,
+      'The difficulty of my tasks is just right for me.',
+      'Mina uppgifter är lagom svåra för mig.',
+      'Der Schwierigkeitsgrad meiner Aufgaben ist für mich genau richtig.',
+    ],
+    [
+      'development-future',
+      1,
+      'I see good opportunities for myself here in the coming years.',
+      'Jag ser goda möjligheter för mig själv här under de närmaste åren.',
+      'Ich sehe hier in den nächsten Jahren gute Möglichkeiten für mich.',
+    ],
+  ],
+  community: [
+    [
+      'community-help',
+      1,
+      'When I need help, I get it from the people I work with.',
+      'När jag behöver hjälp får jag det av dem jag jobbar med.',
+      'Wenn ich Hilfe brauche, bekomme ich sie von den Menschen, mit denen ich arbeite.',
+    ],
+    [
+      'community-cooperation',
+      1,
+      'In my team, we work well together.',
+      'I mitt team samarbetar vi bra.',
+      'In meinem Team arbeiten wir gut zusammen.',
+    ],
+    [
+      'community-kindness',
+      1,
+      'We are friendly to each other at work.',
+      'Vi är vänliga mot varandra på jobbet.',
+      'Wir gehen bei der Arbeit freundlich miteinander um.',
+    ],
+    [
+      'community-mistakes',
+      1,
+      'Where I work, we can talk openly about mistakes.',
+      'Där jag arbetar kan vi prata öppet om misstag.',
+      'Wo ich arbeite, können wir offen über Fehler sprechen.',
+    ],
+    [
+      'community-belonging',
+      2,
+      'How much do you feel that you belong here?',
+      'Hur mycket känner du att du hör hemma här?',
+      'Wie sehr hast du das Gefühl, hier dazuzugehören?',
+    ],
+  ],
+  fairness: [
+    [
+      'fairness-rules',
+      1,
+      'Where I work, the same rules apply to everyone.',
+      'Där jag arbetar gäller samma regler för alla.',
+      'Wo ich arbeite, gelten für alle dieselben Regeln.',
+    ],
+    [
+      'fairness-reasons',
+      1,
+      'When something is decided about my work, I am told why.',
+      'När något bestäms om mitt arbete får jag veta varför.',
+      'Wenn etwas über meine Arbeit entschieden wird, erfahre ich, warum.',
+    ],
+    [
+      'fairness-opinion',
+      1,
+      'I can say what I think at work, even when others think differently.',
+      'Jag kan säga vad jag tycker på jobbet, även när andra tycker annorlunda.',
+      'Ich kann bei der Arbeit sagen, was ich denke, auch wenn andere es anders sehen.',
+    ],
+    [
+      'fairness-suggestions',
+      1,
+      'When I make a suggestion, I get an answer.',
+      'När jag kommer med ett förslag får jag ett svar.',
+      'Wenn ich einen Vorschlag mache, bekomme ich eine Antwort.',
+    ],
+    [
+      'fairness-contact',
+      4,
+      'Do you know where to turn if someone at work is treated badly?',
+      'Vet du vart du kan vända dig om någon behandlas illa på jobbet?',
+      'Weißt du, wohin du dich wenden kannst, wenn bei der Arbeit jemand schlecht behandelt wird?',
+    ],
+  ],
+  engagement: [
+    [
+      'engagement-useful',
+      1,
+      'What I do at work is useful to others.',
+      'Det jag gör på jobbet är till nytta för andra.',
+      'Was ich bei der Arbeit mache, nützt anderen.',
+    ],
+    [
+      'engagement-energy',
+      1,
+      'My work gives me energy.',
+      'Mitt jobb ger mig energi.',
+      'Meine Arbeit gibt mir Energie.',
+    ],
+    [
+      'engagement-tasks',
+      1,
+      'I like the tasks that I have.',
+      'Jag tycker om de uppgifter jag har.',
+      'Ich mag die Aufgaben, die ich habe.',
+    ],
+    [
+      'engagement-forward',
+      2,
+      'How much do you look forward to your next day at work?',
+      'Hur mycket ser du fram emot din nästa arbetsdag?',
+      'Wie sehr freust du dich auf deinen nächsten Arbeitstag?',
+    ],
+    [
+      'engagement-recommend',
+      3,
+      'Would you tell a friend to apply for a job here?',
+      'Skulle du råda en vän att söka jobb här?',
+      'Würdest du Freunden raten, sich hier zu bewerben?',
+    ],
+  ],
+};
+
+const outside: LibraryQuestion[] = [
+  {
+    key: 'help-most',
+    type: 5,
+    kpi: undefined,
+    text: {
+      en: 'What would help you most in your work right now?',
+      sv: 'Vad skulle hjälpa dig mest i ditt arbete just nu?',
+      de: 'Was würde dir bei deiner Arbeit im Moment am meisten helfen?',
+    },
+    options: optionsOf(
+      ['time', 'More time for my tasks', 'Mer tid för mina uppgifter', 'Mehr Zeit für meine Aufgaben'],
+      ['people', 'More people to share the work', 'Fler som delar på arbetet', 'Mehr Leute für die Arbeit'],
+      ['goals', 'Clearer goals', 'Tydligare mål', 'Klarere Ziele'],
+      [
+        'tools',
+        'Better tools or equipment',
+        'Bättre verktyg eller utrustning',
+        'Bessere Werkzeuge oder Geräte',
+      ],
+      ['training', 'More training', 'Mer utbildning', 'Mehr Schulungen'],
+      [
+        'manager',
+        'More support from my manager',
+        'Mer stöd från min närmaste chef',
+        'Mehr Unterstützung durch meine Führungskraft',
+      ],
+      [
+        'influence',
+        'More influence on decisions',
+        'Mer inflytande över beslut',
+        'Mehr Mitsprache bei Entscheidungen',
+      ],
+      ['cooperation', 'Better cooperation', 'Bättre samarbete', 'Bessere Zusammenarbeit'],
+      ['other', 'Something else', 'Något annat', 'Etwas anderes'],
+      ['nothing', 'Nothing at the moment', 'Inget just nu', 'Im Moment nichts'],
+    ),
+  },
+  {
+    key: 'work-compared',
+    type: 5,
+    kpi: undefined,
+    text: {
+      en: 'How is your work now, compared with three months ago?',
+      sv: 'Hur är ditt arbete nu, jämfört med för tre månader sedan?',
+      de: 'Wie ist deine Arbeit jetzt, verglichen mit der Zeit vor drei Monaten?',
+    },
+    options: optionsOf(
+      ['better', 'Better', 'Bättre', 'Besser'],
+      ['same', 'About the same', 'Ungefär likadant', 'Ungefähr gleich'],
+      ['worse', 'Worse', 'Sämre', 'Schlechter'],
+      ['unsure', 'I cannot say', 'Kan inte säga', 'Kann ich nicht sagen'],
+    ),
+  },
+  {
+    key: 'energy-givers',
+    type: 6,
+    kpi: undefined,
+    text: {
+      en: 'What has given you energy at work in the last few weeks?',
+      sv: 'Vad har gett dig energi på jobbet de senaste veckorna?',
+      de: 'Was hat dir in den letzten Wochen bei der Arbeit Energie gegeben?',
+    },
+    options: optionsOf(
+      ['tasks', 'My tasks', 'Mina uppgifter', 'Meine Aufgaben'],
+      ['colleagues', 'The people I work with', 'De jag jobbar med', 'Die Menschen, mit denen ich arbeite'],
+      [
+        'recipients',
+        'The people our work is for',
+        'De som vårt arbete är till för',
+        'Die Menschen, für die unsere Arbeit da ist',
+      ],
+      ['result', 'A good result', 'Ett bra resultat', 'Ein gutes Ergebnis'],
+      ['learning', 'Learning something new', 'Att lära mig något nytt', 'Etwas Neues zu lernen'],
+      ['thanks', 'Thanks or praise', 'Tack eller beröm', 'Dank oder Lob'],
+      ['deciding', 'Deciding something myself', 'Att få bestämma något själv', 'Etwas selbst zu entscheiden'],
+      ['time', 'Enough time', 'Tillräckligt med tid', 'Genug Zeit'],
+      ['other', 'Something else', 'Något annat', 'Etwas anderes'],
+      ['nothing', 'Nothing in particular', 'Inget särskilt', 'Nichts Besonderes'],
+    ),
+  },
+  {
+    key: 'obstacles',
+    type: 6,
+    kpi: undefined,
+    text: {
+      en: 'What has made your work harder in the last few weeks?',
+      sv: 'Vad har gjort ditt arbete svårare de senaste veckorna?',
+      de: 'Was hat deine Arbeit in den letzten Wochen schwerer gemacht?',
+    },
+    options: optionsOf(
+      ['interruptions', 'Interruptions', 'Avbrott', 'Unterbrechungen'],
+      ['waiting', 'Waiting for others', 'Att vänta på andra', 'Warten auf andere'],
+      ['unclear', 'Unclear tasks', 'Otydliga uppgifter', 'Unklare Aufgaben'],
+      ['information', 'Missing information', 'Information som saknas', 'Fehlende Informationen'],
+      [
+        'tools',
+        'Tools or equipment that do not work',
+        'Verktyg eller utrustning som inte fungerar',
+        'Werkzeuge oder Geräte, die nicht funktionieren',
+      ],
+      ['people', 'Too few people', 'Att vi är för få', 'Zu wenige Leute'],
+      ['rules', 'Complicated rules', 'Krångliga regler', 'Komplizierte Regeln'],
+      ['noise', 'Noise', 'Buller', 'Lärm'],
+      ['conflict', 'Conflicts', 'Konflikter', 'Konflikte'],
+      ['other', 'Something else', 'Något annat', 'Etwas anderes'],
+      ['nothing', 'Nothing in particular', 'Inget särskilt', 'Nichts Besonderes'],
+    ),
+  },
+  textQuestion('works-well', 'What works well here?', 'Vad fungerar bra här?', 'Was läuft hier gut?'),
+  textQuestion(
+    'change-one-thing',
+    'If you could change one thing at work, what would it be?',
+    'Om du fick ändra en sak på jobbet, vad skulle det vara?',
+    'Wenn du bei der Arbeit eine Sache ändern könntest, welche wäre das?',
+  ),
+  textQuestion(
+    'anything-else',
+    'What else would you like to tell us?',
+    'Vad mer vill du berätta för oss?',
+    'Was möchtest du uns sonst noch sagen?',
+  ),
+];
+
+/** Types 1 to 4 by KPI, five each, then those that no KPI is made of. */
+export const libraryQuestions: readonly LibraryQuestion[] = [
+  ...Object.entries(rowsOfKpis).flatMap(([kpi, rows]) =>
+    rows.map(([key, type, en, sv, de]) => ({ key, type, kpi, text: { en, sv, de } })),
+  ),
+  ...outside,
+];
+
+function optionsOf(
+  ...rows: [id: string, en: string, sv: string, de: string][]
+): { id: string; text: Words }[] {
+  return rows.map(([id, en, sv, de]) => ({ id, text: { en, sv, de } }));
+}
+
+function textQuestion(key: string, en: string, sv: string, de: string): LibraryQuestion {
+  return { key, type: 7, kpi: undefined, text: { en, sv, de } };
+}

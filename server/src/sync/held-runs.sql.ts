@@ -1,0 +1,58 @@
+// SQL of held runs: what a file said whose changes are beyond a limit. Writers: held-runs.ts.
+import type { AccountId, Db, Transaction } from '../db/db.ts';
+import type { Outcome } from './runs.sql.ts';
+
+export async function insertHeldRun(
+  tx: Transaction,
+  accountId: AccountId,
+  runId: string,
+  held: { organization: Buffer; planDigest: string },
+): Promise<void> {
+  await tx`
+    insert into held_runs (account_id, run_id, organization, plan_digest)
+    values (${accountId}, ${runId}, ${held.organization}, ${held.planDigest})`;
+}
+
+export type HeldRunRow = {
+  outcome: Outcome;
+  file: string | null;
+  organization: Buffer | null;
+  planDigest: string | null;
+};
+
+/** A run, and what is kept of it while it is held; locked, so that it is decided once. */
+export async function lockHeldRun(
+  tx: Transaction,
+  accountId: AccountId,
+  runId: string,
+): Promise<HeldRunRow | undefined> {
+  const [row] = await tx<HeldRunRow[]>`
+    select r.outcome      as "outcome",
+           r.file         as "file",
+           h.organization as "organization",
+           h.plan_digest  as "planDigest"
+    from   runs r
+    left   join held_runs h on h.account_id = r.account_id and h.run_id = r.run_id
+    where  r.account_id = ${accountId} and r.run_id = ${runId}
+    for    update of r`;
+  return row;
+}
+
+export async function deleteHeldRun(tx: Transaction, accountId: AccountId, runId: string): Promise<void> {
+  await tx`delete from held_runs where account_id = ${accountId} and run_id = ${runId}`;
+}
+
+/** Ends, in every account, what has been held for so many days. */
+export async function updateOldHeldRuns(db: Db, days: number): Promise<void> {
+  await db`
+    with ended as (
+      delete from held_runs h
+      using  runs r
+      where  r.account_id = h.account_id and r.run_id = h.run_id and r.at < now() - make_interval(days => ${days})
+      returning h.account_id, h.run_id
+    )
+    update runs r
+    set    outcome = 'refused', message = 'It was held, and nobody has approved it in time.'
+    from   ended e
+    where  r.account_id = e.account_id and r.run_id = e.run_id`;
+}

@@ -1,0 +1,149 @@
+// A real mail server for tests: it keeps what it takes, and refuses whom it is told to refuse.
+import type { AddressInfo } from 'node:net';
+import { SMTPServer } from 'smtp-server';
+import { until } from './until.ts';
+
+export type ReceivedMail = {
+  from: string;
+  to: string[];
+  /** As it was sent: headers, and bodies in their encodings. */
+  raw: string;
+  /** By their names in lower case, unfolded and decoded; of a repeated one the last. */
+  headers: Record<string, string>;
+  text: string;
+  html: string;
+  isEncrypted: boolean;
+  /** The user who logged in. */
+  user: string | undefined;
+};
+
+export type TestSmtp = {
+  url: string;
+  port: number;
+  /** What has been taken, in its order. */
+  mails: ReceivedMail[];
+  /** The most connections that there were at once. */
+  mostConnections(): number;
+  /** Waits until so many mails have been taken. */
+  arrived(count: number): Promise<ReceivedMail[]>;
+  close(): Promise<void>;
+};
+
+export type SmtpWishes = {
+  /** Where it listens; on a free port of 127.0.0.1 unless said otherwise. */
+  host?: string;
+  port?: number;
+  /** With a certificate it has STARTTLS, or TLS from the first byte on. */
+  tls?: { cert: string; key: string; isFromTheStart?: boolean };
+  /** Who alone may send. */
+  login?: { user: string; password: string };
+  /** What is said of a recipient, such as '550 no such user'; undefined: welcome. */
+  refuseRecipient?: (address: string) => string | undefined;
+  /** The same of a sender, and of a whole mail. */
+  refuseSender?: (address: string) => string | undefined;
+  refuseMail?: (raw: string) => string | undefined;
+};
+
+export async function openSmtp(wishes: SmtpWishes = {}): Promise<TestSmtp> {
+  const mails: ReceivedMail[] = [];
+  const host = wishes.host ?? '127.0.0.1';
+  const { tls, login } = wishes;
+  const server = new SMTPServer({
+    logger: false,
+    authOptional: !login,
+    allowInsecureAuth: true,
+    disabledCommands: [...(tls ? [] : ['STARTTLS']), ...(login ? [] : ['AUTH'])],
+    closeTimeout: 10,
+    ...(tls && { cert: tls.cert, key: tls.key, secure: tls.isFromTheStart ?? false }),
+    onAuth: ({ username, password }, _session, callback) =>
+      username === login?.user && password === login?.password
+        ? callback(null, { user: username })
+        : callback(refusal('535 5.7.8 authentication failed')),
+    onMailFrom: ({ address }, _session, callback) => callback(refusal(wishes.refuseSender?.(address))),
+    onRcptTo: ({ address }, _session, callback) => callback(refusal(wishes.refuseRecipient?.(address))),
+    onData: (stream, session, callback) => {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.once('end', () => {
+        const raw = Buffer.concat(chunks).toString('latin1');
+        const refused = refusal(wishes.refuseMail?.(raw));
+        if (refused) return callback(refused);
+        const { mailFrom, rcptTo } = session.envelope;
+        mails.push({
+          from: mailFrom ? mailFrom.address : '',
+          to: rcptTo.map(({ address }) => address),
+          raw,
+          ...read(raw),
+          isEncrypted: session.secure,
+          user: session.user as string | undefined,
+        });
+        callback();
+      });
+    },
+  });
+  server.on('error', () => {}); // of a connection that a test has broken
+  let most = 0;
+  server.on('connect', () => (most = Math.max(most, server.connections.size)));
+  await new Promise<void>((resolve) => void server.listen(wishes.port ?? 0, host, resolve));
+  const { port } = server.server.address() as AddressInfo;
+  return {
+    url: `${tls?.isFromTheStart ? 'smtps' : 'smtp'}://${login ? `${login.user}:${login.password}@` : ''}${host}:${port}`,
+    port,
+    mails,
+    mostConnections: () => most,
+    arrived: (count) => until(async () => mails.length >= count && mails),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+function refusal(said: string | undefined): Error | null {
+  if (said === undefined) return null;
+  return Object.assign(new Error(said.slice(4)), { responseCode: Number(said.slice(0, 3)) });
+}
+
+/** Reads a mail of ours: two bodies, quoted-printable, UTF-8. */
+function read(raw: string): Pick<ReceivedMail, 'headers' | 'text' | 'html'> {
+  const { headers, body } = split(raw);
+  const boundary = /boundary="?([^";]+)/.exec(headers['content-type'] ?? '')?.[1];
+  const parts = body
+    .split(`--${boundary}`)
+    .slice(1, -1)
+    .map((part) => split(part.replace(/^\r\n/, '')));
+  const bodyOf = (type: string) => {
+    const part = parts.find((one) => one.headers['content-type'] === `${type}; charset=utf-8`);
+    return part === undefined ? '' : unquoted(part.body.replace(/\r\n$/, '')).replaceAll('\r\n', '\n');
+  };
+  return { headers, text: bodyOf('text/plain'), html: bodyOf('text/html') };
+}
+
+function split(raw: string): { headers: Record<string, string>; body: string } {
+  const end = raw.indexOf('\r\n\r\n');
+  const lines = raw
+    .slice(0, end)
+    .replaceAll(/\r\n(?=[ \t])/g, '')
+    .split('\r\n');
+  const headers = lines.map((line) => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon).toLowerCase(), decoded(line.slice(colon + 1).trim())];
+  });
+  return { headers: Object.fromEntries(headers) as Record<string, string>, body: raw.slice(end + 4) };
+}
+
+/** Quoted-printable (RFC 2045 §6.7) of UTF-8. */
+function unquoted(text: string): string {
+  const bytes = text
+    .replaceAll(/=\r\n/g, '')
+    .replaceAll(/=([\dA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(bytes, 'latin1').toString();
+}
+
+/** A header with encoded words (RFC 2047). */
+function decoded(text: string): string {
+  return text
+    .replaceAll(/\?=\s+=\?/g, '?==?')
+    .replaceAll(/=\?utf-8\?([bq])\?([^?]*)\?=/gi, (_, kind: string, word: string) =>
+      kind.toLowerCase() === 'b'
+        ? Buffer.from(word, 'base64').toString()
+        : unquoted(word.replaceAll('_', ' ')),
+    );
+}
