@@ -192,9 +192,15 @@ describe('account set', () => {
       timezone: 'UTC',
       language: 'en',
       threshold: 5,
+      spreadThreshold: null,
+      commentThreshold: null,
       publication: 'weekly',
       allow: [],
       applyFiles: true,
+      filesPartial: false,
+      createGroupsFromUsers: false,
+      notify: [],
+      notifySuccess: false,
       maxUsersCreated: 200,
       maxUsersUpdated: 200,
       maxUsersDeleted: 200,
@@ -204,6 +210,27 @@ describe('account set', () => {
     });
     const one = await set('--threshold', '1', '--publication', 'live', '--apply-files', 'false');
     expect(one).toEqual({ ...before, threshold: 1, publication: 'live', applyFiles: false });
+    const files = [
+      '--partial-files',
+      'true',
+      '--create-groups-from-users',
+      'true',
+      '--notify-success',
+      'true',
+    ];
+    const thresholds = ['--spread-threshold', '8', '--comment-threshold', '9', '--notify', 'a@example.com'];
+    expect(await set(...files, ...thresholds)).toEqual({
+      ...one,
+      filesPartial: true,
+      createGroupsFromUsers: true,
+      notifySuccess: true,
+      spreadThreshold: 8,
+      commentThreshold: 9,
+      notify: ['a@example.com'],
+    });
+    await refused(['account', 'set', '--account', id, '--threshold', '12']);
+    const back = files.map((option) => (option === 'true' ? 'false' : option));
+    await set(...back, '--spread-threshold', 'default', '--comment-threshold', 'default', '--notify', '');
     const two = await set(
       '--allow',
       '192.0.2.7, 198.51.100.0/24,2001:db8::/32',
@@ -581,7 +608,7 @@ describe('history import', () => {
       weeks: 1,
     });
     const none = { questions: 0, kpis: 0, rounds: 0, answers: 0, weeks: 0 };
-    expect(await json(importFrom(id, file))).toEqual(none);
+    expect(await json(importFrom(id, file))).toEqual({ ...none, passedOver: 6 });
     expect(await publishedOf(id)).toEqual({ '2024-11-18': 6 });
     const more = await historyFile([...pastSurvey('2024-W48'), ...pastSurvey('2024-W49').slice(2)]);
     const { status, out, err } = await soundings(importFrom(id, more));
