@@ -144,7 +144,7 @@ function listOf(count: number): unknown[][] {
     i % 20 > 0,
     `Title ${i % 300}`,
     `City ${i % 90}`,
-    `Note ${i}`,
+    `Note ${i % 500}`,
   ]);
   return [header.split(' '), ...rows];
 }

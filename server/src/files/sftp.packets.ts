@@ -8,7 +8,7 @@ export type Attributes = { size?: number; mode?: number; accessed?: number; modi
 export type Ask =
   | { verb: 'init' | 'malformed' | 'unsupported' | 'refused' }
   | { verb: 'open'; path: string | undefined; flags: number }
-  | { verb: 'write'; handle: number | undefined; offset: number; bytes: Buffer }
+  | { verb: 'write'; handle: number | undefined; offset: number; pieces: Buffer[] }
   | { verb: 'read' | 'close' | 'readdir' | 'fstat'; handle: number | undefined }
   | { verb: 'fsetstat'; handle: number | undefined; attributes: Attributes }
   | { verb: 'stat' | 'opendir' | 'realpath' | 'remove'; path: string | undefined }
@@ -43,66 +43,51 @@ export type PacketReader = {
   readonly pending: number;
 };
 
+/** Shorter pieces of a packet are put together: each for itself would take more memory than its bytes. */
+const shortPiece = 1024;
+
 export function packetReader(): PacketReader {
-  /** A packet of which the first `filled` bytes have come. Grows as they come: what is announced need not follow. */
-  let partial = Buffer.alloc(0);
-  let filled = 0;
+  const head = Buffer.alloc(4);
+  let headFilled = 0;
+  /** Of the packet that is not whole yet, as it has come: most of it needs no copy. */
+  let pieces: Buffer[] = [];
+  let pending = 0;
   let isBroken = false;
 
-  function keep(chunk: Buffer): void {
-    if (filled + chunk.length > partial.length) {
-      const most = filled < 4 ? maxPacketBytes : 4 + partial.readUInt32BE(0);
-      const grown = Buffer.allocUnsafeSlow(
-        Math.max(filled + chunk.length, Math.min(most, 2 * partial.length)),
-      );
-      partial.copy(grown, 0, 0, filled);
-      partial = grown;
-    }
-    chunk.copy(partial, filled);
-    filled += chunk.length;
+  function keep(piece: Buffer): void {
+    const last = pieces.at(-1);
+    if (last && last.length < shortPiece) pieces[pieces.length - 1] = Buffer.concat([last, piece]);
+    else pieces.push(piece.length < shortPiece ? Buffer.from(piece) : piece);
+    pending += piece.length;
   }
 
-  /** What is to come before the packet is whole, or its length is known. */
-  function wanted(): number | 'unreadable' {
-    if (filled < 4) return 4 - filled;
-    const length = partial.readUInt32BE(0);
-    return length === 0 || length > maxPacketBytes ? 'unreadable' : 4 + length - filled;
+  /** Takes what it can from an offset on; returns where it has come to. */
+  function take(chunk: Buffer, from: number): number {
+    let at = from;
+    for (; headFilled < 4 && at < chunk.length; at++) head[headFilled++] = chunk[at] as number;
+    if (headFilled < 4) return at;
+    const length = head.readUInt32BE();
+    isBroken = length === 0 || length > maxPacketBytes;
+    const taken = isBroken ? 0 : Math.min(length - pending, chunk.length - at);
+    if (taken > 0) keep(chunk.subarray(at, at + taken));
+    return at + taken;
   }
 
   return {
     get pending() {
-      return partial.length;
+      return pending;
     },
     *read(chunk) {
       for (let at = 0; at < chunk.length && !isBroken;) {
-        if (filled === 0 && chunk.length - at >= 4) {
-          // The usual case, without a copy: a packet that begins and ends here.
-          const length = chunk.readUInt32BE(at);
-          if (length > 0 && length <= maxPacketBytes && chunk.length - at >= 4 + length) {
-            yield requestOf(chunk.subarray(at + 4, at + 4 + length));
-            at += 4 + length;
-            continue;
-          }
-        }
-        const missing = wanted();
-        if (missing === 'unreadable') {
-          isBroken = true;
-          break;
-        }
-        const taken = Math.min(missing, chunk.length - at);
-        keep(chunk.subarray(at, at + taken));
-        at += taken;
-        if (filled > 4 && wanted() === 0) {
-          const whole = partial.subarray(4, filled);
-          partial = Buffer.alloc(0);
-          filled = 0;
-          yield requestOf(whole);
-        }
+        at = take(chunk, at);
+        if (isBroken || headFilled < 4 || pending < head.readUInt32BE()) continue;
+        const whole = pieces;
+        headFilled = 0;
+        pieces = [];
+        pending = 0;
+        yield requestOf(whole);
       }
-      if (isBroken || wanted() === 'unreadable') {
-        isBroken = true;
-        yield 'unreadable';
-      }
+      if (isBroken) yield 'unreadable';
     },
   };
 }
@@ -119,7 +104,7 @@ const verbs: Record<number, (fields: Fields) => Ask> = {
     verb: 'write',
     handle: fields.handle(),
     offset: fields.long(),
-    bytes: fields.bytes(),
+    pieces: fields.data(),
   }),
   7: (fields) => ({ verb: 'stat', path: fields.path() }), // LSTAT: there are no links
   8: (fields) => ({ verb: 'fstat', handle: fields.handle() }),
@@ -137,16 +122,22 @@ const verbs: Record<number, (fields: Fields) => Ask> = {
   20: () => ({ verb: 'refused' }), // SYMLINK
 };
 
-/** The request of a packet, which is not empty. */
-function requestOf(packet: Buffer): Request {
-  const size = packet.length;
+/** The longest beginning of a request to write, up to the bytes. */
+const maxWriteHead = 1 + 4 + 4 + 256 + 8 + 4;
+
+/** The request of a packet, which is not empty. The bytes of a request to write are left in their pieces. */
+function requestOf(pieces: Buffer[]): Request {
+  const size = pieces.reduce((sum, { length }) => sum + length, 0);
+  const isLongWrite = pieces[0]?.[0] === 6 && pieces[0].length >= maxWriteHead;
+  const [first, ...rest] = isLongWrite || pieces.length === 1 ? pieces : [Buffer.concat(pieces)];
+  const packet = first as Buffer;
   const type = packet[0] as number;
   if (type === 1) return { id: 0, size, ask: { verb: packet.length >= 5 ? 'init' : 'malformed' } };
   if (packet.length < 5) return { id: 0, size, ask: { verb: 'malformed' } };
   const id = packet.readUInt32BE(1);
   const read = verbs[type];
   if (!read) return { id, size, ask: { verb: 'unsupported' } };
-  const fields = fieldsOf(packet);
+  const fields = fieldsOf(packet, rest);
   const ask = read(fields);
   return { id, size, ask: fields.areWhole() ? ask : { verb: 'malformed' } };
 }
@@ -155,8 +146,11 @@ type Fields = ReturnType<typeof fieldsOf>;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Reads the fields of a request one after another. One that is not there reads as nothing, and is remembered. */
-function fieldsOf(packet: Buffer) {
+/**
+ * Reads the fields of a request one after another. One that is not there reads as nothing, and is remembered. `rest`: of
+ * the last one, what has come in further pieces.
+ */
+function fieldsOf(packet: Buffer, rest: Buffer[]) {
   let at = 5;
   let isWhole = true;
 
@@ -175,11 +169,22 @@ function fieldsOf(packet: Buffer) {
   const long = () => number() * 2 ** 32 + number();
   const bytes = () => take(number());
 
+  function data(): Buffer[] {
+    let missing = number();
+    const pieces: Buffer[] = [];
+    for (const piece of [packet.subarray(at), ...rest]) {
+      pieces.push(piece.subarray(0, missing));
+      missing -= Math.min(missing, piece.length);
+    }
+    isWhole &&= missing === 0;
+    return pieces;
+  }
+
   return {
     areWhole: () => isWhole,
     number,
     long,
-    bytes,
+    data,
     path(): string | undefined {
       try {
         return utf8.decode(bytes());

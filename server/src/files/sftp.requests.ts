@@ -196,7 +196,7 @@ const noHandle = failure('There is no such open file.');
 
 async function write(
   session: SftpSession,
-  { handle, offset, bytes }: { handle: number | undefined; offset: number; bytes: Buffer },
+  { handle, offset, pieces }: { handle: number | undefined; offset: number; pieces: Buffer[] },
 ): Promise<Reply> {
   const writing = writingOf(session, handle);
   if (!writing) return noHandle;
@@ -204,7 +204,12 @@ async function write(
   if (writing.broken !== undefined) return failure(writing.broken);
   const written = await orRefused(session, name, async () => {
     await makeRoom(session, upload);
-    await upload.write(offset, bytes);
+    let at = offset;
+    for (const piece of pieces) {
+      // oxlint-disable-next-line no-await-in-loop -- one after another
+      await upload.write(at, piece);
+      at += piece.length;
+    }
     return ok;
   });
   if (written !== ok) {

@@ -1,5 +1,6 @@
 // The SFTP sessions of one connection: channels in, answers out, strictly in the order of the requests, as clients send
 // them ahead. One request at a time is worked at, so that what waits can be counted, and the client be held back.
+import { setImmediate as roundIsOver } from 'node:timers/promises';
 import type { ServerChannel } from 'ssh2';
 import { answers, type PacketReader, packetReader, type Request } from './sftp.packets.ts';
 import { endSession, newSession, type Reply, replyTo, type SftpSession } from './sftp.requests.ts';
@@ -33,6 +34,9 @@ export type SessionsOptions = Pick<
   onUnreadable: () => void;
 };
 
+/** So much may be answered before it is sent, in bytes. */
+const maxOutbox = 16 * 1024;
+
 /** A client that writes under a temporary name renames it at once. */
 const renameMs = 2000;
 
@@ -42,8 +46,13 @@ type Served = {
   session: SftpSession;
   hasBegun: boolean;
   isGone: boolean;
+  /** Answers that are to be sent together. */
+  outbox: Buffer[];
+  outboxBytes: number;
+  sending: Promise<void> | undefined;
   /** Ends the waiting for a client that does not read. */
   giveUpSending: () => void;
+  onAnswer: () => void;
 };
 
 /** `end`: the client will send no more. `gone`: the channel is closed. */
@@ -69,9 +78,7 @@ export function openSessions(options: SessionsOptions): Sessions {
     isWorking = true;
     for (let turn = turns.shift(); turn; turn = turns.shift()) {
       // oxlint-disable-next-line no-await-in-loop -- in order
-      await takeTurn(turn, options.onAnswer).catch((err: unknown) =>
-        options.log.error({ err }, 'An SFTP answer failed'),
-      );
+      await takeTurn(turn).catch((err: unknown) => options.log.error({ err }, 'An SFTP answer failed'));
       if (typeof turn.request === 'object') waitingBytes -= turn.request.size;
       options.onLess();
     }
@@ -92,7 +99,7 @@ export function openSessions(options: SessionsOptions): Sessions {
 
   return {
     serve(channel) {
-      const served = newServed(channel, newSession({ ...options, uploads }));
+      const served = newServed(channel, newSession({ ...options, uploads }), options.onAnswer);
       open.add(served);
       channel.on('data', (chunk: Buffer) => {
         lastRequest = now();
@@ -123,13 +130,17 @@ export function openSessions(options: SessionsOptions): Sessions {
   };
 }
 
-const newServed = (channel: Served['channel'], session: Served['session']): Served => ({
+const newServed = (channel: ServerChannel, session: SftpSession, onAnswer: () => void): Served => ({
   channel,
   reader: packetReader(),
   session,
   hasBegun: false,
   isGone: false,
+  outbox: [],
+  outboxBytes: 0,
+  sending: undefined,
   giveUpSending: () => {},
+  onAnswer,
 });
 
 /** A session begins with the one request that tells the version. */
@@ -139,25 +150,43 @@ function isOutOfPlace(served: Served, { ask }: Request): boolean {
   return isFirst !== (ask.verb === 'init');
 }
 
-async function takeTurn({ served, request }: Turn, onAnswer: () => void): Promise<void> {
+async function takeTurn({ served, request }: Turn): Promise<void> {
   const { channel, session } = served;
   if (request === 'gone') return endSession(session);
   if (served.isGone) return;
   if (request === 'end') {
     await endSession(session);
+    await served.sending;
     return hangUp(channel);
   }
   const isFirst = request.ask.verb === 'init';
   const bytes = isFirst ? answers.version() : bytesOf(request.id, await replyTo(session, request.ask));
-  onAnswer();
-  await send(served, bytes);
+  served.outbox.push(bytes);
+  served.outboxBytes += bytes.length;
+  served.sending ??= send(served);
+  if (served.outboxBytes >= maxOutbox) await served.sending;
+}
+
+/** Sends the answers to all that has come at once together: a message costs more than what is in it. */
+async function send(served: Served): Promise<void> {
+  while (served.outbox.length > 0) {
+    // oxlint-disable no-await-in-loop -- one after another
+    await roundIsOver();
+    const bytes = Buffer.concat(served.outbox);
+    served.outbox = [];
+    served.outboxBytes = 0;
+    await write(served, bytes);
+    // oxlint-enable no-await-in-loop
+  }
+  served.sending = undefined;
 }
 
 /** Fulfilled when the client has room for more, or is gone; then the library throws. */
-function send(served: Served, bytes: Buffer): Promise<void> {
+function write(served: Served, bytes: Buffer): Promise<void> {
   return new Promise<void>((resolve) => {
     served.giveUpSending = resolve;
     try {
+      served.onAnswer();
       if (served.isGone || !served.channel.writable) resolve();
       else served.channel.write(bytes, () => resolve());
     } catch {

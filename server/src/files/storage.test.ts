@@ -259,11 +259,13 @@ describe(`POST ${uploadPath}`, () => {
     test('takes its turn only after those of the account that are being committed: none arrives before an earlier one', async () => {
       const account = await newAccount();
       const turns = async () => (await database.pool`select last_value, is_called from file_arrivals`)[0];
-      const committed = Promise.withResolvers<void>();
+      const [asked, committed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const before = database.pool.begin(async (tx) => {
         await addProcessing(tx, account.id);
+        asked.resolve();
         await committed.promise;
       });
+      await asked.promise;
       const taken = await turns();
       const uploading = upload(account.token, 'a.csv');
       await until(async () => {

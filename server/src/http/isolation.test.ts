@@ -1,5 +1,6 @@
 // Every operation against every kind of token, in two accounts: who gets which status, and that no answer to one
 // account ever holds anything of another.
+import { until } from '../testing/until.ts';
 import { dataOperations } from '@soundings/contract/data.ts';
 import type { InterfaceName, Operation, Scope } from '@soundings/contract/operation.ts';
 import { scopes } from '@soundings/contract/operation.ts';
@@ -248,6 +249,8 @@ describe('what one account has, and the other cannot reach', () => {
         ]);
       const one = await world.account();
       await one.push(organizationOf(names.one));
+      // Files that the tests before have sent are processed by a job.
+      await until(async () => (await world.pool`select from files where processed_at is null`).length === 0);
       const before = await stateOf(sides.other.account.id);
       const settings = { validateOnly: false };
       const changed = organizationOf('Changed');
