@@ -1,5 +1,6 @@
 // npm run bench [-- NAME …]: runs the benchmarks and prints what they measured as Markdown, each value beside a floor
 // that was measured in the same run. Exit status 1 when a demand does not hold.
+import { benchAnswers } from './answers.ts';
 import { benchData, smallPlan, wholePlan } from './data.ts';
 import { machine, type Row, table } from './measure.ts';
 import { benchSftp } from './sftp.ts';
@@ -12,6 +13,7 @@ export type Bench = (say: (progress: string) => void) => Promise<{ rows: Row[]; 
 const benches: Record<string, Bench> = {
   sync: benchSync,
   data: benchData(wholePlan),
+  answers: benchAnswers,
   sheets: benchSheets,
   sftp: benchSftp,
 };

@@ -128,7 +128,8 @@ async function startProcess(
   const port = await freePort();
   const main = fileURLToPath(import.meta.resolve('@soundings/server/src/main.ts'));
   // In a process group of its own: Ctrl-C is for us, and we end it in order.
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, ['--max-semi-space-size=8', main], {
+    // as npm start does
     env: { ...environment, PORT: String(port) },
     stdio: ['ignore', 2, 2],
     detached: true,

@@ -15,6 +15,10 @@ export const maxOrganizationBodyBytes = 64 * 1024 * 1024;
 /** The largest file that can be uploaded, in bytes (10 MiB). */
 export const maxUploadBytes = 10 * 1024 * 1024;
 
+/** How many files an account may have stored, and of how many bytes in all (4 GiB): nobody can fill the disk. */
+export const maxStoredFiles = 5_000;
+export const maxStoredBytes = 4 * 1024 * 1024 * 1024;
+
 /** The longest externalId, in characters (code points). */
 export const maxExternalIdLength = 255;
 

@@ -100,6 +100,8 @@ export const detailTypes = {
   'run not held': 'Only a held run can be approved.',
   'week not found': 'Nothing was asked in that week.',
   'week closed': 'The week is closed: its figures are published, and nothing can be added to it.',
+  'schedule not found': 'The account has no such schedule.',
+  'question not found': 'The account has no such question.',
   'not asked': 'The person is not asked this question, or the week has closed.',
   'question changed': 'A question that is there keeps its type and options.',
   'kpi not found': 'The account has no such KPI.',

@@ -4,11 +4,13 @@ import { Fault } from './base/errors.ts';
 import type { Log } from './base/log.ts';
 import { callerOf, senderOf } from './accounts/callers.ts';
 import { meterTokens } from './accounts/usage.ts';
+import { serveAnswering } from './answers/answering.routes.ts';
 import { asFault, openPool, type Pool } from './db/db.ts';
 import { isMigrated, migrate } from './db/migrate.ts';
 import { openAnswerCache } from './http/cache.ts';
+import { serveMetrics } from './http/metrics.ts';
 import { serveDocuments } from './http/pages.ts';
-import { createServer } from './http/server.ts';
+import { createServer, type Server } from './http/server.ts';
 import { openSlots } from './http/slots.ts';
 import { type Jobs, startJobs, type Work } from './jobs/jobs.ts';
 import { runThread, type ThreadLimits } from './jobs/threads.ts';
@@ -16,15 +18,17 @@ import { type Mailer, openMailer } from './mail/mail.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data.routes.ts';
 import { dueWeeks } from './results/publish.ts';
+import { dueMessages, openSender } from './rounds/messages.ts';
+import { dueSchedules } from './rounds/opening.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
-import { openPushes } from './sync/pushes.ts';
+import { openPushes, type Pushes } from './sync/pushes.ts';
 import { forgetOldRuns } from './sync/runs.ts';
 import type { WeeksWork } from './weeks.thread.ts';
 import type { FilesWork } from './files.thread.ts';
 import { type MailedReport, mailReport } from './files/mails.ts';
 import { openSftp, type SftpOptions, type SftpServer } from './files/sftp.ts';
 import { serveStorage } from './files/storage.routes.ts';
-import { forgetOldFiles, resumeFiles } from './files/store.ts';
+import { forgetOldFiles, resumeFiles, waitingFiles } from './files/store.ts';
 
 /** The settings that are not of the process or its database. */
 export type AppConfig = Omit<Config, 'dataDir' | 'databaseUrl' | 'logLevel' | 'shutdownSeconds'>;
@@ -82,11 +86,7 @@ export async function startApp(
     now,
     corsOrigins: config.corsOrigins,
   });
-  serveGroups(server, pool);
-  serveData(server, { pool, reads }, now);
-  serveOrganization(server, pushes);
-  serveStorage(server, pool);
-  serveDocuments(server.app, config.publicUrl);
+  serveAll(server, { config, pool, reads, pushes, now });
   const { host, port, sftpPort } = config;
   const address = await orRefused(server.app.listen({ host, port }), { host, port, setting: 'PORT' });
 
@@ -110,14 +110,75 @@ export async function startApp(
       await server.shutDown(seconds);
       await started.catch(() => {});
       await sftp?.close(Math.max(0, (deadline - Date.now()) / 1000));
+      mailer?.close(); // what is on its way ends; else the jobs would end when all is sent
       await jobs?.stop();
-      mailer?.close();
       // Either may never have been opened: start() has told why.
       await (await pushes.catch(() => undefined))?.close(Math.max(0, (deadline - Date.now()) / 1000));
       const opened = await Promise.all([pool, reads].map((one) => one.catch(() => undefined)));
       await Promise.all(opened.map((one) => one?.end({ timeout: 5 })));
     },
   };
+}
+
+/**
+ * Only the pages on which people answer, on a free port of loopback and by a clock of their own, in ms; no job runs. For
+ * simulating weeks that have passed.
+ */
+export async function startAnswering(
+  pool: Pool,
+  now: () => number,
+  log: Log,
+): Promise<{ address: string; close(): Promise<void> }> {
+  const noToken = () => Promise.reject(new Error('No operation is served.'));
+  const server = createServer({
+    log,
+    tls: undefined,
+    trustProxy: [],
+    isStarted: () => true,
+    isReady: async () => true,
+    authenticate: noToken,
+    count: noToken,
+    cache: openAnswerCache(0),
+    slots: openSlots(1, 1),
+    now,
+    corsOrigins: [],
+  });
+  serveAnswering(server, Promise.resolve(pool), now);
+  const address = await server.app.listen({ host: '127.0.0.1', port: 0 });
+  return { address, close: () => server.shutDown(5) };
+}
+
+/** Every route. */
+function serveAll(
+  server: Server,
+  {
+    config,
+    pool,
+    reads,
+    pushes,
+    now,
+  }: {
+    config: AppConfig;
+    pool: Promise<Pool>;
+    reads: Promise<Pool>;
+    pushes: Promise<Pushes>;
+    now: () => number;
+  },
+): void {
+  serveGroups(server, pool);
+  serveData(server, { pool, reads }, now);
+  serveOrganization(server, pushes);
+  serveStorage(server, pool);
+  serveAnswering(server, pool, now);
+  serveMetrics(server.app, {
+    token: config.metricsToken,
+    isProxied: config.trustProxy.length > 0,
+    waiting: async () => ({
+      files: await waitingFiles(await pool),
+      messages: await dueMessages(await pool, now()),
+    }),
+  });
+  serveDocuments(server.app, config.publicUrl);
 }
 
 /** What the files of an account may take at once: a list of 20,000 people takes a fifth of it. */
@@ -136,17 +197,22 @@ type Parts = {
 function workOf({ config, pool, databaseUrl, log, now, mailer }: Parts): Work {
   const onThread = (name: string, data: FilesWork | WeeksWork, limits?: ThreadLimits) =>
     runThread(new URL(`${name}.thread.ts`, import.meta.url), data, limits);
-  const onWeeks = async (work: WeeksWork['work']) => {
-    const due = await dueWeeks(pool, now());
-    if (due[work]) await onThread('weeks', { databaseUrl, work, now: now() });
+  const onWeeks = (work: WeeksWork['work'], isDue: () => Promise<boolean>) => async () => {
+    if (await isDue()) await onThread('weeks', { databaseUrl, work, now: now() });
   };
+  const sendDue = openSender(pool, mailer, config.publicUrl, log);
+  const toOpen = onWeeks('open', async () => (await dueSchedules(pool, now())).length > 0);
+  const toShow = onWeeks('show', async () => (await dueWeeks(pool, now())).show);
+  const toClose = onWeeks('close', async () => (await dueWeeks(pool, now())).close);
   return {
     recurring: [
       { name: 'forget old runs', cron: '17 3 * * *', work: () => forgetOldRuns(pool) },
       { name: 'forget old files', cron: '27 * * * *', work: () => forgetOldFiles(pool, config.fileDays) },
       { name: 'resume files', cron: '* * * * *', work: () => resumeFiles(pool) },
-      { name: 'show live weeks', cron: '* * * * *', work: () => onWeeks('show') },
-      { name: 'close weeks', cron: '*/5 * * * *', work: () => onWeeks('close') },
+      { name: 'open rounds', cron: '* * * * *', work: toOpen },
+      { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },
+      { name: 'show live weeks', cron: '* * * * *', work: toShow },
+      { name: 'close weeks', cron: '*/5 * * * *', work: toClose },
     ],
     tasks: {
       'process files': (payload) =>

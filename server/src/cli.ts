@@ -1,7 +1,6 @@
 // npx soundings …: the administration command. Works beside a running service, and without one.
 import { readFileSync } from 'node:fs';
-import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { type Week, weekName, weekNamed } from '@soundings/contract/weeks.ts';
+import { weekName } from '@soundings/contract/weeks.ts';
 import { type Account, type AccountSettings, changeAccount, createAccount } from './accounts/accounts.ts';
 import { setPassword } from './accounts/signin.ts';
 import { createToken, listTokens, revokeToken } from './accounts/tokens.ts';
@@ -11,36 +10,38 @@ import { newPassword } from './base/secrets.ts';
 import { asFault, inTransaction, openPool, type Pool } from './db/db.ts';
 import { openEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
-import { describeDemo, makeDemo } from './demo/demo.ts';
+import { askingCommands } from './cli.asking.ts';
+import { simulationCommands } from './cli.simulation.ts';
+import {
+  account,
+  accountOf,
+  type Command,
+  commaList,
+  flag,
+  list,
+  moment,
+  needed,
+  numberOf,
+  readOptions,
+  table,
+  text,
+  trueOrFalse,
+  UsageError,
+  type Values,
+  weekOf,
+  wholeNumber,
+} from './cli.options.ts';
 import { approveRun } from './files/process.ts';
 import { hostKeys } from './files/hostkeys.ts';
 import { importHistory } from './history/history.ts';
 import { createGroup, createUser, defineAttribute } from './people/people.ts';
+import { defineLibrary } from './questions/questions.ts';
 import { closeWeekNow, forgetGroups, showLiveWeeks } from './results/publish.ts';
 import { listRuns } from './sync/runs.ts';
 
-type Values = Record<string, string | boolean | string[] | undefined>;
-type Command = {
-  usage: string;
-  options: NonNullable<ParseArgsConfig['options']>;
-  /** What stands without a name, such as FILE: it goes into the values by this name. */
-  positional?: string;
-  /** Returns what --json prints; `say` makes the words for people of it. */
-  run: (pool: Pool, values: Values) => Promise<unknown>;
-  say: (result: never) => string;
-};
-
-/** Wrong use of the command itself: exit status 2. */
-class UsageError extends Error {}
-
-const text = { type: 'string' } as const;
-const list = { type: 'string', multiple: true } as const;
-const flag = { type: 'boolean' } as const;
 const limits = ['users', 'groups'].flatMap((kind) =>
   ['created', 'updated', 'deleted'].map((verb) => `max-${kind}-${verb}`),
 );
-const account = { account: text };
-
 const commands: Record<string, Command> = {
   'account create': {
     usage:
@@ -174,6 +175,7 @@ const commands: Record<string, Command> = {
   'user create': {
     usage:
       '--account ID --first-name F --last-name L [--email E] [--role R] [--external-id X] [--member-of GROUP_ID …]\n' +
+      '    [--timezone Z] [--language L]\n' +
       '    A user made by hand.',
     options: {
       ...account,
@@ -183,6 +185,8 @@ const commands: Record<string, Command> = {
       role: text,
       'external-id': text,
       'member-of': list,
+      timezone: text,
+      language: text,
     },
     run: async (pool, values) => ({
       id: await inTransaction(pool, (tx) =>
@@ -192,6 +196,8 @@ const commands: Record<string, Command> = {
           ...(values['email'] !== undefined && { email: String(values['email']) }),
           ...(values['role'] !== undefined && { role: String(values['role']) }),
           ...(values['external-id'] !== undefined && { externalId: String(values['external-id']) }),
+          ...(values['timezone'] !== undefined && { timezone: String(values['timezone']) }),
+          ...(values['language'] !== undefined && { language: String(values['language']) }),
           memberOf: ((values['member-of'] as string[] | undefined) ?? []).map((id) =>
             wholeNumber(id, 'member-of'),
           ),
@@ -279,8 +285,7 @@ const commands: Record<string, Command> = {
       '    Publishes a week and forgets its answers; by default the last week that has ended. There is no way back.',
     options: { ...account, week: text },
     run: async (pool, values) => {
-      const week = values['week'] === undefined ? undefined : weekOption(String(values['week']));
-      const closed = await closeWeekNow(pool, accountOf(values), week, Date.now());
+      const closed = await closeWeekNow(pool, accountOf(values), weekOf(values), Date.now());
       return { week: weekName(closed.week), published: closed.published };
     },
     say: ({ week, published }: { week: string; published: number }) =>
@@ -288,14 +293,8 @@ const commands: Record<string, Command> = {
         ? `${week} is closed: ${published} figures are published.`
         : `${week} is closed. Nothing was published now: it had closed before, or too few have answered.`,
   },
-  demo: {
-    usage:
-      '\n    A company to try Soundings with: people, groups and 26 weeks of answers, and a token for it.',
-    options: {},
-    run: (pool) => makeDemo(pool, Date.now()),
-    say: (demo: Awaited<ReturnType<typeof makeDemo>>) =>
-      describeDemo(demo, readConfig(process.env).publicUrl),
-  },
+  ...askingCommands(() => readConfig(process.env).publicUrl),
+  ...simulationCommands(() => readConfig(process.env)),
   migrate: {
     usage: '\n    Brings the database to the schema of this version; every other command does so too.',
     options: {},
@@ -316,9 +315,10 @@ async function accountCreate(pool: Pool, values: Values) {
     ...(values['threshold'] !== undefined && { threshold: numberOf(values, 'threshold') }),
   };
   return inTransaction(pool, async (tx) => {
-    const { id, name, sftpUsername } = await createAccount(tx, wanted);
+    const { id, name, sftpUsername, language } = await createAccount(tx, wanted);
     const adminId = await createUser(tx, id, { firstName: '', lastName: '', email, role: 'Administrator' });
     await setPassword(tx, id, adminId, password);
+    await defineLibrary(tx, id, language);
     const admin = { id: adminId, email, ...(given === undefined && { password }) };
     return { account: { id, name, sftpUsername }, admin };
   });
@@ -361,58 +361,11 @@ function settingsOf(values: Values): Partial<AccountSettings> {
   return settings;
 }
 
-function needed(values: Values, option: string): string {
-  const value = values[option];
-  if (typeof value !== 'string') throw new UsageError(`--${option} is missing.`);
-  return value;
-}
-
-const accountOf = (values: Values) => numberOf(values, 'account');
-const numberOf = (values: Values, option: string) => wholeNumber(needed(values, option), option);
-
-function wholeNumber(value: string, option: string): number {
-  if (!/^\d{1,9}$/.test(value)) throw new UsageError(`--${option} takes a whole number, not "${value}".`);
-  return Number(value);
-}
-
-function trueOrFalse(values: Values, option: string): boolean {
-  const value = needed(values, option);
-  if (value !== 'true' && value !== 'false')
-    throw new UsageError(`--${option} takes true or false, not "${value}".`);
-  return value === 'true';
-}
-
-function weekOption(name: string): Week {
-  const week = weekNamed(name);
-  if (week === undefined) throw new UsageError(`--week takes an ISO week such as 2026-W47, not "${name}".`);
-  return week;
-}
-
-const commaList = (value: string) =>
-  value
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-
-const moment = (at: Date | null) => at?.toISOString().slice(0, 16).replace('T', ' ') ?? '';
-
 type CountsByAction = { created: number; updated: number; deleted: number };
 
 function countsOf(summary: { users: CountsByAction; groups: CountsByAction } | null): [string, string] {
   const words = (counts: CountsByAction) => `${counts.created} ${counts.updated} ${counts.deleted}`;
   return summary ? [words(summary.users), words(summary.groups)] : ['', ''];
-}
-
-function table(rows: string[][]): string {
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows
-    .map((row) =>
-      row
-        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
 }
 
 function usage(names = Object.keys(commands)): string {
@@ -430,8 +383,8 @@ async function main(args: string[]): Promise<void> {
   if (name === 'version') return printVersion(rest);
   const command = commands[name] as Command;
   if (rest.includes('--help')) return print(usage([name]));
-  const { json, ...values } = readOptions(name, command, rest);
-  const result = await withDatabase(async (pool) => {
+  const { json, ...values } = readOptions(command, rest, usage([name]));
+  const result = await withDatabase(command, async (pool) => {
     if (name !== 'migrate') await migrate(pool);
     return command.run(pool, values);
   });
@@ -447,27 +400,14 @@ function printVersion(rest: string[]): void {
   );
 }
 
-function readOptions(name: string, command: Command, args: string[]): Values {
-  try {
-    const { positional } = command;
-    const options = { ...command.options, json: flag };
-    const read = parseArgs({ args, options, strict: true, allowPositionals: positional !== undefined });
-    if (positional === undefined) return read.values;
-    const [one, ...more] = read.positionals;
-    if (one === undefined || more.length > 0) throw new Error(`It takes one ${positional}.`);
-    return { ...read.values, [positional]: one };
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n${usage([name])}`);
-  }
-}
-
-async function withDatabase<T>(work: (pool: Pool) => Promise<T>): Promise<T> {
+async function withDatabase<T>({ connect }: Command, work: (pool: Pool) => Promise<T>): Promise<T> {
   const config = readConfig(process.env);
   const embedded =
     config.databaseUrl === undefined
       ? await openEmbedded(config.dataDir, { role: 'command', log: () => {} })
       : undefined;
-  const pool = openPool(config.databaseUrl ?? (embedded?.url as string), 2);
+  const url = config.databaseUrl ?? (embedded?.url as string);
+  const pool = connect ? connect(url) : openPool(url, 2);
   try {
     return await work(pool);
   } finally {

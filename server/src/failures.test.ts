@@ -4,144 +4,32 @@ import { openApiDocument } from '@soundings/contract/openapi.ts';
 import type { Report } from '@soundings/contract/organization.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 import type { FileReport } from '@soundings/contract/storage.ts';
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { get as httpsGet } from 'node:https';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { changeAccount, createAccount } from './accounts/accounts.ts';
 import { createToken } from './accounts/tokens.ts';
-import { inTransaction, openPool, type Pool } from './db/db.ts';
-import { openEmbedded } from './db/embedded.ts';
-import { migrate } from './db/migrate.ts';
+import { inTransaction, type Pool } from './db/db.ts';
 import { createUser } from './people/people.ts';
 import { openTestDatabase } from './testing/database.ts';
+import {
+  connectionsTo,
+  databaseOf,
+  exec,
+  freePort,
+  home,
+  isReady,
+  newDataDir,
+  type Service,
+  start,
+  started,
+} from './testing/processes.ts';
 import { openWorld, type World } from './testing/world.ts';
 import { until } from './testing/until.ts';
-
-const exec = promisify(execFile);
-const main = fileURLToPath(new URL('main.ts', import.meta.url));
-let home: string;
-let seed: string; // a data directory with a migrated database, closed
-
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'soundings-failures-'));
-  await chmod(home, 0o755); // PostgreSQL may run as another user
-  seed = join(home, 'seed');
-  const embedded = await openEmbedded(seed, { role: 'command', log: () => {}, fast: true });
-  const pool = openPool(embedded.url, 1);
-  await migrate(pool);
-  await pool.end();
-  await embedded.stop();
-});
-
-afterAll(() => rm(home, { recursive: true, force: true }));
-
-let directories = 0;
-async function newDataDir(): Promise<string> {
-  const dataDir = join(home, `data${++directories}`);
-  await exec('cp', ['-a', seed, dataDir]);
-  onTestFinished(async () => {
-    await endDatabase(dataDir);
-    await rm(dataDir, { recursive: true, force: true });
-  });
-  return dataDir;
-}
-
-/** The process and port of the embedded PostgreSQL of a data directory, as its own file tells. */
-async function databaseOf(dataDir: string): Promise<{ pid: number; port: number } | undefined> {
-  const text = await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
-  const [pid, , , port] = text.split('\n').map(Number);
-  return pid && port ? { pid, port } : undefined;
-}
-
-async function isPostgres(pid: number): Promise<boolean> {
-  const { stdout } = await exec('ps', ['-o', 'args=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
-  return /postgres\W-D/.test(stdout);
-}
-
-/** Ends what a killed service has left. */
-async function endDatabase(dataDir: string): Promise<void> {
-  const { pid } = (await databaseOf(dataDir)) ?? {};
-  if (pid === undefined || !(await isPostgres(pid))) return;
-  process.kill(pid, 'SIGQUIT');
-  await until(async () => !(await isPostgres(pid)));
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
-}
-
-type Service = {
-  child: ChildProcess;
-  dataDir: string;
-  port: number;
-  address: string;
-  said: () => string;
-  exited: Promise<number | NodeJS.Signals>;
-};
-
-async function start(dataDir: string, more: Record<string, string> = {}): Promise<Service> {
-  const port = Number(more['PORT'] ?? (await freePort()));
-  const env = {
-    PATH: process.env['PATH'],
-    DATA_DIR: dataDir,
-    PORT: String(port),
-    SFTP_PORT: '0',
-    LOG_LEVEL: 'warn',
-    ...more,
-  };
-  const child = spawn(process.execPath, [main], { env, cwd: home, stdio: ['ignore', 'pipe', 'pipe'] });
-  let text = '';
-  child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  const exited = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
-  onTestFinished(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
-    await exited;
-  });
-  return { child, dataDir, port, address: `http://127.0.0.1:${port}`, said: () => text, exited };
-}
-
-const isReady = ({ address }: Service) =>
-  fetch(`${address}/health/ready`).then(
-    ({ status }) => status === 200,
-    () => false,
-  );
-
-async function started(dataDir: string, more: Record<string, string> = {}): Promise<Service> {
-  const service = await start(dataDir, more);
-  const ended = service.exited.then((how) =>
-    Promise.reject(new Error(`It ended (${how}): ${service.said()}`)),
-  );
-  ended.catch(() => {});
-  await Promise.race([until(() => isReady(service)), ended]);
-  return service;
-}
-
-/** Connections to the database of a service, beside the service's own. */
-async function connectionsTo({ dataDir }: Service): Promise<Pool> {
-  const password = (await readFile(join(dataDir, 'postgres.password'), 'utf8')).trim();
-  const { port } = (await databaseOf(dataDir))!;
-  return connections(`postgres://soundings:${password}@127.0.0.1:${port}/soundings`);
-}
-
-function connections(url: string): Pool {
-  const pool = openPool(url, 4);
-  onTestFinished(() => pool.end({ timeout: 0 }));
-  return pool;
-}
 
 async function newAccount(pool: Pool): Promise<{ id: number; token: string }> {
   const id = await inTransaction(pool, async (tx) => {

@@ -1,11 +1,12 @@
 // npm start: the service, until a signal says stop. With --demo (npm run demo): and a company to try it with.
-import { startApp } from './app.ts';
+import { startAnswering, startApp } from './app.ts';
 import { type Config, readConfig } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import { type Log, openLog } from './base/log.ts';
-import { openPool, surviveLostConnections } from './db/db.ts';
+import { surviveLostConnections } from './db/db.ts';
 import { openEmbedded } from './db/embedded.ts';
 import { describeDemo, makeDemo } from './demo/demo.ts';
+import { openSimulationPool } from './simulation/simulation.ts';
 
 try {
   const config = readConfig(process.env);
@@ -37,7 +38,7 @@ async function serve(config: Config, log: Log): Promise<void> {
     });
     await app.started;
     log.info({ address: app.address, publicUrl: config.publicUrl }, 'Ready');
-    if (process.argv.includes('--demo')) await showDemo(await url, config.publicUrl);
+    if (process.argv.includes('--demo')) await showDemo(await url, config, log);
   } catch (error) {
     if (stopping) return; // asked to stop before it had started
     await closeDatabase();
@@ -45,10 +46,13 @@ async function serve(config: Config, log: Log): Promise<void> {
   }
 }
 
-async function showDemo(databaseUrl: string, publicUrl: string): Promise<void> {
-  const pool = openPool(databaseUrl, 2);
+async function showDemo(databaseUrl: string, config: Config, log: Log): Promise<void> {
+  const pool = openSimulationPool(databaseUrl);
+  const pagesLog = openLog('warn');
   try {
-    process.stdout.write(describeDemo(await makeDemo(pool, Date.now()), publicUrl));
+    log.info('The demo company is made, unless it is there: half a year of answers takes a minute or less');
+    const demo = await makeDemo(pool, Date.now(), (pages, now) => startAnswering(pages, now, pagesLog));
+    process.stdout.write(describeDemo(demo, config));
   } finally {
     await pool.end({ timeout: 5 });
   }

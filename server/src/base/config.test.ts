@@ -49,6 +49,7 @@ describe('the defaults', () => {
     fileDays: 30,
     smtpUrl: undefined,
     mailFrom: 'Soundings <soundings@localhost>',
+    metricsToken: undefined,
     logLevel: 'info',
     shutdownSeconds: 60,
   };
@@ -179,6 +180,7 @@ describe('NAME_FILE', () => {
       FILE_DAYS: '7',
       SMTP_URL: 'smtp://u:p@mail.example.com',
       MAIL_FROM: 'hr@example.com',
+      METRICS_TOKEN: 'm',
       LOG_LEVEL: 'warn',
       SHUTDOWN_SECONDS: '9',
     };

@@ -106,6 +106,14 @@ export const settings = [
       'Who mail comes from, such as `Soundings <soundings@example.com>`. Default: soundings@ the host of PUBLIC_URL.',
   },
   {
+    name: 'METRICS_TOKEN',
+    kind: 'text',
+    fallback: '',
+    secret: true,
+    sentence:
+      'Who sends it as `Authorization` may read `GET /metrics` from anywhere. Default: only this machine may, and behind a proxy nobody.',
+  },
+  {
     name: 'LOG_LEVEL',
     kind: 'level',
     fallback: 'info',
@@ -136,6 +144,7 @@ export type Config = {
   fileDays: number;
   smtpUrl: string | undefined;
   mailFrom: string;
+  metricsToken: string | undefined;
   logLevel: LogLevel;
   shutdownSeconds: number;
 };
@@ -184,6 +193,7 @@ export function readConfig(env: Environment): Config {
     fileDays: Number(value.FILE_DAYS),
     smtpUrl: value.SMTP_URL || undefined,
     mailFrom: value.MAIL_FROM || `Soundings <soundings@${mailHostOf(publicUrl)}>`,
+    metricsToken: value.METRICS_TOKEN || undefined,
     logLevel: value.LOG_LEVEL as LogLevel,
     shutdownSeconds: Number(value.SHUTDOWN_SECONDS),
   };

@@ -149,7 +149,14 @@ describe('every table', () => {
   afterAll(() => database.close());
 
   // Unique in the whole service, or not of an account at all.
-  const notOfAnAccount = ['migrations', 'sftp_host_keys', 'sftp_usernames', 'token_hashes'];
+  const notOfAnAccount = [
+    'job_workers',
+    'links',
+    'migrations',
+    'sftp_host_keys',
+    'sftp_usernames',
+    'token_hashes',
+  ];
 
   test('has a comment', async () => {
     const bare = await database.pool<{ name: string }[]>`

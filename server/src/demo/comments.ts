@@ -1,12 +1,22 @@
-// What people of the demo company write, in English and Swedish. Nobody is named.
-import type { Topic } from './texts.ts';
+// What people of the demo company write, in English and Swedish. Nobody is named. Pure.
 
 /** Sentences by the language of who writes them. */
 export type Sentences = { en: string[]; sv: string[] };
 
+/** KPIs of the library. */
+export type Topic =
+  | 'workload'
+  | 'clarity'
+  | 'autonomy'
+  | 'leadership'
+  | 'development'
+  | 'community'
+  | 'fairness'
+  | 'engagement';
+
 /** Comments on the questions of a KPI, by those who answered well and by those who did not. */
 export const comments: Record<Topic, { good: Sentences; bad: Sentences }> = {
-  energy: {
+  workload: {
     good: {
       en: [
         'The new shift plan gives me my Fridays back. Please keep it!',
@@ -34,7 +44,7 @@ export const comments: Record<Topic, { good: Sentences; bad: Sentences }> = {
       ],
     },
   },
-  direction: {
+  clarity: {
     good: {
       en: [
         'The Monday quarter of an hour tells me all I need for the week.',
@@ -88,7 +98,7 @@ export const comments: Record<Topic, { good: Sentences; bad: Sentences }> = {
       ],
     },
   },
-  team: {
+  community: {
     good: {
       en: [
         'Best crew I have ever worked with, rain or shine.',
@@ -115,7 +125,7 @@ export const comments: Record<Topic, { good: Sentences; bad: Sentences }> = {
       ],
     },
   },
-  growth: {
+  development: {
     good: {
       en: [
         'The course on taped seams was excellent, more of that!',
@@ -141,34 +151,59 @@ export const comments: Record<Topic, { good: Sentences; bad: Sentences }> = {
       ],
     },
   },
-  place: {
+  autonomy: {
     good: {
       en: [
-        'The new cutting table is a dream to work at.',
-        'Quiet room, good chair, what more do you want?',
-        'The new till starts in seconds. Thank you, IT!',
+        'Nobody stands behind me with a stopwatch. It shows in the seams.',
+        'We plan our own week on Mondays, and it works.',
+        'I changed the order of the racks and was thanked for it.',
       ],
       sv: [
-        'Nya lamporna gör verkligen skillnad.',
-        'Äntligen ett lager där man hittar det man söker.',
-        'Lyftborden har räddat min rygg 🙏',
+        'Vi lägger vår egen ordning för dagen. Det går fortare så.',
+        'Jag fick byta pass med en kollega utan tre blanketter.',
+        'Skönt att få bestämma själv hur en trasig dragkedja ska lagas.',
       ],
     },
     bad: {
       en: [
-        'The heating on the second floor has two settings: off and Sahara.',
-        'The stock system froze five times on Saturday, with a queue to the door.',
-        'One printer for sixty people.',
+        'I need two signatures for a box of needles.',
+        'The system decides what I do next, and the system has never packed a box.',
+        'Suggestions go up the stairs and never come down again.',
       ],
       sv: [
-        'Det drar från porten och vi står där i jacka.',
-        'Systemet hänger sig varje eftermiddag, alltid vid tre.',
-        'Ventilationen låter som ett flygplan ✈️',
-        'Vi syr världens bästa regnkläder, och det regnar in i omklädningsrummet.',
+        'Varje minut är planerad av någon som aldrig varit här.',
+        'Jag får ansvaret men inte nycklarna.',
+        'Vi får välja mellan tidigt och tidigare.',
       ],
     },
   },
-  pride: {
+  fairness: {
+    good: {
+      en: [
+        'Holidays were drawn by lot this year. Finally.',
+        'I disagreed out loud in the big meeting, and nothing bad happened.',
+        'They told us why the answer was no. I can live with that.',
+      ],
+      sv: [
+        'Bra att övertiden fördelas lika nu.',
+        'Jag fick svar på mitt förslag redan samma vecka.',
+        'Samma regler för kontoret och för verkstaden, det märks.',
+      ],
+    },
+    bad: {
+      en: [
+        'The same three people get every Saturday off.',
+        'The rules are for those who do not know anyone upstairs.',
+        'My suggestion from March has not even been declined yet.',
+      ],
+      sv: [
+        'Helgerna hamnar alltid på samma personer.',
+        'En del får komma sent, andra får en anmärkning.',
+        'Beslutet var taget långt innan någon frågade oss.',
+      ],
+    },
+  },
+  engagement: {
     good: {
       en: [
         'Met a stranger on a mountain with a pack from 1994 that we had mended. That is why.',
@@ -197,9 +232,9 @@ export const comments: Record<Topic, { good: Sentences; bad: Sentences }> = {
   },
 };
 
-/** Answers to the free-text questions. */
-export const answersInWords: Record<'text-change' | 'text-glad', Sentences> = {
-  'text-change': {
+/** Answers to the questions in words of the library, by key. */
+export const answersInWords: Record<'change-one-thing' | 'works-well' | 'anything-else', Sentences> = {
+  'change-one-thing': {
     en: [
       'One list of priorities instead of five.',
       'A till system that knows what is in the warehouse.',
@@ -210,7 +245,9 @@ export const answersInWords: Record<'text-change' | 'text-glad', Sentences> = {
       'Tell us earlier when samples are late. We can plan, if we know.',
       'Put someone from the workshops in every design meeting.',
       'No meetings before ten.',
-      'A canteen with vegetables that are not beige.',
+      'The heating on the second floor has two settings: off and Sahara.',
+      'The stock system froze five times on Saturday, with a queue to the door.',
+      'One printer for sixty people.',
     ],
     sv: [
       'Ett schema som läggs mer än två veckor i förväg.',
@@ -225,41 +262,53 @@ export const answersInWords: Record<'text-change' | 'text-glad', Sentences> = {
       'Mötesfria onsdagar.',
       'Låt oss som syr vara med när modellerna bestäms.',
       'Möjlighet att jobba hemma en dag i veckan, även för oss i kundtjänst.',
-      'Tydligare besked om vad omorganisationen innebär.',
       'Omklädningsrum med plats för alla.',
       'Mer tid för reparationer. Kunderna väntar i sex veckor.',
-      'Inget. Det är faktiskt bra som det är 🙂',
+      'Det drar från porten och vi står där i jacka.',
+      'Ventilationen låter som ett flygplan ✈️',
     ],
   },
-  'text-glad': {
+  'works-well': {
     en: [
-      'A hand-written card from a customer whose tent we saved.',
+      'The new cutting table is a dream to work at.',
+      'Quiet room, good chair, what more do you want?',
+      'The new till starts in seconds. Thank you, IT!',
       'The new colleague who sings while packing.',
+      'Getting to test the stove in the snow, on paid time.',
+      'My idea about the straps is in the new pack.',
+      'Training the two new ones. They are going to be great.',
+      'A “thank you” from the other end of the company.',
+    ],
+    sv: [
+      'Nya lamporna gör verkligen skillnad.',
+      'Äntligen ett lager där man hittar det man söker.',
+      'Lyftborden har räddat min rygg 🙏',
+      'Att få lära upp någon som verkligen vill.',
+      'Nya kollegan som redan känns som gammal i gården.',
+      'Fredagsfikat med kanelbullar.',
+      'Att jag vågade säga ifrån, och att det blev bra.',
+      'Ett riktigt bra samtal med min chef.',
+      'Att ledningen lyssnade om skyddsskorna.',
+      'Provturen till fjället med hela gänget 🏕️',
+    ],
+  },
+  'anything-else': {
+    en: [
+      'A hand-written card from a customer whose tent we saved. It hangs by the coffee machine.',
       'Seeing the winter jacket finished after two years of drawings.',
       'We broke the Saturday record and had pizza on the floor 🍕',
       'Somebody fixed the printer!',
-      'Getting to test the stove in the snow, on paid time.',
-      'My idea about the straps is in the new pack.',
       'The sun on the loading bay at seven in the morning.',
-      'A “thank you” from the other end of the company.',
-      'Training the two new ones. They are going to be great.',
+      'A canteen with vegetables that are not beige, please.',
     ],
     sv: [
       'Att min trettio år gamla symaskin fick ny motor.',
-      'Provturen till fjället med hela gänget 🏕️',
-      'En kund som kom in bara för att säga ”tack för hjälpen”.',
-      'Att vi blev klara en dag för tidigt!',
-      'Sommarfesten, förstås.',
-      'Att få lära upp någon som verkligen vill.',
-      'Nya kollegan som redan känns som gammal i gården.',
+      'En kund kom in bara för att säga ”tack för hjälpen”.',
+      'Sommarfesten, förstås. Gör om den!',
       'När tältet stod emot stormen i testhallen.',
-      'Att någon hade diskat 😂',
-      'Att ledningen lyssnade om skyddsskorna.',
-      'Fredagsfikat med kanelbullar.',
+      'Någon hade diskat 😂',
       'Första snön, och alla som plötsligt behövde vantar.',
-      'Att jag vågade säga ifrån, och att det blev bra.',
-      'Ett riktigt bra samtal med min chef.',
-      'Att få se var plaggen hamnar: bilder från en expedition på väggen.',
+      'Inget mer. Det är faktiskt bra som det är 🙂',
       'Lugnet efter rean.',
     ],
   },

@@ -1,19 +1,12 @@
 // SQL of finding the demo company again.
+import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../db/db.ts';
 
-/** The first account of that name, if there is one, and whether anything was asked in it. */
-export async function selectDemoAccount(
-  db: Db,
-  name: string,
-): Promise<{ accountId: AccountId; hasRounds: boolean } | undefined> {
-  const [row] = await db<{ accountId: AccountId; hasRounds: boolean }[]>`
-    select a.account_id as "accountId",
-           exists (select 1 from rounds r where r.account_id = a.account_id) as "hasRounds"
-    from   accounts a
-    where  a.name = ${name}
-    order  by a.account_id
-    limit  1`;
-  return row;
+/** The first account of that name, if there is one. */
+export async function selectDemoAccount(db: Db, name: string): Promise<AccountId | undefined> {
+  const [row] = await db<{ accountId: AccountId }[]>`
+    select account_id as "accountId" from accounts where name = ${name} order by account_id limit 1`;
+  return row?.accountId;
 }
 
 /** The group above all others, made first. */
@@ -21,4 +14,20 @@ export async function selectTopGroup(db: Db, accountId: AccountId): Promise<numb
   const [row] = await db<{ id: number }[]>`
     select group_id as id from groups where account_id = ${accountId} and parent_id is null order by group_id limit 1`;
   return row!.id;
+}
+
+/** Somebody who is asked in the last open week, has not answered and reads English; undefined when no week is open. */
+export async function selectAskedNow(
+  db: Db,
+  accountId: AccountId,
+): Promise<{ userId: number; week: Week } | undefined> {
+  const [row] = await db<{ userId: number; week: Week }[]>`
+    select p.user_id as "userId", p.week as "week"
+    from   participants p
+    join   weeks w on w.account_id = p.account_id and w.week = p.week
+    join   users u on u.account_id = p.account_id and u.user_id = p.user_id
+    where  p.account_id = ${accountId} and w.closed_at is null and u.active
+    order  by p.week desc, p.has_answered, (u.language = 'en') desc, p.user_id
+    limit  1`;
+  return row;
 }

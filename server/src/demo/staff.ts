@@ -1,5 +1,5 @@
 // The people of the demo company through the weeks of its history: who comes, who goes, and who was where. Pure.
-import { type Random, randomFrom } from './random.ts';
+import { type Random, randomFrom } from '../simulation/random.ts';
 import { type Country, lentOut, names, type Unit, units } from './units.ts';
 
 /** How many weeks the history has; weeks are counted from 0, and the one numbered 26 is the present. */

@@ -738,6 +738,25 @@ describe('GET /v1/storage/files/{name}/report', () => {
   });
 });
 
+test('an account that has stored as much as it may is refused, and stores again when there is room', async () => {
+  const account = await newAccount();
+  const fill = (name: string, count: number, size: number) => database.pool`
+    insert into files (account_id, name, size, via, token_id, started_at)
+    select ${account.id}, ${name} || i, ${size}, 'https', ${account.tokenId}, now() from generate_series(1, ${count}) i`;
+  const clear = () => database.pool`delete from files where account_id = ${account.id} and name <> 'a.csv'`;
+  for (const [count, size] of [
+    [5_000, 1],
+    [410, 10 * 1024 * 1024],
+  ] as const) {
+    await fill('full', count, size);
+    expect(refusal(await upload(account.token, 'a.csv'))).toMatch(
+      /^400 file validation: The account has as many/,
+    );
+    await clear();
+    expect((await upload(account.token, 'a.csv')).status).toBe(200);
+  }
+});
+
 describe('an upload that breaks off', () => {
   const first = filePart('a.csv', 'x'.repeat(600_000)).slice(0, -2);
 

@@ -4,16 +4,20 @@ import type { AccountId, copyInto, Db, Transaction } from '../db/db.ts';
 
 export type Via = 'https' | 'sftp';
 
+/** Begins an upload; undefined when the account has as many files, or bytes in them, as it may. */
 export async function insertUpload(
   db: Db,
   accountId: AccountId,
   upload: { name: string; via: Via; tokenId: number },
-): Promise<number> {
+  most: { files: number; bytes: number },
+): Promise<number | undefined> {
   const [row] = await db<{ id: number }[]>`
     insert into files (account_id, name, size, via, token_id)
-    values (${accountId}, ${upload.name}, 0, ${upload.via}, ${upload.tokenId})
+    select ${accountId}, ${upload.name}, 0, ${upload.via}, ${upload.tokenId}
+    from   (select count(*) as files, coalesce(sum(size), 0) as bytes from files where account_id = ${accountId}) stored
+    where  stored.files < ${most.files} and stored.bytes < ${most.bytes}
     returning file_id as id`;
-  return row!.id;
+  return row?.id;
 }
 
 /**
@@ -224,4 +228,11 @@ export async function deleteOldFiles(db: Db, uploadMinutes: number, days: number
     where  account_id in (select account_id from accounts)
       and  (arrival is null and started_at < now() - make_interval(mins => ${uploadMinutes})
             or processed_at < now() - make_interval(days => ${days}))`;
+}
+
+/** How many files of all accounts wait to be processed. */
+export async function countWaiting(db: Db): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(account_id)::integer as count from files where arrival is not null and processed_at is null`;
+  return row!.count;
 }

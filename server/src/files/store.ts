@@ -1,6 +1,6 @@
 // Receiving: one core behind both doors. What arrives is written to PostgreSQL as it comes, in parts; a file is there when
 // its upload ends, whole, with the job that processes it, or not at all.
-import { maxUploadBytes } from '@soundings/contract/limits.ts';
+import { maxStoredBytes, maxStoredFiles, maxUploadBytes } from '@soundings/contract/limits.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
 import { endOldHeldRuns } from '../sync/held-runs.ts';
@@ -9,6 +9,7 @@ import { fileNameOf, kindOf, refusal } from './names.ts';
 import { openParts, type Parts } from './parts.ts';
 import {
   addForgottenProcessing,
+  countWaiting,
   addProcessing,
   deleteOldFiles,
   deleteOthersParked,
@@ -63,10 +64,19 @@ export type Upload = {
 type Sender = { accountId: AccountId; tokenId: number };
 type Receiving = Sender & { via: Via };
 
-/** Begins an upload under a name, which may be a temporary one. */
+/**
+ * Begins an upload under a name, which may be a temporary one. Throws a Fault (`file validation`) when the account has
+ * stored as much as it may.
+ */
 export async function openUpload(pool: Pool, receiving: Receiving, name: string): Promise<Upload> {
   const { accountId, tokenId } = receiving;
-  const id = await insertUpload(pool, accountId, { ...receiving, name });
+  const most = { files: maxStoredFiles, bytes: maxStoredBytes };
+  const id = await insertUpload(pool, accountId, { ...receiving, name }, most);
+  if (id === undefined) {
+    throw refusal(
+      'The account has as many files stored as it may. They are removed some weeks after they were processed.',
+    );
+  }
   return uploadOf(pool, { accountId, tokenId }, id, 0);
 }
 
@@ -159,7 +169,7 @@ export async function contentOf(pool: Pool, accountId: AccountId, fileId: number
   return Buffer.concat(await selectParts(pool, accountId, fileId));
 }
 
-export { addForgottenProcessing as resumeFiles };
+export { addForgottenProcessing as resumeFiles, countWaiting as waitingFiles };
 
 /** Removes uploads that were given up, and files that were processed `days` days ago; ends what was held as long. */
 export async function forgetOldFiles(pool: Pool, days: number): Promise<void> {

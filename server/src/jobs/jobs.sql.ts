@@ -1,25 +1,34 @@
-// SQL of graphile-worker's own tables, which know no account.
+// SQL of graphile-worker's own tables, which know no account, and of who works on them.
 import type { Pool } from 'pg';
 
+/** Notes that a worker is of a process, by the name of its connections. */
+export async function insertWorker(pool: Pool, worker: string, process: string): Promise<void> {
+  await pool.query(
+    'insert into job_workers (worker, process) values ($1, $2) on conflict (worker) do update set process = $2',
+    [worker, process],
+  );
+}
+
 /**
- * Gives back what a process that was killed had begun: graphile-worker itself waits four hours. Only while no other process
- * is there whose connections have a name with the prefix: what another has begun may still be done by it. `workers`: our own.
+ * Gives back what processes that were killed had begun: graphile-worker itself waits four hours. A process is gone when
+ * it has no connection. What a worker has begun who is not noted is left for half a minute: it may be about to be.
  */
-export async function freeLostJobs(
-  pool: Pool,
-  { namePrefix, name, workers }: { namePrefix: string; name: string; workers: string[] },
-): Promise<void> {
+export async function freeLostJobs(pool: Pool): Promise<void> {
   await pool.query(
     `select graphile_worker.force_unlock_workers(array_agg(locked_by))
-     from   (select locked_by from graphile_worker._private_jobs
+     from   (select locked_by, locked_at from graphile_worker._private_jobs
              union
-             select locked_by from graphile_worker._private_job_queues) held
-     where  locked_by <> all ($1)
-       and  not exists (select 1
-                        from   pg_stat_activity
-                        where  datname = current_database() and application_name like $2 || '%'
-                          and  application_name <> $3)
+             select locked_by, locked_at from graphile_worker._private_job_queues) held
+     left   join job_workers w on w.worker = held.locked_by
+     where  not exists (select 1 from pg_stat_activity a
+                        where  a.application_name = w.process and a.datname = current_database())
+       and  (w.worker is not null or locked_at < now() - interval '30 seconds')
      having count(*) > 0`,
-    [workers, namePrefix, name],
+  );
+  await pool.query(
+    `delete from job_workers w
+     where  not exists (select 1 from pg_stat_activity a
+                        where  a.application_name = w.process and a.datname = current_database())
+       and  not exists (select 1 from graphile_worker._private_jobs where locked_by = w.worker)`,
   );
 }

@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events';
 import { Pool } from 'pg';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
-import { freeLostJobs } from './jobs.sql.ts';
+import { freeLostJobs, insertWorker } from './jobs.sql.ts';
 
 /** Recurring work: a name, when (cron, in UTC), and what. */
 export type Recurring = { name: string; cron: string; work: () => Promise<void> };
@@ -24,14 +24,14 @@ export async function startJobs(databaseUrl: string, { recurring, tasks }: Work,
   };
   // A pool of our own: graphile-worker leaves the end of its connections unheard, and a server that stops in that moment
   // would end this process.
-  const ownName = `${namePrefix}${newId()}`;
+  const ownName = `soundings jobs ${newId()}`;
   const pool = new Pool({ connectionString: databaseUrl, max: 5, application_name: ownName });
   const onLost = () => log.debug('A connection of the jobs was lost');
   pool.on('error', onLost);
   pool.on('connect', (client) => client.on('error', onLost));
-  const workers = new Set<string>();
   const events = new EventEmitter() as WorkerEvents;
-  events.on('worker:create', ({ worker }) => workers.add(worker.workerId));
+  // What it locks jobs by is the id of the pool of its workers.
+  events.on('pool:create', ({ workerPool }) => void insertWorker(pool, workerPool.id, ownName).catch(onLost));
   const runner = await run({
     concurrency: 4,
     pgPool: pool,
@@ -47,10 +47,8 @@ export async function startJobs(databaseUrl: string, { recurring, tasks }: Work,
   });
   // Ends by itself only by an error, which it has logged; what cannot be done now is done after the next start.
   runner.promise.catch((error: unknown) => log.error({ err: error }, 'Jobs have stopped'));
-  const freeing = setInterval(() => {
-    freeLostJobs(pool, { namePrefix, name: ownName, workers: [...workers] }).catch(onLost);
-  }, 10_000).unref();
-  await freeLostJobs(pool, { namePrefix, name: ownName, workers: [...workers] });
+  const freeing = setInterval(() => void freeLostJobs(pool).catch(onLost), 10_000).unref();
+  await freeLostJobs(pool);
   return {
     async stop() {
       clearInterval(freeing);
@@ -60,6 +58,3 @@ export async function startJobs(databaseUrl: string, { recurring, tasks }: Work,
     },
   };
 }
-
-/** What the connections of the jobs are called, with an id of the process. */
-const namePrefix = 'soundings jobs ';

@@ -3,6 +3,10 @@
 
 export type Block =
   | { kind: 'text' | 'heading' | 'command'; text: string }
+  /** Beside the matter: its first sentence stands out. */
+  | { kind: 'note'; lead: string; text: string }
+  /** What the letter asks its reader to do, at an address of our own; `hint` leads to the address in words. */
+  | { kind: 'button'; text: string; address: string; hint: string }
   | { kind: 'points'; points: string[] }
   /** Rows of a name and numbers. */
   | { kind: 'figures'; head: string[]; rows: string[][] }
@@ -14,21 +18,26 @@ export type Letter = {
   language: string;
   /** Who it is for, beside the name of the service. */
   about: string;
-  /** What it says in one word, and how that word looks: the word says it without its colour. */
-  label: string;
-  tone: 'good' | 'warn' | 'bad' | 'plain';
+  /**
+   * What it says in one word, and how that word looks: the word says it without its colour. Without one it is a letter of
+   * those whom it is about, by the service: their name stands above it.
+   */
+  label?: string;
+  tone: keyof typeof tones;
   title: string;
   blocks: Block[];
-  footer: string[];
+  footer: (string | { text: string; address: string })[];
 };
 
 export function lettered(letter: Letter): { text: string; html: string } {
   return { text: asText(letter), html: asHtml(letter) };
 }
 
-function asText({ about, title, blocks, footer }: Letter): string {
-  const parts = [`${title}\n${'='.repeat(Math.min([...title].length, 72))}`, ...blocks.map(blockAsText)];
-  return `${[...parts, `-- \nSoundings · ${about}\n${footer.join('\n')}`].join('\n\n')}\n`;
+function asText({ about, label, title, blocks, footer }: Letter): string {
+  const line = label === undefined ? '' : `\n${'='.repeat(Math.min([...title].length, 72))}`;
+  const foot = footer.map((one) => (typeof one === 'string' ? one : `${one.text}:\n${one.address}`));
+  const parts = [`${title}${line}`, ...blocks.map(blockAsText)];
+  return `${[...parts, `-- \nSoundings · ${about}\n${foot.join('\n')}`].join('\n\n')}\n`;
 }
 
 function blockAsText(block: Block): string {
@@ -39,6 +48,10 @@ function blockAsText(block: Block): string {
       return `${block.text}\n${'-'.repeat(Math.min([...block.text].length, 72))}`;
     case 'command':
       return `    ${block.text}`;
+    case 'note':
+      return `${block.lead} ${block.text}`;
+    case 'button':
+      return `${block.text}:\n${block.address}`;
     case 'points':
       return block.points.map((point) => `* ${point}`).join('\n');
     case 'figures':
@@ -73,9 +86,9 @@ const tones = {
 } as const;
 
 // Mail programs know tables, attributes and inline styles. Those that know more get dark colours and narrow screens by
-// classes: p page, s sheet, i ink, f faint, l line, w wash, t tone; o, n outer and inner space; d data, e its table of words,
-// h what only a narrow screen needs.
-function styleSheet(tone: Letter['tone']): string {
+// classes: p page, s sheet, i ink, f faint, l line, w wash, t tone, b button, a address; o, n outer and inner space; d data,
+// e its table of words, h what only a narrow screen needs.
+function styleSheet(tone: keyof typeof tones): string {
   const [, , letters, wash] = tones[tone];
   const rules = (styles: Record<string, string>) =>
     Object.entries(styles)
@@ -100,6 +113,8 @@ function styleSheet(tone: Letter['tone']): string {
     '.l,.e td:first-child': 'border-color:#21343a',
     '.w': 'background:#12323a;color:#e4eeee',
     '.t': `background:${wash};color:${letters}`,
+    '.b': 'background:#55b6c6;color:#06222a',
+    '.a': 'color:#55b6c6',
   };
   return (
     ':root{color-scheme:light dark;supported-color-schemes:light dark}' +
@@ -108,7 +123,6 @@ function styleSheet(tone: Letter['tone']): string {
 }
 
 function asHtml({ language, about, label, tone, title, blocks, footer }: Letter): string {
-  const [letters, wash] = tones[tone];
   const [preview = title] = blocks.flatMap((block) => (block.kind === 'text' ? [block.text] : []));
   return [
     `<!doctype html><html lang="${escaped(language)}"><head><meta charset="utf-8">`,
@@ -119,15 +133,37 @@ function asHtml({ language, about, label, tone, title, blocks, footer }: Letter)
     `<div style="display:none;max-height:0;overflow:hidden">${escaped(preview)}</div>`,
     `<table role="presentation" class="p" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#f1f4f3"><tr><td class="o" align="center" style="padding:24px 12px">`,
     `<table role="presentation" width="640" cellpadding="0" cellspacing="0" border="0" style="width:100%;max-width:640px;font:15px/22px ${fonts};color:#10242a">`,
-    `<tr><td class="n f" style="padding:12px 24px;font-size:13px;line-height:20px;color:#4b6067"><b class="i" style="color:#10242a">Soundings</b> &nbsp;${escaped(about)}</td></tr>`,
+    `<tr><td class="n f" style="padding:12px 24px;font-size:13px;line-height:20px;color:#4b6067">${above(about, label)}</td></tr>`,
     `<tr><td class="s i n" bgcolor="#ffffff" style="padding:24px;background:#fff;border:1px solid #e3e9e8;border-radius:12px;color:#10242a">`,
-    `<span class="t" style="display:inline-block;padding:2px 8px;border-radius:6px;background:${wash};color:${letters};font-size:13px;line-height:20px;font-weight:600">${escaped(label)}</span>`,
-    `<h1 class="i" style="margin:12px 0 0;font-size:20px;line-height:28px;font-weight:600;color:#10242a;overflow-wrap:anywhere">${escaped(title)}</h1>`,
+    ...(label === undefined ? [] : [chip(label, tone)]),
+    heading(title, label === undefined),
     ...blocks.map(blockAsHtml),
-    `</td></tr><tr><td class="n f" style="padding:16px 24px;font-size:13px;line-height:20px;color:#4b6067">${footer.map(escaped).join('<br>')}</td></tr>`,
+    `</td></tr><tr><td class="n f" style="padding:16px 24px;font-size:13px;line-height:20px;color:#4b6067">${footer.map(footLine).join('<br>')}</td></tr>`,
     '</table></td></tr></table></body></html>',
   ].join('\n');
 }
+
+function above(about: string, label: string | undefined): string {
+  if (label === undefined) {
+    return `<span class="a" aria-hidden="true" style="color:#0d5c6b;font-size:15px">&#9679;</span> &nbsp;<b class="i" style="font-size:15px;color:#10242a">${escaped(about)}</b>`;
+  }
+  return `<b class="i" style="color:#10242a">Soundings</b> &nbsp;${escaped(about)}`;
+}
+
+function chip(label: string, tone: keyof typeof tones): string {
+  const [letters, wash] = tones[tone];
+  return `<span class="t" style="display:inline-block;padding:2px 8px;border-radius:6px;background:${wash};color:${letters};font-size:13px;line-height:20px;font-weight:600">${escaped(label)}</span>`;
+}
+
+function heading(title: string, isGreeting: boolean): string {
+  const size = isGreeting ? '0;font-size:24px;line-height:32px' : '12px 0 0;font-size:20px;line-height:28px';
+  return `<h1 class="i" style="margin:${size};font-weight:600;color:#10242a;overflow-wrap:anywhere">${escaped(title)}</h1>`;
+}
+
+const footLine = (one: Letter['footer'][number]) =>
+  typeof one === 'string'
+    ? escaped(one)
+    : `<a class="f" href="${escaped(one.address)}" style="color:#4b6067;text-decoration:underline">${escaped(one.text)}</a>`;
 
 function blockAsHtml(block: Block): string {
   switch (block.kind) {
@@ -137,6 +173,10 @@ function blockAsHtml(block: Block): string {
       return `<h2 class="i" style="margin:24px 0 0;font-size:15px;line-height:22px;font-weight:600;color:#10242a">${escaped(block.text)}</h2>`;
     case 'command':
       return `<p class="w" style="margin:12px 0 0;padding:8px 12px;border-radius:6px;background:#e2f0f2;color:#10242a;font:13px/20px ${mono};word-break:break-word">${escaped(block.text)}</p>`;
+    case 'note':
+      return `<p class="f" style="margin:20px 0 0;font-size:14px;line-height:21px;color:#4b6067;overflow-wrap:anywhere"><b>${escaped(block.lead)}</b> ${escaped(block.text)}</p>`;
+    case 'button':
+      return button(block);
     case 'points':
       return `<ul class="i" style="margin:12px 0 0;padding-left:20px;color:#10242a;overflow-wrap:anywhere">${block.points.map((point) => `<li>${escaped(point)}</li>`).join('')}</ul>`;
     case 'figures':
@@ -144,6 +184,17 @@ function blockAsHtml(block: Block): string {
     case 'table':
       return table(block.head, block.rows, block.wide);
   }
+}
+
+// The whole of it can be clicked; the cell's colour is for programs that know no room around a link.
+function button({ text, address, hint }: Block & { kind: 'button' }): string {
+  const href = escaped(address);
+  return (
+    `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin-top:20px"><tr><td class="b" bgcolor="#0d5c6b" style="border-radius:10px;background:#0d5c6b">` +
+    `<a class="b" href="${href}" style="display:inline-block;padding:14px 32px;border-radius:10px;background:#0d5c6b;color:#fff;font-size:16px;line-height:20px;font-weight:600;text-decoration:none">${escaped(text)}</a></td></tr></table>\n` +
+    `<p class="f" style="margin:20px 0 0;font-size:13px;line-height:20px;color:#4b6067">${escaped(hint)}<br>` +
+    `<a class="a" href="${href}" style="color:#0d5c6b;text-decoration:underline;word-break:break-all">${href}</a></p>`
+  );
 }
 
 const tableStart = (name: string) =>

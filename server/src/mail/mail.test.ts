@@ -8,7 +8,8 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openSmtp, type SmtpWishes, type TestSmtp } from '../testing/smtp.ts';
-import { type Mail, type Mailer, MailRefused, openMailer } from './mail.ts';
+import { openDeafSmtp } from './deaf.fixture.ts';
+import { type Mail, MailDeferred, type Mailer, MailRefused, MailUnknown, openMailer } from './mail.ts';
 
 const from = 'Soundings <soundings@example.com>';
 const mail: Mail = { to: 'anna@example.org', subject: 'Hello', text: 'Hello', html: '<p>Hello</p>' };
@@ -171,10 +172,11 @@ describe('refused for good', () => {
 });
 
 describe('to be tried again', () => {
-  /** The message of what is thrown, which is not for good and names no address. */
+  /** The message of what is thrown, which is not for good, of a mail that was certainly not taken, and names no address. */
   async function passing(mailer: Mailer): Promise<string> {
     const error = await thrownBy(mailer);
     expect(error).not.toBeInstanceOf(MailRefused);
+    expect(error).not.toBeInstanceOf(MailUnknown);
     expect(JSON.stringify(error) + String(error.stack) + String(error.cause)).not.toContain('anna@');
     return error.message;
   }
@@ -219,7 +221,7 @@ describe('to be tried again', () => {
   test.each<[string, string[]]>([
     ['at once', []],
     ['after the greeting', ['220 hello']],
-    ['after the mail', ['220 hello', '250 hello', '250 sender', '250 recipient', '354 go on']],
+    ['before the mail', ['220 hello', '250 hello', '250 sender', '250 recipient']],
   ])('is a server that falls silent %s', async (_, lines) => {
     expect(await passing(mailerTo(await scripted(lines, 'silent'), brief))).toMatch(/time|never received/i);
   });
@@ -227,7 +229,6 @@ describe('to be tried again', () => {
   test.each<[string, string[]]>([
     ['at once', []],
     ['before the mail', ['220 hello', '250 hello', '250 sender', '250 recipient']],
-    ['after the mail', ['220 hello', '250 hello', '250 sender', '250 recipient', '354 go on']],
   ])('is a server that hangs up %s', async (_, lines) => {
     expect(await passing(mailerTo(await scripted(lines, 'hangs up'), brief))).toMatch(/closed/i);
   });
@@ -238,6 +239,47 @@ describe('to be tried again', () => {
     mailer.close();
     expect(await passing(mailer)).toMatch(/closed/);
     expect(smtp.mails).toHaveLength(1);
+  });
+});
+
+describe('of which nobody can know whether it was taken', () => {
+  const untilTheEnd = ['220 hello', '250 hello', '250 sender', '250 recipient', '354 go on'];
+
+  test.each([
+    ['falls silent', untilTheEnd, 'silent'],
+    ['hangs up', untilTheEnd, 'hangs up'],
+  ] as const)('is a mail after the whole of which the server %s', async (_, lines, goodbye) => {
+    const error = await thrownBy(mailerTo(await scripted(lines, goodbye), brief));
+    expect(error).toBeInstanceOf(MailUnknown);
+    expect(JSON.stringify(error) + String(error.stack) + String(error.cause)).not.toContain('anna@');
+  });
+
+  test('is not what the server refused, deferred or cut off before its end', async () => {
+    const said = (line: string) => scripted([...untilTheEnd, line], 'hangs up');
+    expect(await thrownBy(mailerTo(await said('554 spam'), brief))).toBeInstanceOf(MailRefused);
+    expect(await thrownBy(mailerTo(await said('452 disk full'), brief))).toBeInstanceOf(MailDeferred);
+    const large = { ...mail, text: 'a line\n'.repeat(2_000_000) };
+    const cut = await scripted(untilTheEnd, 'hangs up', 100_000);
+    expect(await thrownBy(mailerTo(cut, brief), large)).not.toBeInstanceOf(MailUnknown);
+  });
+
+  test.each([
+    ['at first', []],
+    ['on a connection that was used before', ['first@example.org']],
+  ])('goes out once, and the others once too: %s', async (_, before) => {
+    const smtp = await openDeafSmtp((to) => (to.startsWith('lost') ? 'hangs up' : 'takes'));
+    onTestFinished(() => smtp.close());
+    const mailer = mailerTo(smtp.url, brief);
+    for (const to of before) await mailer.send({ ...mail, to }); // oxlint-disable-line no-await-in-loop -- in this order
+    const lost = ['lost1@example.org', 'lost2@example.org'];
+    const errors = await Promise.all(lost.map((to) => thrownBy(mailer, { ...mail, to })));
+    for (const error of errors) expect(error).toBeInstanceOf(MailUnknown);
+    // Longer than the mailer waits before it sends anything again.
+    expect(
+      await thrownBy(mailerTo(await scripted([], 'silent'), { connect: 500, answer: 500 })),
+    ).toBeDefined();
+    await mailer.send({ ...mail, to: 'last@example.org' });
+    expect(smtp.got.toSorted()).toEqual([...before, 'last@example.org', ...lost].toSorted());
   });
 });
 
@@ -292,8 +334,12 @@ describe('the way to the server', () => {
   });
 });
 
-/** A server that says these lines, one at each turn, and then nothing or goodbye. Its address. */
-async function scripted(lines: string[], goodbye: 'silent' | 'hangs up'): Promise<string> {
+/** A server that says these lines, one at each turn, and then nothing or goodbye; or cuts after so many bytes. Its address. */
+async function scripted(
+  lines: readonly string[],
+  goodbye: 'silent' | 'hangs up',
+  cutAfter = Infinity,
+): Promise<string> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
     sockets.add(socket.on('error', () => {}));
@@ -306,6 +352,7 @@ async function scripted(lines: string[], goodbye: 'silent' | 'hangs up'): Promis
     let heard = '';
     let isMail = false;
     socket.on('data', (chunk: Buffer) => {
+      if (socket.bytesRead > cutAfter) return void socket.destroy();
       heard += chunk.toString('latin1');
       for (let end = heard.indexOf('\r\n'); end >= 0; end = heard.indexOf('\r\n')) {
         const line = heard.slice(0, end);

@@ -3,6 +3,7 @@
 import { isEmail } from '@soundings/contract/formats.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import { createTransport } from 'nodemailer';
+import { pipeline, type Readable, Transform } from 'node:stream';
 import { mailboxOf, type SmtpServer, smtpServerOf } from '../base/smtp.ts';
 
 export type Mail = {
@@ -23,8 +24,10 @@ export type Mail = {
 
 export type Mailer = {
   /**
-   * Fulfilled when the mail server has taken the mail. Throws MailRefused when it will not take it at any time, and
-   * another error when it may later. Mails beyond the few that can be on their way wait in memory: send a few at once.
+   * Fulfilled when the mail server has taken the mail. Throws MailRefused when it will not take it at any time, MailDeferred
+   * when it will not now but others may go, MailUnknown when nobody can know whether it took it, and another error when it
+   * takes none now. Only what it has certainly not taken is sent again by itself. Mails beyond the few that can be on their
+   * way wait in memory: send a few at once.
    */
   send(mail: Mail): Promise<void>;
   /** Lets go of the connections. Nothing is sent any more. */
@@ -34,6 +37,16 @@ export type Mailer = {
 /** The mail server refuses this mail for good, or the address is none. The message names no address. */
 export class MailRefused extends Error {
   override readonly name = 'MailRefused';
+}
+
+/** The mail server does not take this mail for now: it says so of the recipient or the content. Names no address. */
+export class MailDeferred extends Error {
+  override readonly name = 'MailDeferred';
+}
+
+/** All of the mail was sent, and the connection ended before the server answered. The message names no address. */
+export class MailUnknown extends Error {
+  override readonly name = 'MailUnknown';
 }
 
 /** In milliseconds: until the server is ready to talk, and until it answers, which may look at the mail before it does. */
@@ -65,12 +78,20 @@ export function openMailer(smtpUrl: string, from: string, { connect, answer } = 
     disableUrlAccess: true,
   });
 
+  transport.use('stream', ({ data, message }, done) => {
+    const { progress } = data as { progress?: Progress };
+    if (progress) message.processFunc((mail) => noting(mail, progress));
+    done();
+  });
+
   return {
     async send({ to, subject, text, html, headers = {}, id }) {
       if (!isEmail(to)) throw new MailRefused('It has no address that mail can be delivered to.');
       const name =
         id === undefined ? randomUUID() : createHash('sha256').update(id).digest('hex').slice(0, 32);
+      const progress: Progress = { isSent: false };
       const mail = {
+        progress,
         from: sender,
         to: { name: '', address: to },
         subject: oneLine(subject),
@@ -85,12 +106,28 @@ export function openMailer(smtpUrl: string, from: string, { connect, answer } = 
         },
       };
       await transport.sendMail(mail).catch((error: unknown) => {
-        throw judged(error, to);
+        throw judged(error, to, progress.isSent);
       });
     },
 
     close: () => transport.close(),
   };
+}
+
+/** `isSent`: the last bytes of the mail are on their way. Until then no server can have taken it. */
+type Progress = { isSent: boolean };
+
+/** The same mail, of which nothing is read ahead: its end is noted when the connection asks for what is last. */
+function noting(mail: Readable, progress: Progress): Transform {
+  const noted = new Transform({
+    readableHighWaterMark: 1,
+    transform: (chunk, _encoding, pass) => pass(null, chunk),
+    flush(pass) {
+      progress.isSent = true;
+      pass();
+    },
+  });
+  return pipeline(mail, noted, () => {}); // what fails is told by the connection
 }
 
 function connectionOf({ host, port, isTls, login, isTrusted }: SmtpServer) {
@@ -114,13 +151,18 @@ type SmtpError = Error & { code: string; responseCode?: number; command?: string
  * RFC 5321 §4.2.1). What it says of us, our log-in, our sender or the order of commands can be mended, and the mail sent
  * again.
  */
-function judged(error: unknown, to: string): unknown {
+function judged(error: unknown, to: string, isSent: boolean): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
   const { code, responseCode, command } = error as SmtpError;
   const said = withoutAddresses(error.message, to);
   const isOfMail = ['EENVELOPE', 'EMESSAGE'].includes(code) && (command !== 'MAIL FROM' || !responseCode);
   const isForGood = responseCode === undefined || (responseCode >= 500 && ![503, 530].includes(responseCode));
   if (isOfMail && isForGood) return new MailRefused(said);
+  const saysNo = responseCode !== undefined && responseCode >= 400;
+  if (isOfMail && saysNo && responseCode < 500 && responseCode !== 421) return new MailDeferred(said);
+  if (isSent && !saysNo) {
+    return new MailUnknown(`The mail server did not say whether it took the mail: ${said}`);
+  }
   // A new one, as that of nodemailer holds addresses and would be logged with them.
   return Object.assign(new Error(`The mail server could not be made to take the mail: ${said}`), { code });
 }

@@ -51,12 +51,15 @@ export async function insertUser(
     email: string | null;
     emailKey: string | null;
     role: Role;
+    timezone: string | null;
+    language: string | null;
   },
 ): Promise<number> {
   const [row] = await tx<{ id: number }[]>`
-    insert into users (account_id, external_id, managed, first_name, last_name, email, email_key, active, role)
+    insert into users (account_id, external_id, managed, first_name, last_name, email, email_key, active, role,
+                       timezone, language)
     values (${accountId}, ${user.externalId}, false, ${user.firstName}, ${user.lastName}, ${user.email},
-            ${user.emailKey}, true, ${user.role})
+            ${user.emailKey}, true, ${user.role}, ${user.timezone}, ${user.language})
     returning user_id as id`;
   return row!.id;
 }

@@ -1,5 +1,5 @@
 // Users, groups and attributes that are made by hand. Pushes and files leave these alone.
-import { emailKey, isEmail, isExternalId } from '@soundings/contract/formats.ts';
+import { emailKey, isEmail, isExternalId, isLanguage, isTimeZone } from '@soundings/contract/formats.ts';
 import { maxNameLength, maxTreeDepth } from '@soundings/contract/limits.ts';
 import { type Role, roles } from '@soundings/contract/organization.ts';
 import type { DetailType } from '@soundings/contract/problem.ts';
@@ -45,8 +45,8 @@ export async function createGroup(
 }
 
 /**
- * Makes a user by hand and returns the id. Time zone and language are the account's. Throws a Fault for values that
- * cannot be, an externalId or address that is taken, and groups that the account does not have.
+ * Makes a user by hand and returns the id. Time zone and language are the account's unless given. Throws a Fault for
+ * values that cannot be, an externalId or address that is taken, and groups that the account does not have.
  */
 export async function createUser(
   tx: Transaction,
@@ -57,10 +57,13 @@ export async function createUser(
     email?: string;
     role?: string;
     externalId?: string;
+    timezone?: string;
+    language?: string;
     memberOf?: number[];
   },
 ): Promise<number> {
   const { firstName, lastName, email = null, role = 'User', externalId = null, memberOf = [] } = user;
+  const { timezone = null, language = null } = user;
   if (firstName.length > maxNameLength || lastName.length > maxNameLength) {
     throw invalid('too long', `A name may have ${maxNameLength} characters.`);
   }
@@ -68,6 +71,12 @@ export async function createUser(
     throw invalid('invalid email', `"${email}" is not an e-mail address.`);
   if (!isRole(role)) throw invalid('invalid value', `A role is one of ${roles.join(', ')}, not "${role}".`);
   if (externalId !== null) refuseExternalId(externalId);
+  if (timezone !== null && !isTimeZone(timezone)) {
+    throw invalid('invalid timezone', `"${timezone}" is not a time zone of the tz database.`);
+  }
+  if (language !== null && !isLanguage(language)) {
+    throw invalid('invalid language', `"${language}" is not an ISO 639-1 code such as en or sv.`);
+  }
   await lockAccount(tx, accountId);
   const key = email === null ? null : emailKey(email);
   const clash = await selectUserClash(tx, accountId, externalId, key);
@@ -84,6 +93,8 @@ export async function createUser(
     email,
     emailKey: key,
     role,
+    timezone,
+    language,
   });
   await insertMemberships(tx, accountId, userId, 'memberOf', memberOf);
   return userId;

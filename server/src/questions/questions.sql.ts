@@ -13,9 +13,11 @@ export type QuestionRow = {
   language: string;
   translations: Record<string, string>;
   options: Option[];
+  /** When it was retired; null: it is asked. */
+  retiredAt: Date | null;
 };
 
-export type NewQuestion = Omit<QuestionRow, 'id'>;
+export type NewQuestion = Omit<QuestionRow, 'id' | 'retiredAt'>;
 
 export type KpiRow = { id: string; name: string; imageUrl: string | null; questionIds: number[] };
 
@@ -28,7 +30,8 @@ export async function selectQuestions(db: Db, accountId: AccountId): Promise<Que
            text         as "text",
            language     as "language",
            translations as "translations",
-           options      as "options"
+           options      as "options",
+           retired_at   as "retiredAt"
     from   questions
     where  account_id = ${accountId}
     order  by question_id`;
@@ -56,7 +59,7 @@ export async function insertQuestions(
 export async function updateQuestions(
   tx: Transaction,
   accountId: AccountId,
-  questions: QuestionRow[],
+  questions: (NewQuestion & { id: number })[],
 ): Promise<void> {
   if (questions.length === 0) return;
   await tx`
@@ -65,6 +68,21 @@ export async function updateQuestions(
     from   jsonb_to_recordset(${tx.json(questions)})
            as s(id integer, text text, language text, translations jsonb, options json)
     where  q.account_id = ${accountId} and q.question_id = s.id`;
+}
+
+/** Retires questions, or takes them into use again. Returns the ids of those that there are. */
+export async function updateRetired(
+  tx: Transaction,
+  accountId: AccountId,
+  questionIds: number[],
+  isRetired: boolean,
+): Promise<number[]> {
+  const rows = await tx<{ id: number }[]>`
+    update questions
+    set    retired_at = case when ${isRetired} then coalesce(retired_at, now()) end
+    where  account_id = ${accountId} and question_id = any(${questionIds})
+    returning question_id as id`;
+  return rows.map(({ id }) => id);
 }
 
 /** All KPIs of the account with their questions, by id. */

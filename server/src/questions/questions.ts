@@ -11,8 +11,10 @@ import {
   selectKpis,
   selectQuestions,
   updateQuestions,
+  updateRetired,
   upsertKpis,
 } from './questions.sql.ts';
+import { libraryFor } from './library.ts';
 import { isScaled } from './types.ts';
 
 export type Question = QuestionRow;
@@ -32,7 +34,7 @@ export async function defineQuestions(
   questions: NewQuestion[],
 ): Promise<number> {
   const present = new Map((await selectQuestions(tx, accountId)).map((question) => [question.key, question]));
-  const changed: Question[] = [];
+  const changed: (NewQuestion & { id: number })[] = [];
   for (const question of questions) {
     const before = present.get(question.key);
     if (!before || sameWords(before, question)) continue;
@@ -93,4 +95,40 @@ export async function defineKpis(tx: Transaction, accountId: AccountId, kpis: Kp
   const changed = kpis.filter((kpi) => present.get(kpi.id) !== JSON.stringify(kpi));
   await upsertKpis(tx, accountId, changed);
   return changed.length;
+}
+
+/**
+ * Gives an account the library of questions and KPIs (docs/questions.md) with which it starts. The caller holds the
+ * account's lock.
+ */
+export async function defineLibrary(tx: Transaction, accountId: AccountId, language: string): Promise<void> {
+  const { questions, kpis } = libraryFor(language);
+  await defineQuestions(tx, accountId, questions);
+  const ids = new Map((await selectQuestions(tx, accountId)).map(({ key, id }) => [key, id]));
+  const withIds = kpis.map(({ id, name, questions: keys }) => ({
+    id,
+    name,
+    imageUrl: null,
+    questionIds: keys.map((key) => ids.get(key) as number).toSorted((a, b) => a - b),
+  }));
+  await defineKpis(tx, accountId, withIds);
+}
+
+/**
+ * Retires questions, by their keys: no schedule chooses them from then on, and what they were answered stays. Or takes
+ * them into use again. Throws a Fault for a key that there is not.
+ */
+export async function retireQuestions(
+  tx: Transaction,
+  accountId: AccountId,
+  keys: string[],
+  isRetired: boolean,
+): Promise<void> {
+  const ids = new Map((await selectQuestions(tx, accountId)).map(({ key, id }) => [key, id]));
+  const unknown = keys.find((key) => !ids.has(key));
+  if (unknown !== undefined) {
+    throw new Fault('not_found', 'question not found', `There is no question ${quote(unknown)}.`);
+  }
+  const wanted = keys.map((key) => ids.get(key) as number);
+  await updateRetired(tx, accountId, wanted, isRetired);
 }

@@ -2,7 +2,7 @@
 // threshold. An attacker looks for one in thousands of random histories; ATTACKS=100000 makes it look in more.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { randomFrom } from '../demo/random.ts';
+import { randomFrom } from '../simulation/random.ts';
 import { attack, findFew, toldByThreshold, toldOfWeek } from '../testing/attacker.ts';
 import { randomHistory, weekData } from '../testing/histories.ts';
 import { choosePieces, chooseSpread, type GroupSet } from './anonymity.ts';

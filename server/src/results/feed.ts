@@ -4,7 +4,7 @@ import { type FeedMetric, feedMetrics } from '@soundings/contract/data.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import type { LongAnswer } from '../http/answers.ts';
 import { kpisOf, questionsOf } from '../questions/questions.ts';
-import { byteOrderMark, textCell } from './csv.ts';
+import { byteOrderMark, textCell } from '../base/csv.ts';
 import {
   type FeedRow,
   selectGroupWords,

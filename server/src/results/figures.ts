@@ -14,8 +14,11 @@ export type Thresholds = { figures: number; spread: number; comments: number };
 
 export type WeekQuestion = { id: number; type: QuestionType; options: string[] };
 export type WeekRound = { id: number; groupId: number; questionIds: number[]; aboveIds: number[] };
-/** That a person is asked by a round, and in which groups the person's answers count. */
-export type Assignment = { respondent: string; roundId: number; groupIds: number[] };
+/**
+ * That a person is asked by a round, and in which groups the person's answers count. It is withdrawn from who is not
+ * active any more: such a one counts as never asked, though answers already given stay counted (decision B13).
+ */
+export type Assignment = { respondent: string; roundId: number; groupIds: number[]; isWithdrawn?: true };
 export type WeekAnswer = KeptAnswer & { respondent: string; comment: string | null; skipped: boolean };
 
 /** All that a week's figures are made of. */
@@ -170,7 +173,8 @@ function commentsOf(counted: WeekAnswer[], sets: GroupSet[], threshold: number):
  * the procedure apart: only among people who were asked the same is a rate constant on each piece, question by question.
  */
 export function responseRates(turnout: Turnout): Rate[] {
-  const { data, assignmentsOf, treeOf, done } = turnout;
+  const { data, treeOf, done } = turnout;
+  const assignmentsOf = standing(turnout.assignmentsOf);
   const respondents = [...assignmentsOf.keys()];
   const known = new Map<string, AskedAlike>();
   const askedBy = (assignments: Assignment[]) =>
@@ -213,6 +217,14 @@ export function responseRates(turnout: Turnout): Rate[] {
     const { asked, answered } = totals.get(groupId) ?? { asked: 0, answered: 0 };
     return { groupId, value: asked > 0 ? answered / asked : null };
   });
+}
+
+/** Those that are not withdrawn. */
+function standing(all: Map<string, Assignment[]>): Map<string, Assignment[]> {
+  const left = [...all].map(
+    ([person, assignments]) => [person, assignments.filter(({ isWithdrawn }) => !isWithdrawn)] as const,
+  );
+  return new Map(left.filter(([, assignments]) => assignments.length > 0));
 }
 
 /** People of a group of whom the rounds that asked everyone in it asked the same. */

@@ -11,7 +11,7 @@ import type {
 import { addWeeks, fourDigits, lastDay, sixDigits, type Week, weekName } from '@soundings/contract/weeks.ts';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { randomFrom } from '../demo/random.ts';
+import { randomFrom } from '../simulation/random.ts';
 import type { QuestionType } from '../questions/types.ts';
 import {
   add,

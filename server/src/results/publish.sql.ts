@@ -222,10 +222,31 @@ export async function selectShownWeeks(
     order  by w.week, w.account_id`;
 }
 
-/** Forgets who was asked and what was answered, and the key that tells whose an answer is (P1, P9). */
+/** Of a week's assignments the rounds of schedules, and how the active people of the account are called (rounds.ts). */
+export async function selectActive(
+  db: Db,
+  accountId: AccountId,
+  week: Week,
+): Promise<{ scheduledRounds: Set<number>; people: string[] }> {
+  const rounds = await db<{ id: number }[]>`
+    select round_id as id
+    from   rounds
+    where  account_id = ${accountId} and week = ${week} and schedule_id is not null`;
+  if (rounds.length === 0) return { scheduledRounds: new Set(), people: [] };
+  const people = await db<{ person: string }[]>`
+    select coalesce(external_id, 'user:' || user_id) as person
+    from   users
+    where  account_id = ${accountId} and active`;
+  return { scheduledRounds: new Set(rounds.map(({ id }) => id)), people: people.map(({ person }) => person) };
+}
+
+/** Forgets who was asked, who has answered what, and the key that tells whose an answer is (P1, P9). */
 export async function endWeek(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
   await tx`delete from answers where account_id = ${accountId} and week = ${week}`;
   await tx`delete from assignments where account_id = ${accountId} and week = ${week}`;
+  await tx`delete from links where account_id = ${accountId} and week = ${week}`;
+  await tx`delete from messages where account_id = ${accountId} and week = ${week}`;
+  await tx`delete from participants where account_id = ${accountId} and week = ${week}`;
   await tx`
     update weeks set closed_at = now(), respondent_key = null, shown_at = null, shown_digest = null
     where  account_id = ${accountId} and week = ${week}`;
@@ -236,7 +257,7 @@ export async function endWeek(tx: Transaction, accountId: AccountId, week: Week)
  * Of all accounts: a table is tidied whole.
  */
 export async function vacuumForgotten(pool: Pool): Promise<void> {
-  await pool`vacuum answers, assignments, weeks`;
+  await pool`vacuum answers, assignments, weeks, links, messages, participants`;
 }
 
 /** Removes all that was published or asked of groups that are removed (decision A15). */

@@ -6,7 +6,7 @@ import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts'
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
-import { lockSurvey, tryLockSurvey, weeksToClose } from '../rounds/rounds.ts';
+import { lockSurvey, respondentOf, tryLockSurvey, weeksToClose } from '../rounds/rounds.ts';
 import {
   kpiValues,
   questionFigures,
@@ -27,6 +27,7 @@ import {
   deleteShown,
   endWeek,
   type OpenWeekRow,
+  selectActive,
   selectAnswers,
   selectPresentGroups,
   selectShownWeeks,
@@ -58,6 +59,8 @@ export async function closeWeek(
   await endWeek(tx, accountId, week);
   return published;
 }
+
+export { vacuumForgotten };
 
 /** All that is told of a week. */
 type Figures = {
@@ -138,9 +141,17 @@ async function weekData(
   tx: Transaction,
   accountId: AccountId,
   week: Week,
-  { figures, spread, comments }: OpenWeekRow,
+  { figures, spread, comments, key }: OpenWeekRow,
 ): Promise<WeekData> {
-  return { ...(await selectWeekData(tx, accountId, week)), thresholds: { figures, spread, comments } };
+  const data = await selectWeekData(tx, accountId, week);
+  const { scheduledRounds, people } = await selectActive(tx, accountId, week);
+  const present = key && new Set(people.map((person) => String(respondentOf(key, person))));
+  const assignments = data.assignments.map((assignment) =>
+    present && scheduledRounds.has(assignment.roundId) && !present.has(assignment.respondent)
+      ? { ...assignment, isWithdrawn: true as const }
+      : assignment,
+  );
+  return { ...data, assignments, thresholds: { figures, spread, comments } };
 }
 
 /** All groups that a week asks, or in which its answers count. */

@@ -76,11 +76,18 @@ export async function selectRounds(
 export async function insertRound(
   tx: Transaction,
   accountId: AccountId,
-  round: { week: Week; groupId: number; questionIds: number[]; aboveIds: number[] },
+  round: {
+    week: Week;
+    groupId: number;
+    questionIds: number[];
+    aboveIds: number[];
+    scheduleId: number | null;
+  },
 ): Promise<number> {
+  const { week, groupId, questionIds, aboveIds, scheduleId } = round;
   const [row] = await tx<{ id: number }[]>`
-    insert into rounds (account_id, week, group_id, question_ids, above_ids)
-    values (${accountId}, ${round.week}, ${round.groupId}, ${round.questionIds}, ${round.aboveIds})
+    insert into rounds (account_id, week, group_id, question_ids, above_ids, schedule_id)
+    values (${accountId}, ${week}, ${groupId}, ${questionIds}, ${aboveIds}, ${scheduleId})
     returning round_id as id`;
   return row!.id;
 }
@@ -141,6 +148,13 @@ export async function selectMembers(
     where  m.account_id = ${accountId} and m.kind = 'memberOf' and m.group_id = any(${groupIds}) and u.active
     group  by u.user_id, u.external_id
     order  by u.user_id`;
+}
+
+/** All groups of the account, each with the one above it. */
+export async function selectParents(db: Db, accountId: AccountId): Promise<Map<number, number | null>> {
+  const rows = await db<{ id: number; parentId: number | null }[]>`
+    select group_id as "id", parent_id as "parentId" from groups where account_id = ${accountId} order by group_id`;
+  return new Map(rows.map(({ id, parentId }) => [id, parentId]));
 }
 
 /** The open weeks of all accounts that began before a day, with the time zone by which they end. */

@@ -14,12 +14,13 @@ import {
   lockWeekRow,
   selectMembers,
   selectOpenWeeks,
+  selectParents,
   selectRounds,
   tryLockSurvey,
   upsertAsked,
 } from './rounds.sql.ts';
 
-export { lockSurvey, selectRounds as roundsOf, tryLockSurvey };
+export { lockSurvey, selectParents as parentsOf, selectRounds as roundsOf, tryLockSurvey };
 
 /** A person as the sender calls them, and the person's own groups within the asked group. */
 export type AskedPerson = { person: string; memberOf: number[] };
@@ -51,21 +52,35 @@ export function respondentOf(key: Uint8Array, person: string): number {
   return bytes.readUInt32BE(0) * 2 ** 21 + (bytes.readUInt32BE(4) >>> 11);
 }
 
+/** A round to open. `asked`: each person once. */
+export type NewRound = {
+  week: Week;
+  groupId: number;
+  questionIds: number[];
+  asked: AskedPerson[];
+  parents: Parents;
+  /** The schedule that asks. */
+  scheduleId?: number;
+  /** Groups beneath the asked one whose people are not asked. */
+  without?: ReadonlySet<number>;
+};
+
 /**
- * Opens a round in a week that the caller has opened. `asked`: each person once. Returns its id and the numbers of the
- * people, in their order. The caller holds the account's lock, has made sure that the week has no round of this group,
- * and that everybody's groups are the asked one or beneath it.
+ * Opens a round in a week that the caller has opened. Returns its id and the numbers of the people, in their order. The
+ * caller holds the account's lock, has made sure that the week has no round of this group from the same source, and that
+ * everybody's groups are the asked one or beneath it.
  */
 export async function openRound(
   tx: Transaction,
   accountId: AccountId,
   key: Uint8Array,
-  round: { week: Week; groupId: number; questionIds: number[]; asked: AskedPerson[]; parents: Parents },
+  round: NewRound,
 ): Promise<{ roundId: number; respondents: number[] }> {
-  const { week, groupId, questionIds, asked, parents } = round;
+  const { week, groupId, questionIds, asked, parents, scheduleId = null, without = new Set() } = round;
   const aboveIds = wayUp(groupId, parents).slice(1);
-  const roundId = await insertRound(tx, accountId, { week, groupId, questionIds, aboveIds });
-  await upsertAsked(tx, accountId, week, groupsBeneath(groupId, parents), questionIds);
+  const roundId = await insertRound(tx, accountId, { week, groupId, questionIds, aboveIds, scheduleId });
+  const concerned = groupsBeneath(groupId, parents).filter((id) => !without.has(id));
+  await upsertAsked(tx, accountId, week, concerned, questionIds);
   const respondents = asked.map(({ person }) => respondentOf(key, person));
   const groupsOf = (one: AskedPerson) =>
     one.memberOf.length === 1

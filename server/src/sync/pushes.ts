@@ -30,6 +30,9 @@ const maxWaitingBytes = 256 * 1024 * 1024;
 /** Without work for so long, the thread ends and gives its memory back; the next push starts another. */
 const restSeconds = 60;
 
+/** Room for the young: of a large request much is made at once, and kept until it has been answered. */
+const resourceLimits = { maxYoungGenerationSizeMb: 48 };
+
 type Waiting = { resolve: (report: Uint8Array) => void; reject: (error: unknown) => void; size: number };
 
 /** `thread`: the module that carries requests out, given the database's address as `workerData`. */
@@ -41,7 +44,7 @@ export function openPushes(thread: URL, databaseUrl: string, log: Log): Pushes {
   let resting: NodeJS.Timeout | undefined;
 
   function startWorker(): Worker {
-    const started = new Worker(thread, { workerData: { databaseUrl } });
+    const started = new Worker(thread, { workerData: { databaseUrl }, resourceLimits });
     started.on('message', (end: JobEnd) => {
       const one = waiting.get(end.job);
       settle(end.job);

@@ -1,5 +1,5 @@
 // Organizations and what was asked and answered in them, all by chance: the same seed gives the same history.
-import { type Random, randomFrom } from '../demo/random.ts';
+import { type Random, randomFrom } from '../simulation/random.ts';
 import type { QuestionType } from '../questions/types.ts';
 import type { Assignment, Thresholds, WeekAnswer, WeekData } from '../results/figures.ts';
 import { groupsBeneath, type Parents, wayUp } from '../rounds/rounds.ts';

@@ -47,6 +47,7 @@ export const testConfig: Parameters<typeof startApp>[0] = {
   fileDays: 30,
   smtpUrl: undefined,
   mailFrom: 'soundings@localhost',
+  metricsToken: undefined,
 };
 
 /** `overrides` are settings other than those of testConfig; `now` is the service's clock. */

@@ -33,5 +33,9 @@ export function textCell(text: string): string {
   return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
+/** A line of cells: texts, or nothing. */
+export const csvRow = (cells: (string | null)[]): string =>
+  `${cells.map((cell) => (cell === null ? '' : textCell(cell))).join()}\r\n`;
+
 /** What spreadsheet programs know UTF-8 by. */
 export const byteOrderMark = '\uFEFF';

@@ -1,0 +1,176 @@
+// Asking 20,000 people in 2,000 groups: opening the round, answers given over HTTP beside plain inserts of the same rows,
+// and closing and publishing the week.
+// oxlint-disable no-await-in-loop -- one after another, or they would measure each other
+import { dayIn, type Week, weekName } from '@soundings/contract/weeks.ts';
+import { lockAccount } from '@soundings/server/src/accounts/accounts.ts';
+import { inTransaction } from '@soundings/server/src/db/db.ts';
+import { defineLibrary, questionsOf } from '@soundings/server/src/questions/questions.ts';
+import { exportLinks } from '@soundings/server/src/rounds/links.ts';
+import { weekdayOf } from '@soundings/server/src/rounds/moments.ts';
+import { openDueRounds } from '@soundings/server/src/rounds/opening.ts';
+import { createSchedule } from '@soundings/server/src/rounds/schedules.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Given, GivingOrder } from './giving.ts';
+import { attribute, makeCompany } from './company.ts';
+import { percentile, type Row, time, timed } from './measure.ts';
+import { bodyOf, push } from './push.ts';
+import { type Account, type Service, startService } from './service.ts';
+
+type Say = (progress: string) => void;
+
+const rate = 300;
+const seconds = 20;
+/** The pool of the service has as many connections to the database. */
+const connections = 10;
+
+export async function benchAnswers(say: Say): Promise<{ rows: Row[]; postgres: string }> {
+  const service = await startService();
+  try {
+    const company = makeCompany({ users: 20_000, groups: 2_000, oneTop: true });
+    const account = await service.account(attribute);
+    await push(service, account, bodyOf(company), { created: company.users.length });
+    const { opening, week, questionIds } = await open(service, account);
+    say(`opening: ${time(opening)}`);
+    const { links } = await exportLinks(service.pool, account.id, '');
+    const giving = { links: links.map(({ link }) => link.slice(3)), questionIds };
+    const rows = [
+      {
+        what: 'Opening a round for 20,000 people in 2,000 groups, with their messages',
+        measured: time(opening),
+        demand: '≤ 30 s',
+        holds: opening <= 30_000,
+      },
+      ...(await measureGiving(service, giving, say)),
+      ...(await measureClosing(service, account, week, say)),
+    ];
+    return { rows, postgres: service.postgres };
+  } finally {
+    await service.stop();
+  }
+}
+
+/** Five questions for the whole company, at once. */
+async function open({ pool }: Service, { id }: Account) {
+  const today = dayIn('UTC', Date.now());
+  const questionIds = await inTransaction(pool, async (tx) => {
+    await lockAccount(tx, id);
+    await defineLibrary(tx, id, 'en');
+    const scaled = (await questionsOf(tx, id)).filter(({ type }) => type === 1).slice(0, 5);
+    const ids = scaled.map((question) => question.id);
+    const [top] = await tx<{ id: number }[]>`
+      select group_id as id from groups where account_id = ${id} and parent_id is null`;
+    await createSchedule(tx, id, {
+      name: 'Bench',
+      questionIds: ids,
+      kpiIds: [],
+      perWeek: null,
+      everyWeeks: null,
+      groupIds: [top!.id],
+      withoutGroupIds: [],
+      repeat: 'once',
+      repeatWeeks: 1,
+      weekday: weekdayOf(today),
+      hour: 0,
+      anyHour: true,
+      reminderDays: null,
+      reminderHour: null,
+      fromDay: today,
+      untilDay: null,
+    });
+    return ids;
+  });
+  const [opening, opened] = await timed(() => openDueRounds(pool, Date.now()));
+  const [one] = opened;
+  if (one?.outcome !== 'opened') throw new Error(`The round was not opened: ${JSON.stringify(opened)}`);
+  return { opening, week: one.week, questionIds };
+}
+
+async function measureGiving(
+  service: Service,
+  giving: Pick<GivingOrder, 'links' | 'questionIds'>,
+  say: Say,
+): Promise<Row[]> {
+  const load = await service.beside('giving.ts', service.databaseUrl);
+  const give = async (order: Partial<GivingOrder>): Promise<Given> => {
+    const given = (await load.ask({
+      ...giving,
+      address: service.address,
+      connections,
+      seconds,
+      ...order,
+    })) as Given | { error: string };
+    if ('error' in given) throw new Error(given.error);
+    return given;
+  };
+  await give({ seconds: 3 }); // the service's code and the database's plans are warm from here on
+  const others = service.askSteadily('/health/live', '', 50);
+  await sleep(2000);
+  await others.cut();
+  const steady = await give({ rate });
+  const health = await others.end();
+  say(`${rate} a second: 99 % ${time(percentile(steady.times, 0.99))}`);
+  const flat: number[] = [];
+  const floor: number[] = [];
+  for (let i = 0; i < 3; i++) {
+    const plain = await give({ seconds: 5, isFloor: true });
+    const given = await give({ seconds: 5 });
+    floor.push(plain.times.length / (plain.ms / 1000));
+    flat.push(given.times.length / (given.ms / 1000));
+    say(`at most ${flat.at(-1)!.toFixed(0)} a second; plain inserts ${floor.at(-1)!.toFixed(0)}`);
+  }
+  const [most, plain] = [percentile(flat, 0.5), percentile(floor, 0.5)];
+  const sustained = steady.times.length / (steady.ms / 1000);
+  const p99 = percentile(steady.times, 0.99);
+  return [
+    {
+      what: `Answers submitted over HTTP, ${rate} a second for ${seconds} s: a second`,
+      measured: sustained.toFixed(0),
+      demand: `≥ ${rate}`,
+      holds: sustained >= rate * 0.99,
+    },
+    { what: '– 50 %', measured: time(percentile(steady.times, 0.5)) },
+    { what: '– 99 %', measured: time(p99), demand: '≤ 100 ms', holds: p99 <= 100 },
+    { what: '– GET /health/live of others meanwhile, 99 %', measured: time(percentile(health, 0.99)) },
+    {
+      what: `– at most, over ${connections} connections: a second (floor: plain inserts of the same rows)`,
+      measured: most.toFixed(0),
+      floor: plain.toFixed(0),
+      ratio: `${(most / plain).toFixed(2)}×`,
+    },
+  ];
+}
+
+/** Everybody answers everything that is not answered yet, and the week is closed by the command. */
+async function measureClosing(
+  service: Service,
+  { id, token }: Account,
+  week: Week,
+  say: Say,
+): Promise<Row[]> {
+  await service.pool`
+    insert into answers (account_id, week, question_id, respondent, value, skipped)
+    select a.account_id, a.week, q, a.respondent, 1 + (a.respondent + q) % 5, false
+    from   assignments a
+    join   rounds r on r.account_id = a.account_id and r.round_id = a.round_id,
+           unnest(r.question_ids) q
+    where  a.account_id = ${id} and a.week = ${week}
+    on conflict do nothing`;
+  await service.pool`vacuum analyze`;
+  const asking = service.askSteadily('/v1/kpis', token, 50);
+  await sleep(3000);
+  await asking.cut();
+  const [ms] = await timed(() =>
+    service.command('week', 'close', '--account', String(id), '--week', weekName(week)),
+  );
+  const p99 = percentile(await asking.end(), 0.99);
+  say(`closing: ${time(ms)}, others 99 % ${time(p99)}`);
+  return [
+    {
+      what: 'Closing and publishing the week: 20,000 people × 5 questions × 2,000 groups',
+      measured: time(ms),
+      demand: '≤ 60 s',
+      holds: ms <= 60_000,
+    },
+    { what: '– GET /v1/kpis of others meanwhile, 99 %', measured: time(p99) },
+  ];
+}

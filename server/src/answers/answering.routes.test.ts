@@ -1,0 +1,481 @@
+// Answering over HTTP: what a link opens, what is kept, and that a link that opens nothing tells nothing.
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { startApp } from '../app.ts';
+import { openLog } from '../base/log.ts';
+import { exportLinks } from '../rounds/links.ts';
+import { closeWeekNow } from '../results/publish.ts';
+import { askPeople, type AskedAccount, noon } from '../testing/asking.ts';
+import { openWorld, testConfig, type World } from '../testing/world.ts';
+
+let world: World;
+const lines: string[] = [];
+beforeAll(async () => {
+  const log = pino({ level: 'trace', base: null }, { write: (line) => void lines.push(line) });
+  world = await openWorld(log, { trustProxy: ['127.0.0.1'] }, () => noon);
+});
+afterAll(() => world.close());
+
+/** One question of each type, in the order of the types. */
+const keys = [
+  'workload-pace',
+  'workload-rested',
+  'engagement-recommend',
+  'clarity-contact',
+  'help-most',
+  'energy-givers',
+  'works-well',
+];
+
+type Asked = AskedAccount & { link: string; ids: number[] };
+
+async function asked(settings: Parameters<typeof askPeople>[2] = {}): Promise<Asked> {
+  const { id } = await world.account();
+  const one = await askPeople(world.pool, id, { count: 1, keys, ...settings });
+  const ids = keys.map((key) => one.questionIds.get(key) as number);
+  return { ...one, link: one.links[0] as string, ids };
+}
+
+type Reply = { status: number; headers: Headers; text: string };
+let addresses = 0;
+/** A request from an address of its own. */
+async function ask(method: string, path: string, init: RequestInit = {}): Promise<Reply> {
+  const reply = await fetch(world.address + path, {
+    method,
+    redirect: 'manual',
+    ...init,
+    headers: {
+      'x-forwarded-for': `198.51.100.${addresses++ % 250}`,
+      ...(init.headers as Record<string, string>),
+    },
+  });
+  return { status: reply.status, headers: reply.headers, text: await reply.text() };
+}
+const sendForm = (link: string, form: string, query = '') =>
+  ask('POST', `/a/${link}${query}`, {
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: form,
+  });
+const sendAnswer = (
+  link: string,
+  body: unknown,
+  init: { headers?: Record<string, string>; query?: string } = {},
+) =>
+  ask('POST', `/a/${link}/answers${init.query ?? ''}`, {
+    headers: { 'content-type': 'application/json', ...init.headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+
+const kept = async ({ accountId, questionIds }: AskedAccount) => {
+  const rows = await world.pool<{ id: number; said: unknown[] }[]>`
+    select question_id as id, json_build_array(value, choices, comment, skipped) as said
+    from   answers where account_id = ${accountId}`;
+  const keyOf = new Map([...questionIds].map(([key, id]) => [id, key]));
+  return Object.fromEntries(rows.map(({ id, said }) => [keyOf.get(id), said]));
+};
+
+describe('GET /a/:link', () => {
+  test('the page, which only its own style and script can be in, and that nobody keeps or lists', async () => {
+    const { link } = await asked();
+    const { status, headers, text } = await ask('GET', `/a/${link}`);
+    expect(status).toBe(200);
+    expect(text).toContain('Hi P1');
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('x-robots-tag')).toBe('noindex, nofollow');
+    const hashes = [...text.matchAll(/<(style|script)>([\s\S]*?)<\/\1>/g)].map(
+      ([, name, content]) =>
+        `${name}-src 'sha256-${createHash('sha256')
+          .update(content as string)
+          .digest('base64')}'`,
+    );
+    expect(hashes).toHaveLength(2);
+    expect(headers.get('content-security-policy')).toBe(
+      `default-src 'none'; ${hashes.join('; ')}; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+    );
+  });
+
+  test('neither GET nor HEAD records anything, so that a program may look through mail', async () => {
+    const one = await asked();
+    const dump = () =>
+      world.pool`select (select json_agg(p) from participants p where account_id = ${one.accountId}) as who,
+                        (select json_agg(a) from answers a where account_id = ${one.accountId}) as said,
+                        (select json_agg(s) from reminder_stops s where account_id = ${one.accountId}) as stops`;
+    const before = await dump();
+    for (const method of ['GET', 'HEAD']) {
+      for (const path of ['', '?saved', '?language=sv', '/reminders']) {
+        const reply = await ask(method, `/a/${one.link}${path}`);
+        expect([reply.status, reply.text === '']).toEqual([200, method === 'HEAD']);
+      }
+    }
+    expect(await dump()).toEqual(before);
+  });
+
+  test('in the person’s language, or in the one asked for, which the form keeps', async () => {
+    const { link } = await asked({ language: 'sv' });
+    expect((await ask('GET', `/a/${link}`)).text).toContain('Hej P1');
+    const { text } = await ask('GET', `/a/${link}?language=de`);
+    expect(text).toContain('Hallo P1');
+    expect(text).toContain('action="?language=de"');
+    expect((await sendForm(link, 's1=1', '?language=de')).text).toContain('Noch ist nichts gespeichert');
+  });
+
+  test('says after an empty form that nothing is answered yet', async () => {
+    const { link, ids } = await asked();
+    const sent = await sendForm(link, ids.map((id) => `c${id}=`).join('&'));
+    expect(sent.headers.get('location')).toBe('?language=en&saved');
+    expect((await ask('GET', `/a/${link}?language=en&saved`)).text).toContain(
+      'You have not answered a question yet.',
+    );
+  });
+});
+
+describe('POST /a/:link', () => {
+  test('303: the whole form is kept, and shown again', async () => {
+    const one = await asked();
+    const [a, b, c, d, e, f, g] = one.ids;
+    const form = `q${a}=4&c${a}=Because%0D%0Aso&q${b}=10&c${b}=&s${c}=1&q${d}=no&q${e}=goals&q${f}=&c${g}=%3Cb%3E`;
+    const sent = await sendForm(one.link, form);
+    expect([sent.status, sent.headers.get('location')]).toEqual([303, '?language=en&saved']);
+    expect(await kept(one)).toEqual({
+      'workload-pace': [4, null, 'Because\nso', false],
+      'workload-rested': [10, null, null, false],
+      'engagement-recommend': [null, null, null, true],
+      'clarity-contact': [0, null, null, false],
+      'help-most': [null, ['goals'], null, false],
+      'energy-givers': [null, [], null, false],
+      'works-well': [null, null, '<b>', false],
+    });
+    const thanks = await ask('GET', `/a/${one.link}?language=en&saved`);
+    expect(thanks.text).toContain('Thank you, P1!');
+    expect(thanks.text).toContain('until the end of Sunday 22 November');
+    const { text } = await ask('GET', `/a/${one.link}`);
+    expect(text).toContain(`name="q${a}" value="4" checked`);
+    expect(text).toContain('>\n&lt;b&gt;</textarea>');
+  });
+
+  test('400: each fault is said at its question, what was typed stands there, and nothing is kept', async () => {
+    const one = await asked();
+    const [a, b, , , , f, g] = one.ids as [number, number, number, number, number, number, number];
+    const long = 'å'.repeat(10_001);
+    const form = new URLSearchParams([
+      [`q${a}`, '3'],
+      [`c${b}`, 'no number, but "words"'],
+      [`q${f}`, 'nonsense'],
+      [`c${g}`, long],
+      ['q999999', '1'],
+    ]);
+    const { status, text } = await sendForm(one.link, form.toString(), '?language=sv');
+    expect(status).toBe(400);
+    expect(await kept(one)).toEqual({});
+    for (const [id, words] of [
+      [b, 'Fråga 2: Välj ett svar, så att din kommentar kan sparas.'],
+      [f, 'Fråga 6: Välj ett av svaren som visas.'],
+      [g, 'Fråga 7: Korta kommentaren till 10000 tecken.'],
+    ] as const) {
+      expect(text).toContain(`<li><a href="#q${id}">${words}</a></li>`);
+      expect(text).toMatch(new RegExp(`<p class="fault" id="f${id}" role="alert">[^<]`));
+      expect(text).toMatch(
+        new RegExp(
+          `aria-invalid="true" aria-describedby="f${id}"|aria-describedby="h${id} f${id}" aria-invalid="true"`,
+        ),
+      );
+    }
+    expect(text).toContain('<li>Ett svar gällde en fråga som inte ställs till dig.</li>');
+    expect(text).toContain('<title>Inget är sparat än – ');
+    expect(text).toContain(`name="q${a}" value="3" checked`);
+    expect(text).toContain('>\nno number, but &quot;words&quot;</textarea>');
+    expect(text).toContain(long);
+  });
+
+  test('413 and 415 in words, and nothing is kept', async () => {
+    const one = await asked();
+    const large = await sendForm(one.link, `c${one.ids[6]}=${'a'.repeat(1024 * 1024)}`);
+    expect([large.status, large.text.includes('Too much text')]).toEqual([413, true]);
+    const text = await ask('POST', `/a/${one.link}`, {
+      headers: { 'content-type': 'text/plain' },
+      body: 'q1=1',
+    });
+    const form = new FormData();
+    form.set(`q${one.ids[0]}`, '1');
+    const parts = await ask('POST', `/a/${one.link}`, { body: form });
+    for (const { status, headers } of [text, parts]) {
+      expect([status, headers.get('content-type')]).toEqual([415, 'text/html; charset=utf-8']);
+    }
+    expect(await kept(one)).toEqual({});
+  });
+});
+
+describe('POST /a/:link/answers', () => {
+  test('204: each answer is kept as it is given, in place of the one before', async () => {
+    const one = await asked();
+    const [a, , c, d, , f, g] = one.ids;
+    for (const body of [
+      { question: a, value: 2 },
+      { question: a, value: 5, comment: 'å\n"' },
+      { question: c, value: 0, comment: null, skipped: false },
+      { question: d, value: true },
+      { question: f, value: [] },
+      { question: g, skipped: true },
+    ]) {
+      const { status, text } = await sendAnswer(one.link, body);
+      expect([status, text]).toEqual([204, '']);
+    }
+    expect(await kept(one)).toEqual({
+      'workload-pace': [5, null, 'å\n"', false],
+      'engagement-recommend': [0, null, null, false],
+      'clarity-contact': [1, null, null, false],
+      'energy-givers': [null, [], null, false],
+      'works-well': [null, null, null, true],
+    });
+  });
+
+  test('400 with words in the page’s language for what is out of range, not asked or no answer; nothing is kept', async () => {
+    const one = await asked();
+    const [a, b, , d, e, f, g] = one.ids;
+    const wrong = [
+      { question: a, value: 6 },
+      { question: a, value: '5' },
+      { question: a },
+      { question: b, value: 0 },
+      { question: d, value: 'yes' },
+      { question: e, value: 'nonsense' },
+      { question: f, value: ['goals'] },
+      { question: g, value: 1, comment: 'x' },
+      { question: g, comment: ' ' },
+      { question: a, value: 1, skipped: true },
+      { question: 999_999, value: 1 },
+      { question: 1.5, value: 1 },
+      { question: String(a), value: 1 },
+      { question: a, value: 1, person: 'somebody else' },
+      { question: a, value: 1, comment: 7 },
+      { question: a, value: 1, skipped: 'no' },
+      `{"question":${a},"value":1,"comment":"\\u0000"}`,
+      `{"question":${a},"value":1,"value":2}`,
+      '[]',
+      'null',
+      '{',
+    ];
+    for (const body of wrong) {
+      const reply = await sendAnswer(one.link, body, { query: '?language=sv' });
+      expect([reply.status, reply.text], `${JSON.stringify(body)}`).toEqual([
+        400,
+        '{"message":"Välj ett av svaren som visas."}',
+      ]);
+    }
+    const long = await sendAnswer(one.link, { question: a, value: 1, comment: 'x'.repeat(10_001) });
+    expect([long.status, long.text]).toEqual([400, '{"message":"Shorten the comment to 10000 characters."}']);
+    const large = await sendAnswer(one.link, { question: a, value: 1, comment: 'x'.repeat(70_000) });
+    expect(large.status).toBe(413);
+    expect(await kept(one)).toEqual({});
+  });
+
+  test('403 for what a page of another website sends, to each address that records something', async () => {
+    const one = await asked();
+    for (const site of ['cross-site', 'same-site']) {
+      const headers = { 'sec-fetch-site': site };
+      expect((await sendAnswer(one.link, { question: one.ids[0], value: 1 }, { headers })).status).toBe(403);
+      for (const path of ['', '/reminders']) {
+        const reply = await ask('POST', `/a/${one.link}${path}`, {
+          headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+          body: `q${one.ids[0]}=1`,
+        });
+        expect([reply.status, reply.text.includes('another website')]).toEqual([403, true]);
+      }
+      expect((await ask('GET', `/a/${one.link}`, { headers })).status).toBe(200);
+    }
+    expect(await kept(one)).toEqual({});
+    expect(await stops(one)).toBe(0);
+    const headers = { 'sec-fetch-site': 'same-origin' };
+    expect((await sendAnswer(one.link, { question: one.ids[0], value: 1 }, { headers })).status).toBe(204);
+  });
+});
+
+const stops = async ({ accountId }: AskedAccount) =>
+  (await world.pool`select 1 from reminder_stops where account_id = ${accountId}`).length;
+
+describe('/a/:link/reminders', () => {
+  test('GET shows one button, and POST stops them and says so', async () => {
+    const one = await asked({ language: 'de' });
+    const shown = await ask('GET', `/a/${one.link}/reminders`);
+    expect(shown.text.match(/<button[\s\S]*?<\/button>/g)).toEqual([
+      '<button type="submit">Erinnerungen abstellen</button>',
+    ]);
+    expect(await stops(one)).toBe(0);
+    const stopped = await ask('POST', `/a/${one.link}/reminders`, {
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: '',
+    });
+    expect([stopped.status, stopped.text.includes('Die Erinnerungen sind abgestellt')]).toEqual([200, true]);
+    expect(await stops(one)).toBe(1);
+  });
+
+  test('one click of a mail program does it (RFC 8058), in each form in which it may come', async () => {
+    const parts = new FormData();
+    parts.set('List-Unsubscribe', 'One-Click');
+    for (const body of [parts, new URLSearchParams({ 'List-Unsubscribe': 'One-Click' })]) {
+      const one = await asked();
+      expect((await ask('POST', `/a/${one.link}/reminders`, { body })).status).toBe(200);
+      expect(await stops(one)).toBe(1);
+    }
+  });
+});
+
+describe('a link that opens nothing', () => {
+  test('gets one page, byte for byte the same whether it is wrong, old, replaced or cut, and records nothing', async () => {
+    const [replaced, closed, alive] = [await asked(), await asked(), await asked()];
+    await exportLinks(world.pool, replaced.accountId, '', { isReplacing: true });
+    await closeWeekNow(world.pool, closed.accountId, closed.week, noon);
+    const dead = [
+      replaced.link,
+      closed.link,
+      alive.link.slice(0, -1),
+      `${alive.link.slice(0, -1)}${alive.link.endsWith('a') ? 'b' : 'a'}`,
+      'x',
+      '%00',
+      '%C3%A5',
+      '..%2F',
+      'a'.repeat(5000),
+    ];
+    const form = { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'q1=1&s2=1' };
+    const pages = new Set<string>();
+    for (const link of dead) {
+      for (const reply of [
+        await ask('GET', `/a/${link}`),
+        await ask('GET', `/a/${link}/`),
+        await ask('GET', `/a/${link}?language=sv&saved`),
+        await ask('GET', `/a/${link}/reminders`),
+        await ask('POST', `/a/${link}`, form),
+        await ask('POST', `/a/${link}/reminders`, form),
+      ]) {
+        expect(reply.status, `${link.slice(0, 40)}`).toBe(404);
+        const { 'x-request-id': _id, date: _date, ...headers } = Object.fromEntries(reply.headers);
+        pages.add(JSON.stringify([headers, reply.text]));
+      }
+      expect((await ask('HEAD', `/a/${link}`)).status).toBe(404);
+    }
+    expect([...pages]).toHaveLength(1);
+    expect([...pages][0]).toContain('This link opens nothing');
+    const told = new Set<string>();
+    for (const link of dead) {
+      for (const body of [{ question: alive.ids[0], value: 1 }, 'nonsense']) {
+        const { status, text } = await sendAnswer(link, body);
+        told.add(`${status} ${text}`);
+      }
+    }
+    expect([...told]).toEqual(['404 {"message":"This link opens nothing"}']);
+    expect(await stops(replaced)).toBe(0);
+    const swedish = await ask('GET', '/a/x', { headers: { 'accept-language': 'sv' } });
+    expect(swedish.text).toContain('Den här länken öppnar ingenting');
+  });
+
+  test('31 from one address in a minute: 429 with the same page; a live link goes on working', async () => {
+    const { link } = await asked();
+    const headers = { 'x-forwarded-for': '203.0.113.7' };
+    const replies: Reply[] = [];
+    for (let i = 0; i < 31; i++) replies.push(await ask('GET', `/a/x${i}`, { headers }));
+    expect(replies.map(({ status }) => status)).toEqual([...Array<number>(30).fill(404), 429]);
+    expect(replies[30]?.text).toBe(replies[0]?.text);
+    expect(replies[30]?.headers.get('retry-after')).toBe('60');
+    expect((await ask('GET', `/a/${link}`, { headers })).status).toBe(200);
+    expect((await ask('GET', '/a/x')).status).toBe(404);
+  });
+});
+
+describe('the log', () => {
+  test('holds no link, no answer and no language, whatever comes of the request', async () => {
+    const one = await asked();
+    lines.length = 0;
+    await ask('GET', `/a/${one.link}?language=sv`);
+    await ask('PUT', `/a/${one.link}`);
+    await ask('GET', `/a/${one.link}/secret/more`);
+    await ask('GET', `/a/${one.link}%`);
+    await ask('POST', `/a/${one.link}`, { headers: { 'content-type': 'text/plain' }, body: 'my secret' });
+    await sendForm(one.link, `c${one.ids[6]}=my+secret`);
+    await sendForm(one.link, 'q999999=secret');
+    await sendAnswer(one.link, { question: one.ids[6], comment: 'my secret' });
+    await sendAnswer(one.link, 'secret');
+    await ask('POST', `/a/${one.link}/reminders`, { body: new URLSearchParams({ secret: one.link }) });
+    const answered = lines.filter((line) => line.includes('"answered"'));
+    expect(answered).toHaveLength(10);
+    for (const line of lines) {
+      expect(line).not.toContain(one.link.slice(0, 10));
+      expect(line).not.toMatch(/secret|language/);
+    }
+  });
+});
+
+describe('without its database', () => {
+  test('503 in plain words with Retry-After, and what the form had comes back to be sent again', async () => {
+    const one = await asked();
+    const { url, cut } = await openRelay(world.databaseUrl);
+    const app = await startApp(testConfig, Promise.resolve(url), openLog('silent'), () => noon);
+    onTestFinished(() => app.stop(1));
+    await app.started;
+    expect((await fetch(`${app.address}/a/${one.link}`)).status).toBe(200);
+    cut();
+    const page = await fetch(`${app.address}/a/${one.link}`, { headers: { 'accept-language': 'sv' } });
+    expect([page.status, page.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(await page.text()).toContain('Försök igen om en stund');
+    const form = new URLSearchParams({ [`c${one.ids[6]}`]: 'a </textarea>\nb' });
+    const sent = await fetch(`${app.address}/a/${one.link}`, { method: 'POST', body: form });
+    expect(sent.status).toBe(503);
+    expect(await sent.text()).toContain(
+      `<form method="post"><textarea hidden name="c${one.ids[6]}">\na &lt;/textarea&gt;\nb</textarea><button`,
+    );
+    const answer = await fetch(`${app.address}/a/${one.link}/answers`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ question: one.ids[0], value: 1 }),
+    });
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(await kept(one)).toEqual({});
+  });
+
+  test('503 in plain words also before the service has started', async () => {
+    const url = Promise.withResolvers<string>();
+    const app = await startApp(testConfig, url.promise, openLog('silent'), () => noon);
+    onTestFinished(async () => {
+      url.resolve(world.databaseUrl);
+      await app.started;
+      await app.stop(1);
+    });
+    for (const init of [{}, { method: 'POST', body: new URLSearchParams({ q1: '1' }) }]) {
+      const page = await fetch(`${app.address}/a/anything`, init);
+      expect([page.status, page.headers.get('retry-after')]).toEqual([503, '5']);
+      expect(page.headers.get('cache-control')).toBe('no-store');
+      expect(await page.text()).toContain('Please try again in a moment');
+    }
+  });
+});
+
+/** A way to the database that can be cut. */
+async function openRelay(databaseUrl: string): Promise<{ url: string; cut: () => void }> {
+  const to = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  const relay = createServer((socket) => {
+    const onward = connect(Number(to.port || 5432), to.hostname);
+    for (const [one, other] of [
+      [socket, onward],
+      [onward, socket],
+    ] as const) {
+      sockets.add(one);
+      one.on('error', () => other.destroy()).on('close', () => other.destroy());
+      one.pipe(other);
+    }
+  }).listen(0, '127.0.0.1');
+  await once(relay, 'listening');
+  const cut = () => {
+    relay.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  onTestFinished(cut);
+  const url = new URL(databaseUrl);
+  url.hostname = '127.0.0.1';
+  url.port = String((relay.address() as AddressInfo).port);
+  return { url: url.href, cut };
+}

@@ -1,0 +1,275 @@
+// Answering over HTTP: the page that a personal link opens, with JavaScript and without. Reads the wire, asks answering.ts,
+// writes the wire. The link is the secret: it is never logged, and every link that opens nothing gets the same answer.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { maxCommentLength } from '@soundings/contract/limits.ts';
+import { Fault } from '../base/errors.ts';
+import { type JsonValue, parseJson } from '../base/json.ts';
+import { asFault, type Pool } from '../db/db.ts';
+import { retryAfter } from '../http/problems.ts';
+import type { Server } from '../http/server.ts';
+import { type Asking, type GivenAnswer, giveAnswers, openLink, stopReminders } from './answering.ts';
+import { openDeadLinks } from './dead-links.ts';
+import { answersIn, keptIn, type Said, saidIn } from './form.ts';
+import {
+  askingPage,
+  faultWords,
+  type PageFault,
+  pageLanguage,
+  plainPage,
+  remindersPage,
+  spokenLanguage,
+  thanksPage,
+  wordsOf,
+} from './page.ts';
+import type { PlainKind } from './page-words.ts';
+
+/** A form has all comments of a person, an answer one. */
+const [formLimit, answerLimit] = [1024 * 1024, 64 * 1024];
+
+/** The lines of a file without indents and comments: each byte travels to each person. */
+const linesOf = (name: string) =>
+  readFileSync(new URL(name, import.meta.url), 'utf8')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !/^\/\/|^\/\*.*\*\/$/.test(line));
+
+export const dress = {
+  style: linesOf('page.css').join('').replaceAll(': ', ':').replaceAll(' {', '{').replaceAll(';}', '}'),
+  script: linesOf('page.client.js').join('\n'),
+};
+const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-robots-tag': 'noindex, nofollow',
+  'content-security-policy': [
+    "default-src 'none'",
+    `style-src ${hashOf(dress.style)}`,
+    `script-src ${hashOf(dress.script)}`,
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+};
+
+type Handler = (
+  pool: Pool,
+  link: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => Promise<FastifyReply>;
+
+/** `now`: the clock, in ms. */
+export function serveAnswering(server: Server, pool: Promise<Pool>, now: () => number): void {
+  const deadLinks = openDeadLinks(now);
+
+  /** The answer to a link that opens nothing, counted against the address that it comes from. */
+  function dead(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const seconds = deadLinks.count(request.ip);
+    if (seconds !== undefined) reply.header('retry-after', String(seconds));
+    return plain(request, reply, seconds === undefined ? 404 : 429, 'dead');
+  }
+
+  const routes: [method: 'GET' | 'POST', url: string, handler: Handler, bodyLimit?: number][] = [
+    ['GET', '/a/:link', showPage],
+    ['POST', '/a/:link', takeForm, formLimit],
+    ['POST', '/a/:link/answers', takeAnswer, answerLimit],
+    ['GET', '/a/:link/reminders', (...ask) => showReminders(false, ...ask)],
+    ['POST', '/a/:link/reminders', (...ask) => showReminders(true, ...ask), answerLimit],
+    // A link that was cut or added to is one that opens nothing.
+    ['GET', '/a/*', showPage],
+  ];
+
+  server.app.register(async (scope) => {
+    readForms(scope);
+    scope.addHook('onRequest', async (request, reply) => {
+      reply.headers(pageHeaders);
+      if (request.method === 'POST' && isForeign(request)) return plain(request, reply, 403, 'foreign');
+    });
+    scope.setErrorHandler((error, request, reply) => refuse(error, request, reply));
+    for (const [method, url, handler, bodyLimit = answerLimit] of routes) {
+      scope.route({
+        method: method === 'GET' ? ['GET', 'HEAD'] : method,
+        url,
+        bodyLimit,
+        handler: async (request, reply) => {
+          const params = request.params as { link?: string; '*'?: string };
+          const link = params.link ?? params['*'] ?? '';
+          return handler(await pool, link, request, reply).catch((error: unknown) => {
+            if (error === opensNothing) return dead(request, reply);
+            throw error;
+          });
+        },
+      });
+    }
+  });
+}
+
+/** Thrown by whoever finds that the link opens nothing. */
+const opensNothing = new Error('The link opens nothing.');
+
+/** Bodies of forms, as bytes: one click of a mail program (RFC 8058) may come in either of the two. */
+function readForms(scope: FastifyInstance): void {
+  const types = ['application/x-www-form-urlencoded', 'multipart/form-data'];
+  scope.addContentTypeParser(types, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+}
+
+/** Whether a page of another website sends this. Browsers too old to say have the link, which is the secret, all the same. */
+function isForeign({ headers }: FastifyRequest): boolean {
+  const site = headers['sec-fetch-site'];
+  return site !== undefined && site !== 'same-origin' && site !== 'none';
+}
+
+async function opened(pool: Pool, link: string): Promise<Asking> {
+  const asking = await openLink(pool, link);
+  if (!asking) throw opensNothing;
+  return asking;
+}
+
+const queryOf = (request: FastifyRequest) => request.query as Record<string, unknown>;
+const languageFor = (asking: Asking, request: FastifyRequest) =>
+  pageLanguage(asking, queryOf(request)['language']);
+
+async function showPage(pool: Pool, link: string, request: FastifyRequest, reply: FastifyReply) {
+  const asking = await opened(pool, link);
+  const language = languageFor(asking, request);
+  const isSaved = queryOf(request)['saved'] !== undefined;
+  if (isSaved && asking.answers.size > 0) return reply.send(thanksPage(dress, asking, language));
+  return reply.send(askingPage(dress, asking, language, keptIn(asking), isSaved ? 'empty' : undefined));
+}
+
+/** The whole form, without JavaScript: all of it is kept, or nothing. */
+async function takeForm(pool: Pool, link: string, request: FastifyRequest, reply: FastifyReply) {
+  const form = formOf(request);
+  const asking = await opened(pool, link);
+  const language = languageFor(asking, request);
+  const said = saidIn(form);
+  const answers = answersIn(said, asking);
+  try {
+    const came = await giveAnswers(pool, link, answers);
+    if (came === 'closed') throw opensNothing;
+  } catch (error) {
+    if (!(error instanceof Fault) || error.kind !== 'invalid') throw error;
+    const wrong = new Set(error.details.map(({ path }) => Number(path?.slice(1))));
+    const faults = [...wrong].map((id) => [id, faultAt(id, asking, said.get(id))] as const);
+    return reply.code(400).send(askingPage(dress, asking, language, said, new Map(faults)));
+  }
+  return reply
+    .code(303)
+    .header('location', `?language=${encodeURIComponent(language)}&saved`)
+    .send();
+}
+
+function formOf({ headers, body }: FastifyRequest): URLSearchParams {
+  const type = (headers['content-type'] ?? '').replace(/;.*/s, '').trim().toLowerCase();
+  if (type !== 'application/x-www-form-urlencoded') throw unsupported;
+  return new URLSearchParams(String(body));
+}
+
+const unsupported = Object.assign(new Error('content type'), { statusCode: 415 });
+
+/** What the page says of an answer that was refused. */
+function faultAt(id: number, { questions }: Asking, said: Said | undefined): PageFault {
+  if (!said || !questions.some((question) => question.id === id)) return 'notAsked';
+  if ([...said.comment].length > maxCommentLength) return 'tooLong';
+  return said.values.length === 0 ? 'choose' : 'wrong';
+}
+
+/** One answer, as JSON. */
+async function takeAnswer(pool: Pool, link: string, request: FastifyRequest, reply: FastifyReply) {
+  const answer = answerIn(request.body as Buffer | undefined);
+  const refused = (fault: PageFault) => {
+    const language = queryOf(request)['language'];
+    const words = wordsOf(typeof language === 'string' ? language : spoken(request));
+    return speak(reply, 400, faultWords(words, fault));
+  };
+  // Looked up all the same: whoever tries links learns nothing from what else is wrong.
+  if (answer === undefined) {
+    await opened(pool, link);
+    return refused('wrong');
+  }
+  try {
+    const came = await giveAnswers(pool, link, [answer]);
+    if (came === 'closed') throw opensNothing;
+  } catch (error) {
+    if (!(error instanceof Fault) || error.kind !== 'invalid') throw error;
+    return refused([...(answer.comment ?? '')].length > maxCommentLength ? 'tooLong' : 'wrong');
+  }
+  return reply.code(204).removeHeader('content-type').send();
+}
+
+/** The answer that a body has; undefined when it has none. Its value is read with the question. */
+function answerIn(body: Buffer | undefined): GivenAnswer | undefined {
+  const read = parseJson(body ?? Buffer.alloc(0));
+  if ('fault' in read) return undefined;
+  const { value: sent } = read;
+  if (sent === null || typeof sent !== 'object' || Array.isArray(sent)) return undefined;
+  const { question, value, comment = null, skipped = false, ...others } = sent as Record<string, JsonValue>;
+  if (Object.keys(others).length > 0 || typeof question !== 'number') return undefined;
+  if (comment !== null && typeof comment !== 'string') return undefined;
+  if (typeof skipped !== 'boolean') return undefined;
+  return { questionId: question, comment, skipped, ...(value !== undefined && { value }) };
+}
+
+async function showReminders(
+  isStop: boolean,
+  pool: Pool,
+  link: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const asking = await opened(pool, link);
+  if (isStop && !(await stopReminders(pool, link))) throw opensNothing;
+  const language = languageFor(asking, request);
+  return reply.send(remindersPage(dress, asking, language, { link, isStopped: isStop }));
+}
+
+const spoken = ({ headers }: FastifyRequest) => spokenLanguage(headers['accept-language']);
+
+/** Whether the page's script asks, rather than a browser for a page. */
+const isScript = ({ routeOptions }: FastifyRequest) => routeOptions.url?.endsWith('/answers') ?? false;
+
+const speak = (reply: FastifyReply, status: number, message: string) =>
+  reply.code(status).header('content-type', 'application/json; charset=utf-8').send({ message });
+
+/** A page of a sentence or two, or to the script that sentence. */
+function plain(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  kind: PlainKind,
+  more: Parameters<typeof plainPage>[3] = {},
+): FastifyReply {
+  const language = spoken(request);
+  reply.header('vary', 'accept-language');
+  if (isScript(request)) return speak(reply, status, wordsOf(language).plain[kind].heading);
+  return reply.code(status).send(plainPage(dress, language, kind, more));
+}
+
+/** What could not be done. What a form had comes back with the page, to be sent again. */
+function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const error = asFault(thrown);
+  reply.headers(pageHeaders);
+  if (error instanceof Fault && error.kind === 'unavailable') {
+    request.server.log.warn({ requestId: request.id, cause: error.cause }, error.message);
+    reply.header('retry-after', retryAfter);
+    return plain(request, reply, 503, 'away', { fields: sentFields(request) });
+  }
+  const status = (error as { statusCode?: unknown }).statusCode;
+  if (typeof status === 'number' && status >= 400 && status < 500) {
+    // The rest of the body would be read as the next request.
+    if (status === 413 || status === 415) reply.header('connection', 'close');
+    return plain(request, reply, status, status === 413 ? 'tooLarge' : 'defect');
+  }
+  request.server.log.error({ requestId: request.id, err: error }, 'A request failed by a defect');
+  return plain(request, reply, 500, 'defect', { fields: sentFields(request), id: request.id });
+}
+
+/** What the form of a page had, as far as it was read. */
+const sentFields = ({ body, routeOptions }: FastifyRequest) =>
+  Buffer.isBuffer(body) && routeOptions.url === '/a/:link' ? new URLSearchParams(String(body)) : [];

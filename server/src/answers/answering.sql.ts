@@ -1,0 +1,153 @@
+// SQL of answering by a personal link. Writers: answering.ts.
+import type { Week } from '@soundings/contract/weeks.ts';
+import type { AccountId, Db } from '../db/db.ts';
+import type { Question } from '../questions/questions.ts';
+
+export type LinkRow = {
+  accountId: AccountId;
+  userId: number;
+  week: Week;
+  respondentKey: Buffer;
+  person: string;
+  company: string;
+  firstName: string;
+  language: string;
+  timezone: string;
+  figures: number;
+  spread: number;
+  comments: number;
+  isLive: boolean;
+};
+
+/** Whom a link is for, if it opens anything: the week is open, and the person active. */
+export async function selectLink(db: Db, hash: Uint8Array): Promise<LinkRow | undefined> {
+  const [row] = await db<LinkRow[]>`
+    select l.account_id                                  as "accountId",
+           l.user_id                                     as "userId",
+           l.week                                        as "week",
+           w.respondent_key                              as "respondentKey",
+           coalesce(u.external_id, 'user:' || u.user_id) as "person",
+           a.name                                        as "company",
+           u.first_name                                  as "firstName",
+           coalesce(u.language, a.language)              as "language",
+           a.timezone                                    as "timezone",
+           w.threshold                                   as "figures",
+           w.spread_threshold                            as "spread",
+           w.comment_threshold                           as "comments",
+           a.publication = 'live'                        as "isLive"
+    from   links l
+    join   users u on u.account_id = l.account_id and u.user_id = l.user_id
+    join   accounts a on a.account_id = l.account_id
+    join   weeks w on w.account_id = l.account_id and w.week = l.week
+    where  l.hash = ${hash} and u.active and w.closed_at is null`;
+  return row;
+}
+
+/** What a person is asked in a week, in the order of the rounds and of their questions, each once. */
+export async function selectAsked(
+  db: Db,
+  accountId: AccountId,
+  week: Week,
+  respondent: number,
+): Promise<Question[]> {
+  return db<Question[]>`
+    select q.question_id  as "id",
+           q.key          as "key",
+           q.type         as "type",
+           q.text         as "text",
+           q.language     as "language",
+           q.translations as "translations",
+           q.options      as "options",
+           q.retired_at   as "retiredAt"
+    from   (select o.question_id, min(array[r.round_id, o.place::integer]) as place
+            from   assignments s
+            join   rounds r on r.account_id = s.account_id and r.round_id = s.round_id,
+                   unnest(r.question_ids) with ordinality as o(question_id, place)
+            where  s.account_id = ${accountId} and s.week = ${week} and s.respondent = ${respondent}
+            group  by o.question_id) asked
+    join   questions q on q.account_id = ${accountId} and q.question_id = asked.question_id
+    order  by asked.place`;
+}
+
+export type GivenRow = {
+  questionId: number;
+  value: number | null;
+  choices: string[] | null;
+  comment: string | null;
+  skipped: boolean;
+};
+
+/** What a person has answered in a week so far. */
+export async function selectGiven(
+  db: Db,
+  accountId: AccountId,
+  week: Week,
+  respondent: number,
+): Promise<GivenRow[]> {
+  return db<GivenRow[]>`
+    select question_id as "questionId",
+           value       as "value",
+           choices     as "choices",
+           comment     as "comment",
+           skipped     as "skipped"
+    from   answers
+    where  account_id = ${accountId} and week = ${week} and respondent = ${respondent}`;
+}
+
+/**
+ * Keeps answers in place of those that the person gave before, and notes that the person has answered: all of it or
+ * nothing, in one statement. False when the week has closed, the link has gone or the person is not active. Closing waits
+ * for it, and what comes later finds the week closed: an answer is counted or refused.
+ */
+export async function upsertAnswers(
+  db: Db,
+  {
+    hash,
+    accountId,
+    userId,
+    week,
+    respondent,
+  }: {
+    hash: Uint8Array;
+    accountId: AccountId;
+    userId: number;
+    week: Week;
+    respondent: number;
+  },
+  given: GivenRow[],
+): Promise<boolean> {
+  const rows = await db`
+    with open as (select w.week
+                  from   weeks w
+                  where  w.account_id = ${accountId} and w.week = ${week} and w.closed_at is null
+                    and  exists (select 1
+                                 from   links l
+                                 join   users u on u.account_id = l.account_id and u.user_id = l.user_id
+                                 where  l.hash = ${hash} and u.active)
+                  for    share of w),
+         kept as (insert into answers (account_id, week, question_id, respondent, value, choices, comment, skipped)
+                  select ${accountId}, open.week, g."questionId", ${respondent}, g.value,
+                         case when g.choices is not null
+                              then array(select jsonb_array_elements_text(g.choices)) end,
+                         g.comment, g.skipped
+                  from   open, jsonb_to_recordset(${db.json(given)})
+                               as g("questionId" integer, value smallint, choices jsonb, comment text, skipped boolean)
+                  on conflict (account_id, week, question_id, respondent) do update
+                  set    value = excluded.value, choices = excluded.choices, comment = excluded.comment,
+                         skipped = excluded.skipped),
+         noted as (update participants p
+                   set    has_answered = true
+                   from   open
+                   where  p.account_id = ${accountId} and p.user_id = ${userId} and p.week = open.week
+                     and  not p.has_answered)
+    select 1 from open`;
+  return rows.length > 0;
+}
+
+/** Notes that the person whom a link is for wants no reminders. */
+export async function insertReminderStop(db: Db, accountId: AccountId, userId: number): Promise<void> {
+  await db`
+    insert into reminder_stops (account_id, user_id)
+    select account_id, user_id from users where account_id = ${accountId} and user_id = ${userId}
+    on conflict do nothing`;
+}

@@ -1,0 +1,135 @@
+// Answering by a personal link: what it opens, and the answers that are given by it.
+import { maxCommentLength } from '@soundings/contract/limits.ts';
+import type { Detail } from '@soundings/contract/problem.ts';
+import type { Week } from '@soundings/contract/weeks.ts';
+import { Fault } from '../base/errors.ts';
+import type { AccountId, Pool } from '../db/db.ts';
+import type { Question } from '../questions/questions.ts';
+import { freeText, type KeptAnswer, readAnswer } from '../questions/types.ts';
+import { isLinkShaped, linkHash } from '../rounds/links.ts';
+import { respondentOf } from '../rounds/rounds.ts';
+import {
+  type GivenRow,
+  insertReminderStop,
+  type LinkRow,
+  selectAsked,
+  selectGiven,
+  selectLink,
+  upsertAnswers,
+} from './answering.sql.ts';
+
+/** What a personal link opens. */
+export type Asking = {
+  accountId: AccountId;
+  userId: number;
+  /** The account's name. */
+  company: string;
+  firstName: string;
+  /** ISO 639-1: the person's, else the account's. */
+  language: string;
+  week: Week;
+  /** The account's, by which the week ends. */
+  timezone: string;
+  thresholds: { figures: number; spread: number; comments: number };
+  /** The open week is shown as it stands. */
+  isLive: boolean;
+  /** What is asked, in order. */
+  questions: Question[];
+  /** What the person has said so far, by question; value: yes is 1, no 0. */
+  answers: Map<number, KeptAnswer & { comment: string | null; skipped: boolean }>;
+};
+
+/** What a link opens; undefined when it is wrong, old or replaced, the week has closed or the person is not active. */
+export async function openLink(pool: Pool, link: string): Promise<Asking | undefined> {
+  const row = await rowOf(pool, link);
+  if (!row) return undefined;
+  const { accountId, week, respondentKey, person, figures, spread, comments, ...rest } = row;
+  const respondent = respondentOf(respondentKey, person);
+  const [questions, given] = await Promise.all([
+    selectAsked(pool, accountId, week, respondent),
+    selectGiven(pool, accountId, week, respondent),
+  ]);
+  return {
+    ...rest,
+    accountId,
+    week,
+    thresholds: { figures, spread, comments },
+    questions,
+    answers: new Map(given.map(({ questionId, ...answer }) => [questionId, answer])),
+  };
+}
+
+/**
+ * An answer as it is sent. `value` as readAnswer has it. A skip has neither value nor comment. Of free text the comment
+ * is the answer.
+ */
+export type GivenAnswer = {
+  questionId: number;
+  value?: unknown;
+  comment?: string | null;
+  skipped?: boolean;
+};
+
+/**
+ * Keeps answers, each in place of the one that the person gave before: all or nothing. 'closed' when the link opens
+ * nothing. Throws a Fault, with a detail of the path `q` and the question's id for each, when answers are out of range or
+ * to questions that are not asked.
+ */
+export async function giveAnswers(
+  pool: Pool,
+  link: string,
+  answers: GivenAnswer[],
+): Promise<'kept' | 'closed'> {
+  const row = await rowOf(pool, link);
+  if (!row) return 'closed';
+  const { accountId, userId, week } = row;
+  const respondent = respondentOf(row.respondentKey, row.person);
+  const questions = await selectAsked(pool, accountId, week, respondent);
+  const asked = new Map(questions.map((question) => [question.id, question]));
+  const details: Detail[] = [];
+  const given = new Map<number, GivenRow>();
+  for (const answer of answers) {
+    const read = readGiven(answer, asked.get(answer.questionId));
+    if (typeof read !== 'string') given.set(answer.questionId, read);
+    else details.push({ type: 'invalid value', message: read, path: `q${answer.questionId}` });
+  }
+  if (details[0]) throw new Fault('invalid', 'invalid value', details[0].message, { details });
+  if (given.size === 0) return 'kept';
+  const who = { hash: linkHash(link), accountId, userId, week, respondent };
+  return (await upsertAnswers(pool, who, [...given.values()])) ? 'kept' : 'closed';
+}
+
+/** The answer as it is kept, or words that say what would be right. */
+function readGiven(
+  { questionId, value, comment = null, skipped = false }: GivenAnswer,
+  question: Question | undefined,
+): GivenRow | string {
+  if (!question) return 'This question is not asked.';
+  if (skipped) {
+    if (value !== undefined || comment !== null) return 'Who skips a question gives no answer to it.';
+    return { questionId, value: null, choices: null, comment: null, skipped: true };
+  }
+  const said = comment === null || comment.trim() === '' ? null : comment;
+  if (said !== null && [...said].length > maxCommentLength) {
+    return `A comment has at most ${maxCommentLength} characters.`;
+  }
+  if (said !== null && (said.includes('\0') || !said.isWellFormed()))
+    return 'The comment is not readable text.';
+  if (question.type === freeText && said === null) return 'Write something, or skip the question.';
+  const read = readAnswer(question.type, new Set(question.options.map(({ id }) => id)), value);
+  if (typeof read === 'string') return `The answer must be ${read}.`;
+  return { questionId, ...read, comment: said, skipped: false };
+}
+
+/** From now on the person whom the link is for is not reminded. False when the link opens nothing. */
+export async function stopReminders(pool: Pool, link: string): Promise<boolean> {
+  const row = await rowOf(pool, link);
+  if (row) await insertReminderStop(pool, row.accountId, row.userId);
+  return row !== undefined;
+}
+
+/** One look-up for every link, also for one that cannot be: time tells nothing. */
+async function rowOf(pool: Pool, link: string): Promise<LinkRow | undefined> {
+  const row = await selectLink(pool, linkHash(link));
+  return isLinkShaped(link) ? row : undefined;
+}

@@ -1,0 +1,204 @@
+// The answering page with JavaScript: one question a screen, and each answer sent as it is given. Nothing is sent before
+// somebody has changed something: programs that look through mail run scripts too.
+(() => {
+  const byId = (id) => document.getElementById(id);
+  // A form with faults is shown whole, and sent whole again.
+  if (document.querySelector('.faults')) return;
+  const [form, intro, privacy, progress, back, state] = [
+    'form',
+    'intro',
+    'privacy',
+    'progress',
+    'back',
+    'state',
+  ].map(byId);
+  const steps = [...form.querySelectorAll('.card')];
+  const title = document.title;
+  // What is to be sent, by step. An answer is sent whole, so of one question only the last counts.
+  const waiting = new Map();
+  let at = 0;
+  let isSending = false;
+  let failures = 0;
+  let typing;
+  let retry;
+  let leavingTo;
+
+  const wordsOf = (key) =>
+    [...byId('words').content.querySelector(`[data-word=${key}]`).childNodes].map((node) =>
+      node.cloneNode(true),
+    );
+
+  function say(key) {
+    state.className = key === 'unsaved' || key === 'ended' ? 'bad' : '';
+    state.replaceChildren(...wordsOf(key));
+  }
+
+  function show(isMove) {
+    at = Math.max(
+      0,
+      steps.findIndex(({ id }) => location.hash === `#${id}`),
+    );
+    steps.forEach((step, i) => (step.hidden = i !== at));
+    const isLast = at === steps.length - 1;
+    byId('next').hidden = isLast;
+    byId('finish').hidden = !isLast;
+    // The page keeps its heading.
+    intro.classList.toggle('unseen', at > 0);
+    back.hidden = at === 0;
+    progress.value = at + 1;
+    form[at > 0 ? 'after' : 'before'](privacy);
+    if (!isMove) return;
+    const heading = steps[at].querySelector('h2');
+    document.title = `${heading.querySelector('small').textContent} – ${title}`;
+    scrollTo(0, 0);
+    heading.focus({ preventScroll: true });
+  }
+
+  const goTo = (step) => (location.hash = step.id);
+  const field = (step, name) => step.querySelector(`[name=${name}${step.id.slice(1)}]`);
+  const boxes = (step) => [...step.querySelectorAll('fieldset input')];
+
+  function fault(step, nodes) {
+    step.querySelector('.fault').replaceChildren(...nodes);
+    step.classList.toggle('wrong', nodes.length > 0);
+  }
+
+  // The answer at a step; undefined where there is none; 'choose' where there is only a comment.
+  function answerAt(step) {
+    const type = Number(step.dataset.type);
+    const question = Number(step.id.slice(1));
+    if (field(step, 's').checked) return { question, skipped: true };
+    const text = field(step, 'c').value;
+    const comment = text.trim() === '' ? null : text;
+    const chosen = boxes(step)
+      .filter((box) => box.checked)
+      .map((box) => box.value);
+    const isKept = 'kept' in step.dataset;
+    if (type === 7) return comment ? { question, comment } : isKept ? { question, skipped: true } : undefined;
+    if (type === 6) return chosen[0] || comment || isKept ? { question, value: chosen, comment } : undefined;
+    if (chosen.length === 0) return comment ? 'choose' : undefined;
+    const [one] = chosen;
+    return { question, value: type < 4 ? Number(one) : type === 4 ? one === 'yes' : one, comment };
+  }
+
+  function keep(step) {
+    clearTimeout(typing);
+    const answer = answerAt(step);
+    if (answer === undefined || answer === 'choose') return;
+    const body = JSON.stringify(answer);
+    if (step.sent === body) return;
+    step.sent = body;
+    step.toggleAttribute('data-kept', !answer.skipped);
+    fault(step, []);
+    waiting.set(step, body);
+    void send();
+  }
+
+  async function send() {
+    if (isSending || waiting.size === 0) return go();
+    clearTimeout(retry);
+    isSending = true;
+    const [[step, body]] = waiting;
+    const slow = setTimeout(say, 400, failures === 0 ? 'saving' : 'unsaved');
+    let status = 0;
+    let message;
+    try {
+      const reply = await fetch(`${location.pathname}/answers${form.getAttribute('action')}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+        keepalive: true,
+        signal: AbortSignal.timeout(15000),
+      });
+      status = reply.status;
+      if (status === 400) ({ message } = await reply.json());
+    } catch {
+      // Not reached: tried again below.
+    }
+    clearTimeout(slow);
+    isSending = false;
+    const isOver = status === 204 || status === 400 || status === 404;
+    if (isOver && waiting.get(step) === body) waiting.delete(step);
+    if (status === 404) {
+      waiting.clear();
+      leavingTo = undefined;
+      return say('ended');
+    }
+    if (status === 400) {
+      leavingTo = undefined;
+      step.sent = undefined;
+      state.replaceChildren();
+      fault(step, [message]);
+      return goTo(step);
+    }
+    if (status === 204) {
+      failures = 0;
+      if (waiting.size === 0) say('saved');
+      return send();
+    }
+    say('unsaved');
+    retry = setTimeout(send, Math.min(60, 2 ** failures++) * 1000);
+  }
+
+  // Leaves for another page once all is saved.
+  function go() {
+    if (leavingTo === undefined || isSending || waiting.size > 0) return;
+    location.assign(leavingTo);
+  }
+
+  function leaveTo(address) {
+    keep(steps[at]);
+    leavingTo = address;
+    void send();
+  }
+
+  form.addEventListener('change', ({ target }) => {
+    const step = steps[at];
+    const skip = field(step, 's');
+    if (target === skip && skip.checked) boxes(step).forEach((box) => (box.checked = false));
+    if (target !== skip) skip.checked = false;
+    keep(step);
+  });
+  form.addEventListener('input', ({ target }) => {
+    if (target.tagName !== 'TEXTAREA') return;
+    const step = steps[at];
+    if (target.value.trim() !== '') field(step, 's').checked = false;
+    clearTimeout(typing);
+    typing = setTimeout(keep, 1000, step);
+  });
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const isLast = at === steps.length - 1;
+    const lacking = (isLast ? steps : [steps[at]]).find((step) => answerAt(step) === 'choose');
+    if (lacking) {
+      fault(lacking, wordsOf('choose'));
+      goTo(lacking);
+      return boxes(lacking)[0].focus();
+    }
+    keep(steps[at]);
+    if (!isLast) goTo(steps[at + 1]);
+    else leaveTo(`${form.getAttribute('action')}&saved`);
+  });
+  back.addEventListener('click', () => goTo(steps[at - 1]));
+  for (const link of document.querySelectorAll('#languages a')) {
+    link.addEventListener('click', (event) => {
+      event.preventDefault();
+      leaveTo(link.getAttribute('href') + location.hash);
+    });
+  }
+  addEventListener('hashchange', () => {
+    keep(steps[at]);
+    show(true);
+  });
+  addEventListener('online', send);
+  document.addEventListener('visibilitychange', () => document.hidden && keep(steps[at]));
+  addEventListener('beforeunload', (event) => {
+    keep(steps[at]);
+    if (waiting.size > 0 || steps.some((step) => answerAt(step) === 'choose')) event.preventDefault();
+  });
+
+  progress.hidden = false;
+  byId('send').hidden = true;
+  for (const step of steps) step.sent = JSON.stringify(answerAt(step));
+  show(false);
+})();

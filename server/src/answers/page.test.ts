@@ -1,0 +1,391 @@
+// The page as HTML: what it says to whom, in which language, and that nothing in it can be more than text.
+import * as fc from 'fast-check';
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { libraryFor } from '../questions/library.ts';
+import type { Question } from '../questions/questions.ts';
+import type { QuestionType } from '../questions/types.ts';
+import type { Asking } from './answering.ts';
+import { dress } from './answering.routes.ts';
+import { keptIn, type Said } from './form.ts';
+import {
+  askingPage,
+  languagesOf,
+  pageLanguage,
+  plainPage,
+  remindersPage,
+  spokenLanguage,
+  thanksPage,
+} from './page.ts';
+import { type PlainKind, pageWords } from './page-words.ts';
+
+const library = libraryFor('en').questions;
+const types: QuestionType[] = [1, 2, 3, 4, 5, 6, 7];
+const questionOf = (type: QuestionType, id: number): Question => ({
+  ...(library.find((one) => one.type === type) as (typeof library)[number]),
+  id,
+  retiredAt: null,
+});
+
+const asking = (over: Partial<Asking> = {}): Asking => ({
+  accountId: 1,
+  userId: 1,
+  company: 'Nordwind',
+  firstName: 'Karin',
+  language: 'en',
+  week: '2026-11-16',
+  timezone: 'Europe/Stockholm',
+  thresholds: { figures: 5, spread: 10, comments: 10 },
+  isLive: false,
+  questions: types.map((type, i) => questionOf(type, 101 + i)),
+  answers: new Map(),
+  ...over,
+});
+
+const pageOf = (over: Partial<Asking> = {}, language = 'en', said: ReadonlyMap<number, Said> = new Map()) =>
+  askingPage(dress, asking(over), language, said);
+
+const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+const decoded = (html: string) =>
+  html.replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => entities[name] as string);
+/** The tags and the names of their attributes. */
+const skeleton = (html: string) =>
+  (html.match(/<[a-z/!][^>]*>/gi) ?? []).map((tag) => tag.replaceAll(/="[^"]*"/g, '='));
+const textOf = (html: string) =>
+  decoded(html.replaceAll(/<(style|script)>[\s\S]*?<\/\1>/g, '').replaceAll(/<[^>]*>/g, ' ')).replaceAll(
+    /\s+/g,
+    ' ',
+  );
+
+describe('texts of others', () => {
+  const hostile = fc.oneof(
+    fc.constantFrom(
+      '</title><script>alert(1)</script>',
+      '"><img src=x onerror=alert(1)>',
+      "' autofocus onfocus='alert(1)",
+      '</textarea></form><form action="https://evil.example">',
+      '<!--',
+      ']]>',
+      '&lt;b&gt; &amp;amp; &#60;',
+      '</style><style>*{display:none}',
+      '$& $1 $` ${link}',
+    ),
+    fc.string({ unit: 'binary', maxLength: 40 }),
+    fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', '=', '/', '\n', '`', '-', '!', 'a', ' ') }),
+  );
+  /** The same page with every text of others given by `text`. */
+  const withText = (text: string) => {
+    const questions = types.map((type, i): Question => {
+      const options = type === 5 || type === 6 ? [{ id: `o${text}`, text, translations: { sv: text } }] : [];
+      return {
+        id: i + 1,
+        key: text,
+        type,
+        text,
+        language: 'en',
+        translations: { sv: text },
+        options,
+        retiredAt: null,
+      };
+    });
+    const said = new Map(
+      questions.map(({ id }) => [
+        id,
+        { values: [`o${text}`], comment: `.${text}`, skipped: true, wasKept: true },
+      ]),
+    );
+    const one = asking({ company: text, firstName: text, questions });
+    return [
+      ...['en', 'sv', 'de'].map((language) =>
+        askingPage(dress, one, language, said, new Map([[1, 'wrong']])),
+      ),
+      thanksPage(dress, one, 'en'),
+      remindersPage(dress, one, 'en', { link: text.toWellFormed(), isStopped: true }),
+      plainPage(dress, 'en', 'away', { fields: [[text, text]], id: text }),
+    ];
+  };
+
+  test('are nothing but text, whatever is in them', () => {
+    const plain = withText('x').map(skeleton);
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect(withText(text).map(skeleton)).toEqual(plain);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('stand on the page to the letter', () => {
+    const text = '</b> "R&D" <i>\'1\'';
+    const said = new Map([[107, { values: [], comment: `\n${text}`, skipped: false, wasKept: true }]]);
+    const page = pageOf({ company: text }, 'en', said);
+    expect(decoded(page)).toContain(`>${text}</b>`);
+    // The first line break after <textarea> is not of its text.
+    expect(decoded(page)).toContain(`>\n\n${text}</textarea>`);
+  });
+
+  test('do not turn the direction of the sentence they stand in', () => {
+    const page = pageOf({ firstName: '\u202eKarin\u2069', company: 'نوردويند' });
+    expect(page).not.toContain('\u202e');
+    expect(page).toContain('\u2068نوردويند\u2069 has');
+  });
+});
+
+describe('the size', () => {
+  test('is under 30 KB for six questions of each type, also in a language of three bytes a letter', () => {
+    const long = 'அணியில் எனக்கு என்ன எதிர்பார்க்கப்படுகிறது என்பது தெளிவாக உள்ளதா';
+    for (const type of types) {
+      const questions = [1, 2, 3, 4, 5, 6].map((id): Question => {
+        const question = questionOf(type, 1_000_000 + id);
+        const options = question.options.map((option) => ({
+          ...option,
+          translations: { ta: long.slice(0, 24) },
+        }));
+        return { ...question, translations: { ...question.translations, ta: long }, options };
+      });
+      for (const language of ['en', 'sv', 'de', 'ta']) {
+        const page = pageOf({ questions, company: 'Nordwind Aktiebolag', isLive: true }, language);
+        expect(Buffer.byteLength(page), `type ${type}, ${language}`).toBeLessThan(30_000);
+      }
+    }
+  });
+});
+
+describe('words', () => {
+  /** Every text of the words by its path; functions are called with names and numbers that can be found again. */
+  function textsIn(words: unknown, path = ''): [string, string][] {
+    if (typeof words === 'string') return [[path, words]];
+    if (typeof words === 'function') {
+      return [[path, String((words as (...all: string[]) => string)('7', '8'))], ...oneOf(words, path)];
+    }
+    return Object.entries(words as object).flatMap(([key, value]) => textsIn(value, `${path}/${key}`));
+  }
+  const oneOf = (words: unknown, path: string): [string, string][] => [
+    [`${path} (1)`, String((words as (...all: unknown[]) => string)(1, 1))],
+  ];
+
+  test('each is there in each language, and says the same names and numbers', () => {
+    const english = new Map(textsIn(pageWords.en));
+    expect(english.size).toBeGreaterThan(50);
+    for (const words of [pageWords.sv, pageWords.de]) {
+      const texts = textsIn(words);
+      expect(texts.map(([path]) => path)).toEqual([...english.keys()]);
+      for (const [path, text] of texts) {
+        expect(text.trim(), `${path}`).not.toBe('');
+        expect(text, `${path}`).not.toMatch(/undefined|NaN|\$\{/);
+        const numbersIn = (one = '') => [...one.matchAll(/\d+/g)].map(String).toSorted();
+        expect(numbersIn(text), `${path}`).toEqual(numbersIn(english.get(path)));
+      }
+    }
+  });
+
+  test('are those of the page', () => {
+    expect(textOf(pageOf({}, 'sv'))).toContain('Hej Karin');
+    expect(textOf(pageOf({}, 'sv'))).toContain('till och med söndag 22 november');
+    expect(textOf(pageOf({}, 'de'))).toContain('Bis einschließlich Sonntag, 22. November');
+    expect(textOf(pageOf())).toContain('until the end of Sunday 22 November');
+    expect(textOf(thanksPage(dress, asking(), 'en'))).toContain('Sunday 22 November (Central European Time)');
+    expect(textOf(thanksPage(dress, asking({ timezone: 'Factory' }), 'sv'))).toContain('22 november');
+  });
+});
+
+describe('privacy', () => {
+  const privacyOf = (over: Partial<Asking>) =>
+    textOf(/<section id="privacy"[\s\S]*?<\/section>/.exec(pageOf(over))?.[0] ?? '');
+
+  test('who sees results, from how many answers on, and what nobody is shown, before the first question', () => {
+    const text = privacyOf({});
+    expect(text).toContain('Nobody is shown who answered what');
+    expect(text).toContain('Managers and administrators at Nordwind see group results, from 5 answers on.');
+    expect(text).toContain('Distributions and comments are shown from 10 on.');
+    expect(text).not.toContain('as they stand');
+    const page = pageOf();
+    expect(page.indexOf('id="privacy"')).toBeLessThan(page.indexOf('<form'));
+  });
+
+  test('each threshold where they differ, and one where they do not', () => {
+    expect(privacyOf({ thresholds: { figures: 5, spread: 8, comments: 12 } })).toContain(
+      'Distributions are shown from 8 on, comments from 12.',
+    );
+    expect(privacyOf({ thresholds: { figures: 5, spread: 5, comments: 5 } })).not.toContain('Distributions');
+  });
+
+  test('with a threshold of 1 it says plainly that answers are not anonymous, and why', () => {
+    const text = privacyOf({ thresholds: { figures: 1, spread: 1, comments: 1 } });
+    expect(text).toContain('Your answers are not anonymous');
+    expect(text).toContain('from the first answer on. If you are the only one in your group who answers');
+    expect(text).not.toContain('Nobody');
+  });
+
+  test('where the open week is shown, it says so', () => {
+    expect(privacyOf({ isLive: true })).toContain('also before the week is over');
+  });
+});
+
+describe('languages', () => {
+  const arabic = (question: Question): Question => ({
+    ...question,
+    translations: { ...question.translations, ar: 'سؤال' },
+  });
+
+  test('those of the page itself, and those in which every question is', () => {
+    const { questions } = asking();
+    expect(languagesOf({ questions })).toEqual(['en', 'sv', 'de']);
+    expect(languagesOf({ questions: questions.map(arabic) })).toEqual(['en', 'sv', 'de', 'ar']);
+    expect(
+      languagesOf({ questions: [...questions.slice(1).map(arabic), questions[0] as Question] }),
+    ).not.toContain('ar');
+    expect(languagesOf({ questions: [] })).toEqual(['en', 'sv', 'de']);
+  });
+
+  test('the one asked for, else the person’s, else English', () => {
+    const one = asking({ language: 'sv' });
+    expect(pageLanguage(one, 'de')).toBe('de');
+    expect(pageLanguage(one, 'DE')).toBe('de');
+    for (const wanted of ['fr', undefined, ['de', 'en'], '__proto__', '"><b>']) {
+      expect(pageLanguage(one, wanted)).toBe('sv');
+    }
+    expect(pageLanguage(asking({ language: 'fr' }), undefined)).toBe('en');
+  });
+
+  test('of a page for somebody unknown, as the browser wishes', () => {
+    const spoken: [string | undefined, string][] = [
+      [undefined, 'en'],
+      ['', 'en'],
+      ['sv-SE,sv;q=0.9,en;q=0.8', 'sv'],
+      ['fr,en;q=0.5,de;q=0.7', 'de'],
+      ['de;q=0,sv;q=0.1', 'sv'],
+      ['constructor', 'en'],
+      [';q=;;,,q', 'en'],
+    ];
+    for (const [header, language] of spoken) expect(spokenLanguage(header), `${header}`).toBe(language);
+  });
+
+  test('from right to left the whole page is, and English words in it say that they are English', () => {
+    const page = pageOf({ questions: asking().questions.map(arabic) }, 'ar');
+    expect(page).toContain('<html lang="ar" dir="rtl">');
+    expect(page).toContain('<h1><span lang="en" dir="ltr">Hi Karin</span></h1>');
+    expect(page).toContain('<span id="t101">سؤال</span>');
+  });
+
+  test('a question that is not in the page’s language says in which it is', () => {
+    const question: Question = {
+      ...questionOf(5, 1),
+      text: 'Kaj je novega?',
+      language: 'sl',
+      translations: {},
+      options: [{ id: 'a', text: 'Nič', translations: { sv: 'Inget' } }],
+    };
+    expect(pageOf({ questions: [question] }, 'sv')).toContain('<span id="t1" lang="sl">Kaj je novega?');
+    expect(pageOf({ questions: [question] }, 'sv')).toContain('value="a">Inget</label>');
+    expect(pageOf({ questions: [question] })).toContain('value="a"><span lang="sl">Nič</span></label>');
+  });
+
+  test('nothing in the style is of the left or the right', () => {
+    expect(dress.style).not.toMatch(
+      /(margin|padding|border)-(left|right)|(^|[{;\s])(left|right):|: ?(left|right)\b/m,
+    );
+  });
+});
+
+describe('what is kept', () => {
+  test('stands at its question', () => {
+    const nothing = { value: null, choices: null, comment: null, skipped: false };
+    const [, , , , single, several] = asking().questions as [
+      Question,
+      Question,
+      Question,
+      Question,
+      Question,
+      Question,
+    ];
+    const chosen = several.options.slice(0, 2).map(({ id }) => id);
+    const answers: Asking['answers'] = new Map([
+      [101, { ...nothing, value: 4, comment: 'Because' }],
+      [103, { ...nothing, value: 0 }],
+      [104, { ...nothing, value: 0 }],
+      [105, { ...nothing, choices: [single.options[1]?.id as string] }],
+      [106, { ...nothing, choices: chosen }],
+      [107, { ...nothing, skipped: true }],
+    ]);
+    const page = pageOf({ answers }, 'en', keptIn(asking({ answers })));
+    const checked = [...page.matchAll(/name="(\w+)" value="([^"]*)"[^>]* checked/g)].map(
+      ([, name, value]) => `${name}=${value}`,
+    );
+    expect(checked).toEqual([
+      'q101=4',
+      'q103=0',
+      'q104=no',
+      `q105=${single.options[1]?.id}`,
+      ...chosen.map((id) => `q106=${id}`),
+      's107=1',
+    ]);
+    expect(page).toContain('>\nBecause</textarea>');
+    expect(page).toMatch(/<details open><summary>Add a comment/);
+    expect(textOf(thanksPage(dress, asking({ answers }), 'en'))).toContain('One question is still open.');
+  });
+});
+
+describe('colours', () => {
+  const css = readFileSync(new URL('page.css', import.meta.url), 'utf8');
+  const themes = [0, 1].map(
+    (theme) =>
+      new Map(
+        [...css.matchAll(/--([\w-]+): light-dark\((#\w+), (#\w+)\)/g)].map(([, name, ...pair]) => [
+          name,
+          pair[theme],
+        ]),
+      ),
+  );
+  function luminance(colour: string): number {
+    const hex = colour.length === 4 ? colour.replaceAll(/[^#]/g, '$&$&') : colour;
+    const [r, g, b] = [1, 3, 5].map((at) => {
+      const part = parseInt(hex.slice(at, at + 2), 16) / 255;
+      return part <= 0.040_45 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    }) as [number, number, number];
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  }
+
+  test('keep the contrast of WCAG 2.2 AA in both themes: letters 4.5, edges of what can be used 3', () => {
+    const letters = [
+      'ink page',
+      'ink sheet',
+      'ink wash',
+      'ink warn-wash',
+      'ink bad-wash',
+      'soft page',
+      'soft sheet',
+      'accent sheet',
+      'on accent',
+      'bad sheet',
+      'bad page',
+    ];
+    const edges = ['edge sheet', 'accent wash', 'accent page', 'accent sheet', 'bad sheet'];
+    for (const theme of themes) {
+      expect(theme.size).toBe(12);
+      for (const [pairs, least] of [
+        [letters, 4.5],
+        [edges, 3],
+      ] as const) {
+        for (const pair of pairs) {
+          const [a, b] = pair.split(' ').map((name) => luminance(theme.get(name) as string)) as [
+            number,
+            number,
+          ];
+          expect((Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), `${pair}`).toBeGreaterThanOrEqual(least);
+        }
+      }
+    }
+  });
+});
+
+describe('plain pages', () => {
+  test('say the same whoever asks, in three languages', () => {
+    const kinds: PlainKind[] = ['dead', 'foreign', 'away', 'tooLarge', 'defect'];
+    const pages = kinds.flatMap((kind) =>
+      (['en', 'sv', 'de'] as const).map((one) => plainPage(dress, one, kind)),
+    );
+    expect(new Set(pages).size).toBe(15);
+    for (const page of pages) expect(page).not.toMatch(/<script>|<form/);
+  });
+});

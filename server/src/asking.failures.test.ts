@@ -1,0 +1,125 @@
+// What becomes of answers and messages when processes die: what was acknowledged is kept, and nobody is written to twice.
+import { dayIn } from '@soundings/contract/weeks.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createAccount } from './accounts/accounts.ts';
+import { openLink } from './answers/answering.ts';
+import { inTransaction, type Pool } from './db/db.ts';
+import { createUser } from './people/people.ts';
+import { weekdayOf } from './rounds/moments.ts';
+import { askPeople, planAsking } from './testing/asking.ts';
+import {
+  connectionsTo,
+  databaseOf,
+  isReady,
+  newDataDir,
+  type Service,
+  started,
+} from './testing/processes.ts';
+import { openSmtp } from './testing/smtp.ts';
+import { until } from './testing/until.ts';
+
+const today = () => dayIn('UTC', Date.now());
+/** At once, whatever the day and hour. */
+const atOnce = () => ({
+  weekday: weekdayOf(today()),
+  hour: 0,
+  anyHour: true,
+  fromDay: today(),
+  reminderDays: null,
+  reminderHour: null,
+});
+
+async function newAccount(pool: Pool): Promise<number> {
+  return inTransaction(pool, async (tx) => {
+    const { id } = await createAccount(tx, { name: 'Test' });
+    await createUser(tx, id, { firstName: 'Ada', lastName: 'Admin', role: 'Administrator' });
+    return id;
+  });
+}
+
+describe('while people answer', () => {
+  test.each([
+    ['the service', async ({ child }: Service) => void child.kill('SIGKILL')],
+    [
+      'PostgreSQL',
+      async ({ dataDir }: Service) => void process.kill((await databaseOf(dataDir))!.pid, 'SIGKILL'),
+    ],
+  ])('%s is killed: every answer that was acknowledged is there', async (who, kill) => {
+    const first = await started(await newDataDir());
+    const before = await connectionsTo(first);
+    const accountId = await newAccount(before);
+    const { links, questionIds } = await askPeople(before, accountId, {
+      count: 120,
+      now: Date.now(),
+      ...atOnce(),
+    });
+    const question = questionIds.get('workload-amount') as number;
+    const acknowledged = new Map<string, number>();
+    const state = { isOver: false };
+    const answerOn = async (own: string[]) => {
+      for (let i = 0; !state.isOver; i++) {
+        const [link, value] = [own[i % own.length] as string, 1 + (i % 5)];
+        // oxlint-disable no-await-in-loop -- one after another
+        const answer = await fetch(`${first.address}/a/${link}/answers`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ question, value }),
+        }).catch(() => undefined);
+        // oxlint-enable no-await-in-loop
+        if (answer?.status !== 204) {
+          // Nobody knows whether it was kept: what was said before may be gone with it.
+          acknowledged.delete(link);
+          return;
+        }
+        acknowledged.set(link, value);
+      }
+    };
+    // Each person on one connection: an answer is not overtaken by the next.
+    const answering = Array.from({ length: 20 }, (_, i) =>
+      answerOn(links.filter((_link, j) => j % 20 === i)),
+    );
+    await until(async () => acknowledged.size >= 80);
+    await kill(first);
+    state.isOver = who !== 'the service';
+    await Promise.all(answering);
+    expect(acknowledged.size).toBeGreaterThan(50);
+    const second = who === 'the service' ? await started(first.dataDir) : first;
+    await until(() => isReady(second));
+    const pool = await connectionsTo(second);
+    for (const [link, value] of acknowledged) {
+      // oxlint-disable-next-line no-await-in-loop -- few
+      expect((await openLink(pool, link))?.answers.get(question)?.value).toBe(value);
+    }
+  });
+});
+
+test('a service that is killed while it writes to people writes to nobody twice, and to all but a few', async () => {
+  const smtp = await openSmtp();
+  onTestFinished(() => smtp.close());
+  const settings = { SMTP_URL: smtp.url, MAIL_FROM: 'asking@example.com' };
+  const first = await started(await newDataDir(), settings);
+  const before = await connectionsTo(first);
+  const accountId = await newAccount(before);
+  await planAsking(before, accountId, { count: 250, ...atOnce() });
+  await before`select graphile_worker.add_job('open rounds')`;
+  await until(async () => (await before`select 1 from messages limit 1`).length > 0);
+  await before`select graphile_worker.add_job('send messages')`;
+  await until(async () => smtp.mails.length >= 60);
+  first.child.kill('SIGKILL');
+  await first.exited;
+  const second = await started(first.dataDir, settings);
+  const pool = await connectionsTo(second);
+  // What it had taken is free after some minutes: they have passed.
+  await pool`update messages set due_at = now() where state = 'waiting'`;
+  await pool`select graphile_worker.add_job('send messages')`;
+  await until(async () => (await pool`select 1 from messages where state = 'waiting'`).length === 0);
+  await pool`update messages set begun_at = now() - interval '1 hour' where state = 'sending'`;
+  await pool`select graphile_worker.add_job('send messages')`;
+  await until(async () => (await pool`select 1 from messages where state = 'sending'`).length === 0);
+  const to = smtp.mails.flatMap((mail) => mail.to);
+  expect(new Set(to).size).toBe(to.length);
+  const [unknown] = await pool<{ count: number }[]>`
+    select count(*)::integer as count from messages where state = 'unknown'`;
+  expect(to.length + (unknown?.count ?? 0)).toBeGreaterThanOrEqual(250);
+  expect(unknown?.count).toBeLessThanOrEqual(8);
+});

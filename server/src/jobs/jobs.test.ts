@@ -1,0 +1,56 @@
+// What a process that is gone had begun is taken over, while others live on.
+import { Pool } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openLog } from '../base/log.ts';
+import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
+import { until } from '../testing/until.ts';
+import { freeLostJobs, insertWorker } from './jobs.sql.ts';
+import { startJobs } from './jobs.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  pool = new Pool({ connectionString: database.url, max: 2 });
+});
+afterAll(async () => {
+  await pool.end();
+  await database.close();
+});
+
+test('a job of a killed process is freed although others are there; theirs are not', async () => {
+  let [begun, release] = [0, () => {}];
+  const hold = new Promise<void>((resolve) => (release = resolve));
+  const work = {
+    recurring: [],
+    tasks: {
+      hold: async () => {
+        begun++;
+        await hold;
+      },
+    },
+  };
+  const jobs = await startJobs(database.url, work, openLog('error'));
+  await pool.query("select graphile_worker.add_job('hold'), graphile_worker.add_job('unknown to us')");
+  await until(async () => begun === 1);
+  // What a process has begun that is killed: a worker of a name whose connections are no more.
+  await insertWorker(pool, 'worker-of-the-dead', 'soundings jobs dead');
+  await pool.query(
+    `update graphile_worker._private_jobs set locked_by = 'worker-of-the-dead', locked_at = now() where locked_by is null`,
+  );
+  const held = async () => {
+    const { rows } = await pool.query<{ by: string | null }>(
+      'select locked_by as by from graphile_worker._private_jobs order by 1',
+    );
+    return rows.map(({ by }) => by);
+  };
+  expect(await held()).toContain('worker-of-the-dead');
+  await freeLostJobs(pool);
+  const after = await held();
+  expect(after).not.toContain('worker-of-the-dead');
+  expect(after.filter((by) => by !== null)).toHaveLength(1);
+  const { rows } = await pool.query<{ worker: string }>('select worker from job_workers');
+  expect(rows.map(({ worker }) => worker)).not.toContain('worker-of-the-dead');
+  release();
+  await jobs.stop();
+});

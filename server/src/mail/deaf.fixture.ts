@@ -1,0 +1,50 @@
+// A mail server for tests that takes mails whole, and of some of them never says so.
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+
+export type DeafSmtp = {
+  url: string;
+  /** To whom each mail went that came whole, in order. */
+  got: string[];
+  close(): Promise<void>;
+};
+
+/** What it does after a mail to an address: says that it took it, hangs up without a word, or falls silent. */
+export type Manners = (to: string) => 'takes' | 'hangs up' | 'silent';
+
+export async function openDeafSmtp(manners: Manners): Promise<DeafSmtp> {
+  const got: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}));
+    let [heard, to, isMail] = ['', '', false];
+    const hear = (line: string) => {
+      if (isMail && line !== '.') return;
+      if (isMail) {
+        isMail = false;
+        got.push(to);
+        const manner = manners(to);
+        if (manner === 'takes') socket.write('250 taken\r\n');
+        else if (manner === 'hangs up') socket.destroy();
+        return;
+      }
+      to = /^RCPT TO:<(.*)>/.exec(line)?.[1] ?? to;
+      isMail = line === 'DATA';
+      socket.write(isMail ? '354 go on\r\n' : '250 fine\r\n');
+    };
+    socket.on('data', (chunk: Buffer) => {
+      const lines = (heard + chunk.toString('latin1')).split('\r\n');
+      heard = lines.pop() as string;
+      for (const line of lines) hear(line);
+    });
+    socket.write('220 hello\r\n');
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    got,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => void server.close(resolve));
+    },
+  };
+}

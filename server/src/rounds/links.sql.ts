@@ -1,0 +1,61 @@
+// SQL of personal links. Writers: links.ts; closing deletes them (results/publish.sql.ts).
+import type { Week } from '@soundings/contract/weeks.ts';
+import type { AccountId, Db, Transaction } from '../db/db.ts';
+
+/** Keeps the digests of links, each for a participant who is there. */
+export async function insertLinks(
+  db: Db,
+  links: { accountId: AccountId; userId: number; week: Week; hash: Buffer }[],
+): Promise<void> {
+  const rows = links.map(({ hash, ...one }) => ({ ...one, hash: hash.toString('hex') }));
+  await db`
+    insert into links (hash, account_id, user_id, week)
+    select decode(n.hash, 'hex'), n."accountId", n."userId", n.week
+    from   jsonb_to_recordset(${db.json(rows)}) as n(hash text, "accountId" integer, "userId" integer, week date)
+    join   participants p on p.account_id = n."accountId" and p.user_id = n."userId" and p.week = n.week`;
+}
+
+/** From now on none of the week opens anything. */
+export async function deleteLinks(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
+  await tx`delete from links where account_id = ${accountId} and week = ${week}`;
+}
+
+/** Who is asked and active, in a week that is open or in the last of those. */
+export async function selectLinked(
+  db: Db,
+  accountId: AccountId,
+  week: Week | undefined,
+): Promise<
+  {
+    week: Week;
+    userId: number;
+    externalId: string | null;
+    firstName: string;
+    lastName: string;
+    email: string | null;
+    phone: string | null;
+    language: string;
+  }[]
+> {
+  return db`
+    select p.week                           as "week",
+           u.user_id                        as "userId",
+           u.external_id                    as "externalId",
+           u.first_name                     as "firstName",
+           u.last_name                      as "lastName",
+           u.email                          as "email",
+           u.phone                          as "phone",
+           coalesce(u.language, a.language) as "language"
+    from   participants p
+    join   users u on u.account_id = p.account_id and u.user_id = p.user_id
+    join   accounts a on a.account_id = p.account_id
+    where  p.account_id = ${accountId} and u.active
+      and  p.week = (select max(w.week)
+                     from   weeks w
+                     where  w.account_id = ${accountId} and w.closed_at is null
+                       and  (${week ?? null}::date is null or w.week = ${week ?? null}::date)
+                       and  exists (select 1
+                                    from   participants q
+                                    where  q.account_id = ${accountId} and q.week = w.week))
+    order  by u.user_id`;
+}

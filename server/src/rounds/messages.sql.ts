@@ -1,0 +1,264 @@
+// SQL of messages to the people asked, of all accounts. Writers: messages.ts, opening.ts; closing deletes them.
+import type { Week } from '@soundings/contract/weeks.ts';
+import type { AccountId, Db } from '../db/db.ts';
+
+/** Which message: it is sent once. */
+export type MessageKey = {
+  accountId: AccountId;
+  userId: number;
+  week: Week;
+  scheduleId: number;
+  kind: 'invitation' | 'reminder';
+};
+
+export type DueMessage = MessageKey & {
+  attempts: number;
+  anyHour: boolean;
+  /** The person's, and the account's. */
+  timezone: string;
+  accountTimezone: string;
+  language: string;
+  company: string;
+  firstName: string;
+  email: string | null;
+  active: boolean;
+  /** From so many answers on results are shown. */
+  threshold: number;
+  /** Of the week, and how the person is called with it (rounds.ts). Null: the week has closed. */
+  respondentKey: Buffer | null;
+  person: string;
+  /** For a reminder: the person has answered since being asked, wants none, or has had one in the week. */
+  isSuperfluous: boolean;
+};
+
+/**
+ * Takes messages that are due, so that no other process does for five minutes: by then they are sent, or another takes
+ * them over. `now`: ms since 1970.
+ */
+export async function takeDue(db: Db, now: number, count: number): Promise<DueMessage[]> {
+  return db<DueMessage[]>`
+    with due as (select account_id, user_id, week, schedule_id, kind
+                 from   messages
+                 where  state = 'waiting' and due_at <= to_timestamp(${now / 1000}::double precision)
+                 order  by due_at
+                 limit  ${count}
+                 for    update skip locked),
+         taken as (update messages m
+                   set    due_at = to_timestamp(${now / 1000 + 300}::double precision)
+                   from   due
+                   where  m.account_id = due.account_id and m.user_id = due.user_id and m.week = due.week
+                     and  m.schedule_id = due.schedule_id and m.kind = due.kind
+                   returning m.*)
+    select t.account_id                                as "accountId",
+           t.user_id                                   as "userId",
+           t.week                                      as "week",
+           t.schedule_id                               as "scheduleId",
+           t.kind                                      as "kind",
+           t.attempts                                  as "attempts",
+           t.any_hour                                  as "anyHour",
+           coalesce(u.timezone, a.timezone)            as "timezone",
+           a.timezone                                  as "accountTimezone",
+           coalesce(u.language, a.language)            as "language",
+           a.name                                      as "company",
+           u.first_name                                as "firstName",
+           u.email                                     as "email",
+           u.active                                    as "active",
+           w.threshold                                 as "threshold",
+           w.respondent_key                            as "respondentKey",
+           coalesce(u.external_id, 'user:' || u.user_id) as "person",
+           ${isSuperfluous(db, db`t`)}                 as "isSuperfluous"
+    from   taken t
+    join   users u on u.account_id = t.account_id and u.user_id = t.user_id
+    join   accounts a on a.account_id = t.account_id
+    join   weeks w on w.account_id = t.account_id and w.week = t.week
+    order  by t.account_id, t.user_id`;
+}
+
+/** A reminder to one who has answered since being asked, wants none, or has had one in the week. */
+const isSuperfluous = (db: Db, m: ReturnType<Db>) => db`
+  (${m}.kind = 'reminder'
+   and (exists (select 1 from participants p
+                where  p.account_id = ${m}.account_id and p.user_id = ${m}.user_id and p.week = ${m}.week
+                  and  p.has_answered)
+        or exists (select 1 from reminder_stops r
+                   where  r.account_id = ${m}.account_id and r.user_id = ${m}.user_id)
+        or exists (select 1 from messages o
+                   where  o.account_id = ${m}.account_id and o.user_id = ${m}.user_id and o.week = ${m}.week
+                     and  o.kind = 'reminder' and o.state in ('sending', 'sent', 'unknown'))))`;
+
+/** Whether any message is due. */
+export async function isAnyDue(db: Db, now: number): Promise<boolean> {
+  const rows = await db`
+    select account_id
+    from   messages
+    where  state = 'waiting' and due_at <= to_timestamp(${now / 1000}::double precision)
+    limit  1`;
+  return rows.length > 0;
+}
+
+/** How many questions each of these is asked in a week, in their order. */
+export async function selectQuestionCounts(
+  db: Db,
+  people: { accountId: AccountId; week: Week; respondent: number }[],
+): Promise<number[]> {
+  const rows = await db<{ count: number }[]>`
+    select (select count(distinct question_id)::integer
+            from   assignments s
+            join   rounds r on r.account_id = s.account_id and r.round_id = s.round_id
+            cross  join unnest(r.question_ids) as question_id
+            where  s.account_id = n."accountId" and s.week = n.week and s.respondent = n.respondent) as "count"
+    from   rows from (jsonb_to_recordset(${db.json(people)}) as ("accountId" integer, week date, respondent bigint))
+           with ordinality as n("accountId", week, respondent, place)
+    order  by n.place`;
+  return rows.map(({ count }) => count);
+}
+
+/** Notes that a message is given to the mail server now. False when it is no longer to be sent, or was given before. */
+export async function beginSending(db: Db, key: MessageKey): Promise<boolean> {
+  const rows = await db`
+    update messages m
+    set    state = 'sending', attempts = attempts + 1, begun_at = now()
+    where  m.account_id = ${key.accountId} and ${isKey(db, key)} and m.state = 'waiting'
+      and  not ${isSuperfluous(db, db`m`)}
+      and  exists (select 1 from users u
+                   where  u.account_id = m.account_id and u.user_id = m.user_id and u.active)
+      and  exists (select 1 from weeks w
+                   where  w.account_id = m.account_id and w.week = m.week and w.closed_at is null)
+    returning 1`;
+  return rows.length > 0;
+}
+
+/** Notes that the mail server took a message: it does not refuse the person's mail. */
+export async function noteSent(db: Db, key: MessageKey): Promise<void> {
+  await db`
+    with sent as (update messages m
+                  set    state = 'sent'
+                  where  m.account_id = ${key.accountId} and ${isKey(db, key)})
+    delete from mail_refusals where account_id = ${key.accountId} and user_id = ${key.userId}`;
+}
+
+/** Notes that the mail server refused a message, and why. */
+export async function noteRefused(
+  db: Db,
+  key: MessageKey,
+  { address, reason }: { address: string; reason: string },
+): Promise<void> {
+  await db`
+    with refused as (update messages m
+                     set    state = 'refused'
+                     where  m.account_id = ${key.accountId} and ${isKey(db, key)})
+    insert into mail_refusals (account_id, user_id, address, reason)
+    select account_id, user_id, ${address}, ${reason}
+    from   users
+    where  account_id = ${key.accountId} and user_id = ${key.userId}
+    on conflict (account_id, user_id) do update
+    set    at = now(), address = excluded.address, reason = excluded.reason`;
+}
+
+/** Notes that nobody can know whether a message was sent. */
+export async function noteUnknown(db: Db, key: MessageKey): Promise<void> {
+  await db`
+    update messages m set state = 'unknown' where m.account_id = ${key.accountId} and ${isKey(db, key)}`;
+}
+
+/** Which message it is of an account. */
+const isKey = (db: Db, { userId, week, scheduleId, kind }: MessageKey) => db`
+  m.user_id = ${userId} and m.week = ${week} and m.schedule_id = ${scheduleId} and m.kind = ${kind}`;
+
+/**
+ * Puts messages off, each to a time in ms: those that are still as the caller knows them, waiting or given by the caller to
+ * the mail server. What another process has begun meanwhile is left to it.
+ */
+export async function putOff(
+  db: Db,
+  state: 'waiting' | 'sending',
+  messages: (MessageKey & { until: number })[],
+): Promise<void> {
+  if (messages.length === 0) return;
+  const rows = messages.map(({ until, ...message }) => ({ ...keyOf(message), until: until / 1000 }));
+  await db`
+    update messages m
+    set    state = 'waiting', due_at = to_timestamp(n.until)
+    from   jsonb_to_recordset(${db.json(rows)})
+             as n("accountId" integer, "userId" integer, week date, "scheduleId" integer, kind text,
+                  until double precision)
+    where  m.account_id = n."accountId" and m.user_id = n."userId" and m.week = n.week
+      and  m.schedule_id = n."scheduleId" and m.kind = n.kind and m.state = ${state}`;
+}
+
+/** Those that wait are not to be sent at all. */
+export async function deleteMessages(db: Db, messages: MessageKey[]): Promise<void> {
+  if (messages.length === 0) return;
+  await db`
+    delete from messages m
+    using  jsonb_to_recordset(${db.json(messages.map(keyOf))})
+             as n("accountId" integer, "userId" integer, week date, "scheduleId" integer, kind text)
+    where  m.account_id = n."accountId" and m.user_id = n."userId" and m.week = n.week
+      and  m.schedule_id = n."scheduleId" and m.kind = n.kind and m.state = 'waiting'`;
+}
+
+const keyOf = ({ accountId, userId, week, scheduleId, kind }: MessageKey): MessageKey => ({
+  accountId,
+  userId,
+  week,
+  scheduleId,
+  kind,
+});
+
+/** Those that a process gave to the mail server and did not live to hear of: of all accounts. Returns how many. */
+export async function settleLost(db: Db): Promise<number> {
+  const rows = await db`
+    update messages set state = 'unknown'
+    where  state = 'sending' and begun_at < now() - interval '15 minutes'
+    returning account_id`;
+  return rows.length;
+}
+
+/** The weeks that run, and how many people are asked in each, of whom so many have answered since being asked last. */
+export async function selectRunningWeeks(
+  db: Db,
+  accountId: AccountId,
+): Promise<{ week: Week; asked: number; answered: number }[]> {
+  return db`
+    select week                                           as "week",
+           count(*)::integer                              as "asked",
+           (count(*) filter (where has_answered))::integer as "answered"
+    from   participants
+    where  account_id = ${accountId}
+    group  by week
+    order  by week`;
+}
+
+/** How many messages of an account are in which state, by week. */
+export async function selectMessageCounts(
+  db: Db,
+  accountId: AccountId,
+): Promise<{ week: Week; kind: string; state: string; count: number }[]> {
+  return db`
+    select week as "week", kind as "kind", state as "state", count(*)::integer as "count"
+    from   messages
+    where  account_id = ${accountId}
+    group  by week, kind, state
+    order  by week, kind, state`;
+}
+
+/** Whose mail was refused last, and why. */
+export async function selectRefusals(
+  db: Db,
+  accountId: AccountId,
+): Promise<{ userId: number; at: Date; address: string; reason: string }[]> {
+  return db`
+    select user_id as "userId", at as "at", address as "address", reason as "reason"
+    from   mail_refusals
+    where  account_id = ${accountId}
+    order  by user_id`;
+}
+
+/** How many messages of all accounts are due. */
+export async function countDue(db: Db, now: number): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(account_id)::integer as count
+    from   messages
+    where  state = 'waiting' and due_at <= to_timestamp(${now / 1000}::double precision)`;
+  return row!.count;
+}

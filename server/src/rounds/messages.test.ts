@@ -1,0 +1,424 @@
+// Messages to the people asked: each is sent once and at a fit hour, whatever stops, fails or runs twice.
+import { Writable } from 'node:stream';
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createAccount } from '../accounts/accounts.ts';
+import { giveAnswers, openLink, stopReminders } from '../answers/answering.ts';
+import type { Log } from '../base/log.ts';
+import { inTransaction, openPool, type Pool } from '../db/db.ts';
+import { type Manners, openDeafSmtp } from '../mail/deaf.fixture.ts';
+import { openMailer } from '../mail/mail.ts';
+import { closeWeekNow } from '../results/publish.ts';
+import { askPeople, mondays, noon, planAsking } from '../testing/asking.ts';
+import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
+import { openSmtp, type SmtpWishes } from '../testing/smtp.ts';
+import { mailRefusalsOf, messageCountsOf, openSender } from './messages.ts';
+import { openDueRounds } from './opening.ts';
+import { createSchedule } from './schedules.ts';
+
+const publicUrl = 'https://soundings.example';
+const minute = 60_000;
+/** Friday at 9, when those who have not answered are reminded; all were asked at noon on Wednesday. */
+const friday = Date.parse('2026-11-20T09:00:00Z');
+const reminded = { reminderDays: 4, reminderHour: 9 };
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+/** A new account, and no message of any other: a sender sends what is due of all accounts. */
+async function opened() {
+  const { pool, url } = database;
+  await pool`delete from messages`;
+  const { id } = await inTransaction(pool, (tx) => createAccount(tx, { name: 'Nordwind', timezone: 'UTC' }));
+  return { pool, url, accountId: id };
+}
+
+/** The same with people who are asked as of noon, but not written to yet. */
+async function asked(wishes: Parameters<typeof askPeople>[2] = {}) {
+  const { pool, url, accountId } = await opened();
+  return { url, pool, ...(await askPeople(pool, accountId, wishes)) };
+}
+
+async function served(wishes: SmtpWishes = {}) {
+  const smtp = await openSmtp(wishes);
+  onTestFinished(() => smtp.close());
+  return smtp;
+}
+
+async function deaf(manners: Manners) {
+  const smtp = await openDeafSmtp(manners);
+  onTestFinished(() => smtp.close());
+  return smtp;
+}
+
+type Line = { level: number; msg: string } & Record<string, unknown>;
+
+/** A sender, and what it logs. Without an address it has no mail server. */
+function senderOf(pool: Pool, smtpUrl: string | undefined, answer = 10_000) {
+  const lines: Line[] = [];
+  const write = (chunk: Buffer, _: string, done: () => void) => {
+    lines.push(JSON.parse(String(chunk)) as Line);
+    done();
+  };
+  const log = pino({ level: 'info' }, new Writable({ write })) as Log;
+  const mailer =
+    smtpUrl === undefined ? undefined : openMailer(smtpUrl, 'hr@example.com', { connect: 2000, answer });
+  onTestFinished(() => mailer?.close());
+  return { send: openSender(pool, mailer, publicUrl, log), lines };
+}
+
+const countsOf = async (pool: Pool, accountId: number) =>
+  Object.fromEntries(
+    (await messageCountsOf(pool, accountId)).map(({ kind, state, count }) => [`${kind} ${state}`, count]),
+  );
+const namesOf = (to: Iterable<string | string[]>) =>
+  [...to]
+    .flat()
+    .map((address) => address.split('@')[0] as string)
+    .toSorted();
+const duesOf = async (pool: Pool) => {
+  const rows = await pool<{ name: string; due: number; attempts: number }[]>`
+    select split_part(email, '@', 1) as name, (extract(epoch from due_at) * 1000)::float8 as due, attempts
+    from   messages join users using (account_id, user_id) where state = 'waiting' order by 1`;
+  return new Map(rows.map(({ name, due, attempts }) => [name, { due, attempts }]));
+};
+
+describe('a message is sent once', () => {
+  test('by two processes that send at the same time, each with a link that opens what it names', async () => {
+    const { pool, url, accountId } = await asked({ count: 300, language: 'sv', ...reminded });
+    const [smtp, other] = [await served(), openPool(url, 5)];
+    onTestFinished(() => other.end());
+    const senders = [senderOf(pool, smtp.url), senderOf(other, smtp.url)];
+    await Promise.all(senders.map(({ send }) => send(noon)));
+    await Promise.all(senders.map(({ send }) => send(noon + 10 * minute)));
+    expect(new Set(namesOf(smtp.mails.map(({ to }) => to))).size).toBe(300);
+    expect(smtp.mails).toHaveLength(300);
+    expect(await countsOf(pool, accountId)).toEqual({ 'invitation sent': 300, 'reminder waiting': 300 });
+    const { text, to, headers } = smtp.mails[17]!;
+    expect(headers['subject']).toBe('2 frågor från Nordwind, ungefär en minut');
+    expect(headers).not.toHaveProperty('list-unsubscribe');
+    const link = text
+      .split('\n')
+      .find((line) => line.startsWith(publicUrl))!
+      .split('/')
+      .at(-1)!;
+    const page = await openLink(pool, link);
+    expect(page?.firstName.toLowerCase()).toBe(namesOf(to)[0]);
+    expect(page?.questions).toHaveLength(2);
+  });
+
+  test('where a process stops before the mail server has answered: nobody can know, so none is sent again', async () => {
+    const { pool, url, accountId } = await asked({ count: 3, reminderDays: null, reminderHour: null });
+    const smtp = await deaf((to) => (to.startsWith('p2') ? 'silent' : 'takes'));
+    const stopped = senderOf(pool, smtp.url);
+    const run = stopped.send(noon);
+    await expect.poll(() => smtp.got.length).toBe(3);
+    const next = openPool(url, 2);
+    onTestFinished(() => next.end());
+    const { send, lines } = senderOf(next, smtp.url);
+    await send(noon + 10 * minute);
+    await expect
+      .poll(() => countsOf(pool, accountId))
+      .toEqual({ 'invitation sending': 1, 'invitation sent': 2 });
+    await pool`update messages set begun_at = now() - interval '1 hour' where account_id = ${accountId}`;
+    await send(noon + 20 * minute);
+    expect(await countsOf(pool, accountId)).toEqual({ 'invitation sent': 2, 'invitation unknown': 1 });
+    expect(lines.map(({ msg }) => msg)).toEqual(['Of messages nobody can know whether they were sent']);
+    await smtp.close();
+    await run;
+    await send(noon + 2 * 60 * minute);
+    expect(namesOf(smtp.got)).toEqual(['p1', 'p2', 'p3']);
+    expect((await duesOf(pool)).size).toBe(0);
+  });
+
+  test('where the server takes it and hangs up; with the others it is tried one at a time', async () => {
+    const { pool, accountId } = await asked({ count: 8, reminderDays: null, reminderHour: null });
+    let manner: ReturnType<Manners> = 'hangs up';
+    const smtp = await deaf(() => manner);
+    const { send } = senderOf(pool, smtp.url);
+    await send(noon);
+    expect(await countsOf(pool, accountId)).toEqual({ 'invitation unknown': 4, 'invitation waiting': 4 });
+    await send(noon + 2 * minute);
+    expect(await countsOf(pool, accountId)).toEqual({ 'invitation unknown': 5, 'invitation waiting': 3 });
+    manner = 'takes';
+    await send(noon + 4 * minute);
+    expect(await countsOf(pool, accountId)).toEqual({ 'invitation unknown': 5, 'invitation sent': 3 });
+    expect(new Set(smtp.got).size).toBe(8);
+    expect(smtp.got).toHaveLength(8);
+  });
+
+  test('where the database is lost when the server has taken it', async () => {
+    const { pool, accountId } = await asked({ count: 2, reminderDays: null, reminderHour: null });
+    const drop = 'drop trigger if exists lost on messages';
+    onTestFinished(async () => void (await pool.unsafe(drop)));
+    await pool.unsafe(`create function lose() returns trigger language plpgsql as $$ begin raise 'lost'; end $$;
+      create trigger lost before update on messages for each row when (new.state = 'sent') execute function lose()`);
+    const smtp = await served();
+    const { send } = senderOf(pool, smtp.url);
+    await expect(send(noon)).rejects.toThrow('lost');
+    await pool.unsafe(drop);
+    await send(noon + 60 * minute);
+    expect(await countsOf(pool, accountId)).toEqual({ 'invitation sending': 2 });
+    expect(namesOf(smtp.mails.map(({ to }) => to))).toEqual(['p1', 'p2']);
+  });
+
+  test('where a slow process holds it, and another has sent it meanwhile', async () => {
+    const { pool, url } = await asked({ count: 6, reminderDays: null, reminderHour: null });
+    const [bad, good] = [await deaf(() => 'silent'), await served()];
+    const other = openPool(url, 2);
+    onTestFinished(() => other.end());
+    const slow = senderOf(pool, bad.url).send(noon);
+    await expect.poll(() => bad.got.length).toBe(4);
+    const { send } = senderOf(other, good.url);
+    await send(noon + 6 * minute);
+    await bad.close();
+    await slow;
+    await send(noon + 60 * minute);
+    expect(namesOf([...bad.got, ...good.mails.flatMap(({ to }) => to)])).toEqual([
+      'p1',
+      'p2',
+      'p3',
+      'p4',
+      'p5',
+      'p6',
+    ]);
+  });
+
+  test('to somebody whom two schedules ask at the same time: one mail, that speaks of all questions', async () => {
+    const { pool, accountId } = await opened();
+    const { groupId, questionIds } = await planAsking(pool, accountId, { count: 3 });
+    const more = ['workload-rested', ...questionIds.keys()].slice(0, 4).map((key) => questionIds.get(key)!);
+    const second = mondays({ groupIds: [groupId], questionIds: [...new Set(more)] });
+    await inTransaction(pool, (tx) => createSchedule(tx, accountId, second));
+    expect(await openDueRounds(pool, noon)).toHaveLength(2);
+    const smtp = await served();
+    await senderOf(pool, smtp.url).send(noon);
+    expect(namesOf(smtp.mails.map(({ to }) => to))).toEqual(['p1', 'p2', 'p3']);
+    const page = await openLink(pool, /\/a\/(\w+)/.exec(smtp.mails[0]!.text)![1] as string);
+    expect(page!.questions.length).toBeGreaterThan(2);
+    expect(smtp.mails[0]!.headers['subject']).toContain(`${page!.questions.length} questions`);
+  });
+});
+
+describe('a mail server', () => {
+  test('that is down is asked again after growing waits, and gets all of them once when it is back', async () => {
+    const { pool, accountId } = await asked({ count: 6, reminderDays: null, reminderHour: null });
+    const first = await openSmtp();
+    await first.close();
+    const { send, lines } = senderOf(pool, first.url);
+    await send(noon);
+    const tried = (await duesOf(pool)).values().reduce((sum, { attempts }) => sum + attempts, 0);
+    expect(tried).toBe(4);
+    const waits: number[] = [];
+    for (let now = noon + 2 * minute; waits.length < 7;) {
+      // Of all of them only the first is due: one that is tried first.
+      // oxlint-disable-next-line no-await-in-loop -- one run after another
+      await pool`update messages m set due_at = to_timestamp(${now / 1000 + (24 * 60 * minute) / 1000}::float8) from users u
+                 where u.account_id = m.account_id and u.user_id = m.user_id and u.email <> 'p1@example.org'`;
+      // oxlint-disable-next-line no-await-in-loop -- the same
+      await send(now);
+      // oxlint-disable-next-line no-await-in-loop -- the same
+      const { due } = (await duesOf(pool)).get('p1')!;
+      waits.push(Math.round((due - now) / minute));
+      now = due;
+    }
+    expect(waits).toEqual([2, 4, 8, 16, 32, 60, 60]);
+    expect(lines.every(({ msg }) => msg.includes('tried again'))).toBe(true);
+    const second = await served({ port: first.port });
+    await send(friday + 20 * minute);
+    await send(friday + 80 * minute);
+    expect(namesOf(second.mails.map(({ to }) => to))).toEqual(['p1', 'p2', 'p3', 'p4', 'p5', 'p6']);
+    expect(await countsOf(pool, accountId)).toEqual({ 'invitation sent': 6 });
+  });
+
+  test('that refuses one keeps no other waiting; who and why is kept until a mail is taken, and names nobody else', async () => {
+    const { pool, accountId, userIds } = await asked({ count: 6, ...reminded });
+    let isStrict = true;
+    const smtp = await served({
+      refuseRecipient: (to) =>
+        isStrict && to.startsWith('p2')
+          ? `550 5.1.1 <${to}> is now boss@example.org, ask it@example.net`
+          : undefined,
+    });
+    const { send, lines } = senderOf(pool, smtp.url);
+    await send(noon);
+    expect(smtp.mails).toHaveLength(5);
+    const [refusal, ...others] = await mailRefusalsOf(pool, accountId);
+    expect(others).toEqual([]);
+    expect(refusal).toMatchObject({ userId: userIds[1], address: 'p2@example.org', reason: /550 5\.1\.1/ });
+    expect(refusal!.reason + JSON.stringify(lines)).not.toMatch(/@|boss|\/a\//);
+    await send(noon + 10 * minute);
+    expect(smtp.mails).toHaveLength(5);
+    isStrict = false;
+    await send(friday);
+    expect(smtp.mails).toHaveLength(11);
+    expect(await mailRefusalsOf(pool, accountId)).toEqual([]);
+  });
+
+  test('that defers all is left alone after a batch; one that defers a single mail gets all others', async () => {
+    const { pool } = await asked({ count: 110, reminderDays: null, reminderHour: null });
+    let [tries, deferred] = [0, /./];
+    const smtp = await served({
+      refuseRecipient: (to) => {
+        tries++;
+        return deferred.test(to) ? '451 4.7.1 later' : undefined;
+      },
+    });
+    const { send } = senderOf(pool, smtp.url);
+    await send(noon);
+    expect(tries).toBe(100);
+    deferred = /^p7@/;
+    await send(noon + 5 * minute);
+    expect(smtp.mails).toHaveLength(109);
+    deferred = /^$/;
+    await send(noon + 6 * minute);
+    expect(smtp.mails).toHaveLength(109);
+    await send(noon + 8 * minute);
+    expect(smtp.mails).toHaveLength(110);
+  });
+
+  test('that is not set: messages wait as they are, and the log says so once a run, what can be done too', async () => {
+    const { pool, accountId } = await asked({ count: 3 });
+    const { send, lines } = senderOf(pool, undefined);
+    const before = await duesOf(pool);
+    await send(noon);
+    await send(noon + minute);
+    expect(lines).toHaveLength(2);
+    expect(lines[0]!.msg).toMatch(/SMTP_URL is not set.*soundings links export/);
+    expect(await duesOf(pool)).toEqual(before);
+    const smtp = await served();
+    await senderOf(pool, smtp.url).send(noon + minute);
+    expect(smtp.mails).toHaveLength(3);
+    await send(noon + 2 * minute);
+    expect(lines).toHaveLength(2);
+    expect(await countsOf(pool, accountId)).toMatchObject({ 'invitation sent': 3 });
+  });
+});
+
+describe('a reminder', () => {
+  test('goes only to those who are active, have not answered since they were asked and have not stopped reminders', async () => {
+    const { pool, accountId, userIds, links, questionIds } = await asked({ count: 6, ...reminded });
+    const smtp = await served();
+    const { send } = senderOf(pool, smtp.url);
+    await send(noon);
+    const answer = { questionId: questionIds.get('workload-amount') as number, value: 3 };
+    expect(await giveAnswers(pool, links[0] as string, [answer])).toBe('kept');
+    expect(await stopReminders(pool, links[1] as string)).toBe(true);
+    await pool`update users set active = false where account_id = ${accountId} and user_id = ${userIds[2] as number}`;
+    await pool`delete from users where account_id = ${accountId} and user_id = ${userIds[3] as number}`;
+    smtp.mails.length = 0;
+    await send(friday - minute);
+    expect(smtp.mails).toEqual([]);
+    await send(friday);
+    await send(friday + 10 * minute);
+    expect(namesOf(smtp.mails.map(({ to }) => to))).toEqual(['p5', 'p6']);
+    expect(smtp.mails[0]!.headers).toMatchObject({
+      subject: 'Reminder: 2 questions from Nordwind, about a minute',
+      'list-unsubscribe': expect.stringMatching(/^<https:\/\/soundings\.example\/a\/\w{27}\/reminders>$/),
+      'list-unsubscribe-post': 'List-Unsubscribe=One-Click',
+    });
+    expect(await countsOf(pool, accountId)).toEqual({ 'invitation sent': 5, 'reminder sent': 2 });
+  });
+
+  test('comes once a week, though two schedules would remind', async () => {
+    const { pool, accountId, groupId, questionIds } = await asked({
+      count: 2,
+      reminderDays: 3,
+      reminderHour: 9,
+    });
+    const smtp = await served();
+    const { send } = senderOf(pool, smtp.url);
+    await send(noon);
+    await inTransaction(pool, async (tx) => {
+      const later = mondays({
+        groupIds: [groupId],
+        questionIds: [[...questionIds.values()][0] as number],
+        weekday: 4,
+        hour: 8,
+        reminderDays: 1,
+        reminderHour: 9,
+      });
+      await createSchedule(tx, accountId, later);
+    });
+    await send(Date.parse('2026-11-19T09:00:00Z')); // the reminder of the first
+    await openDueRounds(pool, Date.parse('2026-11-19T10:00:00Z'));
+    await send(Date.parse('2026-11-19T10:00:00Z')); // the invitation of the second
+    await send(friday + 60 * minute);
+    const subjects = smtp.mails
+      .filter(({ to }) => to[0] === 'p1@example.org')
+      .map(({ headers }) => headers['subject']);
+    expect(subjects.filter((subject) => subject?.startsWith('Reminder'))).toHaveLength(1);
+    expect(subjects).toHaveLength(3);
+  });
+
+  test('and everything else is gone when the week has closed: no message, link or participant is left', async () => {
+    const { pool, accountId, week } = await asked({ count: 6, ...reminded });
+    const smtp = await served();
+    const { send } = senderOf(pool, smtp.url);
+    await send(noon);
+    await closeWeekNow(pool, accountId, week, friday - 1);
+    await send(friday);
+    expect(smtp.mails).toHaveLength(6);
+    const countIn = (table: string) =>
+      pool.unsafe(`select count(*)::int as n from ${table} where account_id = $1`, [accountId]);
+    const tables = ['messages', 'links', 'participants'];
+    const left = (await Promise.all(tables.map(countIn))).map(([row]) => row!['n'] as number);
+    expect(left).toEqual([0, 0, 0]);
+  });
+});
+
+describe('a message that is late', () => {
+  const late = { count: 1, reminderDays: null, reminderHour: null };
+
+  async function inZone(timezone: string) {
+    const { pool, accountId } = await asked(late);
+    await pool`update users set timezone = ${timezone} where account_id = ${accountId}`;
+    const smtp = await served();
+    return { pool, smtp, ...senderOf(pool, smtp.url) };
+  }
+
+  test('goes out at once in working hours, to their last minute', async () => {
+    const { smtp, send } = await inZone('Europe/Stockholm');
+    await send(Date.parse('2026-11-19T18:58:00Z'));
+    expect(smtp.mails).toHaveLength(1);
+  });
+
+  test.each([
+    [
+      'in the morning instead of at night',
+      'Europe/Stockholm',
+      '2026-11-19T19:01:00Z',
+      '2026-11-20T07:00:00Z',
+    ],
+    ['in the morning of the same day', 'Asia/Kolkata', '2026-11-19T22:00:00Z', '2026-11-20T02:30:00Z'],
+    [
+      "by the person's zone, not the account's",
+      'America/New_York',
+      '2026-11-19T08:00:00Z',
+      '2026-11-19T13:00:00Z',
+    ],
+  ])('goes out %s', async (_, zone, now, then) => {
+    const { pool, smtp, send } = await inZone(zone);
+    await send(Date.parse(now));
+    expect((await duesOf(pool)).get('p1')?.due).toBe(Date.parse(then));
+    await send(Date.parse(then) - minute);
+    expect(smtp.mails).toEqual([]);
+    await send(Date.parse(then));
+    expect(smtp.mails).toHaveLength(1);
+  });
+
+  test('is not sent at all when the week has ended by then; on a weekend only where any hour is allowed', async () => {
+    const smtp = await served();
+    const saturday = Date.parse('2026-11-21T23:00:00Z');
+    const strict = await asked(late);
+    await senderOf(strict.pool, smtp.url).send(saturday);
+    expect(smtp.mails).toEqual([]);
+    expect(await countsOf(strict.pool, strict.accountId)).toEqual({});
+    const free = await asked({ ...late, anyHour: true });
+    await senderOf(free.pool, smtp.url).send(saturday);
+    expect(smtp.mails).toHaveLength(1);
+  });
+});

@@ -1,0 +1,184 @@
+// Messages to the people asked: each is sent once, by one of the processes, at an hour at which its person may be written
+// to. Where nobody can know whether the mail server took it, it counts as sent: better one reminder less than two mails.
+import type { Log } from '../base/log.ts';
+import type { Pool } from '../db/db.ts';
+import { MailDeferred, type Mailer, MailRefused, MailUnknown } from '../mail/mail.ts';
+import { invitationOf } from './invitation.ts';
+import { addressOf, newLinks } from './links.ts';
+import {
+  beginSending,
+  countDue,
+  deleteMessages,
+  type DueMessage,
+  isAnyDue,
+  noteRefused,
+  noteSent,
+  noteUnknown,
+  putOff,
+  selectMessageCounts,
+  selectQuestionCounts,
+  selectRefusals,
+  selectRunningWeeks,
+  settleLost,
+  takeDue,
+} from './messages.sql.ts';
+import { endOf, sendableAt } from './moments.ts';
+import { respondentOf } from './rounds.ts';
+
+export {
+  countDue as dueMessages,
+  selectMessageCounts as messageCountsOf,
+  selectRefusals as mailRefusalsOf,
+  selectRunningWeeks as runningWeeks,
+};
+
+/** So many are taken at a time, of which so many are on their way at once. */
+const [batchSize, atOnce] = [100, 4];
+
+type Means = { pool: Pool; mailer: Mailer; publicUrl: string; log: Log };
+
+/**
+ * Opens the sender of this process. What it returns sends all that is due, and does nothing while it is at it. `now`:
+ * milliseconds since 1970, from which time goes on while it sends. Without a mail server messages wait, and the log says
+ * so. Where the mail server could not be had, the next run tries it with one message first.
+ */
+export function openSender(
+  pool: Pool,
+  mailer: Mailer | undefined,
+  publicUrl: string,
+  log: Log,
+): (now: number) => Promise<void> {
+  let isSending = false;
+  let isDown = false;
+  return async (now) => {
+    if (isSending) return;
+    isSending = true;
+    const begun = performance.now();
+    try {
+      const lost = await settleLost(pool);
+      if (lost > 0) log.warn({ messages: lost }, 'Of messages nobody can know whether they were sent');
+      if (mailer) {
+        const means = { pool, mailer, publicUrl, log };
+        isDown = !(await sendDue(means, () => now + performance.now() - begun, isDown));
+      } else if (await isAnyDue(pool, now)) {
+        log.warn(
+          'Messages to the people asked are waiting: SMTP_URL is not set. Set it, or hand out the links: soundings links export',
+        );
+      }
+    } finally {
+      isSending = false;
+    }
+  };
+}
+
+/** False when the mail server is not to be had. */
+async function sendDue(means: Means, clock: () => number, wasDown: boolean): Promise<boolean> {
+  for (let count = wasDown ? 1 : batchSize; ; count = batchSize) {
+    const now = clock();
+    // oxlint-disable-next-line no-await-in-loop -- a batch after another
+    const due = await takeDue(means.pool, now, count);
+    if (due.length === 0) return !wasDown || count > 1;
+    // oxlint-disable-next-line no-await-in-loop -- the same
+    if (!(await sendBatch(means, due, now))) return false;
+  }
+}
+
+type Letter = { message: DueMessage; questions: number; link: string };
+
+/** Sends what can go out now, and puts off the rest. False when the mail server is not to be had. */
+async function sendBatch(means: Means, due: DueMessage[], now: number): Promise<boolean> {
+  const queue = await lettersOf(means.pool, due, now);
+  const rest: DueMessage[] = [];
+  const came = { taken: 0, deferred: 0, down: 0, gone: 0 };
+  const sendNext = async (): Promise<void> => {
+    for (let one = queue.shift(); one; one = queue.shift()) {
+      if (came.down > 0) rest.push(one.message);
+      // oxlint-disable-next-line no-await-in-loop -- one after another
+      else came[await sendOne(means, one, now)]++;
+    }
+  };
+  const ways = await Promise.allSettled(Array.from({ length: atOnce }, sendNext));
+  for (const way of ways) if (way.status === 'rejected') throw way.reason;
+  await putOff(
+    means.pool,
+    'waiting',
+    rest.map((message) => ({ ...message, until: now + 60_000 })),
+  );
+  // One that takes nothing of a whole batch is asked again with the next run.
+  return came.down === 0 && (came.deferred === 0 || came.taken > 0);
+}
+
+/** Those that go out now, each with a link of its own. The others are put off, or are not to be sent. */
+async function lettersOf(pool: Pool, due: DueMessage[], now: number): Promise<Letter[]> {
+  const going = due.filter((message) => momentOf(message, now) === now);
+  const respondents = going.map(({ accountId, week, respondentKey, person }) => ({
+    accountId,
+    week,
+    respondent: respondentOf(respondentKey as Buffer, person),
+  }));
+  const counts = await selectQuestionCounts(pool, respondents);
+  const asked = going.map((message, i) => ({ message, questions: counts[i] as number }));
+  const wanted = asked.filter(({ questions }) => questions > 0);
+  const links = await newLinks(
+    pool,
+    wanted.map(({ message }) => message),
+  );
+  const others = due.map((message) => ({ ...message, until: momentOf(message, now) }));
+  await putOff(
+    pool,
+    'waiting',
+    others.flatMap(({ until, ...message }) =>
+      until === undefined || until === now ? [] : [{ ...message, until }],
+    ),
+  );
+  await deleteMessages(pool, [
+    ...others.filter(({ until }) => until === undefined),
+    ...asked.flatMap(({ message, questions }) => (questions === 0 ? [message] : [])),
+  ]);
+  return wanted.map((one, i) => ({ ...one, link: links[i] as string }));
+}
+
+/** Now, or a later time, in ms; undefined when it is not to be sent. */
+function momentOf(message: DueMessage, now: number): number | undefined {
+  const { active, email, respondentKey, isSuperfluous, timezone, anyHour, week, accountTimezone } = message;
+  if (!active || email === null || respondentKey === null || isSuperfluous) return undefined;
+  const weekEnd = endOf(week, accountTimezone);
+  return sendableAt(now - 1, now, { timezone, anyHour, weekEnd });
+}
+
+/** What came of it; where the mail server took none it is tried again later, and later still. */
+async function sendOne(
+  { pool, mailer, publicUrl, log }: Means,
+  { message, questions, link }: Letter,
+  now: number,
+): Promise<'taken' | 'deferred' | 'down' | 'gone'> {
+  if (!(await beginSending(pool, message))) return 'gone';
+  const { accountId, userId, week, scheduleId, kind } = message;
+  const about = { accountId, userId, week, kind };
+  const id = `asking ${accountId} ${userId} ${week} ${scheduleId} ${kind}`;
+  const address = message.email as string;
+  const letter = invitationOf({ ...message, questions }, addressOf(link, publicUrl));
+  const error = await mailer.send({ id, to: address, ...letter }).catch((thrown: unknown) => thrown as Error);
+  // What is thrown from here on leaves it as given to the mail server: it is not sent again.
+  if (!error) {
+    await noteSent(pool, message);
+    return 'taken';
+  }
+  const cause = error.message;
+  if (error instanceof MailRefused) {
+    await noteRefused(pool, message, { address, reason: cause });
+    log.warn({ ...about, cause }, 'A message was refused by the mail server');
+    return 'taken';
+  }
+  if (error instanceof MailUnknown) {
+    await noteUnknown(pool, message);
+    log.warn({ ...about, cause }, 'Of a message nobody can know whether it was sent');
+    return 'down';
+  }
+  await putOff(pool, 'sending', [{ ...message, until: now + patienceAfter(message.attempts) }]);
+  log.warn({ ...about, cause }, 'A message could not be sent; it is tried again');
+  return error instanceof MailDeferred ? 'deferred' : 'down';
+}
+
+/** One minute, then twice as long each time, up to an hour. */
+const patienceAfter = (attempts: number) => Math.min(60 * 60_000, 60_000 * 2 ** attempts);

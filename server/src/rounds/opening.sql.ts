@@ -1,0 +1,73 @@
+// SQL of opening rounds: who is asked, and when each is written to. Writers: opening.ts.
+import type { Week } from '@soundings/contract/weeks.ts';
+import type { AccountId, Db, Transaction } from '../db/db.ts';
+
+export type Person = {
+  userId: number;
+  /** As rounds.ts calls people. */
+  person: string;
+  memberOf: number[];
+  timezone: string | null;
+  hasEmail: boolean;
+};
+
+/** The active members of any of the groups, with all groups that they are members of. */
+export async function selectPeople(db: Db, accountId: AccountId, groupIds: number[]): Promise<Person[]> {
+  const rows = await db<(Omit<Person, 'memberOf'> & { memberOf: string })[]>`
+    select u.user_id                                       as "userId",
+           coalesce(u.external_id, 'user:' || u.user_id)   as "person",
+           string_agg(m.group_id::text, ',')               as "memberOf",
+           u.timezone                                      as "timezone",
+           u.email is not null                             as "hasEmail"
+    from   memberships m
+    join   users u on u.account_id = m.account_id and u.user_id = m.user_id
+    where  m.account_id = ${accountId} and m.kind = 'memberOf' and u.active
+    group  by u.account_id, u.user_id
+    having bool_or(m.group_id = any(${groupIds}))
+    order  by u.user_id`;
+  return rows.map((row) => ({ ...row, memberOf: row.memberOf.split(',').map(Number) }));
+}
+
+/** Who is asked in a week. Those who were asked before have something new to answer. */
+export async function insertParticipants(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  userIds: number[],
+): Promise<void> {
+  await tx`
+    insert into participants (account_id, user_id, week)
+    select ${accountId}, user_id, ${week}
+    from   unnest(${userIds}::integer[]) as user_id
+    on conflict (account_id, user_id, week) do update set has_answered = false`;
+}
+
+/** `dueAt`: milliseconds since 1970. */
+export type NewMessage = { userId: number; kind: 'invitation' | 'reminder'; dueAt: number };
+
+/**
+ * Adds messages for those who have none of the kind waiting: one that waits speaks for all that is asked, and so does one
+ * that has just been sent.
+ */
+export async function insertMessages(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  { id, anyHour }: { id: number; anyHour: boolean },
+  messages: NewMessage[],
+): Promise<void> {
+  const [userIds, kinds, dues] = [
+    messages.map(({ userId }) => userId),
+    messages.map(({ kind }) => kind),
+    messages.map(({ dueAt }) => dueAt / 1000),
+  ];
+  await tx`
+    insert into messages (account_id, user_id, week, schedule_id, kind, due_at, any_hour)
+    select ${accountId}, n.user_id, ${week}, ${id}, n.kind, to_timestamp(n.due), ${anyHour}
+    from   unnest(${userIds}::integer[], ${kinds}::text[], ${dues}::double precision[]) as n(user_id, kind, due)
+    where  not exists (select 1
+                       from   messages m
+                       where  m.account_id = ${accountId} and m.user_id = n.user_id and m.week = ${week}
+                         and  m.kind = n.kind
+                         and  (m.state = 'waiting' or m.due_at > to_timestamp(n.due) - interval '1 hour'))`;
+}

@@ -1,0 +1,231 @@
+// Opening the rounds of schedules: once, at the right moment, for the right people; and what becomes of those who leave.
+import { addWeeks } from '@soundings/contract/weeks.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openLink } from '../answers/answering.ts';
+import { inTransaction, openPool } from '../db/db.ts';
+import { createGroup, createUser } from '../people/people.ts';
+import { closeWeekNow } from '../results/publish.ts';
+import { askedWeek, askPeople, mondays, noon, planAsking, type Wishes } from '../testing/asking.ts';
+import { openWorld, type TestAccount, type World } from '../testing/world.ts';
+import { exportLinks } from './links.ts';
+import { dueSchedules, openDueRounds } from './opening.ts';
+import { createSchedule, pauseSchedule } from './schedules.ts';
+import { selectScheduleWeeks } from './schedules.sql.ts';
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const monday = (time: string) => Date.parse(`${askedWeek}T${time}:00Z`);
+
+let world: World;
+beforeAll(async () => {
+  // Its own jobs are of another time: they open and close nothing that these tests do.
+  world = await openWorld(undefined, {}, () => Date.parse('2020-01-01T12:00:00Z'));
+});
+afterAll(() => world.close());
+
+/** Of one account: other tests have schedules too. */
+const dueOf = async ({ id }: TestAccount, now: number) =>
+  (await dueSchedules(world.pool, now)).filter(({ accountId }) => accountId === id);
+const weeksOf = (account: TestAccount, scheduleId: number) =>
+  selectScheduleWeeks(world.pool, account.id, scheduleId);
+const messagesOf = async ({ id }: TestAccount) => [
+  ...(await world.pool<{ userId: number; kind: string; at: string }[]>`
+    select user_id as "userId", kind as "kind", to_char(due_at, 'YYYY-MM-DD"T"HH24:MI') as "at"
+    from   messages where account_id = ${id} order by user_id, kind`),
+];
+
+/** An account that has people and a schedule, but nothing open. */
+async function scheduled({ timezone, ...wishes }: Wishes & { timezone?: string } = {}) {
+  const account = await world.account(timezone === undefined ? {} : { timezone });
+  return { account, ...(await planAsking(world.pool, account.id, wishes)) };
+}
+
+describe('a schedule is opened', () => {
+  test('once, by whichever of several processes comes first, and not again when clocks are set', async () => {
+    const { account, scheduleId } = await scheduled();
+    const pools = [openPool(world.databaseUrl, 2), openPool(world.databaseUrl, 2)];
+    const all = await Promise.all([...pools, ...pools].map((pool) => openDueRounds(pool, noon)));
+    await Promise.all(pools.map((pool) => pool.end()));
+    const opened = all.flat().filter(({ accountId }) => accountId === account.id);
+    expect(opened).toEqual([
+      { accountId: account.id, scheduleId, week: askedWeek, outcome: 'opened', reason: null, people: 6 },
+    ]);
+    for (const now of [noon, noon - day, noon + day, noon]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after another
+      await openDueRounds(world.pool, now);
+    }
+    expect(await weeksOf(account, scheduleId)).toHaveLength(1);
+    const [rounds] = await world.pool`select count(*)::int from rounds where account_id = ${account.id}`;
+    expect(rounds).toEqual({ count: 1 });
+    expect(await messagesOf(account)).toHaveLength(6);
+  });
+
+  test('at its hour in the first of the time zones, and each person is written to at the hour of their own', async () => {
+    const { account, groupId } = await scheduled({ count: 1, timezone: 'Europe/Stockholm' });
+    await inTransaction(world.pool, (tx) =>
+      createUser(tx, account.id, {
+        firstName: 'Aroha',
+        lastName: 'Ngata',
+        email: 'aroha@example.org',
+        timezone: 'Pacific/Auckland',
+        memberOf: [groupId],
+      }),
+    );
+    // Monday 9:00 in Auckland is Sunday 20:00 UTC.
+    expect(await dueOf(account, monday('00:00') - 4 * hour - 1)).toEqual([]);
+    expect(await dueOf(account, monday('00:00') - 4 * hour)).toMatchObject([{ week: askedWeek }]);
+    await openDueRounds(world.pool, monday('00:00') - 4 * hour);
+    expect((await messagesOf(account)).map(({ kind, at }) => `${kind} ${at}`)).toEqual([
+      'invitation 2026-11-16T08:00',
+      'reminder 2026-11-18T08:00',
+      'invitation 2026-11-15T20:00',
+      'reminder 2026-11-17T20:00',
+    ]);
+  });
+
+  test('late after a stop: people are written to at once, but not at night, and not on a weekend', async () => {
+    const { account } = await scheduled({
+      count: 1,
+      timezone: 'Europe/Stockholm',
+      reminderDays: null,
+      reminderHour: null,
+    });
+    await openDueRounds(world.pool, Date.parse('2026-11-19T20:30:00Z')); // Thursday evening
+    expect(await messagesOf(account)).toMatchObject([{ at: '2026-11-20T07:00' }]);
+    const late = await scheduled({ count: 1 });
+    await openDueRounds(world.pool, Date.parse('2026-11-21T10:00:00Z')); // Saturday
+    expect(await weeksOf(late.account, late.scheduleId)).toMatchObject([
+      { outcome: 'missed', reason: expect.stringContaining('too late') },
+    ]);
+    expect(await dueOf(late.account, Date.parse('2026-11-21T10:00:00Z'))).toEqual([]);
+  });
+
+  test('neither while it is paused, nor before its first day, nor after its last', async () => {
+    const paused = await scheduled();
+    await inTransaction(world.pool, (tx) => pauseSchedule(tx, paused.account.id, paused.scheduleId, true));
+    expect(await dueOf(paused.account, noon)).toEqual([]);
+    await inTransaction(world.pool, (tx) => pauseSchedule(tx, paused.account.id, paused.scheduleId, false));
+    expect(await dueOf(paused.account, noon)).toHaveLength(1);
+    const later = await scheduled({ fromDay: '2026-11-17' });
+    expect(await dueOf(later.account, noon)).toEqual([]);
+    const over = await scheduled({ fromDay: '2026-11-02', untilDay: '2026-11-15' });
+    expect(await dueOf(over.account, noon)).toEqual([]);
+  });
+
+  test('not in a week that is closed: it is missed, and says so', async () => {
+    const { account, scheduleId, groupId, questionIds } = await scheduled();
+    await openDueRounds(world.pool, noon);
+    await closeWeekNow(world.pool, account.id, askedWeek, noon);
+    const again = mondays({
+      groupIds: [groupId],
+      questionIds: [questionIds.get('workload-amount') as number],
+    });
+    const second = await inTransaction(world.pool, (tx) => createSchedule(tx, account.id, again));
+    await openDueRounds(world.pool, noon);
+    expect(await weeksOf(account, second)).toMatchObject([
+      { outcome: 'missed', reason: 'The week 2026-W47 was closed.' },
+    ]);
+    expect(await weeksOf(account, scheduleId)).toMatchObject([{ outcome: 'opened' }]);
+  });
+});
+
+describe('who is asked', () => {
+  test('someone in two of the groups once; nobody who is in an excluded one; no one who is inactive', async () => {
+    const account = await world.account();
+    const { groups, people, scheduleId } = await inTransaction(world.pool, async (tx) => {
+      const ids: Record<string, number> = {};
+      ids['top'] = await createGroup(tx, account.id, { name: 'top' });
+      ids['a'] = await createGroup(tx, account.id, { name: 'a', parentId: ids['top'] });
+      ids['b'] = await createGroup(tx, account.id, { name: 'b', parentId: ids['top'] });
+      ids['out'] = await createGroup(tx, account.id, { name: 'out', parentId: ids['b'] });
+      const add = (name: string, ...memberOf: string[]) =>
+        createUser(tx, account.id, {
+          firstName: name,
+          lastName: '',
+          email: `${name}@example.org`,
+          memberOf: memberOf.map((group) => ids[group] as number),
+        });
+      const made = {
+        both: await add('both', 'a', 'b'),
+        alone: await add('alone', 'a'),
+        excluded: await add('excluded', 'a', 'out'),
+        gone: await add('gone', 'b'),
+      };
+      await tx`update users set active = false where account_id = ${account.id} and user_id = ${made.gone}`;
+      const [question] = await tx<{ id: number }[]>`
+        insert into questions (account_id, key, type, text, language) values (${account.id}, 'q', 1, 'Q?', 'en')
+        returning question_id as id`;
+      const schedule = await createSchedule(
+        tx,
+        account.id,
+        mondays({
+          groupIds: [ids['a'] as number, ids['b'] as number],
+          withoutGroupIds: [ids['out'] as number],
+          questionIds: [question!.id],
+        }),
+      );
+      return { groups: ids, people: made, scheduleId: schedule };
+    });
+    await openDueRounds(world.pool, noon);
+    expect(await weeksOf(account, scheduleId)).toMatchObject([{ outcome: 'opened', people: 2 }]);
+    const { links } = await exportLinks(world.pool, account.id, '');
+    expect(links.map(({ userId }) => userId)).toEqual([people.both, people.alone]);
+    const asked = await openLink(world.pool, links[0]!.link.slice(3));
+    expect(asked?.questions.map(({ key }) => key)).toEqual(['q']);
+    expect((await messagesOf(account)).filter(({ kind }) => kind === 'invitation')).toHaveLength(2);
+    const rows = await world.pool<{ groupId: number }[]>`
+      select group_id as "groupId" from asked where account_id = ${account.id} order by 1`;
+    expect(rows.map(({ groupId }) => groupId)).toEqual([groups['a'], groups['b']]);
+  });
+
+  test('who leaves while the week is open counts as never asked, and what they have answered stays', async () => {
+    const account = await world.account();
+    const asked = await askPeople(world.pool, account.id, { count: 12, keys: ['workload-amount'] });
+    const question = asked.questionIds.get('workload-amount') as number;
+    const give = async (i: number) => {
+      const sent = await fetch(`${world.address}/a/${asked.links[i]}/answers`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ question, value: 5 }),
+      });
+      expect(sent.status).toBe(204);
+    };
+    for (let i = 0; i < 8; i++) {
+      // oxlint-disable-next-line no-await-in-loop -- few
+      await give(i);
+    }
+    // One who has answered and one who has not are deactivated, another who has not is removed.
+    const [first, last, second] = [asked.userIds[0]!, asked.userIds[11]!, asked.userIds[10]!];
+    await world.pool`update users set active = false where account_id = ${account.id} and user_id in (${first}, ${last})`;
+    await world.pool`delete from users where account_id = ${account.id} and user_id = ${second}`;
+    for (const i of [0, 10, 11]) {
+      // oxlint-disable-next-line no-await-in-loop -- few
+      expect(await openLink(world.pool, asked.links[i] as string)).toBeUndefined();
+    }
+    await closeWeekNow(world.pool, account.id, asked.week, noon);
+    const read = async (path: string) =>
+      (await fetch(world.address + path, { headers: { authorization: account.token } })).json();
+    const range = `groupId=${asked.groupId}&fromDate=2026-11-16&toDate=2026-11-22`;
+    const results = (await read(`/v1/results?${range}`)) as { values: Record<string, unknown>[] }[];
+    expect(JSON.stringify(results)).toContain('"answers":8');
+    // 12 were asked, 3 have left: 7 of 9.
+    const rates = (await read(`/v1/responserates/values?${range}`)) as object[];
+    expect(JSON.stringify(rates)).toContain(`"value":${7 / 9}`);
+  });
+});
+
+test('a schedule of KPIs goes through their questions week after week', async () => {
+  const { account, scheduleId } = await scheduled({
+    kpiIds: ['workload', 'clarity'],
+    perWeek: 3,
+    everyWeeks: 4,
+  });
+  for (let i = 0; i < 4; i++) {
+    // oxlint-disable-next-line no-await-in-loop -- week after week
+    await openDueRounds(world.pool, noon + i * 7 * day);
+  }
+  const weeks = await weeksOf(account, scheduleId);
+  expect(weeks.map(({ week }) => week)).toEqual([3, 2, 1, 0].map((i) => addWeeks(askedWeek, i)));
+  const ids = weeks.flatMap(({ questionIds }) => questionIds);
+  expect([ids.length, new Set(ids).size]).toEqual([10, 10]);
+});

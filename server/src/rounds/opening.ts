@@ -1,0 +1,197 @@
+// Opens the rounds of schedules: fixes who is asked, in which groups and what, and when each is written to, in one
+// transaction. Each schedule is opened once in a week, whatever is stopped or runs twice, and however clocks are set.
+import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
+import { accountById, lockAccount } from '../accounts/accounts.ts';
+import { Fault } from '../base/errors.ts';
+import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import { addDays, dayDue, endOf, momentOf, sendableAt } from './moments.ts';
+import {
+  insertMessages,
+  insertParticipants,
+  type NewMessage,
+  type Person,
+  selectPeople,
+} from './opening.sql.ts';
+import {
+  groupsBeneath,
+  openRound,
+  openWeek,
+  type Parents,
+  parentsOf,
+  tryLockSurvey,
+  wayUp,
+} from './rounds.ts';
+import { questionsFor, type Schedule } from './schedules.ts';
+import { insertScheduleWeek, lockSchedule, selectActiveSchedules, selectSettled } from './schedules.sql.ts';
+
+/** A schedule that is due in a week. */
+export type Due = { accountId: AccountId; scheduleId: number; week: Week };
+
+/** What came of it; a schedule that was missed says why. */
+export type Opened = Due & { outcome: 'opened' | 'missed'; reason: string | null; people: number };
+
+/**
+ * The schedules of all accounts that are due at a time, in ms, and not settled: from the moment on at which their hour
+ * has come for the first of the people, in the time zone of each, to the end of the week.
+ */
+export async function dueSchedules(pool: Pool, now: number): Promise<Due[]> {
+  // In the first time zone it may be next week already.
+  const weeks = [...new Set([dayIn('Pacific/Kiritimati', now), dayIn('Etc/GMT+12', now)].map(weekOf))];
+  const schedules = await selectActiveSchedules(pool, addWeeks(weeks.toSorted()[0] as Week, 0));
+  if (schedules.length === 0) return [];
+  const settled = await selectSettled(pool, weeks);
+  return schedules.flatMap((schedule) => {
+    const { accountId, id: scheduleId, timezone, timezones, hour } = schedule;
+    const zones = new Set([timezone, ...timezones]);
+    return weeks
+      .filter((week) => !settled.has(`${accountId} ${scheduleId} ${week}`) && now < endOf(week, timezone))
+      .filter((week) => {
+        const day = dayDue(schedule, week);
+        return day !== undefined && [...zones].some((zone) => now >= momentOf(day, hour, zone));
+      })
+      .map((week) => ({ accountId, scheduleId, week }));
+  });
+}
+
+/** One account alone. `isSimulated`: its lock (lockSurvey) is held by the caller, and nobody is written to. */
+export type Alone = { accountId: AccountId; isSimulated?: boolean };
+
+/**
+ * Opens all that is due at a time. One that cannot be opened holds up no other; what was wrong is thrown at the end.
+ * An account that is busy, with an import, say, comes with the next call.
+ */
+export async function openDueRounds(pool: Pool, now: number, alone?: Alone): Promise<Opened[]> {
+  const opened: Opened[] = [];
+  const failures: unknown[] = [];
+  const isSimulated = alone?.isSimulated ?? false;
+  for (const due of await dueSchedules(pool, now)) {
+    if (alone && due.accountId !== alone.accountId) continue;
+    // oxlint-disable-next-line no-await-in-loop -- each is a transaction of its own
+    const one = await inTransaction(pool, (tx) => openSchedule(tx, due, now, isSimulated)).catch(
+      (error: unknown) => {
+        failures.push(error);
+      },
+    );
+    if (one) opened.push(one);
+  }
+  if (failures.length > 0) throw failures[0];
+  return opened;
+}
+
+/** Undefined when the account is busy, or the schedule has gone, is paused, or was settled meanwhile. */
+async function openSchedule(
+  tx: Transaction,
+  due: Due,
+  now: number,
+  isSimulated: boolean,
+): Promise<Opened | undefined> {
+  const { accountId, scheduleId, week } = due;
+  // First, as those do who close, show or import a week.
+  if (!isSimulated && !(await tryLockSurvey(tx, accountId))) return undefined;
+  await lockAccount(tx, accountId);
+  const schedule = await lockSchedule(tx, accountId, scheduleId);
+  const isSettled = (await selectSettled(tx, [week])).has(`${accountId} ${scheduleId} ${week}`);
+  if (!schedule || schedule.pausedAt !== null || isSettled) return undefined;
+  const came = await openRounds(tx, schedule, { week, now, isSimulated });
+  await insertScheduleWeek(tx, accountId, scheduleId, { week, ...came });
+  const { outcome, reason, people } = came;
+  return { ...due, outcome, reason, people };
+}
+
+type Came = Omit<Opened, keyof Due> & { questionIds: number[] };
+
+const missed = (reason: string): Came => ({ outcome: 'missed', reason, questionIds: [], people: 0 });
+
+async function openRounds(
+  tx: Transaction,
+  schedule: Schedule,
+  { week, now, isSimulated }: { week: Week; now: number; isSimulated: boolean },
+): Promise<Came> {
+  const { accountId, groupIds, withoutGroupIds, hour, anyHour } = schedule;
+  const { timezone } = await accountById(tx, accountId);
+  const day = dayDue(schedule, week) as string;
+  const weekEnd = endOf(week, timezone);
+  if (sendableAt(momentOf(day, hour, timezone), now, { timezone, anyHour, weekEnd }) === undefined) {
+    return missed('It was too late: nobody could be written to before the week ended.');
+  }
+  const questionIds = await questionsFor(tx, schedule, week);
+  if (questionIds.length === 0) return missed('No question was due.');
+  const parents = await parentsOf(tx, accountId);
+  const groups = outermost(groupIds, parents);
+  if (groups.length === 0) return missed('None of its groups is there any more.');
+  const without = new Set(
+    withoutGroupIds.filter((id) => parents.has(id)).flatMap((id) => groupsBeneath(id, parents)),
+  );
+  const asked = groups.map((groupId) => ({ groupId, beneath: new Set(groupsBeneath(groupId, parents)) }));
+  const within = [...new Set(asked.flatMap(({ beneath }) => [...beneath]))];
+  const people = (await selectPeople(tx, accountId, within)).filter(
+    ({ memberOf }) => !memberOf.some((id) => without.has(id)),
+  );
+  if (people.length === 0) return missed('There was nobody to ask.');
+  const key = await openWeek(tx, accountId, week).catch(orClosed);
+  if (!key) return missed(`The week ${weekName(week)} was closed.`);
+  for (const { groupId, beneath } of asked) {
+    const members = people.flatMap(({ person, memberOf }) => {
+      const own = memberOf.filter((id) => beneath.has(id));
+      return own.length > 0 ? [{ person, memberOf: own }] : [];
+    });
+    const round = { week, groupId, questionIds, asked: members, parents, scheduleId: schedule.id, without };
+    // oxlint-disable-next-line no-await-in-loop -- in one transaction one after another
+    await openRound(tx, accountId, key, round);
+  }
+  await insertParticipants(
+    tx,
+    accountId,
+    week,
+    people.map(({ userId }) => userId),
+  );
+  const messages = isSimulated ? [] : messagesFor(schedule, people, { day, weekEnd, now, timezone });
+  await insertMessages(tx, accountId, week, schedule, messages);
+  return { outcome: 'opened', reason: null, questionIds, people: people.length };
+}
+
+/** Only what a closed week says of itself. */
+function orClosed(error: unknown): undefined {
+  if (error instanceof Fault && error.code === 'week closed') return undefined;
+  throw error;
+}
+
+/** Those of the groups that there are, without those beneath another of them. */
+function outermost(groupIds: number[], parents: Parents): number[] {
+  const present = [...new Set(groupIds)].filter((id) => parents.has(id));
+  return present.filter(
+    (id) =>
+      !wayUp(id, parents)
+        .slice(1)
+        .some((above) => present.includes(above)),
+  );
+}
+
+/** Half a day: who was first written to late is not reminded at once. */
+const reminderDistance = 12 * 3_600_000;
+
+/** When each of those who have an address is written to, and reminded; nobody after the end of the week. */
+function messagesFor(
+  schedule: Schedule,
+  people: Person[],
+  { day, weekEnd, now, timezone }: { day: string; weekEnd: number; now: number; timezone: string },
+): NewMessage[] {
+  const { hour, anyHour, reminderDays, reminderHour } = schedule;
+  const timesIn = (zone: string): Omit<NewMessage, 'userId'>[] => {
+    const first = sendableAt(momentOf(day, hour, zone), now, { timezone: zone, anyHour, weekEnd });
+    if (first === undefined) return [];
+    const invitation = { kind: 'invitation' as const, dueAt: first };
+    if (reminderDays === null || reminderHour === null) return [invitation];
+    const second = momentOf(addDays(day, reminderDays), reminderHour, zone);
+    const isKept = second < weekEnd && second > first + (reminderDays > 0 ? reminderDistance : 0);
+    return isKept ? [invitation, { kind: 'reminder' as const, dueAt: second }] : [invitation];
+  };
+  const known = new Map<string, Omit<NewMessage, 'userId'>[]>();
+  return people.flatMap(({ userId, hasEmail, timezone: own }) => {
+    if (!hasEmail) return [];
+    const zone = own ?? timezone;
+    const times = known.get(zone) ?? timesIn(zone);
+    known.set(zone, times);
+    return times.map((one) => ({ ...one, userId }));
+  });
+}

@@ -1,0 +1,167 @@
+// SQL of schedules, and of the weeks in which they were due. Writers: schedules.ts, opening.ts.
+import type { Week } from '@soundings/contract/weeks.ts';
+import type { AccountId, Db, Transaction } from '../db/db.ts';
+import type { Repetition } from './moments.ts';
+
+/** What is asked of whom, how often and when. Days are YYYY-MM-DD; hours are those of each person's own time zone. */
+export type NewSchedule = Repetition & {
+  name: string;
+  /** What it asks each time. Empty: it chooses from KPIs. */
+  questionIds: number[];
+  kpiIds: string[];
+  perWeek: number | null;
+  everyWeeks: number | null;
+  groupIds: number[];
+  withoutGroupIds: number[];
+  anyHour: boolean;
+  reminderDays: number | null;
+  reminderHour: number | null;
+};
+
+export type ScheduleRow = NewSchedule & { accountId: AccountId; id: number; pausedAt: Date | null };
+
+/** A week in which a schedule was due. */
+export type ScheduleWeek = {
+  week: Week;
+  outcome: 'opened' | 'missed';
+  reason: string | null;
+  questionIds: number[];
+  people: number;
+};
+
+export async function insertSchedule(
+  tx: Transaction,
+  accountId: AccountId,
+  schedule: NewSchedule,
+): Promise<number> {
+  const s = schedule;
+  const [row] = await tx<{ id: number }[]>`
+    insert into schedules (account_id, name, question_ids, kpi_ids, per_week, every_weeks, group_ids,
+                           without_group_ids, repeat, repeat_weeks, weekday, hour, any_hour, reminder_days,
+                           reminder_hour, from_day, until_day)
+    values (${accountId}, ${s.name}, ${s.questionIds}, ${s.kpiIds}, ${s.perWeek}, ${s.everyWeeks}, ${s.groupIds},
+            ${s.withoutGroupIds}, ${s.repeat}, ${s.repeatWeeks}, ${s.weekday}, ${s.hour}, ${s.anyHour},
+            ${s.reminderDays}, ${s.reminderHour}, ${s.fromDay}, ${s.untilDay})
+    returning schedule_id as id`;
+  return row!.id;
+}
+
+const columns = (db: Db) => db`
+  account_id        as "accountId",
+  schedule_id       as "id",
+  name              as "name",
+  question_ids      as "questionIds",
+  kpi_ids           as "kpiIds",
+  per_week          as "perWeek",
+  every_weeks       as "everyWeeks",
+  group_ids         as "groupIds",
+  without_group_ids as "withoutGroupIds",
+  repeat            as "repeat",
+  repeat_weeks      as "repeatWeeks",
+  weekday           as "weekday",
+  hour              as "hour",
+  any_hour          as "anyHour",
+  reminder_days     as "reminderDays",
+  reminder_hour     as "reminderHour",
+  from_day          as "fromDay",
+  until_day         as "untilDay",
+  paused_at         as "pausedAt"`;
+
+/** The schedules of an account, by id. */
+export async function selectSchedules(db: Db, accountId: AccountId): Promise<ScheduleRow[]> {
+  return db<ScheduleRow[]>`
+    select ${columns(db)} from schedules where account_id = ${accountId} order by schedule_id`;
+}
+
+/** One of them, kept as it is until the transaction ends. */
+export async function lockSchedule(
+  tx: Transaction,
+  accountId: AccountId,
+  scheduleId: number,
+): Promise<ScheduleRow | undefined> {
+  const [row] = await tx<ScheduleRow[]>`
+    select ${columns(tx)} from schedules
+    where  account_id = ${accountId} and schedule_id = ${scheduleId}
+    for    update`;
+  return row;
+}
+
+/** The schedules of all accounts that ask on a day or later and are not paused, with the time zones of the people. */
+export async function selectActiveSchedules(
+  db: Db,
+  day: string,
+): Promise<(ScheduleRow & { timezone: string; timezones: string[] })[]> {
+  return db<(ScheduleRow & { timezone: string; timezones: string[] })[]>`
+    select s.*,
+           a.timezone as "timezone",
+           array(select distinct u.timezone
+                 from   users u
+                 where  u.account_id = a.account_id and u.active and u.timezone is not null) as "timezones"
+    from   (select ${columns(db)} from schedules) s
+    join   accounts a on a.account_id = s."accountId"
+    where  s."pausedAt" is null and (s."untilDay" is null or s."untilDay" >= ${day})
+    order  by s."accountId", s."id"`;
+}
+
+export async function updatePaused(
+  tx: Transaction,
+  accountId: AccountId,
+  scheduleId: number,
+  isPaused: boolean,
+): Promise<boolean> {
+  const rows = await tx`
+    update schedules
+    set    paused_at = case when ${isPaused} then coalesce(paused_at, now()) end
+    where  account_id = ${accountId} and schedule_id = ${scheduleId}
+    returning 1`;
+  return rows.length > 0;
+}
+
+/** What it has asked stays asked. */
+export async function deleteSchedule(
+  tx: Transaction,
+  accountId: AccountId,
+  scheduleId: number,
+): Promise<boolean> {
+  const rows = await tx`
+    delete from schedules where account_id = ${accountId} and schedule_id = ${scheduleId} returning 1`;
+  return rows.length > 0;
+}
+
+/** The weeks in which a schedule was due, newest first. */
+export async function selectScheduleWeeks(
+  db: Db,
+  accountId: AccountId,
+  scheduleId: number,
+): Promise<ScheduleWeek[]> {
+  return db<ScheduleWeek[]>`
+    select week         as "week",
+           outcome      as "outcome",
+           reason       as "reason",
+           question_ids as "questionIds",
+           people       as "people"
+    from   schedule_weeks
+    where  account_id = ${accountId} and schedule_id = ${scheduleId}
+    order  by week desc`;
+}
+
+/** Of the given schedules of all accounts, those that were due in these weeks already, as `account schedule week`. */
+export async function selectSettled(db: Db, weeks: Week[]): Promise<Set<string>> {
+  const rows = await db<{ name: string }[]>`
+    select account_id || ' ' || schedule_id || ' ' || week as name
+    from   schedule_weeks
+    where  week = any(${weeks}::date[])`;
+  return new Set(rows.map(({ name }) => name));
+}
+
+/** Notes what came of a schedule in a week: once. */
+export async function insertScheduleWeek(
+  tx: Transaction,
+  accountId: AccountId,
+  scheduleId: number,
+  { week, outcome, reason, questionIds, people }: ScheduleWeek,
+): Promise<void> {
+  await tx`
+    insert into schedule_weeks (account_id, schedule_id, week, outcome, reason, question_ids, people)
+    values (${accountId}, ${scheduleId}, ${week}, ${outcome}, ${reason}, ${questionIds}, ${people})`;
+}

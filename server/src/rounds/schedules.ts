@@ -1,0 +1,210 @@
+// Schedules: what is asked of whom, how often and when. Made and changed here; opening.ts opens their rounds.
+import { maxNameLength } from '@soundings/contract/limits.ts';
+import type { Detail } from '@soundings/contract/problem.ts';
+import { isDay, type Week, weekOf } from '@soundings/contract/weeks.ts';
+import { lockAccount } from '../accounts/accounts.ts';
+import { Fault } from '../base/errors.ts';
+import type { AccountId, Db, Transaction } from '../db/db.ts';
+import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
+import { type Choice, chooseQuestions } from './choose.ts';
+import { dayDue, weeksDue, workingHours } from './moments.ts';
+import { parentsOf } from './rounds.ts';
+import {
+  deleteSchedule,
+  insertSchedule,
+  type NewSchedule,
+  type ScheduleRow,
+  type ScheduleWeek,
+  selectSchedules,
+  selectScheduleWeeks,
+  updatePaused,
+} from './schedules.sql.ts';
+
+export type Schedule = ScheduleRow;
+export type { NewSchedule, ScheduleWeek };
+
+export { selectSchedules as schedulesOf };
+
+/** Makes a schedule and returns its id. Throws a Fault that lists all that is wrong with it. */
+export async function createSchedule(
+  tx: Transaction,
+  accountId: AccountId,
+  schedule: NewSchedule,
+): Promise<number> {
+  await lockAccount(tx, accountId);
+  const details = [...faultsOf(schedule), ...(await unknownIn(tx, accountId, schedule))];
+  if (details[0]) throw new Fault('invalid', 'invalid value', details[0].message, { details });
+  return insertSchedule(tx, accountId, schedule);
+}
+
+/** A schedule of the account. Throws a Fault when there is none. */
+export async function scheduleById(db: Db, accountId: AccountId, scheduleId: number): Promise<Schedule> {
+  const schedule = (await selectSchedules(db, accountId)).find(({ id }) => id === scheduleId);
+  if (!schedule) throw scheduleNotFound(scheduleId);
+  return schedule;
+}
+
+/** A schedule that is paused opens nothing; what it has opened goes on. */
+export async function pauseSchedule(
+  tx: Transaction,
+  accountId: AccountId,
+  scheduleId: number,
+  isPaused: boolean,
+): Promise<void> {
+  if (!(await updatePaused(tx, accountId, scheduleId, isPaused))) throw scheduleNotFound(scheduleId);
+}
+
+/** Removes a schedule. What it has opened goes on. */
+export async function removeSchedule(
+  tx: Transaction,
+  accountId: AccountId,
+  scheduleId: number,
+): Promise<void> {
+  if (!(await deleteSchedule(tx, accountId, scheduleId))) throw scheduleNotFound(scheduleId);
+}
+
+function scheduleNotFound(scheduleId: number): Fault {
+  return new Fault('not_found', 'schedule not found', `There is no schedule ${scheduleId}.`);
+}
+
+/** What a schedule will ask: its next weeks, with day and questions, as things are now. */
+export type CalendarEntry = { week: Week; day: string; questionIds: number[] };
+
+/** The next `count` weeks of a schedule from the week of `today` on; those that it has opened or missed are left out. */
+export async function calendarOf(
+  db: Db,
+  schedule: Schedule,
+  today: string,
+  count: number,
+): Promise<CalendarEntry[]> {
+  const past = await selectScheduleWeeks(db, schedule.accountId, schedule.id);
+  const settled = new Set(past.map(({ week }) => week));
+  const choice = await choiceOf(db, schedule);
+  const asked = new Map(lastAsked(past));
+  const weeks = weeksDue(schedule, weekOf(today), count + settled.size).filter((week) => !settled.has(week));
+  return weeks.slice(0, count).map((week) => {
+    const questionIds = chooseQuestions(choice, weeksSince(asked, week));
+    for (const id of questionIds) asked.set(id, week);
+    return { week, day: dayDue(schedule, week) as string, questionIds };
+  });
+}
+
+/** The questions that a schedule asks in a week. */
+export async function questionsFor(db: Db, schedule: Schedule, week: Week): Promise<number[]> {
+  const weeks = await selectScheduleWeeks(db, schedule.accountId, schedule.id);
+  const past = weeks.filter((one) => one.week < week);
+  return chooseQuestions(await choiceOf(db, schedule), weeksSince(lastAsked(past), week));
+}
+
+function lastAsked(past: ScheduleWeek[]): Map<number, Week> {
+  const asked = new Map<number, Week>();
+  for (const { week, questionIds } of past.toSorted((a, b) => (a.week < b.week ? -1 : 1))) {
+    for (const id of questionIds) asked.set(id, week);
+  }
+  return asked;
+}
+
+function weeksSince(asked: ReadonlyMap<number, Week>, week: Week): Map<number, number> {
+  const ms = (other: Week) => Date.parse(week) - Date.parse(other);
+  return new Map([...asked].map(([id, other]) => [id, Math.round(ms(other) / (7 * 86_400_000))]));
+}
+
+/** What it may choose from: questions that are retired are asked no more. */
+async function choiceOf(db: Db, schedule: NewSchedule & { accountId: AccountId }): Promise<Choice> {
+  const { accountId, questionIds, kpiIds, perWeek, everyWeeks } = schedule;
+  const live = liveIds(await questionsOf(db, accountId));
+  if (questionIds.length > 0) return { questionIds: questionIds.filter((id) => live.has(id)) };
+  const kpis = new Map((await kpisOf(db, accountId)).map((kpi) => [kpi.id, kpi.questionIds]));
+  const pools = kpiIds.map((id) => (kpis.get(id) ?? []).filter((one) => live.has(one)));
+  return { pools, perWeek: perWeek as number, everyWeeks: everyWeeks as number };
+}
+
+const liveIds = (questions: Question[]) =>
+  new Set(questions.filter(({ retiredAt }) => retiredAt === null).map(({ id }) => id));
+
+/** What is wrong with a schedule by itself. */
+function faultsOf(schedule: NewSchedule): Detail[] {
+  const details: Detail[] = [];
+  const need = (isRight: boolean, path: string, message: string) => {
+    if (!isRight) details.push({ type: 'invalid value', message, path });
+  };
+  const within = (value: unknown, low: number, high: number) =>
+    Number.isInteger(value) && (value as number) >= low && (value as number) <= high;
+  const { name, questionIds, kpiIds, perWeek, everyWeeks, groupIds, repeatWeeks, weekday, hour } = schedule;
+  const { anyHour, reminderDays, reminderHour, fromDay, untilDay } = schedule;
+  const { first, last } = workingHours;
+  const isWorkingHour = (value: number) => anyHour || (value >= first && value <= last);
+  const night = `Nobody is written to at night: choose an hour from ${first} to ${last}, or allow any hour.`;
+  const weekend =
+    'Nobody is written to on a weekend: choose a weekday from 1 (Monday) to 5, or allow any hour.';
+  need(
+    name.trim() !== '' && name.length <= maxNameLength,
+    'name',
+    `The name must have 1 to ${maxNameLength} characters.`,
+  );
+  need(
+    questionIds.length > 0 !== kpiIds.length > 0,
+    'questions',
+    'A schedule has questions, or KPIs to choose from: one of the two.',
+  );
+  need(questionIds.length <= 50, 'questions', 'Ask at most 50 questions at once.');
+  if (kpiIds.length > 0) {
+    need(within(perWeek, 1, 50), 'perWeek', 'Say how many questions it asks each time, from 1 to 50.');
+    need(
+      within(everyWeeks, 1, 104),
+      'everyWeeks',
+      'Say after how many weeks a question may come again: 1 to 104.',
+    );
+  }
+  need(groupIds.length > 0, 'groups', 'Say which groups are asked.');
+  need(within(repeatWeeks, 1, 52), 'repeat', 'It comes every 1 to 52 weeks.');
+  need(within(weekday, 1, 7), 'weekday', 'The weekday is a number from 1 (Monday) to 7.');
+  need(anyHour || weekday <= 5, 'weekday', weekend);
+  need(within(hour, 0, 23), 'hour', 'The hour is a number from 0 to 23.');
+  need(isWorkingHour(hour), 'hour', night);
+  need(isDay(fromDay), 'from', `${fromDay} is no day: write it as 2026-11-23.`);
+  need(untilDay === null || isDay(untilDay), 'until', `${untilDay} is no day: write it as 2026-11-23.`);
+  need(untilDay === null || untilDay >= fromDay, 'until', 'It ends before it begins.');
+  if (reminderDays !== null) {
+    const isLater = within(reminderDays, 0, 6) && (reminderDays > 0 || (reminderHour as number) > hour);
+    need(isLater, 'reminder', 'The reminder comes after the first message.');
+    need(weekday + reminderDays <= 7, 'reminder', 'The reminder must come in the same week, by Sunday.');
+    need(anyHour || weekday + reminderDays <= 5 || weekday + reminderDays > 7, 'reminder', weekend);
+    need(within(reminderHour, 0, 23) && isWorkingHour(reminderHour as number), 'reminder', night);
+  }
+  return details;
+}
+
+/** Groups, questions and KPIs that there are not, and more questions than come round in time. */
+async function unknownIn(tx: Transaction, accountId: AccountId, schedule: NewSchedule): Promise<Detail[]> {
+  const { groupIds, withoutGroupIds, questionIds, kpiIds, perWeek, everyWeeks, repeat, repeatWeeks } =
+    schedule;
+  const groups = await parentsOf(tx, accountId);
+  const questions = liveIds(await questionsOf(tx, accountId));
+  const kpis = new Set((await kpisOf(tx, accountId)).map(({ id }) => id));
+  const unknown = (
+    what: string,
+    path: string,
+    ids: (number | string)[],
+    present: { has(id: unknown): boolean },
+  ) =>
+    ids
+      .filter((id) => !present.has(id))
+      .map((id) => ({ type: 'invalid value', message: `There is no ${what} ${id}.`, path }));
+  const details = [
+    ...unknown('group', 'groups', groupIds, groups as ReadonlyMap<unknown, unknown>),
+    ...unknown('group', 'without', withoutGroupIds, groups as ReadonlyMap<unknown, unknown>),
+    ...unknown('question', 'questions', questionIds, questions as ReadonlySet<unknown>),
+    ...unknown('KPI', 'kpis', kpiIds, kpis as ReadonlySet<unknown>),
+  ];
+  if (details.length > 0 || kpiIds.length === 0 || repeat === 'once') return details;
+  const { pools } = (await choiceOf(tx, { ...schedule, accountId })) as { pools: number[][] };
+  const count = new Set(pools.flat()).size;
+  const times = Math.max(1, Math.floor((everyWeeks as number) / (repeat === 'weeks' ? repeatWeeks : 4)));
+  const needed = Math.ceil(count / times);
+  if (needed <= (perWeek as number)) return [];
+  const message =
+    `These KPIs have ${count} questions: to come round every ${everyWeeks} weeks they must be ${needed} at a time, ` +
+    `not ${perWeek}.`;
+  return [{ type: 'invalid value', message, path: 'perWeek' }];
+}

@@ -1,0 +1,141 @@
+// Who answers in a simulated week, what, and how: at once, in parts, with a second thought. Pure: the same seed, people and
+// questions give the same.
+import type { Week } from '@soundings/contract/weeks.ts';
+import type { QuestionType } from '../questions/types.ts';
+import { type Character, type Mood, moodsOf, type Respondent, type Sentences } from './mood.ts';
+import { type Random, randomFrom } from './random.ts';
+
+export type AskedQuestion = {
+  id: number;
+  key: string;
+  type: QuestionType;
+  /** Ids of the options of types 5 and 6. */
+  options: string[];
+  /** The KPI that is made of it. */
+  topic: string | undefined;
+};
+
+/** Someone who is asked in a week, and what. */
+export type Asked = Respondent & { questions: AskedQuestion[] };
+
+/** An answer as a person gives it; `value` as readAnswer has it. */
+export type Said = {
+  questionId: number;
+  value?: number | boolean | string | string[];
+  comment?: string;
+  skipped?: true;
+};
+
+/** One time that a person comes to the page, and what is sent from it. `isReading`: the page is fetched first. */
+export type Visit = { isReading: boolean; answers: Said[] };
+
+/** What is the same in all weeks. `rate`: the share of those asked who answer, from 0 to 1. */
+export type Plot = { seed: number; rate: number; character: Character };
+
+/** The visits of each person asked in a week, in their order; none where somebody does not answer. */
+export function scriptsOf({ seed, rate, character }: Plot, week: Week, asked: readonly Asked[]): Visit[][] {
+  const mood = moodsOf(seed, character);
+  const pen = newPen(seed, week);
+  return asked.map((one) => {
+    const random = randomFrom(seed, `${week} ${one.person}`);
+    return one.questions.length > 0 && random.chance(mood.toAnswer(one, week, rate))
+      ? visitsOf({ random, seed, mood, pen, character }, one, week)
+      : [];
+  });
+}
+
+type Means = { random: Random; seed: number; mood: Mood; pen: Pen; character: Character };
+
+function visitsOf(means: Means, one: Asked, week: Week): Visit[] {
+  const { random } = means;
+  const { questions } = one;
+  const isReading = random.chance(0.3);
+  // Some are called away in the middle.
+  const until = random.chance(0.05) ? Math.ceil(random.next() * questions.length) : questions.length;
+  const answers = questions.slice(0, until).map((question) => answerOf(means, one, question, week));
+  if (answers.length > 1 && random.chance(0.06)) {
+    const part = 1 + Math.floor(random.next() * (answers.length - 1));
+    return [
+      { isReading, answers: answers.slice(0, part) },
+      { isReading: true, answers: answers.slice(part) },
+    ];
+  }
+  const first = { isReading, answers };
+  const changed = random.chance(0.05) ? secondThought(answers, questions) : undefined;
+  return changed ? [first, { isReading: true, answers: [changed] }] : [first];
+}
+
+/** One step lower on the first scale of which there is a lower one. */
+function secondThought(answers: Said[], questions: AskedQuestion[]): Said | undefined {
+  const at = answers.findIndex(({ value }) => typeof value === 'number' && value > 1);
+  const answer = answers[at];
+  if (!answer || (questions[at] as AskedQuestion).type === 4) return undefined;
+  return { ...answer, value: (answer.value as number) - 1 };
+}
+
+function answerOf(means: Means, one: Asked, question: AskedQuestion, week: Week): Said {
+  const { random, mood, pen, character } = means;
+  const { id: questionId, type, topic } = question;
+  if (type === 7) {
+    const comment = random.chance(0.15) ? pen.write(one, character.inWords(question.key)) : undefined;
+    return comment === undefined ? { questionId, skipped: true } : { questionId, comment };
+  }
+  if (random.chance(0.02)) return { questionId, skipped: true };
+  if (type === 5 || type === 6) return { questionId, value: choiceOf(means, one, question) };
+  const felt = mood.about(one, question, week) + random.around0(0.6);
+  const sentences = character.remark(random, { respondent: one, topic, week, felt });
+  const comment = sentences && pen.write(one, sentences);
+  return { questionId, value: onScale(type, felt), ...(comment !== undefined && { comment }) };
+}
+
+/** A feeling from 1 to 5 as an answer of a question's type. */
+function onScale(type: QuestionType, felt: number): number | boolean {
+  if (type === 4) return felt >= 3;
+  const [low, high] = type === 1 ? [1, 5] : type === 2 ? [1, 10] : [0, 10];
+  return Math.round(Math.max(low, Math.min(high, low + ((felt - 1) / 4) * (high - low))));
+}
+
+/** An option for type 5, and several for type 6, of which the last stands for none of the others. */
+function choiceOf({ seed, random }: Means, { groups }: Asked, question: AskedQuestion): string | string[] {
+  const { key, type, options } = question;
+  const group = groups[0]?.[0];
+  const weights = options.map(
+    (id) =>
+      (0.3 + randomFrom(seed, `${key} ${id}`).next()) *
+      (0.5 + randomFrom(seed, `${group} ${key} ${id}`).next()),
+  );
+  if (type === 6) {
+    const last = options.at(-1) as string;
+    const chosen = options.filter((id, i) => id !== last && random.chance(0.3 * (weights[i] as number)));
+    return chosen.length > 0 ? chosen : [last];
+  }
+  let left = random.next() * weights.reduce((sum, weight) => sum + weight, 0);
+  return options.at(weights.findIndex((weight) => (left -= weight) < 0)) as string;
+}
+
+/** Writes a sentence in the language of a person; undefined when all of them have been said in this week. */
+type Pen = { write(respondent: Respondent, sentences: Sentences): string | undefined };
+
+/** Sentences are dealt like cards, and each week from another place in the pack: none comes twice in a week. */
+function newPen(seed: number, week: Week): Pen {
+  const packs = new Map<string[], string[]>();
+  const said = new Set<string>();
+  const number = Math.round(Date.parse(week) / (7 * 86_400_000));
+  return {
+    write({ language }, sentences) {
+      const all = sentences[language] ?? sentences.en;
+      const pack = packs.get(all) ?? cut(randomFrom(seed, all.join('')).shuffled(all), 3 * number);
+      packs.set(all, pack);
+      const at = pack.findIndex((sentence) => !said.has(sentence));
+      if (at < 0) return undefined;
+      const [sentence] = pack.splice(at, 1) as [string];
+      said.add(sentence);
+      return sentence;
+    },
+  };
+}
+
+const cut = <T>(list: T[], at: number): T[] => {
+  const place = at % list.length;
+  return [...list.slice(place), ...list.slice(0, place)];
+};

@@ -1,0 +1,96 @@
+// An account that asks, for tests: people in groups, a schedule, its round opened, and everybody's link.
+import type { Week } from '@soundings/contract/weeks.ts';
+import { accountById, lockAccount } from '../accounts/accounts.ts';
+import { inTransaction, type Pool } from '../db/db.ts';
+import { createGroup, createUser } from '../people/people.ts';
+import { defineLibrary, questionsOf } from '../questions/questions.ts';
+import { exportLinks } from '../rounds/links.ts';
+import { openDueRounds } from '../rounds/opening.ts';
+import { createSchedule, type NewSchedule } from '../rounds/schedules.ts';
+
+export type AskedAccount = {
+  accountId: number;
+  groupId: number;
+  userIds: number[];
+  /** By key. */
+  questionIds: Map<string, number>;
+  scheduleId: number;
+  week: Week;
+  /** The secret part of each person's link, in the order of userIds. */
+  links: string[];
+};
+
+/** A week in which tests ask: it began on Monday 16 November 2026. `noon`: its Wednesday, 12:00 UTC. */
+export const askedWeek: Week = '2026-11-16';
+export const noon = Date.parse('2026-11-18T12:00:00Z');
+
+/** A schedule of every Monday at 9; say what differs. */
+export const mondays = (wanted: Partial<NewSchedule> & Pick<NewSchedule, 'groupIds'>): NewSchedule => ({
+  name: 'Weekly pulse',
+  questionIds: [],
+  kpiIds: [],
+  perWeek: null,
+  everyWeeks: null,
+  withoutGroupIds: [],
+  repeat: 'weeks',
+  repeatWeeks: 1,
+  weekday: 1,
+  hour: 9,
+  anyHour: false,
+  reminderDays: 2,
+  reminderHour: 9,
+  fromDay: askedWeek,
+  untilDay: null,
+  ...wanted,
+});
+
+/** What differs from the usual. `keys`: of the questions that are asked; `language`: of the people. */
+export type Wishes = { count?: number; keys?: string[]; language?: string } & Partial<NewSchedule>;
+
+/**
+ * Gives an account the library, one group with `count` people (p1@example.org …), and a schedule that asks two questions
+ * each Monday. Nothing is opened yet.
+ */
+export async function planAsking(
+  pool: Pool,
+  accountId: number,
+  wishes: Wishes = {},
+): Promise<Omit<AskedAccount, 'week' | 'links'>> {
+  const { count = 6, keys = ['workload-amount', 'workload-rested'], language, ...schedule } = wishes;
+  return inTransaction(pool, async (tx) => {
+    await lockAccount(tx, accountId);
+    const account = await accountById(tx, accountId);
+    await defineLibrary(tx, accountId, account.language);
+    const groupId = await createGroup(tx, accountId, { name: 'Everybody', externalId: 'all' });
+    const userIds: number[] = [];
+    for (let i = 1; i <= count; i++) {
+      // oxlint-disable-next-line no-await-in-loop -- few
+      const id = await createUser(tx, accountId, {
+        firstName: `P${i}`,
+        lastName: 'Person',
+        email: `p${i}@example.org`,
+        externalId: `p${i}`,
+        memberOf: [groupId],
+        ...(language !== undefined && { language }),
+      });
+      userIds.push(id);
+    }
+    const questionIds = new Map((await questionsOf(tx, accountId)).map(({ key, id }) => [key, id]));
+    const asked = schedule.kpiIds ? [] : keys.map((key) => questionIds.get(key) as number);
+    const wanted = mondays({ groupIds: [groupId], questionIds: asked, ...schedule });
+    const scheduleId = await createSchedule(tx, accountId, wanted);
+    return { accountId, groupId, userIds, questionIds, scheduleId };
+  });
+}
+
+/** The same, with the round opened as of `now`, and everybody's link. */
+export async function askPeople(
+  pool: Pool,
+  accountId: number,
+  { now = noon, ...wishes }: Wishes & { now?: number } = {},
+): Promise<AskedAccount> {
+  const planned = await planAsking(pool, accountId, wishes);
+  await openDueRounds(pool, now);
+  const { week, links } = await exportLinks(pool, accountId, '');
+  return { ...planned, week, links: links.map(({ link }) => link.replace('/a/', '')) };
+}
