@@ -94,54 +94,55 @@ export async function selectGiven(
     where  account_id = ${accountId} and week = ${week} and respondent = ${respondent}`;
 }
 
+/** What became of answers: kept; refused, as some are of questions that are not asked; or the link opens nothing. */
+export type Outcome = { isOpen: boolean; unasked: number[] };
+
 /**
  * Keeps answers in place of those that the person gave before, and notes that the person has answered: all of it or
- * nothing, in one statement. False when the week has closed, the link has gone or the person is not active. Closing waits
- * for it, and what comes later finds the week closed: an answer is counted or refused.
+ * nothing, in one statement. The week is locked against closing meanwhile: closing waits for it, and what comes later finds
+ * the week closed. So an answer is counted or refused. The number of the person is that of respondentOf (rounds.ts).
  */
-export async function upsertAnswers(
-  db: Db,
-  {
-    hash,
-    accountId,
-    userId,
-    week,
-    respondent,
-  }: {
-    hash: Uint8Array;
-    accountId: AccountId;
-    userId: number;
-    week: Week;
-    respondent: number;
-  },
-  given: GivenRow[],
-): Promise<boolean> {
-  const rows = await db`
-    with open as (select w.week
-                  from   weeks w
-                  where  w.account_id = ${accountId} and w.week = ${week} and w.closed_at is null
-                    and  exists (select 1
-                                 from   links l
-                                 join   users u on u.account_id = l.account_id and u.user_id = l.user_id
-                                 where  l.hash = ${hash} and u.active)
+export async function upsertAnswers(db: Db, hash: Uint8Array, given: GivenRow[]): Promise<Outcome> {
+  const [row] = await db<{ isOpen: boolean; unasked: number[] | null }[]>`
+    with given as (select *
+                   from   jsonb_to_recordset(${db.json(given)})
+                          as g("questionId" integer, value smallint, choices jsonb, comment text, skipped boolean)),
+         link as (select l.account_id, l.user_id, l.week, w.respondent_key,
+                         coalesce(u.external_id, 'user:' || u.user_id) as person
+                  from   links l
+                  join   users u on u.account_id = l.account_id and u.user_id = l.user_id
+                  join   weeks w on w.account_id = l.account_id and w.week = l.week
+                  where  l.hash = ${hash} and u.active and w.closed_at is null
                   for    share of w),
+         me as (select account_id, user_id, week,
+                       ('x' || encode(substr(sha256(respondent_key || convert_to(person, 'UTF8')), 1, 8), 'hex'))
+                         ::bit(64)::bigint >> 11 & 9007199254740991 as respondent
+                from   link),
+         unasked as (select g."questionId" as id
+                     from   given g, me
+                     where  not exists (select 1
+                                        from   assignments s
+                                        join   rounds r on r.account_id = s.account_id and r.round_id = s.round_id
+                                        where  s.account_id = me.account_id and s.week = me.week
+                                          and  s.respondent = me.respondent and g."questionId" = any(r.question_ids))),
          kept as (insert into answers (account_id, week, question_id, respondent, value, choices, comment, skipped)
-                  select ${accountId}, open.week, g."questionId", ${respondent}, g.value,
+                  select me.account_id, me.week, g."questionId", me.respondent, g.value,
                          case when g.choices is not null
                               then array(select jsonb_array_elements_text(g.choices)) end,
                          g.comment, g.skipped
-                  from   open, jsonb_to_recordset(${db.json(given)})
-                               as g("questionId" integer, value smallint, choices jsonb, comment text, skipped boolean)
+                  from   me, given g
+                  where  not exists (select 1 from unasked)
                   on conflict (account_id, week, question_id, respondent) do update
                   set    value = excluded.value, choices = excluded.choices, comment = excluded.comment,
                          skipped = excluded.skipped),
          noted as (update participants p
                    set    has_answered = true
-                   from   open
-                   where  p.account_id = ${accountId} and p.user_id = ${userId} and p.week = open.week
-                     and  not p.has_answered)
-    select 1 from open`;
-  return rows.length > 0;
+                   from   me
+                   where  p.account_id = me.account_id and p.user_id = me.user_id and p.week = me.week
+                     and  not p.has_answered and not exists (select 1 from unasked))
+    select exists (select 1 from me)                as "isOpen",
+           (select array_agg(id) from unasked)      as "unasked"`;
+  return { isOpen: row!.isOpen, unasked: row!.unasked ?? [] };
 }
 
 /** Notes that the person whom a link is for wants no reminders. */

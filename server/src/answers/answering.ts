@@ -5,7 +5,7 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Pool } from '../db/db.ts';
 import type { Question } from '../questions/questions.ts';
-import { freeText, type KeptAnswer, readAnswer } from '../questions/types.ts';
+import { freeText, type KeptAnswer, type QuestionType, readAnswer } from '../questions/types.ts';
 import { isLinkShaped, linkHash } from '../rounds/links.ts';
 import { respondentOf } from '../rounds/rounds.ts';
 import {
@@ -80,31 +80,63 @@ export async function giveAnswers(
   link: string,
   answers: GivenAnswer[],
 ): Promise<'kept' | 'closed'> {
-  const row = await rowOf(pool, link);
-  if (!row) return 'closed';
-  const { accountId, userId, week } = row;
-  const respondent = respondentOf(row.respondentKey, row.person);
-  const questions = await selectAsked(pool, accountId, week, respondent);
-  const asked = new Map(questions.map((question) => [question.id, question]));
+  const questions = await questionsFor(pool, link, answers);
+  if (questions === 'closed') return 'closed';
   const details: Detail[] = [];
   const given = new Map<number, GivenRow>();
   for (const answer of answers) {
-    const read = readGiven(answer, asked.get(answer.questionId));
+    const read = readGiven(answer, questions.get(answer.questionId));
     if (typeof read !== 'string') given.set(answer.questionId, read);
     else details.push({ type: 'invalid value', message: read, path: `q${answer.questionId}` });
   }
+  // A link that opens nothing is told of before anything else is.
+  if (details.length > 0 && !(await rowOf(pool, link))) return 'closed';
+  if (details.length === 0 && given.size > 0) {
+    const { isOpen, unasked } = await upsertAnswers(pool, linkHash(link), [...given.values()]);
+    if (!isOpen || !isLinkShaped(link)) return 'closed';
+    details.push(...unasked.map((id) => ({ type: 'invalid value', message: notAsked, path: `q${id}` })));
+  }
   if (details[0]) throw new Fault('invalid', 'invalid value', details[0].message, { details });
-  if (given.size === 0) return 'kept';
-  const who = { hash: linkHash(link), accountId, userId, week, respondent };
-  return (await upsertAnswers(pool, who, [...given.values()])) ? 'kept' : 'closed';
+  return 'kept';
+}
+
+const notAsked = 'This question is not asked.';
+
+type AnswerForm = { type: QuestionType; optionIds: ReadonlySet<string> };
+
+/**
+ * How questions are answered, by their ids, which are unique in the service: type and options of a question are for
+ * ever. The oldest make room.
+ */
+const forms = new Map<number, AnswerForm>();
+const mostForms = 20_000;
+
+/** How what is answered can be answered. What is not known yet is what the person of the link is asked. */
+async function questionsFor(
+  pool: Pool,
+  link: string,
+  answers: GivenAnswer[],
+): Promise<ReadonlyMap<number, AnswerForm> | 'closed'> {
+  if (answers.every(({ questionId }) => forms.has(questionId))) return forms;
+  const row = await rowOf(pool, link);
+  if (!row) return 'closed';
+  const respondent = respondentOf(row.respondentKey, row.person);
+  for (const { id, type, options } of await selectAsked(pool, row.accountId, row.week, respondent)) {
+    forms.set(id, { type, optionIds: new Set(options.map((option) => option.id)) });
+  }
+  for (const id of forms.keys()) {
+    if (forms.size <= mostForms) break;
+    forms.delete(id);
+  }
+  return forms;
 }
 
 /** The answer as it is kept, or words that say what would be right. */
 function readGiven(
   { questionId, value, comment = null, skipped = false }: GivenAnswer,
-  question: Question | undefined,
+  question: AnswerForm | undefined,
 ): GivenRow | string {
-  if (!question) return 'This question is not asked.';
+  if (!question) return notAsked;
   if (skipped) {
     if (value !== undefined || comment !== null) return 'Who skips a question gives no answer to it.';
     return { questionId, value: null, choices: null, comment: null, skipped: true };
@@ -116,7 +148,7 @@ function readGiven(
   if (said !== null && (said.includes('\0') || !said.isWellFormed()))
     return 'The comment is not readable text.';
   if (question.type === freeText && said === null) return 'Write something, or skip the question.';
-  const read = readAnswer(question.type, new Set(question.options.map(({ id }) => id)), value);
+  const read = readAnswer(question.type, question.optionIds, value);
   if (typeof read === 'string') return `The answer must be ${read}.`;
   return { questionId, ...read, comment: said, skipped: false };
 }
