@@ -2,6 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    // As many as the cores that the suite is made for; by itself vitest would leave one of two idle.
+    maxWorkers: 2,
     projects: [
       {
         test: {

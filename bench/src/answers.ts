@@ -14,7 +14,7 @@ import type { Given, GivingOrder } from './giving.ts';
 import { attribute, makeCompany } from './company.ts';
 import { percentile, type Row, time, timed } from './measure.ts';
 import { bodyOf, push } from './push.ts';
-import { type Account, type Service, startService } from './service.ts';
+import { type Account, type Beside, type Service, startService } from './service.ts';
 
 type Say = (progress: string) => void;
 
@@ -32,6 +32,7 @@ export async function benchAnswers(say: Say): Promise<{ rows: Row[]; postgres: s
     const { opening, week, questionIds } = await open(service, account);
     say(`opening: ${time(opening)}`);
     const { links } = await exportLinks(service.pool, account.id, '');
+    const load = await service.beside('giving.ts', service.databaseUrl);
     const giving = { links: links.map(({ link }) => link.slice(3)), questionIds };
     const rows = [
       {
@@ -40,8 +41,8 @@ export async function benchAnswers(say: Say): Promise<{ rows: Row[]; postgres: s
         demand: '≤ 30 s',
         holds: opening <= 30_000,
       },
-      ...(await measureGiving(service, giving, say)),
-      ...(await measureClosing(service, account, week, say)),
+      ...(await measureGiving(service, load, giving, say)),
+      ...(await measureClosing(service, load, giving, account, week, say)),
     ];
     return { rows, postgres: service.postgres };
   } finally {
@@ -87,10 +88,10 @@ async function open({ pool }: Service, { id }: Account) {
 
 async function measureGiving(
   service: Service,
+  load: Beside,
   giving: Pick<GivingOrder, 'links' | 'questionIds'>,
   say: Say,
 ): Promise<Row[]> {
-  const load = await service.beside('giving.ts', service.databaseUrl);
   const give = async (order: Partial<GivingOrder>): Promise<Given> => {
     const given = (await load.ask({
       ...giving,
@@ -143,6 +144,8 @@ async function measureGiving(
 /** Everybody answers everything that is not answered yet, and the week is closed by the command. */
 async function measureClosing(
   service: Service,
+  load: Beside,
+  giving: Pick<GivingOrder, 'links' | 'questionIds'>,
   { id, token }: Account,
   week: Week,
   say: Say,
@@ -159,9 +162,12 @@ async function measureClosing(
   const asking = service.askSteadily('/v1/kpis', token, 50);
   await sleep(3000);
   await asking.cut();
+  const order = { ...giving, address: service.address, connections, seconds: 8, rate: 100, isClosing: true };
+  const answering = load.ask(order) as Promise<Given>;
   const [ms] = await timed(() =>
     service.command('week', 'close', '--account', String(id), '--week', weekName(week)),
   );
+  const given = await answering;
   const p99 = percentile(await asking.end(), 0.99);
   say(`closing: ${time(ms)}, others 99 % ${time(p99)}`);
   return [
@@ -172,5 +178,9 @@ async function measureClosing(
       holds: ms <= 60_000,
     },
     { what: '– GET /v1/kpis of others meanwhile, 99 %', measured: time(p99) },
+    {
+      what: '– of 100 answers a second meanwhile, told to try again, and that the week is over',
+      measured: `${given.waited}, ${given.refused}`,
+    },
   ];
 }

@@ -14,10 +14,12 @@ export type GivingOrder = {
   /** Requests a second; without it, on each connection the next follows when one is answered. */
   rate?: number;
   isFloor?: boolean;
+  /** The week closes meanwhile: answers may be told to wait (503), or that it is over (404). */
+  isClosing?: boolean;
 };
 
 /** The milliseconds of each answer, at a steady rate from the moment at which it was due; and those of all. */
-export type Given = { times: number[]; ms: number };
+export type Given = { times: number[]; ms: number; waited: number; refused: number };
 
 const pool = openPool(process.argv[2] ?? '', 10);
 let next = 0;
@@ -42,10 +44,11 @@ async function carryOut(order: GivingOrder): Promise<Given> {
   });
   const give = order.isFloor ? insert : (i: number) => post(order, agent, i);
   const times: number[] = [];
+  const statuses: number[] = [];
   const begun = performance.now();
   const isOver = () => performance.now() - begun >= order.seconds * 1000;
   const giveOne = async (due: number) => {
-    await give(next++);
+    statuses.push(await give(next++));
     times.push(performance.now() - due);
   };
   try {
@@ -66,14 +69,16 @@ async function carryOut(order: GivingOrder): Promise<Given> {
       }
       await Promise.all(running);
     }
-    return { times, ms: performance.now() - begun };
+    const count = (status: number) => statuses.filter((one) => one === status).length;
+    return { times, ms: performance.now() - begun, waited: count(503), refused: count(404) };
   } finally {
     agent.destroy();
   }
 }
 
 /** A person after another answers the first question, then the second, and so on. */
-function post({ address, links, questionIds }: GivingOrder, agent: Agent, i: number): Promise<void> {
+function post(order: GivingOrder, agent: Agent, i: number): Promise<number> {
+  const { address, links, questionIds, isClosing } = order;
   const link = links[i % links.length];
   const question = questionIds[Math.floor(i / links.length) % questionIds.length];
   const body = JSON.stringify({ question, value: 1 + (i % 5) });
@@ -81,7 +86,8 @@ function post({ address, links, questionIds }: GivingOrder, agent: Agent, i: num
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
     request(`${address}/a/${link}/answers`, { method: 'POST', agent, headers }, (answer) => {
       answer.resume().once('close', () => {
-        if (answer.statusCode === 204) resolve();
+        const status = answer.statusCode ?? 0;
+        if (status === 204 || (isClosing && [404, 503].includes(status))) resolve(status);
         else reject(new Error(`An answer was answered by ${answer.statusCode}`));
       });
     })
@@ -90,9 +96,10 @@ function post({ address, links, questionIds }: GivingOrder, agent: Agent, i: num
   });
 }
 
-async function insert(i: number): Promise<void> {
+async function insert(i: number): Promise<number> {
   await pool`
     insert into bench_floor (account_id, week, question_id, respondent, value, choices, comment, skipped)
     values (1, '2026-11-16', ${Math.floor(i / 20_000)}, ${(i * 2_654_435_761) % 2 ** 40}, ${1 + (i % 5)}, null, null, false)
     on conflict do nothing`;
+  return 204;
 }

@@ -2,6 +2,7 @@
 // that was measured in the same run. Exit status 1 when a demand does not hold.
 import { benchAnswers } from './answers.ts';
 import { benchData, smallPlan, wholePlan } from './data.ts';
+import { benchDrops } from './drops.ts';
 import { machine, type Row, table } from './measure.ts';
 import { benchSftp } from './sftp.ts';
 import { benchSheets } from './sheets.ts';
@@ -15,6 +16,7 @@ const benches: Record<string, Bench> = {
   data: benchData(wholePlan),
   answers: benchAnswers,
   sheets: benchSheets,
+  drops: benchDrops,
   sftp: benchSftp,
 };
 /** Those that are run only when they are named. */

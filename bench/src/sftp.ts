@@ -201,9 +201,12 @@ function speed(what: string, own: number[], floor: number[], files: number, atLe
   };
 }
 
-async function measureIdle({ service, own, target, say }: Bench): Promise<Row> {
+/** In a process that has done nothing yet: in one that has taken uploads, what they have left would make room. */
+async function measureIdle({ service, target, say }: Bench): Promise<Row> {
   const { TOKEN: token = '' } = target.env;
-  const clients = await service.beside('idle.ts', String(target.port), target.user, token);
+  const port = String(await freePort());
+  const own = await service.another({ SFTP_PORT: port });
+  const clients = await service.beside('idle.ts', port, target.user, token);
   await clients.ask({ open: 20 }); // what is made once is made
   await sleep(5000);
   const before = own.memory.now();
@@ -211,6 +214,7 @@ async function measureIdle({ service, own, target, say }: Bench): Promise<Row> {
   await sleep(5000);
   const after = own.memory.now();
   await clients.ask({ close: true });
+  await own.stop();
   const what = `${idleSessions} idle sessions`;
   if (before === undefined || after === undefined) return { what, measured: 'the system does not tell' };
   const measured = megabytes(after - before);

@@ -115,7 +115,7 @@ function* hostile(): Generator<[what: string, kind: FileKind, bytes: Buffer]> {
 }
 
 /** The list of so many people. */
-function fileOf(kind: FileKind, count: number): Buffer {
+export function fileOf(kind: FileKind, count: number): Buffer {
   const sheet = xlsx.utils.aoa_to_sheet(listOf(count), { dense: true });
   if (kind === 'csv') return Buffer.from(xlsx.utils.sheet_to_csv(sheet));
   const book = xlsx.utils.book_new();

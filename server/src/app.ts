@@ -1,5 +1,5 @@
 // The whole service on one screen: every route, job and listener.
-import type { Config } from './base/config.ts';
+import type { Config, LogLevel } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import type { Log } from './base/log.ts';
 import { callerOf, senderOf } from './accounts/callers.ts';
@@ -60,10 +60,12 @@ export async function startApp(
 ): Promise<App> {
   const pool = databaseUrl.then((url) => openPool(url, 10));
   const reads = databaseUrl.then((url) => openPool(url, longReads));
+  // Who answers while the week opens or closes is told to try again, and takes nobody else's connection.
+  const answers = databaseUrl.then((url) => openPool(url, 6, { settings: { lock_timeout: '2s' } }));
   const pushes = databaseUrl.then((url) =>
     openPushes(new URL('pushes.thread.ts', import.meta.url), url, log),
   );
-  for (const opening of [pool, reads, pushes]) opening.catch(() => {}); // start() tells why
+  for (const opening of [pool, reads, answers, pushes]) opening.catch(() => {}); // start() tells why
   const mailer = config.smtpUrl === undefined ? undefined : openMailer(config.smtpUrl, config.mailFrom);
   let jobs: Jobs | undefined;
   let sftp: SftpServer | undefined;
@@ -86,7 +88,7 @@ export async function startApp(
     now,
     corsOrigins: config.corsOrigins,
   });
-  serveAll(server, { config, pool, reads, pushes, now });
+  serveAll(server, { config, pool, reads, answers, pushes, now });
   const { host, port, sftpPort } = config;
   const address = await orRefused(server.app.listen({ host, port }), { host, port, setting: 'PORT' });
 
@@ -114,7 +116,7 @@ export async function startApp(
       await jobs?.stop();
       // Either may never have been opened: start() has told why.
       await (await pushes.catch(() => undefined))?.close(Math.max(0, (deadline - Date.now()) / 1000));
-      const opened = await Promise.all([pool, reads].map((one) => one.catch(() => undefined)));
+      const opened = await Promise.all([pool, reads, answers].map((one) => one.catch(() => undefined)));
       await Promise.all(opened.map((one) => one?.end({ timeout: 5 })));
     },
   };
@@ -155,12 +157,14 @@ function serveAll(
     config,
     pool,
     reads,
+    answers,
     pushes,
     now,
   }: {
     config: AppConfig;
     pool: Promise<Pool>;
     reads: Promise<Pool>;
+    answers: Promise<Pool>;
     pushes: Promise<Pushes>;
     now: () => number;
   },
@@ -169,7 +173,7 @@ function serveAll(
   serveData(server, { pool, reads }, now);
   serveOrganization(server, pushes);
   serveStorage(server, pool);
-  serveAnswering(server, pool, now);
+  serveAnswering(server, answers, now);
   serveMetrics(server.app, {
     token: config.metricsToken,
     isProxied: config.trustProxy.length > 0,
@@ -198,7 +202,8 @@ function workOf({ config, pool, databaseUrl, log, now, mailer }: Parts): Work {
   const onThread = (name: string, data: FilesWork | WeeksWork, limits?: ThreadLimits) =>
     runThread(new URL(`${name}.thread.ts`, import.meta.url), data, limits);
   const onWeeks = (work: WeeksWork['work'], isDue: () => Promise<boolean>) => async () => {
-    if (await isDue()) await onThread('weeks', { databaseUrl, work, now: now() });
+    if (await isDue())
+      await onThread('weeks', { databaseUrl, work, now: now(), logLevel: log.level as LogLevel });
   };
   const sendDue = openSender(pool, mailer, config.publicUrl, log);
   const toOpen = onWeeks('open', async () => (await dueSchedules(pool, now())).length > 0);

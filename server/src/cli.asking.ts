@@ -32,6 +32,7 @@ import {
   type Schedule,
   scheduleById,
   schedulesOf,
+  scheduleWeeksOf,
 } from './rounds/schedules.ts';
 import { csvRow } from './base/csv.ts';
 
@@ -143,6 +144,35 @@ export const askingCommands = (publicUrl: () => string): Record<string, Command>
         ...entries.map(({ week, day, questions }) => [week, day, questions.join(' ')]),
       ]),
   },
+  'schedule history': {
+    usage:
+      '--account ID --id S\n    The weeks in which it was due: what it asked, how many people, or why it was missed.',
+    options: one,
+    run: async (pool, values) => {
+      const schedule = await scheduleById(pool, accountOf(values), numberOf(values, 'id'));
+      const keys = new Map((await questionsOf(pool, schedule.accountId)).map(({ id, key }) => [id, key]));
+      const weeks = await scheduleWeeksOf(pool, schedule.accountId, schedule.id);
+      return weeks.map(({ week, outcome, reason, people, questionIds }) => ({
+        week: weekName(week),
+        outcome,
+        reason,
+        people,
+        questions: questionIds.map((id) => keys.get(id) ?? String(id)),
+      }));
+    },
+    say: (
+      weeks: { week: string; outcome: string; reason: string | null; people: number; questions: string[] }[],
+    ) =>
+      table([
+        ['week', 'outcome', 'people', 'questions, or why'],
+        ...weeks.map(({ week, outcome, people, questions, reason }) => [
+          week,
+          outcome,
+          String(people),
+          reason ?? questions.join(' '),
+        ]),
+      ]),
+  },
   'schedule pause': {
     usage: '--account ID --id S [--resume]\n    What it has opened goes on. --resume: it asks again.',
     options: { ...one, resume: flag },
@@ -168,7 +198,8 @@ export const askingCommands = (publicUrl: () => string): Record<string, Command>
     usage:
       '--account ID [--week 2026-W47] [--replace]\n' +
       '    A new personal link for everyone asked in an open week, as CSV, to be sent by other channels. Whoever has a\n' +
-      '    link can answer in the person’s name. --replace: earlier links are dead from now on.',
+      '    link can answer in the person’s name; it shows nothing of what the person has answered before. --replace: earlier\n' +
+      '    links are dead from now on.',
     options: { ...account, week: text, replace: flag },
     run: (pool, values) =>
       exportLinks(pool, accountOf(values), publicUrl(), {
@@ -185,14 +216,14 @@ export const askingCommands = (publicUrl: () => string): Record<string, Command>
   },
   'week show': {
     usage:
-      '--account ID\n    The open weeks: who is asked, how many have answered, and what became of the mails.',
+      '--account ID\n    The open weeks: how many are asked and have answered, and what became of the mails.',
     options: account,
     run: weekShow,
     say: ({ weeks, refusals }: Awaited<ReturnType<typeof weekShow>>) =>
       [
         ...weeks.map(
           ({ week, asked, answered, messages }) =>
-            `${week}: ${asked} people asked, ${answered} have answered. ${
+            `${week}: ${asked} people asked, ${answered ?? 'too few to say how many'} have answered. ${
               messages.map(({ kind, state, count }) => `${count} ${kind}s ${state}`).join(', ') || 'No mails'
             }.`,
         ),

@@ -264,7 +264,8 @@ const commands: Record<string, Command> = {
   'history import': {
     usage:
       '--account ID FILE\n' +
-      '    Past surveys, as NDJSON (docs/history.md): all of the file or nothing. Weeks that have ended are published.',
+      '    Past surveys, as NDJSON (docs/history.md): all of the file or nothing. Weeks that have ended are published.\n' +
+      '    New questions, KPIs and translations come in by such a file too (docs/asking.md).',
     options: account,
     positional: 'FILE',
     run: (pool, values) => importHistory(pool, accountOf(values), needed(values, 'FILE'), Date.now()),

@@ -76,6 +76,7 @@ const publicFiles = [
   'rounds/opening.ts',
   'rounds/rounds.ts',
   'rounds/schedules.ts',
+  'rounds/stops.ts',
   'answers/answers.ts',
   'results/publish.ts',
   'results/results.ts',
@@ -163,7 +164,8 @@ const writers: Record<string, string[]> = {
   links: ['rounds/links.sql.ts', 'results/publish.sql.ts'],
   messages: ['rounds/opening.sql.ts', 'rounds/messages.sql.ts', 'results/publish.sql.ts'],
   mail_refusals: ['rounds/messages.sql.ts'],
-  reminder_stops: ['answers/answering.sql.ts'],
+  reminder_stops: ['rounds/stops.sql.ts'],
+  stop_keys: ['rounds/stops.sql.ts'],
   asked: ['rounds/rounds.sql.ts', 'results/publish.sql.ts'],
   assignments: ['rounds/rounds.sql.ts', 'results/publish.sql.ts'],
   answers: ['answers/answers.sql.ts', 'answers/answering.sql.ts', 'results/publish.sql.ts'],
@@ -299,7 +301,7 @@ describe('purity and places', () => {
 
   test("every statement on customers' data names the account", () => {
     const exempt =
-      /force_unlock_workers|job_workers|insert into accounts|nextval\(|from\s+token_hashes|sftp_host_keys/;
+      /force_unlock_workers|job_workers|insert into accounts|nextval\(|from\s+token_hashes|sftp_host_keys|stop_keys/;
     const anonymous = ({ path, text }: Source) =>
       path.endsWith('.sql.ts')
         ? statementsOf(text).filter((one) => !/account_id|accountId/.test(one) && !exempt.test(one))

@@ -1,19 +1,34 @@
 // The thread of weeks: opens the rounds of schedules that are due, closes weeks that have ended, or shows the open ones of
 // accounts whose publication is live.
 import { workerData } from 'node:worker_threads';
+import type { LogLevel } from './base/config.ts';
+import { openLog } from './base/log.ts';
 import { openPool, surviveLostConnections } from './db/db.ts';
 import { closeEndedWeeks, showLiveWeeks } from './results/publish.ts';
-import { openDueRounds } from './rounds/opening.ts';
+import { type Opened, openDueRounds } from './rounds/opening.ts';
 
-/** `now`: the time, in ms, by which schedules are due and weeks have ended. */
-export type WeeksWork = { databaseUrl: string; work: 'open' | 'close' | 'show'; now: number };
+/** `logLevel`: of the service. `now`: the time, in ms, by which schedules are due and weeks have ended. */
+export type WeeksWork = {
+  databaseUrl: string;
+  work: 'open' | 'close' | 'show';
+  now: number;
+  logLevel: LogLevel;
+};
 
-const { databaseUrl, work, now } = workerData as WeeksWork;
+const { databaseUrl, work, now, logLevel } = workerData as WeeksWork;
 surviveLostConnections(() => {});
 const pool = openPool(databaseUrl, 1);
 try {
-  if (work === 'open') await openDueRounds(pool, now);
+  if (work === 'open') tell(await openDueRounds(pool, now));
   else await (work === 'close' ? closeEndedWeeks(pool, now) : showLiveWeeks(pool));
 } finally {
   await pool.end({ timeout: 5 });
+}
+
+function tell(opened: Opened[]): void {
+  const log = openLog(logLevel);
+  for (const { outcome, ...about } of opened) {
+    if (outcome === 'opened') log.info(about, 'A schedule has opened its round');
+    else log.warn(about, 'A schedule has missed its week');
+  }
 }

@@ -1,12 +1,17 @@
 // Answering over HTTP: what a link opens, what is kept, and that a link that opens nothing tells nothing.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startApp } from '../app.ts';
 import { openLog } from '../base/log.ts';
+import { libraryFor } from '../questions/library.ts';
 import { exportLinks } from '../rounds/links.ts';
+import { stopTokensFor } from '../rounds/stops.ts';
 import { closeWeekNow } from '../results/publish.ts';
 import { askPeople, type AskedAccount, noon } from '../testing/asking.ts';
 import { openWorld, testConfig, type World } from '../testing/world.ts';
@@ -69,6 +74,23 @@ const sendAnswer = (
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 
+/** Where the person stops reminders. */
+const stopPath = async ({ accountId, userIds }: AskedAccount) =>
+  `/r/${(await stopTokensFor(world.pool, [{ accountId, userId: userIds[0] as number }]))[0]}`;
+
+/** A page as it comes over the wire. */
+async function wire(
+  path: string,
+  encoding?: string,
+): Promise<{ headers: IncomingHttpHeaders; bytes: Buffer }> {
+  const asking = request(world.address + path, {
+    headers: encoding === undefined ? {} : { 'accept-encoding': encoding },
+  });
+  asking.end();
+  const [reply] = (await once(asking, 'response')) as [IncomingMessage];
+  return { headers: reply.headers, bytes: await buffer(reply) };
+}
+
 const kept = async ({ accountId, questionIds }: AskedAccount) => {
   const rows = await world.pool<{ id: number; said: unknown[] }[]>`
     select question_id as id, json_build_array(value, choices, comment, skipped) as said
@@ -107,8 +129,12 @@ describe('GET /a/:link', () => {
                         (select json_agg(s) from reminder_stops s where account_id = ${one.accountId}) as stops`;
     const before = await dump();
     for (const method of ['GET', 'HEAD']) {
-      for (const path of ['', '?saved', '?language=sv', '/reminders']) {
-        const reply = await ask(method, `/a/${one.link}${path}`);
+      for (const query of ['', '?saved', '?empty', '?language=sv']) {
+        const reply = await ask(method, `/a/${one.link}${query}`);
+        expect([reply.status, reply.text === '']).toEqual([200, method === 'HEAD']);
+      }
+      for (const query of ['', '?stop', '?again']) {
+        const reply = await ask(method, `${await stopPath(one)}${query}`);
         expect([reply.status, reply.text === '']).toEqual([200, method === 'HEAD']);
       }
     }
@@ -121,16 +147,65 @@ describe('GET /a/:link', () => {
     const { text } = await ask('GET', `/a/${link}?language=de`);
     expect(text).toContain('Hallo P1');
     expect(text).toContain('action="?language=de"');
-    expect((await sendForm(link, 's1=1', '?language=de')).text).toContain('Noch ist nichts gespeichert');
+    expect((await sendForm(link, 's1=1', '?language=de')).text).toContain(
+      'Diese Antworten sind noch nicht gespeichert',
+    );
   });
 
   test('says after an empty form that nothing is answered yet', async () => {
     const { link, ids } = await asked();
     const sent = await sendForm(link, ids.map((id) => `c${id}=`).join('&'));
-    expect(sent.headers.get('location')).toBe('?language=en&saved');
-    expect((await ask('GET', `/a/${link}?language=en&saved`)).text).toContain(
-      'You have not answered a question yet.',
+    expect(sent.headers.get('location')).toBe('?language=en&empty');
+    for (const query of ['empty', 'saved']) {
+      expect((await ask('GET', `/a/${link}?language=en&${query}`)).text).toContain(
+        'You have not answered any question on this page yet.',
+      );
+    }
+  });
+
+  test('packed as the browser takes it: under 30 KB also with 30 questions, and with 47', async () => {
+    const all = libraryFor('en').questions.map(({ key }) => key);
+    for (const count of [30, 47]) {
+      const { link } = await asked({ keys: all.slice(0, count) });
+      const plain = await wire(`/a/${link}?language=sv`);
+      expect(plain.headers['content-encoding']).toBeUndefined();
+      expect(plain.bytes.length).toBeGreaterThan(30_000);
+      expect(plain.bytes.toString().match(/class="card"/g)).toHaveLength(count);
+      for (const [encoding, unpack] of [
+        ['gzip', gunzipSync],
+        ['br', brotliDecompressSync],
+      ] as const) {
+        const { headers, bytes } = await wire(`/a/${link}?language=sv`, encoding);
+        expect(headers).toMatchObject({
+          'content-encoding': encoding,
+          'content-length': String(bytes.length),
+          vary: 'accept-encoding, accept-language',
+        });
+        expect(bytes.length, `${count} questions, ${encoding}`).toBeLessThan(30_000);
+        expect(unpack(bytes).equals(plain.bytes)).toBe(true);
+      }
+    }
+  });
+
+  test('by a link that was handed out nobody learns what was answered, nor whether anything was', async () => {
+    const one = await asked();
+    const { links } = await exportLinks(world.pool, one.accountId, '');
+    const path = links[0]?.link as string;
+    const seen = () =>
+      Promise.all(['', '?saved', '?empty'].map(async (query) => (await ask('GET', path + query)).text));
+    const before = await seen();
+    const form = `q${one.ids[0]}=4&c${one.ids[0]}=Because`;
+    expect((await sendForm(one.link, form)).status).toBe(303);
+    expect(await seen()).toEqual(before);
+    for (const i of [0, 2])
+      expect(before[i]).toContain('those answers are not shown here; answering again replaces them');
+    expect(before[1]).toContain('Your answers are saved.');
+    expect(before[1]).not.toContain('still open');
+    expect((await ask('GET', `/a/${one.link}`)).text).not.toContain('not shown here');
+    expect((await sendForm(path.slice(3), `q${one.ids[0]}=1`)).headers.get('location')).toBe(
+      '?language=en&saved',
     );
+    expect(await kept(one)).toEqual({ 'workload-pace': [1, null, null, false] });
   });
 });
 
@@ -173,9 +248,9 @@ describe('POST /a/:link', () => {
     expect(status).toBe(400);
     expect(await kept(one)).toEqual({});
     for (const [id, words] of [
-      [b, 'Fråga 2: Välj ett svar, så att din kommentar kan sparas.'],
+      [b, 'Fråga 2: Välj ett svar så att din kommentar kan sparas.'],
       [f, 'Fråga 6: Välj ett av svaren som visas.'],
-      [g, 'Fråga 7: Korta kommentaren till 10000 tecken.'],
+      [g, 'Fråga 7: Korta ner kommentaren till 10000 tecken.'],
     ] as const) {
       expect(text).toContain(`<li><a href="#q${id}">${words}</a></li>`);
       expect(text).toMatch(new RegExp(`<p class="fault" id="f${id}" role="alert">[^<]`));
@@ -185,8 +260,8 @@ describe('POST /a/:link', () => {
         ),
       );
     }
-    expect(text).toContain('<li>Ett svar gällde en fråga som inte ställs till dig.</li>');
-    expect(text).toContain('<title>Inget är sparat än – ');
+    expect(text).toContain('<li>Ett av svaren gäller en fråga som inte ställs till dig.</li>');
+    expect(text).toContain('<title>De här svaren är inte sparade än – ');
     expect(text).toContain(`name="q${a}" value="3" checked`);
     expect(text).toContain('>\nno number, but &quot;words&quot;</textarea>');
     expect(text).toContain(long);
@@ -279,8 +354,8 @@ describe('POST /a/:link/answers', () => {
     for (const site of ['cross-site', 'same-site']) {
       const headers = { 'sec-fetch-site': site };
       expect((await sendAnswer(one.link, { question: one.ids[0], value: 1 }, { headers })).status).toBe(403);
-      for (const path of ['', '/reminders']) {
-        const reply = await ask('POST', `/a/${one.link}${path}`, {
+      for (const path of [`/a/${one.link}`, await stopPath(one)]) {
+        const reply = await ask('POST', path, {
           headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
           body: `q${one.ids[0]}=1`,
         });
@@ -298,20 +373,33 @@ describe('POST /a/:link/answers', () => {
 const stops = async ({ accountId }: AskedAccount) =>
   (await world.pool`select 1 from reminder_stops where account_id = ${accountId}`).length;
 
-describe('/a/:link/reminders', () => {
-  test('GET shows one button, and POST stops them and says so', async () => {
+describe('/r/:token', () => {
+  const buttonsOf = (text: string) =>
+    [...text.matchAll(/action="([^"]*)"><button[^>]*>([^<]*)/g)].map(([, action, words]) => [action, words]);
+
+  test('GET shows one button; POST stops reminders, and says so; one more button undoes it', async () => {
     const one = await asked({ language: 'de' });
-    const shown = await ask('GET', `/a/${one.link}/reminders`);
-    expect(shown.text.match(/<button[\s\S]*?<\/button>/g)).toEqual([
-      '<button type="submit">Erinnerungen abstellen</button>',
-    ]);
+    const path = await stopPath(one);
+    const shown = await ask('GET', path);
+    expect(buttonsOf(shown.text)).toEqual([['?stop', 'Erinnerungen abstellen']]);
     expect(await stops(one)).toBe(0);
-    const stopped = await ask('POST', `/a/${one.link}/reminders`, {
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: '',
-    });
-    expect([stopped.status, stopped.text.includes('Die Erinnerungen sind abgestellt')]).toEqual([200, true]);
-    expect(await stops(one)).toBe(1);
+    for (const method of ['POST', 'GET']) {
+      const stopped = await ask(
+        method,
+        `${path}?stop`,
+        method === 'POST' ? { body: new URLSearchParams() } : {},
+      );
+      expect([stopped.status, stopped.text.includes('Die Erinnerungen sind abgestellt')]).toEqual([
+        200,
+        true,
+      ]);
+      expect(buttonsOf(stopped.text)).toEqual([['?again', 'Wieder erinnern']]);
+      expect(await stops(one)).toBe(1);
+    }
+    const again = await ask('POST', `${path}?again`, { body: new URLSearchParams() });
+    expect([again.status, again.text.includes('Du wirst wieder erinnert')]).toEqual([200, true]);
+    expect(buttonsOf(again.text)).toEqual([['?stop', 'Erinnerungen abstellen']]);
+    expect(await stops(one)).toBe(0);
   });
 
   test('one click of a mail program does it (RFC 8058), in each form in which it may come', async () => {
@@ -319,9 +407,19 @@ describe('/a/:link/reminders', () => {
     parts.set('List-Unsubscribe', 'One-Click');
     for (const body of [parts, new URLSearchParams({ 'List-Unsubscribe': 'One-Click' })]) {
       const one = await asked();
-      expect((await ask('POST', `/a/${one.link}/reminders`, { body })).status).toBe(200);
+      expect((await ask('POST', await stopPath(one), { body })).status).toBe(200);
       expect(await stops(one)).toBe(1);
     }
+  });
+
+  test('goes on working when the week has closed', async () => {
+    const one = await asked();
+    const path = await stopPath(one);
+    await closeWeekNow(world.pool, one.accountId, one.week, noon);
+    expect((await ask('GET', `/a/${one.link}`)).status).toBe(404);
+    expect((await ask('GET', path)).status).toBe(200);
+    expect((await ask('POST', path)).status).toBe(200);
+    expect(await stops(one)).toBe(1);
   });
 });
 
@@ -330,6 +428,19 @@ describe('a link that opens nothing', () => {
     const [replaced, closed, alive] = [await asked(), await asked(), await asked()];
     await exportLinks(world.pool, replaced.accountId, '', { isReplacing: true });
     await closeWeekNow(world.pool, closed.accountId, closed.week, noon);
+    const removed = await asked();
+    const stopOfRemoved = await stopPath(removed);
+    await world.pool`delete from users where account_id = ${removed.accountId}`;
+    const stop = await stopPath(alive);
+    const deadStops = [
+      stopOfRemoved,
+      stop.slice(0, -1),
+      `${stop}A`,
+      `${stop.slice(0, -1)}${stop.endsWith('A') ? 'B' : 'A'}`,
+      '/r/x',
+      '/r/%00',
+      `/r/${'_'.repeat(32)}`,
+    ];
     const dead = [
       replaced.link,
       closed.link,
@@ -348,9 +459,8 @@ describe('a link that opens nothing', () => {
         await ask('GET', `/a/${link}`),
         await ask('GET', `/a/${link}/`),
         await ask('GET', `/a/${link}?language=sv&saved`),
-        await ask('GET', `/a/${link}/reminders`),
+        await ask('GET', `/r/${link}`),
         await ask('POST', `/a/${link}`, form),
-        await ask('POST', `/a/${link}/reminders`, form),
       ]) {
         expect(reply.status, `${link.slice(0, 40)}`).toBe(404);
         const { 'x-request-id': _id, date: _date, ...headers } = Object.fromEntries(reply.headers);
@@ -358,8 +468,21 @@ describe('a link that opens nothing', () => {
       }
       expect((await ask('HEAD', `/a/${link}`)).status).toBe(404);
     }
+    for (const path of deadStops) {
+      for (const [method, address] of [
+        ['GET', path],
+        ['GET', `${path}/`],
+        ['POST', path],
+        ['POST', `${path}?again`],
+      ] as const) {
+        const reply = await ask(method, address, method === 'POST' ? form : {});
+        expect(reply.status, `${path}`).toBe(404);
+        const { 'x-request-id': _id, date: _date, ...headers } = Object.fromEntries(reply.headers);
+        pages.add(JSON.stringify([headers, reply.text]));
+      }
+    }
     expect([...pages]).toHaveLength(1);
-    expect([...pages][0]).toContain('This link opens nothing');
+    expect([...pages][0]).toContain('This link does not work');
     const told = new Set<string>();
     for (const link of dead) {
       for (const body of [{ question: alive.ids[0], value: 1 }, 'nonsense']) {
@@ -367,17 +490,17 @@ describe('a link that opens nothing', () => {
         told.add(`${status} ${text}`);
       }
     }
-    expect([...told]).toEqual(['404 {"message":"This link opens nothing"}']);
-    expect(await stops(replaced)).toBe(0);
+    expect([...told]).toEqual(['404 {"message":"This link does not work"}']);
+    expect([await stops(replaced), await stops(alive)]).toEqual([0, 0]);
     const swedish = await ask('GET', '/a/x', { headers: { 'accept-language': 'sv' } });
-    expect(swedish.text).toContain('Den här länken öppnar ingenting');
+    expect(swedish.text).toContain('Länken fungerar inte');
   });
 
   test('31 from one address in a minute: 429 with the same page; a live link goes on working', async () => {
     const { link } = await asked();
     const headers = { 'x-forwarded-for': '203.0.113.7' };
     const replies: Reply[] = [];
-    for (let i = 0; i < 31; i++) replies.push(await ask('GET', `/a/x${i}`, { headers }));
+    for (let i = 0; i < 31; i++) replies.push(await ask('GET', `/${i % 2 ? 'a' : 'r'}/x${i}`, { headers }));
     expect(replies.map(({ status }) => status)).toEqual([...Array<number>(30).fill(404), 429]);
     expect(replies[30]?.text).toBe(replies[0]?.text);
     expect(replies[30]?.headers.get('retry-after')).toBe('60');
@@ -389,6 +512,7 @@ describe('a link that opens nothing', () => {
 describe('the log', () => {
   test('holds no link, no answer and no language, whatever comes of the request', async () => {
     const one = await asked();
+    const stop = await stopPath(one);
     lines.length = 0;
     await ask('GET', `/a/${one.link}?language=sv`);
     await ask('PUT', `/a/${one.link}`);
@@ -399,11 +523,13 @@ describe('the log', () => {
     await sendForm(one.link, 'q999999=secret');
     await sendAnswer(one.link, { question: one.ids[6], comment: 'my secret' });
     await sendAnswer(one.link, 'secret');
-    await ask('POST', `/a/${one.link}/reminders`, { body: new URLSearchParams({ secret: one.link }) });
+    await ask('POST', stop, { body: new URLSearchParams({ secret: one.link }) });
+    await ask('GET', `${stop}secret`);
     const answered = lines.filter((line) => line.includes('"answered"'));
-    expect(answered).toHaveLength(10);
+    expect(answered).toHaveLength(11);
     for (const line of lines) {
       expect(line).not.toContain(one.link.slice(0, 10));
+      expect(line).not.toContain(stop.slice(3, 20));
       expect(line).not.toMatch(/secret|language/);
     }
   });

@@ -1,5 +1,6 @@
-// Answering over HTTP: the page that a personal link opens, with JavaScript and without. Reads the wire, asks answering.ts,
-// writes the wire. The link is the secret: it is never logged, and every link that opens nothing gets the same answer.
+// Answering over HTTP: the page that a personal link opens, with JavaScript and without, and the page on which reminders are
+// stopped. Reads the wire, asks answering.ts and stops.ts, writes the wire. The link is the secret: it is never logged, and
+// every link that opens nothing gets the same answer.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -7,9 +8,11 @@ import { maxCommentLength } from '@soundings/contract/limits.ts';
 import { Fault } from '../base/errors.ts';
 import { type JsonValue, parseJson } from '../base/json.ts';
 import { asFault, type Pool } from '../db/db.ts';
+import { acceptedEncoding, pack } from '../http/encoding.ts';
 import { retryAfter } from '../http/problems.ts';
 import type { Server } from '../http/server.ts';
-import { type Asking, type GivenAnswer, giveAnswers, openLink, stopReminders } from './answering.ts';
+import { openStop, setReminders } from '../rounds/stops.ts';
+import { type Asking, type GivenAnswer, giveAnswers, openLink } from './answering.ts';
 import { openDeadLinks } from './dead-links.ts';
 import { answersIn, keptIn, type Said, saidIn } from './form.ts';
 import {
@@ -41,8 +44,10 @@ export const dress = {
 };
 const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
+const html = 'text/html; charset=utf-8';
 const pageHeaders = {
-  'content-type': 'text/html; charset=utf-8',
+  'content-type': html,
+  vary: 'accept-encoding, accept-language',
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
   'x-robots-tag': 'noindex, nofollow',
@@ -79,10 +84,11 @@ export function serveAnswering(server: Server, pool: Promise<Pool>, now: () => n
     ['GET', '/a/:link', showPage],
     ['POST', '/a/:link', takeForm, formLimit],
     ['POST', '/a/:link/answers', takeAnswer, answerLimit],
-    ['GET', '/a/:link/reminders', (...ask) => showReminders(false, ...ask)],
-    ['POST', '/a/:link/reminders', (...ask) => showReminders(true, ...ask), answerLimit],
+    ['GET', '/r/:token', showReminders],
+    ['POST', '/r/:token', changeReminders],
     // A link that was cut or added to is one that opens nothing.
     ['GET', '/a/*', showPage],
+    ['GET', '/r/*', showReminders],
   ];
 
   server.app.register(async (scope) => {
@@ -91,6 +97,7 @@ export function serveAnswering(server: Server, pool: Promise<Pool>, now: () => n
       reply.headers(pageHeaders);
       if (request.method === 'POST' && isForeign(request)) return plain(request, reply, 403, 'foreign');
     });
+    scope.addHook('onSend', packPage);
     scope.setErrorHandler((error, request, reply) => refuse(error, request, reply));
     for (const [method, url, handler, bodyLimit = answerLimit] of routes) {
       scope.route({
@@ -98,8 +105,7 @@ export function serveAnswering(server: Server, pool: Promise<Pool>, now: () => n
         url,
         bodyLimit,
         handler: async (request, reply) => {
-          const params = request.params as { link?: string; '*'?: string };
-          const link = params.link ?? params['*'] ?? '';
+          const [link = ''] = Object.values(request.params as Record<string, string>);
           return handler(await pool, link, request, reply).catch((error: unknown) => {
             if (error === opensNothing) return dead(request, reply);
             throw error;
@@ -117,6 +123,14 @@ const opensNothing = new Error('The link opens nothing.');
 function readForms(scope: FastifyInstance): void {
   const types = ['application/x-www-form-urlencoded', 'multipart/form-data'];
   scope.addContentTypeParser(types, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+}
+
+/** A page travels packed: 50 questions take more than 30 KB as they are. */
+async function packPage(request: FastifyRequest, reply: FastifyReply, page: unknown): Promise<unknown> {
+  if (typeof page !== 'string' || reply.getHeader('content-type') !== html) return page;
+  const encoding = acceptedEncoding(request.headers['accept-encoding']);
+  if (encoding !== 'identity') reply.header('content-encoding', encoding);
+  return pack(encoding, Buffer.from(page));
 }
 
 /** Whether a page of another website sends this. Browsers too old to say have the link, which is the secret, all the same. */
@@ -138,9 +152,12 @@ const languageFor = (asking: Asking, request: FastifyRequest) =>
 async function showPage(pool: Pool, link: string, request: FastifyRequest, reply: FastifyReply) {
   const asking = await opened(pool, link);
   const language = languageFor(asking, request);
-  const isSaved = queryOf(request)['saved'] !== undefined;
-  if (isSaved && asking.answers.size > 0) return reply.send(thanksPage(dress, asking, language));
-  return reply.send(askingPage(dress, asking, language, keptIn(asking), isSaved ? 'empty' : undefined));
+  const { saved, empty } = queryOf(request);
+  const isSent = saved !== undefined || empty !== undefined;
+  // Whoever handed the link out shall not learn by it whether anything was answered.
+  const isAnswered = asking.isExported ? saved !== undefined : asking.hasAnswered;
+  if (isSent && isAnswered) return reply.send(thanksPage(dress, asking, language));
+  return reply.send(askingPage(dress, asking, language, keptIn(asking), isSent ? 'empty' : undefined));
 }
 
 /** The whole form, without JavaScript: all of it is kept, or nothing. */
@@ -161,7 +178,7 @@ async function takeForm(pool: Pool, link: string, request: FastifyRequest, reply
   }
   return reply
     .code(303)
-    .header('location', `?language=${encodeURIComponent(language)}&saved`)
+    .header('location', `?language=${encodeURIComponent(language)}&${answers.length > 0 ? 'saved' : 'empty'}`)
     .send();
 }
 
@@ -216,17 +233,18 @@ function answerIn(body: Buffer | undefined): GivenAnswer | undefined {
   return { questionId: question, comment, skipped, ...(value !== undefined && { value }) };
 }
 
-async function showReminders(
-  isStop: boolean,
-  pool: Pool,
-  link: string,
-  request: FastifyRequest,
-  reply: FastifyReply,
-) {
-  const asking = await opened(pool, link);
-  if (isStop && !(await stopReminders(pool, link))) throw opensNothing;
-  const language = languageFor(asking, request);
-  return reply.send(remindersPage(dress, asking, language, { link, isStopped: isStop }));
+async function showReminders(pool: Pool, token: string, _request: FastifyRequest, reply: FastifyReply) {
+  const stop = await openStop(pool, token);
+  if (!stop) throw opensNothing;
+  return reply.send(remindersPage(dress, stop, stop.isStopped ? 'stopped' : 'asked'));
+}
+
+/** Stops reminders, as one click of a mail program does too (RFC 8058), whatever the body; by ?again they are wanted. */
+async function changeReminders(pool: Pool, token: string, request: FastifyRequest, reply: FastifyReply) {
+  const stop = await openStop(pool, token);
+  const isWanted = queryOf(request)['again'] !== undefined;
+  if (!stop || !(await setReminders(pool, stop.accountId, stop.userId, isWanted))) throw opensNothing;
+  return reply.send(remindersPage(dress, stop, isWanted ? 'resumed' : 'stopped'));
 }
 
 const spoken = ({ headers }: FastifyRequest) => spokenLanguage(headers['accept-language']);
@@ -246,7 +264,6 @@ function plain(
   more: Parameters<typeof plainPage>[3] = {},
 ): FastifyReply {
   const language = spoken(request);
-  reply.header('vary', 'accept-language');
   if (isScript(request)) return speak(reply, status, wordsOf(language).plain[kind].heading);
   return reply.code(status).send(plainPage(dress, language, kind, more));
 }

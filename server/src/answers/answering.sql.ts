@@ -17,6 +17,7 @@ export type LinkRow = {
   spread: number;
   comments: number;
   isLive: boolean;
+  isExported: boolean;
 };
 
 /** Whom a link is for, if it opens anything: the week is open, and the person active. */
@@ -26,7 +27,7 @@ export async function selectLink(db: Db, hash: Uint8Array): Promise<LinkRow | un
            l.user_id                                     as "userId",
            l.week                                        as "week",
            w.respondent_key                              as "respondentKey",
-           coalesce(u.external_id, 'user:' || u.user_id) as "person",
+           person_of(u.external_id, u.user_id) as "person",
            a.name                                        as "company",
            u.first_name                                  as "firstName",
            coalesce(u.language, a.language)              as "language",
@@ -34,7 +35,8 @@ export async function selectLink(db: Db, hash: Uint8Array): Promise<LinkRow | un
            w.threshold                                   as "figures",
            w.spread_threshold                            as "spread",
            w.comment_threshold                           as "comments",
-           a.publication = 'live'                        as "isLive"
+           a.publication = 'live'                        as "isLive",
+           l.is_exported                                 as "isExported"
     from   links l
     join   users u on u.account_id = l.account_id and u.user_id = l.user_id
     join   accounts a on a.account_id = l.account_id
@@ -98,8 +100,7 @@ export async function selectGiven(
 export type Outcome = { isOpen: boolean; unasked: number[] };
 
 /**
- * Keeps answers in place of those that the person gave before, and notes that the person has answered: all of it or
- * nothing, in one statement. The week is locked against closing meanwhile: closing waits for it, and what comes later finds
+ * Keeps answers in place of those that the person gave before: all of them or none, in one statement. The week is locked against closing meanwhile: closing waits for it, and what comes later finds
  * the week closed. So an answer is counted or refused. The number of the person is that of respondentOf (rounds.ts).
  */
 export async function upsertAnswers(db: Db, hash: Uint8Array, given: GivenRow[]): Promise<Outcome> {
@@ -107,17 +108,14 @@ export async function upsertAnswers(db: Db, hash: Uint8Array, given: GivenRow[])
     with given as (select *
                    from   jsonb_to_recordset(${db.json(given)})
                           as g("questionId" integer, value smallint, choices jsonb, comment text, skipped boolean)),
-         link as (select l.account_id, l.user_id, l.week, w.respondent_key,
-                         coalesce(u.external_id, 'user:' || u.user_id) as person
+         link as (select l.account_id, l.week, w.respondent_key,
+                         person_of(u.external_id, u.user_id) as person
                   from   links l
                   join   users u on u.account_id = l.account_id and u.user_id = l.user_id
                   join   weeks w on w.account_id = l.account_id and w.week = l.week
                   where  l.hash = ${hash} and u.active and w.closed_at is null
                   for    share of w),
-         me as (select account_id, user_id, week,
-                       ('x' || encode(substr(sha256(respondent_key || convert_to(person, 'UTF8')), 1, 8), 'hex'))
-                         ::bit(64)::bigint >> 11 & 9007199254740991 as respondent
-                from   link),
+         me as (select account_id, week, respondent_of(respondent_key, person) as respondent from link),
          unasked as (select g."questionId" as id
                      from   given g, me
                      where  not exists (select 1
@@ -134,21 +132,8 @@ export async function upsertAnswers(db: Db, hash: Uint8Array, given: GivenRow[])
                   where  not exists (select 1 from unasked)
                   on conflict (account_id, week, question_id, respondent) do update
                   set    value = excluded.value, choices = excluded.choices, comment = excluded.comment,
-                         skipped = excluded.skipped),
-         noted as (update participants p
-                   set    has_answered = true
-                   from   me
-                   where  p.account_id = me.account_id and p.user_id = me.user_id and p.week = me.week
-                     and  not p.has_answered and not exists (select 1 from unasked))
+                         skipped = excluded.skipped)
     select exists (select 1 from me)                as "isOpen",
            (select array_agg(id) from unasked)      as "unasked"`;
   return { isOpen: row!.isOpen, unasked: row!.unasked ?? [] };
-}
-
-/** Notes that the person whom a link is for wants no reminders. */
-export async function insertReminderStop(db: Db, accountId: AccountId, userId: number): Promise<void> {
-  await db`
-    insert into reminder_stops (account_id, user_id)
-    select account_id, user_id from users where account_id = ${accountId} and user_id = ${userId}
-    on conflict do nothing`;
 }

@@ -5,9 +5,10 @@ import { exportLinks } from '../rounds/links.ts';
 import { respondentOf } from '../rounds/rounds.ts';
 import { askPeople, noon } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { inTransaction } from '../db/db.ts';
+import { inTransaction, openPool } from '../db/db.ts';
 import { createAccount } from '../accounts/accounts.ts';
 import { createUser } from '../people/people.ts';
+import { until } from '../testing/until.ts';
 import { giveAnswers, openLink } from './answering.ts';
 
 let database: TestDatabase;
@@ -108,21 +109,61 @@ describe('nothing is stored', () => {
 test('while a week closes, an answer is either counted or refused', async () => {
   const { links, questionIds, accountId, week, groupId } = await asking({ count: 60 });
   const id = questionIds.get('workload-amount') as number;
-  // Some before, some at the same time, some after it has begun.
-  const giving = links.map(async (link, i) => {
-    if (i >= 20) await database.pool`select 1`;
-    return give(link, id, 1 + (i % 5));
+  const giveAll = (from: number, to: number) =>
+    Promise.all(links.slice(from, to).map((link, i) => give(link, id, 1 + (i % 5))));
+  const before = await giveAll(0, 20);
+  // Somebody has the week locked: answers wait for it, then the closing does, then more answers.
+  const [locked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const holding = inTransaction(database.pool, async (tx) => {
+    await tx`select 1 from weeks where account_id = ${accountId} and week = ${week} for update`;
+    locked.resolve();
+    await release.promise;
   });
-  const closing = Promise.all(giving.slice(0, 10)).then(() =>
-    closeWeekNow(database.pool, accountId, week, noon),
-  );
-  const outcomes = await Promise.all(giving);
+  await locked.promise;
+  const others = openPool(database.url, 25);
+  const waiting = async (count: number) =>
+    until(async () => {
+      const [row] = await database.pool<{ count: number }[]>`
+        select count(*)::integer as count from pg_stat_activity
+        where  datname = current_database() and wait_event_type = 'Lock'`;
+      return row!.count >= count;
+    });
+  const giveOn = (from: number, to: number) =>
+    links
+      .slice(from, to)
+      .map((link, i) => giveAnswers(others, link, [{ questionId: id, value: 1 + (i % 5) }]));
+  const during = giveOn(20, 30);
+  await waiting(10);
+  const closing = closeWeekNow(others, accountId, week, noon);
+  await waiting(11);
+  during.push(...giveOn(30, 40));
+  await waiting(21);
+  release.resolve();
+  await holding;
+  const outcomes = [...before, ...(await Promise.all(during))];
   await closing;
+  outcomes.push(...(await giveAll(40, 60)));
+  await others.end();
   const kept = outcomes.filter((one) => one === 'kept').length;
-  expect(kept).toBeGreaterThanOrEqual(10);
+  expect([kept >= 30, outcomes.filter((one) => one === 'closed').length >= 20]).toEqual([true, true]);
   const [result] = await database.pool<{ answers: number }[]>`
     select answers from results where account_id = ${accountId} and group_id = ${groupId} and question_id = ${id}`;
   expect(result?.answers).toBe(kept);
+});
+
+test('a link that an administrator has handed out shows nothing of what was answered', async () => {
+  const { links, questionIds, accountId } = await asking();
+  const id = questionIds.get('workload-amount') as number;
+  await give(links[0] as string, id, 2, { comment: 'Only for the figures.' });
+  const { links: handed } = await exportLinks(database.pool, accountId, '');
+  const link = handed[0]!.link.slice(3);
+  expect(await openLink(database.pool, link)).toMatchObject({
+    isExported: true,
+    hasAnswered: true,
+    answers: new Map(),
+  });
+  expect(await give(link, id, 5)).toBe('kept');
+  expect((await openLink(database.pool, links[0] as string))?.answers.get(id)?.value).toBe(5);
 });
 
 describe('a dump of the whole database', () => {
@@ -148,7 +189,7 @@ describe('a dump of the whole database', () => {
   }
 
   test('before closing tells without the key whose an answer is no better than by the groups of the person', async () => {
-    const { links, questionIds, accountId, week, userIds } = await asking({ count: 12 });
+    const { links, questionIds, accountId, week } = await asking({ count: 12 });
     const id = questionIds.get('workload-amount') as number;
     await give(links[3] as string, id, 4, { comment: 'A comment of p4.' });
     const rows = (await dump(false)).filter(({ row }) => row['account_id'] === accountId);
@@ -173,14 +214,16 @@ describe('a dump of the whole database', () => {
     expect(Object.keys(people[0]!).toSorted()).toEqual(
       ['account_id', 'group_ids', 'respondent', 'round_id', 'week'].toSorted(),
     );
+    // The order of the rows tells nothing either: it is that of the numbers.
+    const order = people.map((row) => row['respondent'] as number);
+    expect(order).toEqual(order.toSorted((one, other) => one - other));
+    expect(Object.keys(rows.find(({ table }) => table === 'participants')!.row).toSorted()).toEqual(
+      ['account_id', 'user_id', 'week'].toSorted(),
+    );
     // With the key it can be told, and docs/privacy.md says so.
     const [row] = await database.pool<{ key: Buffer }[]>`
       select respondent_key as key from weeks where account_id = ${accountId} and week = ${week}`;
     expect(respondentOf(row!.key, 'p4')).toBe(answer!['respondent']);
-    const noted = rows.filter(
-      ({ table, row: one }) => table === 'participants' && one['has_answered'] === true,
-    );
-    expect(noted.map(({ row: one }) => one['user_id'])).toEqual([userIds[3]]);
   });
 
   test('after closing holds no answer, no number, no link, and not who was asked or has answered', async () => {

@@ -10,7 +10,6 @@ import { isLinkShaped, linkHash } from '../rounds/links.ts';
 import { respondentOf } from '../rounds/rounds.ts';
 import {
   type GivenRow,
-  insertReminderStop,
   type LinkRow,
   selectAsked,
   selectGiven,
@@ -35,7 +34,10 @@ export type Asking = {
   isLive: boolean;
   /** What is asked, in order. */
   questions: Question[];
-  /** What the person has said so far, by question; value: yes is 1, no 0. */
+  /** An administrator has handed the link out: it shows no answers. */
+  isExported: boolean;
+  hasAnswered: boolean;
+  /** What the person has said so far, by question; value: yes is 1, no 0. Nothing where the link was handed out. */
   answers: Map<number, KeptAnswer & { comment: string | null; skipped: boolean }>;
 };
 
@@ -49,13 +51,17 @@ export async function openLink(pool: Pool, link: string): Promise<Asking | undef
     selectAsked(pool, accountId, week, respondent),
     selectGiven(pool, accountId, week, respondent),
   ]);
+  // Another externalId since the round was opened: by the number that it makes, nothing is asked.
+  if (questions.length === 0) return undefined;
   return {
     ...rest,
     accountId,
     week,
     thresholds: { figures, spread, comments },
     questions,
-    answers: new Map(given.map(({ questionId, ...answer }) => [questionId, answer])),
+    hasAnswered: given.length > 0,
+    // Whoever handed the link out has seen it, and shall not read by it what was answered.
+    answers: new Map(row.isExported ? [] : given.map(({ questionId, ...answer }) => [questionId, answer])),
   };
 }
 
@@ -121,14 +127,19 @@ async function questionsFor(
   const row = await rowOf(pool, link);
   if (!row) return 'closed';
   const respondent = respondentOf(row.respondentKey, row.person);
-  for (const { id, type, options } of await selectAsked(pool, row.accountId, row.week, respondent)) {
-    forms.set(id, { type, optionIds: new Set(options.map((option) => option.id)) });
-  }
+  const asked = await selectAsked(pool, row.accountId, row.week, respondent);
+  const own = new Map(
+    asked.map(({ id, type, options }) => [
+      id,
+      { type, optionIds: new Set(options.map((option) => option.id)) },
+    ]),
+  );
+  for (const [id, one] of own) forms.set(id, one);
   for (const id of forms.keys()) {
     if (forms.size <= mostForms) break;
     forms.delete(id);
   }
-  return forms;
+  return own;
 }
 
 /** The answer as it is kept, or words that say what would be right. */
@@ -151,13 +162,6 @@ function readGiven(
   const read = readAnswer(question.type, question.optionIds, value);
   if (typeof read === 'string') return `The answer must be ${read}.`;
   return { questionId, ...read, comment: said, skipped: false };
-}
-
-/** From now on the person whom the link is for is not reminded. False when the link opens nothing. */
-export async function stopReminders(pool: Pool, link: string): Promise<boolean> {
-  const row = await rowOf(pool, link);
-  if (row) await insertReminderStop(pool, row.accountId, row.userId);
-  return row !== undefined;
 }
 
 /** One look-up for every link, also for one that cannot be: time tells nothing. */

@@ -4,10 +4,14 @@ import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
+import { stopTokensFor } from '../rounds/stops.ts';
 import { askPeople, type AskedAccount, noon } from '../testing/asking.ts';
 import { hasBrowser, openBrowser } from '../testing/browser.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type World } from '../testing/world.ts';
+import { type Asking, openLink } from './answering.ts';
+import { dress } from './answering.routes.ts';
+import { askingPage } from './page.ts';
 
 /** One question of each type, in the order of the types. */
 const keys = [
@@ -40,6 +44,10 @@ async function asked(settings: Parameters<typeof askPeople>[2] = {}): Promise<As
   const ids = keys.map((key) => one.questionIds.get(key) as number);
   return { ...one, link: one.links[0] as string, ids };
 }
+
+/** Where the person stops reminders. */
+const stopPath = async ({ accountId, userIds }: Asked) =>
+  `/r/${(await stopTokensFor(world.pool, [{ accountId, userId: userIds[0] as number }]))[0]}`;
 
 /** What is kept of a question. */
 async function said({ accountId }: Asked, questionId: number | undefined): Promise<unknown[] | undefined> {
@@ -185,11 +193,11 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await next(page);
     expect(await said(one, f)).toEqual([null, [], null, false]);
     expect(await said(one, g)).toEqual([null, null, 'Doch etwas', false]);
-    await page.goto(`${world.address}/a/${one.link}/reminders`);
+    await page.goto(world.address + (await stopPath(one)));
     await next(page);
     expect(await page.locator('h1').innerText()).toBe('Die Erinnerungen sind abgestellt');
-    await page.locator('.button').click();
-    expect(await cards(page).count()).toBe(7);
+    await next(page);
+    expect(await page.locator('h1').innerText()).toBe('Du wirst wieder erinnert');
     expect(page.complaints.filter((text) => !text.includes('400'))).toEqual([]);
   });
 
@@ -201,7 +209,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       await page.getByText(`${i} av 7`).waitFor();
     }
     await next(page);
-    await page.getByText('Du har inte svarat på någon fråga än.').waitFor();
+    await page.getByText('Du har inte svarat på någon fråga på den här sidan än.').waitFor();
     expect([page.posted, await countSaid(one)]).toEqual([[], 0]);
   });
 
@@ -219,7 +227,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await said(one, one.ids[0])).toEqual([5, null, null, false]);
     await page.route('**/answers*', (route) => route.fulfill({ status: 404, json: { message: '' } }));
     await page.locator('.card:visible label', { hasText: '7' }).click();
-    await page.getByText('Not saved: the week is over').waitFor();
+    await page.getByText('Not saved: the week may be over').waitFor();
   });
 
   test('a comment without an answer is not lost in silence; skipping and answering exclude each other', async () => {
@@ -240,6 +248,61 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.locator(`[name=q${a}]`).nth(0).check();
     expect(await page.locator(`[name=s${a}]`).isChecked()).toBe(false);
     await untilSaid(one, a, [1, null, 'Because', false]);
+  });
+
+  test('what a skip takes away, and that it still holds, is said at its box, to screen readers too', async () => {
+    const one = await asked();
+    const page = await openPage(`/a/${one.link}`);
+    const [a, , , , , , g] = one.ids;
+    const box = page.locator(`[name=s${a}]`);
+    const note = page.locator(`#n${a}`);
+    expect([await note.getAttribute('role'), await note.innerText()]).toEqual(['status', '']);
+    expect((await box.getAttribute('aria-describedby'))?.split(' ')).toContain(`n${a}`);
+    await page.locator(`[name=q${a}]`).nth(3).check();
+    await page.locator(`#q${a} summary`).click();
+    await page.locator(`[name=c${a}]`).fill('Because');
+    await box.check();
+    expect(await note.innerText()).toBe('What you have written is not kept while this is ticked.');
+    await untilSaid(one, a, [null, null, null, true]);
+    // The comment alone cannot be kept: the skip holds, and the page says so until something is chosen.
+    await box.uncheck();
+    expect(await note.innerText()).toBe('Until you answer, “I’d rather not answer” still counts.');
+    expect(await said(one, a)).toEqual([null, null, null, true]);
+    await page.locator(`[name=q${a}]`).nth(1).check();
+    expect(await note.innerText()).toBe('');
+    await untilSaid(one, a, [2, null, 'Because', false]);
+    // Emptying the comment under a ticked box leaves it ticked.
+    await box.check();
+    await page.locator(`[name=c${a}]`).fill('');
+    await page.locator(`#q${a} h2`).focus();
+    expect([await note.innerText(), await box.isChecked()]).toEqual(['', true]);
+    await page.locator(`[name=c${a}]`).fill('Still');
+    expect([await note.innerText(), await box.isChecked()]).toEqual([
+      'Until you answer, “I’d rather not answer” still counts.',
+      false,
+    ]);
+    // Of free text what was written is sent again.
+    await page.locator(`[name=c${a}]`).fill('');
+    await page.goto(`${world.address}/a/${one.link}?language=en#q${g}`);
+    await page.locator(`[name=c${g}]`).fill('Coffee');
+    await page.locator(`[name=s${g}]`).check();
+    await untilSaid(one, g, [null, null, null, true]);
+    await page.locator(`[name=s${g}]`).uncheck();
+    await untilSaid(one, g, [null, null, 'Coffee', false]);
+    expect(await page.locator(`#n${g}`).innerText()).toBe('');
+    expect(page.complaints).toEqual([]);
+  });
+
+  test('a page without questions says nothing to the console', async () => {
+    const one = await asked();
+    const page = await openPage(await stopPath(one));
+    const asking = (await openLink(world.pool, one.link)) as Asking;
+    await page.setContent(askingPage(dress, { ...asking, questions: [] }, 'en', new Map()));
+    expect(await page.locator('#progress').count()).toBe(1);
+    await page.evaluate(
+      "new Promise((done) => { addEventListener('hashchange', done); location.hash = 'elsewhere'; })",
+    );
+    expect(page.complaints).toEqual([]);
   });
 
   test('another language keeps the place, and what was said', async () => {
@@ -271,13 +334,15 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
   });
 
   test('no page has a fault that axe can find, is wider than the screen, or has a target under 48 px', async () => {
-    const one = await asked({ language: 'sv' });
-    const page = await openPage(`/a/${one.link}`);
+    const [one, skipping] = [await asked({ language: 'sv' }), await asked({ language: 'sv' })];
+    const page = await openPage(`/a/${skipping.link}`);
     await next(page);
     await page.getByText('2 av 7').waitFor();
     await page.locator('.card:visible summary').click();
+    await page.locator('.card:visible textarea').fill('Text');
+    await page.locator('.card:visible .skip input').check();
     await page.locator('#languages summary').click();
-    await look(page, 'one question, with comment and languages open');
+    await look(page, 'one question, with comment, a note and languages open');
     await page.goto(`${world.address}/a/${one.link}?saved`);
     await look(page, 'nothing answered');
     await page.locator('input[value="4"]').first().check();
@@ -289,8 +354,10 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.evaluate("document.querySelector('textarea').value = 'x'");
     await next(page);
     await look(page, 'thanks');
-    await page.goto(`${world.address}/a/${one.link}/reminders`);
+    await page.goto(world.address + (await stopPath(one)));
     await look(page, 'reminders');
+    await next(page);
+    await look(page, 'reminders stopped');
     await page.goto(`${world.address}/a/nothing`);
     await look(page, 'dead link');
     expect(page.complaints.filter((text) => !/status of 40[04]/.test(text))).toEqual([]);

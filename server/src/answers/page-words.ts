@@ -20,6 +20,8 @@ export type PageWords = {
     open: (company: string) => string;
     live: string;
     until: (day: string) => string;
+    /** Of a link that an administrator has handed out. */
+    exported: string;
   };
   /** Which of how many. */
   count: (at: number, of: number) => string;
@@ -27,6 +29,10 @@ export type PageWords = {
   comment: string;
   commentHint: string;
   skip: string;
+  /** Beside the box of `skip` while it is ticked, with something written in the field. */
+  dropped: string;
+  /** Beside it when it is no longer ticked, and nothing that could be kept stands in its place. */
+  stillSkipped: string;
   back: string;
   next: string;
   finish: string;
@@ -51,19 +57,18 @@ export type PageWords = {
     wrong: string;
     tooLong: (most: number) => string;
     notAsked: string;
+    /** Instead of the heading and the list, where nothing was answered. */
+    emptyHeading: string;
     empty: string;
   };
-  reminders: {
-    heading: string;
-    text: (company: string) => string;
-    stop: string;
-    stopped: string;
-    stoppedText: string;
-    answer: string;
-  };
+  /** By what has become of reminders: asked about, stopped, or wanted again. */
+  reminders: Record<RemindersState, { heading: string; text: (company: string) => string; button: string }>;
   plain: Record<PlainKind, { heading: string; text: string }>;
   sendAgain: string;
 };
+
+/** Whether somebody is asked about reminders, has stopped them, or wants them again. */
+export type RemindersState = 'asked' | 'stopped' | 'resumed';
 
 /** The pages that say nothing but a sentence or two. */
 export type PlainKind = 'dead' | 'foreign' | 'away' | 'tooLarge' | 'defect';
@@ -80,31 +85,34 @@ const english: PageWords = {
   privacy: {
     heading: 'Nobody is shown who answered what',
     figures: (company, least) =>
-      `Managers and administrators at ${company} see group results, from ${least} answers on.`,
+      `Managers and administrators at ${company} see results for groups with at least ${least} answers.`,
     spread: (spread, comments) =>
       spread === comments
-        ? `Distributions and comments are shown from ${spread} on.`
-        : `Distributions are shown from ${spread} on, comments from ${comments}.`,
+        ? `Distributions and comments are shown for groups with at least ${spread} answers.`
+        : `Distributions are shown for groups with at least ${spread} answers, comments with at least ${comments}.`,
     openHeading: 'Your answers are not anonymous',
     open: (company) =>
-      `Managers and administrators at ${company} see group results from the first answer on. If you are the only one in your group who answers, they see what you answered.`,
-    live: 'They see results as they stand, also before the week is over.',
+      `Managers and administrators at ${company} see group results from the first answer on. If you are the only one in your group to answer, they see what you answered.`,
+    live: 'They see the results as they stand, even before the week is over.',
     until: (day) =>
-      `You can change your answers until the end of ${day}. Then they are counted and deleted: only results and comments stay.`,
+      `You can change your answers until the end of ${day}. Then they are counted and deleted: only results and comments remain.`,
+    exported: 'If you have answered before, those answers are not shown here; answering again replaces them.',
   },
   count: (at, of) => `${at} of ${of}`,
   addComment: 'Add a comment',
   comment: 'Comment',
   commentHint: 'Shown word for word, without your name.',
   skip: 'I’d rather not answer',
+  dropped: 'What you have written is not kept while this is ticked.',
+  stillSkipped: 'Until you answer, “I’d rather not answer” still counts.',
   back: 'Back',
   next: 'Next',
   finish: 'Finish',
   send: 'Send answers',
   saving: 'Saving …',
   saved: 'Saved',
-  unsaved: 'Not saved yet. It stays on this page, and is sent again by itself.',
-  ended: 'Not saved: the week is over, or a newer link has replaced this one.',
+  unsaved: 'Not saved yet. Your answer stays on this page and is sent again automatically.',
+  ended: 'Not saved: the week may be over, or a newer link may have replaced this one.',
   thanks: {
     heading: (firstName) => (firstName === '' ? 'Thank you!' : `Thank you, ${firstName}!`),
     text: 'Your answers are saved.',
@@ -114,26 +122,36 @@ const english: PageWords = {
     change: 'Change my answers',
   },
   faults: {
-    heading: 'Nothing is saved yet',
+    heading: 'These answers are not saved yet',
     at: (question, fault) => `Question ${question}: ${fault}`,
-    choose: 'Choose an answer, so that your comment can be kept.',
-    wrong: 'Choose one of the answers that are shown.',
+    choose: 'Choose an answer so that your comment can be saved.',
+    wrong: 'Choose one of the answers shown.',
     tooLong: (most) => `Shorten the comment to ${most} characters.`,
-    notAsked: 'One answer was to a question that you are not asked.',
-    empty: 'You have not answered a question yet.',
+    notAsked: 'One of the answers is to a question that you are not asked.',
+    emptyHeading: 'No answers yet',
+    empty: 'You have not answered any question on this page yet.',
   },
   reminders: {
-    heading: 'No more reminders?',
-    text: (company) => `${company} will go on inviting you to answer, but not remind you of it.`,
-    stop: 'Stop reminders',
-    stopped: 'Reminders are stopped',
-    stoppedText: 'You will not be reminded any more.',
-    answer: 'To the questions',
+    asked: {
+      heading: 'No more reminders?',
+      text: (company) => `You will still get invitations from ${company}, but no reminders.`,
+      button: 'Stop reminders',
+    },
+    stopped: {
+      heading: 'Reminders are stopped',
+      text: (company) => `You will still get invitations from ${company}, but no more reminders.`,
+      button: 'Remind me again',
+    },
+    resumed: {
+      heading: 'You will be reminded again',
+      text: (company) => `You will get a reminder when questions from ${company} are still unanswered.`,
+      button: 'Stop reminders',
+    },
   },
   plain: {
     dead: {
-      heading: 'This link opens nothing',
-      text: 'Its week may be over, or a newer link may have replaced it. Use the link in the newest mail, and take care to copy all of it.',
+      heading: 'This link does not work',
+      text: 'The week may be over, or a newer link may have replaced this one. Use the link in your latest email, and make sure to copy all of it.',
     },
     foreign: {
       heading: 'Not accepted',
@@ -141,15 +159,15 @@ const english: PageWords = {
     },
     away: {
       heading: 'Please try again in a moment',
-      text: 'The service cannot be reached right now. Nothing has been lost that was saved, but what was sent just now is not saved yet. Reload this page in a moment.',
+      text: 'The service cannot be reached right now. Nothing that was saved has been lost, but anything sent just now is not saved yet. Reload this page in a moment.',
     },
     tooLarge: {
       heading: 'Too much text',
-      text: 'Nothing is saved yet. Go back in your browser, shorten your comments, and send them again.',
+      text: 'What you sent is not saved. Go back in your browser, shorten your comments, and send them again.',
     },
     defect: {
       heading: 'Something went wrong on our side',
-      text: 'What was sent just now is not saved. Go back in your browser and try again.',
+      text: 'Anything sent just now is not saved. Go back in your browser and try again.',
     },
   },
   sendAgain: 'Send again',
@@ -165,31 +183,34 @@ const swedish: PageWords = {
   privacy: {
     heading: 'Ingen får se vem som har svarat vad',
     figures: (company, least) =>
-      `Chefer och administratörer på ${company} ser resultat för grupper, från ${least} svar.`,
+      `Chefer och administratörer på ${company} ser gruppresultat från och med ${least} svar.`,
     spread: (spread, comments) =>
       spread === comments
-        ? `Fördelningar och kommentarer visas från ${spread}.`
-        : `Fördelningar visas från ${spread}, kommentarer från ${comments}.`,
+        ? `Svarsfördelningar och kommentarer visas från och med ${spread} svar.`
+        : `Svarsfördelningar visas från och med ${spread} svar, kommentarer från och med ${comments}.`,
     openHeading: 'Dina svar är inte anonyma',
     open: (company) =>
-      `Chefer och administratörer på ${company} ser resultat för grupper redan från första svaret. Om du är den enda i din grupp som svarar ser de vad du har svarat.`,
-    live: 'De ser resultaten som de står, också innan veckan är slut.',
+      `Chefer och administratörer på ${company} ser gruppresultat redan från första svaret. Om du är den enda i din grupp som svarar, ser de vad du har svarat.`,
+    live: 'De ser resultaten som de är just nu, även innan veckan är slut.',
     until: (day) =>
       `Du kan ändra dina svar till och med ${day}. Sedan räknas de och raderas: bara resultat och kommentarer finns kvar.`,
+    exported: 'Om du har svarat tidigare visas de svaren inte här; svarar du igen ersätts de.',
   },
   count: (at, of) => `${at} av ${of}`,
   addComment: 'Lägg till en kommentar',
   comment: 'Kommentar',
   commentHint: 'Visas ordagrant, utan ditt namn.',
   skip: 'Jag vill inte svara',
+  dropped: 'Det du har skrivit sparas inte så länge rutan är ikryssad.',
+  stillSkipped: 'Tills du svarar gäller fortfarande ”Jag vill inte svara”.',
   back: 'Tillbaka',
   next: 'Nästa',
   finish: 'Klar',
   send: 'Skicka svaren',
   saving: 'Sparar …',
   saved: 'Sparat',
-  unsaved: 'Inte sparat än. Det finns kvar på sidan och skickas igen av sig självt.',
-  ended: 'Inte sparat: veckan är slut, eller så har en nyare länk ersatt den här.',
+  unsaved: 'Inte sparat än. Ditt svar finns kvar på sidan och skickas igen automatiskt.',
+  ended: 'Inte sparat: veckan kan vara slut, eller så har en nyare länk ersatt den här.',
   thanks: {
     heading: (firstName) => (firstName === '' ? 'Tack!' : `Tack, ${firstName}!`),
     text: 'Dina svar är sparade.',
@@ -201,26 +222,36 @@ const swedish: PageWords = {
     change: 'Ändra mina svar',
   },
   faults: {
-    heading: 'Inget är sparat än',
+    heading: 'De här svaren är inte sparade än',
     at: (question, fault) => `Fråga ${question}: ${fault}`,
-    choose: 'Välj ett svar, så att din kommentar kan sparas.',
+    choose: 'Välj ett svar så att din kommentar kan sparas.',
     wrong: 'Välj ett av svaren som visas.',
-    tooLong: (most) => `Korta kommentaren till ${most} tecken.`,
-    notAsked: 'Ett svar gällde en fråga som inte ställs till dig.',
-    empty: 'Du har inte svarat på någon fråga än.',
+    tooLong: (most) => `Korta ner kommentaren till ${most} tecken.`,
+    notAsked: 'Ett av svaren gäller en fråga som inte ställs till dig.',
+    emptyHeading: 'Inga svar än',
+    empty: 'Du har inte svarat på någon fråga på den här sidan än.',
   },
   reminders: {
-    heading: 'Inga fler påminnelser?',
-    text: (company) => `${company} fortsätter att bjuda in dig att svara, men påminner dig inte.`,
-    stop: 'Stoppa påminnelser',
-    stopped: 'Påminnelserna är stoppade',
-    stoppedText: 'Du får inga fler påminnelser.',
-    answer: 'Till frågorna',
+    asked: {
+      heading: 'Inga fler påminnelser?',
+      text: (company) => `Du får fortfarande inbjudningar från ${company}, men inga påminnelser.`,
+      button: 'Stoppa påminnelser',
+    },
+    stopped: {
+      heading: 'Påminnelserna är stoppade',
+      text: (company) => `Du får fortfarande inbjudningar från ${company}, men inga fler påminnelser.`,
+      button: 'Påminn mig igen',
+    },
+    resumed: {
+      heading: 'Du får påminnelser igen',
+      text: (company) => `Du får en påminnelse när frågor från ${company} fortfarande är obesvarade.`,
+      button: 'Stoppa påminnelser',
+    },
   },
   plain: {
     dead: {
-      heading: 'Den här länken öppnar ingenting',
-      text: 'Dess vecka kan vara slut, eller så har en nyare länk ersatt den. Använd länken i det senaste mejlet, och se till att få med hela.',
+      heading: 'Länken fungerar inte',
+      text: 'Veckan kan vara slut, eller så har en nyare länk ersatt den här. Använd länken i det senaste mejlet, och se till att få med hela.',
     },
     foreign: {
       heading: 'Togs inte emot',
@@ -228,15 +259,15 @@ const swedish: PageWords = {
     },
     away: {
       heading: 'Försök igen om en stund',
-      text: 'Tjänsten kan inte nås just nu. Inget som var sparat har gått förlorat, men det som skickades nyss är inte sparat än. Ladda om sidan om en stund.',
+      text: 'Tjänsten kan inte nås just nu. Inget som var sparat har gått förlorat, men det som skickades alldeles nyss är inte sparat än. Ladda om sidan om en stund.',
     },
     tooLarge: {
       heading: 'För mycket text',
-      text: 'Inget är sparat än. Gå tillbaka i webbläsaren, korta dina kommentarer och skicka igen.',
+      text: 'Det du skickade är inte sparat. Gå tillbaka i webbläsaren, korta ner dina kommentarer och skicka igen.',
     },
     defect: {
       heading: 'Något gick fel hos oss',
-      text: 'Det som skickades nyss är inte sparat. Gå tillbaka i webbläsaren och försök igen.',
+      text: 'Det som skickades alldeles nyss är inte sparat. Gå tillbaka i webbläsaren och försök igen.',
     },
   },
   sendAgain: 'Skicka igen',
@@ -252,31 +283,36 @@ const german: PageWords = {
   privacy: {
     heading: 'Niemand erfährt, wer was geantwortet hat',
     figures: (company, least) =>
-      `Führungskräfte und Administratoren von ${company} sehen Ergebnisse von Gruppen, ab ${least} Antworten.`,
+      `Führungskräfte und die Administration von ${company} sehen Gruppenergebnisse ab ${least} Antworten.`,
     spread: (spread, comments) =>
       spread === comments
-        ? `Verteilungen und Kommentare werden ab ${spread} gezeigt.`
-        : `Verteilungen werden ab ${spread} gezeigt, Kommentare ab ${comments}.`,
+        ? `Verteilungen und Kommentare werden ab ${spread} Antworten gezeigt.`
+        : `Verteilungen werden ab ${spread} Antworten gezeigt, Kommentare ab ${comments}.`,
     openHeading: 'Deine Antworten sind nicht anonym',
     open: (company) =>
-      `Führungskräfte und Administratoren von ${company} sehen Ergebnisse von Gruppen ab der ersten Antwort. Antwortest in deiner Gruppe nur du, so ist zu sehen, was du geantwortet hast.`,
-    live: 'Der jeweilige Stand ist auch zu sehen, bevor die Woche vorbei ist.',
+      `Führungskräfte und die Administration von ${company} sehen Gruppenergebnisse schon ab der ersten Antwort. Wenn in deiner Gruppe nur du antwortest, sehen sie, was du geantwortet hast.`,
+    live: 'Sie sehen den jeweiligen Stand auch schon, bevor die Woche zu Ende ist.',
     until: (day) =>
-      `Bis einschließlich ${day} kannst du deine Antworten ändern. Dann werden sie gezählt und gelöscht; nur Ergebnisse und Kommentare bleiben.`,
+      `Bis einschließlich ${day} kannst du deine Antworten ändern. Danach werden sie gezählt und gelöscht; nur Ergebnisse und Kommentare bleiben.`,
+    exported:
+      'Falls du schon geantwortet hast, werden diese Antworten hier nicht gezeigt; antwortest du erneut, werden sie ersetzt.',
   },
   count: (at, of) => `${at} von ${of}`,
   addComment: 'Kommentar hinzufügen',
   comment: 'Kommentar',
   commentHint: 'Wird im Wortlaut gezeigt, ohne deinen Namen.',
   skip: 'Ich möchte nicht antworten',
+  dropped: 'Was du geschrieben hast, wird nicht gespeichert, solange das Kästchen angekreuzt ist.',
+  stillSkipped: 'Bis du antwortest, gilt weiterhin „Ich möchte nicht antworten“.',
   back: 'Zurück',
   next: 'Weiter',
   finish: 'Fertig',
   send: 'Antworten senden',
   saving: 'Wird gespeichert …',
   saved: 'Gespeichert',
-  unsaved: 'Noch nicht gespeichert. Es bleibt auf dieser Seite und wird von selbst erneut gesendet.',
-  ended: 'Nicht gespeichert: Die Woche ist vorbei, oder ein neuerer Link hat diesen ersetzt.',
+  unsaved:
+    'Noch nicht gespeichert. Deine Antwort bleibt auf dieser Seite und wird automatisch erneut gesendet.',
+  ended: 'Nicht gespeichert: Vielleicht ist die Woche vorbei, oder ein neuerer Link hat diesen ersetzt.',
   thanks: {
     heading: (firstName) => (firstName === '' ? 'Vielen Dank!' : `Vielen Dank, ${firstName}!`),
     text: 'Deine Antworten sind gespeichert.',
@@ -286,27 +322,36 @@ const german: PageWords = {
     change: 'Meine Antworten ändern',
   },
   faults: {
-    heading: 'Noch ist nichts gespeichert',
+    heading: 'Diese Antworten sind noch nicht gespeichert',
     at: (question, fault) => `Frage ${question}: ${fault}`,
     choose: 'Wähle eine Antwort, damit dein Kommentar gespeichert werden kann.',
     wrong: 'Wähle eine der gezeigten Antworten.',
     tooLong: (most) => `Kürze den Kommentar auf ${most} Zeichen.`,
-    notAsked: 'Eine Antwort galt einer Frage, die dir nicht gestellt wird.',
-    empty: 'Du hast noch keine Frage beantwortet.',
+    notAsked: 'Eine der Antworten gehört zu einer Frage, die dir nicht gestellt wird.',
+    emptyHeading: 'Noch keine Antworten',
+    empty: 'Du hast auf dieser Seite noch keine Frage beantwortet.',
   },
   reminders: {
-    heading: 'Keine Erinnerungen mehr?',
-    text: (company) =>
-      `${company} lädt dich weiterhin ein zu antworten, erinnert dich aber nicht mehr daran.`,
-    stop: 'Erinnerungen abstellen',
-    stopped: 'Die Erinnerungen sind abgestellt',
-    stoppedText: 'Du wirst nicht mehr erinnert.',
-    answer: 'Zu den Fragen',
+    asked: {
+      heading: 'Keine Erinnerungen mehr?',
+      text: (company) => `Du bekommst weiterhin Einladungen von ${company}, aber keine Erinnerungen.`,
+      button: 'Erinnerungen abstellen',
+    },
+    stopped: {
+      heading: 'Die Erinnerungen sind abgestellt',
+      text: (company) => `Du bekommst weiterhin Einladungen von ${company}, aber keine Erinnerungen mehr.`,
+      button: 'Wieder erinnern',
+    },
+    resumed: {
+      heading: 'Du wirst wieder erinnert',
+      text: (company) => `Du bekommst eine Erinnerung, wenn Fragen von ${company} noch unbeantwortet sind.`,
+      button: 'Erinnerungen abstellen',
+    },
   },
   plain: {
     dead: {
-      heading: 'Dieser Link öffnet nichts',
-      text: 'Seine Woche ist vielleicht vorbei, oder ein neuerer Link hat ihn ersetzt. Benutze den Link in der neuesten E-Mail, und zwar vollständig.',
+      heading: 'Dieser Link funktioniert nicht',
+      text: 'Vielleicht ist die Woche vorbei, oder ein neuerer Link hat diesen ersetzt. Verwende den Link aus der neuesten E-Mail und achte darauf, ihn vollständig zu kopieren.',
     },
     foreign: {
       heading: 'Nicht angenommen',
@@ -314,15 +359,15 @@ const german: PageWords = {
     },
     away: {
       heading: 'Bitte versuche es gleich noch einmal',
-      text: 'Der Dienst ist gerade nicht erreichbar. Was gespeichert war, ist nicht verloren; was eben gesendet wurde, ist noch nicht gespeichert. Lade diese Seite gleich neu.',
+      text: 'Der Dienst ist gerade nicht erreichbar. Was schon gespeichert war, ist nicht verloren; was eben erst gesendet wurde, ist noch nicht gespeichert. Lade diese Seite gleich noch einmal.',
     },
     tooLarge: {
       heading: 'Zu viel Text',
-      text: 'Noch ist nichts gespeichert. Geh im Browser zurück, kürze deine Kommentare und sende sie erneut.',
+      text: 'Was du gesendet hast, ist nicht gespeichert. Geh im Browser zurück, kürze deine Kommentare und sende sie erneut.',
     },
     defect: {
       heading: 'Bei uns ist etwas schiefgegangen',
-      text: 'Was eben gesendet wurde, ist nicht gespeichert. Geh im Browser zurück und versuche es noch einmal.',
+      text: 'Was eben erst gesendet wurde, ist nicht gespeichert. Geh im Browser zurück und versuche es noch einmal.',
     },
   },
   sendAgain: 'Erneut senden',

@@ -2,8 +2,9 @@
 // somebody has changed something: programs that look through mail run scripts too.
 (() => {
   const byId = (id) => document.getElementById(id);
+  const steps = [...document.querySelectorAll('.card')];
   // A form with faults is shown whole, and sent whole again.
-  if (document.querySelector('.faults')) return;
+  if (steps.length === 0 || document.querySelector('.faults')) return;
   const [form, intro, privacy, progress, back, state] = [
     'form',
     'intro',
@@ -12,7 +13,6 @@
     'back',
     'state',
   ].map(byId);
-  const steps = [...form.querySelectorAll('.card')];
   const title = document.title;
   // What is to be sent, by step. An answer is sent whole, so of one question only the last counts.
   const waiting = new Map();
@@ -81,6 +81,18 @@
     return { question, value: type < 4 ? Number(one) : type === 4 ? one === 'yes' : one, comment };
   }
 
+  // What is not kept, or still is: said beside the box, as long as the page would show something else than what is kept.
+  function note(step) {
+    const isSkipped = field(step, 's').checked;
+    const answer = answerAt(step);
+    const isDropped = isSkipped && field(step, 'c').value.trim() !== '';
+    const isStill = step.isSkipped && !isSkipped && (answer === undefined || answer === 'choose');
+    const key = isDropped ? 'dropped' : isStill ? 'stillSkipped' : '';
+    if (step.noted === key) return;
+    step.noted = key;
+    step.querySelector('.note').replaceChildren(...(key === '' ? [] : wordsOf(key)));
+  }
+
   function keep(step) {
     clearTimeout(typing);
     const answer = answerAt(step);
@@ -89,6 +101,7 @@
     if (step.sent === body) return;
     step.sent = body;
     step.toggleAttribute('data-kept', !answer.skipped);
+    step.isSkipped = field(step, 's').checked;
     fault(step, []);
     waiting.set(step, body);
     void send();
@@ -156,13 +169,16 @@
     const step = steps[at];
     const skip = field(step, 's');
     if (target === skip && skip.checked) boxes(step).forEach((box) => (box.checked = false));
-    if (target !== skip) skip.checked = false;
+    // Whoever empties the comment under a ticked box goes on not answering.
+    if (target !== skip && target.value.trim() !== '') skip.checked = false;
     keep(step);
+    note(step);
   });
   form.addEventListener('input', ({ target }) => {
     if (target.tagName !== 'TEXTAREA') return;
     const step = steps[at];
     if (target.value.trim() !== '') field(step, 's').checked = false;
+    note(step);
     clearTimeout(typing);
     typing = setTimeout(keep, 1000, step);
   });
@@ -177,7 +193,8 @@
     }
     keep(steps[at]);
     if (!isLast) goTo(steps[at + 1]);
-    else leaveTo(`${form.getAttribute('action')}&saved`);
+    // Only of what this page has said: a link that was handed out tells nobody whether there are answers.
+    else leaveTo(`${form.getAttribute('action')}&${steps.some(({ sent }) => sent) ? 'saved' : 'empty'}`);
   });
   back.addEventListener('click', () => goTo(steps[at - 1]));
   for (const link of document.querySelectorAll('#languages a')) {
@@ -199,6 +216,9 @@
 
   progress.hidden = false;
   byId('send').hidden = true;
-  for (const step of steps) step.sent = JSON.stringify(answerAt(step));
+  for (const step of steps) {
+    step.sent = JSON.stringify(answerAt(step));
+    step.isSkipped = field(step, 's').checked;
+  }
   show(false);
 })();

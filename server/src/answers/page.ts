@@ -1,5 +1,5 @@
 // The answering page as HTML, out of what a link opens. Pure. It works without its script, loads nothing, and is under
-// 30 KB. Every text of others is escaped, and each text says which language it is in where that is not the page's.
+// 30 KB as it is sent. Every text of others is escaped, and each text says which language it is in where that is not the page's.
 import { maxCommentLength } from '@soundings/contract/limits.ts';
 import { lastDay } from '@soundings/contract/weeks.ts';
 import { libraryLanguage, scaleWords } from '../questions/library-words.ts';
@@ -7,7 +7,7 @@ import type { Question } from '../questions/questions.ts';
 import { freeText } from '../questions/types.ts';
 import type { Asking } from './answering.ts';
 import { isEmptiable, type Said } from './form.ts';
-import { type PageWords, pageWords, type PlainKind } from './page-words.ts';
+import { type PageWords, pageWords, type PlainKind, type RemindersState } from './page-words.ts';
 
 /** What stands inline in a page. */
 export type Dress = { style: string; script: string };
@@ -89,19 +89,20 @@ ${cards.join('\n')}
 <div class="foot"><button type="button" id="back" class="plain" hidden>${say(words.back)}</button>
 <button type="submit"><span id="send">${say(words.send)}</span><span id="next" hidden>${say(words.next)}</span><span id="finish" hidden>${say(words.finish)}</span></button></div>
 <p id="state" role="status"></p>
-<template id="words">${stateWords.map((key) => `<p data-word="${key}">${say(words[key])}</p>`).join('')}<p data-word="choose">${say(words.faults.choose)}</p></template>
+<template id="words">${scriptWords.map((key) => `<p data-word="${key}">${say(words[key])}</p>`).join('')}<p data-word="choose">${say(words.faults.choose)}</p></template>
 </form>
 <script>${dress.script}</script>`;
   return whole(dress, { language, company: asking.company, body, asking, isFaulty: wrong.size > 0 });
 }
 
-/** What the script says of an answer. */
-const stateWords = ['saving', 'saved', 'unsaved', 'ended'] as const;
+/** What the script says. */
+const scriptWords = ['saving', 'saved', 'unsaved', 'ended', 'dropped', 'stillSkipped'] as const;
 
 /** The page after answers were kept. */
 export function thanksPage(dress: Dress, asking: Asking, language: string): string {
   const [{ thanks }, say] = speaking(language);
-  const open = asking.questions.filter(({ id }) => !asking.answers.has(id)).length;
+  // What was answered by another link than one that was handed out is not known here.
+  const open = asking.isExported ? 0 : asking.questions.filter(({ id }) => !asking.answers.has(id)).length;
   const body = `<div class="thanks">
 <svg viewBox="0 0 56 56" width="56" height="56" aria-hidden="true"><circle cx="28" cy="28" r="26"/><path d="m17 29 8 8 14-17"/></svg>
 <h1>${say(thanks.heading(calm(asking.firstName)))}</h1>
@@ -112,22 +113,19 @@ export function thanksPage(dress: Dress, asking: Asking, language: string): stri
   return whole(dress, { language, company: asking.company, body });
 }
 
-/** The page on which reminders are stopped, and that says that they are. */
+/** The page on which reminders are stopped, and wanted again: what holds now, and a button for the other. */
 export function remindersPage(
   dress: Dress,
-  asking: Asking,
-  language: string,
-  { link, isStopped }: { link: string; isStopped: boolean },
+  { company, language: own }: { company: string; language: string },
+  state: RemindersState,
 ): string {
-  const [{ reminders }, say] = speaking(language);
-  const query = `?language=${escaped(language)}`;
-  const next = isStopped
-    ? `<p><a class="button plain" href="../${escaped(encodeURIComponent(link))}${query}">${say(reminders.answer)}</a></p>`
-    : `<form method="post" action="${query}"><button type="submit">${say(reminders.stop)}</button></form>`;
-  const body = `<h1>${say(isStopped ? reminders.stopped : reminders.heading)}</h1>
-<p class="lead">${say(isStopped ? reminders.stoppedText : reminders.text(calm(asking.company)))}</p>
-${next}`;
-  return whole(dress, { language, company: asking.company, body });
+  const language = libraryLanguage(own);
+  const { heading, text, button } = pageWords[language].reminders[state];
+  const isStopped = state === 'stopped';
+  const body = `<h1>${escaped(heading)}</h1>
+<p class="lead">${escaped(text(calm(company)))}</p>
+<form method="post" action="?${isStopped ? 'again' : 'stop'}"><button type="submit"${isStopped ? ' class="plain"' : ''}>${escaped(button)}</button></form>`;
+  return whole(dress, { language, company, title: heading, body });
 }
 
 /**
@@ -217,8 +215,12 @@ function faultList(
     if (at < 0) return `<li>${say(faultWords(words, 'notAsked'))}</li>`;
     return `<li><a href="#q${id}">${say(words.faults.at(at + 1, faultWords(words, fault)))}</a></li>`;
   });
-  const what = faults === 'empty' ? `<p>${say(words.faults.empty)}</p>` : `<ul>${list.join('')}</ul>`;
-  return `<div class="faults" role="alert"><h2>${say(words.faults.heading)}</h2>${what}</div>\n`;
+  const { heading, emptyHeading, empty } = words.faults;
+  const what =
+    faults === 'empty'
+      ? `<h2>${say(emptyHeading)}</h2><p>${say(empty)}</p>`
+      : `<h2>${say(heading)}</h2><ul>${list.join('')}</ul>`;
+  return `<div class="faults" role="alert">${what}</div>\n`;
 }
 
 /** What is wrong, in the page's words. */
@@ -234,11 +236,13 @@ function privacy(asking: Asking, language: string): string {
   const isOneNumber = spread === figures && comments === figures;
   const sentences = [
     isOpen ? words.open(company) : words.figures(company, figures),
-    ...(isOneNumber ? [] : [words.spread(spread, comments)]),
+    // Next to those whom it speaks of.
     ...(asking.isLive ? [words.live] : []),
+    ...(isOneNumber ? [] : [words.spread(spread, comments)]),
   ];
+  const exported = asking.isExported ? `<p>${say(words.exported)}</p>` : '';
   return `<section id="privacy"${isOpen ? ' class="open"' : ''}><h2>${say(isOpen ? words.openHeading : words.heading)}</h2>
-<p>${say(sentences.join(' '))}</p><p>${say(words.until(lastDayIn(asking, language)))}</p></section>`;
+<p>${say(sentences.join(' '))}</p><p>${say(words.until(lastDayIn(asking, language)))}</p>${exported}</section>`;
 }
 
 type Card = {
@@ -272,7 +276,7 @@ function card(one: Card): string {
     type === freeText
       ? ''
       : `<details${said.comment === '' && fault !== 'tooLong' ? '' : ' open'}><summary>${say(words.addComment)}</summary>${commentField(one, fault === 'tooLong')}</details>`;
-  const skip = `<label class="skip"><input type="checkbox" name="s${id}" value="1" aria-describedby="t${id}"${said.skipped ? ' checked' : ''}>${say(words.skip)}</label>`;
+  const skip = `<label class="skip"><input type="checkbox" name="s${id}" value="1" aria-describedby="t${id} n${id}"${said.skipped ? ' checked' : ''}>${say(words.skip)}</label><p class="note" id="n${id}" role="status"></p>`;
   return `<div class="card${fault ? ' wrong' : ''}" id="q${id}" data-type="${type}"${said.wasKept ? ' data-kept' : ''}>${marker}${answer}<div class="more">${extra}${skip}</div></div>`;
 }
 

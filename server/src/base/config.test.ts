@@ -259,6 +259,12 @@ describe('PUBLIC_URL', () => {
 });
 
 describe('SMTP_URL', () => {
+  test('needs PUBLIC_URL, unless the mail server is on loopback: links in mails must lead somewhere', () => {
+    const [fault] = faultsOf({ SMTP_URL: 'smtp://mail.example.com' });
+    expect(fault).toMatch(/^SMTP_URL is set and PUBLIC_URL is not/);
+    expect(faultsOf({ SMTP_URL: 'smtp://127.0.0.1:25' })).toEqual([]);
+  });
+
   test.each([
     'smtp://mail.example.com',
     'smtps://mail.example.com:465/',
@@ -266,7 +272,7 @@ describe('SMTP_URL', () => {
     'smtp://relay:25?insecure',
     'smtp://[::1]:1025',
   ])('%s is taken as it stands', (url) => {
-    expect(readConfig({ SMTP_URL: url }).smtpUrl).toBe(url);
+    expect(readConfig({ SMTP_URL: url, PUBLIC_URL: 'https://p' }).smtpUrl).toBe(url);
   });
 
   test.each([

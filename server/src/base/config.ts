@@ -168,6 +168,13 @@ export function readConfig(env: Environment): Config {
         'or TRUST_PROXY to the proxy in front that speaks HTTPS, or ALLOW_PLAIN_HTTP=1 if this is meant.',
     );
   }
+  const smtp = smtpServerOf(value.SMTP_URL);
+  if (smtp && !isLoopback(smtp.host) && value.PUBLIC_URL === '') {
+    faults.push(
+      'SMTP_URL is set and PUBLIC_URL is not: the links in mails would lead nowhere. Set PUBLIC_URL to the address at which ' +
+        'people find the service.',
+    );
+  }
   if (faults.length > 0) {
     throw new Fault(
       'invalid',

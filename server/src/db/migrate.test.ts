@@ -155,6 +155,7 @@ describe('every table', () => {
     'migrations',
     'sftp_host_keys',
     'sftp_usernames',
+    'stop_keys',
     'token_hashes',
   ];
 

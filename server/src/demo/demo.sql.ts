@@ -27,7 +27,7 @@ export async function selectAskedNow(
     join   weeks w on w.account_id = p.account_id and w.week = p.week
     join   users u on u.account_id = p.account_id and u.user_id = p.user_id
     where  p.account_id = ${accountId} and w.closed_at is null and u.active
-    order  by p.week desc, p.has_answered, (u.language = 'en') desc, p.user_id
+    order  by p.week desc, (u.language = 'en') desc, p.user_id
     limit  1`;
   return row;
 }

@@ -1,12 +1,14 @@
-// What is written of an upload, in parts: filled in memory, and written to the database as soon as they are full, one
+// What is written of an upload, in parts: filled in memory, and written to the database as soon as they are full, two
 // while the next is filled. Clients that send ahead do not keep to the order, so two may be filled at a time.
-import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
+import type { AccountId, Pool } from '../db/db.ts';
 import { insertPart, selectPart, upsertPart } from './store.sql.ts';
 
 /** Of which size the parts of a file are, in bytes. */
-export const partBytes = 256 * 1024;
-/** How many are in memory at most: two that are filled, and one that is written. */
-export const partsInMemory = 3;
+export const partBytes = 192 * 1024;
+/** How many are in memory at most: two that are filled and one that is written, or the other way round. */
+export const partsInMemory = 4;
+/** How many of them are filled at most. */
+const mostFilled = 2;
 
 export type Parts = {
   /** How far it is written, in bytes. */
@@ -43,26 +45,18 @@ export function openParts(pool: Pool, accountId: AccountId, fileId: number, writ
   async function turnTo(position: number): Promise<Part> {
     const found = filling.find((part) => part.position === position);
     if (found) return found;
-    if (filling.length === partsInMemory - 1) await writeOldest();
+    if (filling.length === mostFilled) write(filling[0] as Part);
+    await writer.untilWriting(partsInMemory - filling.length - 1);
     const buffer = await writer.read(position);
     const part = { position, buffer, length: buffer.length, isChanged: false };
     filling.push(part);
     return part;
   }
 
-  /** Begins to write a part when the one before is written. */
-  async function write(part: Part): Promise<void> {
-    await writer.done();
+  /** Begins to write a part, which is not filled any more. */
+  function write(part: Part): void {
     filling.splice(filling.indexOf(part), 1);
     if (part.isChanged) writer.write(part);
-  }
-
-  const writeOldest = async () => filling[0] && write(filling[0]);
-
-  async function flush(): Promise<void> {
-    // oxlint-disable-next-line no-await-in-loop -- one after another
-    while (filling.length > 0) await writeOldest();
-    await writer.done();
   }
 
   return {
@@ -89,7 +83,7 @@ export function openParts(pool: Pool, accountId: AccountId, fileId: number, writ
         done += length;
         const wasWhole = isWhole(pieces, part.position);
         pieces = withPiece(pieces, at, at + length);
-        if (!wasWhole && isWhole(pieces, part.position)) await write(part);
+        if (!wasWhole && isWhole(pieces, part.position)) write(part);
         // oxlint-enable no-await-in-loop
       }
     },
@@ -97,12 +91,16 @@ export function openParts(pool: Pool, accountId: AccountId, fileId: number, writ
       const first = filling.find(({ position }) => position === 0);
       return first ? Buffer.from(first.buffer.subarray(0, first.length)) : writer.read(0);
     },
-    flush,
-    async shrink() {
-      // That it has failed is told to whoever writes next.
-      await (writer.bytes > 0 ? writer.done() : writeOldest()).catch(() => filling.shift());
+    async flush() {
+      while (filling[0]) write(filling[0]);
+      await writer.untilWriting(0);
     },
-    settled: () => writer.done().catch(() => {}),
+    async shrink() {
+      if (writer.count === 0 && filling[0]) write(filling[0]);
+      // That it has failed is told to whoever writes next; then nothing of it is of use.
+      await writer.untilWriting(Math.max(writer.count - 1, 0)).catch(() => filling.splice(0));
+    },
+    settled: () => writer.untilWriting(0).catch(() => {}),
   };
 }
 
@@ -126,7 +124,8 @@ function roomyBuffer(length: number): Buffer {
 function fill(part: Part, within: number, bytes: Buffer): void {
   const length = within + bytes.length;
   if (length > part.buffer.length) {
-    const roomy = roomyBuffer(Math.max(length, 2 * part.buffer.length));
+    // After the first one a part becomes full, as a rule.
+    const roomy = roomyBuffer(part.position > 0 ? partBytes : Math.max(length, 2 * part.buffer.length));
     part.buffer.copy(roomy);
     part.buffer = roomy;
   }
@@ -150,39 +149,70 @@ function withPiece(pieces: Piece[], start: number, end: number): Piece[] {
   return [...before, joined, ...after];
 }
 
-/** Writes one part at a time, while the next is filled. The first `count` are in the database. */
+/**
+ * So many parts are written at a time, of all uploads: as many as two cores can, and few enough to leave connections to
+ * everybody else.
+ */
+const mostWriting = 4;
+const turns: (() => void)[] = [];
+let writingNow = 0;
+
+async function inTurn(work: () => Promise<void>): Promise<void> {
+  if (writingNow === mostWriting) await new Promise<void>((resolve) => turns.push(resolve));
+  else writingNow++;
+  try {
+    await work();
+  } finally {
+    const next = turns.shift();
+    if (next) next();
+    else writingNow--;
+  }
+}
+
+/** Writes parts, several at a time. The first `count` are in the database. Once a part has failed, all have. */
 function openWriter(pool: Pool, accountId: AccountId, fileId: number, count: number) {
   const written = new Set(Array.from({ length: count }, (_, position) => position));
-  let writing: Promise<void> = Promise.resolve();
-  let bytesInWriting = 0;
+  const writing = new Map<Part, Promise<void>>();
+  let failure: { error: unknown } | undefined;
 
   /** A small part is written in one go; a large one in more, but as it is. */
-  async function writePart({ position, buffer, length }: Part): Promise<void> {
-    const isNew = !written.has(position);
-    written.add(position);
+  async function writePart({ position, buffer, length }: Part, isNew: boolean): Promise<void> {
     const bytes = buffer.subarray(0, length);
     if (!isNew || length < partBytes / 4) return upsertPart(pool, accountId, fileId, position, bytes);
-    await inTransaction(pool, (tx) => insertPart(tx, accountId, fileId, position, bytes));
+    await insertPart(pool, accountId, fileId, position, bytes);
     if (buffer.length === partBytes && spare.length < mostSpare) spare.push(buffer);
+  }
+
+  /** Fulfilled when at most so many are still being written; rejected when one has failed. */
+  async function untilWriting(most: number): Promise<void> {
+    // oxlint-disable-next-line no-await-in-loop -- until it is so
+    while (writing.size > most) await Promise.race(writing.values());
+    if (failure) throw failure.error;
   }
 
   return {
     /** What is in the database of a part; nothing when it is not there. */
     async read(position: number): Promise<Buffer> {
       if (!written.has(position)) return Buffer.alloc(0);
-      await writing;
+      await untilWriting(0);
       return (await selectPart(pool, accountId, fileId, position)) ?? Buffer.alloc(0);
     },
-    /** Of how many bytes the part is that is being written. */
-    get bytes() {
-      return bytesInWriting;
+    /** How many are being written. */
+    get count() {
+      return writing.size;
     },
-    /** Rejected when the last write has failed. */
-    done: () => writing,
+    /** What they have in memory. */
+    get bytes() {
+      return [...writing.keys()].reduce((sum, { buffer }) => sum + buffer.length, 0);
+    },
+    untilWriting,
     write(part: Part): void {
-      bytesInWriting = part.buffer.length;
-      writing = writePart(part).finally(() => (bytesInWriting = 0));
-      writing.catch(() => {}); // told to whoever writes next
+      const isNew = !written.has(part.position);
+      written.add(part.position);
+      const ended = inTurn(() => writePart(part, isNew))
+        .catch((error: unknown) => (failure ??= { error }))
+        .then(() => void writing.delete(part));
+      writing.set(part, ended);
     },
   };
 }

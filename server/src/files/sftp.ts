@@ -64,6 +64,13 @@ const algorithms = {
   compress: ['none' as const], // what is packed may be a bomb
 };
 
+/**
+ * OpenSSH takes AES-CTR where it can, before version 10, and then needs a MAC as well: an upload takes a sixth longer than
+ * by AES-GCM. To versions that have AES-GCM nothing else is offered; all since 6.2 have it, of 2013.
+ */
+const takesGcm = /^OpenSSH_(for_Windows_)?([7-9]|\d\d)\./;
+const gcm = algorithms.cipher.filter((name) => name.includes('-gcm@'));
+
 /** How often the time of those who are here is looked at, and whether they still may be. */
 const roundMs = 500;
 /** When our side of a connection is closed, theirs gets so long. */
@@ -135,7 +142,10 @@ export async function openSftp(options: SftpOptions): Promise<SftpServer> {
     refusals: { count: 0, toldAt: -Infinity },
     ending: new Set(),
   };
-  server.on('connection', (client) => meet(house, client));
+  server.on('connection', (client, { header }) => {
+    if (takesGcm.test(header.versions.software)) offerGcm(client);
+    meet(house, client);
+  });
   const listener = createServer({ pauseOnConnect: true, noDelay: true, keepAlive: true }, (socket) =>
     receive(house, socket),
   );
@@ -282,6 +292,31 @@ function balance(guest: Guest): void {
   guest.isPaused = isPaused;
   if (isPaused) socket.pause();
   else socket.resume();
+}
+
+type Names = { array: string[] };
+type Direction = Record<'cipher' | 'mac' | 'compress' | 'lang', Names>;
+type Offer = { lists: { kex: Names; serverHostKey: Names; cs: Direction; sc: Direction } };
+
+/** The library is about to send its offer. Where it keeps that otherwise one day, a client gets what all get. */
+function offerGcm(client: Connection): void {
+  const { _protocol: protocol } = client as unknown as { _protocol?: Record<string, Offer> };
+  const offer = protocol?.['_offer'];
+  if (!protocol || !offer?.lists?.cs) return;
+  const { kex, serverHostKey, cs, sc } = offer.lists;
+  const withGcm = ({ mac, compress, lang }: Direction) => ({
+    cipher: gcm,
+    mac: mac.array,
+    compress: compress.array,
+    lang: lang.array,
+  });
+  const Made = offer.constructor as new (lists: object) => Offer;
+  protocol['_offer'] = new Made({
+    kex: kex.array,
+    serverHostKey: serverHostKey.array,
+    cs: withGcm(cs),
+    sc: withGcm(sc),
+  });
 }
 
 /** The library has read the first line of a client. */

@@ -1,6 +1,6 @@
 // SQL of uploads and files. Writers: store.ts, process.ts (that it was processed).
 import { pipeline } from 'node:stream/promises';
-import type { AccountId, copyInto, Db, Transaction } from '../db/db.ts';
+import type { AccountId, copyInto, Db, Pool, Transaction } from '../db/db.ts';
 
 export type Via = 'https' | 'sftp';
 
@@ -39,16 +39,20 @@ export async function upsertPart(
     on conflict (account_id, file_id, position) do update set bytes = excluded.bytes`;
 }
 
-/** The same for a part that is not there yet. By COPY, as bytes: as a parameter they would be sent as twice as long a text. */
+/**
+ * The same for a part that is not there yet. By COPY, as bytes: as a parameter they would be sent as twice as long a text.
+ * Both statements go as one message, of which PostgreSQL makes one transaction: one that was begun, and the setting on its
+ * own, took as long again as the part.
+ */
 export async function insertPart(
-  tx: Transaction,
+  pool: Pool,
   accountId: AccountId,
   fileId: number,
   position: number,
   bytes: Buffer,
 ): Promise<void> {
-  await tx`set local synchronous_commit = off`;
-  const statement = tx`
+  const statement = pool`
+    set local synchronous_commit = off;
     copy file_parts (account_id, file_id, position, bytes) from stdin (format binary)`;
   await copyBytes(statement, [binaryRow([accountId, fileId, position], bytes.length), bytes, binaryEnd]);
 }
@@ -105,7 +109,10 @@ export async function updateUpload(
     where  account_id = ${accountId} and file_id = ${fileId} and arrival is null`;
 }
 
-/** Makes an upload a file: whole from now on, and next in the order of those to be processed. */
+/**
+ * Makes an upload a file: whole from now on, and next in the order of those to be processed. Not when there is no such
+ * upload any more, nor when not all of it is there: a database that has failed may have lost the last parts.
+ */
 export async function updateArrived(
   tx: Transaction,
   accountId: AccountId,
@@ -116,6 +123,7 @@ export async function updateArrived(
     update files
     set    name = ${name}, size = ${size}, arrival = nextval('file_arrivals'), arrived_at = clock_timestamp()
     where  account_id = ${accountId} and file_id = ${fileId} and arrival is null
+      and  ${size} = (select sum(octet_length(bytes)) from file_parts where account_id = ${accountId} and file_id = ${fileId})
     returning 1`;
   return rows.length > 0;
 }

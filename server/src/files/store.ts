@@ -139,7 +139,7 @@ function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, wr
           // First: another file of the account waits here, so that none is there before one of a lower arrival.
           await addProcessing(tx, accountId);
           if (await updateArrived(tx, accountId, fileId, { name, size })) return;
-          throw refusal('The upload has taken too long, and was given up. Send the file again.');
+          throw refusal('The upload has taken too long, or parts of it were lost. Send the file again.');
         });
       } catch (error) {
         if (error instanceof Fault && error.code === 'file validation') await remove();

@@ -31,7 +31,12 @@ export async function startJobs(databaseUrl: string, { recurring, tasks }: Work,
   pool.on('connect', (client) => client.on('error', onLost));
   const events = new EventEmitter() as WorkerEvents;
   // What it locks jobs by is the id of the pool of its workers.
-  events.on('pool:create', ({ workerPool }) => void insertWorker(pool, workerPool.id, ownName).catch(onLost));
+  const workers: string[] = [];
+  const note = () => Promise.all(workers.map((id) => insertWorker(pool, id, ownName)));
+  events.on('pool:create', ({ workerPool }) => {
+    workers.push(workerPool.id);
+    note().catch(onLost);
+  });
   const runner = await run({
     concurrency: 4,
     pgPool: pool,
@@ -47,7 +52,12 @@ export async function startJobs(databaseUrl: string, { recurring, tasks }: Work,
   });
   // Ends by itself only by an error, which it has logged; what cannot be done now is done after the next start.
   runner.promise.catch((error: unknown) => log.error({ err: error }, 'Jobs have stopped'));
-  const freeing = setInterval(() => void freeLostJobs(pool).catch(onLost), 10_000).unref();
+  // Noted again each time: the table is empty after a crash of the database.
+  const freeing = setInterval(() => {
+    note()
+      .then(() => freeLostJobs(pool))
+      .catch(onLost);
+  }, 10_000).unref();
   await freeLostJobs(pool);
   return {
     async stop() {

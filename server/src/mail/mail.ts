@@ -168,6 +168,12 @@ function judged(error: unknown, to: string, isSent: boolean): unknown {
 }
 
 function withoutAddresses(text: string, to: string): string {
-  const line = oneLine(text.replaceAll(to, '…').replaceAll(/[^\s<>"'(),;:]+@[^\s<>"'(),;:]+/g, '…'));
+  const line = oneLine(
+    text
+      .replaceAll(to, '…')
+      .replaceAll(/https?:\/\/\S+/gi, '…') // a filter may quote a link, which is a secret
+      .replaceAll(/\S*\/[ar]\/\w{20,}\S*/g, '…')
+      .replaceAll(/[^\s<>"'(),;:]+@[^\s<>"'(),;:]+/g, '…'),
+  );
   return line.length <= 300 ? line : `${line.slice(0, 300).toWellFormed()}…`;
 }

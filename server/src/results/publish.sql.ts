@@ -222,7 +222,7 @@ export async function selectShownWeeks(
     order  by w.week, w.account_id`;
 }
 
-/** Of a week's assignments the rounds of schedules, and how the active people of the account are called (rounds.ts). */
+/** A week's rounds of schedules, and how those are called who were asked by them and are active (rounds.ts). */
 export async function selectActive(
   db: Db,
   accountId: AccountId,
@@ -234,9 +234,10 @@ export async function selectActive(
     where  account_id = ${accountId} and week = ${week} and schedule_id is not null`;
   if (rounds.length === 0) return { scheduledRounds: new Set(), people: [] };
   const people = await db<{ person: string }[]>`
-    select coalesce(external_id, 'user:' || user_id) as person
-    from   users
-    where  account_id = ${accountId} and active`;
+    select person_of(u.external_id, u.user_id) as person
+    from   participants p
+    join   users u using (account_id, user_id)
+    where  account_id = ${accountId} and p.week = ${week} and u.active`;
   return { scheduledRounds: new Set(rounds.map(({ id }) => id)), people: people.map(({ person }) => person) };
 }
 

@@ -17,6 +17,7 @@ export type InvitationWords = {
   anonymous: { lead: string; text: (least: number) => string };
   /** The same where results are shown from the first answer on. */
   open: { lead: string; text: string };
+  /** What is said of a reminder. The first sentence only where results are not shown from the first answer on. */
   reminder: { lead: string; text: string };
   why: (company: string) => string;
   stop: string;
@@ -38,28 +39,28 @@ const english: InvitationWords = {
   asks: (company, questions) =>
     questions === 1
       ? `${company} has one question for you. It takes less than a minute.`
-      : `${company} has ${questions} questions for you. They take ${inEnglish(questions)}.`,
+      : `${company} has ${questions} questions for you. It takes ${inEnglish(questions)}.`,
   stillAsks: (company, questions) =>
     questions === 1
-      ? `One question from ${company} still waits for your answer. It takes less than a minute.`
-      : `${questions} questions from ${company} still wait for your answers. They take ${inEnglish(questions)}.`,
+      ? `One question from ${company} is still waiting for your answer. It takes less than a minute.`
+      : `${questions} questions from ${company} are still waiting for your answers. It takes ${inEnglish(questions)}.`,
   button: 'Answer now',
   address: 'If the button does not work, open this address:',
-  personal: 'The link is yours alone: please do not forward this mail.',
+  personal: 'The link is yours alone: please do not forward this email.',
   anonymous: {
     lead: 'Nobody is shown who answered what.',
     text: (least) =>
-      `Results are shown for groups only, from ${least} answers on, and the page says until when you can change yours.`,
+      `Results are shown only for groups with at least ${least} answers, and the page says how long you can change yours.`,
   },
   open: {
     lead: 'Your answers are not anonymous: results are shown from the first answer on.',
-    text: 'The page says who sees what, and until when you can change them.',
+    text: 'The page says who sees what, and how long you can change your answers.',
   },
   reminder: {
-    lead: 'Nobody is told who has not answered.',
-    text: 'Only the machine that sends this mail knows. This is the only reminder this week, and you can stop reminders below.',
+    lead: 'Managers are not told who has answered.',
+    text: 'This is the only reminder this week, and you can stop reminders below.',
   },
-  why: (company) => `You get this mail because ${company} asks its people with Soundings.`,
+  why: (company) => `You are getting this email because ${company} runs its surveys with Soundings.`,
   stop: 'Stop reminders',
 };
 
@@ -80,29 +81,30 @@ const swedish: InvitationWords = {
   greeting: (firstName) => (firstName === '' ? 'Hej' : `Hej ${firstName}`),
   asks: (company, questions) =>
     questions === 1
-      ? `${company} har en fråga till dig. Den tar mindre än en minut.`
-      : `${company} har ${questions} frågor till dig. De tar ${inSwedish(questions)}.`,
+      ? `${company} har en fråga till dig. Det tar mindre än en minut.`
+      : `${company} har ${questions} frågor till dig. Det tar ${inSwedish(questions)}.`,
   stillAsks: (company, questions) =>
     questions === 1
-      ? `En fråga från ${company} väntar fortfarande på ditt svar. Den tar mindre än en minut.`
-      : `${questions} frågor från ${company} väntar fortfarande på dina svar. De tar ${inSwedish(questions)}.`,
+      ? `En fråga från ${company} väntar fortfarande på ditt svar. Det tar mindre än en minut.`
+      : `${questions} frågor från ${company} väntar fortfarande på dina svar. Det tar ${inSwedish(questions)}.`,
   button: 'Svara nu',
   address: 'Om knappen inte fungerar kan du öppna den här adressen:',
-  personal: 'Länken är bara din: vidarebefordra inte det här mejlet.',
+  personal: 'Länken är personlig: vidarebefordra inte det här mejlet.',
   anonymous: {
     lead: 'Ingen får se vem som har svarat vad.',
     text: (least) =>
-      `Resultat visas bara för grupper, från ${least} svar, och på sidan står hur länge du kan ändra dina.`,
+      `Resultat visas bara för grupper, från och med ${least} svar, och på sidan står hur länge du kan ändra dina svar.`,
   },
   open: {
     lead: 'Dina svar är inte anonyma: resultat visas redan från första svaret.',
-    text: 'På sidan står vem som ser vad, och hur länge du kan ändra dem.',
+    text: 'På sidan står vem som ser vad och hur länge du kan ändra dina svar.',
   },
   reminder: {
-    lead: 'Ingen får veta vem som inte har svarat.',
-    text: 'Det vet bara maskinen som skickar det här mejlet. Det här är den enda påminnelsen den här veckan, och du kan stoppa påminnelser nedan.',
+    lead: 'Chefer får inte veta vem som har svarat.',
+    text: 'Det här är den enda påminnelsen den här veckan, och du kan stoppa påminnelser nedan.',
   },
-  why: (company) => `Du får det här mejlet eftersom ${company} frågar sina medarbetare med Soundings.`,
+  why: (company) =>
+    `Du får det här mejlet eftersom ${company} gör sina medarbetarundersökningar med Soundings.`,
   stop: 'Stoppa påminnelser',
 };
 
@@ -130,23 +132,23 @@ const german: InvitationWords = {
       ? `Eine Frage von ${company} wartet noch auf deine Antwort. Das dauert weniger als eine Minute.`
       : `${questions} Fragen von ${company} warten noch auf deine Antworten. Das dauert ${inGerman(questions)}.`,
   button: 'Jetzt antworten',
-  address: 'Falls der Knopf nicht funktioniert, öffne diese Adresse:',
-  personal: 'Der Link ist nur für dich: Bitte leite diese Mail nicht weiter.',
+  address: 'Falls der Button nicht funktioniert, öffne diese Adresse:',
+  personal: 'Der Link ist nur für dich: Bitte leite diese E-Mail nicht weiter.',
   anonymous: {
     lead: 'Niemand erfährt, wer was geantwortet hat.',
     text: (least) =>
-      `Ergebnisse werden nur für Gruppen gezeigt, ab ${least} Antworten, und auf der Seite steht, bis wann du deine ändern kannst.`,
+      `Ergebnisse werden nur für Gruppen ab ${least} Antworten gezeigt, und auf der Seite steht, bis wann du deine Antworten ändern kannst.`,
   },
   open: {
     lead: 'Deine Antworten sind nicht anonym: Ergebnisse werden schon ab der ersten Antwort gezeigt.',
-    text: 'Auf der Seite steht, wer was sieht und bis wann du sie ändern kannst.',
+    text: 'Auf der Seite steht, wer was sieht und bis wann du deine Antworten ändern kannst.',
   },
   reminder: {
-    lead: 'Niemand erfährt, wer nicht geantwortet hat.',
-    text: 'Das weiß nur die Maschine, die diese Mail verschickt. Das ist die einzige Erinnerung in dieser Woche, und unten kannst du Erinnerungen abstellen.',
+    lead: 'Führungskräfte erfahren nicht, wer geantwortet hat.',
+    text: 'Das ist die einzige Erinnerung in dieser Woche, und unten kannst du Erinnerungen abstellen.',
   },
-  why: (company) => `Du bekommst diese Mail, weil ${company} dich mit Soundings befragt.`,
-  stop: 'Keine Erinnerungen mehr',
+  why: (company) => `Du bekommst diese E-Mail, weil ${company} dich mit Soundings befragt.`,
+  stop: 'Erinnerungen abstellen',
 };
 
 function inGerman(questions: number): string {

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type Invitation, invitationOf } from './invitation.ts';
 
 const address = 'https://soundings.example/a/2pC8xQ7vKzR4mW1t0123456789A';
+const stopAddress = 'https://soundings.example/r/AAAAAQAAAAKx3vQ0Zk1h_4-Xn2m5PpTa';
 const invitation: Invitation = {
   kind: 'invitation',
   language: 'en',
@@ -12,7 +13,8 @@ const invitation: Invitation = {
   questions: 3,
   threshold: 5,
 };
-const mailOf = (wishes: Partial<Invitation> = {}) => invitationOf({ ...invitation, ...wishes }, address);
+const mailOf = (wishes: Partial<Invitation> = {}) =>
+  invitationOf({ ...invitation, ...wishes }, address, stopAddress);
 const hrefsOf = (html: string) => [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href);
 
 describe.each([
@@ -62,6 +64,23 @@ describe.each([
   });
 });
 
+describe('a reminder', () => {
+  test('says of managers alone that they are not told who has answered, and says it only where it is so', () => {
+    for (const [language, promise] of [
+      ['en', 'Managers are not told who has answered.'],
+      ['sv', 'Chefer får inte veta vem som har svarat.'],
+      ['de', 'Führungskräfte erfahren nicht, wer geantwortet hat.'],
+    ] as const) {
+      const reminded = (threshold: number) => mailOf({ kind: 'reminder', language, threshold });
+      for (const said of ['text', 'html'] as const) {
+        expect(reminded(3)[said]).toContain(promise);
+        expect(reminded(1)[said]).not.toContain(promise);
+        expect(mailOf({ language })[said]).not.toContain(promise);
+      }
+    }
+  });
+});
+
 describe('the way to the page', () => {
   test('is a button, and the address on a line of its own to be copied', () => {
     const { text, html } = mailOf();
@@ -70,14 +89,14 @@ describe('the way to the page', () => {
     expect(html).toContain(`>${address}</a>`);
   });
 
-  test('is in a reminder also the way to stop reminders, by one click of the mail program too', () => {
+  test('stands in a reminder beside the way to stop reminders, by one click of the mail program too', () => {
     const { text, html, headers } = mailOf({ kind: 'reminder' });
     expect(headers).toEqual({
-      'List-Unsubscribe': `<${address}/reminders>`,
+      'List-Unsubscribe': `<${stopAddress}>`,
       'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
     });
-    expect(hrefsOf(html)).toEqual([address, address, `${address}/reminders`]);
-    expect(text.split('\n')).toContain(`${address}/reminders`);
+    expect(hrefsOf(html)).toEqual([address, address, stopAddress]);
+    expect(text.split('\n')).toContain(stopAddress);
     expect(mailOf().headers).toEqual({});
   });
 });
@@ -108,9 +127,9 @@ test('whatever company and person are called, it is text that cannot be clicked,
     fc.property(wishes, (wished) => {
       const { subject, text, html } = mailOf(wished);
       expect(subject).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e]|:\/\/|evil\.example/u);
-      const words = text.replaceAll(address, '').replaceAll(/\n/g, ' ');
+      const words = text.replaceAll(address, '').replaceAll(stopAddress, '').replaceAll(/\n/g, ' ');
       expect(words).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e]|:\/\/|evil\.example/u);
-      expect(new Set(hrefsOf(html)).isSubsetOf(new Set([address, `${address}/reminders`]))).toBe(true);
+      expect(new Set(hrefsOf(html)).isSubsetOf(new Set([address, stopAddress]))).toBe(true);
       expect(html.match(/<[a-z/!][^>]*>/g)?.length).toBeLessThanOrEqual(plain);
       expect(Buffer.byteLength(html)).toBeLessThan(20_000);
     }),

@@ -18,20 +18,23 @@ export type Invitation = {
   threshold: number;
 };
 
-/** Under 20 KB. `address`: of the person's own page, at whose /reminders reminders are stopped. */
+/** Under 20 KB. `address`: of the person's own page; `stopAddress`: where reminders are stopped (stops.ts). */
 export function invitationOf(
   { kind, language, questions, threshold, ...names }: Invitation,
   address: string,
+  stopAddress: string,
 ): { subject: string; text: string; html: string; headers: Record<string, string> } {
   const spoken = libraryLanguage(language);
   const words = invitationWords[spoken];
   const company = inert(names.company, 80);
   const isReminder = kind === 'reminder';
-  const stop = `${address}/reminders`;
   const kept: Block =
     threshold === 1
       ? { kind: 'note', ...words.open }
       : { kind: 'note', lead: words.anonymous.lead, text: words.anonymous.text(threshold) };
+  // From the first answer on, response rates tell who has answered.
+  const reminder: Block =
+    threshold === 1 ? { kind: 'text', text: words.reminder.text } : { kind: 'note', ...words.reminder };
   const letter = lettered({
     language: spoken,
     about: company,
@@ -41,12 +44,12 @@ export function invitationOf(
       { kind: 'text', text: (isReminder ? words.stillAsks : words.asks)(company, questions) },
       { kind: 'button', text: words.button, address, hint: words.address },
       kept,
-      ...(isReminder ? [{ kind: 'note' as const, ...words.reminder }] : []),
+      ...(isReminder ? [reminder] : []),
     ],
     footer: [
       words.personal,
       words.why(company),
-      ...(isReminder ? [{ text: words.stop, address: stop }] : []),
+      ...(isReminder ? [{ text: words.stop, address: stopAddress }] : []),
     ],
   });
   return {
@@ -54,7 +57,7 @@ export function invitationOf(
     ...letter,
     // RFC 2369 §3.2 and RFC 8058 §3.1
     headers: isReminder
-      ? { 'List-Unsubscribe': `<${stop}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
+      ? { 'List-Unsubscribe': `<${stopAddress}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
       : {},
   };
 }

@@ -6,13 +6,15 @@ import type { AccountId, Db, Transaction } from '../db/db.ts';
 export async function insertLinks(
   db: Db,
   links: { accountId: AccountId; userId: number; week: Week; hash: Buffer }[],
+  isExported: boolean,
 ): Promise<void> {
   const rows = links.map(({ hash, ...one }) => ({ ...one, hash: hash.toString('hex') }));
   await db`
-    insert into links (hash, account_id, user_id, week)
-    select decode(n.hash, 'hex'), n."accountId", n."userId", n.week
+    insert into links (hash, account_id, user_id, week, is_exported)
+    select decode(n.hash, 'hex'), n."accountId", n."userId", n.week, ${isExported}
     from   jsonb_to_recordset(${db.json(rows)}) as n(hash text, "accountId" integer, "userId" integer, week date)
-    join   participants p on p.account_id = n."accountId" and p.user_id = n."userId" and p.week = n.week`;
+    join   participants p on p.account_id = n."accountId" and p.user_id = n."userId" and p.week = n.week
+    for    key share of p`;
 }
 
 /** From now on none of the week opens anything. */

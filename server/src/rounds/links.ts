@@ -20,15 +20,25 @@ export const isLinkShaped = (text: string): boolean => form.test(text);
 /** The address at which a link is answered. `publicUrl` has no slash at its end. */
 export const addressOf = (link: string, publicUrl: string): string => `${publicUrl}/a/${link}`;
 
-/** New links for people, one for each, in their order. Earlier ones go on working. */
+/**
+ * New links for people, one for each, in their order. Earlier ones go on working. `isExported`: somebody else than the
+ * person sees them, so they show nothing of what was answered.
+ */
 export async function newLinks(
   db: Db,
   people: { accountId: AccountId; userId: number; week: Week }[],
+  isExported = false,
 ): Promise<string[]> {
   const links = people.map(() => Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join(''));
   await insertLinks(
     db,
-    people.map((person, i) => ({ ...person, hash: linkHash(links[i] as string) })),
+    people.map(({ accountId, userId, week }, i) => ({
+      accountId,
+      userId,
+      week,
+      hash: linkHash(links[i] as string),
+    })),
+    isExported,
   );
   return links;
 }
@@ -68,6 +78,7 @@ export async function exportLinks(
     const links = await newLinks(
       tx,
       people.map(({ userId }) => ({ accountId, userId, week: asked })),
+      true,
     );
     return {
       week: asked,

@@ -27,19 +27,26 @@ export type DueMessage = MessageKey & {
   /** Of the week, and how the person is called with it (rounds.ts). Null: the week has closed. */
   respondentKey: Buffer | null;
   person: string;
-  /** For a reminder: the person has answered since being asked, wants none, or has had one in the week. */
+  /** The person has answered what it asks; or, of a reminder, wants none, or has had one in the week. */
   isSuperfluous: boolean;
 };
 
 /**
  * Takes messages that are due, so that no other process does for five minutes: by then they are sent, or another takes
- * them over. `now`: ms since 1970.
+ * them over. A reminder waits until two hours after the invitation, which may be late. `now`: ms since 1970.
  */
 export async function takeDue(db: Db, now: number, count: number): Promise<DueMessage[]> {
   return db<DueMessage[]>`
     with due as (select account_id, user_id, week, schedule_id, kind
-                 from   messages
+                 from   messages m
                  where  state = 'waiting' and due_at <= to_timestamp(${now / 1000}::double precision)
+                   and  (kind = 'invitation'
+                         or not exists (select 1
+                                        from   messages o
+                                        where  o.account_id = m.account_id and o.user_id = m.user_id and o.week = m.week
+                                          and  o.kind = 'invitation'
+                                          and  (o.state in ('waiting', 'sending')
+                                                or o.due_at > to_timestamp(${now / 1000 - 7200}::double precision))))
                  order  by due_at
                  limit  ${count}
                  for    update skip locked),
@@ -65,7 +72,7 @@ export async function takeDue(db: Db, now: number, count: number): Promise<DueMe
            u.active                                    as "active",
            w.threshold                                 as "threshold",
            w.respondent_key                            as "respondentKey",
-           coalesce(u.external_id, 'user:' || u.user_id) as "person",
+           person_of(u.external_id, u.user_id) as "person",
            ${isSuperfluous(db, db`t`)}                 as "isSuperfluous"
     from   taken t
     join   users u on u.account_id = t.account_id and u.user_id = t.user_id
@@ -74,17 +81,24 @@ export async function takeDue(db: Db, now: number, count: number): Promise<DueMe
     order  by t.account_id, t.user_id`;
 }
 
-/** A reminder to one who has answered since being asked, wants none, or has had one in the week. */
+/** To one who has answered what it asks; a reminder also to one who wants none, or has had one in the week. */
 const isSuperfluous = (db: Db, m: ReturnType<Db>) => db`
-  (${m}.kind = 'reminder'
-   and (exists (select 1 from participants p
-                where  p.account_id = ${m}.account_id and p.user_id = ${m}.user_id and p.week = ${m}.week
-                  and  p.has_answered)
-        or exists (select 1 from reminder_stops r
+  (exists (select 1
+           from   schedule_weeks s
+           join   weeks w on w.account_id = s.account_id and w.week = s.week
+           join   users u on u.account_id = s.account_id and u.user_id = ${m}.user_id
+           cross  join lateral (select respondent_of(w.respondent_key, person_of(u.external_id, u.user_id)) as number) p
+           cross  join unnest(s.question_ids) as q(id)
+           where  s.account_id = ${m}.account_id and s.schedule_id = ${m}.schedule_id and s.week = ${m}.week
+             and  exists (select 1 from answers a
+                          where  a.account_id = s.account_id and a.week = s.week and a.question_id = q.id
+                            and  a.respondent = p.number))
+   or ${m}.kind = 'reminder'
+      and (exists (select 1 from reminder_stops r
                    where  r.account_id = ${m}.account_id and r.user_id = ${m}.user_id)
-        or exists (select 1 from messages o
-                   where  o.account_id = ${m}.account_id and o.user_id = ${m}.user_id and o.week = ${m}.week
-                     and  o.kind = 'reminder' and o.state in ('sending', 'sent', 'unknown'))))`;
+           or exists (select 1 from messages o
+                      where  o.account_id = ${m}.account_id and o.user_id = ${m}.user_id and o.week = ${m}.week
+                        and  o.kind = 'reminder' and o.state in ('sending', 'sent', 'unknown'))))`;
 
 /** Whether any message is due. */
 export async function isAnyDue(db: Db, now: number): Promise<boolean> {
@@ -96,17 +110,21 @@ export async function isAnyDue(db: Db, now: number): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** How many questions each of these is asked in a week, in their order. */
+/** How many questions wait for an answer of each of these in a week, in their order. */
 export async function selectQuestionCounts(
   db: Db,
   people: { accountId: AccountId; week: Week; respondent: number }[],
 ): Promise<number[]> {
   const rows = await db<{ count: number }[]>`
-    select (select count(distinct question_id)::integer
+    select (select count(distinct q.id)::integer
             from   assignments s
             join   rounds r on r.account_id = s.account_id and r.round_id = s.round_id
-            cross  join unnest(r.question_ids) as question_id
-            where  s.account_id = n."accountId" and s.week = n.week and s.respondent = n.respondent) as "count"
+            cross  join unnest(r.question_ids) as q(id)
+            where  s.account_id = n."accountId" and s.week = n.week and s.respondent = n.respondent
+              and  not exists (select 1 from answers a
+                               where  a.account_id = s.account_id and a.week = s.week
+                                 and  a.question_id = q.id
+                                 and  a.respondent = s.respondent)) as "count"
     from   rows from (jsonb_to_recordset(${db.json(people)}) as ("accountId" integer, week date, respondent bigint))
            with ordinality as n("accountId", week, respondent, place)
     order  by n.place`;
@@ -177,24 +195,32 @@ export async function putOff(
   if (messages.length === 0) return;
   const rows = messages.map(({ until, ...message }) => ({ ...keyOf(message), until: until / 1000 }));
   await db`
+    with mine as (select m.ctid as place, n.until
+                  from   jsonb_to_recordset(${db.json(rows)})
+                           as n("accountId" integer, "userId" integer, week date, "scheduleId" integer, kind text,
+                                until double precision)
+                  join   messages m on m.account_id = n."accountId" and m.user_id = n."userId" and m.week = n.week
+                                   and m.schedule_id = n."scheduleId" and m.kind = n.kind
+                  where  m.state = ${state}
+                  for    update of m skip locked)
     update messages m
-    set    state = 'waiting', due_at = to_timestamp(n.until)
-    from   jsonb_to_recordset(${db.json(rows)})
-             as n("accountId" integer, "userId" integer, week date, "scheduleId" integer, kind text,
-                  until double precision)
-    where  m.account_id = n."accountId" and m.user_id = n."userId" and m.week = n.week
-      and  m.schedule_id = n."scheduleId" and m.kind = n.kind and m.state = ${state}`;
+    set    state = 'waiting', due_at = to_timestamp(mine.until)
+    from   mine
+    where  m.ctid = mine.place`;
 }
 
 /** Those that wait are not to be sent at all. */
 export async function deleteMessages(db: Db, messages: MessageKey[]): Promise<void> {
   if (messages.length === 0) return;
   await db`
-    delete from messages m
-    using  jsonb_to_recordset(${db.json(messages.map(keyOf))})
-             as n("accountId" integer, "userId" integer, week date, "scheduleId" integer, kind text)
-    where  m.account_id = n."accountId" and m.user_id = n."userId" and m.week = n.week
-      and  m.schedule_id = n."scheduleId" and m.kind = n.kind and m.state = 'waiting'`;
+    delete from messages
+    where  ctid in (select m.ctid
+                    from   jsonb_to_recordset(${db.json(messages.map(keyOf))})
+                             as n("accountId" integer, "userId" integer, week date, "scheduleId" integer, kind text)
+                    join   messages m on m.account_id = n."accountId" and m.user_id = n."userId" and m.week = n.week
+                                     and m.schedule_id = n."scheduleId" and m.kind = n.kind
+                    where  m.state = 'waiting'
+                    for    update of m skip locked)`;
 }
 
 const keyOf = ({ accountId, userId, week, scheduleId, kind }: MessageKey): MessageKey => ({
@@ -214,19 +240,28 @@ export async function settleLost(db: Db): Promise<number> {
   return rows.length;
 }
 
-/** The weeks that run, and how many people are asked in each, of whom so many have answered since being asked last. */
+/**
+ * The open weeks of an account in which people are asked: how many active ones, and, where these are as many as a figure
+ * may rest on, how many have answered something.
+ */
 export async function selectRunningWeeks(
   db: Db,
   accountId: AccountId,
-): Promise<{ week: Week; asked: number; answered: number }[]> {
+): Promise<{ week: Week; asked: number; answered: number | null }[]> {
   return db`
-    select week                                           as "week",
-           count(*)::integer                              as "asked",
-           (count(*) filter (where has_answered))::integer as "answered"
-    from   participants
-    where  account_id = ${accountId}
-    group  by week
-    order  by week`;
+    select w.week      as "week",
+           p.asked     as "asked",
+           case when p.asked >= w.threshold
+                then (select count(distinct a.respondent)::integer
+                      from   answers a
+                      where  a.account_id = ${accountId} and a.week = w.week) end as "answered"
+    from   weeks w
+    cross  join lateral (select count(*)::integer as asked
+                         from   participants p
+                         join   users u on u.account_id = p.account_id and u.user_id = p.user_id
+                         where  p.account_id = ${accountId} and p.week = w.week and u.active) p
+    where  w.account_id = ${accountId} and w.closed_at is null and p.asked > 0
+    order  by w.week`;
 }
 
 /** How many messages of an account are in which state, by week. */

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
-import { giveAnswers, openLink, stopReminders } from '../answers/answering.ts';
+import { giveAnswers, openLink } from '../answers/answering.ts';
 import type { Log } from '../base/log.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { type Manners, openDeafSmtp } from '../mail/deaf.fixture.ts';
@@ -15,6 +15,7 @@ import { openSmtp, type SmtpWishes } from '../testing/smtp.ts';
 import { mailRefusalsOf, messageCountsOf, openSender } from './messages.ts';
 import { openDueRounds } from './opening.ts';
 import { createSchedule } from './schedules.ts';
+import { setReminders } from './stops.ts';
 
 const publicUrl = 'https://soundings.example';
 const minute = 60_000;
@@ -258,9 +259,9 @@ describe('a mail server', () => {
     expect(await mailRefusalsOf(pool, accountId)).toEqual([]);
   });
 
-  test('that defers all is left alone after a batch; one that defers a single mail gets all others', async () => {
+  test('that defers mails, as by greylisting, is given all others, and those again later', async () => {
     const { pool } = await asked({ count: 110, reminderDays: null, reminderHour: null });
-    let [tries, deferred] = [0, /./];
+    let [tries, deferred] = [0, /./]; // all of them
     const smtp = await served({
       refuseRecipient: (to) => {
         tries++;
@@ -269,7 +270,7 @@ describe('a mail server', () => {
     });
     const { send } = senderOf(pool, smtp.url);
     await send(noon);
-    expect(tries).toBe(100);
+    expect(tries).toBe(110);
     deferred = /^p7@/;
     await send(noon + 5 * minute);
     expect(smtp.mails).toHaveLength(109);
@@ -306,7 +307,7 @@ describe('a reminder', () => {
     await send(noon);
     const answer = { questionId: questionIds.get('workload-amount') as number, value: 3 };
     expect(await giveAnswers(pool, links[0] as string, [answer])).toBe('kept');
-    expect(await stopReminders(pool, links[1] as string)).toBe(true);
+    await setReminders(pool, accountId, userIds[1] as number, false);
     await pool`update users set active = false where account_id = ${accountId} and user_id = ${userIds[2] as number}`;
     await pool`delete from users where account_id = ${accountId} and user_id = ${userIds[3] as number}`;
     smtp.mails.length = 0;
@@ -317,10 +318,59 @@ describe('a reminder', () => {
     expect(namesOf(smtp.mails.map(({ to }) => to))).toEqual(['p5', 'p6']);
     expect(smtp.mails[0]!.headers).toMatchObject({
       subject: 'Reminder: 2 questions from Nordwind, about a minute',
-      'list-unsubscribe': expect.stringMatching(/^<https:\/\/soundings\.example\/a\/\w{27}\/reminders>$/),
+      'list-unsubscribe': expect.stringMatching(/^<https:\/\/soundings\.example\/r\/[\w-]+>$/),
       'list-unsubscribe-post': 'List-Unsubscribe=One-Click',
     });
-    expect(await countsOf(pool, accountId)).toEqual({ 'invitation sent': 5, 'reminder sent': 2 });
+    // Who is inactive may be back.
+    expect(await countsOf(pool, accountId)).toEqual({
+      'invitation sent': 5,
+      'reminder sent': 2,
+      'reminder waiting': 1,
+    });
+  });
+
+  test('of two schedules is of the one of which nothing was answered, and counts what is not answered yet', async () => {
+    const monday = Date.parse('2026-11-16T09:00:00Z');
+    const { pool, accountId, groupId, questionIds, links } = await asked({ count: 2, now: monday });
+    const smtp = await served();
+    const { send } = senderOf(pool, smtp.url);
+    await send(monday);
+    const [first, second] = ['workload-amount', 'clarity-tasks'].map((key) => questionIds.get(key) as number);
+    await giveAnswers(pool, links[0] as string, [{ questionId: first as number, value: 3 }]);
+    const wednesdays = mondays({ groupIds: [groupId], questionIds: [second as number], weekday: 3 });
+    await inTransaction(pool, (tx) => createSchedule(tx, accountId, wednesdays));
+    const wednesday = monday + 2 * 24 * 60 * minute;
+    await openDueRounds(pool, wednesday);
+    smtp.mails.length = 0;
+    await send(wednesday);
+    await send(wednesday + 60 * minute);
+    // Both are asked anew; the reminder of who has answered nothing waits for some hours.
+    expect(smtp.mails.map(({ to }) => to[0]).toSorted()).toEqual(['p1@example.org', 'p2@example.org']);
+    expect(smtp.mails.filter(({ headers }) => headers['subject']?.startsWith('Reminder'))).toEqual([]);
+    smtp.mails.length = 0;
+    await send(wednesday + 180 * minute);
+    expect(smtp.mails.map(({ to }) => to[0])).toEqual(['p2@example.org']);
+    await send(wednesday + 2 * 24 * 60 * minute);
+    expect(smtp.mails.map(({ to }) => to[0])).toEqual(['p2@example.org', 'p1@example.org']);
+    expect(smtp.mails[0]?.headers['subject']).toContain('3 questions');
+    expect(smtp.mails[1]?.headers['subject']).toContain('2 questions');
+  });
+
+  test('waits for an invitation that is late, and neither goes to who has answered by another way', async () => {
+    const { pool, links, questionIds } = await asked({ count: 2, now: Date.parse('2026-11-16T09:00:00Z') });
+    const answer = { questionId: questionIds.get('workload-amount') as number, value: 3 };
+    await giveAnswers(pool, links[0] as string, [answer]);
+    const smtp = await served();
+    const { send } = senderOf(pool, smtp.url);
+    await send(noon); // the mail server is there from Wednesday noon on; the reminder was due at nine
+    expect(smtp.mails.map(({ to }) => to[0])).toEqual(['p2@example.org']);
+    await send(noon + 60 * minute);
+    expect(smtp.mails).toHaveLength(1);
+    await send(noon + 180 * minute);
+    expect(smtp.mails.map(({ headers }) => headers['subject']?.startsWith('Reminder'))).toEqual([
+      false,
+      true,
+    ]);
   });
 
   test('comes once a week, though two schedules would remind', async () => {

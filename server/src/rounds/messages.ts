@@ -24,6 +24,7 @@ import {
 } from './messages.sql.ts';
 import { endOf, sendableAt } from './moments.ts';
 import { respondentOf } from './rounds.ts';
+import { stopTokensFor } from './stops.ts';
 
 export {
   countDue as dueMessages,
@@ -83,11 +84,11 @@ async function sendDue(means: Means, clock: () => number, wasDown: boolean): Pro
   }
 }
 
-type Letter = { message: DueMessage; questions: number; link: string };
+type Letter = { message: DueMessage; questions: number; link: string; stop: string };
 
 /** Sends what can go out now, and puts off the rest. False when the mail server is not to be had. */
 async function sendBatch(means: Means, due: DueMessage[], now: number): Promise<boolean> {
-  const queue = await lettersOf(means.pool, due, now);
+  const queue = await lettersOf(means, due, now);
   const rest: DueMessage[] = [];
   const came = { taken: 0, deferred: 0, down: 0, gone: 0 };
   const sendNext = async (): Promise<void> => {
@@ -104,12 +105,12 @@ async function sendBatch(means: Means, due: DueMessage[], now: number): Promise<
     'waiting',
     rest.map((message) => ({ ...message, until: now + 60_000 })),
   );
-  // One that takes nothing of a whole batch is asked again with the next run.
-  return came.down === 0 && (came.deferred === 0 || came.taken > 0);
+  // Of recipients that are deferred, as by greylisting, the others are none the worse.
+  return came.down === 0;
 }
 
 /** Those that go out now, each with a link of its own. The others are put off, or are not to be sent. */
-async function lettersOf(pool: Pool, due: DueMessage[], now: number): Promise<Letter[]> {
+async function lettersOf({ pool, publicUrl }: Means, due: DueMessage[], now: number): Promise<Letter[]> {
   const going = due.filter((message) => momentOf(message, now) === now);
   const respondents = going.map(({ accountId, week, respondentKey, person }) => ({
     accountId,
@@ -120,6 +121,10 @@ async function lettersOf(pool: Pool, due: DueMessage[], now: number): Promise<Le
   const asked = going.map((message, i) => ({ message, questions: counts[i] as number }));
   const wanted = asked.filter(({ questions }) => questions > 0);
   const links = await newLinks(
+    pool,
+    wanted.map(({ message }) => message),
+  );
+  const stops = await stopTokensFor(
     pool,
     wanted.map(({ message }) => message),
   );
@@ -135,21 +140,27 @@ async function lettersOf(pool: Pool, due: DueMessage[], now: number): Promise<Le
     ...others.filter(({ until }) => until === undefined),
     ...asked.flatMap(({ message, questions }) => (questions === 0 ? [message] : [])),
   ]);
-  return wanted.map((one, i) => ({ ...one, link: links[i] as string }));
+  return wanted.map((one, i) => ({
+    ...one,
+    link: links[i] as string,
+    stop: `${publicUrl}/r/${stops[i]}`,
+  }));
 }
 
 /** Now, or a later time, in ms; undefined when it is not to be sent. */
 function momentOf(message: DueMessage, now: number): number | undefined {
   const { active, email, respondentKey, isSuperfluous, timezone, anyHour, week, accountTimezone } = message;
-  if (!active || email === null || respondentKey === null || isSuperfluous) return undefined;
+  if (email === null || respondentKey === null || isSuperfluous) return undefined;
   const weekEnd = endOf(week, accountTimezone);
+  // Who is inactive now, perhaps by a faulty list, may be back soon.
+  if (!active) return now + hour < weekEnd ? now + hour : undefined;
   return sendableAt(now - 1, now, { timezone, anyHour, weekEnd });
 }
 
 /** What came of it; where the mail server took none it is tried again later, and later still. */
 async function sendOne(
   { pool, mailer, publicUrl, log }: Means,
-  { message, questions, link }: Letter,
+  { message, questions, link, stop }: Letter,
   now: number,
 ): Promise<'taken' | 'deferred' | 'down' | 'gone'> {
   if (!(await beginSending(pool, message))) return 'gone';
@@ -157,7 +168,7 @@ async function sendOne(
   const about = { accountId, userId, week, kind };
   const id = `asking ${accountId} ${userId} ${week} ${scheduleId} ${kind}`;
   const address = message.email as string;
-  const letter = invitationOf({ ...message, questions }, addressOf(link, publicUrl));
+  const letter = invitationOf({ ...message, questions }, addressOf(link, publicUrl), stop);
   const error = await mailer.send({ id, to: address, ...letter }).catch((thrown: unknown) => thrown as Error);
   // What is thrown from here on leaves it as given to the mail server: it is not sent again.
   if (!error) {
@@ -180,5 +191,8 @@ async function sendOne(
   return error instanceof MailDeferred ? 'deferred' : 'down';
 }
 
+/** In ms. */
+const hour = 3_600_000;
+
 /** One minute, then twice as long each time, up to an hour. */
-const patienceAfter = (attempts: number) => Math.min(60 * 60_000, 60_000 * 2 ** attempts);
+const patienceAfter = (attempts: number) => Math.min(hour, 60_000 * 2 ** attempts);

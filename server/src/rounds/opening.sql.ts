@@ -15,7 +15,7 @@ export type Person = {
 export async function selectPeople(db: Db, accountId: AccountId, groupIds: number[]): Promise<Person[]> {
   const rows = await db<(Omit<Person, 'memberOf'> & { memberOf: string })[]>`
     select u.user_id                                       as "userId",
-           coalesce(u.external_id, 'user:' || u.user_id)   as "person",
+           person_of(u.external_id, u.user_id)   as "person",
            string_agg(m.group_id::text, ',')               as "memberOf",
            u.timezone                                      as "timezone",
            u.email is not null                             as "hasEmail"
@@ -28,7 +28,7 @@ export async function selectPeople(db: Db, accountId: AccountId, groupIds: numbe
   return rows.map((row) => ({ ...row, memberOf: row.memberOf.split(',').map(Number) }));
 }
 
-/** Who is asked in a week. Those who were asked before have something new to answer. */
+/** Who is asked in a week. */
 export async function insertParticipants(
   tx: Transaction,
   accountId: AccountId,
@@ -39,15 +39,15 @@ export async function insertParticipants(
     insert into participants (account_id, user_id, week)
     select ${accountId}, user_id, ${week}
     from   unnest(${userIds}::integer[]) as user_id
-    on conflict (account_id, user_id, week) do update set has_answered = false`;
+    on conflict do nothing`;
 }
 
 /** `dueAt`: milliseconds since 1970. */
 export type NewMessage = { userId: number; kind: 'invitation' | 'reminder'; dueAt: number };
 
 /**
- * Adds messages for those who have none of the kind waiting: one that waits speaks for all that is asked, and so does one
- * that has just been sent.
+ * Adds messages. Who has an invitation waiting gets no other: it speaks for all that is asked, and so does one that has
+ * just been sent. Of reminders the first that is not superfluous is sent.
  */
 export async function insertMessages(
   tx: Transaction,
@@ -65,7 +65,8 @@ export async function insertMessages(
     insert into messages (account_id, user_id, week, schedule_id, kind, due_at, any_hour)
     select ${accountId}, n.user_id, ${week}, ${id}, n.kind, to_timestamp(n.due), ${anyHour}
     from   unnest(${userIds}::integer[], ${kinds}::text[], ${dues}::double precision[]) as n(user_id, kind, due)
-    where  not exists (select 1
+    where  n.kind = 'reminder'
+       or  not exists (select 1
                        from   messages m
                        where  m.account_id = ${accountId} and m.user_id = n.user_id and m.week = ${week}
                          and  m.kind = n.kind

@@ -1,7 +1,7 @@
 // Opening the rounds of schedules: once, at the right moment, for the right people; and what becomes of those who leave.
 import { addWeeks } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openLink } from '../answers/answering.ts';
+import { giveAnswers, openLink } from '../answers/answering.ts';
 import { inTransaction, openPool } from '../db/db.ts';
 import { createGroup, createUser } from '../people/people.ts';
 import { closeWeekNow } from '../results/publish.ts';
@@ -40,6 +40,10 @@ async function scheduled({ timezone, ...wishes }: Wishes & { timezone?: string }
   return { account, ...(await planAsking(world.pool, account.id, wishes)) };
 }
 
+/** As if its schedules had been made before all weeks of these tests. */
+const createdBefore = ({ id }: TestAccount) =>
+  world.pool`update schedules set created_at = '2020-01-01' where account_id = ${id}`;
+
 describe('a schedule is opened', () => {
   test('once, by whichever of several processes comes first, and not again when clocks are set', async () => {
     const { account, scheduleId } = await scheduled();
@@ -48,7 +52,15 @@ describe('a schedule is opened', () => {
     await Promise.all(pools.map((pool) => pool.end()));
     const opened = all.flat().filter(({ accountId }) => accountId === account.id);
     expect(opened).toEqual([
-      { accountId: account.id, scheduleId, week: askedWeek, outcome: 'opened', reason: null, people: 6 },
+      {
+        accountId: account.id,
+        scheduleId,
+        week: askedWeek,
+        isOver: false,
+        outcome: 'opened',
+        reason: null,
+        people: 6,
+      },
     ]);
     for (const now of [noon, noon - day, noon + day, noon]) {
       // oxlint-disable-next-line no-await-in-loop -- one after another
@@ -92,12 +104,18 @@ describe('a schedule is opened', () => {
     });
     await openDueRounds(world.pool, Date.parse('2026-11-19T20:30:00Z')); // Thursday evening
     expect(await messagesOf(account)).toMatchObject([{ at: '2026-11-20T07:00' }]);
+    // On Saturday nobody can be written to any more; should the clock have been wrong, nothing is lost yet.
     const late = await scheduled({ count: 1 });
-    await openDueRounds(world.pool, Date.parse('2026-11-21T10:00:00Z')); // Saturday
-    expect(await weeksOf(late.account, late.scheduleId)).toMatchObject([
-      { outcome: 'missed', reason: expect.stringContaining('too late') },
-    ]);
-    expect(await dueOf(late.account, Date.parse('2026-11-21T10:00:00Z'))).toEqual([]);
+    await createdBefore(late.account);
+    const saturday = Date.parse('2026-11-21T10:00:00Z');
+    expect(await dueOf(late.account, saturday)).toEqual([]);
+    expect(await dueOf(late.account, saturday - day)).toMatchObject([{ isOver: false }]);
+    await openDueRounds(world.pool, saturday + 2 * day);
+    expect((await weeksOf(late.account, late.scheduleId)).at(-1)).toMatchObject({
+      week: askedWeek,
+      outcome: 'missed',
+      reason: expect.stringContaining('not opened while the week ran'),
+    });
   });
 
   test('neither while it is paused, nor before its first day, nor after its last', async () => {
@@ -212,6 +230,46 @@ describe('who is asked', () => {
     const rates = (await read(`/v1/responserates/values?${range}`)) as object[];
     expect(JSON.stringify(rates)).toContain(`"value":${7 / 9}`);
   });
+});
+
+test('who is removed by mistake and comes back counts as never asked; nobody else is taken for them', async () => {
+  const account = await world.account();
+  const asked = await askPeople(world.pool, account.id, { count: 11, keys: ['workload-amount'] });
+  const gone = asked.userIds[10] as number;
+  await world.pool`delete from users where account_id = ${account.id} and user_id = ${gone}`;
+  await inTransaction(world.pool, (tx) =>
+    createUser(tx, account.id, {
+      firstName: 'P11',
+      lastName: 'Again',
+      externalId: 'p11',
+      memberOf: [asked.groupId],
+    }),
+  );
+  const question = asked.questionIds.get('workload-amount') as number;
+  for (const link of asked.links.slice(0, 5)) {
+    // oxlint-disable-next-line no-await-in-loop -- few
+    await giveAnswers(world.pool, link, [{ questionId: question, value: 3 }]);
+  }
+  await closeWeekNow(world.pool, account.id, asked.week, noon);
+  const [rate] = await world.pool<{ value: number }[]>`
+    select value from response_rates where account_id = ${account.id} and group_id = ${asked.groupId}`;
+  expect(rate?.value).toBe(0.5);
+});
+
+test('an externalId cannot make one person of two', async () => {
+  const account = await world.account();
+  const { groupId, scheduleId } = await planAsking(world.pool, account.id, { count: 1 });
+  await inTransaction(world.pool, async (tx) => {
+    const byHand = await createUser(tx, account.id, {
+      firstName: 'By',
+      lastName: 'Hand',
+      memberOf: [groupId],
+    });
+    const one = { firstName: 'Sly', lastName: 'Id', externalId: `user:${byHand}`, memberOf: [groupId] };
+    await createUser(tx, account.id, one);
+  });
+  await openDueRounds(world.pool, noon);
+  expect(await weeksOf(account, scheduleId)).toMatchObject([{ outcome: 'opened', people: 3 }]);
 });
 
 test('a schedule of KPIs goes through their questions week after week', async () => {

@@ -22,36 +22,58 @@ import {
   wayUp,
 } from './rounds.ts';
 import { questionsFor, type Schedule } from './schedules.ts';
-import { insertScheduleWeek, lockSchedule, selectActiveSchedules, selectSettled } from './schedules.sql.ts';
+import {
+  insertScheduleWeek,
+  lockSchedule,
+  selectActiveSchedules,
+  selectSettled,
+  selectTimezones,
+} from './schedules.sql.ts';
 
-/** A schedule that is due in a week. */
-export type Due = { accountId: AccountId; scheduleId: number; week: Week };
+/** A schedule that is due in a week. `isOver`: the week has ended, and it was not opened. */
+export type Due = { accountId: AccountId; scheduleId: number; week: Week; isOver: boolean };
 
 /** What came of it; a schedule that was missed says why. */
 export type Opened = Due & { outcome: 'opened' | 'missed'; reason: string | null; people: number };
 
 /**
  * The schedules of all accounts that are due at a time, in ms, and not settled: from the moment on at which their hour
- * has come for the first of the people, in the time zone of each, to the end of the week.
+ * has come for the first of the people, in the time zone of each, as long as anybody can be written to in the week; and
+ * those of the last week that were not opened in it.
  */
 export async function dueSchedules(pool: Pool, now: number): Promise<Due[]> {
-  // In the first time zone it may be next week already.
-  const weeks = [...new Set([dayIn('Pacific/Kiritimati', now), dayIn('Etc/GMT+12', now)].map(weekOf))];
-  const schedules = await selectActiveSchedules(pool, addWeeks(weeks.toSorted()[0] as Week, 0));
+  const latest = weekOf(dayIn(firstTimezone, now));
+  const weeks = [latest, addWeeks(latest, -1)];
+  const schedules = await selectActiveSchedules(pool, weeks[1] as Week);
   if (schedules.length === 0) return [];
   const settled = await selectSettled(pool, weeks);
-  return schedules.flatMap((schedule) => {
-    const { accountId, id: scheduleId, timezone, timezones, hour } = schedule;
-    const zones = new Set([timezone, ...timezones]);
-    return weeks
-      .filter((week) => !settled.has(`${accountId} ${scheduleId} ${week}`) && now < endOf(week, timezone))
-      .filter((week) => {
-        const day = dayDue(schedule, week);
-        return day !== undefined && [...zones].some((zone) => now >= momentOf(day, hour, zone));
-      })
-      .map((week) => ({ accountId, scheduleId, week }));
+  const near = schedules.flatMap((schedule) =>
+    weeks.flatMap((week) => {
+      const day = dayDue(schedule, week);
+      const isNear = day !== undefined && now >= momentOf(day, schedule.hour, firstTimezone);
+      return isNear && !settled.has(nameOf(schedule, week)) ? [{ schedule, week, day }] : [];
+    }),
+  );
+  if (near.length === 0) return [];
+  const zones = await selectTimezones(pool, [...new Set(near.map(({ schedule }) => schedule.accountId))]);
+  return near.flatMap(({ schedule, week, day }) => {
+    const { accountId, id: scheduleId, timezone, hour, anyHour, createdAt } = schedule;
+    const weekEnd = endOf(week, timezone);
+    const isOver = now >= weekEnd;
+    const own = [timezone, ...zones.filter((one) => one.accountId === accountId).map((one) => one.timezone)];
+    const isDue = own.some((zone) => {
+      const planned = momentOf(day, hour, zone);
+      return now >= planned && sendableAt(planned, now, { timezone: zone, anyHour, weekEnd }) !== undefined;
+    });
+    return (isOver ? createdAt.getTime() < weekEnd : isDue) ? [{ accountId, scheduleId, week, isOver }] : [];
   });
 }
+
+/** In which it is any hour first. */
+const firstTimezone = 'Pacific/Kiritimati';
+
+const nameOf = ({ accountId, id }: { accountId: AccountId; id: number }, week: Week) =>
+  `${accountId} ${id} ${week}`;
 
 /** One account alone. `isSimulated`: its lock (lockSurvey) is held by the caller, and nobody is written to. */
 export type Alone = { accountId: AccountId; isSimulated?: boolean };
@@ -90,15 +112,18 @@ async function openSchedule(
   if (!isSimulated && !(await tryLockSurvey(tx, accountId))) return undefined;
   await lockAccount(tx, accountId);
   const schedule = await lockSchedule(tx, accountId, scheduleId);
-  const isSettled = (await selectSettled(tx, [week])).has(`${accountId} ${scheduleId} ${week}`);
-  if (!schedule || schedule.pausedAt !== null || isSettled) return undefined;
-  const came = await openRounds(tx, schedule, { week, now, isSimulated });
+  if (!schedule || schedule.pausedAt !== null) return undefined;
+  if ((await selectSettled(tx, [week])).has(nameOf(schedule, week))) return undefined;
+  const came = due.isOver ? missed(tooLate) : await openRounds(tx, schedule, { week, now, isSimulated });
   await insertScheduleWeek(tx, accountId, scheduleId, { week, ...came });
   const { outcome, reason, people } = came;
   return { ...due, outcome, reason, people };
 }
 
 type Came = Omit<Opened, keyof Due> & { questionIds: number[] };
+
+const tooLate =
+  'It was not opened while the week ran: the service did not run, it was paused, or nobody could be written to any more.';
 
 const missed = (reason: string): Came => ({ outcome: 'missed', reason, questionIds: [], people: 0 });
 
@@ -107,13 +132,10 @@ async function openRounds(
   schedule: Schedule,
   { week, now, isSimulated }: { week: Week; now: number; isSimulated: boolean },
 ): Promise<Came> {
-  const { accountId, groupIds, withoutGroupIds, hour, anyHour } = schedule;
+  const { accountId, groupIds, withoutGroupIds } = schedule;
   const { timezone } = await accountById(tx, accountId);
   const day = dayDue(schedule, week) as string;
   const weekEnd = endOf(week, timezone);
-  if (sendableAt(momentOf(day, hour, timezone), now, { timezone, anyHour, weekEnd }) === undefined) {
-    return missed('It was too late: nobody could be written to before the week ended.');
-  }
   const questionIds = await questionsFor(tx, schedule, week);
   if (questionIds.length === 0) return missed('No question was due.');
   const parents = await parentsOf(tx, accountId);

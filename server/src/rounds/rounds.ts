@@ -87,7 +87,14 @@ export async function openRound(
       ? wayUp(one.memberOf[0] as number, parents)
       : [...new Set(one.memberOf.flatMap((own) => wayUp(own, parents)))];
   const people = asked.map((one, i) => ({ respondent: respondents[i] as number, groupIds: groupsOf(one) }));
-  await copyAssignments(tx, accountId, week, roundId, people);
+  // In the order of the numbers, which tells nothing: in that of the people, a dump would tell whose number is whose.
+  await copyAssignments(
+    tx,
+    accountId,
+    week,
+    roundId,
+    people.toSorted((a, b) => a.respondent - b.respondent),
+  );
   await raiseVersion(tx, accountId);
   return { roundId, respondents };
 }
@@ -106,7 +113,7 @@ export function groupsBeneath(groupId: number, parents: Parents): number[] {
 
 /**
  * Everyone who is an active member of the group or of one beneath it now. A person is called by externalId, or by
- * `user:` and the id where there is none.
+ * U+0001, which no externalId has, and the id where there is none.
  */
 export async function membersNow(
   db: Db,
@@ -116,7 +123,7 @@ export async function membersNow(
 ): Promise<AskedPerson[]> {
   const members = await selectMembers(db, accountId, groupsBeneath(groupId, parents));
   return members.map(({ userId, externalId, memberOf }) => ({
-    person: externalId ?? `user:${userId}`,
+    person: externalId ?? `\u0001${userId}`,
     memberOf,
   }));
 }

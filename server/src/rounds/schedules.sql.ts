@@ -18,7 +18,12 @@ export type NewSchedule = Repetition & {
   reminderHour: number | null;
 };
 
-export type ScheduleRow = NewSchedule & { accountId: AccountId; id: number; pausedAt: Date | null };
+export type ScheduleRow = NewSchedule & {
+  accountId: AccountId;
+  id: number;
+  pausedAt: Date | null;
+  createdAt: Date;
+};
 
 /** A week in which a schedule was due. */
 export type ScheduleWeek = {
@@ -65,7 +70,8 @@ const columns = (db: Db) => db`
   reminder_hour     as "reminderHour",
   from_day          as "fromDay",
   until_day         as "untilDay",
-  paused_at         as "pausedAt"`;
+  paused_at         as "pausedAt",
+  created_at        as "createdAt"`;
 
 /** The schedules of an account, by id. */
 export async function selectSchedules(db: Db, accountId: AccountId): Promise<ScheduleRow[]> {
@@ -86,21 +92,28 @@ export async function lockSchedule(
   return row;
 }
 
-/** The schedules of all accounts that ask on a day or later and are not paused, with the time zones of the people. */
+/** The schedules of all accounts that ask on a day or later and are not paused, with the accounts' time zones. */
 export async function selectActiveSchedules(
   db: Db,
   day: string,
-): Promise<(ScheduleRow & { timezone: string; timezones: string[] })[]> {
-  return db<(ScheduleRow & { timezone: string; timezones: string[] })[]>`
-    select s.*,
-           a.timezone as "timezone",
-           array(select distinct u.timezone
-                 from   users u
-                 where  u.account_id = a.account_id and u.active and u.timezone is not null) as "timezones"
+): Promise<(ScheduleRow & { timezone: string })[]> {
+  return db<(ScheduleRow & { timezone: string })[]>`
+    select s.*, a.timezone as "timezone"
     from   (select ${columns(db)} from schedules) s
     join   accounts a on a.account_id = s."accountId"
     where  s."pausedAt" is null and (s."untilDay" is null or s."untilDay" >= ${day})
     order  by s."accountId", s."id"`;
+}
+
+/** The time zones of active people of accounts, where they have their own. */
+export async function selectTimezones(
+  db: Db,
+  accountIds: AccountId[],
+): Promise<{ accountId: AccountId; timezone: string }[]> {
+  return db`
+    select distinct account_id as "accountId", timezone as "timezone"
+    from   users
+    where  account_id = any(${accountIds}) and active and timezone is not null`;
 }
 
 export async function updatePaused(

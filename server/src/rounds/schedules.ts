@@ -8,7 +8,7 @@ import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
 import { type Choice, chooseQuestions } from './choose.ts';
 import { dayDue, weeksDue, workingHours } from './moments.ts';
-import { parentsOf } from './rounds.ts';
+import { parentsOf, wayUp } from './rounds.ts';
 import {
   deleteSchedule,
   insertSchedule,
@@ -23,7 +23,7 @@ import {
 export type Schedule = ScheduleRow;
 export type { NewSchedule, ScheduleWeek };
 
-export { selectSchedules as schedulesOf };
+export { selectSchedules as schedulesOf, selectScheduleWeeks as scheduleWeeksOf };
 
 /** Makes a schedule and returns its id. Throws a Fault that lists all that is wrong with it. */
 export async function createSchedule(
@@ -167,7 +167,7 @@ function faultsOf(schedule: NewSchedule): Detail[] {
   need(untilDay === null || untilDay >= fromDay, 'until', 'It ends before it begins.');
   if (reminderDays !== null) {
     const isLater = within(reminderDays, 0, 6) && (reminderDays > 0 || (reminderHour as number) > hour);
-    need(isLater, 'reminder', 'The reminder comes after the first message.');
+    need(isLater, 'reminder', 'The reminder comes after the first message, and at most six days later.');
     need(weekday + reminderDays <= 7, 'reminder', 'The reminder must come in the same week, by Sunday.');
     need(anyHour || weekday + reminderDays <= 5 || weekday + reminderDays > 7, 'reminder', weekend);
     need(within(reminderHour, 0, 23) && isWorkingHour(reminderHour as number), 'reminder', night);
@@ -197,6 +197,14 @@ async function unknownIn(tx: Transaction, accountId: AccountId, schedule: NewSch
     ...unknown('question', 'questions', questionIds, questions as ReadonlySet<unknown>),
     ...unknown('KPI', 'kpis', kpiIds, kpis as ReadonlySet<unknown>),
   ];
+  const isOut = (id: number) => wayUp(id, groups).some((above) => withoutGroupIds.includes(above));
+  if (details.length === 0 && groupIds.every(isOut)) {
+    details.push({
+      type: 'invalid value',
+      message: 'It would ask nobody: all of its groups are left out.',
+      path: 'without',
+    });
+  }
   if (details.length > 0 || kpiIds.length === 0 || repeat === 'once') return details;
   const { pools } = (await choiceOf(tx, { ...schedule, accountId })) as { pools: number[][] };
   const count = new Set(pools.flat()).size;

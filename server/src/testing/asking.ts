@@ -4,7 +4,7 @@ import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { createGroup, createUser } from '../people/people.ts';
 import { defineLibrary, questionsOf } from '../questions/questions.ts';
-import { exportLinks } from '../rounds/links.ts';
+import { newLinks } from '../rounds/links.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { createSchedule, type NewSchedule } from '../rounds/schedules.ts';
 
@@ -91,6 +91,10 @@ export async function askPeople(
 ): Promise<AskedAccount> {
   const planned = await planAsking(pool, accountId, wishes);
   await openDueRounds(pool, now);
-  const { week, links } = await exportLinks(pool, accountId, '');
-  return { ...planned, week, links: links.map(({ link }) => link.replace('/a/', '')) };
+  const [row] = await pool<
+    { week: Week }[]
+  >`select max(week) as week from participants where account_id = ${accountId}`;
+  const week = row?.week ?? askedWeek;
+  const people = planned.userIds.map((userId) => ({ accountId, userId, week }));
+  return { ...planned, week, links: await newLinks(pool, people) };
 }

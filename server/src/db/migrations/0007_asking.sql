@@ -58,26 +58,28 @@ comment on table schedule_weeks is 'In which weeks a schedule was due, and what 
 comment on column schedule_weeks.people is 'How many people it asked.';
 
 create table participants (
-  account_id    integer not null,
-  user_id       integer not null,
-  week          date    not null,
-  has_answered  boolean not null default false,
+  account_id  integer not null,
+  user_id     integer not null,
+  week        date    not null,
   primary key (account_id, user_id, week),
   foreign key (account_id, user_id) references users on delete cascade
 );
 comment on table participants is
-  'Who is asked in an open week, and who has answered since being asked last: for reminders only. Deleted at closing.';
+  'Who is asked in an open week. Not who has answered: only the key of the week tells. Deleted at closing.';
 
 create table links (
-  hash        bytea   primary key,
-  account_id  integer not null,
-  user_id     integer not null,
-  week        date    not null,
+  hash         bytea   primary key,
+  account_id   integer not null,
+  user_id      integer not null,
+  week         date    not null,
+  is_exported  boolean not null default false,
   foreign key (account_id, user_id, week) references participants on delete cascade
 );
 create index links_by_participant on links (account_id, user_id, week);
 comment on table links is
   'SHA-256 of the personal links by which people answer. Unique in the whole service, so not keyed by account. Deleted at closing.';
+comment on column links.is_exported is
+  'An administrator has seen it: it shows nothing of what the person has answered.';
 
 create table messages (
   account_id   integer     not null,
@@ -119,9 +121,29 @@ create table reminder_stops (
 );
 comment on table reminder_stops is 'Who wants no reminders.';
 
+create table stop_keys (
+  key      bytea       primary key,
+  made_at  timestamptz not null default now()
+);
+comment on table stop_keys is
+  'Signs the addresses by which people stop reminders: they outlive the week without anybody''s being kept. The oldest signs; of no account.';
+
 create unlogged table job_workers (
   worker   text primary key,
   process  text not null
 );
 comment on table job_workers is
   'Which process a worker of the jobs is of, by the name of its connections: of one that is gone others take the jobs over. Of no account.';
+
+create function person_of(external_id text, user_id integer) returns text
+language sql immutable parallel safe
+return coalesce(external_id, chr(1) || user_id);
+comment on function person_of is
+  'How a person is called where numbers are made: by externalId, or by U+0001, which no externalId has, and the id.';
+
+create function respondent_of(respondent_key bytea, person text) returns bigint
+language sql immutable parallel safe
+return ('x' || encode(substr(sha256(respondent_key || convert_to(person, 'UTF8')), 1, 8), 'hex'))::bit(64)::bigint >> 11
+       & 9007199254740991;
+comment on function respondent_of is
+  'The number, of 53 bits, under which a person answers in a week: as respondentOf of rounds.ts makes it.';

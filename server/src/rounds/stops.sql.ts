@@ -1,0 +1,72 @@
+// SQL of stopping reminders. Writers: stops.ts, and by it the page on which people stop them (answers/answering.routes.ts).
+import type { AccountId, Db } from '../db/db.ts';
+
+/**
+ * The key that signs; `fresh` where there is none yet. Processes that begin at the same time may make one each: the older
+ * signs from then on, and what the other has signed goes on working (selectStop).
+ */
+export async function takeStopKey(db: Db, fresh: Buffer): Promise<Buffer> {
+  const [row] = await db<{ key: Buffer }[]>`
+    with made as (insert into stop_keys (key)
+                  select ${fresh}::bytea
+                  where  not exists (select 1 from stop_keys)
+                  on conflict do nothing
+                  returning key, made_at)
+    select key     as "key",
+           made_at as "madeAt"
+    from   made
+    union  all
+    select key, made_at from stop_keys
+    order  by "madeAt", "key"
+    limit  1`;
+  return row!.key;
+}
+
+/** All keys, and a person, if there is such a one. */
+export async function selectStop(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+): Promise<{
+  keys: Buffer[];
+  person: { company: string; language: string; isStopped: boolean } | undefined;
+}> {
+  const [row] = await db<
+    { keys: string[]; company: string | null; language: string | null; isStopped: boolean }[]
+  >`
+    select array(select encode(key, 'hex') from stop_keys) as "keys",
+           a.name                                          as "company",
+           coalesce(u.language, a.language)                as "language",
+           r.user_id is not null                           as "isStopped"
+    from   (values (1)) one
+    left   join users u on u.account_id = ${accountId} and u.user_id = ${userId}
+    left   join accounts a on a.account_id = u.account_id
+    left   join reminder_stops r on r.account_id = u.account_id and r.user_id = u.user_id`;
+  const { keys, company, language, isStopped } = row!;
+  return {
+    keys: keys.map((key) => Buffer.from(key, 'hex')),
+    person: company === null || language === null ? undefined : { company, language, isStopped },
+  };
+}
+
+/** Whether a person wants reminders from now on. False when there is no such person any more. */
+export async function setReminders(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+  wanted: boolean,
+): Promise<boolean> {
+  const [row] = await db<{ isThere: boolean }[]>`
+    with person  as (select account_id, user_id
+                     from   users
+                     where  account_id = ${accountId} and user_id = ${userId}
+                     for    key share),
+         stopped as (insert into reminder_stops (account_id, user_id)
+                     select account_id, user_id from person where not ${wanted}::boolean
+                     on conflict do nothing),
+         resumed as (delete from reminder_stops r
+                     using  person p
+                     where  r.account_id = p.account_id and r.user_id = p.user_id and ${wanted}::boolean)
+    select exists (select 1 from person) as "isThere"`;
+  return row!.isThere;
+}
