@@ -4,9 +4,9 @@ import type { AccountId, Pool } from '../db/db.ts';
 import { insertPart, selectPart, upsertPart } from './store.sql.ts';
 
 /** Of which size the parts of a file are, in bytes. */
-export const partBytes = 192 * 1024;
+export const partBytes = 256 * 1024;
 /** How many are in memory at most: two that are filled and one that is written, or the other way round. */
-export const partsInMemory = 4;
+export const partsInMemory = 3;
 /** How many of them are filled at most. */
 const mostFilled = 2;
 
