@@ -1,6 +1,6 @@
 // What is written of an upload, in parts: filled in memory, and written to the database as soon as they are full, two
 // while the next is filled. Clients that send ahead do not keep to the order, so two may be filled at a time.
-import type { AccountId, Pool } from '../db/db.ts';
+import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
 import { insertPart, selectPart, upsertPart } from './store.sql.ts';
 
 /** Of which size the parts of a file are, in bytes. */
@@ -179,7 +179,7 @@ function openWriter(pool: Pool, accountId: AccountId, fileId: number, count: num
   async function writePart({ position, buffer, length }: Part, isNew: boolean): Promise<void> {
     const bytes = buffer.subarray(0, length);
     if (!isNew || length < partBytes / 4) return upsertPart(pool, accountId, fileId, position, bytes);
-    await insertPart(pool, accountId, fileId, position, bytes);
+    await inTransaction(pool, (tx) => insertPart(tx, accountId, fileId, position, bytes));
     if (buffer.length === partBytes && spare.length < mostSpare) spare.push(buffer);
   }
 

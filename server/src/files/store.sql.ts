@@ -1,6 +1,6 @@
 // SQL of uploads and files. Writers: store.ts, process.ts (that it was processed).
 import { pipeline } from 'node:stream/promises';
-import type { AccountId, copyInto, Db, Pool, Transaction } from '../db/db.ts';
+import type { AccountId, copyInto, Db, Transaction } from '../db/db.ts';
 
 export type Via = 'https' | 'sftp';
 
@@ -41,17 +41,17 @@ export async function upsertPart(
 
 /**
  * The same for a part that is not there yet. By COPY, as bytes: as a parameter they would be sent as twice as long a text.
- * Both statements go as one message, of which PostgreSQL makes one transaction: one that was begun, and the setting on its
- * own, took as long again as the part.
+ * On a connection of its own, which a transaction has: on one of the pool the driver would send other statements between
+ * the bytes.
  */
 export async function insertPart(
-  pool: Pool,
+  tx: Transaction,
   accountId: AccountId,
   fileId: number,
   position: number,
   bytes: Buffer,
 ): Promise<void> {
-  const statement = pool`
+  const statement = tx`
     set local synchronous_commit = off;
     copy file_parts (account_id, file_id, position, bytes) from stdin (format binary)`;
   await copyBytes(statement, [binaryRow([accountId, fileId, position], bytes.length), bytes, binaryEnd]);

@@ -181,7 +181,7 @@ describe('libraryFor', () => {
       const questions = await questionsOf(database.pool, id);
       expect(questions).toEqual(
         libraryFor(language).questions.map((question) =>
-          Object.assign(question, { id: expect.any(Number) as number }),
+          Object.assign(question, { id: expect.any(Number) as number, retiredAt: null }),
         ),
       );
       const keyOf = new Map(questions.map((question) => [question.id, question.key]));

@@ -4,7 +4,14 @@ import { createAccount } from '../accounts/accounts.ts';
 import { inTransaction } from '../db/db.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { tablesOf } from '../testing/tables.ts';
-import { defineKpis, defineQuestions, kpisOf, type NewQuestion, questionsOf } from './questions.ts';
+import {
+  defineKpis,
+  defineQuestions,
+  kpisOf,
+  type NewQuestion,
+  questionsOf,
+  retireQuestions,
+} from './questions.ts';
 import { distributionOf, enpsOf, individualsOf, readAnswer, scaledMean } from './types.ts';
 
 describe('readAnswer', () => {
@@ -112,7 +119,9 @@ describe('definitions', () => {
     const id = await newAccount();
     expect(await define(id, scale, lunch)).toBe(2);
     const before = await questionsOf(database.pool, id);
-    expect(before).toEqual([scale, lunch].map((one) => ({ ...one, id: expect.any(Number) as number })));
+    expect(before).toEqual(
+      [scale, lunch].map((one) => ({ ...one, id: expect.any(Number) as number, retiredAt: null })),
+    );
     const rows = await tablesOf(database.pool);
     const reordered = { ...scale, translations: { de: 'Wie?', sv: 'Hur?' } };
     const options = [{ ...lunch.options[0]!, translations: { de: 'Zwei', sv: 'Två' } }, lunch.options[1]!];
@@ -166,5 +175,22 @@ describe('definitions', () => {
     expect(await set([ours as number])).toBe(0);
     expect(await tablesOf(database.pool)).toEqual(rows);
     expect(await kpisOf(database.pool, id)).toEqual([kpi([ours as number])]);
+  });
+
+  test('questions are retired by their keys, and takes them into use again; a key that there is not changes nothing', async () => {
+    const id = await newAccount();
+    await define(id, scale, lunch);
+    const retire = (keys: string[], isRetired: boolean) =>
+      inTransaction(database.pool, (tx) => retireQuestions(tx, id, keys, isRetired));
+    const retired = async () =>
+      (await questionsOf(database.pool, id))
+        .filter(({ retiredAt }) => retiredAt !== null)
+        .map(({ key }) => key);
+    await retire([scale.key], true);
+    expect(await retired()).toEqual([scale.key]);
+    await expect(retire([lunch.key, 'nothing'], true)).rejects.toMatchObject({ code: 'question not found' });
+    expect(await retired()).toEqual([scale.key]);
+    await retire([scale.key], false);
+    expect(await retired()).toEqual([]);
   });
 });
