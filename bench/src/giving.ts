@@ -70,7 +70,7 @@ async function carryOut(order: GivingOrder): Promise<Given> {
       await Promise.all(running);
     }
     const count = (status: number) => statuses.filter((one) => one === status).length;
-    return { times, ms: performance.now() - begun, waited: count(503), refused: count(404) };
+    return { times, ms: performance.now() - begun, waited: count(503), refused: count(404) + count(429) };
   } finally {
     agent.destroy();
   }
@@ -87,7 +87,7 @@ function post(order: GivingOrder, agent: Agent, i: number): Promise<number> {
     request(`${address}/a/${link}/answers`, { method: 'POST', agent, headers }, (answer) => {
       answer.resume().once('close', () => {
         const status = answer.statusCode ?? 0;
-        if (status === 204 || (isClosing && [404, 503].includes(status))) resolve(status);
+        if (status === 204 || (isClosing && [404, 429, 503].includes(status))) resolve(status);
         else reject(new Error(`An answer was answered by ${answer.statusCode}`));
       });
     })

@@ -68,6 +68,34 @@ describe('parts', () => {
     }
   });
 
+  test('of many uploads at once come whole, whatever else the same connections are used for meanwhile', async () => {
+    const uploads = await Promise.all(Array.from({ length: 8 }, (_, i) => open(`many ${i}.csv`)));
+    const state = { isOver: false };
+    const askOn = async () => {
+      // oxlint-disable-next-line no-await-in-loop -- one after another
+      while (!state.isOver) expect(await database.pool`select 1 as one`).toMatchObject([{ one: 1 }]);
+    };
+    const others = Array.from({ length: 20 }, askOn);
+    const contentOfUpload = (i: number) => letters(4 * partBytes + i, String.fromCharCode(97 + i));
+    await Promise.all(
+      uploads.map(async (upload, i) => {
+        const content = contentOfUpload(i);
+        for (let at = 0; at < content.length; at += 32_768) {
+          // oxlint-disable-next-line no-await-in-loop -- as a client sends
+          await upload.write(at, content.subarray(at, at + 32_768));
+        }
+        await upload.finish(`many-${i}.csv`);
+      }),
+    );
+    state.isOver = true;
+    await Promise.all(others);
+    for (const [i, upload] of uploads.entries()) {
+      // oxlint-disable-next-line no-await-in-loop -- few
+      const stored = await contentOf(database.pool, sender.accountId, upload.id);
+      expect(stored.equals(contentOfUpload(i))).toBe(true);
+    }
+  });
+
   test('do not wait for the disk, and whatever follows on the connection does', async () => {
     await database.pool.unsafe(`
       create table settings_seen (value text);
