@@ -3,10 +3,11 @@ import { maxCommentLength } from '@soundings/contract/limits.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { Fault } from '../base/errors.ts';
+import { tokenHash } from '../base/secrets.ts';
 import type { AccountId, Pool } from '../db/db.ts';
 import type { Question } from '../questions/questions.ts';
 import { freeText, type KeptAnswer, type QuestionType, readAnswer } from '../questions/types.ts';
-import { isLinkShaped, linkHash } from '../rounds/links.ts';
+import { isLinkShaped } from '../rounds/links.ts';
 import { respondentOf } from '../rounds/rounds.ts';
 import {
   type GivenRow,
@@ -98,7 +99,7 @@ export async function giveAnswers(
   // A link that opens nothing is told of before anything else is.
   if (details.length > 0 && !(await rowOf(pool, link))) return 'closed';
   if (details.length === 0 && given.size > 0) {
-    const { isOpen, unasked } = await upsertAnswers(pool, linkHash(link), [...given.values()]);
+    const { isOpen, unasked } = await upsertAnswers(pool, tokenHash(link), [...given.values()]);
     if (!isOpen || !isLinkShaped(link)) return 'closed';
     details.push(...unasked.map((id) => ({ type: 'invalid value', message: notAsked, path: `q${id}` })));
   }
@@ -166,6 +167,6 @@ function readGiven(
 
 /** One look-up for every link, also for one that cannot be: time tells nothing. */
 async function rowOf(pool: Pool, link: string): Promise<LinkRow | undefined> {
-  const row = await selectLink(pool, linkHash(link));
+  const row = await selectLink(pool, tokenHash(link));
   return isLinkShaped(link) ? row : undefined;
 }

@@ -18,7 +18,7 @@ export function isTokenShaped(text: string): boolean {
   return body !== undefined && sum === checksum(body);
 }
 
-/** The only form in which a token is kept. */
+/** The only form in which a token, or another random secret, is kept. */
 export function tokenHash(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
@@ -59,7 +59,8 @@ export async function isPassword(password: string, hash: string): Promise<boolea
 /** The same letters are the same password, however they were typed (RFC 8265 §4.2). */
 const normal = (password: string) => password.normalize('NFC');
 
-function randomText(length: number): string {
+/** So many random base-62 characters. */
+export function randomText(length: number): string {
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
 }
 

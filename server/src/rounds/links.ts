@@ -1,18 +1,14 @@
 // Personal links: by which a person answers in a week. Unguessable, and kept as a digest only; dead when the week closes,
 // the person is inactive or removed, or the link is replaced.
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
-import { createHash, randomInt } from 'node:crypto';
 import { Fault } from '../base/errors.ts';
+import { randomText, tokenHash } from '../base/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool } from '../db/db.ts';
 import { deleteLinks, insertLinks, selectLinked } from './links.sql.ts';
 
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** 27 base-62 characters: 160 bits. */
 const length = 27;
 const form = new RegExp(`^[0-9A-Za-z]{${length}}$`);
-
-/** The only form in which a link is kept. */
-export const linkHash = (link: string): Buffer => createHash('sha256').update(link).digest();
 
 /** Whether a text can be a link at all. */
 export const isLinkShaped = (text: string): boolean => form.test(text);
@@ -29,14 +25,14 @@ export async function newLinks(
   people: { accountId: AccountId; userId: number; week: Week }[],
   isExported = false,
 ): Promise<string[]> {
-  const links = people.map(() => Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join(''));
+  const links = people.map(() => randomText(length));
   await insertLinks(
     db,
     people.map(({ accountId, userId, week }, i) => ({
       accountId,
       userId,
       week,
-      hash: linkHash(links[i] as string),
+      hash: tokenHash(links[i] as string),
     })),
     isExported,
   );

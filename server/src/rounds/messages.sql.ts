@@ -100,16 +100,6 @@ const isSuperfluous = (db: Db, m: ReturnType<Db>) => db`
                       where  o.account_id = ${m}.account_id and o.user_id = ${m}.user_id and o.week = ${m}.week
                         and  o.kind = 'reminder' and o.state in ('sending', 'sent', 'unknown'))))`;
 
-/** Whether any message is due. */
-export async function isAnyDue(db: Db, now: number): Promise<boolean> {
-  const rows = await db`
-    select account_id
-    from   messages
-    where  state = 'waiting' and due_at <= to_timestamp(${now / 1000}::double precision)
-    limit  1`;
-  return rows.length > 0;
-}
-
 /** How many questions wait for an answer of each of these in a week, in their order. */
 export async function selectQuestionCounts(
   db: Db,

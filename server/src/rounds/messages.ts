@@ -10,7 +10,6 @@ import {
   countDue,
   deleteMessages,
   type DueMessage,
-  isAnyDue,
   noteRefused,
   noteSent,
   noteUnknown,
@@ -61,7 +60,7 @@ export function openSender(
       if (mailer) {
         const means = { pool, mailer, publicUrl, log };
         isDown = !(await sendDue(means, () => now + performance.now() - begun, isDown));
-      } else if (await isAnyDue(pool, now)) {
+      } else if ((await countDue(pool, now)) > 0) {
         log.warn(
           'Messages to the people asked are waiting: SMTP_URL is not set. Set it, or hand out the links: soundings links export',
         );
