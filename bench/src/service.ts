@@ -201,7 +201,7 @@ async function whenReady(address: string, child: ChildProcess): Promise<void> {
   throw new Error('The service is not ready after a minute');
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as AddressInfo;

@@ -8,12 +8,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { median, megabytes, type Row, timed } from './measure.ts';
-import { type Another, type Service, startService } from './service.ts';
+import { type Another, freePort, type Service, startService } from './service.ts';
 
 const megabyte = 1024 * 1024;
 const fileBytes = 10 * megabyte;
@@ -243,15 +243,6 @@ async function measureSilent({ own, target, say }: Bench): Promise<Row> {
   say(`${what}: ${measured}`);
   const memory = megabytes(Math.max(0, after - before));
   return { what, measured, memory, demand: '≤ 100, ≤ 61 s', holds: held <= 100 && ms + 2000 <= 61_000 };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
 
 async function untilListening(port: number): Promise<void> {

@@ -1,5 +1,6 @@
 // The answering page as HTML, out of what a link opens. Pure. It works without its script, loads nothing, and is under
 // 30 KB as it is sent. Every text of others is escaped, and each text says which language it is in where that is not the page's.
+import { escaped } from '../base/html.ts';
 import { maxCommentLength } from '@soundings/contract/limits.ts';
 import { lastDay } from '@soundings/contract/weeks.ts';
 import { libraryLanguage, scaleWords } from '../questions/library-words.ts';
@@ -404,12 +405,3 @@ function calm(name: string): string {
   const plain = name.replaceAll(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\p{Cc}]/gu, ' ').trim();
   return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(plain) ? `\u2068${plain}\u2069` : plain;
 }
-
-const entities: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (one) => entities[one] as string);

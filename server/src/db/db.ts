@@ -138,6 +138,14 @@ export async function copyInto(
   statement: postgres.PendingQuery<postgres.Row[]>,
   rows: Iterable<readonly CopyValue[]> | AsyncIterable<Iterable<readonly CopyValue[]>>,
 ): Promise<void> {
+  await copyBytes(statement, Symbol.asyncIterator in rows ? copyBatches(rows) : copyChunks(rows));
+}
+
+/** The same of what is already in the form of `statement`, in pieces. */
+export async function copyBytes(
+  statement: postgres.PendingQuery<postgres.Row[]>,
+  chunks: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
+): Promise<void> {
   // When the server refuses the rows after the last one was sent, or is lost, the driver tells the query, which was
   // fulfilled when the stream was there; the stream waits for ever. So we listen at the query.
   const query = statement as unknown as { reject: (error: unknown) => void };
@@ -149,9 +157,7 @@ export async function copyInto(
     };
   });
   refused.catch(() => {});
-  const sink = await statement.writable();
-  const chunks = Symbol.asyncIterator in rows ? copyBatches(rows) : copyChunks(rows);
-  await Promise.race([pipeline(chunks, sink), refused]);
+  await Promise.race([pipeline(chunks, await statement.writable()), refused]);
 }
 
 export type CopyValue = string | number | boolean | Uint8Array | null;

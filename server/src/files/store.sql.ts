@@ -1,6 +1,5 @@
 // SQL of uploads and files. Writers: store.ts, process.ts (that it was processed).
-import { pipeline } from 'node:stream/promises';
-import type { AccountId, copyInto, Db, Transaction } from '../db/db.ts';
+import { type AccountId, copyBytes, type Db, type Transaction } from '../db/db.ts';
 
 export type Via = 'https' | 'sftp';
 
@@ -67,20 +66,6 @@ function binaryRow(integers: number[], length: number): Buffer {
   for (const integer of integers) at = row.writeInt32BE(integer, row.writeInt32BE(4, at));
   row.writeInt32BE(length, at);
   return Buffer.concat([binaryStart, row]);
-}
-
-/** Listens at the query, too, as copyInto of db.ts does and says why. */
-async function copyBytes(statement: Parameters<typeof copyInto>[0], chunks: Buffer[]): Promise<void> {
-  const query = statement as unknown as { reject: (error: unknown) => void };
-  const rejectQuery = query.reject;
-  const refused = new Promise<never>((_, reject) => {
-    query.reject = (error) => {
-      rejectQuery(error);
-      reject(error);
-    };
-  });
-  refused.catch(() => {});
-  await Promise.race([pipeline(chunks, await statement.writable()), refused]);
 }
 
 export async function selectPart(

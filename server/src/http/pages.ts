@@ -4,6 +4,7 @@ import { interfaceNames, openApiDocument } from '@soundings/contract/openapi.ts'
 import type { InterfaceName } from '@soundings/contract/operation.ts';
 import type { FastifyInstance } from 'fastify';
 import { readFileSync } from 'node:fs';
+import { escaped } from '../base/html.ts';
 
 type Schema = {
   $ref?: string;
@@ -86,7 +87,7 @@ ${documents.map(({ name, document }) => interfaceSection(name, document, publicU
 }
 
 const shortTitle = ({ info }: Document) =>
-  escape(info.title.replace(/^Soundings /, '').replace(/^./, (letter) => letter.toUpperCase()));
+  escaped(info.title.replace(/^Soundings /, '').replace(/^./, (letter) => letter.toUpperCase()));
 
 function interfaceSection(name: InterfaceName, document: Document, publicUrl: string): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -98,8 +99,8 @@ function interfaceSection(name: InterfaceName, document: Document, publicUrl: st
     schemaTable(name, title, schema),
   );
   return `<section id="${name}">
-<h2>${shortTitle(document)} <small>version ${escape(document.info.version)}</small></h2>
-<p>${escape(document.info.description)} <a href="/v1/openapi/${name}.json">OpenAPI document</a></p>
+<h2>${shortTitle(document)} <small>version ${escaped(document.info.version)}</small></h2>
+<p>${escaped(document.info.description)} <a href="/v1/openapi/${name}.json">OpenAPI document</a></p>
 ${operations.join('\n').replaceAll('href="#', `href="#${name}-`)}
 ${schemas.length > 0 ? '<h3>Shapes</h3>' : ''}
 ${schemas.join('\n')}
@@ -121,7 +122,7 @@ function operationArticle(
       : ' \\\n  -F file=@users.csv';
   const parameters = operation.parameters.map(
     ({ name, required, schema }) =>
-      `<tr><td><code>${escape(name)}</code>${required ? ' <i>required</i>' : ''}</td><td>${typeOf(schema)}</td>` +
+      `<tr><td><code>${escaped(name)}</code>${required ? ' <i>required</i>' : ''}</td><td>${typeOf(schema)}</td>` +
       `<td>${prose(schema.description)}</td></tr>`,
   );
   const responses = Object.entries(operation.responses).map(
@@ -130,9 +131,9 @@ function operationArticle(
       `<td>${prose(description)}</td></tr>`,
   );
   return `<article>
-<h3 class="operation"><span class="verb">${verb}</span> <code>${escape(path)}</code></h3>
-<p><b>${escape(operation.summary)}.</b> ${prose(operation.description)}</p>
-<pre>curl ${escape(exampleAddress(publicUrl + path, operation))} -H "Authorization: $TOKEN"${data}</pre>
+<h3 class="operation"><span class="verb">${verb}</span> <code>${escaped(path)}</code></h3>
+<p><b>${escaped(operation.summary)}.</b> ${prose(operation.description)}</p>
+<pre>curl ${escaped(exampleAddress(publicUrl + path, operation))} -H "Authorization: $TOKEN"${data}</pre>
 ${parameters.length > 0 ? table(['Parameter', 'Type', 'Meaning'], parameters) : ''}
 ${sent ? `<p>Body: ${bodyOf(sent)}</p>` : ''}
 ${table(['Status', 'Body', 'When'], responses)}
@@ -142,7 +143,7 @@ ${table(['Status', 'Body', 'When'], responses)}
 /** JSON by its shape, anything else by its content type, with its shape where it has fields. */
 function bodyOf(content: Content): string {
   const kinds = Object.entries(content).map(([type, { schema }]) => {
-    const name = type === 'application/json' ? '' : `<code>${escape(type)}</code>`;
+    const name = type === 'application/json' ? '' : `<code>${escaped(type)}</code>`;
     return name === '' || schema.$ref ? `${name} ${typeOf(schema)}`.trim() : name;
   });
   return kinds.join(' or ');
@@ -160,27 +161,27 @@ function schemaTable(name: InterfaceName, title: string, schema: Schema): string
   const rows = Object.entries(schema.properties ?? {}).map(([field, one]) => {
     const required = schema.required?.includes(field) ? ' <i>required</i>' : '';
     const fallback =
-      one.default !== undefined ? ` Default <code>${escape(JSON.stringify(one.default))}</code>.` : '';
+      one.default !== undefined ? ` Default <code>${escaped(JSON.stringify(one.default))}</code>.` : '';
     const meaning = `${prose(one.description)}${fallback}`;
-    return `<tr><td><code>${escape(field)}</code>${required}</td><td>${typeOf(one)}</td><td>${meaning}</td></tr>`;
+    return `<tr><td><code>${escaped(field)}</code>${required}</td><td>${typeOf(one)}</td><td>${meaning}</td></tr>`;
   });
   const described = schema.description ? `<p>${prose(schema.description)}</p>` : '';
   const text = table(['Field', 'Type', 'Meaning'], rows).replaceAll('href="#', `href="#${name}-`);
-  return `<h4 id="${name}-${escape(title)}">${escape(title)}</h4>\n${described}${text}`;
+  return `<h4 id="${name}-${escaped(title)}">${escaped(title)}</h4>\n${described}${text}`;
 }
 
 function typeOf(schema: Schema): string {
   if (schema.$ref) {
-    const title = escape(schema.$ref.split('/').at(-1) ?? '');
+    const title = escaped(schema.$ref.split('/').at(-1) ?? '');
     return `<a href="#${title}">${title}</a>`;
   }
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(' or ');
   if (schema.items) return `array of ${typeOf(schema.items)}`;
-  if (schema.enum) return schema.enum.map((one) => `<code>${escape(String(one))}</code>`).join(' or ');
+  if (schema.enum) return schema.enum.map((one) => `<code>${escaped(String(one))}</code>`).join(' or ');
   const values = schema.additionalProperties;
   if (typeof values === 'object') return `object of name → ${typeOf(values)}`;
   const range = schema.maximum !== undefined ? ` ${schema.minimum}–${schema.maximum}` : '';
-  return escape(`${schema.type ?? 'any'}${range}`);
+  return escaped(`${schema.type ?? 'any'}${range}`);
 }
 
 const table = (heads: string[], rows: string[]) =>
@@ -188,13 +189,4 @@ const table = (heads: string[], rows: string[]) =>
   `<tbody>${rows.join('\n')}</tbody></table></div>`;
 
 /** Plain text with `code` marked. */
-const prose = (text = '') => escape(text).replace(/`([^`]+)`/g, '<code>$1</code>');
-
-const escapes: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-const escape = (text: string) => text.replace(/[&<>"']/g, (found) => escapes[found] as string);
+const prose = (text = '') => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');

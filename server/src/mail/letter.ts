@@ -1,5 +1,6 @@
 // A letter: what a mail says, once, as plain text and as HTML that mail programs show well, in light and in dark. Pure.
 // Every text in it is text: no tag. What others wrote is made inert (base/inert.ts) by whoever writes the letter.
+import { escaped } from '../base/html.ts';
 
 export type Block =
   | { kind: 'text' | 'heading' | 'command'; text: string }
@@ -225,12 +226,3 @@ function table(head: string[], rows: string[][], wide: number[]): string {
   const lines = rows.map((row) => bodyRow(row.map(named), () => ''));
   return `${tableStart('d e')}${headRow(head, (i) => `text-align:left;width:${wide[i]}%`)}\n${lines.join('\n')}</table>`;
 }
-
-const entities: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (one) => entities[one] as string);

@@ -22,23 +22,22 @@ export async function deleteLinks(tx: Transaction, accountId: AccountId, week: W
   await tx`delete from links where account_id = ${accountId} and week = ${week}`;
 }
 
+export type LinkedPerson = {
+  userId: number;
+  externalId: string | null;
+  firstName: string;
+  lastName: string;
+  email: string | null;
+  phone: string | null;
+  language: string;
+};
+
 /** Who is asked and active, in a week that is open or in the last of those. */
 export async function selectLinked(
   db: Db,
   accountId: AccountId,
   week: Week | undefined,
-): Promise<
-  {
-    week: Week;
-    userId: number;
-    externalId: string | null;
-    firstName: string;
-    lastName: string;
-    email: string | null;
-    phone: string | null;
-    language: string;
-  }[]
-> {
+): Promise<(LinkedPerson & { week: Week })[]> {
   return db`
     select p.week                           as "week",
            u.user_id                        as "userId",

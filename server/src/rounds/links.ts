@@ -4,7 +4,7 @@ import { type Week, weekName } from '@soundings/contract/weeks.ts';
 import { Fault } from '../base/errors.ts';
 import { randomText, tokenHash } from '../base/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool } from '../db/db.ts';
-import { deleteLinks, insertLinks, selectLinked } from './links.sql.ts';
+import { deleteLinks, insertLinks, type LinkedPerson, selectLinked } from './links.sql.ts';
 
 /** 27 base-62 characters: 160 bits. */
 const length = 27;
@@ -40,16 +40,7 @@ export async function newLinks(
 }
 
 /** A person of an open week and the person's link, for other channels than e-mail. */
-export type ExportedLink = {
-  userId: number;
-  externalId: string | null;
-  firstName: string;
-  lastName: string;
-  email: string | null;
-  phone: string | null;
-  language: string;
-  link: string;
-};
+export type ExportedLink = LinkedPerson & { link: string };
 
 /**
  * A new link for each active person asked in an open week; by default in the last one that is open. `replacing`: all
