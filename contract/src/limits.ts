@@ -58,6 +58,9 @@ export const maxCommentLength = 10_000;
 /** The longest value of an attribute, in characters. */
 export const maxAttributeLength = 1_000;
 
+/** How many values an attribute may allow. */
+export const maxAllowedValues = 1_000;
+
 /** How long runs are kept, in days. */
 export const runRetentionDays = 400;
 

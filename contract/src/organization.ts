@@ -3,6 +3,9 @@ import { Type, type Static, type TObject, type TSchema } from 'typebox';
 import { NoParameters } from './data.ts';
 import { maxChangesCeiling, maxChangesDefault } from './limits.ts';
 import type { Operation } from './operation.ts';
+import { roles } from './words.ts';
+
+export { type MembershipKind, membershipKinds, type Role, roles } from './words.ts';
 
 const maxChanges = (what: string) =>
   Type.Optional(
@@ -43,13 +46,6 @@ export const Settings = Type.Object(
   { title: 'Settings', additionalProperties: false },
 );
 export type Settings = Static<typeof Settings>;
-
-/** The four kinds of membership that accessInfo speaks of, by the names the description gives them. */
-export const membershipKinds = ['memberOf', 'adminOf', 'inheritedAdminOf', 'interestOf'] as const;
-export type MembershipKind = (typeof membershipKinds)[number];
-
-export const roles = ['Administrator', 'Manager', 'User'] as const;
-export type Role = (typeof roles)[number];
 
 const groupNames = (meaning: string) =>
   Type.Optional(
@@ -208,7 +204,15 @@ export type Change = {
 };
 
 export const Warning = Type.Object(
-  { type: Type.String(), message: Type.String(), path: Type.Optional(Type.String()) },
+  {
+    type: Type.String(),
+    message: Type.String(),
+    path: Type.Optional(Type.String()),
+    externalId: Type.Optional(Type.String({ description: 'The user that the warning is about.' })),
+    arrivesAs: Type.Optional(
+      Type.String({ description: 'The externalId of the new user with the same e-mail address.' }),
+    ),
+  },
   { title: 'Warning' },
 );
 export type Warning = Static<typeof Warning>;

@@ -91,25 +91,44 @@ export const detailTypes = {
   more: 'There are more faults or warnings than are listed; the message says how many.',
 
   'moved up': 'Warning: a group made by hand moves up, because the group above it is removed.',
+  'new externalId':
+    'Warning: a user who is removed and one who is new have the same e-mail address. Perhaps they are one person.',
   'named twice': 'Warning: a user names the same group twice in one list.',
+
+  'not signed in': 'Nobody is signed in to the console, or the session has ended.',
+  'missing role': 'Whoever is signed in to the console lacks the role for this.',
+  'foreign page': 'A request to the console that a page of another website has sent.',
+  'wrong sign-in': 'The address and the password do not go together, or there is no such person.',
+  'wrong code': 'The code of the second step is wrong, too old or used already.',
+  'wrong password': 'The password, asked for once more, is not the right one.',
+  'short password': 'A password that is too short.',
+  'common password': 'A password among those that are tried first, or one of the same few characters.',
+  'password of names': 'A password that is made of the name or the address of its person.',
+  'too many tries': 'Signing in has failed too often. Try again after `Retry-After`.',
+  'link not found': 'The link was used, has expired, or never was.',
 
   'account not found': 'There is no such account.',
   'token not found': 'The account has no such token.',
+  'person not found': 'The account has no such person.',
+  oneself:
+    'Nobody can remove, deactivate or hand over oneself, or give up the role Administrator: another administrator can.',
   'group not found': 'The account has no such group.',
   'run not found': 'The account has no such run.',
-  'run not held': 'Only a held run can be approved.',
+  'run not held': 'Only a held run can be approved or rejected.',
   'week not found': 'Nothing was asked in that week.',
   'week closed': 'The week is closed: its figures are published, and nothing can be added to it.',
   'schedule not found': 'The account has no such schedule.',
   'question not found': 'The account has no such question.',
   'not asked': 'The person is not asked this question, or the week has closed.',
   'question changed': 'A question that is there keeps its type and options.',
+  'key taken': 'The account has a question with this key, or a KPI with this id, already.',
   'kpi not found': 'The account has no such KPI.',
   'invalid history': 'A line of a history file is not as it should be; the message names it.',
 
   'file validation':
     'A file that is not taken: its name, type or size, or how it was sent; the message says which.',
   'file not found': 'The account has no such file.',
+  'mapping not found': 'The account has no such mapping of columns.',
   'file not processed': 'The file could not be processed; the message says why.',
   'unreadable file': 'The content of a file cannot be read, or is larger than allowed.',
   'unknown layout':
@@ -122,6 +141,10 @@ export const detailTypes = {
     'Warning: an id or a phone number stands in the file as a number, so zeros at its beginning may be lost.',
   'plan changed': 'What a held run would change is not what it was: send the file again.',
 
+  managed: 'Pushes and files say what it is: it is changed where it comes from, or released first.',
+  'changed since': 'Somebody has changed it since it was shown: look at it again.',
+  'attribute not found': 'The account has no such attribute.',
+  'attribute taken': 'The account has an attribute of this name already.',
   'externalId taken': 'The account has a user or group with this externalId already.',
   'email taken': 'The account has a user with this e-mail address already.',
 

@@ -1,0 +1,167 @@
+// The console: API tokens, API access, the account's settings, and the audit log.
+import { Type } from 'typebox';
+import { operation } from './console.operation.ts';
+import { maxChangesCeiling, maxNameLength } from './limits.ts';
+import { type Scope, scopes } from './operation.ts';
+
+export type TokenSummary = {
+  id: number;
+  name: string;
+  scopes: Scope[];
+  createdAt: string;
+  /** Null: by the soundings command, or by somebody who has been removed since. */
+  createdBy: string | null;
+  expiresAt: string | null;
+  revokedAt: string | null;
+  lastUsedAt: string | null;
+  lastUsedFrom: string | null;
+};
+
+export type Access = {
+  /** The base addresses of the three interfaces. */
+  addresses: { data: string; organization: string; upload: string };
+  documents: string;
+  /** Null: SFTP is off. */
+  sftp: {
+    host: string;
+    port: number;
+    username: string;
+    keys: { kind: string; fingerprint: string; publicKey: string }[];
+  } | null;
+  username: string;
+  allow: string[];
+  /** Where this very request comes from, and whether files may be sent from there. */
+  yourAddress: string;
+  isYourAddressAllowed: boolean;
+  /** What files may change, as the settings say. */
+  files: Pick<AccountSettingsView, 'applyFiles' | 'filesPartial' | 'createGroupsFromUsers' | LimitName>;
+  limits: { fileBytes: number; requestBytes: number; storedFiles: number; requestsPerMinute: number };
+};
+
+const limitNames = [
+  'maxUsersCreated',
+  'maxUsersUpdated',
+  'maxUsersDeleted',
+  'maxGroupsCreated',
+  'maxGroupsUpdated',
+  'maxGroupsDeleted',
+] as const;
+export type LimitName = (typeof limitNames)[number];
+
+export type AccountSettingsView = {
+  id: number;
+  name: string;
+  timezone: string;
+  language: string;
+  threshold: number;
+  /** Null: twice the threshold. */
+  spreadThreshold: number | null;
+  commentThreshold: number | null;
+  publication: 'weekly' | 'live';
+  applyFiles: boolean;
+  filesPartial: boolean;
+  createGroupsFromUsers: boolean;
+  notify: string[];
+  notifySuccess: boolean;
+  /** The address that mail comes from; null: no mail server is set. */
+  mailFrom: string | null;
+} & Record<LimitName, number>;
+
+const limit = Type.Integer({ minimum: 0, maximum: maxChangesCeiling });
+const ownThreshold = Type.Union([Type.Integer({ minimum: 1, maximum: 2000 }), Type.Null()]);
+
+const settings = Type.Partial(
+  Type.Object(
+    {
+      name: Type.String({ minLength: 1, maxLength: maxNameLength }),
+      timezone: Type.String({ maxLength: 100 }),
+      language: Type.String({ maxLength: 10 }),
+      threshold: Type.Integer({ minimum: 1, maximum: 1000 }),
+      spreadThreshold: ownThreshold,
+      commentThreshold: ownThreshold,
+      publication: Type.Enum(['weekly', 'live']),
+      applyFiles: Type.Boolean(),
+      filesPartial: Type.Boolean(),
+      createGroupsFromUsers: Type.Boolean(),
+      notify: Type.Array(Type.String({ maxLength: 254 }), { maxItems: 20 }),
+      notifySuccess: Type.Boolean(),
+      maxUsersCreated: limit,
+      maxUsersUpdated: limit,
+      maxUsersDeleted: limit,
+      maxGroupsCreated: limit,
+      maxGroupsUpdated: limit,
+      maxGroupsDeleted: limit,
+    },
+    { additionalProperties: false },
+  ),
+  { additionalProperties: false },
+);
+
+export type AuditEntry = {
+  id: number;
+  at: string;
+  origin: 'console' | 'command' | 'api' | 'file' | 'service';
+  /** Who, in words: null where nobody did, or somebody who has been removed since. */
+  who: string | null;
+  userId: number | null;
+  tokenId: number | null;
+  address: string | null;
+  action: string;
+  subject: string | null;
+  details: Record<string, unknown>;
+};
+
+const auditFilters = {
+  /** Part of an action, a subject or a name. */
+  search: Type.Optional(Type.String({ maxLength: 200 })),
+  origin: Type.Optional(Type.Enum(['console', 'command', 'api', 'file', 'service'])),
+  action: Type.Optional(Type.String({ maxLength: 100 })),
+  /** Days, both included, in the account's time zone. */
+  from: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })),
+  to: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })),
+};
+
+const ranges = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 200 });
+
+export const accessOperations = {
+  'GET /tokens': operation<{ tokens: TokenSummary[] }>()({ least: 'Administrator' }),
+  /** The token's text is in this answer, and nowhere else. `expires`: its last day. */
+  'POST /tokens': operation<{ id: number; token: string; scopes: Scope[] }>()({
+    least: 'Administrator',
+    body: Type.Object(
+      {
+        name: Type.String({ minLength: 1, maxLength: maxNameLength }),
+        scopes: Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 3 }),
+        expires: Type.Union([Type.String({ maxLength: 40 }), Type.Null()]),
+      },
+      { additionalProperties: false },
+    ),
+  }),
+  'DELETE /tokens/{tokenId}': operation()({ least: 'Administrator' }),
+
+  'GET /access': operation<Access>()({ least: 'Administrator' }),
+  /** Adds ranges, or takes some away: two administrators at once do not undo each other's. */
+  'PATCH /access/allow': operation<Access>()({
+    least: 'Administrator',
+    body: Type.Object(
+      { allow: Type.Optional(ranges), remove: Type.Optional(ranges) },
+      { additionalProperties: false },
+    ),
+  }),
+
+  'GET /settings': operation<AccountSettingsView>()({ least: 'Administrator' }),
+  'PATCH /settings': operation<AccountSettingsView>()({ least: 'Administrator', body: settings }),
+  /** Sends a mail to whoever asks; 400 with the mail server's words when it does not take it. */
+  'POST /settings/test-mail': operation<{ to: string }>()({ least: 'Administrator' }),
+
+  'GET /audit': operation<{ total: number; rows: AuditEntry[]; actions: string[] }>()({
+    least: 'Administrator',
+    query: Type.Object({
+      ...auditFilters,
+      offset: Type.Optional(Type.String({ pattern: '^\\d{1,9}$' })),
+      limit: Type.Optional(Type.String({ pattern: '^\\d{1,3}$' })),
+    }),
+  }),
+  /** The same as CSV. */
+  'GET /audit/export': operation<never>()({ least: 'Administrator', query: Type.Object(auditFilters) }),
+};

@@ -1,0 +1,232 @@
+// The console: people. For administrators alone; nothing here tells whether a person has answered.
+import { Type, type Static } from 'typebox';
+import { operation } from './console.operation.ts';
+import { maxAttributeLength, maxEmailLength, maxExternalIdLength, maxNameLength } from './limits.ts';
+import { type MembershipKind, membershipKinds, personSorts, type Role, roles } from './words.ts';
+
+/** How a person stands in a list. */
+export type PersonRow = {
+  id: number;
+  firstName: string;
+  lastName: string;
+  email: string | null;
+  externalId: string | null;
+  role: Role;
+  active: boolean;
+  managed: boolean;
+  /** Whether the mail server has refused mail to the present address. */
+  mailRefused: boolean;
+  /** The first of the groups that the person is a member of, by name, and how many there are. */
+  group: { id: number; name: string } | null;
+  groupCount: number;
+  createdAt: string;
+};
+
+export type PersonGroup = {
+  id: number;
+  name: string;
+  managed: boolean;
+  /** The names of the groups above it, from the top. */
+  path: string[];
+};
+
+/** What a run changed of a person. */
+export type PersonRun = {
+  runId: string;
+  at: string;
+  source: 'api' | 'file';
+  /** The name of the file. */
+  file: string | null;
+  fields: { [name: string]: { from?: unknown; to?: unknown } };
+};
+
+export type Person = {
+  id: number;
+  externalId: string | null;
+  managed: boolean;
+  firstName: string;
+  lastName: string;
+  email: string | null;
+  phone: string | null;
+  active: boolean;
+  role: Role;
+  /** Null: the account's. */
+  language: string | null;
+  timezone: string | null;
+  attributes: { [name: string]: string };
+  memberships: { [kind in MembershipKind]: PersonGroup[] };
+  createdAt: string;
+  signIn: {
+    hasPassword: boolean;
+    hasTwoSteps: boolean;
+    /** In how many browsers the person is signed in. */
+    sessions: number;
+  };
+  /** Whether the person has said to want no reminders. */
+  isRemindersStopped: boolean;
+  /** Why the mail server refused mail to the present address, and when last. */
+  mailRefused: { at: string; reason: string } | null;
+  /** The latest runs that changed the person, newest first. */
+  runs: PersonRun[];
+};
+
+/** What the form of a person needs. */
+export type PersonFields = {
+  attributes: { name: string; allowedValues: string[] | null }[];
+  /** The account's, of whoever has none. */
+  language: string;
+  timezone: string;
+  /** Whether the installation sends mail. */
+  canMail: boolean;
+};
+
+/** How many of the people chosen are handed over, and why the others are not. */
+export type Handover = {
+  /** So many are, or would be. */
+  changing: number;
+  /** They are already as wanted. */
+  already: number;
+  /** They have no externalId, by which the interface would know them. */
+  withoutExternalId: number;
+  /** Who asks: nobody hands oneself over, with many others or alone. */
+  oneself: number;
+  /** Stands for those who are, or would be: given back, it is only done if they are the same. */
+  seen: string;
+};
+
+const object = <T extends Parameters<typeof Type.Object>[0]>(fields: T) =>
+  Type.Object(fields, { additionalProperties: false });
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+const id = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
+const yesOrNo = (description: string) => Type.Optional(Type.Enum(['true', 'false'], { description }));
+
+const filters = {
+  search: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Words, each of which is in the name, e-mail address or externalId.',
+    }),
+  ),
+  group: Type.Optional(
+    Type.String({ pattern: '^[1-9]\\d{0,9}$', description: 'Members of this group, or of one beneath it.' }),
+  ),
+  role: Type.Optional(Type.Enum(roles, { description: roles.join(', ') })),
+  managed: yesOrNo('true: delivered by an interface; false: made by hand.'),
+  active: yesOrNo('true or false.'),
+  mail: Type.Optional(
+    Type.Enum(['none', 'refused'], {
+      description: 'none: without an e-mail address; refused: the mail server refuses mail to it.',
+    }),
+  ),
+};
+const PersonFilters = object(filters);
+export type PersonFilters = Static<typeof PersonFilters>;
+
+const sorting = {
+  sort: Type.Optional(Type.Enum(personSorts, { description: personSorts.join(', ') })),
+  direction: Type.Optional(Type.Enum(['up', 'down'], { description: 'up or down.' })),
+};
+
+const name = Type.String({ minLength: 1, maxLength: maxNameLength });
+const externalId = Type.String({ minLength: 1, maxLength: maxExternalIdLength });
+const personFields = {
+  firstName: name,
+  lastName: name,
+  email: orNull(Type.String({ minLength: 1, maxLength: maxEmailLength })),
+  phone: orNull(Type.String({ minLength: 1, maxLength: 60 })),
+  role: Type.Enum(roles),
+  language: orNull(Type.String({ minLength: 2, maxLength: 2 })),
+  timezone: orNull(Type.String({ minLength: 1, maxLength: 64 })),
+  active: Type.Boolean(),
+  externalId: orNull(externalId),
+};
+const memberships = object(
+  Object.fromEntries(
+    membershipKinds.map((kind) => [kind, Type.Optional(Type.Array(id, { maxItems: 2_000 }))]),
+  ) as { [kind in MembershipKind]: ReturnType<typeof groupIds> },
+);
+function groupIds() {
+  return Type.Optional(Type.Array(id));
+}
+const attributes = Type.Object(
+  {},
+  { additionalProperties: orNull(Type.String({ maxLength: maxAttributeLength })) },
+);
+
+/** Which people: some by their ids, or all that filters find. */
+const Chosen = Type.Union([
+  object({ ids: Type.Array(id, { minItems: 1, maxItems: 1_000 }) }),
+  object({ filters: PersonFilters }),
+]);
+export type Chosen = Static<typeof Chosen>;
+
+const handover = object({
+  chosen: Chosen,
+  /** True: only say how many. */
+  isPreview: Type.Boolean(),
+  seen: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: 'What the preview told. Needed for all that filters find; without it nothing is done.',
+    }),
+  ),
+});
+
+type AttributeValues = { [name: string]: string | null };
+
+export const peopleOperations = {
+  'GET /users': operation<{ total: number; rows: PersonRow[] }>()({
+    least: 'Administrator',
+    query: object({
+      ...filters,
+      ...sorting,
+      offset: Type.String({ pattern: '^\\d{1,7}$', description: 'How many to leave out.' }),
+      limit: Type.String({ pattern: '^(200|1?\\d?\\d)$', description: '0 to 200.' }),
+    }),
+  }),
+  /** All that filters find, as a sheet. */
+  'GET /users.csv': operation()({ least: 'Administrator', query: object({ ...filters, ...sorting }) }),
+  'GET /users/fields': operation<PersonFields>()({ least: 'Administrator' }),
+  'POST /users': operation<{ id: number }>()({
+    least: 'Administrator',
+    body: object({
+      ...personFields,
+      memberships: Type.Optional(memberships),
+      attributes: Type.Optional(attributes),
+    }),
+  }),
+  /** Hands people over to the interface: the next push that leaves one out removes that person. */
+  'POST /users/adopt': operation<Handover>()({ least: 'Administrator', body: handover }),
+  /** Takes people from the interface: pushes leave them alone, and one that lists their externalIds is refused. */
+  'POST /users/release': operation<Handover>()({ least: 'Administrator', body: handover }),
+  'GET /users/{userId}': operation<Person>()({ least: 'Administrator' }),
+  /** Changes what is given. A kind of membership replaces those of that kind; null takes an attribute away. */
+  'PATCH /users/{userId}': operation<Person>()({
+    least: 'Administrator',
+    body: Type.Partial(object({ ...personFields, memberships, attributes }), { additionalProperties: false }),
+  }),
+  /** Removes a person made by hand, and erases what is kept of the person. */
+  'DELETE /users/{userId}': operation()({ least: 'Administrator' }),
+  'POST /users/{userId}/adopt': operation<Person>()({
+    least: 'Administrator',
+    body: object({ externalId: Type.Optional(externalId) }),
+  }),
+  'POST /users/{userId}/release': operation<Person>()({ least: 'Administrator' }),
+  /** A link by which the person sets a password: told once, or mailed. */
+  'POST /users/{userId}/sign-in-link': operation<{ link: string | null; until: string }>()({
+    least: 'Administrator',
+    body: object({ by: Type.Enum(['screen', 'mail']) }),
+  }),
+  'DELETE /users/{userId}/sessions': operation()({ least: 'Administrator' }),
+  'DELETE /users/{userId}/second-step': operation()({ least: 'Administrator' }),
+};
+
+export type NewPerson = Omit<Static<(typeof peopleOperations)['POST /users']['body']>, 'attributes'> & {
+  attributes?: AttributeValues;
+};
+export type PersonChanges = Omit<
+  Static<(typeof peopleOperations)['PATCH /users/{userId}']['body']>,
+  'attributes'
+> & { attributes?: AttributeValues };

@@ -1,0 +1,234 @@
+// The console: results. Figures are those of the data interface, from the same rows; nothing is shown that it withholds.
+import { Type } from 'typebox';
+import { operation } from './console.operation.ts';
+
+/**
+ * A week: its Monday, and its ISO year and number. `final`: its figures are published for good; `live`: they are shown as they
+ * stand while it is open; `open`: it is running and shows nothing yet; `none`: nothing was asked.
+ */
+export type ResultWeek = {
+  week: string;
+  year: number;
+  number: number;
+  state: 'final' | 'live' | 'open' | 'none';
+  /** From how many answers on means, distributions and comments are shown; null where nothing was asked. */
+  thresholds: { figures: number; spread: number; comments: number } | null;
+};
+
+export type ResultGroup = { id: number; name: string };
+export type ResultKpi = { id: string; name: string };
+
+/** Of 0 to 1. Null: withheld. A week in which it was not asked has none. */
+export type Figure = { week: string; value: number | null };
+
+/** A question, and what its scale says: all five of type 1, the ends of types 2 and 3, yes and no (1 and 0) of type 4. */
+export type ResultQuestion = {
+  id: number;
+  type: number;
+  text: string;
+  scale: { value: number; text: string }[];
+  options: { id: string; text: string }[];
+};
+
+/** The figures of a question in a week. Nulls: withheld. */
+export type QuestionFigures = {
+  week: string;
+  /** Types 1 to 4: the mean, of 0 to 1. */
+  value: number | null;
+  answers: number | null;
+  /** How often each value of the scale (yes and no of type 4), or option, was given, in their order. */
+  distribution: { key: string; count: number }[] | null;
+  /** Type 3: -100 to 100. */
+  enps: number | null;
+};
+
+export type ResultComment = {
+  week: string;
+  number: number;
+  year: number;
+  questionId: number;
+  question: string;
+  text: string;
+};
+
+/** What every screen of results begins with. */
+export type ResultsStart = {
+  /** Weeks of which something is shown, newest first. */
+  weeks: ResultWeek[];
+  /** The week that is running and shows nothing yet. */
+  running: ResultWeek | null;
+  /** KPIs for which a value was ever created. */
+  kpis: ResultKpi[];
+  /** The group to begin with: the top one, or the first that is open to whoever asks; null: none is. */
+  group: ResultGroup | null;
+  /** How many groups are open to whoever asks. */
+  groups: number;
+};
+
+export type GroupResults = {
+  group: ResultGroup & { people: number };
+  /** The groups above it that are open to whoever asks, from the top. */
+  path: ResultGroup[];
+  /** The group at the top of its tree, where that is another and open to whoever asks. */
+  company: ResultGroup | null;
+  /** Every week of the span, oldest first; empty: nothing was ever published. */
+  weeks: ResultWeek[];
+  running: ResultWeek | null;
+  kpis: (ResultKpi & {
+    values: Figure[];
+    /** What the company has in the week of the last value that is shown. */
+    company: number | null;
+  })[];
+  rates: Figure[];
+  /** What the last week that asked this group anything says. */
+  last: {
+    week: ResultWeek;
+    questions: (ResultQuestion & QuestionFigures)[];
+  } | null;
+  /** The newest comments, and how many there are in the span. */
+  comments: { total: number; newest: ResultComment[] };
+};
+
+/** A row of the heat map, in the order of the tree. */
+export type HeatRow = ResultGroup & {
+  /** The nearest group above it that is in the map too. */
+  parentId: number | null;
+  /** 1 at the top of the map. */
+  level: number;
+  people: number;
+  /** Null: withheld; left out: not asked. */
+  rate?: number | null;
+  /** One for each KPI of the map. Null: withheld; 'none': not asked. */
+  values: (number | null | 'none')[];
+};
+
+export type HeatMap = {
+  /** The week that is shown; null: nothing was ever published. */
+  week: ResultWeek | null;
+  /** Each with the week whose values stand in its column: the last in which it was asked. */
+  kpis: (ResultKpi & { week: ResultWeek })[];
+  rows: HeatRow[];
+  /** The row to compare with: the top group, where it is open to whoever asks. */
+  companyId: number | null;
+};
+
+export type Trend = {
+  /** Null: the response rate. */
+  kpi: ResultKpi | null;
+  weeks: ResultWeek[];
+  series: { group: ResultGroup & { people: number }; values: Figure[] }[];
+};
+
+export type QuestionResults = {
+  question: ResultQuestion;
+  group: ResultGroup & { people: number };
+  company: ResultGroup | null;
+  /** Every week of the span, oldest first. */
+  weeks: ResultWeek[];
+  /** The week whose distribution is shown: the one asked for, or the last that asked; null: it was never asked here. */
+  chosen: ResultWeek | null;
+  /** By week: those in which it was asked. */
+  figures: QuestionFigures[];
+  /** The company's mean in the chosen week. */
+  companyValue: number | null;
+  /** Comments of the chosen week, at most 100. */
+  comments: ResultComment[];
+};
+
+const weekText = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: 'A Monday, as YYYY-MM-DD.' });
+const weeksSpan = Type.Optional(
+  Type.Enum(['13', '26', '52', '104', '156'], { description: 'How many weeks: 13, 26, 52, 104 or 156.' }),
+);
+const id = Type.String({ pattern: '^\\d{1,10}$', description: 'An id: digits.' });
+const language = Type.Optional(Type.Enum(['en', 'sv'], { description: 'en or sv.' }));
+const closed = { additionalProperties: false };
+
+const groupQuery = Type.Object({ weeks: weeksSpan, language }, closed);
+const heatQuery = Type.Object(
+  {
+    week: Type.Optional(weekText),
+    /** Whether KPIs stand in it that the week itself did not ask, with the values of the last week that did. */
+    latest: Type.Optional(Type.Enum(['true', 'false'], { description: 'true or false.' })),
+    language,
+  },
+  closed,
+);
+/** The file holds what the filters of the page leave, as they order it. */
+const heatFileQuery = Type.Object(
+  {
+    ...heatQuery.properties,
+    level: Type.Optional(Type.String({ pattern: '^[1-9]\\d?$', description: 'A level, 1 at the top.' })),
+    beneath: Type.Optional(Type.String({ pattern: '^[1-9]\\d{0,9}$', description: 'The id of a group.' })),
+    by: Type.Optional(Type.Enum(['score', 'difference'], { description: 'score or difference.' })),
+    sort: Type.Optional(
+      Type.String({
+        pattern: '^-?(tree|name|people|rate|kpi:\\d{1,3})$',
+        description: 'tree, name, people, rate or kpi: and its index; downwards with a minus before it.',
+      }),
+    ),
+  },
+  closed,
+);
+const trendQuery = Type.Object(
+  {
+    groupIds: Type.String({
+      pattern: '^\\d{1,10}(,\\d{1,10}){0,5}$',
+      description: 'One to six ids of groups, separated by commas.',
+    }),
+    kpiId: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 500, description: 'Left out: the response rate.' }),
+    ),
+    weeks: weeksSpan,
+    language,
+  },
+  closed,
+);
+const questionQuery = Type.Object({ week: Type.Optional(weekText), weeks: weeksSpan, language }, closed);
+const commentFilters = {
+  groupId: id,
+  questionId: Type.Optional(id),
+  week: Type.Optional(weekText),
+  search: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the text, letter case aside.' })),
+  language,
+};
+
+export const resultsOperations = {
+  'GET /results': operation<ResultsStart>()({ least: 'Manager' }),
+  'GET /results/groups/{groupId}': operation<GroupResults>()({ least: 'Manager', query: groupQuery }),
+  /** KPIs and response rate of a group by week, as CSV. */
+  'GET /results/groups/{groupId}/csv': operation()({ least: 'Manager', query: groupQuery }),
+  'GET /results/heat-map': operation<HeatMap>()({ least: 'Manager', query: heatQuery }),
+  'GET /results/heat-map/csv': operation()({ least: 'Manager', query: heatFileQuery }),
+  /** A KPI, or the response rate, of several groups by week. */
+  'GET /results/trends': operation<Trend>()({ least: 'Manager', query: trendQuery }),
+  'GET /results/trends/csv': operation()({ least: 'Manager', query: trendQuery }),
+  /** The questions of which there are results in a group, by their text. */
+  'GET /results/groups/{groupId}/questions': operation<ResultQuestion[]>()({
+    least: 'Manager',
+    query: Type.Object({ language }, closed),
+  }),
+  'GET /results/groups/{groupId}/questions/{questionId}': operation<QuestionResults>()({
+    least: 'Manager',
+    query: questionQuery,
+  }),
+  'GET /results/groups/{groupId}/questions/{questionId}/csv': operation()({
+    least: 'Manager',
+    query: questionQuery,
+  }),
+  /** Comments shown in a group, newest week first, within a week in an order that tells nothing. */
+  'GET /results/comments': operation<{ total: number; rows: ResultComment[] }>()({
+    least: 'Manager',
+    query: Type.Object(
+      {
+        ...commentFilters,
+        offset: Type.Optional(Type.String({ pattern: '^\\d{1,7}$', description: 'How many to skip.' })),
+        limit: Type.Optional(Type.String({ pattern: '^\\d{1,3}$', description: 'How many; at most 500.' })),
+      },
+      closed,
+    ),
+  }),
+  'GET /results/comments/csv': operation()({
+    least: 'Manager',
+    query: Type.Object(commentFilters, closed),
+  }),
+};

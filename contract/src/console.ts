@@ -1,0 +1,22 @@
+// The console's own interface: what the browser asks the service for. Each operation is named by its method and its address
+// beneath /api. It may change from one version to the next: the two ends come together.
+import { accessOperations } from './console.access.ts';
+import { askingOperations } from './console.asking.ts';
+import { groupsOperations } from './console.groups.ts';
+import { peopleOperations } from './console.people.ts';
+import { resultsOperations } from './console.results.ts';
+import { runsOperations } from './console.runs.ts';
+import { sessionOperations } from './console.session.ts';
+
+export const consoleOperations = {
+  ...sessionOperations,
+  ...accessOperations,
+  ...peopleOperations,
+  ...groupsOperations,
+  ...runsOperations,
+  ...askingOperations,
+  ...resultsOperations,
+};
+
+export type ConsoleOperations = typeof consoleOperations;
+export type ConsoleOperationName = keyof ConsoleOperations;

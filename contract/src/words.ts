@@ -1,0 +1,46 @@
+// Words that schemas and the console share, as plain values: nothing is imported here, so that no browser loads the package
+// by which schemas are made.
+
+/** The four kinds of membership that accessInfo speaks of, by the names the description gives them. */
+export const membershipKinds = ['memberOf', 'adminOf', 'inheritedAdminOf', 'interestOf'] as const;
+export type MembershipKind = (typeof membershipKinds)[number];
+
+export const roles = ['Administrator', 'Manager', 'User'] as const;
+export type Role = (typeof roles)[number];
+
+const ranks: Record<Role, number> = { User: 0, Manager: 1, Administrator: 2 };
+
+/** Whether somebody has a role, or one above it. */
+export const hasRole = (who: { role: Role }, least: Role): boolean => ranks[who.role] >= ranks[least];
+
+/** What every push and file sets of the people it lists: of managed people it is changed where it comes from. */
+export const deliveredFields = [
+  'externalId',
+  'firstName',
+  'lastName',
+  'email',
+  'phone',
+  'active',
+  'timezone',
+] as const;
+
+/** The kinds of membership that, in managed groups, come with managed people. The others give rights in the console. */
+export const deliveredKinds: readonly MembershipKind[] = ['memberOf'];
+
+/** By what the console sorts people. */
+export const personSorts = ['name', 'email', 'role', 'created'] as const;
+export type PersonSort = (typeof personSorts)[number];
+
+/** What the runs have come to that a list shows. */
+export const runOutcomes = ['validated', 'applied', 'held', 'refused', 'failed'] as const;
+export type RunOutcome = (typeof runOutcomes)[number];
+
+/** What a column of a file can be read as. Attributes are `attribute:` and their name. `ignore`: it is not read. */
+export const columnMeanings = {
+  users: [
+    ...(['externalId', 'firstName', 'lastName', 'email', 'phone', 'active', 'timezone', 'language'] as const),
+    ...(['role', 'memberOf', 'groupName', 'adminOf', 'inheritedAdminOf', 'interestOf'] as const),
+    ...(['isManager', 'manager'] as const),
+  ],
+  groups: ['externalId', 'name', 'description', 'parent', 'manager'],
+} as const;
