@@ -3,14 +3,28 @@ import type { Config, LogLevel } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import type { Log } from './base/log.ts';
 import { callerOf, senderOf } from './accounts/callers.ts';
+import { tellEndingTokens } from './accounts/ending-tokens.ts';
+import { forgetEnded } from './accounts/sessions.ts';
+import { type MailedLink, mailSignInLink } from './accounts/sign-in-links.ts';
 import { meterTokens } from './accounts/usage.ts';
 import { serveAnswering } from './answers/answering.routes.ts';
+import { serveAccess } from './console/access.routes.ts';
+import { openConsole } from './console/console.ts';
+import { serveConsoleGroups } from './console/groups.routes.ts';
+import { serveAsking } from './console/asking.routes.ts';
+import { serveDevelopment } from './console/dev.ts';
+import { servePages } from './console/pages.ts';
+import { servePeople } from './console/people.routes.ts';
+import { serveResults } from './console/results.routes.ts';
+import { serveFiles } from './console/files.routes.ts';
+import { serveRuns } from './console/runs.routes.ts';
+import { serveSession } from './console/session.routes.ts';
 import { asFault, openPool, type Pool } from './db/db.ts';
 import { isMigrated, migrate } from './db/migrate.ts';
 import { openAnswerCache } from './http/cache.ts';
 import { serveMetrics } from './http/metrics.ts';
 import { serveDocuments } from './http/pages.ts';
-import { createServer, type Server } from './http/server.ts';
+import { createServer, type Server, type ServerOptions } from './http/server.ts';
 import { openSlots } from './http/slots.ts';
 import { type Jobs, startJobs, type Work } from './jobs/jobs.ts';
 import { runThread, type ThreadLimits } from './jobs/threads.ts';
@@ -18,20 +32,24 @@ import { type Mailer, openMailer } from './mail/mail.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data.routes.ts';
 import { dueWeeks } from './results/publish.ts';
-import { dueMessages, openSender } from './rounds/messages.ts';
+import { dueMessages, noteRefusal, openSender } from './rounds/messages.ts';
 import { dueSchedules } from './rounds/opening.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import { openPushes, type Pushes } from './sync/pushes.ts';
 import { forgetOldRuns } from './sync/runs.ts';
 import type { WeeksWork } from './weeks.thread.ts';
 import type { FilesWork } from './files.thread.ts';
+import { type Approve, openApproving } from './files/approving.ts';
 import { type MailedReport, mailReport } from './files/mails.ts';
 import { openSftp, type SftpOptions, type SftpServer } from './files/sftp.ts';
 import { serveStorage } from './files/storage.routes.ts';
 import { forgetOldFiles, resumeFiles, waitingFiles } from './files/store.ts';
 
 /** The settings that are not of the process or its database. */
-export type AppConfig = Omit<Config, 'dataDir' | 'databaseUrl' | 'logLevel' | 'shutdownSeconds'>;
+export type AppConfig = Omit<Config, 'dataDir' | 'databaseUrl' | 'logLevel' | 'shutdownSeconds'> & {
+  /** Whether the console is made from its sources while it is used. */
+  isDevelopment?: boolean;
+};
 
 export type App = {
   /** Where it listens, such as http://127.0.0.1:8080. */
@@ -74,21 +92,25 @@ export async function startApp(
 
   const server = createServer({
     log,
-    tls: config.tls,
-    trustProxy: config.trustProxy,
+    ...doorOf(config),
     isStarted: () => isStarted,
     isReady: async () => isStarted && isMigrated(await pool),
-    authenticate: async (authorization, scope, address) =>
-      scope === 'files'
-        ? senderOf(await pool, authorization, address)
-        : callerOf(await pool, authorization, scope),
+    authenticate: authenticator(pool),
     count: meterTokens(pool, config.rateLimit, now, log),
     cache: openAnswerCache(config.answerCacheMb * 1e6),
     slots: openSlots(longReads, longReadsOfAccount),
     now,
-    corsOrigins: config.corsOrigins,
   });
   serveAll(server, { config, pool, reads, answers, pushes, now });
+  const onWeeks: OnWeeks = async (work, only) => {
+    const logLevel = log.level as LogLevel;
+    const data = { databaseUrl: await databaseUrl, work, ...(only && { only }), now: now(), logLevel };
+    await onThread('weeks', data);
+  };
+  const approve = openApproving(new URL('files.thread.ts', import.meta.url), databaseUrl);
+  serveConsole(server, { config, pool, reads, mailer, onWeeks, approve, log, now });
+  if (config.isDevelopment) await serveDevelopment(server);
+  else servePages(server);
   const { host, port, sftpPort } = config;
   const address = await orRefused(server.app.listen({ host, port }), { host, port, setting: 'PORT' });
 
@@ -96,7 +118,8 @@ export async function startApp(
     await whenReachable(await pool, log, () => isStopping);
     const applied = await migrate(await pool);
     if (applied.length > 0) log.info({ applied }, 'The database was migrated');
-    const work = workOf({ config, pool: await pool, databaseUrl: await databaseUrl, log, now, mailer });
+    const url = await databaseUrl;
+    const work = workOf({ config, pool: await pool, databaseUrl: url, log, now, mailer, onWeeks });
     jobs = await startJobs(await databaseUrl, work, log);
     if (sftpPort !== 0) sftp = await serveSftp({ ...config, port: sftpPort, pool: await pool, log, now });
     isStarted = true;
@@ -121,6 +144,21 @@ export async function startApp(
     },
   };
 }
+
+const authenticator =
+  (pool: Promise<Pool>): ServerOptions['authenticate'] =>
+  async (authorization, scope, address) =>
+    scope === 'files'
+      ? senderOf(await pool, authorization, address)
+      : callerOf(await pool, authorization, scope, address);
+
+/** How the server is reached. */
+const doorOf = ({ tls, trustProxy, publicUrl, corsOrigins }: AppConfig) => ({
+  tls,
+  trustProxy,
+  corsOrigins,
+  isSecure: publicUrl.startsWith('https:'),
+});
 
 /**
  * Only the pages on which people answer, on a free port of loopback and by a clock of their own, in ms; no job runs. For
@@ -185,6 +223,39 @@ function serveAll(
   serveDocuments(server.app, config.publicUrl);
 }
 
+/** Opens, shows or closes weeks on a thread of their own: it may compute for seconds. `only`: one week. */
+type OnWeeks = (work: WeeksWork['work'], only?: WeeksWork['only']) => Promise<void>;
+
+const onThread = (name: string, data: FilesWork | WeeksWork, limits?: ThreadLimits): Promise<void> =>
+  runThread(new URL(`${name}.thread.ts`, import.meta.url), data, limits);
+
+type ConsoleParts = {
+  log: Log;
+  config: AppConfig;
+  pool: Promise<Pool>;
+  reads: Promise<Pool>;
+  mailer: Mailer | undefined;
+  onWeeks: OnWeeks;
+  approve: Approve;
+  now: () => number;
+};
+
+/** The console's own interface. */
+function serveConsole(
+  server: Server,
+  { config, pool, reads, mailer, onWeeks, approve, log, now }: ConsoleParts,
+): void {
+  const console = openConsole(server, pool, config.publicUrl);
+  serveAccess(console, { ...config, pool, mailer, showWeeks: () => onWeeks('show') });
+  serveSession(console, { pool, now, log, canMail: mailer !== undefined });
+  servePeople(console, { pool, publicUrl: config.publicUrl, canMail: mailer !== undefined, now });
+  serveConsoleGroups(console, pool);
+  serveRuns(console, pool, approve);
+  serveFiles(console, pool);
+  serveResults(console, { pool, reads });
+  serveAsking(console, { pool, mailer, publicUrl: config.publicUrl, now });
+}
+
 /** What the files of an account may take at once: a list of 20,000 people takes a fifth of it. */
 const filesLimits = { heapMb: 1024, milliseconds: 300_000 };
 
@@ -195,23 +266,27 @@ type Parts = {
   log: Log;
   now: () => number;
   mailer: Mailer | undefined;
+  onWeeks: OnWeeks;
 };
 
 /** Everything that is done without a request: recurring, and when it is asked for. */
-function workOf({ config, pool, databaseUrl, log, now, mailer }: Parts): Work {
-  const onThread = (name: string, data: FilesWork | WeeksWork, limits?: ThreadLimits) =>
-    runThread(new URL(`${name}.thread.ts`, import.meta.url), data, limits);
-  const onWeeks = (work: WeeksWork['work'], isDue: () => Promise<boolean>) => async () => {
-    if (await isDue())
-      await onThread('weeks', { databaseUrl, work, now: now(), logLevel: log.level as LogLevel });
+function workOf({ config, pool, databaseUrl, log, now, mailer, onWeeks }: Parts): Work {
+  const whenDue = (work: WeeksWork['work'], isDue: () => Promise<boolean>) => async () => {
+    if (await isDue()) await onWeeks(work);
   };
   const sendDue = openSender(pool, mailer, config.publicUrl, log);
-  const toOpen = onWeeks('open', async () => (await dueSchedules(pool, now())).length > 0);
-  const toShow = onWeeks('show', async () => (await dueWeeks(pool, now())).show);
-  const toClose = onWeeks('close', async () => (await dueWeeks(pool, now())).close);
+  const toOpen = whenDue('open', async () => (await dueSchedules(pool, now())).length > 0);
+  const toShow = whenDue('show', async () => (await dueWeeks(pool, now())).show);
+  const toClose = whenDue('close', async () => (await dueWeeks(pool, now())).close);
   return {
     recurring: [
+      {
+        name: 'tell ending tokens',
+        cron: '7 7 * * *',
+        work: () => tellEndingTokens(pool, mailer, config.publicUrl, log),
+      },
       { name: 'forget old runs', cron: '17 3 * * *', work: () => forgetOldRuns(pool) },
+      { name: 'forget ended sessions', cron: '37 * * * *', work: () => forgetEnded(pool) },
       { name: 'forget old files', cron: '27 * * * *', work: () => forgetOldFiles(pool, config.fileDays) },
       { name: 'resume files', cron: '* * * * *', work: () => resumeFiles(pool) },
       { name: 'open rounds', cron: '* * * * *', work: toOpen },
@@ -222,6 +297,12 @@ function workOf({ config, pool, databaseUrl, log, now, mailer }: Parts): Work {
     tasks: {
       'process files': (payload) =>
         onThread('files', { databaseUrl, ...(payload as { accountId: number }) }, filesLimits),
+      'mail sign-in link': (payload) =>
+        mailSignInLink(
+          { pool, mailer, publicUrl: config.publicUrl, log, noteRefusal },
+          payload as MailedLink,
+        ),
+      'close week': (payload) => onWeeks('close', payload as NonNullable<WeeksWork['only']>),
       'mail file report': (payload) => mailReport(pool, mailer, payload as MailedReport, log),
     },
   };

@@ -42,6 +42,7 @@ const one = { ...account, id: text };
 /** `publicUrl`: where people find the service. */
 export const askingCommands = (publicUrl: () => string): Record<string, Command> => ({
   'question list': {
+    isLogged: false,
     usage: '--account ID\n    The questions of an account, and the KPIs that are made of them.',
     options: account,
     run: questionList,
@@ -110,6 +111,7 @@ export const askingCommands = (publicUrl: () => string): Record<string, Command>
       `Schedule ${id} is made.${next[0] ? ` It asks for the first time on ${next[0].day}.` : ' It never comes.'}`,
   },
   'schedule list': {
+    isLogged: false,
     usage: '--account ID',
     options: account,
     run: (pool, values) => schedulesOf(pool, accountOf(values)),
@@ -132,6 +134,7 @@ export const askingCommands = (publicUrl: () => string): Record<string, Command>
       ]),
   },
   'schedule calendar': {
+    isLogged: false,
     usage: '--account ID --id S [--weeks N]\n    What it will ask in its next weeks, as things are now.',
     options: { ...one, weeks: text },
     run: async (pool, values) => {
@@ -145,6 +148,7 @@ export const askingCommands = (publicUrl: () => string): Record<string, Command>
       ]),
   },
   'schedule history': {
+    isLogged: false,
     usage:
       '--account ID --id S\n    The weeks in which it was due: what it asked, how many people, or why it was missed.',
     options: one,
@@ -202,10 +206,12 @@ export const askingCommands = (publicUrl: () => string): Record<string, Command>
       '    links are dead from now on.',
     options: { ...account, week: text, replace: flag },
     run: (pool, values) =>
-      exportLinks(pool, accountOf(values), publicUrl(), {
-        week: weekOf(values),
-        isReplacing: values['replace'] === true,
-      }).then(({ week, links }) => ({ week: weekName(week), links })),
+      inTransaction(pool, (tx) =>
+        exportLinks(tx, accountOf(values), publicUrl(), {
+          week: weekOf(values),
+          isReplacing: values['replace'] === true,
+        }),
+      ).then(({ week, links }) => ({ week: weekName(week), links })),
     say: ({ links }: { links: ExportedLink[] }) =>
       [
         csvRow(['externalId', 'firstName', 'lastName', 'email', 'phone', 'language', 'link']),
@@ -215,6 +221,7 @@ export const askingCommands = (publicUrl: () => string): Record<string, Command>
       ].join(''),
   },
   'week show': {
+    isLogged: false,
     usage:
       '--account ID\n    The open weeks: how many are asked and have answered, and what became of the mails.',
     options: account,

@@ -11,6 +11,8 @@ export type Command = {
   positional?: string;
   /** Returns what --json prints; `say` makes the words for people of it. */
   run: (pool: Pool, values: Values) => Promise<unknown>;
+  /** False: it changes nothing, or what it calls writes the audit log itself. */
+  isLogged?: false;
   /** Its connections, when two are not enough. */
   connect?: (databaseUrl: string) => Pool;
   say: (result: never) => string;

@@ -524,7 +524,7 @@ describe('user create', () => {
 describe('runs list and run approve', () => {
   type Run = { id: string; at: string; outcome: string; summary: { users: { created: number } } | null };
   const push = async (accountId: string, body: unknown) => {
-    const run = { id: newId(), source: 'api' as const, tokenId: null, file: null };
+    const run = { id: newId(), source: 'api' as const, tokenId: null, address: null, file: null };
     const bytes = new TextEncoder().encode(JSON.stringify(body));
     await pushOrganization(pool, Number(accountId), run, { bytes, gzip: false }, forgetGroups).catch(
       () => {},

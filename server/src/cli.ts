@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { weekName } from '@soundings/contract/weeks.ts';
 import { type Account, type AccountSettings, changeAccount, createAccount } from './accounts/accounts.ts';
-import { setPassword } from './accounts/signin.ts';
+import { audit } from './accounts/audit.ts';
+import { resetPassword, setPassword } from './accounts/signin.ts';
 import { createToken, listTokens, revokeToken } from './accounts/tokens.ts';
 import { readConfig } from './base/config.ts';
 import { Fault } from './base/errors.ts';
@@ -64,7 +65,22 @@ const commands: Record<string, Command> = {
         ...(made.admin.password ? [`Password        ${made.admin.password}   (shown only now)`] : []),
       ].join('\n'),
   },
+  'password set': {
+    usage:
+      '--account ID --email E [--turn-off-second-step]\n' +
+      '    Sets the password of a person, read from standard input, and signs the person out everywhere. For an\n' +
+      '    administrator who can no longer sign in; --turn-off-second-step: who has lost the phone, too.',
+    options: { ...account, email: text, 'turn-off-second-step': flag },
+    run: (pool, values) => {
+      const wanted = { email: needed(values, 'email'), password: passwordFromInput() };
+      const turnsOff = values['turn-off-second-step'] === true;
+      return inTransaction(pool, (tx) => resetPassword(tx, accountOf(values), wanted, turnsOff));
+    },
+    say: ({ email, role }: Awaited<ReturnType<typeof resetPassword>>) =>
+      `The password of ${email} (${role}) is set.`,
+  },
   'account set': {
+    isLogged: false,
     usage:
       '--account ID [--name N] [--timezone Z] [--language L] [--threshold K] [--publication weekly|live]\n' +
       '    [--spread-threshold K|default] [--comment-threshold K|default]\n' +
@@ -102,6 +118,7 @@ const commands: Record<string, Command> = {
     say: (settings: Account) => table(Object.entries(settings).map(([name, value]) => [name, String(value)])),
   },
   'token create': {
+    isLogged: false,
     usage:
       '--account ID --name N [--scope data --scope organization --scope files] [--expires DATE]\n' +
       '    An API token, shown only now. Without --scope it has all three.',
@@ -116,6 +133,7 @@ const commands: Record<string, Command> = {
       `Token ${id} for ${scopes.join(', ')} is made (shown only now):\n${token}`,
   },
   'token list': {
+    isLogged: false,
     usage: '--account ID',
     options: account,
     run: (pool, values) => listTokens(pool, accountOf(values)),
@@ -133,6 +151,7 @@ const commands: Record<string, Command> = {
       ]),
   },
   'token revoke': {
+    isLogged: false,
     usage: '--account ID --id T\n    From now on the token opens nothing.',
     options: { ...account, id: text },
     run: async (pool, values) => {
@@ -207,6 +226,7 @@ const commands: Record<string, Command> = {
     say: ({ id }: { id: number }) => `User ${id} is made.`,
   },
   'runs list': {
+    isLogged: false,
     usage: '--account ID [--limit N]\n    Organization requests and files, newest first.',
     options: { ...account, limit: text },
     run: async (pool, values) => {
@@ -246,6 +266,7 @@ const commands: Record<string, Command> = {
       ]),
   },
   'run approve': {
+    isLogged: false,
     usage:
       '--account ID --id R\n' +
       '    Applies a held run: exactly the changes that were shown. Refused when something has changed since.',
@@ -305,9 +326,12 @@ const commands: Record<string, Command> = {
   },
 };
 
+/** Standard input, without the end of its line. */
+const passwordFromInput = () => readFileSync(0, 'utf8').replace(/\r?\n$/, '');
+
 async function accountCreate(pool: Pool, values: Values) {
   const email = needed(values, 'admin-email');
-  const given = values['admin-password-stdin'] ? readFileSync(0, 'utf8').replace(/\r?\n$/, '') : undefined;
+  const given = values['admin-password-stdin'] ? passwordFromInput() : undefined;
   const password = given ?? newPassword();
   const wanted = {
     name: needed(values, 'name'),
@@ -387,7 +411,12 @@ async function main(args: string[]): Promise<void> {
   const { json, ...values } = readOptions(command, rest, usage([name]));
   const result = await withDatabase(command, async (pool) => {
     if (name !== 'migrate') await migrate(pool);
-    return command.run(pool, values);
+    const came = await command.run(pool, values);
+    if (command.isLogged !== false && values['account'] !== undefined) {
+      const details = { options: Object.keys(values) }; // not their values: they may tell of people
+      await audit(pool, accountOf(values), { origin: 'command' }, 'command run', { subject: name, details });
+    }
+    return came;
   });
   print(json ? JSON.stringify(result) : command.say(result as never));
 }

@@ -1,16 +1,21 @@
-// The thread of files: processes those of an account that wait.
+// The thread of files: processes those of an account that wait, or applies a held one that somebody has approved.
 import { workerData } from 'node:worker_threads';
 import { forWholeLists, openPool, surviveLostConnections } from './db/db.ts';
-import { processFiles } from './files/process.ts';
+import { type Approval, approveRun, processFiles } from './files/process.ts';
 import { forgetGroups } from './results/publish.ts';
 
-export type FilesWork = { databaseUrl: string; accountId: number };
+export type FilesWork = {
+  databaseUrl: string;
+  accountId: number;
+  approve?: { runId: string; approval: Approval };
+};
 
-const { databaseUrl, accountId } = workerData as FilesWork;
+const { databaseUrl, accountId, approve } = workerData as FilesWork;
 surviveLostConnections(() => {});
 const pool = openPool(databaseUrl, 2, forWholeLists);
 try {
-  await processFiles(pool, accountId, forgetGroups);
+  if (approve) await approveRun(pool, accountId, approve.runId, forgetGroups, approve.approval);
+  else await processFiles(pool, accountId, forgetGroups);
 } finally {
   await pool.end({ timeout: 5 });
 }

@@ -22,6 +22,7 @@ const floors = [
   'answers',
   'results',
   'history',
+  'console',
   'simulation',
   'demo',
 ];
@@ -48,21 +49,36 @@ const publicFiles = [
   'mail/letter.ts',
   'accounts/accounts.ts',
   'accounts/allowlist.ts',
+  'accounts/audit.ts',
   'accounts/callers.ts',
   'accounts/doors.ts',
+  'accounts/ending-tokens.ts',
+  'accounts/sessions.ts',
   'accounts/signin.ts',
+  'accounts/sign-in-links.ts',
+  'accounts/first-links.ts',
+  'accounts/totp.ts',
   'accounts/tokens.ts',
   'accounts/usage.ts',
   'people/attributes.ts',
+  'people/attributes.changes.ts',
+  'people/groups.ts',
   'people/people.ts',
+  'people/profile.ts',
   'people/tree.ts',
+  'people/users.ts',
   'sync/sync.ts',
   'sync/findings.ts',
   'sync/held-runs.ts',
   'sync/runs.ts',
   'sync/pushes.ts',
+  'files/approving.ts',
   'files/hostkeys.ts',
+  'files/look.ts',
   'files/mails.ts',
+  'files/mappings.ts',
+  'files/names.ts',
+  'files/phrases.ts',
   'files/process.ts',
   'files/sftp.ts',
   'files/store.ts',
@@ -70,6 +86,7 @@ const publicFiles = [
   'questions/types.ts',
   'questions/library.ts',
   'questions/library-words.ts',
+  'rounds/invitation.ts',
   'rounds/links.ts',
   'rounds/messages.ts',
   'rounds/moments.ts',
@@ -78,9 +95,15 @@ const publicFiles = [
   'rounds/schedules.ts',
   'rounds/stops.ts',
   'answers/answers.ts',
+  'answers/renamed.ts',
+  'answers/page-words.ts',
   'results/publish.ts',
   'results/results.ts',
+  'results/results-shown.ts',
   'history/history.ts',
+  'console/console.ts',
+  'console/dev.ts',
+  'console/pages.ts',
   'simulation/mood.ts',
   'simulation/random.ts',
   'simulation/simulation.ts',
@@ -90,6 +113,8 @@ const publicFiles = [
 // Functions of their arguments alone: no database, clock or network.
 const pureFiles = [
   'mail/letter.ts',
+  'accounts/sessions-browsers.ts',
+  'accounts/sign-in-links-letter.ts',
   'people/tree.ts',
   'people/attributes.ts',
   'sync/check.ts',
@@ -98,6 +123,7 @@ const pureFiles = [
   'sync/landscape.ts',
   'sync/match.ts',
   'sync/plan.ts',
+  'files/columns.ts',
   'files/entities.ts',
   'files/headers.ts',
   'files/layout.ts',
@@ -110,6 +136,7 @@ const pureFiles = [
   'questions/types.ts',
   'questions/library.ts',
   'questions/library-words.ts',
+  'questions/wording.ts',
   'rounds/choose.ts',
   'rounds/invitation.ts',
   'rounds/invitation-words.ts',
@@ -122,6 +149,11 @@ const pureFiles = [
   'results/shape.ts',
   'results/window.ts',
   'history/lines.ts',
+  'console/bodies.ts',
+  'console/runs.words.ts',
+  'console/results.csv.ts',
+  'console/results.weeks.ts',
+  'console/group-tree.ts',
   'simulation/mood.ts',
   'simulation/random.ts',
   'simulation/script.ts',
@@ -139,19 +171,33 @@ const writers: Record<string, string[]> = {
   job_workers: ['jobs/jobs.sql.ts'],
   accounts: ['accounts/accounts.sql.ts'],
   sftp_usernames: ['accounts/accounts.sql.ts'],
-  tokens: ['accounts/tokens.sql.ts'],
+  tokens: ['accounts/tokens.sql.ts', 'accounts/ending-tokens.sql.ts'],
   token_hashes: ['accounts/tokens.sql.ts'],
   token_usage: ['accounts/usage.sql.ts'],
   passwords: ['accounts/signin.sql.ts'],
-  attributes: ['people/people.sql.ts'],
-  groups: ['people/people.sql.ts', 'sync/sync.sql.ts'],
-  users: ['people/people.sql.ts', 'sync/sync.sql.ts'],
-  memberships: ['people/people.sql.ts', 'sync/sync.sql.ts'],
+  second_steps: ['accounts/totp.sql.ts'],
+  recovery_codes: ['accounts/totp.sql.ts'],
+  sign_in_links: ['accounts/sign-in-links.sql.ts'],
+  first_links: ['accounts/first-links.sql.ts'],
+  sessions: ['accounts/sessions.sql.ts'],
+  audit_entries: ['accounts/audit.sql.ts'],
+  attributes: ['people/people.sql.ts', 'people/attributes.sql.ts'],
+  groups: ['people/people.sql.ts', 'sync/sync.sql.ts', 'people/groups.sql.ts'],
+  users: [
+    'people/people.sql.ts',
+    'people/profile.sql.ts',
+    'sync/sync.sql.ts',
+    'people/groups.sql.ts',
+    'people/attributes.sql.ts',
+    'people/users.sql.ts',
+  ],
+  memberships: ['people/people.sql.ts', 'sync/sync.sql.ts', 'people/groups.sql.ts', 'people/users.sql.ts'],
   runs: ['sync/runs.sql.ts', 'sync/held-runs.sql.ts'],
   run_changes: ['sync/runs.sql.ts'],
   held_runs: ['sync/held-runs.sql.ts'],
   files: ['files/store.sql.ts', 'files/process.sql.ts'],
   file_parts: ['files/store.sql.ts', 'files/process.sql.ts'],
+  column_mappings: ['files/mappings.sql.ts'],
   sftp_host_keys: ['files/hostkeys.sql.ts'],
   questions: ['questions/questions.sql.ts'],
   kpis: ['questions/questions.sql.ts', 'results/publish.sql.ts'],
@@ -167,8 +213,13 @@ const writers: Record<string, string[]> = {
   reminder_stops: ['rounds/stops.sql.ts'],
   stop_keys: ['rounds/stops.sql.ts'],
   asked: ['rounds/rounds.sql.ts', 'results/publish.sql.ts'],
-  assignments: ['rounds/rounds.sql.ts', 'results/publish.sql.ts'],
-  answers: ['answers/answers.sql.ts', 'answers/answering.sql.ts', 'results/publish.sql.ts'],
+  assignments: ['rounds/rounds.sql.ts', 'results/publish.sql.ts', 'answers/renamed.sql.ts'],
+  answers: [
+    'answers/answers.sql.ts',
+    'answers/answering.sql.ts',
+    'results/publish.sql.ts',
+    'answers/renamed.sql.ts',
+  ],
   results: ['results/publish.sql.ts'],
   response_rates: ['results/publish.sql.ts'],
   kpi_values: ['results/publish.sql.ts'],
@@ -180,7 +231,7 @@ type Source = { path: string; text: string; imports: { specifier: string; typeOn
 
 const sources = (directory: string): Source[] =>
   readdirSync(join(root, directory), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(path))
+    .filter((path) => /\.tsx?$/.test(path) && !/\.(test|fixture)\.ts$/.test(path))
     .map((path) => {
       const text = readFileSync(join(root, directory, path), 'utf8');
       const imports = [...text.matchAll(/^(?:import|export)\s+(type\s)?[^;]*?from\s+'([^']+)'/gms)].map(
@@ -191,6 +242,7 @@ const sources = (directory: string): Source[] =>
 
 const server = sources('server/src').filter(({ path }) => !path.startsWith('testing/'));
 const contract = sources('contract/src');
+const console = sources('console/src');
 
 /** The files of server/src that a file imports, as paths from there. */
 const importsOf = ({ path, imports }: Source) =>
@@ -258,6 +310,25 @@ describe('floors', () => {
     expect(faults(wired)).toEqual([]);
   });
 
+  test('the console imports the contract and packages, never the server; it fetches in api.ts alone', () => {
+    const foreign = ({ path, text, imports }: Source) => [
+      ...imports.map(({ specifier }) => specifier).filter((specifier) => /server\/|bench\//.test(specifier)),
+      ...(/\bfetch\(|XMLHttpRequest/.test(codeOf(text)) && path !== 'api.ts' ? ['fetches'] : []),
+    ];
+    expect(faults(foreign, console)).toEqual([]);
+  });
+
+  test('no browser loads typebox: of contract files that make schemas, the console imports types alone', () => {
+    const loaded = ({ imports }: Source) =>
+      imports
+        .filter(({ typeOnly }) => !typeOnly)
+        .map(({ specifier }) => specifier.replace(/^@soundings\/contract\/|^\.\//, ''));
+    const makesSchemas = (path: string): boolean =>
+      /^typebox(\/|$)/.test(path) ||
+      contract.some((source) => source.path === path && loaded(source).some(makesSchemas));
+    expect(faults((source) => loaded(source).filter(makesSchemas), console)).toEqual([]);
+  });
+
   test('the contract imports nothing of ours', () => {
     const ours = ({ imports }: Source) =>
       imports
@@ -301,7 +372,7 @@ describe('purity and places', () => {
 
   test("every statement on customers' data names the account", () => {
     const exempt =
-      /force_unlock_workers|job_workers|insert into accounts|nextval\(|from\s+token_hashes|sftp_host_keys|stop_keys/;
+      /force_unlock_workers|job_workers|insert into accounts|nextval\(|from\s+token_hashes|from\s+sessions|from\s+sign_in_links|first_links|second_steps where on_since|sftp_host_keys|stop_keys/;
     const anonymous = ({ path, text }: Source) =>
       path.endsWith('.sql.ts')
         ? statementsOf(text).filter((one) => !/account_id|accountId/.test(one) && !exempt.test(one))
@@ -338,20 +409,71 @@ describe('purity and places', () => {
   });
 });
 
+describe('texts of the console', () => {
+  const catalogue = (language: string, name: string) =>
+    JSON.parse(readFileSync(join(root, 'console/src/text', language, name), 'utf8')) as Record<
+      string,
+      string
+    >;
+  const names = readdirSync(join(root, 'console/src/text/en'));
+
+  test.each(names)(
+    '%s: the same texts in each language, none empty, with the same values in braces',
+    (name) => {
+      const [en, sv] = [catalogue('en', name), catalogue('sv', name)];
+      const valuesOf = (texts: Record<string, string>) =>
+        Object.entries(texts).map(([key, text]) => [
+          key,
+          text.match(/\{\w+\}/g)?.toSorted() ?? [],
+          text === '',
+        ]);
+      expect(Object.fromEntries(valuesOf(sv).map(([key, ...rest]) => [key, rest]))).toEqual(
+        Object.fromEntries(valuesOf(en).map(([key, ...rest]) => [key, rest])),
+      );
+      expect(Object.values(en)).not.toContain('');
+    },
+  );
+
+  test('pages use the texts of their area, of common and of session: no others are loaded with them', () => {
+    const areas = new Map(
+      names.flatMap((name) =>
+        Object.keys(catalogue('en', name)).map((key) => [key.split('.')[0], name.replace('.json', '')]),
+      ),
+    );
+    const foreign = ({ path, text }: Source) => {
+      const own = ['common', 'session', /^pages\/(\w+)\//.exec(path)?.[1]];
+      return [...codeOf(text).matchAll(/['`]((\w+)\.\w[\w.]*)['$`]/g)]
+        .filter(([, , first]) => areas.has(first) && !own.includes(areas.get(first)))
+        .map(([, key]) => key as string);
+    };
+    expect(faults(foreign, console)).toEqual([]);
+  });
+
+  test('every text is used, and every key that is used is there', () => {
+    const en = Object.assign({}, ...names.map((name) => catalogue('en', name))) as Record<string, string>;
+    const all = console.map(({ text }) => text).join('\n');
+    // A key may be put together: its beginning up to a dot then stands in a template.
+    const isUsed = (key: string) =>
+      all.includes(`'${key.replace(/_(one|other)$/, '')}'`) ||
+      key.split('.').some((_, i, parts) => i > 0 && all.includes(`\`${parts.slice(0, i).join('.')}.\${`));
+    expect(Object.keys(en).filter((key) => !isUsed(key))).toEqual([]);
+  });
+});
+
 describe('form', () => {
   test('no default exports, barrel files or decorators', () => {
     const odd = ({ text }: Source) =>
       [/^export default/m, /^export \* from/m, /^\s*@\w+\(/m]
         .filter((pattern) => pattern.test(codeOf(text)))
         .map(String);
-    expect(faults(odd, [...server, ...contract])).toEqual([]);
+    expect(faults(odd, [...server, ...contract, ...console])).toEqual([]);
   });
 
   test('every file begins by saying what it promises', () => {
     expect(
       faults(
         ({ text }) => (text.startsWith('//') || text.startsWith('#!') ? [] : ['no head']),
-        [...server, ...contract],
+        [...server, ...contract, ...console],
       ),
     ).toEqual([]);
   });
@@ -365,6 +487,6 @@ describe('form', () => {
         return length > 75 ? [`${line.slice(0, 60)} has ${length} lines`] : [];
       });
     };
-    expect(faults(long)).toEqual([]);
+    expect(faults(long, [...server, ...contract, ...console])).toEqual([]);
   });
 });

@@ -1,9 +1,11 @@
-// npm start: the service, until a signal says stop. With --demo (npm run demo): and a company to try it with.
+// npm start: the service, until a signal says stop. With --demo (npm run demo): and a company to try it with. With --dev (npm
+// run dev): the console from its sources.
+import { describeFirstLink, makeFirstLink } from './accounts/first-links.ts';
 import { startAnswering, startApp } from './app.ts';
 import { type Config, readConfig } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import { type Log, openLog } from './base/log.ts';
-import { surviveLostConnections } from './db/db.ts';
+import { openPool, surviveLostConnections } from './db/db.ts';
 import { openEmbedded } from './db/embedded.ts';
 import { describeDemo, makeDemo } from './demo/demo.ts';
 import { openSimulationPool } from './simulation/simulation.ts';
@@ -27,7 +29,8 @@ async function serve(config: Config, log: Log): Promise<void> {
     );
   let stopping: Promise<void> | undefined;
   try {
-    const app = await startApp(config, url, log);
+    const isDevelopment = process.argv.includes('--dev');
+    const app = await startApp({ ...config, isDevelopment }, url, log);
     onSignal(() => {
       log.info('Stopping: running requests end, new ones get 503');
       stopping = app.stop(config.shutdownSeconds).then(closeDatabase);
@@ -39,6 +42,7 @@ async function serve(config: Config, log: Log): Promise<void> {
     await app.started;
     log.info({ address: app.address, publicUrl: config.publicUrl }, 'Ready');
     if (process.argv.includes('--demo')) await showDemo(await url, config, log);
+    else await showFirstLink(await url, config);
   } catch (error) {
     if (stopping) return; // asked to stop before it had started
     await closeDatabase();
@@ -53,6 +57,17 @@ async function showDemo(databaseUrl: string, config: Config, log: Log): Promise<
     log.info('The demo company is made, unless it is there: half a year of answers takes a minute or less');
     const demo = await makeDemo(pool, Date.now(), (pages, now) => startAnswering(pages, now, pagesLog));
     process.stdout.write(describeDemo(demo, config));
+  } finally {
+    await pool.end({ timeout: 5 });
+  }
+}
+
+/** Whoever starts the service makes the first account: the link is printed, not logged. */
+async function showFirstLink(databaseUrl: string, { publicUrl }: Config): Promise<void> {
+  const pool = openPool(databaseUrl, 1);
+  try {
+    const address = await makeFirstLink(pool, publicUrl);
+    if (address !== undefined) process.stdout.write(describeFirstLink(address));
   } finally {
     await pool.end({ timeout: 5 });
   }

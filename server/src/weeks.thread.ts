@@ -4,22 +4,24 @@ import { workerData } from 'node:worker_threads';
 import type { LogLevel } from './base/config.ts';
 import { openLog } from './base/log.ts';
 import { openPool, surviveLostConnections } from './db/db.ts';
-import { closeEndedWeeks, showLiveWeeks } from './results/publish.ts';
+import { closeEndedWeeks, closeWeekNow, showLiveWeeks } from './results/publish.ts';
 import { type Opened, openDueRounds } from './rounds/opening.ts';
 
-/** `logLevel`: of the service. `now`: the time, in ms, by which schedules are due and weeks have ended. */
+/** `only`: one week to close, whether it has ended or not. `logLevel`: of the service. `now`: the time, in ms, by which schedules are due and weeks have ended. */
 export type WeeksWork = {
   databaseUrl: string;
   work: 'open' | 'close' | 'show';
+  only?: { accountId: number; week: string };
   now: number;
   logLevel: LogLevel;
 };
 
-const { databaseUrl, work, now, logLevel } = workerData as WeeksWork;
+const { databaseUrl, work, only, now, logLevel } = workerData as WeeksWork;
 surviveLostConnections(() => {});
 const pool = openPool(databaseUrl, 1);
 try {
-  if (work === 'open') tell(await openDueRounds(pool, now));
+  if (only) await closeWeekNow(pool, only.accountId, only.week, now);
+  else if (work === 'open') tell(await openDueRounds(pool, now));
   else await (work === 'close' ? closeEndedWeeks(pool, now) : showLiveWeeks(pool));
 } finally {
   await pool.end({ timeout: 5 });

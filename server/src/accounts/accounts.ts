@@ -10,6 +10,7 @@ import type { Detail } from '@soundings/contract/problem.ts';
 import { isAddressRange } from '../base/addresses.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
+import { type Actor, audit } from './audit.ts';
 import {
   type AccountRow,
   type AccountSettings,
@@ -32,11 +33,13 @@ export { raiseVersion };
 export async function createAccount(
   tx: Transaction,
   wanted: { name: string; timezone?: string; language?: string; threshold?: number },
+  actor: Actor = { origin: 'command' },
 ): Promise<Account> {
   const { name, timezone = 'UTC', language = 'en', threshold = defaultThreshold } = wanted;
   refuseWrongSettings({ name, timezone, language, threshold });
   const accountId = await insertAccount(tx, { name, timezone, language, threshold });
   await insertSftpUsername(tx, accountId, `${slug(name)}-${accountId}`);
+  await audit(tx, accountId, actor, 'account created');
   return accountById(tx, accountId);
 }
 
@@ -45,6 +48,7 @@ export async function changeAccount(
   tx: Transaction,
   accountId: AccountId,
   changes: Partial<AccountSettings>,
+  actor: Actor = { origin: 'command' },
 ): Promise<Account> {
   await lockAccount(tx, accountId);
   const account = await accountById(tx, accountId);
@@ -52,8 +56,21 @@ export async function changeAccount(
   const changed = { ...account, ...changes };
   refuseLowThresholds(changed);
   await updateAccount(tx, accountId, changed);
+  await auditChanges(tx, actor, account, changed);
   await raiseVersion(tx, accountId);
   return accountById(tx, accountId);
+}
+
+/** What was changed, before and after; of addresses of people only that they were. */
+async function auditChanges(tx: Transaction, actor: Actor, before: Account, after: Account): Promise<void> {
+  const names = (Object.keys(after) as (keyof Account)[]).filter(
+    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  );
+  if (names.length === 0) return;
+  const details = Object.fromEntries(
+    names.map((name) => [name, name === 'notify' ? {} : { from: before[name], to: after[name] }]),
+  );
+  await audit(tx, before.id, actor, 'settings changed', { details });
 }
 
 /** The account, or a Fault when there is none. */
@@ -77,7 +94,8 @@ function accountNotFound(accountId: AccountId): Fault {
 
 function refuseWrongSettings(settings: Partial<AccountSettings>): void {
   const details: Detail[] = [];
-  const wrong = (path: string, message: string) => details.push({ type: 'invalid value', message, path });
+  const wrong = (path: string, message: string) =>
+    details.push({ type: 'invalid value', message, path: `/${path}` });
   const { name, timezone, language, threshold, publication, allow, notify } = settings;
   if (name !== undefined && (name.trim() === '' || name.length > maxNameLength)) {
     wrong('name', `The name must have 1 to ${maxNameLength} characters.`);
@@ -119,7 +137,7 @@ function refuseLowThresholds({ threshold, spreadThreshold, commentThreshold }: A
   const details = wrong.map(([path]) => ({
     type: 'invalid value',
     message: `${path} must be a whole number from ${threshold}, the threshold, to 2000.`,
-    path,
+    path: `/${path}`,
   }));
   if (details[0]) throw new Fault('invalid', 'invalid value', details[0].message, { details });
 }

@@ -12,10 +12,16 @@ export type Caller = { accountId: AccountId; tokenId: number; timezone: string; 
 /**
  * The account and token behind an Authorization header: the token itself, or `Bearer` and the token. With it what every
  * answer of the data interface depends on: read here, it costs no statement of its own. Throws a Fault:
- * unauthenticated in the same words for every reason, forbidden when the token lacks the scope.
+ * unauthenticated in the same words for every reason, forbidden when the token lacks the scope. `address`: where the
+ * request comes from, kept as that of the last use.
  */
-export async function callerOf(pool: Pool, authorization: string | undefined, scope: Scope): Promise<Caller> {
-  return withScope(await validToken(pool, authorization), scope);
+export async function callerOf(
+  pool: Pool,
+  authorization: string | undefined,
+  scope: Scope,
+  address: string | null = null,
+): Promise<Caller> {
+  return withScope(await validToken(pool, authorization, address), scope);
 }
 
 /** The same for who sends files, from an address. Throws also a Fault, unauthenticated, when it is not an allowed one. */
@@ -24,7 +30,7 @@ export async function senderOf(
   authorization: string | undefined,
   address: string,
 ): Promise<Caller> {
-  const found = await validToken(pool, authorization);
+  const found = await validToken(pool, authorization, address);
   if (!isAllowed(found.allow, address)) {
     const message = `The account takes no files from the address ${address}.`;
     throw new Fault('unauthenticated', 'invalid token', message);
@@ -32,7 +38,11 @@ export async function senderOf(
   return withScope(found, 'files');
 }
 
-async function validToken(pool: Pool, authorization: string | undefined): Promise<TokenInUse> {
+async function validToken(
+  pool: Pool,
+  authorization: string | undefined,
+  address: string | null,
+): Promise<TokenInUse> {
   const token = authorization?.replace(/^bearer +/i, '').trim() ?? '';
   const found = isTokenShaped(token) ? await selectValidToken(pool, tokenHash(token)) : undefined;
   if (!found) {
@@ -42,7 +52,7 @@ async function validToken(pool: Pool, authorization: string | undefined): Promis
       'The token is missing, unknown, expired or revoked. Send a valid one in the Authorization header.',
     );
   }
-  if (found.stale) await updateTokenUsed(pool, found.accountId, found.tokenId).catch(() => {});
+  if (found.stale) await updateTokenUsed(pool, found.accountId, found.tokenId, address).catch(() => {});
   return found;
 }
 

@@ -16,12 +16,13 @@ export async function callerBySftp(
   pool: Pool,
   username: string,
   token: string,
+  address: string | null = null,
 ): Promise<SftpCaller | undefined> {
   // PostgreSQL knows no text with U+0000, and none is a user name.
   const found = await selectSftpCaller(pool, username.replaceAll('\0', '\uFFFD'), tokenHash(token.trim()));
   if (!found) return undefined;
   const { accountId, tokenId, allow, stale } = found;
-  if (stale) await updateTokenUsed(pool, accountId, tokenId).catch(() => {});
+  if (stale) await updateTokenUsed(pool, accountId, tokenId, address).catch(() => {});
   return { accountId, tokenId, allow };
 }
 

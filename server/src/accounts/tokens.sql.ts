@@ -10,16 +10,18 @@ export type TokenRow = {
   expiresAt: Date | null;
   revokedAt: Date | null;
   lastUsedAt: Date | null;
+  lastUsedFrom: string | null;
+  createdBy: number | null;
 };
 
 export async function insertToken(
   tx: Transaction,
   accountId: AccountId,
-  token: { name: string; scopes: Scope[]; expiresAt: Date | null; hash: Buffer },
+  token: { name: string; scopes: Scope[]; expiresAt: Date | null; createdBy: number | null; hash: Buffer },
 ): Promise<number> {
   const [row] = await tx<{ id: number }[]>`
-    insert into tokens (account_id, name, scopes, expires_at)
-    values (${accountId}, ${token.name}, ${token.scopes}, ${token.expiresAt})
+    insert into tokens (account_id, name, scopes, expires_at, created_by)
+    values (${accountId}, ${token.name}, ${token.scopes}, ${token.expiresAt}, ${token.createdBy})
     returning token_id as id`;
   await tx`
     insert into token_hashes (hash, account_id, token_id) values (${token.hash}, ${accountId}, ${row!.id})`;
@@ -34,20 +36,27 @@ export async function selectTokens(db: Db, accountId: AccountId): Promise<TokenR
            created_at   as "createdAt",
            expires_at   as "expiresAt",
            revoked_at   as "revokedAt",
-           last_used_at as "lastUsedAt"
+           last_used_at as "lastUsedAt",
+           last_used_from as "lastUsedFrom",
+           created_by   as "createdBy"
     from   tokens
     where  account_id = ${accountId}
     order  by token_id`;
 }
 
 /** Revoking twice keeps the first time. False: there is no such token. */
-export async function updateTokenRevoked(db: Db, accountId: AccountId, tokenId: number): Promise<boolean> {
-  const rows = await db`
-    update tokens
-    set    revoked_at = coalesce(revoked_at, now())
-    where  account_id = ${accountId} and token_id = ${tokenId}
-    returning 1`;
-  return rows.length > 0;
+export async function updateTokenRevoked(
+  db: Db,
+  accountId: AccountId,
+  tokenId: number,
+): Promise<boolean | undefined> {
+  const [row] = await db<{ isNew: boolean }[]>`
+    update tokens t
+    set    revoked_at = coalesce(t.revoked_at, now())
+    from   (select revoked_at from tokens where account_id = ${accountId} and token_id = ${tokenId} for update) before
+    where  t.account_id = ${accountId} and t.token_id = ${tokenId}
+    returning before.revoked_at is null as "isNew"`;
+  return row?.isNew;
 }
 
 export type TokenInUse = {
@@ -79,10 +88,15 @@ export async function selectValidToken(db: Db, hash: Buffer): Promise<TokenInUse
   return row;
 }
 
-export async function updateTokenUsed(db: Db, accountId: AccountId, tokenId: number): Promise<void> {
+export async function updateTokenUsed(
+  db: Db,
+  accountId: AccountId,
+  tokenId: number,
+  address: string | null,
+): Promise<void> {
   await db`
     update tokens
-    set    last_used_at = now()
+    set    last_used_at = now(), last_used_from = ${address}
     where  account_id = ${accountId} and token_id = ${tokenId}
       and  coalesce(last_used_at < now() - interval '1 minute', true)`;
 }

@@ -5,6 +5,7 @@ import { Fault } from '../base/errors.ts';
 import { newToken, tokenHash } from '../base/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool } from '../db/db.ts';
 import { accountById } from './accounts.ts';
+import { type Actor, audit } from './audit.ts';
 import { insertToken, selectTokens, type TokenRow, updateTokenRevoked } from './tokens.sql.ts';
 
 /** Creates a token. Its text is in the answer and nowhere else: only its SHA-256 is kept. */
@@ -12,22 +13,31 @@ export async function createToken(
   pool: Pool,
   accountId: AccountId,
   wanted: { name: string; scopes: string[]; expires?: string },
+  actor: Actor = { origin: 'command' },
 ): Promise<{ id: number; token: string; scopes: Scope[] }> {
   const scopes = allScopes.filter((scope) => wanted.scopes.includes(scope));
   const unknown = wanted.scopes.find((scope) => !allScopes.includes(scope as Scope));
   if (unknown !== undefined || scopes.length === 0) {
     throw invalid(
+      '/scopes',
       `A token has one or more of the scopes ${allScopes.join(', ')}${unknown ? `, not "${unknown}"` : ''}.`,
     );
   }
   if (wanted.name.trim() === '' || wanted.name.length > maxNameLength) {
-    throw invalid(`The name of a token must have 1 to ${maxNameLength} characters.`);
+    throw invalid('/name', `The name of a token must have 1 to ${maxNameLength} characters.`);
   }
   const expiresAt = wanted.expires === undefined ? null : expiry(wanted.expires);
   const token = newToken();
   const id = await inTransaction(pool, async (tx) => {
     await accountById(tx, accountId);
-    return insertToken(tx, accountId, { name: wanted.name, scopes, expiresAt, hash: tokenHash(token) });
+    const createdBy = actor.origin === 'console' ? actor.userId : null;
+    const made = { name: wanted.name, scopes, expiresAt, createdBy, hash: tokenHash(token) };
+    const tokenId = await insertToken(tx, accountId, made);
+    await audit(tx, accountId, actor, 'token created', {
+      subject: tokenId,
+      details: { name: wanted.name, scopes, expires: expiresAt },
+    });
+    return tokenId;
   });
   return { id, token, scopes };
 }
@@ -39,8 +49,18 @@ export async function listTokens(db: Db, accountId: AccountId): Promise<TokenRow
 }
 
 /** From now on the token opens nothing. */
-export async function revokeToken(db: Db, accountId: AccountId, tokenId: number): Promise<void> {
-  if (await updateTokenRevoked(db, accountId, tokenId)) return;
+export async function revokeToken(
+  pool: Pool,
+  accountId: AccountId,
+  tokenId: number,
+  actor: Actor = { origin: 'command' },
+): Promise<void> {
+  const isNew = await inTransaction(pool, async (tx) => {
+    const came = await updateTokenRevoked(tx, accountId, tokenId);
+    if (came) await audit(tx, accountId, actor, 'token revoked', { subject: tokenId });
+    return came;
+  });
+  if (isNew !== undefined) return;
   throw new Fault('not_found', 'token not found', `Account ${accountId} has no token ${tokenId}.`);
 }
 
@@ -50,9 +70,13 @@ function expiry(text: string): Date {
   const moment = new Date(day ? `${text}T23:59:59.999Z` : text);
   const real = !Number.isNaN(moment.getTime()) && (!day || moment.toISOString().startsWith(text));
   if (!real || !(day || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text))) {
-    throw invalid(`"${text}" is not a day such as 2027-12-31, or a moment such as 2027-12-31T12:00:00Z.`);
+    throw invalid(
+      '/expires',
+      `"${text}" is not a day such as 2027-12-31, or a moment such as 2027-12-31T12:00:00Z.`,
+    );
   }
   return moment;
 }
 
-const invalid = (message: string) => new Fault('invalid', 'invalid value', message);
+const invalid = (path: string, message: string) =>
+  new Fault('invalid', 'invalid value', message, { details: [{ type: 'invalid value', message, path }] });

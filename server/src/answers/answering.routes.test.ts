@@ -9,6 +9,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startApp } from '../app.ts';
 import { openLog } from '../base/log.ts';
+import { inTransaction } from '../db/db.ts';
 import { libraryFor } from '../questions/library.ts';
 import { exportLinks } from '../rounds/links.ts';
 import { stopTokensFor } from '../rounds/stops.ts';
@@ -189,7 +190,7 @@ describe('GET /a/:link', () => {
 
   test('by a link that was handed out nobody learns what was answered, nor whether anything was', async () => {
     const one = await asked();
-    const { links } = await exportLinks(world.pool, one.accountId, '');
+    const { links } = await inTransaction(world.pool, (tx) => exportLinks(tx, one.accountId, ''));
     const path = links[0]?.link as string;
     const seen = () =>
       Promise.all(['', '?saved', '?empty'].map(async (query) => (await ask('GET', path + query)).text));
@@ -426,7 +427,7 @@ describe('/r/:token', () => {
 describe('a link that opens nothing', () => {
   test('gets one page, byte for byte the same whether it is wrong, old, replaced or cut, and records nothing', async () => {
     const [replaced, closed, alive] = [await asked(), await asked(), await asked()];
-    await exportLinks(world.pool, replaced.accountId, '', { isReplacing: true });
+    await inTransaction(world.pool, (tx) => exportLinks(tx, replaced.accountId, '', { isReplacing: true }));
     await closeWeekNow(world.pool, closed.accountId, closed.week, noon);
     const removed = await asked();
     const stopOfRemoved = await stopPath(removed);

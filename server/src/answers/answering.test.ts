@@ -98,9 +98,11 @@ describe('nothing is stored', () => {
     const id = questionIds.get('workload-amount') as number;
     await database.pool`update users set active = false where account_id = ${accountId} and user_id = ${userIds[1]!}`;
     expect(await give(links[1] as string, id, 3)).toBe('closed');
-    await exportLinks(database.pool, accountId, '');
+    await inTransaction(database.pool, (tx) => exportLinks(tx, accountId, ''));
     expect(await give(links[0] as string, id, 3)).toBe('kept');
-    const { links: fresh } = await exportLinks(database.pool, accountId, '', { isReplacing: true });
+    const { links: fresh } = await inTransaction(database.pool, (tx) =>
+      exportLinks(tx, accountId, '', { isReplacing: true }),
+    );
     expect(await give(links[0] as string, id, 4)).toBe('closed');
     expect(await give(fresh[0]!.link.slice(3), id, 4)).toBe('kept');
   });
@@ -155,7 +157,7 @@ test('a link that an administrator has handed out shows nothing of what was answ
   const { links, questionIds, accountId } = await asking();
   const id = questionIds.get('workload-amount') as number;
   await give(links[0] as string, id, 2, { comment: 'Only for the figures.' });
-  const { links: handed } = await exportLinks(database.pool, accountId, '');
+  const { links: handed } = await inTransaction(database.pool, (tx) => exportLinks(tx, accountId, ''));
   const link = handed[0]!.link.slice(3);
   expect(await openLink(database.pool, link)).toMatchObject({
     isExported: true,
@@ -255,7 +257,7 @@ describe('a dump of the whole database', () => {
       'week',
     ]);
     // What is left of the people is what there was before they were asked.
-    const people = after.filter(({ row }) => row['user_id'] !== undefined);
+    const people = after.filter(({ row }) => (row['user_id'] ?? undefined) !== undefined);
     expect([...new Set(people.map(({ table }) => table))].toSorted()).toEqual(['memberships', 'users']);
   });
 });

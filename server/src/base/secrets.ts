@@ -36,7 +36,15 @@ const deriveKey = promisify(argon2);
 export async function hashPassword(password: string): Promise<string> {
   const nonce = randomBytes(16);
   const tag = await deriveKey('argon2id', { message: normal(password), nonce, ...cost });
-  return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(nonce)}$${base64(tag)}`;
+  return phcText(nonce, tag);
+}
+
+const phcText = (nonce: Buffer, tag: Buffer) =>
+  `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(nonce)}$${base64(tag)}`;
+
+/** The digest of no password: comparing with it takes as long as with anybody's. */
+export function nobodysHash(): string {
+  return phcText(randomBytes(16), randomBytes(cost.tagLength));
 }
 
 /** Whether a password is the one that was digested. */

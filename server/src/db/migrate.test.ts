@@ -125,6 +125,40 @@ describe('migrate', () => {
     });
   });
 
+  test('divides what was stored of files before into rows, and loses no byte', async () => {
+    const pool = connect(await emptyDatabase());
+    await migrate(pool);
+    const { id } = await inTransaction(pool, (tx) => createAccount(tx, { name: 'Test' }));
+    const token = await createToken(pool, id, { name: 'test', scopes: ['files'] });
+    await pool`alter table file_parts alter column bytes set storage external`;
+    await pool`delete from migrations where name = '0014_file_rows.sql'`;
+    const contents = [600_000, 8000, 1].map((length) =>
+      Buffer.from(Array.from({ length }, (_, i) => i % 251)),
+    );
+    for (const [i, content] of contents.entries()) {
+      // oxlint-disable no-await-in-loop -- few
+      await pool`
+        insert into files (account_id, file_id, name, size, via, token_id)
+        values (${id}, ${i + 1}, 'a.csv', 0, 'sftp', ${token.id})`;
+      for (let at = 0; at < content.length; at += 262_144) {
+        await pool`
+          insert into file_parts (account_id, file_id, position, bytes)
+          values (${id}, ${i + 1}, ${at / 262_144}, ${content.subarray(at, at + 262_144)})`;
+      }
+      // oxlint-enable no-await-in-loop
+    }
+    expect(await migrate(pool)).toEqual(['0014_file_rows.sql']);
+    const rows = await pool<{ bytes: Buffer; positions: number[]; longest: number }[]>`
+      select string_agg(bytes, '' order by position) as bytes, array_agg(position order by position) as positions,
+             max(octet_length(bytes)) as longest
+      from   file_parts
+      group  by file_id
+      order  by file_id`;
+    for (const [i, content] of contents.entries()) expect(rows[i]?.bytes.equals(content)).toBe(true);
+    expect(rows.map(({ positions }) => positions.length)).toEqual([75, 1, 1]);
+    expect(rows.map(({ longest }) => longest)).toEqual([8000, 8000, 1]);
+  });
+
   test('a database that lacks a migration, or everything, does not count as migrated', async () => {
     const pool = connect(await emptyDatabase());
     expect(await isMigrated(pool).catch(() => false)).toBe(false);
@@ -150,11 +184,14 @@ describe('every table', () => {
 
   // Unique in the whole service, or not of an account at all.
   const notOfAnAccount = [
+    'first_links',
     'job_workers',
     'links',
     'migrations',
+    'sessions',
     'sftp_host_keys',
     'sftp_usernames',
+    'sign_in_links',
     'stop_keys',
     'token_hashes',
   ];

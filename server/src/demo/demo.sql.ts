@@ -31,3 +31,14 @@ export async function selectAskedNow(
     limit  1`;
   return row;
 }
+
+/** The active person with the address, if there is one. */
+export async function selectAdministrator(
+  db: Db,
+  accountId: AccountId,
+  email: string,
+): Promise<number | undefined> {
+  const [row] = await db<{ id: number }[]>`
+    select user_id as id from users where account_id = ${accountId} and email_key = ${email} and active`;
+  return row?.id;
+}

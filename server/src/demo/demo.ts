@@ -1,8 +1,10 @@
 // Makes the demo company in a real account: through the same doors as everybody's data, and half a year of simulated weeks.
 import { dayIn, type Week } from '@soundings/contract/weeks.ts';
 import { accountById, createAccount, lockAccount } from '../accounts/accounts.ts';
+import { resetPassword } from '../accounts/signin.ts';
 import { createToken } from '../accounts/tokens.ts';
 import { newId } from '../base/ids.ts';
+import { newPassword } from '../base/secrets.ts';
 import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
 import { createUser, defineAttribute } from '../people/people.ts';
 import { defineLibrary, kpisOf, questionsOf } from '../questions/questions.ts';
@@ -14,10 +16,11 @@ import { createSchedule, schedulesOf } from '../rounds/schedules.ts';
 import { pulseOf, type ServeAnswering, simulate } from '../simulation/simulation.ts';
 import { pushOrganization } from '../sync/sync.ts';
 import { type DemoCompany, demoAttribute, makeDemoCompany, otherSchedules } from './company.ts';
-import { selectAskedNow, selectDemoAccount, selectTopGroup } from './demo.sql.ts';
+import { selectAdministrator, selectAskedNow, selectDemoAccount, selectTopGroup } from './demo.sql.ts';
 
 const name = 'Lavmark (demo)';
 const timezone = 'Europe/Stockholm';
+const administrator = 'demo@lavmark.example';
 /** How the demo company answers. */
 export const demoPlot = { seed: 1, rate: 0.82 };
 
@@ -25,16 +28,25 @@ export type Demo = {
   account: { id: AccountId; name: string; sftpUsername: string };
   topGroup: number;
   token: string;
+  /** Who signs in to the console, with a password made anew each time: it is kept nowhere. Undefined: was removed. */
+  administrator: { email: string; password: string } | undefined;
   /** The secret part of a link by which somebody answers in the present week; undefined while none is open. */
   link: string | undefined;
 };
 
 /**
  * Makes the demo company, or finds the one that was made before; the answers are those of the 26 weeks before it was made.
- * Returns it with a new token for all interfaces. `now`: milliseconds since 1970. The pool needs four connections.
+ * Returns it with a new token for all interfaces. `now`: milliseconds since 1970; `weeks`: with the last so many weeks
+ * alone. The pool needs four connections.
  */
-export async function makeDemo(pool: Pool, now: number, serve: ServeAnswering): Promise<Demo> {
-  const company = makeDemoCompany({ seed: demoPlot.seed, today: dayIn(timezone, now) });
+export async function makeDemo(
+  pool: Pool,
+  now: number,
+  serve: ServeAnswering,
+  weeks = Infinity,
+): Promise<Demo> {
+  const whole = makeDemoCompany({ seed: demoPlot.seed, today: dayIn(timezone, now) });
+  const company = { ...whole, weeks: whole.weeks.slice(-weeks) };
   const id = (await selectDemoAccount(pool, name)) ?? (await makeAccount(pool));
   await fill(pool, id, company, now, serve);
   // As the service does each minute: so that there is a link to try when the week's Monday has come.
@@ -46,8 +58,18 @@ export async function makeDemo(pool: Pool, now: number, serve: ServeAnswering): 
     account: { id, name, sftpUsername },
     topGroup: await selectTopGroup(pool, id),
     token,
+    administrator: await signInAnew(pool, id),
     link: await linkOfSomebody(pool, id),
   };
+}
+
+async function signInAnew(pool: Pool, id: AccountId): Promise<Demo['administrator']> {
+  const wanted = { email: administrator, password: newPassword() };
+  return inTransaction(pool, async (tx) => {
+    const isThere = (await selectAdministrator(tx, id, administrator)) !== undefined;
+    if (isThere) await resetPassword(tx, id, wanted, true);
+    return isThere ? wanted : undefined;
+  });
 }
 
 async function makeAccount(pool: Pool): Promise<AccountId> {
@@ -58,7 +80,7 @@ async function makeAccount(pool: Pool): Promise<AccountId> {
     await createUser(tx, id, {
       firstName: 'Demo',
       lastName: 'Administrator',
-      email: 'demo@lavmark.example',
+      email: administrator,
       role: 'Administrator',
     });
     await defineLibrary(tx, id, language);
@@ -89,7 +111,7 @@ async function fill(
 
 /** Makes the company what it is in a week, or now. */
 async function push(pool: Pool, id: AccountId, company: DemoCompany, week: Week | undefined): Promise<void> {
-  const run = { id: newId(), source: 'api' as const, tokenId: null, file: null };
+  const run = { id: newId(), source: 'api' as const, tokenId: null, address: null, file: null };
   const bytes = Buffer.from(JSON.stringify(company.organizationIn(week)));
   await pushOrganization(pool, id, run, { bytes, gzip: false }, forgetGroups);
 }
@@ -120,13 +142,14 @@ async function linkOfSomebody(pool: Pool, id: AccountId): Promise<string | undef
 
 /** What a newcomer does next, ready to be pasted. `address`: where the service is reached; `sftpPort`: 0 is none. */
 export function describeDemo(
-  { account, topGroup, token, link }: Demo,
+  { account, topGroup, token, administrator: somebody, link }: Demo,
   { publicUrl: address, sftpPort }: { publicUrl: string; sftpPort: number },
 ): string {
   const sftp = `sftp -P ${sftpPort} ${account.sftpUsername}@${new URL(address).hostname}`;
   return `
 The demo company "${account.name}" is account ${account.id}: some 500 people in 60 groups, and 26 weeks of answers.
 
+  Console         ${address}${somebody ? `   ${somebody.email} / ${somebody.password}` : ''}
   Documents       ${address}/docs
   API token       ${token}   (of all scopes, shown only now)
   SFTP user name  ${account.sftpUsername}   (the password is the token)

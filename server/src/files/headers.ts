@@ -40,12 +40,25 @@ export type Table = {
   managers: Column[];
 };
 
+/** What the columns of a sheet with certain headers are read as, because somebody has said so. */
+export type HeaderMapping = {
+  kind: Kind;
+  /** `means`: a field, `attribute:` and a name, or `ignore`. */
+  columns: readonly { header: string; means: string }[];
+};
+
+/** By the keys of the headers that they are for. */
+export type Mappings = ReadonlyMap<string, HeaderMapping>;
+
+/** What is the same of sheets with the same headers, in whatever order these stand. */
+export const headersKey = (headers: readonly string[]): string => JSON.stringify(headers.toSorted());
+
 // --- What the headers of a row mean.
 
 /** The attributes of an account, by their names and by the keys of these: null where several have the same. */
-type Attributes = { exact: ReadonlySet<string>; byKey: ReadonlyMap<string, string | null> };
+export type Attributes = { exact: ReadonlySet<string>; byKey: ReadonlyMap<string, string | null> };
 
-function attributesBy(names: readonly string[]): Attributes {
+export function attributesBy(names: readonly string[]): Attributes {
   const byKey = new Map<string, string | null>();
   for (const name of names) byKey.set(keyOf(name), byKey.has(keyOf(name)) ? null : name);
   byKey.delete('');
@@ -77,11 +90,15 @@ const listWords: Word[] = ['group', 'groupId', 'groupName', ...membershipKinds];
 
 type Header = { index: number; text: string; means: Meaning | undefined };
 
-const headersOf = (row: Cell[], kind: Kind, attributes: Attributes): Header[] =>
+/** The texts of a row that can be headers, and where they stand. */
+export const headerTexts = (row: Cell[]): { index: number; text: string }[] =>
   row.flatMap((cell, index) => {
     const text = typeof cell === 'string' && cell.length <= maxHeaderLength ? textOf(cell) : '';
-    return text === '' ? [] : [{ index, text, means: meaningOf(text, kind, attributes) }];
+    return text === '' ? [] : [{ index, text }];
   });
+
+export const headersOf = (row: Cell[], kind: Kind, attributes: Attributes): Header[] =>
+  headerTexts(row).map((header) => ({ ...header, means: meaningOf(header.text, kind, attributes) }));
 
 /** What is longer is no header: an attribute's name may have so many characters. */
 const maxHeaderLength = 2 * maxNameLength;
@@ -98,7 +115,7 @@ const personal: Word[] = [
   ...membershipKinds,
 ];
 
-type Recognised = { index: number; kind: Kind; headers: Header[]; hasId: boolean };
+export type Recognised = { index: number; kind: Kind; headers: Header[]; hasId: boolean };
 
 /** What a row of headers heads: at least two must be known, and tell users from groups. */
 function recognise(row: Cell[], index: number, attributes: Attributes): Recognised | undefined {
@@ -118,22 +135,53 @@ function recognise(row: Cell[], index: number, attributes: Attributes): Recognis
   return isOurs || hasAny(ofGroups, 'groupId', 'groupName') ? groups : undefined;
 }
 
+/** What a row of headers heads that somebody has said the meaning of. */
+function recogniseMapped(
+  row: Cell[],
+  index: number,
+  attributes: Attributes,
+  mappings: Mappings,
+): Recognised | undefined {
+  const texts = headerTexts(row);
+  const mapping = mappings.get(headersKey(texts.map(({ text }) => text)));
+  if (!mapping) return undefined;
+  const left = Map.groupBy(mapping.columns, ({ header }) => header);
+  const headers = texts.flatMap((header) => {
+    const means = left.get(header.text)?.shift()?.means ?? 'ignore';
+    return means === 'ignore' ? [] : [{ ...header, means: meaningBy(means, attributes) }];
+  });
+  return { index, kind: mapping.kind, headers, hasId: true };
+}
+
+/** Of an attribute that is no longer defined it is undefined. */
+function meaningBy(means: string, { exact }: Attributes): Meaning | undefined {
+  if (!means.startsWith('attribute:')) return meaning(means as Word);
+  const attribute = means.slice('attribute:'.length);
+  return exact.has(attribute) ? { ...meaning('attribute'), attribute } : undefined;
+}
+
 // --- Sheets.
 
 /** Within so many rows the headers must be: a title and blank lines may be above. */
-const rowsToHeaders = 20;
+export const rowsToHeaders = 20;
 
 /**
- * The sheets of users and of groups, with what their columns mean. Warns of sheets and columns that mean nothing here.
- * Faults: no sheet of either kind, one without a column of ids, two columns that mean the same.
+ * The sheets of users and of groups, with what their columns mean: as somebody has said of these headers, else as headers
+ * are usually called. Warns of sheets and columns that mean nothing here. Faults: no sheet of either kind, one without a
+ * column of ids, two columns that mean the same.
  */
-export function tablesOf(sheets: Sheet[], attributeNames: readonly string[], notes: Notes): Table[] {
+export function tablesOf(
+  sheets: Sheet[],
+  attributeNames: readonly string[],
+  notes: Notes,
+  mappings: Mappings = new Map(),
+): Table[] {
   const attributes = attributesBy(attributeNames);
   const tables: Table[] = [];
   const unknown: Sheet[] = [];
   let faults = 0;
   for (const sheet of sheets) {
-    const best = headersIn(sheet, attributes);
+    const best = headersIn(sheet, attributes, mappings);
     if (!best) {
       if (sheet.rows.some((row) => row.length > 0)) unknown.push(sheet);
     } else if (best.hasId) {
@@ -150,10 +198,22 @@ export function tablesOf(sheets: Sheet[], attributeNames: readonly string[], not
   return tables;
 }
 
-/** The row of headers of a sheet: the first that has one for the ids, else the first that has others. */
-function headersIn({ rows }: Sheet, attributes: Attributes): Recognised | undefined {
+/**
+ * The row of headers of a sheet: one that somebody has said the meaning of; else the first that has one for the ids, else
+ * the first that has others.
+ */
+export function headersIn(
+  { rows }: Sheet,
+  attributes: Attributes,
+  mappings: Mappings,
+): Recognised | undefined {
+  const count = Math.min(rows.length, rowsToHeaders);
+  for (let index = 0; mappings.size > 0 && index < count; index++) {
+    const mapped = recogniseMapped(rows[index] as Cell[], index, attributes, mappings);
+    if (mapped) return mapped;
+  }
   let first: Recognised | undefined;
-  for (let index = 0; index < Math.min(rows.length, rowsToHeaders); index++) {
+  for (let index = 0; index < count; index++) {
     const recognised = recognise(rows[index] as Cell[], index, attributes);
     if (recognised?.hasId) return recognised;
     first ??= recognised;
@@ -199,7 +259,7 @@ export const placeIn = ({ name }: Sheet, index: number): { sheet?: string; row: 
   row: index + 1,
 });
 
-function tableOf(sheet: Sheet, { index, kind, headers }: Recognised, notes: Notes): Table {
+export function tableOf(sheet: Sheet, { index, kind, headers }: Recognised, notes: Notes): Table {
   const place = placeIn(sheet, index);
   const unknown = (header: string, why: string) => {
     const message = `${quote(header)} ${why}; the column is ignored.`;

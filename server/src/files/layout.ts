@@ -17,7 +17,7 @@ import {
   type Row,
   type Task,
 } from './entities.ts';
-import { type Notes, placeIn, tablesOf } from './headers.ts';
+import { type Mappings, type Notes, placeIn, tablesOf } from './headers.ts';
 import { inferredRole, readManagers } from './managers.ts';
 import type { Sheet } from './sheet.ts';
 
@@ -41,11 +41,16 @@ export type Laid = {
 };
 
 /**
- * Lays out the sheets of a file. `attributes` are the names of those that the account defines. Faults and warnings go to
- * `notes`, each with its place. Undefined, with a fault: no sheet can be laid out. The time it takes grows as the file.
+ * Lays out the sheets of a file. `attributes` are the names of those that the account defines, `mappings` what it has
+ * confirmed of headers. Faults and warnings go to `notes`, each with its place. Undefined, with a fault: no sheet can be laid out. The time it takes grows as the file.
  */
-export function layOut(sheets: Sheet[], attributes: readonly string[], notes: Notes): Laid | undefined {
-  const tables = tablesOf(sheets, attributes, notes);
+export function layOut(
+  sheets: Sheet[],
+  attributes: readonly string[],
+  notes: Notes,
+  mappings?: Mappings,
+): Laid | undefined {
+  const tables = tablesOf(sheets, attributes, notes, mappings);
   if (tables.length === 0) return undefined;
   const prefixed = new Set(tables.flatMap((table) => inspect(table, notes)));
   const task: Task = { notes, prefixed, room: maxEntries };

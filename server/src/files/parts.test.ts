@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 const open = (name = 'users.csv', pool = database.pool): Promise<Upload> =>
-  openUpload(pool, { ...sender, via: 'https' }, name);
+  openUpload(pool, { ...sender, via: 'https', address: '192.0.2.1' }, name);
 
 const letters = (count: number, letter = 'a'): Buffer => Buffer.alloc(count, `${letter}\n`);
 

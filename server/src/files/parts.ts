@@ -1,10 +1,10 @@
 // What is written of an upload, in parts: filled in memory, and written to the database as soon as they are full, two
 // while the next is filled. Clients that send ahead do not keep to the order, so two may be filled at a time.
-import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
-import { insertPart, selectPart, upsertPart } from './store.sql.ts';
+import type { AccountId, Pool } from '../db/db.ts';
+import { insertRows, mostRows, rowBytes, selectRows, upsertRows } from './store.sql.ts';
 
 /** Of which size the parts of a file are, in bytes. */
-export const partBytes = 256 * 1024;
+export const partBytes = mostRows * rowBytes;
 /** How many are in memory at most: two that are filled and one that is written, or the other way round. */
 export const partsInMemory = 3;
 /** How many of them are filled at most. */
@@ -178,8 +178,9 @@ function openWriter(pool: Pool, accountId: AccountId, fileId: number, count: num
   /** A small part is written in one go; a large one in more, but as it is. */
   async function writePart({ position, buffer, length }: Part, isNew: boolean): Promise<void> {
     const bytes = buffer.subarray(0, length);
-    if (!isNew || length < partBytes / 4) return upsertPart(pool, accountId, fileId, position, bytes);
-    await inTransaction(pool, (tx) => insertPart(tx, accountId, fileId, position, bytes));
+    const row = position * mostRows;
+    if (!isNew || length < partBytes / 4) return upsertRows(pool, accountId, fileId, row, bytes);
+    await insertRows(pool, accountId, fileId, row, bytes);
     if (buffer.length === partBytes && spare.length < mostSpare) spare.push(buffer);
   }
 
@@ -195,7 +196,7 @@ function openWriter(pool: Pool, accountId: AccountId, fileId: number, count: num
     async read(position: number): Promise<Buffer> {
       if (!written.has(position)) return Buffer.alloc(0);
       await untilWriting(0);
-      return (await selectPart(pool, accountId, fileId, position)) ?? Buffer.alloc(0);
+      return selectRows(pool, accountId, fileId, position * mostRows, mostRows);
     },
     /** How many are being written. */
     get count() {

@@ -8,7 +8,10 @@ export type FileReport = Omit<WholeReport, 'changes'>;
 export type WaitingFile = {
   id: number;
   name: string;
-  tokenId: number;
+  via: 'https' | 'sftp' | 'console';
+  tokenId: number | null;
+  userId: number | null;
+  address: string | null;
   arrivedAt: Date;
   attempts: number;
   runId: string | null;
@@ -19,7 +22,10 @@ export async function selectNextFile(db: Db, accountId: AccountId): Promise<Wait
   const [row] = await db<WaitingFile[]>`
     select file_id    as "id",
            name       as "name",
+           via        as "via",
            token_id   as "tokenId",
+           user_id    as "userId",
+           address    as "address",
            arrived_at as "arrivedAt",
            attempts   as "attempts",
            run_id     as "runId"
@@ -70,6 +76,34 @@ export async function updateProcessed(
     update files
     set    processed_at = now(), report = ${tx.json(report)}
     where  account_id = ${accountId} and file_id = ${fileId}`;
+}
+
+/**
+ * Makes a file that was processed wait again. Undefined, and nothing is changed: there is no such file, a later one has its
+ * name, or something else that changed anything was applied since it arrived.
+ */
+export async function updateToRepeat(
+  tx: Transaction,
+  accountId: AccountId,
+  fileId: number,
+): Promise<{ runId: string | null; outcome: string | null } | undefined> {
+  const [row] = await tx<{ runId: string | null; outcome: string | null }[]>`
+    update files f
+    set    processed_at = null, attempts = 0, run_id = null, report = null
+    from   (select run_id, report ->> 'outcome' as outcome
+            from   files
+            where  account_id = ${accountId} and file_id = ${fileId}
+            for    update) before
+    where  f.account_id = ${accountId} and f.file_id = ${fileId} and f.processed_at is not null
+      and  not exists (select 1 from files later
+                       where  later.account_id = f.account_id and later.name = f.name and later.arrival > f.arrival)
+      and  not exists (select 1 from runs r
+                       where  r.account_id = f.account_id and r.outcome = 'applied' and r.run_id is distinct from f.run_id
+                         and  coalesce(r.decided_at, r.at) > f.arrived_at
+                         and  exists (select 1 from run_changes c
+                                      where  c.account_id = r.account_id and c.run_id = r.run_id))
+    returning before.run_id as "runId", before.outcome as "outcome"`;
+  return row;
 }
 
 /** Changes what is told of the file that a run came of. Returns it; undefined: the file is gone. */

@@ -38,7 +38,7 @@ async function company(settings: Partial<AccountSettings> = {}): Promise<Company
 
 /** Brings a file in, without processing it. */
 async function arrive({ id, tokenId }: Company, name: string, text: string): Promise<void> {
-  const upload = await openUpload(pool, { accountId: id, via: 'https', tokenId }, name);
+  const upload = await openUpload(pool, { accountId: id, via: 'https', tokenId, address: '192.0.2.1' }, name);
   await upload.write(0, Buffer.from(text));
   await upload.finish(name);
 }
@@ -87,7 +87,7 @@ const push = (acme: Company, data: object) =>
   pushOrganization(
     pool,
     acme.id,
-    { id: newId(), source: 'api', tokenId: null, file: null },
+    { id: newId(), source: 'api', tokenId: null, address: null, file: null },
     {
       bytes: new TextEncoder().encode(JSON.stringify({ settings: { validateOnly: false }, data })),
       gzip: false,

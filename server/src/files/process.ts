@@ -3,23 +3,20 @@
 import type { Settings } from '@soundings/contract/organization.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { type Account, accountById, lockAccount } from '../accounts/accounts.ts';
+import { type Actor, audit } from '../accounts/audit.ts';
 import { Fault } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import { newId } from '../base/ids.ts';
 import { quote } from '../base/text.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import type { ForgetGroups } from '../people/groups.ts';
 import { attributesOf } from '../people/people.ts';
 import { type Findings, newFindings } from '../sync/findings.ts';
-import { takeHeldRun } from '../sync/held-runs.ts';
-import { beginRun } from '../sync/runs.ts';
-import {
-  type ForgetGroups,
-  refuseRun,
-  type SentByFile,
-  type Synchronized,
-  synchronizeFile,
-} from '../sync/sync.ts';
+import { rejectHeldRun, takeHeldRun } from '../sync/held-runs.ts';
+import { beginRun, noteApproval } from '../sync/runs.ts';
+import { refuseRun, type SentByFile, type Synchronized, synchronizeFile } from '../sync/sync.ts';
 import { type Laid, layOut } from './layout.ts';
+import { mappingsOf } from './mappings.ts';
 import { kindOf } from './names.ts';
 import {
   addMails,
@@ -30,6 +27,7 @@ import {
   selectNextFile,
   updateBegun,
   updateProcessed,
+  updateToRepeat,
   updateReport,
   type WaitingFile,
 } from './process.sql.ts';
@@ -74,8 +72,9 @@ async function processFile(
   // From here on the run is there, as failed, until the end says otherwise: also if the process is killed.
   const runId = await inTransaction(pool, async (tx) => {
     const id = await updateBegun(tx, accountId, file.id, newId());
-    const { tokenId, name } = file;
-    await beginRun(tx, accountId, { id, source: 'file', tokenId, file: name }, settingsOf(account));
+    const { via, tokenId, userId, address, name } = file;
+    const run = { id, source: 'file' as const, via, tokenId, userId, address, file: name };
+    await beginRun(tx, accountId, run, settingsOf(account));
     return id;
   });
   let laid: Laid | undefined;
@@ -83,7 +82,8 @@ async function processFile(
   try {
     const bytes = await contentOf(pool, accountId, file.id);
     const sheets = await readSheets(bytes, kindOf(file.name) ?? 'csv');
-    laid = layOut(sheets, [...(await attributesOf(pool, accountId)).keys()], findings);
+    const attributes = [...(await attributesOf(pool, accountId)).keys()];
+    laid = layOut(sheets, attributes, findings, await mappingsOf(pool, accountId));
   } catch (error) {
     if (!(error instanceof Fault) || error.kind !== 'invalid') throw error;
     const { code, message, details } = error;
@@ -234,6 +234,8 @@ async function giveUp(pool: Pool, account: Account, file: WaitingFile): Promise<
   });
   await inTransaction(pool, async (tx) => {
     if (!(await lockWaitingFile(tx, account.id, file.id))) return;
+    const told = { subject: file.id, details: { file: file.name } };
+    await audit(tx, account.id, { origin: 'service' }, 'file given up', told);
     await tell(
       tx,
       account,
@@ -243,25 +245,36 @@ async function giveUp(pool: Pool, account: Account, file: WaitingFile): Promise<
   });
 }
 
+/** Somebody in the console, who decides. */
+export type Decider = Extract<Actor, { origin: 'console' }>;
+
+/** Who approves, and how many groups they have said that the run removes. */
+export type Approval = { by: Decider; groupsRemoved: number };
+
 /**
- * Applies a held run: exactly what it showed. Throws a Fault: not_found, or conflict when the run is not held or would by
- * now change other things than were shown; then it stays held.
+ * Applies a held run: exactly what it showed. `approval`: of the console. Throws a Fault: not_found; conflict when the run
+ * is not held or would by now change other things than were shown; invalid when it removes another number of groups than
+ * was said; then it stays held.
  */
 export async function approveRun(
   pool: Pool,
   accountId: AccountId,
   runId: string,
   forgetGroups: ForgetGroups,
+  approval?: Approval,
 ): Promise<FileReport> {
   return inTransaction(pool, async (tx) => {
     await lockAccount(tx, accountId);
-    const { organization, planDigest } = await takeHeldRun(tx, accountId, runId);
+    const { organization, planDigest, groupsRemoved } = await takeHeldRun(tx, accountId, runId);
+    if (approval) refuseOtherNumber(approval.groupsRemoved, groupsRemoved);
     const findings = newFindings();
     const { settings, data, partial = [] } = organization;
     const sent = { settings, data: data as SentByFile['data'], partial };
     const wanted = { runId, forgetGroups, beyondLimits: 'apply' as const, shown: planDigest };
     const { outcome, refusal } = await synchronizeFile(tx, accountId, sent, wanted, findings);
     if (refusal) throw new Fault('conflict', 'plan changed', refusal.message, { details: refusal.details });
+    await noteApproval(tx, accountId, runId, approval?.by.userId ?? null);
+    if (approval) await audit(tx, accountId, approval.by, 'run approved', { subject: runId });
     const account = await accountById(tx, accountId);
     const report = await updateReport(tx, accountId, runId, (before) => {
       const after = { ...before, outcome, details: [], warnings: findings.warnings() };
@@ -272,4 +285,43 @@ export async function approveRun(
     await addMails(tx, accountId, report.id, account.notifySuccess ? account.notify : []);
     return report.report;
   });
+}
+
+function refuseOtherNumber(typed: number, removed: number): void {
+  if (typed === removed) return;
+  const message = `The run removes ${removed} groups, not ${typed}.`;
+  const details = [{ type: 'invalid value', message, path: '/groupsRemoved' }];
+  throw new Fault('invalid', 'invalid value', message, { details });
+}
+
+/** Ends a held run without applying it. Throws a Fault: not_found, or conflict when it is not held. */
+export async function rejectRun(pool: Pool, accountId: AccountId, runId: string, by: Decider): Promise<void> {
+  await inTransaction(pool, async (tx) => {
+    await lockAccount(tx, accountId);
+    const message = 'It was held, and was rejected: nothing was applied.';
+    await rejectHeldRun(tx, accountId, runId, { userId: by.userId, message });
+    await updateReport(tx, accountId, runId, (before) => ({ ...before, outcome: 'refused', message }));
+    await audit(tx, accountId, by, 'run rejected', { subject: runId });
+  });
+}
+
+/**
+ * Has a file processed once more, such as when its columns have been confirmed; what was held of it ends. Says whether:
+ * a file after which something else was applied would undo that, and is left alone.
+ */
+export async function repeatFile(
+  tx: Transaction,
+  accountId: AccountId,
+  fileId: number,
+  by: Decider,
+): Promise<boolean> {
+  await lockAccount(tx, accountId);
+  const before = await updateToRepeat(tx, accountId, fileId);
+  if (!before) return false;
+  if (before.runId !== null && before.outcome === 'held') {
+    const message = 'It was held; the file is processed once more, and nothing of this run was applied.';
+    await rejectHeldRun(tx, accountId, before.runId, { userId: by.userId, message });
+  }
+  await addProcessing(tx, accountId);
+  return true;
 }

@@ -92,7 +92,7 @@ async function callerFor(
   username: string,
   token: string,
 ): Promise<SftpCaller | undefined> {
-  const caller = await callerBySftp(pool, username, token);
+  const caller = await callerBySftp(pool, username, token, address);
   // What was sent as the user name may be a token: it is not logged.
   if (!caller) log.info({ reason: 'user name or token' }, 'A log-in by SFTP was refused');
   if (!caller || isAllowed(caller.allow, address)) return caller;

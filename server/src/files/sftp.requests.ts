@@ -13,7 +13,7 @@ import { fileOf, filesOf, openUpload, parkedUpload, type Upload } from './store.
 export type SftpSession = {
   pool: Pool;
   log: Log;
-  caller: { accountId: number; tokenId: number };
+  caller: { accountId: number; tokenId: number; address: string };
   limits: SftpLimits;
   isStopping: () => boolean;
   now: () => number;

@@ -375,7 +375,7 @@ function welcome(house: House, guest: Guest, caller: { accountId: number; tokenI
   const sessions = openSessions({
     pool,
     log: guest.log,
-    caller,
+    caller: { ...caller, address: guest.address },
     limits,
     now,
     isStopping: () => house.isStopping,

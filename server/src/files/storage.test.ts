@@ -616,7 +616,7 @@ describe(`GET ${listPath}`, () => {
     await upload(other.token, 'theirs.csv');
     const open = await openUpload(
       database.pool,
-      { accountId: account.id, via: 'https', tokenId: account.tokenId },
+      { accountId: account.id, via: 'https', tokenId: account.tokenId, address: '192.0.2.1' },
       'open.csv',
     );
     await open.write(0, Buffer.from('x'));
@@ -725,7 +725,7 @@ describe('GET /v1/storage/files/{name}/report', () => {
     await upload(other.token, 'a.csv');
     await openUpload(
       database.pool,
-      { accountId: account.id, via: 'https', tokenId: account.tokenId },
+      { accountId: account.id, via: 'https', tokenId: account.tokenId, address: '192.0.2.1' },
       'a.csv',
     );
     expect(refusal(await report(account.token, 'a.csv'))).toBe(

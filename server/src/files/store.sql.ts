@@ -1,29 +1,35 @@
 // SQL of uploads and files. Writers: store.ts, process.ts (that it was processed).
-import { type AccountId, copyBytes, type Db, type Transaction } from '../db/db.ts';
+import { type AccountId, copyBytes, type Db, onConnection, type Pool, type Transaction } from '../db/db.ts';
 
-export type Via = 'https' | 'sftp';
+export type Via = 'https' | 'sftp' | 'console';
 
 /** Begins an upload; undefined when the account has as many files, or bytes in them, as it may. */
 export async function insertUpload(
   db: Db,
   accountId: AccountId,
-  upload: { name: string; via: Via; tokenId: number },
+  upload: { name: string; via: Via; tokenId: number | null; userId?: number; address: string },
   most: { files: number; bytes: number },
 ): Promise<number | undefined> {
   const [row] = await db<{ id: number }[]>`
-    insert into files (account_id, name, size, via, token_id)
-    select ${accountId}, ${upload.name}, 0, ${upload.via}, ${upload.tokenId}
+    insert into files (account_id, name, size, via, token_id, user_id, address)
+    select ${accountId}, ${upload.name}, 0, ${upload.via}, ${upload.tokenId}::integer, ${upload.userId ?? null}::integer,
+           ${upload.address}
     from   (select count(*) as files, coalesce(sum(size), 0) as bytes from files where account_id = ${accountId}) stored
     where  stored.files < ${most.files} and stored.bytes < ${most.bytes}
     returning file_id as id`;
   return row?.id;
 }
 
+/** So many bytes of a file are in a row: as many as fit a page of PostgreSQL, which else would divide them into more rows. */
+export const rowBytes = 8000;
+/** So many rows are written at a time at most. */
+export const mostRows = 32;
+
 /**
- * Writes a part, or writes it anew. It does not wait for the disk: the statement that makes the upload a file does, and
- * with it for all that was written before.
+ * Writes rows from a position on, or writes them anew. It does not wait for the disk: the statement that makes the upload a
+ * file does, and with it for all that was written before.
  */
-export async function upsertPart(
+export async function upsertRows(
   db: Db,
   accountId: AccountId,
   fileId: number,
@@ -33,52 +39,73 @@ export async function upsertPart(
   await db`
     with at_once as materialized (select set_config('synchronous_commit', 'off', true))
     insert into file_parts (account_id, file_id, position, bytes)
-    select ${accountId}::integer, ${fileId}::integer, ${position}::integer, ${bytes}::bytea
-    from   at_once
+    select ${accountId}::integer, ${fileId}::integer, ${position}::integer + i,
+           substring(${bytes}::bytea from i * ${rowBytes}::integer + 1 for ${rowBytes}::integer)
+    from   at_once, generate_series(0, (${bytes.length}::integer - 1) / ${rowBytes}::integer) i
     on conflict (account_id, file_id, position) do update set bytes = excluded.bytes`;
 }
 
-/**
- * The same for a part that is not there yet. By COPY, as bytes: as a parameter they would be sent as twice as long a text.
- * On a connection of its own, which a transaction has: on one of the pool the driver would send other statements between
- * the bytes.
- */
-export async function insertPart(
-  tx: Transaction,
+/** The same for rows that are not there yet. By COPY, as bytes: as a parameter they would be sent as twice as long a text. */
+export async function insertRows(
+  pool: Pool,
   accountId: AccountId,
   fileId: number,
   position: number,
   bytes: Buffer,
 ): Promise<void> {
-  const statement = tx`
-    set local synchronous_commit = off;
-    copy file_parts (account_id, file_id, position, bytes) from stdin (format binary)`;
-  await copyBytes(statement, [binaryRow([accountId, fileId, position], bytes.length), bytes, binaryEnd]);
+  const room = spare.pop() ?? Buffer.allocUnsafeSlow(mostCopied);
+  const rows = binaryRows(room, [accountId, fileId, position], bytes);
+  await onConnection(pool, (db) => {
+    const statement = db`
+      set local synchronous_commit = off;
+      copy file_parts (account_id, file_id, position, bytes) from stdin (format binary)`;
+    return copyBytes(statement, [rows]);
+  });
+  spare.push(room);
 }
 
 const binaryStart = Buffer.from('PGCOPY\n\xff\r\n\0' + '\0'.repeat(8), 'latin1');
 const binaryEnd = Buffer.from([0xff, 0xff]);
+/** What comes before the bytes of a row: how many values it has, and each with its length. */
+const rowHead = 2 + 3 * (4 + 4) + 4;
+const mostCopied = binaryStart.length + mostRows * (rowHead + rowBytes) + binaryEnd.length;
 
-/** A row of integers, and of bytes that are still to follow, with the beginning of what is copied. */
-function binaryRow(integers: number[], length: number): Buffer {
-  const row = Buffer.alloc(2 + 8 * integers.length + 4);
-  let at = row.writeInt16BE(integers.length + 1);
-  for (const integer of integers) at = row.writeInt32BE(integer, row.writeInt32BE(4, at));
-  row.writeInt32BE(length, at);
-  return Buffer.concat([binaryStart, row]);
+/** Room for rows that are copied, to be used again: with new room each time, collecting garbage took as long as all else. */
+const spare: Buffer[] = [];
+
+/** Bytes as rows from a position on, in the form in which they are copied. */
+function binaryRows(
+  room: Buffer,
+  [accountId, fileId, position]: [number, number, number],
+  bytes: Buffer,
+): Buffer {
+  let at = binaryStart.copy(room);
+  for (let from = 0, row = position; from < bytes.length; from += rowBytes, row++) {
+    const piece = bytes.subarray(from, from + rowBytes);
+    at = room.writeInt16BE(4, at);
+    for (const integer of [accountId, fileId, row]) at = room.writeInt32BE(integer, room.writeInt32BE(4, at));
+    at = room.writeInt32BE(piece.length, at);
+    at += piece.copy(room, at);
+  }
+  at += binaryEnd.copy(room, at);
+  return room.subarray(0, at);
 }
 
-export async function selectPart(
+/** The bytes of so many rows from a position on, as far as there are any. */
+export async function selectRows(
   db: Db,
   accountId: AccountId,
   fileId: number,
   position: number,
-): Promise<Buffer | undefined> {
-  const [row] = await db<{ bytes: Buffer }[]>`
+  count: number,
+): Promise<Buffer> {
+  const rows = await db<{ bytes: Buffer }[]>`
     select bytes as "bytes"
     from   file_parts
-    where  account_id = ${accountId} and file_id = ${fileId} and position = ${position}`;
-  return row?.bytes;
+    where  account_id = ${accountId} and file_id = ${fileId}
+      and  position between ${position} and ${position + count - 1}
+    order  by position`;
+  return Buffer.concat(rows.map(({ bytes }) => bytes));
 }
 
 /** Notes how far an upload has come, and the name that it goes by now. */
@@ -174,7 +201,7 @@ export type UploadRow = { id: number; size: number };
 export async function selectUpload(
   db: Db,
   accountId: AccountId,
-  tokenId: number,
+  tokenId: number | null,
   name: string,
 ): Promise<UploadRow | undefined> {
   const [row] = await db<UploadRow[]>`
@@ -191,7 +218,7 @@ export async function selectUpload(
 export async function deleteOthersParked(
   db: Db,
   accountId: AccountId,
-  tokenId: number,
+  tokenId: number | null,
   name: string,
   fileId: number,
 ): Promise<void> {

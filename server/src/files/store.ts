@@ -2,7 +2,7 @@
 // its upload ends, whole, with the job that processes it, or not at all.
 import { maxStoredBytes, maxStoredFiles, maxUploadBytes } from '@soundings/contract/limits.ts';
 import { Fault } from '../base/errors.ts';
-import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
+import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { endOldHeldRuns } from '../sync/held-runs.ts';
 import { contentFault } from './content.ts';
 import { fileNameOf, kindOf, refusal } from './names.ts';
@@ -55,14 +55,18 @@ export type Upload = {
   park(name: string): Promise<void>;
   /**
    * Makes it the file of that name: from now on it is listed, and its processing is certain. Throws a Fault (`file
-   * validation`) when it is empty, has a hole, or is not what its name says; then nothing of it is kept.
+   * validation`) when it is empty, has a hole, or is not what its name says; then nothing of it is kept. `note` is done
+   * in the same transaction.
    */
-  finish(name: string): Promise<void>;
+  finish(name: string, note?: (tx: Transaction) => Promise<void>): Promise<void>;
   abort(): Promise<void>;
 };
 
-type Sender = { accountId: AccountId; tokenId: number };
-type Receiving = Sender & { via: Via };
+type Sender = { accountId: AccountId; tokenId: number | null };
+/** Who sends, from which address: a token, or in the console a user. */
+type Receiving = { accountId: AccountId; address: string } & (
+  { via: Exclude<Via, 'console'>; tokenId: number } | { via: 'console'; tokenId: null; userId: number }
+);
 
 /**
  * Begins an upload under a name, which may be a temporary one. Throws a Fault (`file validation`) when the account has
@@ -124,7 +128,7 @@ function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, wr
       await deleteOthersParked(pool, accountId, tokenId, name, fileId);
     },
 
-    async finish(sent) {
+    async finish(sent, note) {
       try {
         if (refused) throw refused;
         refuseHole(parts);
@@ -138,8 +142,10 @@ function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, wr
         await inTransaction(pool, async (tx) => {
           // First: another file of the account waits here, so that none is there before one of a lower arrival.
           await addProcessing(tx, accountId);
-          if (await updateArrived(tx, accountId, fileId, { name, size })) return;
-          throw refusal('The upload has taken too long, or parts of it were lost. Send the file again.');
+          if (!(await updateArrived(tx, accountId, fileId, { name, size }))) {
+            throw refusal('The upload has taken too long, or parts of it were lost. Send the file again.');
+          }
+          await note?.(tx);
         });
       } catch (error) {
         if (error instanceof Fault && error.code === 'file validation') await remove();

@@ -18,6 +18,7 @@ import {
 } from '../questions/questions.ts';
 import { freeText, readAnswer } from '../questions/types.ts';
 import { closeWeek } from '../results/publish.ts';
+import { wayUp } from '../people/tree.ts';
 import {
   type AskedPerson,
   hasEnded,
@@ -27,7 +28,6 @@ import {
   openWeek,
   respondentOf,
   roundsOf,
-  wayUp,
 } from '../rounds/rounds.ts';
 import { faultAt, linesOf } from './file.ts';
 import { selectGroupNames } from './history.sql.ts';

@@ -478,7 +478,7 @@ describe('404', () => {
   test('an unknown address, with and without a token, by any method', async () => {
     const { token } = await world.account();
     for (const path of [
-      '/',
+      '/nothing',
       '/v1',
       '/v1/nothing',
       '/v1/groups/1',
@@ -608,7 +608,7 @@ describe('odd addresses', () => {
     '/%': [400, 404],
     '/%c0%ae%c0%ae/x': [400, 404],
     '/v1/%67roups': [200, 404],
-    '*': [400, 404],
+    '*': [200, 400, 404],
     'http://elsewhere.example/v1/groups': [200, 404],
     'http://[': [400, 404],
     '/v1/openapi/..%2f..%2fpackage.json': [404],

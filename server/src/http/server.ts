@@ -44,6 +44,8 @@ export type ServerOptions = {
   log: Log;
   tls: { cert: string; key: string } | undefined;
   trustProxy: string[];
+  /** People come by HTTPS: browsers are told never to come otherwise. */
+  isSecure?: boolean;
   /** Finds the caller by the Authorization header, and the address that the request comes from, or throws a Fault. */
   authenticate: (authorization: string | undefined, scope: Scope, address: string) => Promise<Caller>;
   /** Counts a request of the data interface; throws a Fault when the caller has no more. */
@@ -94,7 +96,7 @@ export function createServer(options: ServerOptions): Server {
   const methods = methodsByAddress(app);
   app.decorateRequest('caller', undefined);
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers(headersOf(request.id));
+    reply.headers(headersOf(request.id, options));
     traffic.begin(reply);
     // First, so that a page can read every refusal.
     if (request.routeOptions.config.face === 'data' && options.corsOrigins.length > 0) {
@@ -134,7 +136,8 @@ export function createServer(options: ServerOptions): Server {
   };
 }
 
-function newFastify({ tls, trustProxy, log }: ServerOptions): FastifyInstance {
+function newFastify(options: ServerOptions): FastifyInstance {
+  const { tls, trustProxy, log } = options;
   const app = fastify({
     // A request without Host is answered by us, with the error body.
     ...(tls ? { https: { ...tls, requireHostHeader: false } } : { http: { requireHostHeader: false } }),
@@ -148,6 +151,7 @@ function newFastify({ tls, trustProxy, log }: ServerOptions): FastifyInstance {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     frameworkErrors: (_error, request, reply) => {
+      reply.headers(headersOf(request.id, options));
       void send(reply as FastifyReply, protocolAnswer(400, request.id));
       logAnswer(log, request as FastifyRequest, reply as FastifyReply);
     },
@@ -311,8 +315,12 @@ function addHealth(app: FastifyInstance, isReady: () => Promise<boolean>): void 
 const noHost = Object.assign(new Error('host'), { statusCode: 400 });
 const unsupported = Object.assign(new Error('content type or encoding'), { statusCode: 415 });
 
-/** What every answer carries. */
-const headersOf = (id: string) => ({ 'x-request-id': id, 'x-content-type-options': 'nosniff' });
+/** What every answer carries. Strict-Transport-Security (RFC 6797) is for a year, and of this host alone: others are not ours. */
+const headersOf = (id: string, { isSecure }: ServerOptions) => ({
+  'x-request-id': id,
+  'x-content-type-options': 'nosniff',
+  ...(isSecure && { 'strict-transport-security': 'max-age=31536000' }),
+});
 
 function send(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
   // An answer before the whole body has come: the rest would be read as the next request.
@@ -320,7 +328,7 @@ function send(reply: FastifyReply, { status, headers, body }: Answer): FastifyRe
   else if (status === 413 || status === 415) reply.header('connection', 'close');
   return withoutTraits(reply)
     .code(status)
-    .headers({ ...headersOf(reply.request.id), ...headers })
+    .headers(headers)
     .header('content-type', body ? 'application/json; charset=utf-8' : 'text/plain')
     .send(body);
 }

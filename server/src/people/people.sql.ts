@@ -134,3 +134,24 @@ export async function selectAttributes(db: Db, accountId: AccountId): Promise<At
   return db<Attribute[]>`
     select name, allowed_values as "allowedValues" from attributes where account_id = ${accountId} order by name`;
 }
+
+/**
+ * The groups that a person who is no administrator of the account may see: those that the person owns or may read, and
+ * those that the person administers with all beneath.
+ */
+export async function selectGroupsOpenTo(db: Db, accountId: AccountId, userId: number): Promise<number[]> {
+  const rows = await db<{ id: number }[]>`
+    with recursive open as (
+      select group_id, kind = 'inheritedAdminOf' as beneath
+      from   memberships
+      where  account_id = ${accountId} and user_id = ${userId}
+        and  kind in ('adminOf', 'inheritedAdminOf', 'interestOf')
+      union
+      select g.group_id, true
+      from   open o
+      join   groups g on g.account_id = ${accountId} and g.parent_id = o.group_id
+      where  o.beneath
+    )
+    select distinct group_id as id from open order by id`;
+  return rows.map(({ id }) => id);
+}

@@ -15,10 +15,13 @@ import {
   selectAttributes,
   selectGroupIds,
   selectGroups,
+  selectGroupsOpenTo,
   selectGroupTaken,
   selectUserClash,
   upsertAttribute,
 } from './people.sql.ts';
+
+export { selectGroupsOpenTo as groupsOpenTo };
 import { treeFaults } from './tree.ts';
 
 /** Makes a group by hand and returns its id. Throws a Fault for a name, externalId or parent that cannot be. */

@@ -17,6 +17,17 @@ export function subgroupsOf(nodes: readonly TreeNode<number>[]): Map<number, num
   return beneath;
 }
 
+/** The groups by id, each with the one above it. */
+export const parentsIn = <Id>(nodes: readonly TreeNode<Id>[]): Map<Id, Id | null> =>
+  new Map(nodes.map(({ id, parentId }) => [id, parentId]));
+
+/** A group and all above it, up to the top. Without one: none. */
+export function wayUp(groupId: number | null, parents: ReadonlyMap<number, number | null>): number[] {
+  const way: number[] = [];
+  for (let at = groupId; at !== null; at = parents.get(at) ?? null) way.push(at);
+  return way;
+}
+
 /**
  * Each cycle of the parent links once, from any of its groups up to the same one again; and the groups that are on
  * a level beyond `maxDepth`. In a forest within the limit both are empty.

@@ -1,4 +1,7 @@
 // The questions and KPIs of an account: what is asked, in which words, and what is made of it.
+import type { Detail } from '@soundings/contract/problem.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { raiseVersion } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
@@ -16,6 +19,7 @@ import {
 } from './questions.sql.ts';
 import { libraryFor } from './library.ts';
 import { isScaled } from './types.ts';
+import { kpiFaults, questionFaults } from './wording.ts';
 
 export type Question = QuestionRow;
 export type Kpi = KpiRow;
@@ -132,3 +136,120 @@ export async function retireQuestions(
   const wanted = keys.map((key) => ids.get(key) as number);
   await updateRetired(tx, accountId, wanted, isRetired);
 }
+
+/** Throws a Fault that lists what is wrong, if anything is. */
+function refuse(details: Detail[]): void {
+  const [first] = details;
+  if (first) throw new Fault('invalid', first.type as 'invalid value', first.message, { details });
+}
+
+/** A question of the account. Throws a Fault when there is none. */
+async function questionById(tx: Transaction, accountId: AccountId, questionId: number): Promise<Question> {
+  const question = (await selectQuestions(tx, accountId)).find(({ id }) => id === questionId);
+  if (!question) throw new Fault('not_found', 'question not found', 'There is no such question.');
+  return question;
+}
+
+/**
+ * Makes a question that somebody has written, as a part of KPIs, and returns its id. Throws a Fault that names every field
+ * that is wrong. The caller holds the account's lock.
+ */
+export async function addQuestion(
+  tx: Transaction,
+  accountId: AccountId,
+  question: NewQuestion,
+  kpiIds: string[] = [],
+): Promise<number> {
+  const keys = new Set((await selectQuestions(tx, accountId)).map(({ key }) => key));
+  const kpis = new Map((await selectKpis(tx, accountId)).map((kpi) => [kpi.id, kpi]));
+  const unknown = kpiIds.find((id) => !kpis.has(id));
+  refuse([
+    ...questionFaults(question),
+    ...(keys.has(question.key) ? [taken('/key', 'Another question has this key.')] : []),
+    ...(unknown === undefined ? [] : [wrong('/kpiIds', `There is no KPI ${quote(unknown)}.`)]),
+    ...(kpiIds.length === 0 || isScaled(question.type)
+      ? []
+      : [wrong('/kpiIds', 'KPIs are made of questions of types 1 to 4 only.')]),
+  ]);
+  const [id] = (await insertQuestions(tx, accountId, [question])) as [number];
+  const parts = kpiIds.map((kpiId) => kpis.get(kpiId) as Kpi);
+  await upsertKpis(
+    tx,
+    accountId,
+    parts.map((kpi) => ({ ...kpi, questionIds: [...kpi.questionIds, id] })),
+  );
+  await raiseVersion(tx, accountId);
+  return id;
+}
+
+/**
+ * Gives a question other words, and returns whether they are others. Throws a Fault that names every field that is wrong, or when the ids of its options would
+ * change: that would be another question. The caller holds the account's lock.
+ */
+export async function changeQuestion(
+  tx: Transaction,
+  accountId: AccountId,
+  questionId: number,
+  words: Pick<NewQuestion, 'text' | 'translations' | 'options'>,
+): Promise<boolean> {
+  const before = await questionById(tx, accountId, questionId);
+  const after = { ...before, ...words };
+  refuse(questionFaults(after));
+  const fault = changeFault(before, after);
+  if (fault) {
+    throw new Fault('conflict', 'question changed', fault, {
+      details: [{ type: 'question changed', message: fault, path: '/options' }],
+    });
+  }
+  if (sameWords(before, after)) return false;
+  await updateQuestions(tx, accountId, [after]);
+  await raiseVersion(tx, accountId);
+  return true;
+}
+
+/** Retires a question, or takes it into use again. Returns whether that is new. Throws a Fault when there is none. */
+export async function retireQuestion(
+  tx: Transaction,
+  accountId: AccountId,
+  questionId: number,
+  isRetired: boolean,
+): Promise<boolean> {
+  const { id, retiredAt } = await questionById(tx, accountId, questionId);
+  if ((retiredAt !== null) === isRetired) return false;
+  await updateRetired(tx, accountId, [id], isRetired);
+  return true;
+}
+
+/**
+ * Makes a KPI (`isNew`), or changes one that is there; returns whether anything is other. Values that were published stay as they are. Throws a Fault that
+ * names every field that is wrong, or that there is no such KPI. The caller holds the account's lock.
+ */
+export async function keepKpi(
+  tx: Transaction,
+  accountId: AccountId,
+  kpi: Kpi,
+  isNew: boolean,
+): Promise<boolean> {
+  const before = (await selectKpis(tx, accountId)).find(({ id }) => id === kpi.id);
+  const isThere = before !== undefined;
+  if (!isNew && !isThere) throw new Fault('not_found', 'kpi not found', 'There is no such KPI.');
+  const questions = new Map((await selectQuestions(tx, accountId)).map((one) => [one.id, one]));
+  const odd = kpi.questionIds.find((id) => !isScaled(questions.get(id)?.type ?? 7));
+  const name = odd === undefined ? '' : (questions.get(odd)?.key ?? String(odd));
+  refuse([
+    ...kpiFaults(kpi),
+    ...(isNew && isThere ? [taken('/id', 'Another KPI has this id.')] : []),
+    ...(odd === undefined
+      ? []
+      : [wrong('/questionIds', `KPIs are made of questions of types 1 to 4 only, not of ${quote(name)}.`)]),
+  ]);
+  const questionIds = [...new Set(kpi.questionIds)].toSorted((a, b) => a - b);
+  const after = { ...kpi, questionIds };
+  if (before && isDeepStrictEqual(before, after)) return false;
+  await upsertKpis(tx, accountId, [after]);
+  await raiseVersion(tx, accountId);
+  return true;
+}
+
+const wrong = (path: string, message: string): Detail => ({ type: 'invalid value', message, path });
+const taken = (path: string, message: string): Detail => ({ type: 'key taken', message, path });

@@ -46,7 +46,7 @@ const users = (homes = home) =>
   Object.entries(homes).map(([name, group]) => person(name, { accessInfo: { memberOf: [group] } }));
 
 async function push(accountId: number, data: { users?: object[]; groups?: object[] }): Promise<void> {
-  const run = { id: newId(), source: 'api' as const, tokenId: null, file: null };
+  const run = { id: newId(), source: 'api' as const, tokenId: null, address: null, file: null };
   const body = { settings: { ...noBrakes, validateOnly: false }, data };
   const bytes = new TextEncoder().encode(JSON.stringify(body));
   await pushOrganization(pool, accountId, run, { bytes, gzip: false }, forgetGroups);

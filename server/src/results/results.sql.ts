@@ -64,6 +64,54 @@ export const selectKpiValues = (
   return selectValues(pool, accountId, scope, values, window);
 };
 
+/** The last week of a window in which one of some groups was asked each KPI. */
+export async function selectKpiLastWeeks(
+  db: Db,
+  accountId: AccountId,
+  groupIds: readonly number[],
+  { first, last }: Window,
+): Promise<Map<string, Week>> {
+  const rows = await db<{ kpiId: string; week: Week }[]>`
+    select v.kpi_id as "kpiId", max(v.week) as "week"
+    from   kpis k
+    join   kpi_values v on v.account_id = k.account_id and v.kpi_id = k.kpi_id
+    join   groups g on g.account_id = v.account_id and g.group_id = v.group_id
+    where  k.account_id = ${accountId} and k.has_values and g.group_id = any(${groupIds as number[]})
+      and  v.week between ${first} and ${last}
+    group  by v.kpi_id`;
+  return new Map(rows.map(({ kpiId, week }) => [kpiId, week]));
+}
+
+/** `values`: one for each column, as JSON: a number, null where it is withheld, "none" where it was not asked. */
+export type KpiWeekRow = { groupId: number; values: string };
+
+/**
+ * Values of several KPIs, each of one week, in the groups. The scope is gone through once, and a group is one row: with 2,000
+ * groups and 12 KPIs the driver would take longer for a row of each than the server for all.
+ */
+export async function selectKpiWeeks(
+  db: Db,
+  accountId: AccountId,
+  scope: Scope,
+  columns: readonly { kpiId: string; week: Week }[],
+): Promise<KpiWeekRow[]> {
+  return db<KpiWeekRow[]>`
+    with ${groupsIn(db, accountId, scope)}
+    select s.group_id as "groupId",
+           '[' || string_agg(case when v.week is null then '"none"' else coalesce(v.value::text, 'null') end, ','
+                             order by c.place) || ']' as "values"
+    from   scope s
+    cross  join unnest(${columns.map(({ kpiId }) => kpiId)}::text[], ${columns.map(({ week }) => week)}::date[])
+                with ordinality as c(kpi_id, week, place)
+    left   join lateral (
+      select v.week, v.value
+      from   kpi_values v
+      where  v.account_id = ${accountId} and v.kpi_id = c.kpi_id and v.group_id = s.group_id and v.week = c.week
+      offset 0
+    ) v on true
+    group  by s.group_id`;
+}
+
 /** Response rates of the groups, by group and week; without a window the last one of each group. */
 export const selectRates = (
   pool: Pool,
@@ -144,12 +192,26 @@ export function selectResults(
 
 export type CommentRow = { questionId: number; groupId: number; week: Week; text: string };
 
+/** The comments shown in the groups of `scope`: g is where and which, c the text. */
+const commentsIn = (
+  db: Db,
+  accountId: AccountId,
+  { first, last }: Window,
+  questionIds: number[] | undefined,
+) => db`
+    scope s
+    join   comment_groups g on g.account_id = ${accountId} and g.group_id = s.group_id
+                           and g.week between ${first} and ${last}
+    join   comments c on c.account_id = ${accountId} and c.week = g.week and c.question_id = g.question_id
+                     and c.position = g.position
+    where  ${questionIds ? db`g.question_id = any(${questionIds})` : true}`;
+
 /** Comments shown in the groups, by question, group and week, in their order. */
 export function selectComments(
   pool: Pool,
   accountId: AccountId,
   scope: Scope,
-  { first, last }: Window,
+  window: Window,
   questionIds: number[] | undefined,
 ): AsyncIterable<CommentRow[]> {
   return inBatches(
@@ -159,15 +221,46 @@ export function selectComments(
            g.group_id    as "groupId",
            g.week        as "week",
            c.text        as "text"
-    from   scope s
-    join   comment_groups g on g.account_id = ${accountId} and g.group_id = s.group_id
-                           and g.week between ${first} and ${last}
-    join   comments c on c.account_id = ${accountId} and c.week = g.week and c.question_id = g.question_id
-                     and c.position = g.position
-    where  ${questionIds ? pool`g.question_id = any(${questionIds})` : true}
+    from   ${commentsIn(pool, accountId, window, questionIds)}
     order  by g.question_id, g.group_id, g.week, g.position`,
     batch,
   );
+}
+
+/** `search`: part of the text, letter case aside. Undefined: all. */
+export type CommentFilter = {
+  window: Window;
+  questionIds: number[] | undefined;
+  search: string | undefined;
+};
+
+/** Some of the comments shown in a group, newest week first, the questions of a week mixed; and how many there are. */
+export async function selectCommentPage(
+  db: Db,
+  accountId: AccountId,
+  groupId: number,
+  { window, questionIds, search }: CommentFilter,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<{ total: number; rows: CommentRow[] }> {
+  const scope = { groupId, beneath: false };
+  const found = db`
+    from   ${commentsIn(db, accountId, window, questionIds)}
+      and  ${search === undefined ? true : db`strpos(lower(c.text), lower(${search})) > 0`}`;
+  const [counted, rows] = await Promise.all([
+    db<{ total: number }[]>`
+    with ${groupsIn(db, accountId, scope)}
+    select count(*)::integer as "total" ${found}`,
+    db<CommentRow[]>`
+    with ${groupsIn(db, accountId, scope)}
+    select g.question_id as "questionId",
+           g.group_id    as "groupId",
+           g.week        as "week",
+           c.text        as "text"
+    ${found}
+    order  by g.week desc, g.position, g.question_id
+    offset ${offset} limit ${limit}`,
+  ]);
+  return { total: counted[0]!.total, rows };
 }
 
 /** `questionIds`: ascending, as the inside of a JSON array; the driver takes far longer to read an array. */

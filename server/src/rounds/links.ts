@@ -3,7 +3,7 @@
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
 import { Fault } from '../base/errors.ts';
 import { randomText, tokenHash } from '../base/secrets.ts';
-import { type AccountId, type Db, inTransaction, type Pool } from '../db/db.ts';
+import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { deleteLinks, insertLinks, type LinkedPerson, selectLinked } from './links.sql.ts';
 
 /** 27 base-62 characters: 160 bits. */
@@ -47,32 +47,30 @@ export type ExportedLink = LinkedPerson & { link: string };
  * earlier links of the week are dead from now on. Throws a Fault when nobody is asked.
  */
 export async function exportLinks(
-  pool: Pool,
+  tx: Transaction,
   accountId: AccountId,
   publicUrl: string,
   { week, isReplacing = false }: { week?: Week | undefined; isReplacing?: boolean } = {},
 ): Promise<{ week: Week; links: ExportedLink[] }> {
-  return inTransaction(pool, async (tx) => {
-    const people = await selectLinked(tx, accountId, week);
-    const asked = people[0]?.week;
-    if (asked === undefined) {
-      const message = week
-        ? `Nobody is asked in the week ${weekName(week)}, or it has closed.`
-        : 'No week is open in which anybody is asked.';
-      throw new Fault('not_found', 'week not found', message);
-    }
-    if (isReplacing) await deleteLinks(tx, accountId, asked);
-    const links = await newLinks(
-      tx,
-      people.map(({ userId }) => ({ accountId, userId, week: asked })),
-      true,
-    );
-    return {
-      week: asked,
-      links: people.map(({ week: _week, ...person }, i) => ({
-        ...person,
-        link: addressOf(links[i] as string, publicUrl),
-      })),
-    };
-  });
+  const people = await selectLinked(tx, accountId, week);
+  const asked = people[0]?.week;
+  if (asked === undefined) {
+    const message = week
+      ? `Nobody is asked in the week ${weekName(week)}, or it has closed.`
+      : 'No week is open in which anybody is asked.';
+    throw new Fault('not_found', 'week not found', message);
+  }
+  if (isReplacing) await deleteLinks(tx, accountId, asked);
+  const links = await newLinks(
+    tx,
+    people.map(({ userId }) => ({ accountId, userId, week: asked })),
+    true,
+  );
+  return {
+    week: asked,
+    links: people.map(({ week: _week, ...person }, i) => ({
+      ...person,
+      link: addressOf(links[i] as string, publicUrl),
+    })),
+  };
 }

@@ -136,16 +136,20 @@ export async function beginSending(db: Db, key: MessageKey): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Notes that the mail server took a message: it does not refuse the person's mail. */
+/**
+ * Notes that the mail server took a message: an invitation that is taken says that it does not refuse the person's mail. What
+ * becomes of a reminder says so of nobody: only who has not answered gets one.
+ */
 export async function noteSent(db: Db, key: MessageKey): Promise<void> {
   await db`
     with sent as (update messages m
                   set    state = 'sent'
                   where  m.account_id = ${key.accountId} and ${isKey(db, key)})
-    delete from mail_refusals where account_id = ${key.accountId} and user_id = ${key.userId}`;
+    delete from mail_refusals
+    where  account_id = ${key.accountId} and user_id = ${key.userId} and ${key.kind} = 'invitation'`;
 }
 
-/** Notes that the mail server refused a message, and why. */
+/** Notes that the mail server refused a message; and, of an invitation, whose mail it refuses, and why. */
 export async function noteRefused(
   db: Db,
   key: MessageKey,
@@ -158,7 +162,22 @@ export async function noteRefused(
     insert into mail_refusals (account_id, user_id, address, reason)
     select account_id, user_id, ${address}, ${reason}
     from   users
-    where  account_id = ${key.accountId} and user_id = ${key.userId}
+    where  account_id = ${key.accountId} and user_id = ${key.userId} and ${key.kind} = 'invitation'
+    on conflict (account_id, user_id) do update
+    set    at = now(), address = excluded.address, reason = excluded.reason`;
+}
+
+/** Notes that the mail server refused another mail to a person. */
+export async function insertRefusal(
+  db: Db,
+  { accountId, userId }: { accountId: AccountId; userId: number },
+  { address, reason }: { address: string; reason: string },
+): Promise<void> {
+  await db`
+    insert into mail_refusals (account_id, user_id, address, reason)
+    select account_id, user_id, ${address}, ${reason}
+    from   users
+    where  account_id = ${accountId} and user_id = ${userId}
     on conflict (account_id, user_id) do update
     set    at = now(), address = excluded.address, reason = excluded.reason`;
 }
@@ -267,7 +286,7 @@ export async function selectMessageCounts(
     order  by week, kind, state`;
 }
 
-/** Whose mail was refused last, and why. */
+/** Whose last invitation was refused, and why. */
 export async function selectRefusals(
   db: Db,
   accountId: AccountId,

@@ -10,6 +10,7 @@ import {
   countDue,
   deleteMessages,
   type DueMessage,
+  insertRefusal,
   noteRefused,
   noteSent,
   noteUnknown,
@@ -27,6 +28,7 @@ import { stopTokensFor } from './stops.ts';
 
 export {
   countDue as dueMessages,
+  insertRefusal as noteRefusal,
   selectMessageCounts as messageCountsOf,
   selectRefusals as mailRefusalsOf,
   selectRunningWeeks as runningWeeks,

@@ -1,6 +1,7 @@
 // Opens the rounds of schedules: fixes who is asked, in which groups and what, and when each is written to, in one
 // transaction. Each schedule is opened once in a week, whatever is stopped or runs twice, and however clocks are set.
-import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
+import type { MissedReason } from '@soundings/contract/console.asking.ts';
+import { addWeeks, dayIn, type Week, weekOf } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
@@ -12,15 +13,8 @@ import {
   type Person,
   selectPeople,
 } from './opening.sql.ts';
-import {
-  groupsBeneath,
-  openRound,
-  openWeek,
-  type Parents,
-  parentsOf,
-  tryLockSurvey,
-  wayUp,
-} from './rounds.ts';
+import { wayUp } from '../people/tree.ts';
+import { groupsBeneath, openRound, openWeek, type Parents, parentsOf, tryLockSurvey } from './rounds.ts';
 import { questionsFor, type Schedule } from './schedules.ts';
 import {
   insertScheduleWeek,
@@ -32,6 +26,24 @@ import {
 
 /** A schedule that is due in a week. `isOver`: the week has ended, and it was not opened. */
 export type Due = { accountId: AccountId; scheduleId: number; week: Week; isOver: boolean };
+
+/** Why a week was missed, as it is kept: a reason is known again by its words, so none is ever given others. */
+const missedBecause = {
+  late: 'It was not opened while the week ran: the service did not run, it was paused, or nobody could be written to any more.',
+  noQuestion: 'No question was due.',
+  noGroup: 'None of its groups is there any more.',
+  nobody: 'There was nobody to ask.',
+  closed: 'The week was closed.',
+};
+
+/** Of a reason that was kept. */
+export function missedReasonOf(kept: string | null): MissedReason | null {
+  if (kept === null) return null;
+  // The name of the week stood in it once.
+  const words = kept.replace(/ \d{4}-W\d{2}/, '');
+  const found = Object.entries(missedBecause).find(([, known]) => known === words);
+  return (found?.[0] as MissedReason | undefined) ?? 'other';
+}
 
 /** What came of it; a schedule that was missed says why. */
 export type Opened = Due & { outcome: 'opened' | 'missed'; reason: string | null; people: number };
@@ -114,7 +126,7 @@ async function openSchedule(
   const schedule = await lockSchedule(tx, accountId, scheduleId);
   if (!schedule || schedule.pausedAt !== null) return undefined;
   if ((await selectSettled(tx, [week])).has(nameOf(schedule, week))) return undefined;
-  const came = due.isOver ? missed(tooLate) : await openRounds(tx, schedule, { week, now, isSimulated });
+  const came = due.isOver ? missed('late') : await openRounds(tx, schedule, { week, now, isSimulated });
   await insertScheduleWeek(tx, accountId, scheduleId, { week, ...came });
   const { outcome, reason, people } = came;
   return { ...due, outcome, reason, people };
@@ -122,10 +134,12 @@ async function openSchedule(
 
 type Came = Omit<Opened, keyof Due> & { questionIds: number[] };
 
-const tooLate =
-  'It was not opened while the week ran: the service did not run, it was paused, or nobody could be written to any more.';
-
-const missed = (reason: string): Came => ({ outcome: 'missed', reason, questionIds: [], people: 0 });
+const missed = (because: keyof typeof missedBecause): Came => ({
+  outcome: 'missed',
+  reason: missedBecause[because],
+  questionIds: [],
+  people: 0,
+});
 
 async function openRounds(
   tx: Transaction,
@@ -137,10 +151,10 @@ async function openRounds(
   const day = dayDue(schedule, week) as string;
   const weekEnd = endOf(week, timezone);
   const questionIds = await questionsFor(tx, schedule, week);
-  if (questionIds.length === 0) return missed('No question was due.');
+  if (questionIds.length === 0) return missed('noQuestion');
   const parents = await parentsOf(tx, accountId);
   const groups = outermost(groupIds, parents);
-  if (groups.length === 0) return missed('None of its groups is there any more.');
+  if (groups.length === 0) return missed('noGroup');
   const without = new Set(
     withoutGroupIds.filter((id) => parents.has(id)).flatMap((id) => groupsBeneath(id, parents)),
   );
@@ -149,9 +163,9 @@ async function openRounds(
   const people = (await selectPeople(tx, accountId, within)).filter(
     ({ memberOf }) => !memberOf.some((id) => without.has(id)),
   );
-  if (people.length === 0) return missed('There was nobody to ask.');
+  if (people.length === 0) return missed('nobody');
   const key = await openWeek(tx, accountId, week).catch(orClosed);
-  if (!key) return missed(`The week ${weekName(week)} was closed.`);
+  if (!key) return missed('closed');
   for (const { groupId, beneath } of asked) {
     const members = people.flatMap(({ person, memberOf }) => {
       const own = memberOf.filter((id) => beneath.has(id));

@@ -5,7 +5,8 @@ import { createAccount } from '../accounts/accounts.ts';
 import { inTransaction } from '../db/db.ts';
 import { closeWeekNow } from '../results/publish.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { groupsBeneath, hasEnded, openRound, openWeek, respondentOf, wayUp, weeksToClose } from './rounds.ts';
+import { wayUp } from '../people/tree.ts';
+import { groupsBeneath, hasEnded, openRound, openWeek, respondentOf, weeksToClose } from './rounds.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -6,6 +6,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { raiseVersion } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
+import { wayUp } from '../people/tree.ts';
 import {
   copyAssignments,
   insertRound,
@@ -97,13 +98,6 @@ export async function openRound(
   );
   await raiseVersion(tx, accountId);
   return { roundId, respondents };
-}
-
-/** A group and all above it, up to the top. */
-export function wayUp(groupId: number, parents: Parents): number[] {
-  const way: number[] = [];
-  for (let at: number | null = groupId; at !== null; at = parents.get(at) ?? null) way.push(at);
-  return way;
 }
 
 /** A group and all beneath it. */

@@ -51,6 +51,23 @@ export async function insertSchedule(
   return row!.id;
 }
 
+export async function updateSchedule(
+  tx: Transaction,
+  accountId: AccountId,
+  scheduleId: number,
+  schedule: NewSchedule,
+): Promise<void> {
+  const s = schedule;
+  await tx`
+    update schedules
+    set    name = ${s.name}, question_ids = ${s.questionIds}, kpi_ids = ${s.kpiIds}, per_week = ${s.perWeek},
+           every_weeks = ${s.everyWeeks}, group_ids = ${s.groupIds}, without_group_ids = ${s.withoutGroupIds},
+           repeat = ${s.repeat}, repeat_weeks = ${s.repeatWeeks}, weekday = ${s.weekday}, hour = ${s.hour},
+           any_hour = ${s.anyHour}, reminder_days = ${s.reminderDays}, reminder_hour = ${s.reminderHour},
+           from_day = ${s.fromDay}, until_day = ${s.untilDay}
+    where  account_id = ${accountId} and schedule_id = ${scheduleId}`;
+}
+
 const columns = (db: Db) => db`
   account_id        as "accountId",
   schedule_id       as "id",
@@ -156,6 +173,53 @@ export async function selectScheduleWeeks(
     from   schedule_weeks
     where  account_id = ${accountId} and schedule_id = ${scheduleId}
     order  by week desc`;
+}
+
+/** The weeks in which any schedule of the account was due, newest first. */
+export async function selectAllScheduleWeeks(
+  db: Db,
+  accountId: AccountId,
+): Promise<(ScheduleWeek & { scheduleId: number })[]> {
+  return db<(ScheduleWeek & { scheduleId: number })[]>`
+    select schedule_id  as "scheduleId",
+           week         as "week",
+           outcome      as "outcome",
+           reason       as "reason",
+           question_ids as "questionIds",
+           people       as "people"
+    from   schedule_weeks
+    where  account_id = ${accountId}
+    order  by week desc`;
+}
+
+/** How many active people are members of groups and of none of others, for each pair of lists in their order. */
+export async function selectAudiences(
+  db: Db,
+  accountId: AccountId,
+  wanted: { groupIds: number[]; withoutGroupIds: number[] }[],
+): Promise<{ people: number; withEmail: number }[]> {
+  if (wanted.length === 0) return [];
+  const rows = wanted.flatMap(({ groupIds, withoutGroupIds }, place) => {
+    const out = new Set(withoutGroupIds);
+    return [...new Set([...groupIds, ...withoutGroupIds])].map((group) => ({
+      place,
+      group,
+      out: out.has(group),
+    }));
+  });
+  const counts = await db<{ place: number; people: number; withEmail: number }[]>`
+    select place                                    as "place",
+           count(*)::integer                        as "people",
+           count(*) filter (where has_email)::integer as "withEmail"
+    from   (select w.place, u.user_id, u.email is not null as has_email
+            from   jsonb_to_recordset(${db.json(rows)}) as w(place integer, "group" integer, out boolean)
+            join   memberships m on m.account_id = ${accountId} and m.kind = 'memberOf' and m.group_id = w."group"
+            join   users u on u.account_id = ${accountId} and u.user_id = m.user_id and u.active
+            group  by w.place, u.user_id, u.email
+            having not bool_or(w.out)) people
+    group  by place`;
+  const found = new Map(counts.map(({ place, people, withEmail }) => [place, { people, withEmail }]));
+  return wanted.map((_, place) => found.get(place) ?? { people: 0, withEmail: 0 });
 }
 
 /** Of the given schedules of all accounts, those that were due in these weeks already, as `account schedule week`. */

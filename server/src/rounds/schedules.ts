@@ -8,16 +8,20 @@ import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
 import { type Choice, chooseQuestions } from './choose.ts';
 import { dayDue, weeksDue, workingHours } from './moments.ts';
-import { parentsOf, wayUp } from './rounds.ts';
+import { wayUp } from '../people/tree.ts';
+import { parentsOf } from './rounds.ts';
 import {
   deleteSchedule,
   insertSchedule,
   type NewSchedule,
   type ScheduleRow,
   type ScheduleWeek,
+  selectAllScheduleWeeks,
+  selectAudiences,
   selectSchedules,
   selectScheduleWeeks,
   updatePaused,
+  updateSchedule,
 } from './schedules.sql.ts';
 
 export type Schedule = ScheduleRow;
@@ -32,9 +36,34 @@ export async function createSchedule(
   schedule: NewSchedule,
 ): Promise<number> {
   await lockAccount(tx, accountId);
-  const details = [...faultsOf(schedule), ...(await unknownIn(tx, accountId, schedule))];
-  if (details[0]) throw new Fault('invalid', 'invalid value', details[0].message, { details });
+  await refuseFaults(tx, accountId, schedule);
   return insertSchedule(tx, accountId, schedule);
+}
+
+/** Everything that is wrong with a schedule, by itself and in its account. */
+export async function scheduleFaults(db: Db, accountId: AccountId, schedule: NewSchedule): Promise<Detail[]> {
+  return [...faultsOf(schedule), ...(await unknownIn(db, accountId, schedule))];
+}
+
+async function refuseFaults(tx: Transaction, accountId: AccountId, schedule: NewSchedule): Promise<void> {
+  const details = await scheduleFaults(tx, accountId, schedule);
+  if (details[0]) throw new Fault('invalid', 'invalid value', details[0].message, { details });
+}
+
+/**
+ * Changes a schedule: what it has opened goes on as it was. Throws a Fault that lists all that is wrong with it, or when
+ * there is none.
+ */
+export async function changeSchedule(
+  tx: Transaction,
+  accountId: AccountId,
+  scheduleId: number,
+  schedule: NewSchedule,
+): Promise<void> {
+  await lockAccount(tx, accountId);
+  await scheduleById(tx, accountId, scheduleId);
+  await refuseFaults(tx, accountId, schedule);
+  await updateSchedule(tx, accountId, scheduleId, schedule);
 }
 
 /** A schedule of the account. Throws a Fault when there is none. */
@@ -78,8 +107,47 @@ export async function calendarOf(
   count: number,
 ): Promise<CalendarEntry[]> {
   const past = await selectScheduleWeeks(db, schedule.accountId, schedule.id);
+  return calendarAfter(past, schedule, await choiceOf(db, schedule), { today, count });
+}
+
+/** What schedules have asked, and what they will ask in their next `count` weeks: with as many statements for all as for one. */
+export async function calendarsOf(
+  db: Db,
+  accountId: AccountId,
+  schedules: Schedule[],
+  { today, count }: { today: string; count: number },
+): Promise<Map<number, { past: ScheduleWeek[]; coming: CalendarEntry[] }>> {
+  const library = await libraryOf(db, accountId);
+  const pasts = Map.groupBy(await selectAllScheduleWeeks(db, accountId), ({ scheduleId }) => scheduleId);
+  return new Map(
+    schedules.map((schedule) => {
+      const past = pasts.get(schedule.id) ?? [];
+      const coming = calendarAfter(past, schedule, choiceFrom(library, schedule), { today, count });
+      return [schedule.id, { past, coming }];
+    }),
+  );
+}
+
+/** What a schedule that nobody has kept yet would ask. `past`: of the schedule whose place it would take. */
+export async function calendarOfDraft(
+  db: Db,
+  accountId: AccountId,
+  schedule: NewSchedule,
+  { past, today, count }: { past: ScheduleWeek[]; today: string; count: number },
+): Promise<CalendarEntry[]> {
+  return calendarAfter(past, schedule, choiceFrom(await libraryOf(db, accountId), schedule), {
+    today,
+    count,
+  });
+}
+
+function calendarAfter(
+  past: ScheduleWeek[],
+  schedule: NewSchedule,
+  choice: Choice,
+  { today, count }: { today: string; count: number },
+): CalendarEntry[] {
   const settled = new Set(past.map(({ week }) => week));
-  const choice = await choiceOf(db, schedule);
   const asked = new Map(lastAsked(past));
   const weeks = weeksDue(schedule, weekOf(today), count + settled.size).filter((week) => !settled.has(week));
   return weeks.slice(0, count).map((week) => {
@@ -87,6 +155,27 @@ export async function calendarOf(
     for (const id of questionIds) asked.set(id, week);
     return { week, day: dayDue(schedule, week) as string, questionIds };
   });
+}
+
+/** Whom schedules would ask today, in their order: active people, and those of them who have an e-mail address. */
+export async function audiencesOf(
+  db: Db,
+  accountId: AccountId,
+  schedules: Pick<NewSchedule, 'groupIds' | 'withoutGroupIds'>[],
+): Promise<{ people: number; withEmail: number }[]> {
+  const parents = await parentsOf(db, accountId);
+  const beneath = (ids: number[]) => {
+    const wanted = new Set(ids);
+    return [...parents.keys()].filter((id) => wayUp(id, parents).some((above) => wanted.has(above)));
+  };
+  return selectAudiences(
+    db,
+    accountId,
+    schedules.map(({ groupIds, withoutGroupIds }) => ({
+      groupIds: beneath(groupIds),
+      withoutGroupIds: beneath(withoutGroupIds),
+    })),
+  );
 }
 
 /** The questions that a schedule asks in a week. */
@@ -109,12 +198,21 @@ function weeksSince(asked: ReadonlyMap<number, Week>, week: Week): Map<number, n
   return new Map([...asked].map(([id, other]) => [id, Math.round(ms(other) / (7 * 86_400_000))]));
 }
 
-/** What it may choose from: questions that are retired are asked no more. */
+type Library = { live: ReadonlySet<number>; kpis: ReadonlyMap<string, number[]> };
+
+async function libraryOf(db: Db, accountId: AccountId): Promise<Library> {
+  const [questions, kpis] = [await questionsOf(db, accountId), await kpisOf(db, accountId)];
+  return { live: liveIds(questions), kpis: new Map(kpis.map((kpi) => [kpi.id, kpi.questionIds])) };
+}
+
 async function choiceOf(db: Db, schedule: NewSchedule & { accountId: AccountId }): Promise<Choice> {
-  const { accountId, questionIds, kpiIds, perWeek, everyWeeks } = schedule;
-  const live = liveIds(await questionsOf(db, accountId));
+  return choiceFrom(await libraryOf(db, schedule.accountId), schedule);
+}
+
+/** What it may choose from: questions that are retired are asked no more. */
+function choiceFrom({ live, kpis }: Library, schedule: NewSchedule): Choice {
+  const { questionIds, kpiIds, perWeek, everyWeeks } = schedule;
   if (questionIds.length > 0) return { questionIds: questionIds.filter((id) => live.has(id)) };
-  const kpis = new Map((await kpisOf(db, accountId)).map((kpi) => [kpi.id, kpi.questionIds]));
   const pools = kpiIds.map((id) => (kpis.get(id) ?? []).filter((one) => live.has(one)));
   return { pools, perWeek: perWeek as number, everyWeeks: everyWeeks as number };
 }
@@ -176,12 +274,12 @@ function faultsOf(schedule: NewSchedule): Detail[] {
 }
 
 /** Groups, questions and KPIs that there are not, and more questions than come round in time. */
-async function unknownIn(tx: Transaction, accountId: AccountId, schedule: NewSchedule): Promise<Detail[]> {
+async function unknownIn(db: Db, accountId: AccountId, schedule: NewSchedule): Promise<Detail[]> {
   const { groupIds, withoutGroupIds, questionIds, kpiIds, perWeek, everyWeeks, repeat, repeatWeeks } =
     schedule;
-  const groups = await parentsOf(tx, accountId);
-  const questions = liveIds(await questionsOf(tx, accountId));
-  const kpis = new Set((await kpisOf(tx, accountId)).map(({ id }) => id));
+  const groups = await parentsOf(db, accountId);
+  const questions = liveIds(await questionsOf(db, accountId));
+  const kpis = new Set((await kpisOf(db, accountId)).map(({ id }) => id));
   const unknown = (
     what: string,
     path: string,
@@ -194,11 +292,17 @@ async function unknownIn(tx: Transaction, accountId: AccountId, schedule: NewSch
   const details = [
     ...unknown('group', 'groups', groupIds, groups as ReadonlyMap<unknown, unknown>),
     ...unknown('group', 'without', withoutGroupIds, groups as ReadonlyMap<unknown, unknown>),
-    ...unknown('question', 'questions', questionIds, questions as ReadonlySet<unknown>),
+    ...questionIds
+      .filter((id) => !questions.has(id))
+      .map((id) => ({
+        type: 'invalid value',
+        message: `There is no question ${id} that is asked: it may be retired.`,
+        path: 'questions',
+      })),
     ...unknown('KPI', 'kpis', kpiIds, kpis as ReadonlySet<unknown>),
   ];
   const isOut = (id: number) => wayUp(id, groups).some((above) => withoutGroupIds.includes(above));
-  if (details.length === 0 && groupIds.every(isOut)) {
+  if (details.length === 0 && groupIds.length > 0 && groupIds.every(isOut)) {
     details.push({
       type: 'invalid value',
       message: 'It would ask nobody: all of its groups are left out.',
@@ -206,7 +310,7 @@ async function unknownIn(tx: Transaction, accountId: AccountId, schedule: NewSch
     });
   }
   if (details.length > 0 || kpiIds.length === 0 || repeat === 'once') return details;
-  const { pools } = (await choiceOf(tx, { ...schedule, accountId })) as { pools: number[][] };
+  const { pools } = (await choiceOf(db, { ...schedule, accountId })) as { pools: number[][] };
   const count = new Set(pools.flat()).size;
   const times = Math.max(1, Math.floor((everyWeeks as number) / (repeat === 'weeks' ? repeatWeeks : 4)));
   const needed = Math.ceil(count / times);

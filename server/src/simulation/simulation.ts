@@ -9,7 +9,8 @@ import { closeWeek, vacuumForgotten } from '../results/publish.ts';
 import { exportLinks } from '../rounds/links.ts';
 import { dayDue, endOf, momentOf } from '../rounds/moments.ts';
 import { openDueRounds } from '../rounds/opening.ts';
-import { lockSurvey, parentsOf, roundsOf, wayUp } from '../rounds/rounds.ts';
+import { wayUp } from '../people/tree.ts';
+import { lockSurvey, parentsOf, roundsOf } from '../rounds/rounds.ts';
 import { createSchedule, type NewSchedule, schedulesOf } from '../rounds/schedules.ts';
 import type { Character } from './mood.ts';
 import { type Asked, type AskedQuestion, type Said, scriptsOf } from './script.ts';
@@ -201,7 +202,7 @@ async function simulateWeek(tx: Transaction, means: Means, week: Week): Promise<
   }
   if (!isOpened) return { week, asked: 0, answered: 0, published: 0 };
   setClock(dueForAll);
-  const { links } = await exportLinks(pool, accountId, address, { week });
+  const { links } = await inTransaction(pool, (now) => exportLinks(now, accountId, address, { week }));
   const linkOf = new Map(links.map(({ userId, link }) => [userId, link]));
   const asked = await askedIn(
     pool,

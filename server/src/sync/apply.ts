@@ -1,6 +1,7 @@
 // Carries out a plan: whole-list statements in an order that keeps every constraint true. What goes makes room for
 // what changes, and what changes for what comes.
 import type { User } from '@soundings/contract/organization.ts';
+import { shutOut } from '../accounts/sessions.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 import type { SentOrganization } from './check.ts';
 import type { GroupKey } from './held.ts';
@@ -68,6 +69,12 @@ export async function applyPlan(
   const updates = users.update.map(withFingerprint);
   await clearChangedEmails(tx, accountId, updates);
   await updateUsers(tx, accountId, updates);
+  const inactive = updates.filter(({ active }) => !active);
+  await shutOut(
+    tx,
+    accountId,
+    inactive.map(({ id }) => id),
+  );
   await updateFingerprints(tx, accountId, users.confirm.map(withFingerprint));
   const newUserIds = await takeUserIds(tx, users.create.length);
   const newUsers = new Map(users.create.map(({ externalId }, i) => [externalId, newUserIds[i] as number]));

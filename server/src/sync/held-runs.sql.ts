@@ -1,4 +1,5 @@
 // SQL of held runs: what a file said whose changes are beyond a limit. Writers: held-runs.ts.
+import type { Summary } from '@soundings/contract/organization.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import type { Outcome } from './runs.sql.ts';
 
@@ -6,11 +7,11 @@ export async function insertHeldRun(
   tx: Transaction,
   accountId: AccountId,
   runId: string,
-  held: { organization: Buffer; planDigest: string },
+  held: { organization: Buffer; planDigest: string; names: Record<string, string> },
 ): Promise<void> {
   await tx`
-    insert into held_runs (account_id, run_id, organization, plan_digest)
-    values (${accountId}, ${runId}, ${held.organization}, ${held.planDigest})`;
+    insert into held_runs (account_id, run_id, organization, plan_digest, names)
+    values (${accountId}, ${runId}, ${held.organization}, ${held.planDigest}, ${tx.json(held.names)})`;
 }
 
 export type HeldRunRow = {
@@ -18,6 +19,7 @@ export type HeldRunRow = {
   file: string | null;
   organization: Buffer | null;
   planDigest: string | null;
+  summary: Summary | null;
 };
 
 /** A run, and what is kept of it while it is held; locked, so that it is decided once. */
@@ -30,7 +32,8 @@ export async function lockHeldRun(
     select r.outcome      as "outcome",
            r.file         as "file",
            h.organization as "organization",
-           h.plan_digest  as "planDigest"
+           h.plan_digest  as "planDigest",
+           r.summary      as "summary"
     from   runs r
     left   join held_runs h on h.account_id = r.account_id and h.run_id = r.run_id
     where  r.account_id = ${accountId} and r.run_id = ${runId}
@@ -43,8 +46,11 @@ export async function deleteHeldRun(tx: Transaction, accountId: AccountId, runId
 }
 
 /** Ends, in every account, what has been held for so many days. */
-export async function updateOldHeldRuns(db: Db, days: number): Promise<void> {
-  await db`
+export async function updateOldHeldRuns(
+  db: Db,
+  days: number,
+): Promise<{ accountId: AccountId; runId: string; file: string | null }[]> {
+  return db`
     with ended as (
       delete from held_runs h
       using  runs r
@@ -54,5 +60,6 @@ export async function updateOldHeldRuns(db: Db, days: number): Promise<void> {
     update runs r
     set    outcome = 'refused', message = 'It was held, and nobody has approved it in time.'
     from   ended e
-    where  r.account_id = e.account_id and r.run_id = e.run_id`;
+    where  r.account_id = e.account_id and r.run_id = e.run_id
+    returning r.account_id as "accountId", r.run_id as "runId", r.file as "file"`;
 }

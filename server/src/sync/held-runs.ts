@@ -1,14 +1,24 @@
 // Held runs: files that would change more than the account allows. Nothing is applied until somebody approves the very
 // changes that were shown.
-import type { Change } from '@soundings/contract/organization.ts';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { audit } from '../accounts/audit.ts';
 import { Fault } from '../base/errors.ts';
-import type { AccountId, Transaction } from '../db/db.ts';
+import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import type { SentOrganization } from './check.ts';
 import { deleteHeldRun, insertHeldRun, lockHeldRun, updateOldHeldRuns } from './held-runs.sql.ts';
-import { copyChanges } from './runs.sql.ts';
+import type { Plan } from './plan.ts';
+import { copyChanges, updateRejected } from './runs.sql.ts';
 
-export { updateOldHeldRuns as endOldHeldRuns };
+/** Ends, in every account, what has been held for so many days: nobody has approved it in time. */
+export async function endOldHeldRuns(pool: Pool, days: number): Promise<void> {
+  await inTransaction(pool, async (tx) => {
+    for (const { accountId, runId, file } of await updateOldHeldRuns(tx, days)) {
+      const told = { subject: runId, details: { file } };
+      // oxlint-disable-next-line no-await-in-loop -- seldom any
+      await audit(tx, accountId, { origin: 'service' }, 'run refused', told);
+    }
+  });
+}
 
 /** Keeps what was sent, and shows what it would change. */
 export async function holdRun(
@@ -16,11 +26,15 @@ export async function holdRun(
   accountId: AccountId,
   runId: string,
   { settings, data, partial }: SentOrganization,
-  plan: { changes: Change[]; digest: string },
+  { plan, digest, groupNames }: { plan: Plan; digest: string; groupNames: ReadonlyMap<string, string> },
 ): Promise<void> {
   const organization = gzipSync(JSON.stringify({ settings, data, partial }));
-  await insertHeldRun(tx, accountId, runId, { organization, planDigest: plan.digest });
-  await copyChanges(tx, accountId, runId, plan.changes);
+  // Whom it would create is nobody yet: their names are kept as long as the rest of what was sent.
+  const names = Object.fromEntries(
+    plan.users.create.map(({ externalId, firstName, lastName }) => [externalId, `${firstName} ${lastName}`]),
+  );
+  await insertHeldRun(tx, accountId, runId, { organization, planDigest: digest, names });
+  await copyChanges(tx, accountId, runId, plan.changes, groupNames);
 }
 
 /** What was kept of a held run. */
@@ -28,7 +42,17 @@ export type HeldRun = {
   file: string;
   organization: Pick<SentOrganization, 'settings' | 'data' | 'partial'>;
   planDigest: string;
+  /** How many groups it was shown to remove. */
+  groupsRemoved: number;
 };
+
+/** Of a run that nobody can decide on. */
+export const runNotHeld = (runId: string, outcome: string): Fault =>
+  new Fault(
+    'conflict',
+    'run not held',
+    `The run ${runId} is ${outcome}: only a held run can be approved or rejected.`,
+  );
 
 /**
  * Takes a held run out of its waiting, locked until the transaction ends. Throws a Fault: not_found, or conflict when it
@@ -38,18 +62,26 @@ export async function takeHeldRun(tx: Transaction, accountId: AccountId, runId: 
   const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(runId);
   const run = isId ? await lockHeldRun(tx, accountId, runId) : undefined;
   if (!run) throw new Fault('not_found', 'run not found', `Account ${accountId} has no run ${runId}.`);
-  const { outcome, organization, planDigest, file } = run;
+  const { outcome, organization, planDigest, file, summary } = run;
   if (outcome !== 'held' || !organization || planDigest === null) {
-    throw new Fault(
-      'conflict',
-      'run not held',
-      `The run ${runId} is ${outcome}: only a held run can be approved.`,
-    );
+    throw runNotHeld(runId, outcome);
   }
   await deleteHeldRun(tx, accountId, runId);
   return {
     file: file ?? '',
+    groupsRemoved: summary?.groups.deleted ?? 0,
     organization: JSON.parse(gunzipSync(organization).toString()) as HeldRun['organization'],
     planDigest,
   };
+}
+
+/** Ends a held run without applying it; `message` says why. Throws as takeHeldRun does. */
+export async function rejectHeldRun(
+  tx: Transaction,
+  accountId: AccountId,
+  runId: string,
+  { userId, message }: { userId: number | null; message: string },
+): Promise<void> {
+  await takeHeldRun(tx, accountId, runId);
+  await updateRejected(tx, accountId, runId, userId, message);
 }

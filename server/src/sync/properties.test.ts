@@ -258,7 +258,7 @@ type Outcome = { report: Report } | { details: Detail[] };
 
 async function push(accountId: number, request: Request, validateOnly: boolean): Promise<Outcome> {
   const body = { ...request, settings: { ...request.settings, validateOnly } };
-  const run = { id: newId(), source: 'api' as const, tokenId: null, file: null };
+  const run = { id: newId(), source: 'api' as const, tokenId: null, address: null, file: null };
   const bytes = new TextEncoder().encode(JSON.stringify(body));
   try {
     return {

@@ -18,7 +18,16 @@ export type RunRow = {
   details: Detail[] | null;
 };
 
-export type RunStart = { id: string; source: 'api' | 'file'; tokenId: number | null; file: string | null };
+/** `address`: that it came from. Of a file also how it came, and who sent it from the console. */
+export type RunStart = {
+  id: string;
+  source: 'api' | 'file';
+  tokenId: number | null;
+  file: string | null;
+  address: string | null;
+  via?: 'https' | 'sftp' | 'console';
+  userId?: number | null;
+};
 
 export type RunEnd = {
   validateOnly: boolean;
@@ -28,13 +37,16 @@ export type RunEnd = {
   summary: Summary | null;
   warnings: Warning[] | null;
   details: Detail[] | null;
+  /** Of an applied run that lists groups: whether it says where they stand. */
+  setsTree?: boolean | null;
 };
 
 export async function insertRun(db: Db, accountId: AccountId, run: RunStart & RunEnd): Promise<void> {
   await db`
-    insert into runs (account_id, run_id, source, token_id, file, validate_only, outcome, message, settings, summary,
-                      warnings, details)
-    values (${accountId}, ${run.id}, ${run.source}, ${run.tokenId}, ${run.file}, ${run.validateOnly}, ${run.outcome},
+    insert into runs (account_id, run_id, source, via, token_id, user_id, address, file, validate_only, outcome, message,
+                      settings, summary, warnings, details)
+    values (${accountId}, ${run.id}, ${run.source}, ${run.via ?? null}, ${run.tokenId}, ${run.userId ?? null},
+            ${run.address}, ${run.file}, ${run.validateOnly}, ${run.outcome},
             ${run.message}, ${run.settings && db.json(run.settings)}, ${run.summary && db.json(run.summary)},
             ${run.warnings && db.json(run.warnings)}, ${run.details && db.json(run.details)})
     on conflict (account_id, run_id) do nothing`;
@@ -54,15 +66,18 @@ export async function updateRun(
            settings      = ${end.settings && tx.json(end.settings)},
            summary       = ${end.summary && tx.json(end.summary)},
            warnings      = ${end.warnings && tx.json(end.warnings)},
-           details       = ${end.details && tx.json(end.details)}
+           details       = ${end.details && tx.json(end.details)},
+           sets_tree     = ${end.setsTree ?? null}
     where  account_id = ${accountId} and run_id = ${id}`;
 }
 
+/** Keeps what a run changes, with what the groups among them are called. */
 export async function copyChanges(
   tx: Transaction,
   accountId: AccountId,
   runId: string,
   changes: Change[],
+  groupNames: ReadonlyMap<string, string>,
 ): Promise<void> {
   if (changes.length === 0) return;
   const rows = changes.map(
@@ -75,12 +90,40 @@ export async function copyChanges(
         externalId,
         action,
         fields ? JSON.stringify(fields) : null,
+        entity === 'group' ? (groupNames.get(externalId) ?? null) : null,
       ] as const,
   );
   await copyInto(
-    tx`copy run_changes (account_id, run_id, position, entity, external_id, action, fields) from stdin`,
+    tx`copy run_changes (account_id, run_id, position, entity, external_id, action, fields, name) from stdin`,
     rows,
   );
+}
+
+/** Notes who has approved a run, and when. */
+export async function updateApproved(
+  tx: Transaction,
+  accountId: AccountId,
+  id: string,
+  userId: number | null,
+): Promise<void> {
+  await tx`
+    update runs
+    set    decided_at = now(), decided_by = ${userId}
+    where  account_id = ${accountId} and run_id = ${id}`;
+}
+
+/** Ends a held run that somebody has rejected. */
+export async function updateRejected(
+  tx: Transaction,
+  accountId: AccountId,
+  id: string,
+  userId: number | null,
+  message: string,
+): Promise<void> {
+  await tx`
+    update runs
+    set    outcome = 'refused', message = ${message}, decided_at = now(), decided_by = ${userId}
+    where  account_id = ${accountId} and run_id = ${id}`;
 }
 
 /** Erases what earlier runs tell of users who are removed (decision B13): that there was a change stays. */
@@ -121,4 +164,28 @@ export async function deleteOldRuns(db: Db, days: number): Promise<void> {
   await db`
     delete from runs
     where  account_id in (select account_id from accounts) and at < now() - make_interval(days => ${days})`;
+}
+
+/** Whose a run is and where it came from, and what it came to: for the audit log. */
+export type RunToAudit = Pick<RunRow, 'source' | 'tokenId' | 'file' | 'outcome' | 'summary'> & {
+  userId: number | null;
+  address: string | null;
+};
+
+export async function selectRunEnd(
+  db: Db,
+  accountId: AccountId,
+  id: string,
+): Promise<RunToAudit | undefined> {
+  const [row] = await db<RunToAudit[]>`
+    select source   as "source",
+           token_id as "tokenId",
+           user_id  as "userId",
+           address  as "address",
+           file     as "file",
+           outcome  as "outcome",
+           summary  as "summary"
+    from   runs
+    where  account_id = ${accountId} and run_id = ${id}`;
+  return row;
 }

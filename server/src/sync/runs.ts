@@ -2,8 +2,20 @@
 import { runRetentionDays } from '@soundings/contract/limits.ts';
 import type { Settings } from '@soundings/contract/organization.ts';
 import { accountById } from '../accounts/accounts.ts';
+import { audit } from '../accounts/audit.ts';
 import type { AccountId, Db, Pool } from '../db/db.ts';
-import { deleteOldRuns, insertRun, type RunRow, type RunStart, selectRuns } from './runs.sql.ts';
+import {
+  deleteOldRuns,
+  eraseUserChanges,
+  insertRun,
+  type RunRow,
+  type RunStart,
+  selectRunEnd,
+  selectRuns,
+  updateApproved,
+} from './runs.sql.ts';
+
+export { eraseUserChanges, updateApproved as noteApproval };
 
 /** The latest runs, newest first. */
 export async function listRuns(db: Db, accountId: AccountId, limit: number): Promise<RunRow[]> {
@@ -26,4 +38,14 @@ export async function beginRun(
 /** Removes runs older than the time they are kept. */
 export async function forgetOldRuns(pool: Pool): Promise<void> {
   await deleteOldRuns(pool, runRetentionDays);
+}
+
+/** Writes into the audit log what a run has come to, unless it was a dry run, which changes nothing. */
+export async function auditRun(db: Db, accountId: AccountId, runId: string): Promise<void> {
+  const run = await selectRunEnd(db, accountId, runId);
+  if (!run || run.outcome === 'validated' || run.outcome === 'failed') return;
+  const { source: origin, tokenId, userId, address, file, outcome, summary } = run;
+  const details = { ...(file !== null && { file }), ...(summary && { summary }) };
+  const actor = { origin, tokenId, userId, address };
+  await audit(db, accountId, actor, `run ${outcome}`, { subject: runId, details });
 }

@@ -9,7 +9,9 @@ import { gunzip as gunzipWithCallback } from 'node:zlib';
 import { lockAccount, raiseVersion } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type JsonValue, parseJson } from '../base/json.ts';
+import { quote } from '../base/text.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import type { ForgetGroups } from '../people/groups.ts';
 import { attributesOf } from '../people/people.ts';
 import { applyPlan } from './apply.ts';
 import { readOrganization, type SentOrganization } from './check.ts';
@@ -18,6 +20,7 @@ import type { Held } from './held.ts';
 import { matchOrganization, wantedEmails } from './match.ts';
 import { pairUsers, type Plan, planChanges, usersInQuestion } from './plan.ts';
 import { holdRun } from './held-runs.ts';
+import { auditRun } from './runs.ts';
 import { copyChanges, insertRun, type RunEnd, type RunStart, updateRun } from './runs.sql.ts';
 import {
   selectAdministrators,
@@ -32,9 +35,6 @@ const gunzip = promisify(gunzipWithCallback);
 
 /** Where a run comes from: its id is the request's. */
 export type { RunStart };
-
-/** Removes what else is known of groups that are removed, in the same transaction: it is on a floor above. */
-export type ForgetGroups = (tx: Transaction, accountId: AccountId, groupIds: number[]) => Promise<void>;
 
 /** The body of a request as it was sent. */
 export type SentBody = { bytes: Uint8Array; gzip: boolean };
@@ -56,6 +56,7 @@ export async function pushOrganization(
       ...run,
       ...runEnd({}, findings, { outcome: 'refused', refusal: tooLarge }),
     });
+    await auditRun(pool, accountId, run.id);
     throw tooLarge;
   });
   // With as many faults as can be listed, there is no use in looking for more.
@@ -65,6 +66,7 @@ export async function pushOrganization(
       ...run,
       ...runEnd(organization?.settings ?? {}, findings, { outcome: 'refused', refusal }),
     });
+    await auditRun(pool, accountId, run.id);
     throw refusal;
   }
   // From here on the run is there, as failed, until its transaction says otherwise: also if the process is killed.
@@ -139,19 +141,21 @@ async function synchronize(
   findings: Findings,
 ): Promise<Synchronized> {
   const { organization, runId } = wanted;
-  const { held, landscape, details } = await matchWithHeld(tx, accountId, organization, findings);
+  const { held, landscape, details, owners } = await matchWithHeld(tx, accountId, organization, findings);
   if (findings.faultCount() > 0) return endRun(tx, accountId, wanted, findings, { outcome: 'refused' });
 
   const plan = planChanges(organization, held, landscape, details);
   if (wanted.shown !== undefined && wanted.shown !== digestOf(plan)) throw planChanged(runId);
   if (wanted.beyondLimits !== 'apply') checkLimits(organization.settings, plan, findings);
   const isApplied = organization.settings.validateOnly === false;
+  const groupNames = namesOfGroups(held, organization);
+  warnOfNewIds(plan, owners, organization, findings);
   if (findings.faultCount() > 0) {
     const isHeld = isApplied && wanted.beyondLimits === 'hold';
-    if (isHeld) {
-      const shown = { changes: plan.changes, digest: digestOf(plan) };
-      await holdRun(tx, accountId, runId, organization, shown);
-    }
+    // Also what is refused can be looked at: it tells whether the list was whole.
+    if (isHeld)
+      await holdRun(tx, accountId, runId, organization, { plan, digest: digestOf(plan), groupNames });
+    else await copyChanges(tx, accountId, runId, plan.changes, groupNames);
     return endRun(tx, accountId, wanted, findings, { outcome: isHeld ? 'held' : 'refused', plan });
   }
   for (const { id } of plan.groups.moveUp) {
@@ -165,8 +169,13 @@ async function synchronize(
     if (plan.changes.length > 0) await raiseVersion(tx, accountId);
   }
   // What was shown of a held run is there already.
-  if (wanted.shown === undefined) await copyChanges(tx, accountId, runId, plan.changes);
-  return endRun(tx, accountId, wanted, findings, { outcome: isApplied ? 'applied' : 'validated', plan });
+  if (wanted.shown === undefined) await copyChanges(tx, accountId, runId, plan.changes, groupNames);
+  const setsTree = isApplied && organization.data.groups ? landscape.speaksOfTree : null;
+  return endRun(tx, accountId, wanted, findings, {
+    outcome: isApplied ? 'applied' : 'validated',
+    plan,
+    setsTree,
+  });
 }
 
 /** What a file says, or said: as an organization request has it, and which of its lists only add and update. */
@@ -199,6 +208,7 @@ export async function refuseRun(
 ): Promise<Synchronized> {
   const refusal = refusalOf(findings);
   await updateRun(tx, accountId, runId, runEnd(settings, findings, { outcome: 'refused', refusal }));
+  await auditRun(tx, accountId, runId);
   return { outcome: 'refused', refusal };
 }
 
@@ -226,7 +236,34 @@ async function matchWithHeld(
   const emails = wantedEmails(sentUsers ?? [], held, { inQuestion, details });
   const owners = await selectEmailOwners(tx, accountId, [...emails.values()]);
   matchOrganization(organization, held, landscape, { inQuestion, details, owners }, findings);
-  return { held, landscape, details };
+  return { held, landscape, details, owners };
+}
+
+/** What groups are called: as was sent, else as they are held. */
+const namesOfGroups = (held: Held, { data }: SentOrganization): Map<string, string> =>
+  new Map([
+    ...held.groups.map(({ externalId, name }) => [externalId ?? '', name] as const),
+    ...(data.groups ?? []).map(({ externalId, name }) => [externalId, name] as const),
+  ]);
+
+/** Warns of users who are removed while a new one has their e-mail address. `owners`: whose each address is, by id. */
+function warnOfNewIds(
+  { users }: Plan,
+  owners: ReadonlyMap<string, number>,
+  { places }: SentOrganization,
+  findings: Findings,
+): void {
+  if (users.remove.length === 0 || owners.size === 0) return;
+  const removed = new Map(users.remove.map(({ id, externalId }) => [id, externalId]));
+  for (const { externalId: arrivesAs, emailKey } of users.create) {
+    const externalId = removed.get(owners.get(emailKey ?? '') ?? 0);
+    if (externalId === undefined) continue;
+    const message =
+      `The user ${quote(externalId)} is removed, and ${quote(arrivesAs)} is new with the same e-mail address. ` +
+      'If they are one person, keep the old externalId.';
+    const path = `/data/users/${places.users.get(arrivesAs)}/externalId`;
+    findings.warn({ type: 'new externalId', message, path, externalId, arrivesAs });
+  }
 }
 
 async function endRun<T extends { outcome: Synchronized['outcome']; plan?: Plan }>(
@@ -243,6 +280,7 @@ async function endRun<T extends { outcome: Synchronized['outcome']; plan?: Plan 
     runId,
     runEnd(organization.settings, findings, { ...end, ...(refusal && { refusal }) }),
   );
+  await auditRun(tx, accountId, runId);
   return { ...end, ...(refusal && { refusal }) } as Synchronized;
 }
 
@@ -294,7 +332,7 @@ function refusalOf(findings: Findings): Fault {
 function runEnd(
   settings: Settings,
   findings: Findings,
-  end: { outcome: RunEnd['outcome']; refusal?: Fault; plan?: Plan },
+  end: { outcome: RunEnd['outcome']; refusal?: Fault; plan?: Plan; setsTree?: boolean | null },
 ): RunEnd {
   return {
     validateOnly: settings.validateOnly !== false,
@@ -304,6 +342,7 @@ function runEnd(
     summary: end.plan?.summary ?? null,
     warnings: findings.warnings(),
     details: end.refusal?.details.map(withoutValue) ?? null,
+    setsTree: end.setsTree ?? null,
   };
 }
 

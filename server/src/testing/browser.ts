@@ -1,14 +1,8 @@
-// A real browser for tests: Chromium of the machine where there is one, else the one that an npm package brings (Linux on
-// x64). Where there is neither, tests that need it are skipped, and say so.
-import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+// The browser of a test run, found or unpacked once. Where there is none, tests that need it are skipped, and say so.
+import type { Browser } from 'playwright-core';
 import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
-
-/** Where the browser is, and the folder of libraries that it needs beside those of the machine. */
-export type BrowserPlace = { executablePath: string; libraries?: string };
+import { type BrowserPlace, findBrowser, launchBrowser } from './chromium.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -16,37 +10,12 @@ declare module 'vitest' {
   }
 }
 
-/** Finds or unpacks it, once for a test run. */
 // oxlint-disable-next-line import/no-default-export -- the test runner demands it
 export default async function setup(project: TestProject): Promise<void> {
-  project.provide('browser', await findBrowser());
+  const place = await findBrowser();
+  if (!place) process.stderr.write('SKIPPED: tests in a browser, as there is no Chromium on this machine\n');
+  project.provide('browser', place);
 }
-
-async function findBrowser(): Promise<BrowserPlace | undefined> {
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  const names = ['chromium', 'chromium-browser', 'google-chrome'];
-  const installed = folders.flatMap((folder) => names.map((name) => join(folder, name))).find(existsSync);
-  if (installed !== undefined) return { executablePath: installed };
-  if (process.platform !== 'linux' || process.arch !== 'x64') {
-    process.stderr.write('SKIPPED: tests in a browser, as there is no Chromium on this machine\n');
-    return undefined;
-  }
-  // It unpacks the libraries that a bare machine lacks where it takes itself to be on Lambda.
-  process.env['AWS_LAMBDA_JS_RUNTIME'] = 'nodejs22.x';
-  const { default: packaged } = await import('@sparticuz/chromium');
-  return { executablePath: await packaged.executablePath(), libraries: join(tmpdir(), 'al2023', 'lib') };
-}
-
-/** No traffic of its own, and no sandbox: it sees our own pages alone, and root has none. */
-const quiet = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 /** Why tests are skipped, where there is no browser. */
 export const noBrowser = 'There is no Chromium on this machine';
@@ -57,9 +26,5 @@ export const hasBrowser = (): boolean => inject('browser') !== undefined;
 export async function openBrowser(): Promise<Browser> {
   const place = inject('browser');
   if (!place) throw new Error(noBrowser);
-  const { executablePath, libraries } = place;
-  if (libraries === undefined) return chromium.launch({ executablePath, args: quiet });
-  const path = [libraries, process.env['LD_LIBRARY_PATH']].filter(Boolean).join(delimiter);
-  const env = { ...process.env, LD_LIBRARY_PATH: path } as Record<string, string>;
-  return chromium.launch({ executablePath, args: [...quiet, '--headless=shell'], env });
+  return launchBrowser(place);
 }

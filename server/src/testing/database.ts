@@ -1,4 +1,4 @@
-// A database of its own for a test file: a clone of the migrated template.
+// A database of its own for a test file: a clone of the migrated template, or of another.
 import { randomUUID } from 'node:crypto';
 import { inject } from 'vitest';
 import { openPool, type Pool } from '../db/db.ts';
@@ -6,11 +6,11 @@ import { databaseAt, templateName } from './postgres.ts';
 
 export type TestDatabase = { url: string; pool: Pool; close(): Promise<void> };
 
-export async function openTestDatabase(): Promise<TestDatabase> {
+export async function openTestDatabase(template = templateName): Promise<TestDatabase> {
   const server = inject('databaseUrl');
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const admin = openPool(server, 1);
-  await admin.unsafe(`create database ${name} template ${templateName}`);
+  await admin.unsafe(`create database ${name} template ${template}`);
   const url = databaseAt(server, name);
   const pool = openPool(url, 5);
   return {

@@ -2,7 +2,8 @@
 import { type Random, randomFrom } from '../simulation/random.ts';
 import type { QuestionType } from '../questions/types.ts';
 import type { Assignment, Thresholds, WeekAnswer, WeekData } from '../results/figures.ts';
-import { groupsBeneath, type Parents, wayUp } from '../rounds/rounds.ts';
+import { wayUp } from '../people/tree.ts';
+import { groupsBeneath, type Parents } from '../rounds/rounds.ts';
 
 export type RandomRound = {
   id: number;

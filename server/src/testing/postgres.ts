@@ -15,6 +15,8 @@ declare module 'vitest' {
 }
 
 export const templateName = 'soundings_template';
+/** With the demo company: made by the first test file that wants it. */
+export const demoTemplateName = 'soundings_demo';
 
 // oxlint-disable-next-line import/no-default-export -- the test runner demands it
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -25,7 +27,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     : await openEmbedded(directory, { role: 'service', log: () => {}, fast: true });
   const url = given ?? (embedded?.url as string);
   const admin = openPool(url, 1);
-  await admin.unsafe(`drop database if exists ${templateName}`);
+  for (const name of [templateName, demoTemplateName]) {
+    // oxlint-disable-next-line no-await-in-loop -- two
+    await admin.unsafe(`drop database if exists ${name}`);
+  }
   await admin.unsafe(`create database ${templateName}`);
   const template = openPool(databaseAt(url, templateName), 1);
   await migrate(template);

@@ -50,13 +50,14 @@ export const testConfig: Parameters<typeof startApp>[0] = {
   metricsToken: undefined,
 };
 
-/** `overrides` are settings other than those of testConfig; `now` is the service's clock. */
+/** `overrides` are settings other than those of testConfig; `now` is the service's clock; `template`: another database to clone. */
 export async function openWorld(
   log: Log = openLog('error'),
   overrides: Partial<typeof testConfig> = {},
   now: () => number = Date.now,
+  template?: string,
 ): Promise<World> {
-  const database = await openTestDatabase();
+  const database = await openTestDatabase(template);
   const app = await startApp({ ...testConfig, ...overrides }, Promise.resolve(database.url), log, now);
   await app.started;
   const { pool } = database;

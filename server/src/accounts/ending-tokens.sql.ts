@@ -1,0 +1,36 @@
+// SQL of tokens that end soon: who is to be told. Writers: ending-tokens.ts.
+import type { Db } from '../db/db.ts';
+
+export type EndingToken = {
+  accountId: number;
+  account: string;
+  language: string;
+  timezone: string;
+  notify: string[];
+  tokenId: number;
+  name: string;
+  expiresAt: Date;
+};
+
+/**
+ * Takes the tokens, of every account, that end within so many days and of which nobody has been told so late, so that each
+ * is told of once: also when several processes ask.
+ */
+export async function updateEndingTold(db: Db, days: number): Promise<EndingToken[]> {
+  return db<EndingToken[]>`
+    update tokens t
+    set    end_told_days = ${days}
+    from   accounts a
+    where  a.account_id = t.account_id and a.notify_addresses <> '{}'
+      and  t.revoked_at is null
+      and  t.expires_at > now() and t.expires_at < now() + make_interval(days => ${days})
+      and  coalesce(t.end_told_days, 999) > ${days}
+    returning t.account_id       as "accountId",
+              a.name             as "account",
+              a.language         as "language",
+              a.timezone         as "timezone",
+              a.notify_addresses as "notify",
+              t.token_id         as "tokenId",
+              t.name             as "name",
+              t.expires_at       as "expiresAt"`;
+}

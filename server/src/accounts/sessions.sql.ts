@@ -1,0 +1,96 @@
+// SQL of sessions. Writers: sessions.ts.
+import type { AccountId, Db, Pool } from '../db/db.ts';
+import type { SignedIn } from './sessions.ts';
+
+export async function insertSession(
+  db: Db,
+  session: { accountId: AccountId; userId: number; hash: Buffer; address: string; agent: string },
+): Promise<void> {
+  await db`
+    insert into sessions (hash, account_id, user_id, address, agent)
+    values (${session.hash}, ${session.accountId}, ${session.userId}, ${session.address}, ${session.agent})`;
+}
+
+/** Who is signed in; none when the session has ended, or its person may not sign in. */
+export async function selectSession(
+  pool: Pool,
+  hash: Buffer,
+): Promise<(SignedIn & { stale: boolean }) | undefined> {
+  const [row] = await pool<(SignedIn & { stale: boolean })[]>`
+    select s.session_id      as "sessionId",
+           s.account_id      as "accountId",
+           s.user_id         as "userId",
+           u.role            as "role",
+           a.timezone        as "timezone",
+           a.version::text   as "version",
+           s.seen_at < now() - interval '1 minute' as "stale"
+    from   sessions s
+    join   users u    on u.account_id = s.account_id and u.user_id = s.user_id
+    join   accounts a on a.account_id = s.account_id
+    where  s.hash = ${hash} and u.active
+      and  s.seen_at > now() - interval '7 days' and s.made_at > now() - interval '30 days'`;
+  return row;
+}
+
+export async function updateSessionSeen(pool: Pool, accountId: AccountId, sessionId: number): Promise<void> {
+  await pool`
+    update sessions set seen_at = now() where account_id = ${accountId} and session_id = ${sessionId}`;
+}
+
+/** Deletes one session of a person; one that there is not is no fault. Whether there was one. */
+export async function deleteSession(
+  db: Db,
+  { accountId, userId }: { accountId: AccountId; userId: number },
+  sessionId: number,
+): Promise<boolean> {
+  const rows = await db`
+    delete from sessions
+    where  account_id = ${accountId} and user_id = ${userId} and session_id = ${sessionId}
+    returning 1`;
+  return rows.length > 0;
+}
+
+export async function deleteSessionByHash(db: Db, hash: Buffer): Promise<void> {
+  await db`delete from sessions where hash = ${hash}`;
+}
+
+/** Deletes all of a person, or all but one; returns how many. */
+export async function deleteSessionsOf(
+  db: Db,
+  { accountId, userId }: { accountId: AccountId; userId: number },
+  but: number | null = null,
+): Promise<number> {
+  const rows = await db`
+    delete from sessions
+    where  account_id = ${accountId} and user_id = ${userId} and session_id is distinct from ${but}
+    returning 1`;
+  return rows.length;
+}
+
+export async function deleteSessionsOfMany(db: Db, accountId: AccountId, userIds: number[]): Promise<void> {
+  await db`delete from sessions where account_id = ${accountId} and user_id = any(${userIds})`;
+}
+
+export type SessionRow = { id: number; agent: string; address: string; signedInAt: Date; seenAt: Date };
+
+/** Those of a person that have not ended; the one that was used last comes first. */
+export async function selectSessions(
+  db: Db,
+  { accountId, userId }: { accountId: AccountId; userId: number },
+): Promise<SessionRow[]> {
+  return db<SessionRow[]>`
+    select session_id as "id", agent as "agent", address as "address", made_at as "signedInAt", seen_at as "seenAt"
+    from   sessions
+    where  account_id = ${accountId} and user_id = ${userId}
+      and  seen_at > now() - interval '7 days' and made_at > now() - interval '30 days'
+    order  by seen_at desc, session_id desc`;
+}
+
+/** Of all accounts, and also those of people who are no longer active. */
+export async function deleteEndedSessions(db: Db): Promise<void> {
+  await db`
+    delete from sessions s
+    where  s.seen_at <= now() - interval '7 days' or s.made_at <= now() - interval '30 days'
+       or  exists (select 1 from users u
+                   where  u.account_id = s.account_id and u.user_id = s.user_id and not u.active)`;
+}

@@ -1,0 +1,112 @@
+// SQL of links to set a password, and of asking for their mails. Writers: sign-in-links.ts.
+import type { AccountId, Db } from '../db/db.ts';
+
+export type LinkKind = 'forgotten' | 'given';
+
+/** For the address that the person has now. */
+export async function insertLink(
+  db: Db,
+  link: { hash: Buffer; accountId: AccountId; userId: number; kind: LinkKind; hours: number },
+): Promise<void> {
+  await db`
+    insert into sign_in_links (hash, account_id, user_id, email_key, kind, expires_at)
+    select ${link.hash}, account_id, user_id, email_key, ${link.kind},
+           now() + ${link.hours}::integer * interval '1 hour'
+    from   users
+    where  account_id = ${link.accountId} and user_id = ${link.userId}`;
+}
+
+export type LinkRow = {
+  accountId: AccountId;
+  userId: number;
+  email: string | null;
+  name: string;
+  company: string;
+  hasPassword: boolean;
+  hasSecondStep: boolean;
+};
+
+/** Whom a link is for; none when it has expired, or its person is not active or has another address by now. */
+export async function selectLink(db: Db, hash: Buffer): Promise<LinkRow | undefined> {
+  const [row] = await db<LinkRow[]>`
+    select u.account_id                            as "accountId",
+           u.user_id                               as "userId",
+           u.email                                 as "email",
+           trim(u.first_name || ' ' || u.last_name) as "name",
+           a.name                                  as "company",
+           p.hash is not null                      as "hasPassword",
+           s.on_since is not null                  as "hasSecondStep"
+    from   sign_in_links l
+    join   users u on u.account_id = l.account_id and u.user_id = l.user_id
+    join   accounts a on a.account_id = l.account_id
+    left   join passwords p on p.account_id = l.account_id and p.user_id = l.user_id
+    left   join second_steps s on s.account_id = l.account_id and s.user_id = l.user_id
+    where  l.hash = ${hash} and l.expires_at > now() and u.active
+      and  l.email_key is not distinct from u.email_key`;
+  return row;
+}
+
+/** Uses a link up; false when somebody else has. */
+export async function deleteLink(db: Db, hash: Buffer): Promise<boolean> {
+  const rows = await db`delete from sign_in_links where hash = ${hash} returning account_id`;
+  return rows.length > 0;
+}
+
+export async function deleteLinksOf(db: Db, accountId: AccountId, userId: number): Promise<void> {
+  await db`delete from sign_in_links where account_id = ${accountId} and user_id = ${userId}`;
+}
+
+export async function deleteLinksOfMany(db: Db, accountId: AccountId, userIds: number[]): Promise<void> {
+  await db`delete from sign_in_links where account_id = ${accountId} and user_id = any(${userIds})`;
+}
+
+/** Of all accounts (account_id). */
+export async function deleteExpiredLinks(db: Db): Promise<void> {
+  await db`delete from sign_in_links where expires_at <= now()`;
+}
+
+/** How many links a person has asked for in the last hour, and not used. */
+export async function selectAskedFor(db: Db, accountId: AccountId, userId: number): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*)::integer as "count"
+    from   sign_in_links
+    where  account_id = ${accountId} and user_id = ${userId} and kind = 'forgotten'
+      and  made_at > now() - interval '1 hour'`;
+  return row!.count;
+}
+
+/** Asks for a mail with a link to each active person who has the address (in its compared form), in whatever account. */
+export async function addForgottenMails(db: Db, emailKey: string): Promise<void> {
+  await db`
+    select graphile_worker.add_job(
+             'mail sign-in link',
+             json_build_object('accountId', u.account_id, 'userId', u.user_id, 'kind', 'forgotten'),
+             job_key := 'sign-in link ' || u.account_id || ' ' || u.user_id)
+    from   (select account_id, user_id from users
+            where  email_key = ${emailKey} and active order by account_id limit 10) u`;
+}
+
+/** Asks for a mail with a link to a person, in the transaction in which an administrator makes it. */
+export async function addGivenMail(db: Db, accountId: AccountId, userId: number): Promise<void> {
+  await db`
+    select graphile_worker.add_job(
+             'mail sign-in link',
+             json_build_object('accountId', ${accountId}::integer, 'userId', ${userId}::integer, 'kind', 'given'))`;
+}
+
+export type Addressee = { email: string | null; firstName: string; language: string; company: string };
+
+/** Who gets a mail with a link; none when there is no such active person. */
+export async function selectAddressee(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+): Promise<Addressee | undefined> {
+  const [row] = await db<Addressee[]>`
+    select u.email as "email", u.first_name as "firstName", coalesce(u.language, a.language) as "language",
+           a.name as "company"
+    from   users u
+    join   accounts a on a.account_id = u.account_id
+    where  u.account_id = ${accountId} and u.user_id = ${userId} and u.active`;
+  return row;
+}

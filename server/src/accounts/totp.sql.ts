@@ -1,0 +1,94 @@
+// SQL of the second step of signing in. Writers: totp.ts.
+import type { AccountId, Db } from '../db/db.ts';
+
+/** What is kept of a person's second step; `onSince` is null until a code has confirmed it. */
+export type SecondStep = { secret: Buffer; onSince: Date | null };
+
+export async function selectSecondStep(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+): Promise<SecondStep | undefined> {
+  const [row] = await db<SecondStep[]>`
+    select secret as "secret", on_since as "onSince"
+    from   second_steps
+    where  account_id = ${accountId} and user_id = ${userId}`;
+  return row;
+}
+
+/** Puts a secret that is to be confirmed in the place of an earlier one; false when the step is on already. */
+export async function upsertSecret(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+  secret: Buffer,
+): Promise<boolean> {
+  const rows = await db`
+    insert into second_steps as s (account_id, user_id, secret)
+    values (${accountId}, ${userId}, ${secret})
+    on conflict (account_id, user_id)
+    do update set secret = excluded.secret, made_at = now(), last_step = 0 where s.on_since is null
+    returning 1`;
+  return rows.length > 0;
+}
+
+/** Notes that the code of a step is used; false when it, or one after it, was used before. */
+export async function updateLastStep(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+  step: number,
+): Promise<boolean> {
+  const rows = await db`
+    update second_steps
+    set    last_step = ${step}
+    where  account_id = ${accountId} and user_id = ${userId} and last_step < ${step}
+    returning 1`;
+  return rows.length > 0;
+}
+
+export async function updateOn(db: Db, accountId: AccountId, userId: number): Promise<void> {
+  await db`
+    update second_steps set on_since = now() where account_id = ${accountId} and user_id = ${userId}`;
+}
+
+/** Whether there was one. */
+export async function deleteSecondStep(db: Db, accountId: AccountId, userId: number): Promise<boolean> {
+  await db`delete from recovery_codes where account_id = ${accountId} and user_id = ${userId}`;
+  const rows = await db`
+    delete from second_steps where account_id = ${accountId} and user_id = ${userId} returning 1`;
+  return rows.length > 0;
+}
+
+/** Secrets that were shown a day ago, and never confirmed; of all accounts (account_id). */
+export async function deleteUnconfirmed(db: Db): Promise<void> {
+  await db`delete from second_steps where on_since is null and made_at < now() - interval '1 day'`;
+}
+
+/** Puts new recovery codes in the place of those before. */
+export async function replaceRecoveryCodes(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+  hashes: Buffer[],
+): Promise<void> {
+  await db`delete from recovery_codes where account_id = ${accountId} and user_id = ${userId}`;
+  await db`
+    insert into recovery_codes (account_id, user_id, hash)
+    select ${accountId}, ${userId}, decode(hash, 'hex')
+    from   unnest(${hashes.map((hash) => hash.toString('hex'))}::text[]) as hash`;
+}
+
+/** Uses a recovery code up; false when there is no such one. */
+export async function deleteRecoveryCode(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+  hash: Buffer,
+): Promise<boolean> {
+  const rows = await db`
+    delete from recovery_codes
+    where  account_id = ${accountId} and user_id = ${userId} and hash = ${hash}
+    returning 1`;
+  return rows.length > 0;
+}

@@ -1,0 +1,124 @@
+// The second step of signing in: codes by time (TOTP, RFC 6238), of which each is taken once, and ten recovery codes for whoever
+// has lost the phone.
+import { randomBytes } from 'node:crypto';
+import { Secret, TOTP } from 'otpauth';
+import { create as drawQr } from 'qrcode';
+import { Fault } from '../base/errors.ts';
+import { tokenHash } from '../base/secrets.ts';
+import type { AccountId, Db, Transaction } from '../db/db.ts';
+import {
+  deleteRecoveryCode,
+  deleteSecondStep,
+  deleteUnconfirmed,
+  replaceRecoveryCodes,
+  selectSecondStep,
+  updateLastStep,
+  updateOn,
+  upsertSecret,
+} from './totp.sql.ts';
+
+export { deleteUnconfirmed as forgetUnconfirmed };
+
+type Person = { accountId: AccountId; userId: number };
+
+const [period, codes] = [30, 10];
+
+const totpOf = (secret: Buffer, label = '') =>
+  new TOTP({ issuer: 'Soundings', label, secret: new Secret({ buffer: bufferOf(secret) }), period });
+
+/** A copy: a small Buffer is a window on a larger one. */
+const bufferOf = (bytes: Buffer) => Uint8Array.from(bytes).buffer;
+
+/** How an app is told of a secret: as text, as an address (otpauth:), and as the modules of a QR code, rows of 0 and 1. */
+export type Setup = { secret: string; address: string; matrix: string[] };
+
+/** Makes a secret, which counts when a code has confirmed it. `label`: what the app shows. Throws a Fault when the step is on. */
+export async function beginSecondStep(db: Db, { accountId, userId }: Person, label: string): Promise<Setup> {
+  const secret = randomBytes(20); // as long as the digest that codes are made by (RFC 4226 §4)
+  if (!(await upsertSecret(db, accountId, userId, secret))) {
+    throw new Fault('conflict', 'invalid value', 'Codes are asked for already. Turn that off first.');
+  }
+  const totp = totpOf(secret, label);
+  const address = totp.toString();
+  return { secret: totp.secret.base32, address, matrix: matrixOf(address) };
+}
+
+function matrixOf(text: string): string[] {
+  const { modules } = drawQr(text, { errorCorrectionLevel: 'M' });
+  return Array.from({ length: modules.size }, (_, row) =>
+    Array.from({ length: modules.size }, (__, column) => modules.get(row, column)).join(''),
+  );
+}
+
+/** Turns the second step on by a first code, and returns the recovery codes. `now`: ms. Throws a Fault for a wrong code. */
+export async function confirmSecondStep(
+  tx: Transaction,
+  person: Person,
+  code: string,
+  now: number,
+): Promise<string[]> {
+  const { accountId, userId } = person;
+  const kept = await selectSecondStep(tx, accountId, userId);
+  if (!kept || kept.onSince !== null) {
+    throw new Fault('conflict', 'invalid value', 'Begin anew: this was confirmed already, or has expired.');
+  }
+  const step = stepOf(kept.secret, digitsOf(code), now);
+  if (step === undefined || !(await updateLastStep(tx, accountId, userId, step))) {
+    const message = 'This is not the code that the app shows now. Is the time of your phone right?';
+    const details = [{ type: 'wrong code', message, path: '/code' }];
+    throw new Fault('invalid', 'wrong code', message, { details });
+  }
+  await updateOn(tx, accountId, userId);
+  return newRecoveryCodes(tx, person);
+}
+
+/** New recovery codes in place of those before: each of ten letters and digits, 50 bits. */
+export async function newRecoveryCodes(db: Db, { accountId, userId }: Person): Promise<string[]> {
+  const made = Array.from({ length: codes }, recoveryCode);
+  await replaceRecoveryCodes(
+    db,
+    accountId,
+    userId,
+    made.map((code) => tokenHash(plain(code))),
+  );
+  return made;
+}
+
+/** Without letters and digits that look alike (Crockford's base 32). */
+const letters = '0123456789abcdefghjkmnpqrstvwxyz';
+
+function recoveryCode(): string {
+  const text = [...randomBytes(10)].map((byte) => letters[byte % 32]).join('');
+  return `${text.slice(0, 5)}-${text.slice(5)}`;
+}
+
+const digitsOf = (code: string) => code.replaceAll(/[\s-]/g, '');
+const plain = (code: string) => digitsOf(code).toLowerCase().replaceAll('o', '0').replaceAll(/[il]/g, '1');
+
+/** Whether a code is good, of either kind; it is used up. `now`: ms. */
+export async function checkSecondStep(
+  db: Db,
+  { accountId, userId }: Person,
+  code: string,
+  now: number,
+): Promise<'code' | 'recovery code' | undefined> {
+  if (!/^\d{6}$/.test(digitsOf(code))) {
+    const isGood = await deleteRecoveryCode(db, accountId, userId, tokenHash(plain(code)));
+    return isGood ? 'recovery code' : undefined;
+  }
+  const kept = await selectSecondStep(db, accountId, userId);
+  const step = kept && stepOf(kept.secret, digitsOf(code), now);
+  if (step === undefined || !(await updateLastStep(db, accountId, userId, step))) return undefined;
+  return 'code';
+}
+
+/** The step of 30 s that a code is of: the present one, or one beside it, as clocks differ. */
+function stepOf(secret: Buffer, code: string, now: number): number | undefined {
+  const delta = totpOf(secret).validate({ token: code, timestamp: now, window: 1 });
+  return delta === null ? undefined : Math.floor(now / 1000 / period) + delta;
+}
+
+/** Turns the second step off, also for somebody who has lost phone and recovery codes. Whether it was on, or being set up. */
+export async function turnOffSecondStep(db: Db, { accountId, userId }: Person): Promise<boolean> {
+  return deleteSecondStep(db, accountId, userId);
+}

@@ -1,0 +1,243 @@
+// The console: API tokens, API access, settings, and the audit log.
+import type { Access, AccountSettingsView, AuditEntry } from '@soundings/contract/console.access.ts';
+import { isDay } from '@soundings/contract/weeks.ts';
+import { maxOrganizationBodyBytes, maxStoredFiles, maxUploadBytes } from '@soundings/contract/limits.ts';
+import { accountById, changeAccount, lockAccount } from '../accounts/accounts.ts';
+import { isAllowed } from '../accounts/allowlist.ts';
+import { audit } from '../accounts/audit.ts';
+import { createToken, revokeToken } from '../accounts/tokens.ts';
+import { byteOrderMark, csvRow } from '../base/csv.ts';
+import { Fault } from '../base/errors.ts';
+import { type Db, inTransaction, type Pool } from '../db/db.ts';
+import { hostKeys } from '../files/hostkeys.ts';
+import { lettered } from '../mail/letter.ts';
+import type { Mailer } from '../mail/mail.ts';
+import {
+  type AuditFilter,
+  selectAuditEntries,
+  selectAuditExtent,
+  selectTokenSummaries,
+} from './access.sql.ts';
+import { actorOf, type Console, Download, type Who } from './console.ts';
+import { idIn } from './ids.ts';
+import { selectSessionFacts } from './session.sql.ts';
+
+export type AccessOptions = {
+  pool: Promise<Pool>;
+  publicUrl: string;
+  sftpPort: number;
+  /** Requests that a token may make in a minute; 0: any number. */
+  rateLimit: number;
+  mailer: Mailer | undefined;
+  mailFrom: string;
+  /** Shows the open weeks as they stand, or not, by the settings as they are now. */
+  showWeeks: () => Promise<void>;
+};
+
+/** Each is compared with the address of every upload. */
+const maxRanges = 200;
+
+export function serveAccess(console: Console, options: AccessOptions): void {
+  serveTokens(console, options.pool);
+  serveSettings(console, options);
+  serveAudit(console, options.pool);
+
+  console.serve('GET /access', async (who) => accessOf(await options.pool, who, options));
+  console.serve('PATCH /access/allow', async (who, { body: { allow = [], remove = [] } }) => {
+    const pool = await options.pool;
+    await inTransaction(pool, async (tx) => {
+      await lockAccount(tx, who.accountId);
+      const before = await accountById(tx, who.accountId);
+      const kept = [...new Set([...before.allow, ...allow])].filter((range) => !remove.includes(range));
+      if (kept.length > maxRanges) throw refused(`At most ${maxRanges} ranges can be allowed.`);
+      await changeAccount(tx, who.accountId, { allow: kept }, actorOf(who));
+    });
+    return accessOf(pool, who, options);
+  });
+}
+
+function serveTokens(console: Console, pool: Promise<Pool>): void {
+  console.serve('GET /tokens', async (who) => ({
+    tokens: await selectTokenSummaries(await pool, who.accountId),
+  }));
+  console.serve('POST /tokens', async (who, { body: { name, scopes, expires } }) => {
+    refuseOver(expires);
+    return createToken(
+      await pool,
+      who.accountId,
+      { name, scopes, ...(expires !== null && { expires }) },
+      actorOf(who),
+    );
+  });
+  console.serve('DELETE /tokens/{tokenId}', async (who, { params: { tokenId } }) => {
+    await revokeToken(await pool, who.accountId, idIn(tokenId), actorOf(who));
+  });
+}
+
+/** A token that is over when it is made would be of no use to anybody. */
+function refuseOver(expires: string | null): void {
+  if (expires === null || !isDay(expires) || expires >= new Date().toISOString().slice(0, 10)) return;
+  const message = `${expires} is over: choose a later day.`;
+  const details = [{ type: 'out of range' as const, message, path: '/expires' }];
+  throw new Fault('invalid', 'out of range', message, { details });
+}
+
+async function accessOf(
+  pool: Pool,
+  who: Who,
+  { publicUrl, sftpPort, rateLimit }: AccessOptions,
+): Promise<Access> {
+  const [account, keys] = await Promise.all([accountById(pool, who.accountId), hostKeys(pool)]);
+  const { sftpUsername: username, allow, applyFiles, filesPartial, createGroupsFromUsers } = account;
+  const { maxUsersCreated, maxUsersUpdated, maxUsersDeleted } = account;
+  const { maxGroupsCreated, maxGroupsUpdated, maxGroupsDeleted } = account;
+  return {
+    addresses: {
+      data: `${publicUrl}/v1`,
+      organization: `${publicUrl}/v1/organization`,
+      upload: `${publicUrl}/v1/storage`,
+    },
+    documents: `${publicUrl}/docs`,
+    sftp: sftpPort === 0 ? null : { host: new URL(publicUrl).hostname, port: sftpPort, username, keys },
+    username,
+    allow,
+    yourAddress: who.address,
+    isYourAddressAllowed: isAllowed(allow, who.address),
+    files: {
+      applyFiles,
+      filesPartial,
+      createGroupsFromUsers,
+      maxUsersCreated,
+      maxUsersUpdated,
+      maxUsersDeleted,
+      maxGroupsCreated,
+      maxGroupsUpdated,
+      maxGroupsDeleted,
+    },
+    limits: {
+      fileBytes: maxUploadBytes,
+      requestBytes: maxOrganizationBodyBytes,
+      storedFiles: maxStoredFiles,
+      requestsPerMinute: rateLimit,
+    },
+  };
+}
+
+function serveSettings(console: Console, { pool, mailer, mailFrom, showWeeks }: AccessOptions): void {
+  const settings = async (db: Db, who: Who): Promise<AccountSettingsView> => {
+    const { sftpUsername: _, allow: __, ...account } = await accountById(db, who.accountId);
+    return { ...account, mailFrom: mailer ? mailFrom : null };
+  };
+  console.serve('GET /settings', async (who) => settings(await pool, who));
+  console.serve('PATCH /settings', async (who, { body }) => {
+    await inTransaction(await pool, (tx) => changeAccount(tx, who.accountId, body, actorOf(who)));
+    // At once: what was shown of an open week must not stay for another minute.
+    if (body.publication !== undefined) await showWeeks();
+    return settings(await pool, who);
+  });
+  console.serve('POST /settings/test-mail', async (who) => {
+    const { user, account, language } = await selectSessionFacts(await pool, who);
+    if (user.email === null) throw refused('You have no e-mail address: there is nowhere to send a mail to.');
+    if (!mailer) throw refused('No mail server is set: set SMTP_URL, and start the service again.');
+    const { subject, letter } = testLetter(language, account.name);
+    try {
+      await mailer.send({ to: user.email, subject, ...lettered(letter) });
+    } catch (error) {
+      throw refused(`The mail server did not take the mail: ${(error as Error).message}`);
+    }
+    await audit(await pool, who.accountId, actorOf(who), 'test mail sent');
+    return { to: user.email };
+  });
+}
+
+const refused = (message: string) => new Fault('invalid', 'invalid value', message);
+
+function testLetter(language: 'en' | 'sv', about: string) {
+  const words = {
+    en: [
+      'Test mail from Soundings',
+      'This mail was sent from the settings. Mail from Soundings reaches you.',
+    ],
+    sv: [
+      'Testmejl från Soundings',
+      'Det här mejlet skickades från inställningarna. Mejl från Soundings når dig.',
+    ],
+  } as const;
+  const [title, text] = words[language];
+  return {
+    subject: title,
+    letter: {
+      language,
+      about,
+      tone: 'good' as const,
+      title,
+      blocks: [{ kind: 'text' as const, text }],
+      footer: [],
+    },
+  };
+}
+
+function serveAudit(console: Console, pool: Promise<Pool>): void {
+  console.serve('GET /audit', async (who, { query: { offset = '0', limit = '100', ...query } }) => {
+    const filter = filterOf(query);
+    const window = { before: null, offset: Number(offset), limit: Math.min(Number(limit), 200) };
+    const [rows, extent] = await Promise.all([
+      selectAuditEntries(await pool, who.accountId, filter, window),
+      selectAuditExtent(await pool, who.accountId, filter),
+    ]);
+    return { ...extent, rows };
+  });
+  console.serve('GET /audit/export', async (who, { query }) => {
+    const db = await pool;
+    const filter = filterOf(query);
+    await audit(db, who.accountId, actorOf(who), 'audit log exported', {});
+    return new Download('audit-log.csv', 'text/csv; charset=utf-8', auditCsv(db, who, filter));
+  });
+}
+
+/** Throws a Fault for a day that does not exist. */
+function filterOf(query: Partial<Record<keyof AuditFilter, string>>): AuditFilter {
+  for (const path of ['from', 'to'] as const) {
+    if (!query[path] || isDay(query[path])) continue;
+    const message = `"${path}" must be a day that exists, as YYYY-MM-DD.`;
+    const details = [{ type: 'invalid parameter' as const, message, path }];
+    throw new Fault('invalid', 'invalid parameter', message, { details });
+  }
+  const { search, origin, action, from, to } = query;
+  return {
+    search: search?.trim() || null,
+    origin: origin || null,
+    action: action || null,
+    from: from || null,
+    to: to || null,
+  };
+}
+
+const auditPage = 1000;
+
+async function* auditCsv(db: Db, { accountId }: Who, filter: AuditFilter): AsyncGenerator<string> {
+  yield byteOrderMark + csvRow(['number', 'at', 'from', 'who', 'address', 'action', 'subject', 'details']);
+  for (let before: number | null = null; ;) {
+    // oxlint-disable-next-line no-await-in-loop -- one page after another
+    const rows: AuditEntry[] = await selectAuditEntries(db, accountId, filter, {
+      before,
+      offset: 0,
+      limit: auditPage,
+    });
+    if (rows.length > 0) yield rows.map(auditLine).join('');
+    if (rows.length < auditPage) return;
+    before = rows.at(-1)?.id ?? null;
+  }
+}
+
+const auditLine = ({ id, at, origin, who, userId, address, action, subject, details }: AuditEntry) =>
+  csvRow([
+    String(id),
+    new Date(at).toISOString(),
+    origin,
+    who ?? (userId === null ? null : `user ${userId}`),
+    address,
+    action,
+    subject,
+    JSON.stringify(details),
+  ]);

@@ -1,0 +1,87 @@
+// SQL of the tokens' makers and of the audit log, as the console shows them: reading only.
+import type { AuditEntry, TokenSummary } from '@soundings/contract/console.access.ts';
+import type { AccountId, Db } from '../db/db.ts';
+
+/** All tokens of the account: those that open something first, the newest first. */
+export async function selectTokenSummaries(db: Db, accountId: AccountId): Promise<TokenSummary[]> {
+  return db<TokenSummary[]>`
+    select t.token_id       as "id",
+           t.name           as "name",
+           t.scopes         as "scopes",
+           t.created_at     as "createdAt",
+           coalesce(nullif(trim(u.first_name || ' ' || u.last_name), ''), u.email) as "createdBy",
+           t.expires_at     as "expiresAt",
+           t.revoked_at     as "revokedAt",
+           t.last_used_at   as "lastUsedAt",
+           t.last_used_from as "lastUsedFrom"
+    from   tokens t
+    left   join users u on u.account_id = t.account_id and u.user_id = t.created_by
+    where  t.account_id = ${accountId}
+    order  by t.revoked_at is not null, coalesce(t.expires_at < now(), false), t.token_id desc`;
+}
+
+export type AuditFilter = {
+  search: string | null;
+  origin: string | null;
+  action: string | null;
+  from: string | null;
+  to: string | null;
+};
+
+/** Which entries pass a filter; days are those of the account's time zone. */
+const passing = (db: Db, { search, origin, action, from, to }: AuditFilter) => db`
+       (${origin}::text is null or e.origin = ${origin})
+  and  (${action}::text is null or e.action = ${action})
+  and  (${from}::date is null or e.at >= (${from}::date)::timestamp at time zone a.timezone)
+  and  (${to}::date is null or e.at < (${to}::date + 1)::timestamp at time zone a.timezone)
+  and  (${search}::text is null
+        or strpos(lower(concat_ws(' ', e.action, e.subject, e.address, u.first_name, u.last_name, u.email, t.name)),
+                  lower(${search})) > 0)`;
+
+const joined = (db: Db, accountId: AccountId) => db`
+    from   audit_entries e
+    join   accounts a on a.account_id = e.account_id
+    left   join users u  on u.account_id = e.account_id and u.user_id = e.user_id
+    left   join tokens t on t.account_id = e.account_id and t.token_id = e.token_id
+    where  e.account_id = ${accountId}`;
+
+/** Entries that pass a filter, newest first; `before`: only those older than the one of this id. */
+export async function selectAuditEntries(
+  db: Db,
+  accountId: AccountId,
+  filter: AuditFilter,
+  { before, offset, limit }: { before: number | null; offset: number; limit: number },
+): Promise<AuditEntry[]> {
+  return db<AuditEntry[]>`
+    select e.entry_id::integer as "id",
+           e.at       as "at",
+           e.origin   as "origin",
+           case when e.origin in ('api', 'file') then t.name
+                else coalesce(nullif(trim(u.first_name || ' ' || u.last_name), ''), u.email) end as "who",
+           e.user_id  as "userId",
+           e.token_id as "tokenId",
+           e.address  as "address",
+           e.action   as "action",
+           e.subject  as "subject",
+           e.details  as "details"
+    ${joined(db, accountId)} and ${passing(db, filter)}
+      and  (${before}::bigint is null or e.entry_id < ${before})
+    order  by e.entry_id desc
+    offset ${offset} limit ${limit}`;
+}
+
+/** How many entries pass a filter, and every action that the account's log has. */
+export async function selectAuditExtent(
+  db: Db,
+  accountId: AccountId,
+  filter: AuditFilter,
+): Promise<{ total: number; actions: string[] }> {
+  const [[counted], actions] = await Promise.all([
+    db<
+      { total: number }[]
+    >`select count(*)::integer as total ${joined(db, accountId)} and ${passing(db, filter)}`,
+    db<{ action: string }[]>`
+      select distinct action from audit_entries where account_id = ${accountId} order by action`,
+  ]);
+  return { total: counted?.total ?? 0, actions: actions.map(({ action }) => action) };
+}

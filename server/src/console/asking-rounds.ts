@@ -1,0 +1,207 @@
+// The console: the weeks that are open, closing one before its end, and personal links for those without an e-mail address.
+import type { OpenWeek, Rounds } from '@soundings/contract/console.asking.ts';
+import { addWeeks, dayIn, isDay, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
+import { audit } from '../accounts/audit.ts';
+import { csvRow } from '../base/csv.ts';
+import { Fault } from '../base/errors.ts';
+import { type Db, inTransaction, type Pool } from '../db/db.ts';
+import { questionsOf } from '../questions/questions.ts';
+import { type ExportedLink, exportLinks } from '../rounds/links.ts';
+import { endOf } from '../rounds/moments.ts';
+import { audiencesOf, calendarsOf, schedulesOf } from '../rounds/schedules.ts';
+import {
+  addClosing,
+  type MessageRow,
+  type OpenRound,
+  type OpenWeekRow,
+  selectClosedWeeks,
+  selectGroupNames,
+  selectIsOpen,
+  selectMessages,
+  selectOpenRounds,
+  selectOpenWeeks,
+  selectRefusedPeople,
+} from './asking.sql.ts';
+import type { Means } from './asking-schedules.ts';
+import { named, wordsOf } from './asking-words.ts';
+import { actorOf, type Console, type Who } from './console.ts';
+import { inSlices } from './slices.ts';
+
+/** So many of the weeks that have closed are told. */
+const closedTold = 6;
+
+export function serveRounds(console: Console, { pool, mailer, publicUrl, now }: Means): void {
+  console.serve('GET /rounds', async (who) => roundsView(await pool, who, now(), mailer !== undefined));
+  console.serve('POST /rounds/{week}/close', async (who, { params }) => {
+    await inTransaction(await pool, async (tx) => {
+      const week = weekIn(params.week);
+      const isOpen = week === undefined ? undefined : await selectIsOpen(tx, who.accountId, week);
+      if (week === undefined || isOpen === undefined) throw weekNotFound;
+      if (!isOpen) throw new Fault('conflict', 'week closed', `The week ${weekName(week)} is closed.`);
+      await addClosing(tx, who.accountId, week);
+      await audit(tx, who.accountId, actorOf(who), 'week close asked', { subject: weekName(week) });
+    });
+  });
+  console.serve('POST /rounds/{week}/links', async (who, { params, body: { isReplacing } }) => {
+    const week = weekIn(params.week);
+    if (week === undefined) throw weekNotFound;
+    const name = weekName(week);
+    const links = await inTransaction(await pool, async (tx) => {
+      const exported = await exportLinks(tx, who.accountId, publicUrl, { week, isReplacing });
+      const details = { people: exported.links.length, isReplacing };
+      await audit(tx, who.accountId, actorOf(who), 'links exported', { subject: name, details });
+      return exported.links;
+    });
+    return { name: `links-${name}.csv`, csv: await csvOf(links), people: links.length };
+  });
+}
+
+const weekNotFound = new Fault('not_found', 'week not found', 'Nothing was asked in that week.');
+
+const weekIn = (text: string): Week | undefined => (isDay(text) && weekOf(text) === text ? text : undefined);
+
+async function csvOf(links: ExportedLink[]): Promise<string> {
+  const parts = [csvRow(['externalId', 'firstName', 'lastName', 'email', 'phone', 'language', 'link'])];
+  const slices = inSlices(links, ({ externalId, firstName, lastName, email, phone, language, link }) =>
+    csvRow([externalId, firstName, lastName, email, phone, language, link]),
+  );
+  for await (const slice of slices) parts.push(slice);
+  return parts.join('');
+}
+
+async function roundsView(pool: Pool, who: Who, now: number, hasMail: boolean): Promise<Rounds> {
+  const { accountId } = who;
+  const [weeks, rounds, messages, refusals, closed, coming] = await Promise.all([
+    selectOpenWeeks(pool, accountId),
+    selectOpenRounds(pool, accountId),
+    selectMessages(pool, accountId),
+    selectRefusedPeople(pool, accountId),
+    selectClosedWeeks(pool, accountId, closedTold),
+    comingRounds(pool, who, now),
+  ]);
+  const describe = await describer(pool, who, rounds);
+  return {
+    open: weeks.map((week) => ({
+      ...openWeek(week, who.timezone, now),
+      ...mailsOf(
+        week,
+        messages.filter((one) => one.week === week.week),
+      ),
+      rounds: rounds.filter((round) => round.week === week.week).map(describe),
+      stillDue: coming
+        .filter((one) => one.week === week.week)
+        .map(({ id, schedule, day }) => ({ id, name: schedule, day })),
+    })),
+    closed: closed.map(({ week, closedAt, schedules }) => ({
+      ...named(week),
+      closedAt: closedAt.toISOString(),
+      schedules,
+    })),
+    coming,
+    refusals,
+    hasMail,
+  };
+}
+
+/** A number of `asked` people, by steps alone: nobody can watch one person answer, and never is everybody said to have. */
+function inSteps(count: number, step: number, asked: number): number {
+  const told = Math.max(0, Math.min(count, asked - 1));
+  return told - (told % step);
+}
+
+function openWeek(
+  { week, threshold, asked, answered, isFailing }: OpenWeekRow,
+  timezone: string,
+  now: number,
+): Omit<OpenWeek, 'rounds' | 'stillDue' | 'invitations' | 'reminders' | 'withoutEmail'> {
+  const endsAt = endOf(week, timezone);
+  return {
+    ...named(week),
+    endsAt: new Date(endsAt).toISOString(),
+    hasEnded: now >= endsAt,
+    asked,
+    answered: asked >= threshold ? inSteps(answered, threshold, asked) : null,
+    threshold,
+    closing: isFailing === null ? null : { isFailing },
+  };
+}
+
+function mailsOf(
+  { threshold, asked, withoutEmail }: OpenWeekRow,
+  messages: MessageRow[],
+): Pick<OpenWeek, 'invitations' | 'reminders' | 'withoutEmail'> {
+  const count = (kind: MessageRow['kind'], ...states: MessageRow['state'][]) =>
+    messages
+      .filter((one) => one.kind === kind && states.includes(one.state))
+      .reduce((sum, one) => sum + one.count, 0);
+  const waiting = messages.filter(({ kind, state }) => kind === 'reminder' && state === 'waiting');
+  const ends = waiting.flatMap(({ from, until }) => [from.toISOString(), until.toISOString()]).toSorted();
+  const sent = count('reminder', 'sent', 'sending', 'unknown', 'refused');
+  const left = count('reminder', 'waiting');
+  return {
+    withoutEmail,
+    invitations: {
+      waiting: count('invitation', 'waiting'),
+      sent: count('invitation', 'sent'),
+      refused: count('invitation', 'refused'),
+      unknown: count('invitation', 'sending', 'unknown'),
+    },
+    reminders: {
+      waiting: sent > 0 ? inSteps(left, threshold, asked) : left,
+      sent: asked >= threshold ? inSteps(sent, threshold, asked) : null,
+      from: ends[0] ?? null,
+      until: ends.at(-1) ?? null,
+    },
+  };
+}
+
+/** What turns a round into what is told of it: with the words of its questions and the names of its groups. */
+async function describer(
+  db: Db,
+  { accountId }: Who,
+  rounds: OpenRound[],
+): Promise<(round: OpenRound) => OpenWeek['rounds'][number]> {
+  const [questions, groups] = await Promise.all([
+    questionsOf(db, accountId),
+    selectGroupNames(
+      db,
+      accountId,
+      rounds.flatMap(({ groupIds }) => groupIds),
+    ),
+  ]);
+  const byId = new Map(questions.map((question) => [question.id, wordsOf(question)]));
+  const names = new Map(groups.map(({ id, name }) => [id, name]));
+  return ({ scheduleId, name, people, questionIds, groupIds, groupCount }) => ({
+    scheduleId,
+    name,
+    people,
+    questions: questionIds.map((id) => byId.get(id)).filter((one) => one !== undefined),
+    groups: groupIds.map((id) => ({ id, name: names.get(id) ?? null })),
+    groupCount,
+  });
+}
+
+/** What is due in this week and in the next. */
+async function comingRounds(db: Db, { accountId, timezone }: Who, now: number): Promise<Rounds['coming']> {
+  const today = dayIn(timezone, now);
+  const last = addWeeks(weekOf(today), 1);
+  const schedules = (await schedulesOf(db, accountId)).filter(({ pausedAt }) => pausedAt === null);
+  const [calendars, audiences] = await Promise.all([
+    calendarsOf(db, accountId, schedules, { today, count: 2 }),
+    audiencesOf(db, accountId, schedules),
+  ]);
+  return schedules
+    .flatMap(({ id, name }, i) =>
+      calendars.get(id)!.coming.map(({ week, day, questionIds }) => ({
+        ...named(week),
+        day,
+        isLate: day < today,
+        id,
+        schedule: name,
+        questions: questionIds.length,
+        people: audiences[i]!.people,
+      })),
+    )
+    .filter(({ week }) => week <= last)
+    .toSorted((a, b) => (a.day < b.day ? -1 : 1));
+}

@@ -1,0 +1,99 @@
+// What the console's screens of asking share: weeks by name, questions in all their words, and what the answering page says.
+// Pure.
+import type {
+  LibraryQuestion,
+  PageWords as Spoken,
+  QuestionWords,
+  WeekName,
+} from '@soundings/contract/console.asking.ts';
+import type { Detail } from '@soundings/contract/problem.ts';
+import { lastDay, type Week, weekName } from '@soundings/contract/weeks.ts';
+import { pageWords } from '../answers/page-words.ts';
+import { Fault } from '../base/errors.ts';
+import { scaleWords } from '../questions/library-words.ts';
+import type { Question } from '../questions/questions.ts';
+import type { QuestionType } from '../questions/types.ts';
+
+export const named = (week: Week): WeekName => ({ week, last: lastDay(week), name: weekName(week) });
+
+export const wordsOf = ({
+  id,
+  key,
+  type,
+  text,
+  language,
+  translations,
+  options,
+  retiredAt,
+}: Question): QuestionWords => ({
+  id,
+  key,
+  type,
+  text,
+  language,
+  translations,
+  options,
+  isRetired: retiredAt !== null,
+});
+
+/** The languages in which all of a question can be read, its options too; and in which only a part of it can. */
+export function languagesIn({
+  language,
+  translations,
+  options,
+}: Pick<Question, 'language' | 'translations' | 'options'>): Pick<LibraryQuestion, 'languages' | 'partly'> {
+  const texts = [{ translations }, ...options];
+  const countOf = (one: string) =>
+    one === language ? texts.length : texts.filter((text) => text.translations?.[one] !== undefined).length;
+  const all = [
+    ...new Set([language, ...texts.flatMap((text) => Object.keys(text.translations ?? {})).toSorted()]),
+  ];
+  return {
+    languages: all.filter((one) => countOf(one) === texts.length),
+    partly: all.filter((one) => countOf(one) < texts.length),
+  };
+}
+
+const types: QuestionType[] = [1, 2, 3, 4];
+export const spokenLanguages = Object.keys(pageWords) as (keyof typeof pageWords)[];
+
+/** What the answering page says in a language that it has words in. */
+export function spokenIn(language: keyof typeof pageWords): Spoken {
+  const { addComment, commentHint, skip } = pageWords[language];
+  return {
+    scales: Object.fromEntries(types.map((type) => [String(type), scaleWords(type, language)])),
+    addComment,
+    commentHint,
+    skip,
+  };
+}
+
+/** How schedules.ts calls what is wrong, and the field of the console's form. */
+const fields: Record<string, string> = {
+  name: '/name',
+  questions: '/questionIds',
+  kpis: '/kpiIds',
+  perWeek: '/perWeek',
+  everyWeeks: '/everyWeeks',
+  groups: '/groupIds',
+  without: '/withoutGroupIds',
+  repeat: '/repeatWeeks',
+  weekday: '/weekday',
+  hour: '/hour',
+  from: '/fromDay',
+  until: '/untilDay',
+  reminder: '/reminderDays',
+};
+
+export const pointed = (details: Detail[]): (Detail & { path: string })[] =>
+  details.map((detail) => ({ ...detail, path: fields[detail.path ?? ''] ?? detail.path ?? '' }));
+
+/** Runs something of schedules.ts; what it finds wrong is told by the fields of the console's form. */
+export async function withPointers<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Fault) || error.kind !== 'invalid') throw error;
+    throw new Fault(error.kind, error.code, error.message, { details: pointed(error.details) });
+  }
+}

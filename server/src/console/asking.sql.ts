@@ -1,0 +1,236 @@
+// SQL of the console's screens of asking: reading, and asking for a week to be closed.
+import type { Week } from '@soundings/contract/weeks.ts';
+import type { AccountId, Db, Transaction } from '../db/db.ts';
+
+/** In how many weeks each question was asked, and in which last. */
+export async function selectAskedWeeks(
+  db: Db,
+  accountId: AccountId,
+): Promise<{ questionId: number; weeks: number; last: Week }[]> {
+  return db`
+    select q.id                              as "questionId",
+           count(distinct r.week)::integer   as "weeks",
+           max(r.week)                       as "last"
+    from   (select distinct week, question_ids from rounds where account_id = ${accountId}) r
+    cross  join unnest(r.question_ids) as q(id)
+    group  by q.id`;
+}
+
+export type AskedInWeek = {
+  week: Week;
+  isOpen: boolean;
+  groupIds: number[];
+  groupCount: number;
+  /** Null within: it came from a file. */
+  scheduleIds: (number | null)[];
+};
+
+/** The last weeks in which a question was asked, newest first, each with ten of the groups. */
+export async function selectAskedIn(
+  db: Db,
+  accountId: AccountId,
+  questionId: number,
+  count: number,
+): Promise<AskedInWeek[]> {
+  return db<AskedInWeek[]>`
+    select r.week                                                   as "week",
+           bool_and(w.closed_at is null)                            as "isOpen",
+           (array_agg(distinct r.group_id order by r.group_id))[:10] as "groupIds",
+           count(distinct r.group_id)::integer                      as "groupCount",
+           array_agg(distinct r.schedule_id)                        as "scheduleIds"
+    from   rounds r
+    join   weeks w on w.account_id = r.account_id and w.week = r.week
+    where  r.account_id = ${accountId} and ${questionId} = any(r.question_ids)
+    group  by r.week
+    order  by r.week desc
+    limit  ${count}`;
+}
+
+/** The names of groups that there are. */
+export async function selectGroupNames(
+  db: Db,
+  accountId: AccountId,
+  groupIds: number[],
+): Promise<{ id: number; name: string }[]> {
+  if (groupIds.length === 0) return [];
+  return db<{ id: number; name: string }[]>`
+    select group_id as "id", name as "name"
+    from   groups
+    where  account_id = ${accountId} and group_id = any(${groupIds})
+    order  by group_id`;
+}
+
+/** The KPIs for which a value was ever created. */
+export async function selectKpisWithValues(db: Db, accountId: AccountId): Promise<Set<string>> {
+  const rows = await db<{ id: string }[]>`
+    select kpi_id as "id" from kpis where account_id = ${accountId} and has_values`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+export type OpenWeekRow = {
+  week: Week;
+  threshold: number;
+  /** Active people; of a week that a file has opened, everyone. */
+  asked: number;
+  /** How many have answered something: to be shown in steps alone. */
+  answered: number;
+  withoutEmail: number;
+  /** Of the job that closes it. Null: none waits or runs. */
+  isFailing: boolean | null;
+};
+
+export async function selectOpenWeeks(db: Db, accountId: AccountId): Promise<OpenWeekRow[]> {
+  return db<OpenWeekRow[]>`
+    select w.week                            as "week",
+           w.threshold                       as "threshold",
+           coalesce(nullif(p.asked, 0), (select count(distinct s.respondent)::integer
+                                         from   assignments s
+                                         where  s.account_id = ${accountId} and s.week = w.week)) as "asked",
+           (select count(distinct a.respondent)::integer
+            from   answers a
+            where  a.account_id = ${accountId} and a.week = w.week) as "answered",
+           p.without_email                   as "withoutEmail",
+           (select j.last_error is not null and j.locked_at is null
+            from   graphile_worker.jobs j
+            where  j.key = 'close week ' || ${accountId}::integer || ' ' || w.week) as "isFailing"
+    from   weeks w
+    cross  join lateral (select count(*)::integer                                  as asked,
+                                count(*) filter (where u.email is null)::integer   as without_email
+                         from   participants p
+                         join   users u on u.account_id = p.account_id and u.user_id = p.user_id
+                         where  p.account_id = ${accountId} and p.week = w.week and u.active) p
+    where  w.account_id = ${accountId} and w.closed_at is null
+    order  by w.week`;
+}
+
+export type OpenRound = {
+  week: Week;
+  scheduleId: number | null;
+  name: string | null;
+  people: number | null;
+  questionIds: number[];
+  groupIds: number[];
+  groupCount: number;
+};
+
+/** What the open weeks ask, by schedule. */
+export async function selectOpenRounds(db: Db, accountId: AccountId): Promise<OpenRound[]> {
+  return db<OpenRound[]>`
+    select r.week                                                     as "week",
+           r.schedule_id                                              as "scheduleId",
+           min(s.name)                                                as "name",
+           min(d.people)                                              as "people",
+           (select array_agg(distinct q)
+            from   rounds o, unnest(o.question_ids) as q
+            where  o.account_id = ${accountId} and o.week = r.week
+              and  o.schedule_id is not distinct from r.schedule_id)  as "questionIds",
+           (array_agg(distinct r.group_id order by r.group_id))[:10]  as "groupIds",
+           count(distinct r.group_id)::integer                        as "groupCount"
+    from   rounds r
+    join   weeks w on w.account_id = r.account_id and w.week = r.week and w.closed_at is null
+    left   join schedules s on s.account_id = r.account_id and s.schedule_id = r.schedule_id
+    left   join schedule_weeks d on d.account_id = r.account_id and d.schedule_id = r.schedule_id and d.week = r.week
+    where  r.account_id = ${accountId}
+    group  by r.week, r.schedule_id
+    order  by r.week, r.schedule_id`;
+}
+
+export type MessageRow = {
+  week: Week;
+  kind: 'invitation' | 'reminder';
+  state: 'waiting' | 'sending' | 'sent' | 'refused' | 'unknown';
+  count: number;
+  from: Date;
+  until: Date;
+};
+
+/** Messages of the open weeks by kind and state, and when they are due. */
+export async function selectMessages(db: Db, accountId: AccountId): Promise<MessageRow[]> {
+  return db<MessageRow[]>`
+    select week              as "week",
+           kind              as "kind",
+           state             as "state",
+           count(*)::integer as "count",
+           min(due_at)       as "from",
+           max(due_at)       as "until"
+    from   messages
+    where  account_id = ${accountId}
+    group  by week, kind, state
+    order  by week, kind, state`;
+}
+
+/** Whose mail the mail server refused last; reminders do not count (rounds/messages.sql.ts). */
+export async function selectRefusedPeople(
+  db: Db,
+  accountId: AccountId,
+): Promise<{ userId: number; name: string; address: string; reason: string }[]> {
+  return db`
+    select f.user_id                                       as "userId",
+           trim(u.first_name || ' ' || u.last_name)        as "name",
+           f.address                                       as "address",
+           f.reason                                        as "reason"
+    from   mail_refusals f
+    join   users u on u.account_id = f.account_id and u.user_id = f.user_id
+    where  f.account_id = ${accountId}
+    order  by u.last_name, u.first_name, f.user_id
+    limit  1000`;
+}
+
+/** The last weeks that have closed, newest first, with the names of the schedules that asked. */
+export async function selectClosedWeeks(
+  db: Db,
+  accountId: AccountId,
+  count: number,
+): Promise<{ week: Week; closedAt: Date; schedules: string[] }[]> {
+  return db`
+    select w.week      as "week",
+           w.closed_at as "closedAt",
+           array(select distinct s.name
+                 from   rounds r
+                 join   schedules s on s.account_id = r.account_id and s.schedule_id = r.schedule_id
+                 where  r.account_id = w.account_id and r.week = w.week) as "schedules"
+    from   weeks w
+    where  w.account_id = ${accountId} and w.closed_at is not null
+    order  by w.week desc
+    limit  ${count}`;
+}
+
+/** Whether a week is open; undefined when nothing was asked in it. */
+export async function selectIsOpen(db: Db, accountId: AccountId, week: Week): Promise<boolean | undefined> {
+  const [row] = await db<{ isOpen: boolean }[]>`
+    select closed_at is null as "isOpen" from weeks where account_id = ${accountId} and week = ${week}`;
+  return row?.isOpen;
+}
+
+/** Asks for a week to be closed by a job: once, however often it is asked for. */
+export async function addClosing(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
+  await tx`
+    select graphile_worker.add_job('close week', json_build_object('accountId', ${accountId}::integer, 'week', ${week}::text),
+                                   job_key := 'close week ' || ${accountId}::integer || ' ' || ${week}::text)`;
+}
+
+/** To whom a test mail goes. `language`: ISO 639-1, the person's, else the account's. */
+export async function selectTester(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+): Promise<{
+  email: string | null;
+  firstName: string;
+  language: string;
+  company: string;
+  threshold: number;
+}> {
+  const [row] = await db<
+    { email: string | null; firstName: string; language: string; company: string; threshold: number }[]
+  >`
+    select u.email                          as "email",
+           u.first_name                     as "firstName",
+           coalesce(u.language, a.language) as "language",
+           a.name                           as "company",
+           a.threshold                      as "threshold"
+    from   users u
+    join   accounts a on a.account_id = u.account_id
+    where  u.account_id = ${accountId} and u.user_id = ${userId}`;
+  return row!;
+}

@@ -1,0 +1,109 @@
+// The console: files. Those that came, one sent from the browser, and what is confirmed of their columns.
+import type { FilePage } from '@soundings/contract/console.runs.ts';
+import { maxUploadBytes } from '@soundings/contract/limits.ts';
+import type { IncomingMessage } from 'node:http';
+import { accountById } from '../accounts/accounts.ts';
+import { isAllowed } from '../accounts/allowlist.ts';
+import { audit } from '../accounts/audit.ts';
+import { Fault } from '../base/errors.ts';
+import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
+import { columnsOfFile } from '../files/look.ts';
+import { confirmColumns, forgetMapping } from '../files/mappings.ts';
+import { fileNameOf } from '../files/names.ts';
+import { type Decider, repeatFile } from '../files/process.ts';
+import { openUpload, tooLarge, type Upload } from '../files/store.ts';
+import { actorOf, type Console, type Who } from './console.ts';
+import { type FileFound, selectFilePage, selectFileRows, selectMappingList } from './files.sql.ts';
+import { idIn } from './ids.ts';
+import { windowOf, withRemedies } from './runs.words.ts';
+
+export function serveFiles(console: Console, pool: Promise<Pool>): void {
+  console.serve('GET /files', async ({ accountId }, { query }) =>
+    selectFileRows(await pool, accountId, query.search ?? null, windowOf(query)),
+  );
+
+  console.serve('POST /files', async (who, { query, request }) =>
+    receive(await pool, who, query.name, request.raw),
+  );
+
+  console.serve('GET /files/{fileId}', async ({ accountId }, { params, query }): Promise<FilePage> => {
+    const { details, notices, message, ...file } = await foundFile(await pool, accountId, params.fileId);
+    return {
+      ...file,
+      message: message ?? '',
+      details: withRemedies(details, query.language),
+      notices: withRemedies(notices, query.language),
+    };
+  });
+
+  console.serve('GET /files/{fileId}/columns', async ({ accountId }, { params }) =>
+    columnsOfFile(await pool, accountId, await foundFile(await pool, accountId, params.fileId)),
+  );
+
+  console.serve('POST /files/{fileId}/columns', async (who, { params, body }) => {
+    const { fileId } = await foundFile(await pool, who.accountId, params.fileId);
+    const by = actorOf(who) as Decider & { userId: number };
+    return inTransaction(await pool, async (tx) => {
+      await confirmColumns(tx, who.accountId, by, body.sheets);
+      return { isRepeated: await repeatFile(tx, who.accountId, fileId, by) };
+    });
+  });
+
+  console.serve('GET /mappings', async ({ accountId }) => selectMappingList(await pool, accountId));
+
+  console.serve('DELETE /mappings/{mappingId}', async (who, { params }) =>
+    inTransaction(await pool, (tx) => forgetMapping(tx, who.accountId, actorOf(who), idIn(params.mappingId))),
+  );
+}
+
+async function foundFile(pool: Pool, accountId: AccountId, fileId: string): Promise<FileFound> {
+  const file = await selectFilePage(pool, accountId, idIn(fileId));
+  if (!file) throw new Fault('not_found', 'file not found', 'There is no such file.');
+  return file;
+}
+
+/** Takes a file as it comes. Whatever is refused or breaks off leaves nothing. */
+async function receive(
+  pool: Pool,
+  who: Who,
+  sent: string,
+  body: IncomingMessage,
+): Promise<{ fileId: number; name: string }> {
+  const { accountId, userId, address } = who;
+  let upload: Upload | undefined;
+  try {
+    const { allow } = await accountById(pool, accountId);
+    if (!isAllowed(allow, address)) {
+      const message = `The account takes no files from the address ${address}.`;
+      throw new Fault('forbidden', 'file validation', message);
+    }
+    if (Number(body.headers['content-length']) > maxUploadBytes) throw tooLarge();
+    const name = fileNameOf(sent);
+    const receiving = { accountId, via: 'console' as const, tokenId: null, userId, address };
+    upload = await openUpload(pool, receiving, name);
+    const fileId = upload.id;
+    for await (const bytes of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)
+      await upload.write(upload.size, bytes);
+    if (!body.complete) throw new Fault('invalid', 'bad request', 'The upload has broken off.');
+    await upload.finish(name, (tx) =>
+      audit(tx, accountId, actorOf(who), 'file uploaded', { subject: fileId, details: { file: name } }),
+    );
+    return { fileId, name };
+  } catch (error) {
+    drop(body);
+    await upload?.abort().catch(() => {}); // then it is forgotten with those that were given up
+    throw error;
+  }
+}
+
+/** So much of what was refused is still read, in bytes, so that the answer reaches a browser that goes on sending. */
+const maxDropped = 64 * 1024 * 1024;
+
+function drop(body: IncomingMessage): void {
+  let left = maxDropped;
+  body.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) body.destroy();
+  });
+  body.resume();
+}

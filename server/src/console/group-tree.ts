@@ -1,0 +1,57 @@
+// The tree of groups as the console shows it: in its order, with the people in and beneath each group. Pure.
+import type { TreeGroup } from '@soundings/contract/console.groups.ts';
+import type { TreeNode } from '../people/tree.ts';
+
+/**
+ * For each group how many people are in it or beneath it, each once. `memberships`: how many people are in exactly these
+ * groups, for each set of groups.
+ */
+export function peopleBeneath(
+  nodes: readonly TreeNode<number>[],
+  memberships: readonly { groupIds: number[]; people: number }[],
+): Map<number, number> {
+  const parents = new Map(nodes.map(({ id, parentId }) => [id, parentId]));
+  const counts = new Map(nodes.map(({ id }) => [id, 0]));
+  for (const { groupIds, people } of memberships) {
+    const met = new Set<number>();
+    for (const groupId of groupIds) {
+      let at: number | null = groupId;
+      while (at !== null && !met.has(at)) {
+        met.add(at);
+        counts.set(at, (counts.get(at) ?? 0) + people);
+        at = parents.get(at) ?? null;
+      }
+    }
+  }
+  return counts;
+}
+
+/**
+ * The groups that are open (undefined: all), each after the one above it, those beside each other by name in a language. A
+ * group whose upper group is not open stands at the top.
+ */
+export function inTreeOrder(
+  groups: readonly TreeGroup[],
+  language: string,
+  open?: ReadonlySet<number>,
+): TreeGroup[] {
+  const shown = open ? groups.filter(({ id }) => open.has(id)) : groups;
+  const present = new Set(shown.map(({ id }) => id));
+  const { compare } = new Intl.Collator(language, { numeric: true });
+  const beneath = new Map<number | null, TreeGroup[]>();
+  for (const group of shown.toSorted((a, b) => compare(a.name, b.name) || a.id - b.id)) {
+    const parentId = group.parentId !== null && present.has(group.parentId) ? group.parentId : null;
+    const siblings = beneath.get(parentId) ?? [];
+    siblings.push({ ...group, parentId });
+    beneath.set(parentId, siblings);
+  }
+  const ordered: TreeGroup[] = [];
+  const add = (parentId: number | null) => {
+    for (const group of beneath.get(parentId) ?? []) {
+      ordered.push(group);
+      add(group.id);
+    }
+  };
+  add(null);
+  return ordered;
+}

@@ -1,0 +1,174 @@
+// Every page of the console, in a real browser: as an administrator, a manager and a user of the demo company see it, in both
+// themes, in both languages.
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasBrowser, openBrowser } from '../testing/browser.ts';
+import { addressOf, routePaths } from '../testing/console-pages.ts';
+import { makeScene, type PageIds } from '../testing/console-scene.ts';
+import { axeFaults, type ConsolePage, openConsole, settled } from '../testing/console.ts';
+import { type DemoWorld, openDemoWorld } from '../testing/demo-world.ts';
+
+let world: DemoWorld;
+let browser: Browser;
+let ids: PageIds;
+let user: string;
+beforeAll(async () => {
+  if (!hasBrowser()) return;
+  world = await openDemoWorld();
+  browser = await openBrowser();
+  ids = await makeScene(world);
+  const [somebody] = await world.pool<{ email: string }[]>`
+    select email from users
+    where  account_id = ${world.accountId} and role = 'User' and active and email is not null
+    order  by user_id limit 1`;
+  user = somebody?.email as string;
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await world?.close();
+});
+
+const outside = ['/sign-in', '/welcome', '/password'];
+const inside = routePaths().filter((path) => !outside.includes(path));
+
+async function show(page: ConsolePage, path: string): Promise<void> {
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.goto(addressOf(path, ids));
+  await settled(page);
+}
+
+/** What is wrong with a page as it stands: its title, and what axe finds in it in both themes. */
+async function faultsOf(page: ConsolePage, path: string): Promise<string[]> {
+  const title = await page.title();
+  const faults = /^\S.* · Soundings$/.test(title) ? [] : [`its title is "${title}"`];
+  faults.push(...(await axeFaults(page)));
+  await page.emulateMedia({ colorScheme: 'dark' });
+  faults.push(...(await axeFaults(page, ['color-contrast'])).map((fault) => `dark: ${fault}`));
+  return faults.map((fault) => `${path}: ${fault}`);
+}
+
+type Look = {
+  /** Which pages there were. */
+  seen: string[];
+  /** What is wrong with them. */
+  faults: string[];
+};
+
+/** Goes through pages; `further` finds what else is wrong with one. */
+async function look(page: ConsolePage, paths: string[], further = async (): Promise<string[]> => []) {
+  const found: Look = { seen: [], faults: [] };
+  for (const path of paths) {
+    // oxlint-disable no-await-in-loop -- one page after another
+    await show(page, path);
+    if ((await page.getByText(/^(There is no such page|Sidan finns inte)$/).count()) === 0)
+      found.seen.push(path);
+    found.faults.push(...(await further()).map((fault) => `${path}: ${fault}`));
+    found.faults.push(...(await faultsOf(page, path)));
+    // oxlint-enable no-await-in-loop
+  }
+  return found;
+}
+
+type Texts = Record<string, string>;
+const texts = (language: string): Texts => {
+  const folder = fileURLToPath(new URL(`../../../console/src/text/${language}/`, import.meta.url));
+  const files = readdirSync(folder).map((name) => JSON.parse(readFileSync(folder + name, 'utf8')) as Texts);
+  return Object.assign({}, ...files) as Texts;
+};
+
+/** Every text of a page: what is read, and what is read out. */
+const textsOf = (page: ConsolePage) =>
+  page.evaluate<string[]>(`(() => {
+    const named = [...document.querySelectorAll('[aria-label], [placeholder], [title]')].flatMap((one) =>
+      ['aria-label', 'placeholder', 'title'].map((name) => one.getAttribute(name) ?? ''));
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const read = [];
+    while (walker.nextNode()) read.push(walker.currentNode.data);
+    return [...new Set([...named, ...read, document.title].map((text) => text.trim()))];
+  })()`);
+
+describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on the PATH)', () => {
+  test(
+    'every page, for an administrator: no fault that axe finds in light or dark, no complaint, a title; in Swedish no English text of ours is left',
+    {
+      timeout: 240_000,
+    },
+    async () => {
+      const [en, sv] = [texts('en'), texts('sv')];
+      const swedish = new Set(Object.values(sv));
+      const english = new Set(
+        Object.values(en).filter((text) => !swedish.has(text) && !text.includes('{') && text.length > 1),
+      );
+      // A group may be called by an English word.
+      const groups = await world.pool<{ names: string[] }[]>`
+      select array[name, external_id] as names from groups where account_id = ${world.accountId}`;
+      for (const name of groups.flatMap(({ names }) => names)) english.delete(name);
+      const page = await openConsole(world, browser, world.administrator.email, { language: 'sv' });
+      const found = await look(page, inside, async () =>
+        (await textsOf(page)).filter((text) => english.has(text)).map((text) => `"${text}" is English`),
+      );
+      expect(found).toEqual({ seen: inside, faults: [] });
+      expect(await page.evaluate('document.documentElement.lang')).toBe('sv');
+      // Numbers and days as they are written in Sweden.
+      await page.goto('/people');
+      await page.getByText(/^5\d\d personer i kontot$/).waitFor();
+      await page
+        .getByText(/^\d{1,2} [a-zåäö]+\.? 20\d\d$/)
+        .first()
+        .waitFor();
+    },
+  );
+
+  test('every page that a manager, a user or nobody sees, likewise; of all others they are told that there is no such page', async () => {
+    const results = ['/', '/heat-map', '/trends', '/results/questions/$questionId', '/comments'];
+    const forManagers = [...results, '/groups', '/groups/$groupId', '/profile'];
+    const [group] = await world.pool<{ id: number }[]>`
+      select m.group_id as id
+      from   memberships m
+      join   users u using (account_id, user_id)
+      where  u.account_id = ${world.accountId} and u.email = ${world.manager.email} and m.kind = 'adminOf'`;
+    ids = { ...ids, groupId: group?.id as number };
+    const manager = await openConsole(world, browser, world.manager.email);
+    const theirs = await look(manager, [
+      ...forManagers,
+      '/people',
+      '/people/$userId',
+      '/runs/$runId',
+      '/audit',
+    ]);
+    expect(theirs).toEqual({ seen: forManagers, faults: [] });
+    await manager.goto(addressOf('/groups/$groupId', ids));
+    await manager.getByRole('heading', { name: 'Owners' }).waitFor();
+    expect(await manager.locator('a[href^="/people"]').count()).toBe(0);
+
+    const own = await look(await openConsole(world, browser, user), ['/profile', '/groups', '/tokens', '/']);
+    expect(own).toEqual({ seen: ['/profile', '/'], faults: [] });
+    const nobody = await openConsole(world, browser);
+    expect(await look(nobody, outside)).toEqual({ seen: outside, faults: [] });
+  });
+
+  test('the language is chosen on the profile and the theme in the menu: both hold at once, and after loading anew', async () => {
+    const page = await openConsole(world, browser, user, { path: '/profile', colorScheme: 'light' });
+    await page.getByRole('combobox', { name: 'Language' }).click();
+    await page.getByRole('option', { name: 'Swedish' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Din profil' }).waitFor();
+    const [kept] = await world.pool`
+      select language from users where account_id = ${world.accountId} and email = ${user}`;
+    expect(kept).toEqual({ language: 'sv' });
+
+    const background = () =>
+      page.evaluate<string>('getComputedStyle(document.querySelector("main")).backgroundColor');
+    const light = await background();
+    await page.getByRole('button', { name: /Användare$/ }).click();
+    await page.getByRole('menuitemradio', { name: 'Mörkt' }).click();
+    await expect.poll(background).not.toBe(light);
+    const dark = await background();
+    await page.reload();
+    await page.getByRole('heading', { level: 1, name: 'Din profil' }).waitFor();
+    expect(await background()).toBe(dark);
+    expect(await page.evaluate('document.documentElement.lang')).toBe('sv');
+  });
+});

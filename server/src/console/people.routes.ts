@@ -1,0 +1,327 @@
+// The console: people, as administrators find, read and change them. Whether somebody has answered is told nowhere.
+import type {
+  Chosen,
+  Handover,
+  NewPerson,
+  Person,
+  PersonChanges,
+  PersonFilters,
+} from '@soundings/contract/console.people.ts';
+import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { accountById, lockAccount } from '../accounts/accounts.ts';
+import { audit, type AuditAction } from '../accounts/audit.ts';
+import { endSessions, shutOut } from '../accounts/sessions.ts';
+import { giveLinkByMail, linkHours, makeSignInLink, signInAddress } from '../accounts/sign-in-links.ts';
+import { turnOffSecondStep } from '../accounts/totp.ts';
+import { lockNumbers, renamePerson } from '../answers/renamed.ts';
+import { byteOrderMark, csvRow } from '../base/csv.ts';
+import { Fault } from '../base/errors.ts';
+import { type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import { attributesOf } from '../people/people.ts';
+import {
+  addPerson,
+  adoptPerson,
+  changePerson,
+  handOver,
+  personNotFound,
+  releasePerson,
+  removePerson,
+} from '../people/users.ts';
+import { eraseUserChanges } from '../sync/runs.ts';
+import { actorOf, type Console, Download, type Who } from './console.ts';
+import { idIn } from './ids.ts';
+import {
+  selectFoundIds,
+  selectGroupsOfPerson,
+  selectPeople,
+  selectPerson,
+  selectRunsOfPerson,
+  selectSheet,
+  type SheetRow,
+  type Sorting,
+} from './people.sql.ts';
+
+/** So many of the runs that changed a person are told. */
+const mostRuns = 20;
+
+/** What the routes need: the pool, where the console is, whether mail can be sent, and the clock, in ms. */
+type PeopleParts = { pool: Promise<Pool>; publicUrl: string; canMail: boolean; now: () => number };
+
+export function servePeople(console: Console, parts: PeopleParts): void {
+  serveReading(console, parts);
+  serveChanges(console, parts);
+  serveHandover(console, parts);
+  serveSignIn(console, parts);
+}
+
+function serveReading(console: Console, { pool, canMail }: PeopleParts): void {
+  console.serve('GET /users', async ({ accountId }, { query }) => {
+    const { offset, limit, ...rest } = query;
+    const [filters, sorting] = sortingOf(rest);
+    return selectPeople(await pool, accountId, {
+      filters,
+      sorting,
+      offset: Number(offset),
+      limit: Number(limit),
+    });
+  });
+
+  console.serve('GET /users.csv', async (who, { query }) => {
+    const [filters, sorting] = sortingOf(query);
+    const { accountId } = who;
+    const [rows, attributes] = await Promise.all([
+      selectSheet(await pool, accountId, filters, sorting),
+      attributesOf(await pool, accountId),
+    ]);
+    await audit(await pool, accountId, actorOf(who), 'people exported', { details: { count: rows.length } });
+    return new Download('people.csv', 'text/csv; charset=utf-8', sheetOf(rows, [...attributes.keys()]));
+  });
+
+  console.serve('GET /users/fields', async ({ accountId }) => {
+    const [account, attributes] = await Promise.all([
+      accountById(await pool, accountId),
+      attributesOf(await pool, accountId),
+    ]);
+    const { language, timezone } = account;
+    const defined = [...attributes.values()].map(({ name, allowedValues }) => ({ name, allowedValues }));
+    return { attributes: defined, language, timezone, canMail };
+  });
+
+  console.serve('GET /users/{userId}', async ({ accountId }, { params }) =>
+    personById(await pool, accountId, idIn(params.userId)),
+  );
+}
+
+function serveChanges(console: Console, { pool }: PeopleParts): void {
+  console.serve('POST /users', async (who, { body }) =>
+    inTransaction(await pool, async (tx) => {
+      const id = await addPerson(tx, who.accountId, body as NewPerson);
+      await audit(tx, who.accountId, actorOf(who), 'person created', { subject: id });
+      return { id };
+    }),
+  );
+
+  console.serve('PATCH /users/{userId}', async (who, { params, body }) =>
+    inTransaction(await pool, async (tx) => {
+      const { accountId } = who;
+      const userId = idIn(params.userId);
+      if (body.externalId !== undefined) await lockNumbers(tx, accountId);
+      const changed = await changePerson(tx, accountId, userId, body as PersonChanges, who.userId);
+      await afterRenaming(tx, who, userId, changed.externalId);
+      const { fields } = changed;
+      if (fields.includes('active') && body.active === false) await shutOut(tx, accountId, [userId]);
+      if (fields.length > 0) {
+        await audit(tx, accountId, actorOf(who), 'person changed', { subject: userId, details: { fields } });
+      }
+      return personById(tx, accountId, userId);
+    }),
+  );
+
+  console.serve('DELETE /users/{userId}', async (who, { params }) =>
+    inTransaction(await pool, async (tx) => {
+      const userId = idIn(params.userId);
+      const externalId = await removePerson(tx, who.accountId, userId, who.userId);
+      if (externalId !== null) await eraseUserChanges(tx, who.accountId, [externalId]);
+      await audit(tx, who.accountId, actorOf(who), 'person removed', { subject: userId });
+    }),
+  );
+}
+
+function serveHandover(console: Console, { pool }: PeopleParts): void {
+  console.serve('POST /users/adopt', async (who, { body }) => handMany(await pool, who, body, true));
+  console.serve('POST /users/release', async (who, { body }) => handMany(await pool, who, body, false));
+
+  console.serve('POST /users/{userId}/adopt', async (who, { params, body }) =>
+    inTransaction(await pool, async (tx) => {
+      const userId = idIn(params.userId);
+      if (body.externalId !== undefined) await lockNumbers(tx, who.accountId);
+      const renamed = await adoptPerson(tx, who.accountId, userId, body.externalId, who.userId);
+      await afterRenaming(tx, who, userId, renamed);
+      await audit(tx, who.accountId, actorOf(who), 'person adopted', { subject: userId });
+      return personById(tx, who.accountId, userId);
+    }),
+  );
+
+  console.serve('POST /users/{userId}/release', async (who, { params }) =>
+    inTransaction(await pool, async (tx) => {
+      const userId = idIn(params.userId);
+      await releasePerson(tx, who.accountId, userId);
+      await audit(tx, who.accountId, actorOf(who), 'person released', { subject: userId });
+      return personById(tx, who.accountId, userId);
+    }),
+  );
+}
+
+function serveSignIn(console: Console, { pool, publicUrl, canMail, now }: PeopleParts): void {
+  console.serve('POST /users/{userId}/sign-in-link', async (who, { params, body }) =>
+    inTransaction(await pool, async (tx) => {
+      const { accountId } = who;
+      const userId = idIn(params.userId);
+      const person = await personById(tx, accountId, userId);
+      refuseLink(person, body.by === 'mail' && !canMail);
+      const details = { kind: 'given', by: body.by };
+      await audit(tx, accountId, actorOf(who), 'sign-in link made', { subject: userId, details });
+      const hours = linkHours.given;
+      const until = new Date(now() + hours * 3_600_000).toISOString();
+      if (body.by === 'screen') {
+        const secret = await makeSignInLink(tx, accountId, userId, { hours });
+        return { link: signInAddress(secret, publicUrl), until };
+      }
+      await giveLinkByMail(tx, accountId, userId);
+      return { link: null, until };
+    }),
+  );
+
+  console.serve('DELETE /users/{userId}/sessions', async (who, { params }) =>
+    inTransaction(await pool, async (tx) => {
+      const { id: userId } = await personById(tx, who.accountId, idIn(params.userId));
+      const count = await endSessions(tx, { accountId: who.accountId, userId });
+      await audit(tx, who.accountId, actorOf(who), 'sessions ended', { subject: userId, details: { count } });
+    }),
+  );
+
+  console.serve('DELETE /users/{userId}/second-step', async (who, { params }) =>
+    inTransaction(await pool, async (tx) => {
+      const { id: userId } = await personById(tx, who.accountId, idIn(params.userId));
+      if (!(await turnOffSecondStep(tx, { accountId: who.accountId, userId }))) return;
+      await audit(tx, who.accountId, actorOf(who), 'second step turned off', { subject: userId });
+    }),
+  );
+}
+
+/** Whoever cannot sign in gets no link to do so. */
+function refuseLink({ active, email }: Person, isMailMissing: boolean): void {
+  if (!active) {
+    throw new Fault(
+      'conflict',
+      'invalid value',
+      'An inactive person cannot sign in: make the person active first.',
+    );
+  }
+  if (email === null) {
+    const message = 'People sign in by their e-mail address, and this person has none.';
+    throw new Fault('conflict', 'missing field', message);
+  }
+  if (isMailMissing) throw new Fault('conflict', 'invalid value', 'This installation sends no mail.');
+}
+
+/** Of who is called otherwise from now on: what was answered under the name before stays the person's, old runs tell nothing. */
+async function afterRenaming(
+  tx: Transaction,
+  { accountId }: Who,
+  userId: number,
+  { from, to }: { from: string | null; to: string | null },
+): Promise<void> {
+  if (from === to) return;
+  await renamePerson(tx, accountId, userId, from, to);
+  if (from !== null) await eraseUserChanges(tx, accountId, [from]);
+}
+
+async function handMany(
+  pool: Pool,
+  who: Who,
+  { chosen, isPreview, seen }: { chosen: Chosen; isPreview: boolean; seen?: string },
+  toManaged: boolean,
+): Promise<Handover> {
+  const { accountId, userId } = who;
+  return inTransaction(pool, async (tx) => {
+    // From here on the filters find whom they find now.
+    if (!isPreview) await lockAccount(tx, accountId);
+    const userIds = 'ids' in chosen ? chosen.ids : await selectFoundIds(tx, accountId, chosen.filters);
+    const { changing, ...others } = await handOver(
+      tx,
+      accountId,
+      { userIds, toManaged, by: userId },
+      isPreview,
+    );
+    const handover = { changing: changing.length, ...others, seen: digestOf(changing) };
+    if (isPreview) return handover;
+    if (seen === undefined ? 'filters' in chosen : seen !== handover.seen) throw changedSince();
+    if (changing.length > 0) {
+      const action: AuditAction = toManaged ? 'people adopted' : 'people released';
+      // Not the filters: who was searched for by name must be forgotten with the person.
+      const details = { count: changing.length, ids: rangesOf(changing) };
+      await audit(tx, accountId, actorOf(who), action, { details });
+    }
+    return handover;
+  });
+}
+
+const digestOf = (ids: number[]): string => createHash('sha256').update(ids.join()).digest('base64url');
+
+const changedSince = () =>
+  new Fault('conflict', 'changed since', 'It would be other people than were shown. Look at them again.');
+
+/** Ids in ascending order, in few words: "3-17 20 22-23". */
+function rangesOf(ids: number[]): string {
+  const ranges: [number, number][] = [];
+  for (const id of ids) {
+    const last = ranges.at(-1);
+    if (last && last[1] === id - 1) last[1] = id;
+    else ranges.push([id, id]);
+  }
+  return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(' ');
+}
+
+async function personById(db: Db, accountId: number, userId: number): Promise<Person> {
+  const person = await selectPerson(db, accountId, userId);
+  if (!person) throw personNotFound();
+  const memberships = await selectGroupsOfPerson(db, accountId, userId);
+  const runs =
+    person.externalId === null ? [] : await selectRunsOfPerson(db, accountId, person.externalId, mostRuns);
+  return { ...person, memberships, runs };
+}
+
+function sortingOf({
+  sort = 'name',
+  direction,
+  ...filters
+}: PersonFilters & { sort?: Sorting['sort']; direction?: 'up' | 'down' }): [PersonFilters, Sorting] {
+  return [filters, { sort, isDown: direction === 'down' }];
+}
+
+/** So many rows are written before others have a turn. */
+const rowsAtOnce = 500;
+
+/** A sheet of people, with the columns of files of users where there are such, and one for each attribute. */
+async function* sheetOf(rows: SheetRow[], attributes: string[]): AsyncGenerator<string> {
+  const head = [
+    'externalId',
+    'firstName',
+    'lastName',
+    'email',
+    'phone',
+    'role',
+    'active',
+    'language',
+    'timezone',
+    'memberOf',
+    'managed',
+  ];
+  yield byteOrderMark + csvRow([...head, ...attributes]);
+  for (let i = 0; i < rows.length; i += rowsAtOnce) {
+    yield rows
+      .slice(i, i + rowsAtOnce)
+      .map((row) => lineOf(row, attributes))
+      .join('');
+    // oxlint-disable-next-line no-await-in-loop -- to let others have a turn
+    await nextTurn();
+  }
+}
+
+const lineOf = (row: SheetRow, attributes: string[]): string =>
+  csvRow([
+    row.externalId,
+    row.firstName,
+    row.lastName,
+    row.email,
+    row.phone,
+    row.role,
+    row.active ? 'yes' : 'no',
+    row.language,
+    row.timezone,
+    row.memberOf,
+    row.managed ? 'yes' : 'no',
+    ...attributes.map((name) => (Object.hasOwn(row.attributes, name) ? row.attributes[name]! : null)),
+  ]);

@@ -1,0 +1,89 @@
+// The heat map: groups and KPIs, each KPI with one and the same week for all groups, so that what is compared is comparable.
+import type { HeatMap, HeatRow } from '@soundings/contract/console.results.ts';
+import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
+import type { Pool } from '../db/db.ts';
+import { kpiLastWeeks, kpisShown, kpiWeeksIn, ratesIn } from '../results/results-shown.ts';
+import type { Who } from './console.ts';
+import { type CountedGroups, readCountedGroups, readWeeks, weekIn } from './results.reading.ts';
+
+/** `pool` for short statements, `reads` for long ones. */
+type Pools = { pool: Pool; reads: Pool };
+
+/** How far back a KPI is looked for that the week itself did not ask. */
+const weeksBack = 12;
+
+/** `latest`: whether KPIs stand in it that the week did not ask, with the values of the last week that did. */
+type Wanted = { week: string | undefined; latest: boolean; language: string };
+
+const everyGroup = { groupId: undefined, beneath: true };
+
+export async function readHeatMap(pools: Pools, who: Who, wanted: Wanted): Promise<HeatMap> {
+  const { pool, reads } = pools;
+  const [groups, weeks] = await Promise.all([
+    readCountedGroups(pool, who, wanted.language),
+    readWeeks(pool, who),
+  ]);
+  const week = weekIn(weeks, wanted.week) ?? weeks.shown[0]?.week;
+  const about = { companyId: groups.company?.id ?? null };
+  if (week === undefined) return { ...about, week: null, kpis: [], rows: rowsOf(groups, [], new Map()) };
+  const asked = await askedKpis(pool, who, { week, groups, latest: wanted.latest });
+  const rates = await ratesIn(reads, who.accountId, everyGroup, { first: week, last: week });
+  const values = await kpiWeeksIn(pool, who.accountId, everyGroup, asked);
+  return {
+    ...about,
+    week: weeks.named(week),
+    kpis: asked.map(({ kpiId, name, week: own }) => ({ id: kpiId, name, week: weeks.named(own) })),
+    rows: rowsOf(groups, values, new Map(rates.map(({ groupId, value }) => [groupId, value]))),
+  };
+}
+
+type Asked = { kpiId: string; name: string; week: Week };
+
+/**
+ * The KPIs of the map, each with the last week that asked it: that asked the company, or the first group that is open; where
+ * none did, any open group.
+ */
+async function askedKpis(
+  pool: Pool,
+  { accountId }: Who,
+  { week, groups, latest }: { week: Week; groups: CountedGroups; latest: boolean },
+): Promise<Asked[]> {
+  const head = groups.company ?? groups.rows[0];
+  if (!head) return [];
+  const window = { first: latest ? addWeeks(week, -weeksBack) : week, last: week };
+  const [kpis, ofHead] = await Promise.all([
+    kpisShown(pool, accountId),
+    kpiLastWeeks(pool, accountId, [head.id], window),
+  ]);
+  const isEachAsked = kpis.every(({ id }) => ofHead.has(id));
+  const all = groups.rows.map(({ id }) => id);
+  const ofAny = isEachAsked ? ofHead : await kpiLastWeeks(pool, accountId, all, window);
+  return kpis.flatMap(({ id, name }) => {
+    const own = ofHead.get(id) ?? ofAny.get(id);
+    return own === undefined ? [] : [{ kpiId: id, name, week: own }];
+  });
+}
+
+/** `values`: of each group, one for each KPI, as JSON. */
+function rowsOf(
+  { rows }: CountedGroups,
+  values: readonly { groupId: number; values: string }[],
+  rates: ReadonlyMap<number, number | null>,
+): HeatRow[] {
+  const levels = new Map<number, number>();
+  const byGroup = new Map(values.map((row) => [row.groupId, row.values]));
+  return rows.map(({ id, name, parentId, people }) => {
+    const level = parentId === null ? 1 : (levels.get(parentId) ?? 0) + 1;
+    levels.set(id, level);
+    const rate = rates.get(id);
+    return {
+      id,
+      name,
+      parentId,
+      level,
+      people,
+      ...(rate !== undefined && { rate }),
+      values: JSON.parse(byGroup.get(id) ?? '[]') as HeatRow['values'],
+    };
+  });
+}

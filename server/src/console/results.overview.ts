@@ -1,0 +1,137 @@
+// The overview of a group: its KPIs and response rate over some weeks, and what its last week says.
+import type { GroupResults, ResultsStart } from '@soundings/contract/console.results.ts';
+import type { Pool } from '../db/db.ts';
+import {
+  type CommentFilter,
+  commentsShown,
+  type KpiHead,
+  kpisShown,
+  kpiValuesShown,
+  questionsWorded,
+  ratesShown,
+  resultsShown,
+  type ShownQuestion,
+  type WeekValue,
+  type Window,
+} from '../results/results-shown.ts';
+import type { Who } from './console.ts';
+import {
+  commentOf,
+  figuresOf,
+  groupNamed,
+  headOf,
+  pathOf,
+  questionHead,
+  readCountedGroups,
+  readGroups,
+  readWeeks,
+  withPeople,
+} from './results.reading.ts';
+import { type Weeks, windowOfWeeks } from './results.weeks.ts';
+
+/** What every page of results begins with. */
+export async function readStart(pool: Pool, who: Who): Promise<ResultsStart> {
+  const [weeks, groups, kpis] = await Promise.all([
+    readWeeks(pool, who),
+    readCountedGroups(pool, who),
+    kpisShown(pool, who.accountId),
+  ]);
+  const group = groups.company ?? groups.rows[0];
+  return {
+    weeks: weeks.shown,
+    running: weeks.running,
+    kpis: kpis.map(({ id, name }) => ({ id, name })),
+    group: group ? headOf(group) : null,
+    groups: groups.rows.length,
+  };
+}
+
+type Wanted = { groupId: string; weeks: number; language: string };
+
+/** Throws a Fault when the group is not open to whoever asks. */
+export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promise<GroupResults> {
+  const { accountId } = who;
+  const groups = await readGroups(pool, who);
+  const group = groupNamed(groups, wanted.groupId);
+  const company = groups.companyOf(group.id);
+  const weeks = await readWeeks(pool, who);
+  const axis = weeks.span(wanted.weeks);
+  const window = windowOfWeeks(axis);
+  const about = {
+    group: await withPeople(pool, who, group),
+    path: pathOf(groups, group),
+    company: company && headOf(company),
+    weeks: axis,
+    running: weeks.running,
+  };
+  if (!window) return { ...about, kpis: [], rates: [], last: null, comments: { total: 0, newest: [] } };
+  const questions = await questionsWorded(pool, accountId, wanted.language);
+  const [kpis, rates, last, comments] = await Promise.all([
+    readKpis(pool, who, group.id, company?.id, window),
+    ratesShown(pool, accountId, group.id, window),
+    readLast(pool, who, group.id, { window, weeks, questions, language: wanted.language }),
+    commentsShown(pool, accountId, group.id, commentsOf(window), { offset: 0, limit: 4 }),
+  ]);
+  return {
+    ...about,
+    kpis,
+    rates,
+    last,
+    comments: {
+      total: comments.total,
+      newest: comments.rows.map((row) => commentOf(row, questions)),
+    },
+  };
+}
+
+const commentsOf = (window: Window): CommentFilter => ({ window, questionIds: undefined, search: undefined });
+
+/** The KPIs that the group was asked, with the company's value of the week of the last one that is shown. */
+async function readKpis(
+  pool: Pool,
+  { accountId }: Who,
+  groupId: number,
+  companyId: number | undefined,
+  window: Window,
+): Promise<GroupResults['kpis']> {
+  const valuesOf = (group: number, { id }: KpiHead) => kpiValuesShown(pool, accountId, group, id, window);
+  const read = async (kpi: KpiHead) => {
+    const [values, above] = await Promise.all([
+      valuesOf(groupId, kpi),
+      companyId === undefined ? [] : valuesOf(companyId, kpi),
+    ]);
+    const last = lastShown(values);
+    const company = above.find(({ week }) => week === last?.week)?.value ?? null;
+    return { id: kpi.id, name: kpi.name, values, company };
+  };
+  const kpis = await Promise.all((await kpisShown(pool, accountId)).map(read));
+  return kpis.filter(({ values }) => values.length > 0);
+}
+
+const lastShown = (values: WeekValue[]) => values.findLast(({ value }) => value !== null);
+
+/** What the last week says in which the group was asked anything; null when there is none. */
+async function readLast(
+  pool: Pool,
+  { accountId }: Who,
+  groupId: number,
+  {
+    window,
+    weeks,
+    questions,
+    language,
+  }: { window: Window; weeks: Weeks; questions: ReadonlyMap<number, ShownQuestion>; language: string },
+): Promise<GroupResults['last']> {
+  const results = await resultsShown(pool, accountId, groupId, window, questions);
+  const last = results.reduce((latest, { week }) => (week > latest ? week : latest), '');
+  if (last === '') return null;
+  return {
+    week: weeks.named(last),
+    questions: results
+      .filter(({ week }) => week === last)
+      .map(({ questionId, data }) => {
+        const question = questions.get(questionId) as ShownQuestion;
+        return { ...questionHead(question, language), ...figuresOf(question, last, data) };
+      }),
+  };
+}

@@ -1,0 +1,129 @@
+// A question in a group: what was answered in a week, the weeks before, and the comments; and the comments of a group.
+import type { QuestionResults, ResultComment, ResultQuestion } from '@soundings/contract/console.results.ts';
+import { Fault } from '../base/errors.ts';
+import type { Pool } from '../db/db.ts';
+import {
+  always,
+  type CommentFilter,
+  commentsShown,
+  questionsWorded,
+  resultsShown,
+} from '../results/results-shown.ts';
+import type { Who } from './console.ts';
+import {
+  commentOf,
+  figuresOf,
+  groupNamed,
+  headOf,
+  questionHead,
+  readGroups,
+  readWeeks,
+  weekIn,
+  withPeople,
+} from './results.reading.ts';
+import { windowOfWeeks } from './results.weeks.ts';
+
+/** The questions of which there are results in a group, withheld ones included, by their text. */
+export async function readQuestions(
+  pool: Pool,
+  who: Who,
+  { groupId, language }: { groupId: string; language: string },
+): Promise<ResultQuestion[]> {
+  const group = groupNamed(await readGroups(pool, who), groupId);
+  const questions = await questionsWorded(pool, who.accountId, language);
+  const results = await resultsShown(pool, who.accountId, group.id, always, questions);
+  const ids = new Set(results.map(({ questionId }) => questionId));
+  const { compare } = new Intl.Collator(language, { numeric: true });
+  return [...questions.values()]
+    .filter(({ id }) => ids.has(id))
+    .map((question) => questionHead(question, language))
+    .toSorted((a, b) => compare(a.text, b.text) || a.id - b.id);
+}
+
+type Wanted = {
+  groupId: string;
+  questionId: string;
+  week: string | undefined;
+  weeks: number;
+  language: string;
+};
+
+/** Throws a Fault when there is no such question or week, or the group is not open to whoever asks. */
+export async function readQuestion(pool: Pool, who: Who, wanted: Wanted): Promise<QuestionResults> {
+  const { accountId } = who;
+  const [groups, weeks, questions] = await Promise.all([
+    readGroups(pool, who),
+    readWeeks(pool, who),
+    questionsWorded(pool, accountId, wanted.language),
+  ]);
+  const group = groupNamed(groups, wanted.groupId);
+  const company = groups.companyOf(group.id);
+  const question = questions.get(Number(wanted.questionId));
+  if (!question) throw questionNotFound();
+  const week = weekIn(weeks, wanted.week);
+  const newest = weeks.span(wanted.weeks);
+  const isOlder = week !== undefined && newest[0] !== undefined && week < newest[0].week;
+  const axis = isOlder ? weeks.span(wanted.weeks, week) : newest;
+  const window = windowOfWeeks(axis);
+  const only = new Map([[question.id, question]]);
+  const figuresIn = async (groupId: number) =>
+    (window ? await resultsShown(pool, accountId, groupId, window, only) : []).map((one) =>
+      figuresOf(question, one.week, one.data),
+    );
+  const [figures, above] = await Promise.all([figuresIn(group.id), company ? figuresIn(company.id) : []]);
+  const chosen = week ?? figures.at(-1)?.week;
+  const comments =
+    chosen === undefined
+      ? []
+      : await commentsShown(
+          pool,
+          accountId,
+          group.id,
+          { window: { first: chosen, last: chosen }, questionIds: [question.id], search: undefined },
+          { offset: 0, limit: 100 },
+        ).then(({ rows }) => rows);
+  return {
+    question: questionHead(question, wanted.language),
+    group: await withPeople(pool, who, group),
+    company: company && headOf(company),
+    weeks: axis,
+    chosen: chosen === undefined ? null : weeks.named(chosen),
+    figures,
+    companyValue: above.find((one) => one.week === chosen)?.value ?? null,
+    comments: comments.map((row) => commentOf(row, questions)),
+  };
+}
+
+const questionNotFound = () => new Fault('not_found', 'question not found', 'There is no such question.');
+
+type CommentsWanted = {
+  groupId: string;
+  questionId?: string | undefined;
+  week?: string | undefined;
+  search?: string | undefined;
+  language: string;
+};
+
+/** Comments that are shown in a group. Throws a Fault when it is not open to whoever asks. */
+export async function readComments(
+  pool: Pool,
+  who: Who,
+  { groupId, questionId, week, search, language }: CommentsWanted,
+  page: { offset: number; limit: number },
+): Promise<{ total: number; rows: ResultComment[] }> {
+  const [groups, weeks, questions] = await Promise.all([
+    readGroups(pool, who),
+    readWeeks(pool, who),
+    questionsWorded(pool, who.accountId, language),
+  ]);
+  const group = groupNamed(groups, groupId);
+  const one = weekIn(weeks, week);
+  if (questionId !== undefined && !questions.has(Number(questionId))) throw questionNotFound();
+  const filter: CommentFilter = {
+    window: one === undefined ? always : { first: one, last: one },
+    questionIds: questionId === undefined ? undefined : [Number(questionId)],
+    search: search === undefined || search.trim() === '' ? undefined : search.trim(),
+  };
+  const { total, rows } = await commentsShown(pool, who.accountId, group.id, filter, page);
+  return { total, rows: rows.map((row) => commentOf(row, questions)) };
+}

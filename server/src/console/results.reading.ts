@@ -1,0 +1,157 @@
+// What every page of results reads: who may see which groups, the weeks, questions in words. Figures come from
+// results/results-shown.ts alone: the console shows what the data interface tells, and nothing more.
+import type { TreeGroup } from '@soundings/contract/console.groups.ts';
+import type {
+  QuestionFigures,
+  ResultComment,
+  ResultGroup,
+  ResultQuestion,
+} from '@soundings/contract/console.results.ts';
+import type { AnswerData } from '@soundings/contract/data.ts';
+import { sixDigits } from '@soundings/contract/weeks.ts';
+import { Fault } from '../base/errors.ts';
+import type { Pool } from '../db/db.ts';
+import { groupsOf } from '../people/groups.ts';
+import { parentsIn, wayUp } from '../people/tree.ts';
+import { scaleWords } from '../questions/library-words.ts';
+import { isScaled } from '../questions/types.ts';
+import type { CommentRow, ShownQuestion } from '../results/results-shown.ts';
+import type { Who } from './console.ts';
+import { inTreeOrder, peopleBeneath } from './group-tree.ts';
+import { openGroups } from './groups-open.ts';
+import { countPeopleBeneath, selectMemberCounts } from './groups.sql.ts';
+import { idIn } from './ids.ts';
+import { selectWeeks } from './results.sql.ts';
+import { type Weeks, weeksOf } from './results.weeks.ts';
+
+type OpenGroup = ResultGroup & { parentId: number | null };
+
+/** The groups that are open to whoever asks. */
+export type OpenGroups = {
+  byId: ReadonlyMap<number, OpenGroup>;
+  /** The top of a group's own tree, where it is open; null where it is not, or is the group itself. */
+  companyOf(groupId: number): ResultGroup | null;
+};
+
+export async function readGroups(pool: Pool, who: Who): Promise<OpenGroups> {
+  const [groups, open] = await Promise.all([groupsOf(pool, who.accountId), openGroups(pool, who)]);
+  const parents = parentsIn(groups);
+  const byId = new Map(groups.filter(({ id }) => open?.has(id) !== false).map((one) => [one.id, one]));
+  return {
+    byId,
+    companyOf(groupId) {
+      const top = wayUp(groupId, parents).at(-1);
+      return top === undefined || top === groupId ? null : (byId.get(top) ?? null);
+    },
+  };
+}
+
+/** The same with the people of each. */
+export type CountedGroups = {
+  /** In the order of the tree. */
+  rows: TreeGroup[];
+  /** The largest top group of the account, where it is open. */
+  company: TreeGroup | null;
+};
+
+/** Reads all groups with their people: some ms with 2,000 groups and 20,000 people. */
+export async function readCountedGroups(pool: Pool, who: Who, language = 'en'): Promise<CountedGroups> {
+  const { accountId } = who;
+  const [groups, memberships, open] = await Promise.all([
+    groupsOf(pool, accountId),
+    selectMemberCounts(pool, accountId),
+    openGroups(pool, who),
+  ]);
+  const people = peopleBeneath(groups, memberships);
+  const rows = inTreeOrder(
+    groups.map((group) => ({ ...group, people: people.get(group.id) ?? 0 })),
+    language,
+    open,
+  );
+  const largest = groups
+    .filter(({ parentId }) => parentId === null)
+    .toSorted((a, b) => (people.get(b.id) ?? 0) - (people.get(a.id) ?? 0) || a.id - b.id)[0];
+  return { rows, company: rows.find(({ id }) => id === largest?.id) ?? null };
+}
+
+/** One of the groups by its id as text. Throws a Fault when it is not open, in the words of one that there is not. */
+export function groupNamed({ byId }: OpenGroups, text: string): OpenGroup {
+  const group = byId.get(idIn(text));
+  if (!group) throw new Fault('not_found', 'group not found', 'There is no such group.');
+  return group;
+}
+
+/** The open groups above one, from the top. */
+export function pathOf({ byId }: OpenGroups, { parentId }: OpenGroup): ResultGroup[] {
+  const path: ResultGroup[] = [];
+  for (let at = parentId; at !== null; at = byId.get(at)?.parentId ?? null) {
+    const group = byId.get(at);
+    if (group) path.unshift(headOf(group));
+  }
+  return path;
+}
+
+export const headOf = ({ id, name }: ResultGroup): ResultGroup => ({ id, name });
+/** A group with how many active people are in it or beneath it. */
+export const withPeople = async (pool: Pool, { accountId }: Who, { id, name }: ResultGroup) => ({
+  id,
+  name,
+  people: await countPeopleBeneath(pool, accountId, id),
+});
+
+export const readWeeks = async (pool: Pool, { accountId }: Who): Promise<Weeks> =>
+  weeksOf(await selectWeeks(pool, accountId));
+
+/** A question as pages show it; `language`: of the words on its scale. */
+export const questionHead = (
+  { id, type, text, options, optionIds }: ShownQuestion,
+  language: string,
+): ResultQuestion => ({
+  id,
+  type,
+  text,
+  scale: scaleWords(type, language),
+  options: optionIds.map((option) => ({ id: option, text: options[option] ?? option })),
+});
+
+/** The figures of a question in a week, in the order of its scale or options. */
+export function figuresOf(
+  { type, optionIds }: ShownQuestion,
+  week: string,
+  { value, answers, distribution, enps }: AnswerData,
+): QuestionFigures {
+  const keys = Object.keys(distribution ?? {});
+  const ordered = isScaled(type) ? keys : optionIds.filter((id) => keys.includes(id));
+  return {
+    week,
+    value,
+    answers,
+    distribution: distribution ? ordered.map((key) => ({ key, count: distribution[key] as number })) : null,
+    enps: enps ?? null,
+  };
+}
+
+export function commentOf(
+  { week, questionId, text }: CommentRow,
+  questions: ReadonlyMap<number, ShownQuestion>,
+): ResultComment {
+  const digits = sixDigits(week);
+  return {
+    week,
+    year: Number(digits.slice(0, -2)),
+    number: Number(digits.slice(-2)),
+    questionId,
+    question: questions.get(questionId)?.text ?? '',
+    text,
+  };
+}
+
+/** A week of the address. Throws a Fault for what is no week of which something is shown. */
+export function weekIn(weeks: Weeks, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (weeks.shown.some(({ week }) => week === text)) return text;
+  const message = 'Nothing is shown of that week.';
+  throw new Fault('invalid', 'invalid parameter', message, {
+    details: [{ type: 'invalid parameter', message, path: 'week' }],
+  });
+}

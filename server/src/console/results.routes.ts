@@ -1,0 +1,109 @@
+// The console: results, for managers and administrators, of the groups that are open to them.
+import type { Pool } from '../db/db.ts';
+import { type Console, Download } from './console.ts';
+import { commentTable, groupTable, heatTable, questionTable, trendTable, wordsIn } from './results.csv.ts';
+import { readHeatMap } from './results.heat-map.ts';
+import { readOverview, readStart } from './results.overview.ts';
+import { readComments, readQuestion, readQuestions } from './results.questions.ts';
+import { readTrend } from './results.trends.ts';
+
+/** The most comments that a file has; a page of 500 is the most that a list asks for at once. */
+const [mostInFile, mostInList] = [100_000, 500];
+
+/** `reads`: connections for long answers. */
+export function serveResults(
+  console: Console,
+  { pool, reads }: { pool: Promise<Pool>; reads: Promise<Pool> },
+): void {
+  console.serve('GET /results', async (who) => readStart(await pool, who));
+  console.serve('GET /results/groups/{groupId}', async (who, { params, query }) =>
+    readOverview(await pool, who, { ...params, ...spanOf(query) }),
+  );
+  console.serve('GET /results/groups/{groupId}/csv', async (who, { params, query }) => {
+    const read = await readOverview(await pool, who, { ...params, ...spanOf(query) });
+    return csv(read.group.name, groupTable(read, wordsIn(languageOf(query))));
+  });
+
+  const heatMap = async (who: Parameters<typeof readHeatMap>[1], query: HeatQuery) =>
+    readHeatMap({ pool: await pool, reads: await reads }, who, {
+      week: query.week,
+      latest: query.latest !== 'false',
+      language: languageOf(query),
+    });
+  console.serve('GET /results/heat-map', (who, { query }) => heatMap(who, query));
+  console.serve('GET /results/heat-map/csv', async (who, { query }) =>
+    csv('heat-map', heatTable(await heatMap(who, query), filtersOf(query), wordsIn(languageOf(query)))),
+  );
+
+  console.serve('GET /results/trends', async (who, { query }) => readTrend(await pool, who, trendOf(query)));
+  console.serve('GET /results/trends/csv', async (who, { query }) => {
+    const read = await readTrend(await pool, who, trendOf(query));
+    return csv(read.kpi?.name ?? 'response', trendTable(read, wordsIn(languageOf(query))));
+  });
+
+  serveQuestions(console, pool);
+}
+
+function serveQuestions(console: Console, pool: Promise<Pool>): void {
+  console.serve('GET /results/groups/{groupId}/questions', async (who, { params, query }) =>
+    readQuestions(await pool, who, { ...params, language: languageOf(query) }),
+  );
+  console.serve('GET /results/groups/{groupId}/questions/{questionId}', async (who, { params, query }) =>
+    readQuestion(await pool, who, { ...params, ...spanOf(query), week: query.week }),
+  );
+  console.serve(
+    'GET /results/groups/{groupId}/questions/{questionId}/csv',
+    async (who, { params, query }) => {
+      const read = await readQuestion(await pool, who, { ...params, ...spanOf(query), week: query.week });
+      return csv(`question-${read.question.id}`, questionTable(read, wordsIn(languageOf(query))));
+    },
+  );
+
+  console.serve('GET /results/comments', async (who, { query }) => {
+    const { offset = '0', limit = '100', ...filters } = query;
+    const page = { offset: Number(offset), limit: Math.min(Number(limit), mostInList) };
+    return readComments(await pool, who, { ...filters, language: languageOf(query) }, page);
+  });
+  console.serve('GET /results/comments/csv', async (who, { query }) => {
+    const wanted = { ...query, language: languageOf(query) };
+    const { rows } = await readComments(await pool, who, wanted, { offset: 0, limit: mostInFile });
+    return csv('comments', commentTable(rows, wordsIn(languageOf(query))));
+  });
+}
+
+type HeatQuery = { week?: string; latest?: 'true' | 'false'; language?: 'en' | 'sv' };
+
+/** What the page is filtered by, whose file it is. */
+const filtersOf = ({ level, beneath, by, sort, language }: HeatQuery & HeatFileQuery) => ({
+  level: level === undefined ? undefined : Number(level),
+  beneath: beneath === undefined ? undefined : Number(beneath),
+  isDifference: by === 'difference',
+  sort,
+  compare: new Intl.Collator(language, { numeric: true }).compare,
+});
+type HeatFileQuery = { level?: string; beneath?: string; by?: 'score' | 'difference'; sort?: string };
+
+const languageOf = ({ language = 'en' }: { language?: string }) => language;
+
+/** How many weeks, 26 unless it is said, and in which language. */
+const spanOf = (query: { weeks?: string; language?: string }) => ({
+  weeks: Number(query.weeks ?? 26),
+  language: languageOf(query),
+});
+
+const trendOf = ({
+  kpiId,
+  groupIds,
+  ...query
+}: {
+  kpiId?: string;
+  groupIds: string;
+  weeks?: string;
+  language?: string;
+}) => ({
+  kpiId,
+  groupIds,
+  ...spanOf(query),
+});
+
+const csv = (name: string, text: string) => new Download(`${name}.csv`, 'text/csv; charset=utf-8', text);

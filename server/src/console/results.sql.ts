@@ -1,0 +1,21 @@
+// SQL of the console's pages of results: the weeks there are. Figures and comments come from results/results-shown.ts alone.
+import type { Week } from '@soundings/contract/weeks.ts';
+import type { AccountId, Db } from '../db/db.ts';
+
+export type WeekRow = {
+  week: Week;
+  state: 'final' | 'live' | 'open';
+  thresholds: { figures: number; spread: number; comments: number };
+};
+
+/** The weeks in which the account asks or has asked, oldest first. */
+export async function selectWeeks(db: Db, accountId: AccountId): Promise<WeekRow[]> {
+  return db<WeekRow[]>`
+    select week as "week",
+           case when closed_at is not null then 'final' when shown_at is not null then 'live' else 'open' end as "state",
+           json_build_object('figures', threshold, 'spread', spread_threshold, 'comments', comment_threshold)
+             as "thresholds"
+    from   weeks
+    where  account_id = ${accountId}
+    order  by week`;
+}

@@ -1,0 +1,208 @@
+// SQL of runs as the console shows them: reading only.
+import type { LostGroup, Run, RunChange, RunRow } from '@soundings/contract/console.runs.ts';
+import type { Settings } from '@soundings/contract/organization.ts';
+import type { Detail } from '@soundings/contract/problem.ts';
+import type { AccountId, Db } from '../db/db.ts';
+
+export type RunFilter = {
+  outcome: string | null;
+  source: string | null;
+  dryRun: boolean | null;
+  /** Part of the name of the file or of the token. */
+  search: string | null;
+};
+export type Window = { offset: number; limit: number };
+
+const filtered = (db: Db, accountId: AccountId, { outcome, source, dryRun, search }: RunFilter) => db`
+  from   runs r
+  left   join tokens t on t.account_id = r.account_id and t.token_id = r.token_id
+  where  r.account_id = ${accountId}
+    and  (${outcome}::text is null or r.outcome = ${outcome})
+    and  (${source}::text is null or r.source = ${source})
+    and  (${dryRun}::boolean is null or r.validate_only = ${dryRun})
+    and  (${search}::text is null
+          or position(folded(${search}) in folded(coalesce(r.file, '') || chr(10) || coalesce(t.name, ''))) > 0
+          or r.run_id::text = lower(${search}))`;
+
+/** What is told of each run of `page`, a list of their ids. */
+const told = (db: Db) => db`
+  r.run_id::text                                           as "runId",
+  r.at                                                     as "at",
+  r.source                                                 as "source",
+  coalesce(r.via, f.via)                                   as "via",
+  t.name                                                   as "token",
+  nullif(trim(u.first_name || ' ' || u.last_name), '')     as "sentBy",
+  r.file                                                   as "file",
+  r.validate_only                                          as "validateOnly",
+  r.outcome                                                as "outcome",
+  (f.file_id is not null and f.processed_at is null)       as "isUnderWay",
+  r.decided_at                                             as "decidedAt",
+  r.summary                                                as "summary",
+  coalesce(json_array_length(r.details), 0)                as "faults",
+  coalesce(json_array_length(r.warnings), 0)               as "warnings"`;
+
+const whoAsked = (db: Db) => db`
+  left   join tokens t on t.account_id = r.account_id and t.token_id = r.token_id
+  left   join users u on u.account_id = r.account_id and u.user_id = r.user_id
+  left   join files f on f.account_id = r.account_id and f.run_id = r.run_id`;
+
+/** A window of the runs of an account, newest first, and how many there are in all. */
+export async function selectRunRows(
+  db: Db,
+  accountId: AccountId,
+  filter: RunFilter,
+  { offset, limit }: Window,
+): Promise<{ total: number; rows: RunRow[] }> {
+  const [[count], rows] = await Promise.all([
+    db<{ total: number }[]>`select count(r.account_id)::integer as total ${filtered(db, accountId, filter)}`,
+    db<RunRow[]>`
+      with page as (
+        select r.account_id, r.run_id ${filtered(db, accountId, filter)}
+        order  by r.run_id desc
+        limit  ${limit} offset ${offset}
+      )
+      select ${told(db)}
+      from   page
+      join   runs r using (account_id, run_id)
+      ${whoAsked(db)}
+      order  by r.run_id desc`,
+  ]);
+  return { total: count!.total, rows: [...rows] };
+}
+
+export type RunFound = Omit<Run, 'limits' | 'details' | 'notices' | 'lost' | 'lostCount' | 'changeCount'> & {
+  settings: Settings | null;
+  message: string | null;
+  details: Detail[] | null;
+  notices: Detail[] | null;
+};
+
+/** A run; its faults with their values, while its file is kept. */
+export async function selectRun(db: Db, accountId: AccountId, runId: string): Promise<RunFound | undefined> {
+  const [row] = await db<RunFound[]>`
+    select ${told(db)},
+           r.settings                                            as "settings",
+           r.message                                             as "message",
+           nullif(trim(d.first_name || ' ' || d.last_name), '')  as "decidedBy",
+           f.file_id                                             as "fileId",
+           coalesce(f.report -> 'details', r.details)            as "details",
+           coalesce(f.report -> 'warnings', r.warnings)          as "notices"
+    from   runs r
+    ${whoAsked(db)}
+    left   join users d on d.account_id = r.account_id and d.user_id = r.decided_by
+    where  r.account_id = ${accountId} and r.run_id = ${runId}`;
+  return row;
+}
+
+/** Groups with results that a run removes: as many as asked for, and how many there are. Of one that is applied, none. */
+export async function selectLostGroups(
+  db: Db,
+  accountId: AccountId,
+  runId: string,
+  limit: number,
+): Promise<{ lostCount: number; lost: LostGroup[] }> {
+  const [row] = await db<{ lostCount: number; lost: LostGroup[] }[]>`
+    with lost as (
+      select g.group_id, g.name, c.external_id
+      from   run_changes c
+      join   groups g on g.account_id = c.account_id and g.external_id = c.external_id
+      where  c.account_id = ${accountId} and c.run_id = ${runId} and c.entity = 'group' and c.action = 'delete'
+        and  exists (select 1 from results s where s.account_id = g.account_id and s.group_id = g.group_id)
+    ), listed as (
+      select external_id, name,
+             (select count(distinct s.week)::integer
+              from   results s
+              where  s.account_id = ${accountId} and s.group_id = lost.group_id) as weeks
+      from   (select * from lost order by name limit ${limit}) lost
+    )
+    select (select count(*)::integer from lost) as "lostCount",
+           coalesce((select json_agg(json_build_object('externalId', external_id, 'name', name, 'weeks', weeks)
+                                     order by weeks desc, name)
+                     from   listed), '[]')       as "lost"`;
+  return row!;
+}
+
+export type ChangeFilter = { action: string | null; entity: string | null; search: string | null };
+
+/**
+ * The changes of a run, with names: of users as they are called now, of a held run also of those it would create; of
+ * groups as they were called then.
+ */
+const changesOf = (
+  db: Db,
+  accountId: AccountId,
+  runId: string,
+  { action, entity, search }: ChangeFilter,
+) => db`
+  found as (
+    select c.position, c.entity, c.external_id, c.action, c.fields, g.group_id,
+           coalesce(c.name, g.name, nullif(trim(u.first_name || ' ' || u.last_name), ''), n.name) as name
+    from   run_changes c
+    left   join users u on c.entity = 'user' and u.account_id = c.account_id and u.external_id = c.external_id
+    left   join groups g on c.entity = 'group' and g.account_id = c.account_id and g.external_id = c.external_id
+    left   join (select key, value as name
+                 from   held_runs h cross join json_each_text(h.names)
+                 where  h.account_id = ${accountId} and h.run_id = ${runId}) n
+             on  c.entity = 'user' and c.action = 'create' and n.key = c.external_id
+    where  c.account_id = ${accountId} and c.run_id = ${runId}
+      and  (${action}::text is null or c.action = ${action})
+      and  (${entity}::text is null or c.entity = ${entity})
+  ), arrivals as (
+    select distinct on (w ->> 'externalId') w ->> 'externalId' as external_id, w ->> 'arrivesAs' as arrives_as
+    from   runs r cross join json_array_elements(coalesce(r.warnings, '[]')) w
+    where  r.account_id = ${accountId} and r.run_id = ${runId} and w ->> 'type' = 'new externalId'
+  ), matching as (
+    select found.*, a.arrives_as,
+           row(case action when 'delete' then 0 when 'update' then 1 else 2 end, entity, a.arrives_as is null,
+               position) as rank
+    from   found
+    left   join arrivals a on entity = 'user' and action = 'delete' and a.external_id = found.external_id
+    where  ${search}::text is null
+       or  position(folded(${search}) in folded(coalesce(name, '') || chr(10) || found.external_id)) > 0
+  )`;
+
+/** A window of the changes of a run, removals first, and how many match in all. */
+export async function selectRunChanges(
+  db: Db,
+  accountId: AccountId,
+  runId: string,
+  filter: ChangeFilter,
+  { offset, limit }: Window,
+): Promise<{ total: number; rows: RunChange[] }> {
+  const [[count], rows] = await Promise.all([
+    db<{ total: number }[]>`
+      with ${changesOf(db, accountId, runId, filter)}
+      select count(*)::integer as total from matching`,
+    db<RunChange[]>`
+      with ${changesOf(db, accountId, runId, filter)},
+      page as (
+        select * from matching order by rank limit ${limit} offset ${offset}
+      )
+      select p.position    as "position",
+             p.entity      as "entity",
+             p.external_id as "externalId",
+             p.action      as "action",
+             p.fields      as "fields",
+             p.name        as "name",
+             case when p.action = 'delete' and p.group_id is not null then
+               (select count(distinct s.week)::integer
+                from   results s
+                where  s.account_id = ${accountId} and s.group_id = p.group_id)
+             end           as "weeks",
+             p.arrives_as  as "arrivesAs"
+      from   page p
+      order  by p.rank`,
+  ]);
+  return { total: count!.total, rows: rows.map(withoutNull) };
+}
+
+const withoutNull = ({ fields, ...row }: RunChange): RunChange => ({ ...row, ...(fields && { fields }) });
+
+/** How many changes a run has. */
+export async function countRunChanges(db: Db, accountId: AccountId, runId: string): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*)::integer as count
+    from   run_changes
+    where  account_id = ${accountId} and run_id = ${runId}`;
+  return row!.count;
+}

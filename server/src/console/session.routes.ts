@@ -1,0 +1,213 @@
+// The console: signing in and out, the first start, links to set a password, and one's own profile.
+import { dayIn, weekOf } from '@soundings/contract/weeks.ts';
+import type { FastifyRequest } from 'fastify';
+import { audit } from '../accounts/audit.ts';
+import { refuseDeadFirstLink } from '../accounts/first-links.ts';
+import { browserOf, endSession, endSessionOf, endSessions, sessionsOf } from '../accounts/sessions.ts';
+import { askForLink, linkOf, setPasswordByLink } from '../accounts/sign-in-links.ts';
+import {
+  accountsThere,
+  begin,
+  type Browser,
+  digestPasswordOf,
+  type Gate,
+  keepPassword,
+  openSignInGate,
+  refuseWrongPassword,
+  signIn,
+  tried,
+} from '../accounts/signin.ts';
+import { beginSecondStep, confirmSecondStep, newRecoveryCodes, turnOffSecondStep } from '../accounts/totp.ts';
+import { Fault } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { inTransaction, type Pool } from '../db/db.ts';
+import { changeOwn } from '../people/profile.ts';
+import { actorOf, type Console } from './console.ts';
+import { idIn } from './ids.ts';
+import { selectAskedWeeks, selectProfile, selectSessionFacts } from './session.sql.ts';
+import { makeFirstAccount } from './welcome.ts';
+
+export type SessionParts = {
+  pool: Promise<Pool>;
+  /** The clock, in ms. */
+  now: () => number;
+  log: Log;
+  /** Whether the installation sends mail. */
+  canMail: boolean;
+};
+
+/** `weeks` of past questions are shown on the profile. */
+const weeksShown = 26;
+
+export function serveSession(console: Console, parts: SessionParts): void {
+  const gate = openSignInGate(parts.now);
+  serveSignIn(console, parts, gate);
+  serveLinks(console, parts, gate);
+  serveProfile(console, parts, gate);
+  serveSecondStep(console, parts, gate);
+}
+
+function serveSignIn(console: Console, { pool, now, log, canMail }: SessionParts, gate: Gate): void {
+  console.serve('GET /session', async (who) => selectSessionFacts(await pool, who));
+
+  console.serveAnybody('GET /sign-in', async () => {
+    const { count, name } = await accountsThere(await pool);
+    return { company: count === 1 ? name : null, isEmpty: count === 0, canMail };
+  });
+
+  console.serveAnybody('POST /session', async ({ body, request, reply }) => {
+    const outcome = await signIn({ pool: await pool, gate, now, log }, body, browserIn(console, request));
+    if (outcome.state !== 'signed in') return outcome;
+    console.setCookie(reply, outcome.secret);
+    return { state: 'signed in', session: await selectSessionFacts(await pool, outcome) };
+  });
+
+  console.serve('DELETE /session', async (who, { reply }) => {
+    await inTransaction(await pool, async (tx) => {
+      await endSession(tx, who, who.sessionId);
+      await audit(tx, who.accountId, actorOf(who), 'signed out');
+    });
+    console.setCookie(reply, undefined);
+  });
+}
+
+function serveLinks(console: Console, { pool, log }: SessionParts, gate: Gate): void {
+  console.serveAnybody('POST /password/forgotten', async ({ body, request }) => {
+    gate.tryMail(request.ip);
+    // Not waited for: how long it takes would tell whether anybody has the address.
+    pool
+      .then((open) => askForLink(open, body.email))
+      .catch((error: unknown) => log.error({ err: error }, 'A sign-in link could not be asked for'));
+  });
+
+  console.serveAnybody('POST /password/link', async ({ body }) => {
+    const { email, name, company, hasPassword } = await linkOf(await pool, body.secret);
+    return { email: email ?? '', name, company, hasPassword };
+  });
+
+  console.serveAnybody('POST /password', async ({ body, request, reply }) => {
+    const link = await setPasswordByLink(await pool, body.secret, body.password, request.ip);
+    if (link.hasSecondStep) {
+      // The browser may have been somebody else's.
+      const secret = console.secretIn(request);
+      if (secret !== undefined) await endSessionOf(await pool, secret);
+      console.setCookie(reply, undefined);
+      return { session: null };
+    }
+    console.setCookie(reply, await begin(await pool, link, browserIn(console, request), 'link'));
+    return { session: await selectSessionFacts(await pool, link) };
+  });
+
+  console.serveAnybody('POST /welcome/link', async ({ body }) =>
+    refuseDeadFirstLink(await pool, body.secret),
+  );
+
+  console.serveAnybody('POST /welcome', async ({ body, request, reply }) => {
+    const person = await makeFirstAccount(await pool, body, request.ip);
+    console.setCookie(reply, await begin(await pool, person, browserIn(console, request), 'first start'));
+    return { session: await selectSessionFacts(await pool, person) };
+  });
+}
+
+function serveProfile(console: Console, { pool, now }: SessionParts, gate: Gate): void {
+  console.serve('GET /profile', async (who) => selectProfile(await pool, who));
+
+  console.serve('PATCH /profile', async (who, { body }) => {
+    await inTransaction(await pool, async (tx) => {
+      const fields = await changeOwn(tx, who.accountId, who.userId, body);
+      if (fields.length === 0) return;
+      await audit(tx, who.accountId, actorOf(who), 'profile changed', { details: { fields } });
+    });
+    return selectProfile(await pool, who);
+  });
+
+  console.serve('PUT /profile/password', async (who, { body }) => {
+    await refuseWrongPassword(await pool, gate, who, body.password);
+    const hash = await digestPasswordOf(await pool, who, body.newPassword, 'newPassword');
+    await inTransaction(await pool, async (tx) => {
+      await keepPassword(tx, who, hash);
+      await endSessions(tx, who, who.sessionId);
+      await audit(tx, who.accountId, actorOf(who), 'password changed', { subject: who.userId });
+    });
+  });
+
+  console.serve('GET /profile/sessions', async (who) => {
+    const sessions = await sessionsOf(await pool, who);
+    return sessions.map(({ id, agent, address, signedInAt, seenAt }) => ({
+      id,
+      ...browserOf(agent),
+      address,
+      signedInAt: signedInAt.toISOString(),
+      seenAt: seenAt.toISOString(),
+      isThis: id === who.sessionId,
+    }));
+  });
+
+  console.serve('DELETE /profile/sessions/{sessionId}', async (who, { params }) => {
+    const id = idIn(params.sessionId);
+    await inTransaction(await pool, async (tx) => {
+      if (!(await endSession(tx, who, id))) {
+        throw new Fault('not_found', 'not found', 'This session has ended already.');
+      }
+      await audit(tx, who.accountId, actorOf(who), 'session ended', { details: { sessions: 1 } });
+    });
+  });
+
+  console.serve('DELETE /profile/sessions', async (who) => {
+    await inTransaction(await pool, async (tx) => {
+      const sessions = await endSessions(tx, who, who.sessionId);
+      if (sessions > 0)
+        await audit(tx, who.accountId, actorOf(who), 'session ended', { details: { sessions } });
+    });
+  });
+
+  console.serve('GET /profile/weeks', async (who) => {
+    const before = weekOf(dayIn(who.timezone, now()));
+    return selectAskedWeeks(await pool, who, { before, most: weeksShown });
+  });
+}
+
+function serveSecondStep(console: Console, { pool, now }: SessionParts, gate: Gate): void {
+  console.serve('POST /profile/second-step', async (who, { body }) => {
+    await refuseWrongPassword(await pool, gate, who, body.password);
+    const { email, account } = await selectProfile(await pool, who);
+    return beginSecondStep(await pool, who, email ?? account.name);
+  });
+
+  console.serve('POST /profile/second-step/on', async (who, { body }) => {
+    const attempt = gate.tryCode(`${who.accountId}/${who.userId}`);
+    const recoveryCodes = await tried(attempt, async () =>
+      inTransaction(await pool, async (tx) => {
+        const made = await confirmSecondStep(tx, who, body.code, now());
+        await audit(tx, who.accountId, actorOf(who), 'second step turned on', { subject: who.userId });
+        return made;
+      }),
+    );
+    attempt.succeeded();
+    return { recoveryCodes };
+  });
+
+  console.serve('POST /profile/second-step/off', async (who, { body }) => {
+    await refuseWrongPassword(await pool, gate, who, body.password);
+    await inTransaction(await pool, async (tx) => {
+      if (!(await turnOffSecondStep(tx, who))) return;
+      await audit(tx, who.accountId, actorOf(who), 'second step turned off', { subject: who.userId });
+    });
+  });
+
+  console.serve('POST /profile/recovery-codes', async (who, { body }) => {
+    await refuseWrongPassword(await pool, gate, who, body.password);
+    return inTransaction(await pool, async (tx) => {
+      const recoveryCodes = await newRecoveryCodes(tx, who);
+      await audit(tx, who.accountId, actorOf(who), 'recovery codes made', { subject: who.userId });
+      return { recoveryCodes };
+    });
+  });
+}
+
+/** The browser that asks, and the session that it has. */
+const browserIn = (console: Console, request: FastifyRequest): Browser => ({
+  address: request.ip,
+  agent: request.headers['user-agent'] ?? '',
+  secret: console.secretIn(request),
+});

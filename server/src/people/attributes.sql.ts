@@ -1,0 +1,31 @@
+// SQL of the attributes of an account and the values that people have. Writers: attributes.changes.ts.
+import type { AccountId, Db, Transaction } from '../db/db.ts';
+
+/** How many people have each value of an attribute, the most frequent first. */
+export async function selectValues(
+  db: Db,
+  accountId: AccountId,
+  name: string,
+): Promise<{ value: string; people: number }[]> {
+  return db<{ value: string; people: number }[]>`
+    select attributes ->> ${name} as "value", count(*)::integer as "people"
+    from   users
+    where  account_id = ${accountId} and attributes ? ${name}
+    group  by 1
+    order  by 2 desc, 1`;
+}
+
+/** Takes an attribute from everybody; returns from how many. They are compared anew. */
+export async function eraseValues(tx: Transaction, accountId: AccountId, name: string): Promise<number> {
+  const { count } = await tx`
+    update users
+    set    attributes = attributes - ${name}::text, fingerprint = null
+    where  account_id = ${accountId} and attributes ? ${name}`;
+  return count;
+}
+
+/** Removes an attribute; returns whether there was one. */
+export async function deleteAttribute(tx: Transaction, accountId: AccountId, name: string): Promise<boolean> {
+  const { count } = await tx`delete from attributes where account_id = ${accountId} and name = ${name}`;
+  return count > 0;
+}

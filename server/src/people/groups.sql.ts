@@ -1,0 +1,83 @@
+// SQL of changing groups by hand. Writers: groups.ts.
+import type { AccountId, Db, Transaction } from '../db/db.ts';
+
+/** Makes a group by hand and returns its id. */
+export async function insertGroup(
+  tx: Transaction,
+  accountId: AccountId,
+  group: { name: string; description: string | null; externalId: string | null; parentId: number | null },
+): Promise<number> {
+  const [row] = await tx<{ id: number }[]>`
+    insert into groups (account_id, external_id, managed, name, description, parent_id)
+    values (${accountId}, ${group.externalId}, false, ${group.name}, ${group.description}, ${group.parentId})
+    returning group_id as id`;
+  return row!.id;
+}
+
+export async function updateGroup(
+  tx: Transaction,
+  accountId: AccountId,
+  groupId: number,
+  group: { name: string; description: string | null; externalId: string | null },
+): Promise<void> {
+  await tx`
+    update groups
+    set    name = ${group.name}, description = ${group.description}, external_id = ${group.externalId}
+    where  account_id = ${accountId} and group_id = ${groupId}`;
+}
+
+export async function updateManaged(
+  tx: Transaction,
+  accountId: AccountId,
+  groupId: number,
+  group: { managed: boolean; externalId: string | null },
+): Promise<void> {
+  await tx`
+    update groups
+    set    managed = ${group.managed}, external_id = ${group.externalId}
+    where  account_id = ${accountId} and group_id = ${groupId}`;
+}
+
+export async function updateParent(
+  tx: Transaction,
+  accountId: AccountId,
+  groupId: number,
+  parentId: number | null,
+): Promise<void> {
+  await tx`
+    update groups set parent_id = ${parentId} where account_id = ${accountId} and group_id = ${groupId}`;
+}
+
+/** Removes a group; its memberships go with it, and the groups right beneath it move up to the one above it. */
+export async function deleteGroup(tx: Transaction, accountId: AccountId, groupId: number): Promise<void> {
+  await tx`
+    update groups
+    set    parent_id = (select parent_id from groups where account_id = ${accountId} and group_id = ${groupId})
+    where  account_id = ${accountId} and parent_id = ${groupId}`;
+  await tx`delete from memberships where account_id = ${accountId} and group_id = ${groupId}`;
+  await tx`delete from groups where account_id = ${accountId} and group_id = ${groupId}`;
+}
+
+export async function selectExternalIdTaken(
+  db: Db,
+  accountId: AccountId,
+  externalId: string,
+): Promise<boolean> {
+  const rows = await db`
+    select 1 from groups where account_id = ${accountId} and external_id = ${externalId}`;
+  return rows.length > 0;
+}
+
+/** Whoever is in the group is to be compared anew: the same list means something else once the group is managed. */
+export async function clearFingerprintsIn(
+  tx: Transaction,
+  accountId: AccountId,
+  groupId: number,
+): Promise<void> {
+  await tx`
+    update users u
+    set    fingerprint = null
+    from   memberships m
+    where  u.account_id = ${accountId} and u.fingerprint is not null
+      and  m.account_id = ${accountId} and m.group_id = ${groupId} and m.user_id = u.user_id`;
+}

@@ -1,0 +1,194 @@
+// SQL of people who are made and changed by hand, one at a time, and of handing many over. Writers: users.ts.
+import type { MembershipKind, Role } from '@soundings/contract/organization.ts';
+import type { AccountId, Db, Transaction } from '../db/db.ts';
+
+/** What is held of a person. */
+export type UserFields = {
+  externalId: string | null;
+  firstName: string;
+  lastName: string;
+  email: string | null;
+  phone: string | null;
+  active: boolean;
+  timezone: string | null;
+  language: string | null;
+  role: Role;
+  attributes: Record<string, string>;
+};
+export type HeldUser = UserFields & { id: number; managed: boolean };
+
+export async function selectUser(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+): Promise<HeldUser | undefined> {
+  const [row] = await db<HeldUser[]>`
+    select user_id     as "id",
+           managed     as "managed",
+           external_id as "externalId",
+           first_name  as "firstName",
+           last_name   as "lastName",
+           email       as "email",
+           phone       as "phone",
+           active      as "active",
+           timezone    as "timezone",
+           language    as "language",
+           role        as "role",
+           attributes  as "attributes"
+    from   users
+    where  account_id = ${accountId} and user_id = ${userId}`;
+  return row;
+}
+
+/** Makes a user by hand and returns the id. */
+export async function insertUser(
+  tx: Transaction,
+  accountId: AccountId,
+  user: UserFields & { emailKey: string | null },
+): Promise<number> {
+  const [row] = await tx<{ id: number }[]>`
+    insert into users (account_id, external_id, managed, first_name, last_name, email, email_key, phone, active, role,
+                       timezone, language, attributes)
+    values (${accountId}, ${user.externalId}, false, ${user.firstName}, ${user.lastName}, ${user.email},
+            ${user.emailKey}, ${user.phone}, ${user.active}, ${user.role}, ${user.timezone}, ${user.language},
+            ${tx.json(user.attributes)})
+    returning user_id as id`;
+  return row!.id;
+}
+
+/** Writes all fields. What was last sent is forgotten: the next push compares the person anew. */
+export async function updateUser(
+  tx: Transaction,
+  accountId: AccountId,
+  userId: number,
+  user: UserFields & { emailKey: string | null },
+): Promise<void> {
+  await tx`
+    update users
+    set    external_id = ${user.externalId},
+           first_name  = ${user.firstName},
+           last_name   = ${user.lastName},
+           email       = ${user.email},
+           email_key   = ${user.emailKey},
+           phone       = ${user.phone},
+           active      = ${user.active},
+           timezone    = ${user.timezone},
+           language    = ${user.language},
+           role        = ${user.role},
+           attributes  = ${tx.json(user.attributes)},
+           fingerprint = null
+    where  account_id = ${accountId} and user_id = ${userId}`;
+}
+
+/** Removes a user; memberships, password, sessions, links and what else is the person's alone go too. */
+export async function deleteUser(tx: Transaction, accountId: AccountId, userId: number): Promise<void> {
+  await tx`delete from users where account_id = ${accountId} and user_id = ${userId}`;
+}
+
+/** Who else has the externalId, and who the address (in its compared form). */
+export async function selectClash(
+  db: Db,
+  accountId: AccountId,
+  { userId, externalId, emailKey }: { userId: number; externalId: string | null; emailKey: string | null },
+): Promise<{ externalId: boolean; email: boolean }> {
+  const [row] = await db<{ externalId: boolean; email: boolean }[]>`
+    select coalesce(bool_or(external_id = ${externalId}), false) as "externalId",
+           coalesce(bool_or(email_key = ${emailKey}), false)     as "email"
+    from   users
+    where  account_id = ${accountId} and user_id <> ${userId}
+      and  (external_id = ${externalId} or email_key = ${emailKey})`;
+  return row!;
+}
+
+export async function selectHasOtherAdministrator(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+): Promise<boolean> {
+  const rows = await db`
+    select 1
+    from   users
+    where  account_id = ${accountId} and user_id <> ${userId} and role = 'Administrator' and active
+    limit  1`;
+  return rows.length > 0;
+}
+
+export type HeldMembership = { kind: MembershipKind; groupId: number; isManaged: boolean };
+
+export async function selectMemberships(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+): Promise<HeldMembership[]> {
+  return db<HeldMembership[]>`
+    select m.kind as "kind", m.group_id as "groupId", g.managed as "isManaged"
+    from   memberships m
+    join   groups g on g.account_id = m.account_id and g.group_id = m.group_id
+    where  m.account_id = ${accountId} and m.user_id = ${userId}`;
+}
+
+/** Which of the ids are groups of the account, and whether each is managed. */
+export async function selectGroupsOf(
+  db: Db,
+  accountId: AccountId,
+  groupIds: number[],
+): Promise<Map<number, boolean>> {
+  const rows = await db<{ id: number; managed: boolean }[]>`
+    select group_id as "id", managed as "managed"
+    from   groups
+    where  account_id = ${accountId} and group_id = any(${groupIds})`;
+  return new Map(rows.map(({ id, managed }) => [id, managed]));
+}
+
+/** Replaces the memberships of one kind. */
+export async function replaceMemberships(
+  tx: Transaction,
+  accountId: AccountId,
+  userId: number,
+  kind: MembershipKind,
+  groupIds: number[],
+): Promise<void> {
+  await tx`
+    delete from memberships
+    where  account_id = ${accountId} and user_id = ${userId} and kind = ${kind} and group_id <> all(${groupIds})`;
+  await tx`
+    insert into memberships (account_id, user_id, kind, group_id)
+    select ${accountId}, ${userId}, ${kind}, id
+    from   unnest(${groupIds}::integer[]) as id
+    on conflict do nothing`;
+}
+
+/** How many of some people can be handed over, and why the others cannot: as a Handover of the contract. */
+export async function selectHandover(
+  db: Db,
+  accountId: AccountId,
+  { userIds, toManaged, by }: { userIds: number[]; toManaged: boolean; by: number },
+): Promise<{ changing: number[]; already: number; withoutExternalId: number; oneself: number }> {
+  const [row] = await db<
+    { changing: number[]; already: number; withoutExternalId: number; oneself: number }[]
+  >`
+    select coalesce(array_agg(user_id order by user_id) filter (where reason = 'changing'), '{}') as "changing",
+           count(*) filter (where reason = 'already')::integer                                 as "already",
+           count(*) filter (where reason = 'without')::integer                                 as "withoutExternalId",
+           count(*) filter (where reason = 'oneself')::integer                                 as "oneself"
+    from  (select user_id,
+                  case when managed = ${toManaged}                     then 'already'
+                       when ${toManaged} and user_id = ${by}           then 'oneself'
+                       when ${toManaged} and external_id is null       then 'without'
+                       else 'changing' end as reason
+           from   users
+           where  account_id = ${accountId} and user_id = any(${userIds})) as each`;
+  return row!;
+}
+
+export async function updateManaged(
+  tx: Transaction,
+  accountId: AccountId,
+  userIds: number[],
+  managed: boolean,
+): Promise<void> {
+  await tx`
+    update users
+    set    managed = ${managed}, fingerprint = null
+    where  account_id = ${accountId} and user_id = any(${userIds})`;
+}

@@ -1,0 +1,370 @@
+// People as administrators make and change them by hand, one at a time, and the handing over of people to pushes and files
+// (adopt) and back (release). What pushes and files deliver of managed people is refused here.
+import type { NewPerson, PersonChanges } from '@soundings/contract/console.people.ts';
+import { deliveredFields, deliveredKinds } from '@soundings/contract/words.ts';
+import {
+  emailKey,
+  isEmail,
+  isExternalId,
+  isLanguage,
+  isTimeZone,
+  normalisePhone,
+} from '@soundings/contract/formats.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/organization.ts';
+import type { Detail, DetailType } from '@soundings/contract/problem.ts';
+import { lockAccount } from '../accounts/accounts.ts';
+import { Fault } from '../base/errors.ts';
+import type { AccountId, Db, Transaction } from '../db/db.ts';
+import { attributeFault } from './attributes.ts';
+import { attributesOf } from './people.ts';
+import {
+  deleteUser,
+  type HeldUser,
+  insertUser,
+  replaceMemberships,
+  selectClash,
+  selectGroupsOf,
+  selectHandover,
+  selectHasOtherAdministrator,
+  selectMemberships,
+  selectUser,
+  updateManaged,
+  updateUser,
+  type UserFields,
+} from './users.sql.ts';
+
+type Memberships = NonNullable<PersonChanges['memberships']>;
+
+/** Makes a person by hand and returns the id. Throws a Fault that names every field that cannot be. */
+export async function addPerson(tx: Transaction, accountId: AccountId, wanted: NewPerson): Promise<number> {
+  await lockAccount(tx, accountId);
+  const { memberships = {}, attributes = {}, ...fields } = wanted;
+  const person = withoutSpaces({ ...fields, attributes: withAttributes({}, attributes) });
+  const details = [
+    ...wrongFields(person),
+    ...(await wrongAttributes(tx, accountId, attributes)),
+    ...(await unknownGroups(tx, accountId, memberships)),
+    ...(await taken(tx, accountId, 0, person)),
+  ];
+  refuse(details);
+  const userId = await insertUser(tx, accountId, { ...person, ...keyOf(person) });
+  await writeMemberships(tx, accountId, userId, memberships);
+  return userId;
+}
+
+/** What has come of a change: the names of what is different, and the externalIds where they are among it. */
+export type Changed = { fields: string[]; externalId: { from: string | null; to: string | null } };
+
+/**
+ * Changes what is given of a person. Throws a Fault that names every field that cannot be: also what is delivered of
+ * somebody managed, and what an administrator may not do to oneself (`by`).
+ */
+export async function changePerson(
+  tx: Transaction,
+  accountId: AccountId,
+  userId: number,
+  { memberships = {}, attributes = {}, ...fields }: PersonChanges,
+  by: number,
+): Promise<Changed> {
+  await lockAccount(tx, accountId);
+  const before = await personHeld(tx, accountId, userId);
+  const after = withoutSpaces({
+    ...before,
+    ...fields,
+    attributes: withAttributes(before.attributes, attributes),
+  });
+  const changed = namesOf(fields).filter((name) => before[name] !== after[name]);
+  const changedAttributes = Object.keys(attributes).filter(
+    (name) => valueOf(before.attributes, name) !== valueOf(after.attributes, name),
+  );
+  const kinds = await changedKinds(tx, accountId, userId, memberships);
+  refuse([
+    ...(before.managed ? deliveredFaults(changed, kinds) : []),
+    ...wrongFields(Object.fromEntries(changed.map((name) => [name, after[name]]))),
+    ...(await wrongAttributes(
+      tx,
+      accountId,
+      Object.fromEntries(changedAttributes.map((name) => [name, attributes[name] ?? null])),
+    )),
+    ...(await unknownGroups(tx, accountId, memberships)),
+    ...(await taken(tx, accountId, userId, after)),
+    ...(await leftAlone(tx, accountId, before, after, by)),
+  ]);
+  const names = [
+    ...changed,
+    ...kinds.map(({ kind }) => kind),
+    ...changedAttributes.map((name) => `attributes.${name}`),
+  ];
+  if (names.length > 0) {
+    await updateUser(tx, accountId, userId, { ...after, ...keyOf(after) });
+    await writeMemberships(tx, accountId, userId, memberships);
+  }
+  return { fields: names, externalId: { from: before.externalId, to: after.externalId } };
+}
+
+/** Removes a person made by hand, and returns the externalId. */
+export async function removePerson(
+  tx: Transaction,
+  accountId: AccountId,
+  userId: number,
+  by: number,
+): Promise<string | null> {
+  await lockAccount(tx, accountId);
+  const before = await personHeld(tx, accountId, userId);
+  if (before.managed) {
+    throw new Fault(
+      'conflict',
+      'managed',
+      'An interface delivers this person: take the person out there, or release the person first.',
+    );
+  }
+  refuse(await leftAlone(tx, accountId, before, { ...before, active: false }, by));
+  await deleteUser(tx, accountId, userId);
+  return before.externalId;
+}
+
+/**
+ * Hands a person over to pushes and files. `externalId`: by which they know the person, for who has none. Returns the
+ * externalIds before and after.
+ */
+export async function adoptPerson(
+  tx: Transaction,
+  accountId: AccountId,
+  userId: number,
+  externalId: string | undefined,
+  by: number,
+): Promise<Changed['externalId']> {
+  await lockAccount(tx, accountId);
+  const before = await personHeld(tx, accountId, userId);
+  if (before.managed) throw new Fault('conflict', 'managed', 'An interface delivers this person already.');
+  if (userId === by) refuse([oneself('')]);
+  const after = { ...before, externalId: before.externalId ?? externalId ?? null };
+  if (after.externalId === null) {
+    refuse([
+      {
+        type: 'missing field',
+        message: 'The interface knows people by their externalId: it is needed.',
+        path: '/externalId',
+      },
+    ]);
+  }
+  refuse([...wrongFields({ externalId: after.externalId }), ...(await taken(tx, accountId, userId, after))]);
+  await updateUser(tx, accountId, userId, { ...after, ...keyOf(after) });
+  await updateManaged(tx, accountId, [userId], true);
+  return { from: before.externalId, to: after.externalId };
+}
+
+/** Takes a person from pushes and files: from then on they leave the person alone. */
+export async function releasePerson(tx: Transaction, accountId: AccountId, userId: number): Promise<void> {
+  await lockAccount(tx, accountId);
+  const { managed } = await personHeld(tx, accountId, userId);
+  if (!managed) throw new Fault('conflict', 'managed', 'The person is made by hand already.');
+  await updateManaged(tx, accountId, [userId], false);
+}
+
+/** Hands many over at once, or only says who that would be, by id. `by`: who asks, who is never among them. */
+export async function handOver(
+  tx: Transaction,
+  accountId: AccountId,
+  chosen: { userIds: number[]; toManaged: boolean; by: number },
+  isPreview: boolean,
+): Promise<{ changing: number[]; already: number; withoutExternalId: number; oneself: number }> {
+  if (!isPreview) await lockAccount(tx, accountId);
+  const handover = await selectHandover(tx, accountId, chosen);
+  if (!isPreview) await updateManaged(tx, accountId, handover.changing, chosen.toManaged);
+  return handover;
+}
+
+async function personHeld(tx: Transaction, accountId: AccountId, userId: number): Promise<HeldUser> {
+  const held = await selectUser(tx, accountId, userId);
+  if (!held) throw personNotFound();
+  return held;
+}
+
+export const personNotFound = () => new Fault('not_found', 'person not found', 'There is no such person.');
+
+/** Names and phone numbers without the spaces around them, which nobody means to type. */
+function withoutSpaces<T extends UserFields>(person: T): T {
+  const { firstName, lastName, email, phone, externalId } = person;
+  return {
+    ...person,
+    firstName: firstName.trim(),
+    lastName: lastName.trim(),
+    email: email?.trim() ?? null,
+    phone: phone === null ? null : (normalisePhone(phone) ?? phone),
+    externalId: externalId?.trim() ?? null,
+  };
+}
+
+const keyOf = ({ email }: UserFields) => ({ emailKey: email === null ? null : emailKey(email) });
+
+type Plain = Omit<UserFields, 'attributes'>;
+const namesOf = (fields: Partial<Plain>) => Object.keys(fields) as (keyof Plain)[];
+
+const rules: { [name in keyof Plain]?: [(text: string) => boolean, DetailType, string] } = {
+  firstName: [(text) => text !== '', 'missing field', 'This is needed.'],
+  lastName: [(text) => text !== '', 'missing field', 'This is needed.'],
+  email: [isEmail, 'invalid email', 'This is not an e-mail address such as anna@example.com.'],
+  phone: [
+    (text) => normalisePhone(text) !== undefined,
+    'invalid phone',
+    'This is not a number with country prefix, such as +46701234567.',
+  ],
+  language: [isLanguage, 'invalid language', 'This is not an ISO 639-1 code such as en or sv.'],
+  timezone: [isTimeZone, 'invalid timezone', 'This is not a time zone such as Europe/Stockholm.'],
+  externalId: [
+    isExternalId,
+    'invalid externalId',
+    'An externalId has 1 to 255 characters, no white space at its ends and no control characters.',
+  ],
+};
+
+function wrongFields(fields: Partial<UserFields>): Detail[] {
+  return Object.entries(rules).flatMap(([name, [isRight, type, message]]) => {
+    const text = fields[name as keyof typeof rules];
+    return typeof text !== 'string' || isRight(text) ? [] : [{ type, message, path: `/${name}` }];
+  });
+}
+
+const pointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
+
+async function wrongAttributes(
+  db: Db,
+  accountId: AccountId,
+  attributes: Record<string, string | null>,
+): Promise<Detail[]> {
+  if (Object.keys(attributes).length === 0) return [];
+  const defined = await attributesOf(db, accountId);
+  return Object.entries(attributes).flatMap(([name, value]) => {
+    const fault = attributeFault(defined, name, value);
+    return fault ? [{ ...fault, path: `/attributes/${pointer(name)}` }] : [];
+  });
+}
+
+/** An attribute's value; null when the person has none. Names such as "constructor" are no exception. */
+const valueOf = (attributes: Record<string, string>, name: string) =>
+  Object.hasOwn(attributes, name) ? (attributes[name] as string) : null;
+
+function withAttributes(
+  before: Record<string, string>,
+  changes: Record<string, string | null>,
+): Record<string, string> {
+  const kept = Object.entries(before).filter(([name]) => !Object.hasOwn(changes, name));
+  const set = Object.entries(changes).filter(([, value]) => value !== null && value !== '');
+  return Object.fromEntries([...kept, ...set]) as Record<string, string>;
+}
+
+async function unknownGroups(db: Db, accountId: AccountId, memberships: Memberships): Promise<Detail[]> {
+  const present = await selectGroupsOf(db, accountId, Object.values(memberships).flat());
+  return membershipKinds
+    .filter((kind) => memberships[kind]?.some((groupId) => !present.has(groupId)))
+    .map((kind) => ({
+      type: 'group not found',
+      message: 'One of these groups is not there any more.',
+      path: `/memberships/${kind}`,
+    }));
+}
+
+type ChangedKind = { kind: MembershipKind; isManagedConcerned: boolean };
+
+/** Which kinds of membership are to change, and whether managed groups are concerned. */
+async function changedKinds(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+  memberships: Memberships,
+): Promise<ChangedKind[]> {
+  const held = await selectMemberships(db, accountId, userId);
+  const managed = await selectGroupsOf(db, accountId, Object.values(memberships).flat());
+  return membershipKinds.flatMap((kind) => {
+    const wanted = memberships[kind];
+    if (!wanted) return [];
+    const before = held.filter((one) => one.kind === kind);
+    const added = wanted.filter((groupId) => !before.some((one) => one.groupId === groupId));
+    const dropped = before.filter(({ groupId }) => !wanted.includes(groupId));
+    if (added.length === 0 && dropped.length === 0) return [];
+    const isManagedConcerned =
+      dropped.some(({ isManaged }) => isManaged) || added.some((groupId) => managed.get(groupId) === true);
+    return [{ kind, isManagedConcerned }];
+  });
+}
+
+/** What pushes and files say of managed people is theirs alone (§1 B). */
+function deliveredFaults(changed: string[], kinds: ChangedKind[]): Detail[] {
+  const fault = (path: string): Detail => ({
+    type: 'managed',
+    message: 'This is delivered by your HR system: change it there.',
+    path,
+  });
+  return [
+    ...changed
+      .filter((name) => (deliveredFields as readonly string[]).includes(name))
+      .map((name) => fault(`/${name}`)),
+    ...kinds
+      .filter(({ kind, isManagedConcerned }) => isManagedConcerned && deliveredKinds.includes(kind))
+      .map(({ kind }) => fault(`/memberships/${kind}`)),
+  ];
+}
+
+async function taken(db: Db, accountId: AccountId, userId: number, person: UserFields): Promise<Detail[]> {
+  const { externalId, email } = person;
+  const clash = await selectClash(db, accountId, { userId, externalId, ...keyOf(person) });
+  return [
+    ...(clash.externalId
+      ? [
+          {
+            type: 'externalId taken',
+            message: `A user with the externalId "${externalId}" exists already.`,
+            path: '/externalId',
+          },
+        ]
+      : []),
+    ...(clash.email
+      ? [{ type: 'email taken', message: `A user with the address ${email} exists already.`, path: '/email' }]
+      : []),
+  ];
+}
+
+const oneself = (path: string): Detail => ({
+  type: 'oneself',
+  message: 'This is yourself: another administrator has to do it.',
+  path,
+});
+
+/** Nobody shuts oneself out, and an active administrator stays (decision B13). */
+async function leftAlone(
+  db: Db,
+  accountId: AccountId,
+  before: HeldUser,
+  after: UserFields,
+  by: number,
+): Promise<Detail[]> {
+  const isAdministrator = ({ role, active }: UserFields) => role === 'Administrator' && active;
+  if (!isAdministrator(before) || isAdministrator(after)) return [];
+  const path = after.active ? '/role' : '/active';
+  if (before.id === by) return [oneself(path)];
+  if (await selectHasOtherAdministrator(db, accountId, before.id)) return [];
+  const message = 'The account would have no active administrator left. Make somebody else one first.';
+  return [{ type: 'no administrator', message, path }];
+}
+
+async function writeMemberships(
+  tx: Transaction,
+  accountId: AccountId,
+  userId: number,
+  memberships: Memberships,
+): Promise<void> {
+  for (const kind of membershipKinds) {
+    const groupIds = memberships[kind];
+    // oxlint-disable-next-line no-await-in-loop -- four kinds, on one connection
+    if (groupIds) await replaceMemberships(tx, accountId, userId, kind, groupIds);
+  }
+}
+
+function refuse(details: Detail[]): void {
+  const [first] = details;
+  if (!first) return;
+  const isConflict = ['externalId taken', 'email taken', 'managed', 'oneself', 'no administrator'];
+  const kind = details.every(({ type }) => isConflict.includes(type)) ? 'conflict' : 'invalid';
+  throw new Fault(kind, first.type as DetailType, first.message, { details });
+}

@@ -1,0 +1,26 @@
+// What axe-core has against a page as it stands: the rules of WCAG 2.2 at A and AA, and its best practice.
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+
+const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/**
+ * Every fault, as a line; of all rules, or of some. What Base UI puts around an open popup to keep the focus within is no
+ * fault: nobody meets it; and the popup itself is in no landmark.
+ */
+export async function axeFaults(page: Page, rules?: string[]): Promise<string[]> {
+  await page.evaluate(axe.source);
+  return page.evaluate<string[]>(`(async () => {
+    const guard = '[data-base-ui-focus-guard]';
+    const isOpen = document.querySelector(guard) !== null;
+    const { violations } = await axe.run(
+      { include: [['html']], exclude: isOpen ? [[guard]] : [] },
+      {
+        runOnly: ${JSON.stringify(rules ?? tags)},
+        rules: isOpen && ${rules === undefined} ? { region: { enabled: false } } : {},
+        resultTypes: ['violations'],
+      },
+    );
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200)));
+  })()`);
+}

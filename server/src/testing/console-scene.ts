@@ -1,0 +1,123 @@
+// What has been sent to the demo company besides its pushes, so that every page of the console has something to show: tokens
+// that were used, and files: one that was applied, one with faults, and one that is held.
+import { changeAccount } from '../accounts/accounts.ts';
+import type { Actor } from '../accounts/audit.ts';
+import { createToken, revokeToken } from '../accounts/tokens.ts';
+import { csvRow } from '../base/csv.ts';
+import { inTransaction, type Pool } from '../db/db.ts';
+import { until } from './until.ts';
+
+type Place = { address: string; pool: Pool; accountId: number };
+
+/** What stands in place of a parameter of a page's address. */
+export type PageIds = Record<
+  'userId' | 'groupId' | 'questionId' | 'scheduleId' | 'runId' | 'fileId',
+  number | string
+>;
+
+type Row = { externalId: string; firstName: string; lastName: string; email: string; group: string };
+
+const header = ['EmployeeID', 'FirstName', 'LastName', 'Email'];
+const csvOf = (rows: (string | null)[][], more: string[] = []) =>
+  [[...header, ...more], ...rows].map(csvRow).join('');
+const line = ({ externalId, firstName, lastName, email }: Row) => [externalId, firstName, lastName, email];
+
+/** Makes it, and returns the ids of what there is to look at: the run is the held one, the file the one with faults. */
+export async function makeScene(place: Place): Promise<PageIds> {
+  const { pool, accountId } = place;
+  const [administrator] = await pool<{ id: number }[]>`
+    select user_id as id from users
+    where  account_id = ${accountId} and role = 'Administrator' and not managed`;
+  const userId = administrator?.id as number;
+  const actor: Actor = { origin: 'console', userId, address: '192.0.2.17' };
+  const token = await makeTokens(place, actor);
+  await inTransaction(pool, (tx) => changeAccount(tx, accountId, { applyFiles: true }, actor));
+  await sendFiles(place, token);
+  return idsOf(place);
+}
+
+async function makeTokens({ pool, accountId, address }: Place, actor: Actor): Promise<string> {
+  const make = (name: string, ...scopes: string[]) => createToken(pool, accountId, { name, scopes }, actor);
+  const old = await make('Old payroll', 'organization');
+  await revokeToken(pool, accountId, old.id, actor);
+  const reports = await make('Power BI', 'data');
+  await make('Workday export', 'organization');
+  await fetch(`${address}/v1/groups`, { headers: { authorization: reports.token } });
+  return (await make('HR drop folder', 'files')).token;
+}
+
+async function sendFiles({ address, pool, accountId }: Place, token: string): Promise<void> {
+  const people = await pool<Row[]>`
+    select u.external_id as "externalId", u.first_name as "firstName", u.last_name as "lastName",
+           u.email, min(g.external_id) as "group"
+    from   users u
+    left   join memberships m on m.account_id = u.account_id and m.user_id = u.user_id and m.kind = 'memberOf'
+    left   join groups g on g.account_id = u.account_id and g.group_id = m.group_id
+    where  u.account_id = ${accountId} and u.managed
+    group  by 1, 2, 3, 4
+    order  by 1`;
+  async function send(name: string, text: string): Promise<void> {
+    const form = new FormData();
+    form.append('file', new Blob([text]), name);
+    const headers = { authorization: token };
+    const sent = await fetch(`${address}/v1/storage/uploadFile`, { method: 'POST', body: form, headers });
+    if (sent.status !== 200) throw new Error(await sent.text());
+    await until(async () => {
+      const answer = await fetch(`${address}/v1/storage/files/${name}/report`, { headers });
+      return ((await answer.json()) as { outcome: string }).outcome !== 'waiting';
+    });
+  }
+  await send('people-2026-11-16.csv', withChanges(people));
+  await send('november-starters.csv', withFaults(people));
+  // Half of the people are missing: more would be removed than one file may.
+  await send('people-2026-11-18.csv', csvOf(people.slice(0, people.length / 2).map(line)));
+}
+
+/** Everybody, some with a new name or address, and two who begin. */
+function withChanges(people: Row[]): string {
+  const rows = people.map((person, i) =>
+    line({
+      ...person,
+      ...(i % 90 === 7 && { lastName: `${person.lastName} Lund` }),
+      ...(i % 110 === 50 && { email: person.email.replace('@', '.x@') }),
+    }),
+  );
+  const begin = [
+    ['n-2001', 'Alma', 'Wikström', 'alma.wikstrom@lavmark.example'],
+    ['n-2002', 'Otto', 'Falk', 'otto.falk@lavmark.example'],
+  ];
+  return csvOf([...rows, ...begin]);
+}
+
+/** Four who begin, and every kind of mistake that such a list has. */
+function withFaults(people: Row[]): string {
+  const [one, other] = people as [Row, Row];
+  return csvOf(
+    [
+      ['n-2003', 'Saga', 'Holm', 'saga.holm@lavmark.example', 'shop-malmo'],
+      ['n-2004', 'Nils', 'Åström', 'nils.astrom(at)lavmark.example', 'shop-malmo'],
+      ['n-2005', 'Elin', 'Borg', 'elin.borg@lavmark.example', 'shop-uppsala'],
+      ['n-2005', 'Elin', 'Borg', 'elin.borg@lavmark.example', 'shop-malmo'],
+      ['n-2006', '', 'Ek', 'ek@lavmark.example', 'it-helpdesk'],
+      ['n-2007', '=Viktor', 'Lind', one.email, 'it-helpdesk'],
+      [...line(other), 'it-platfrom'],
+    ],
+    ['Department ID'],
+  );
+}
+
+async function idsOf({ pool, accountId }: Place): Promise<PageIds> {
+  const [ids] = await pool<PageIds[]>`
+    select (select user_id from users
+            where  account_id = ${accountId} and managed and role = 'Manager'
+            order  by user_id limit 1)                                              as "userId",
+           (select group_id from groups
+            where  account_id = ${accountId} and external_id = 'workshops')         as "groupId",
+           (select question_id from results
+            where  account_id = ${accountId} order by week desc, question_id limit 1) as "questionId",
+           (select min(schedule_id) from schedules where account_id = ${accountId}) as "scheduleId",
+           (select run_id from held_runs where account_id = ${accountId})           as "runId",
+           (select file_id from files
+            where  account_id = ${accountId} and name like 'november%')             as "fileId"`;
+  return ids as PageIds;
+}

@@ -1,0 +1,68 @@
+// The console in a real browser, signed in as somebody of the demo company, for journeys through it.
+import type { Browser, Page } from 'playwright-core';
+import { expect, onTestFinished } from 'vitest';
+import { followRequests } from './console-pages.ts';
+import type { DemoWorld } from './demo-world.ts';
+
+export { axeFaults } from './axe.ts';
+export { settled } from './console-pages.ts';
+
+export type ConsoleWishes = {
+  /** Begins with "/". */
+  path?: string;
+  /** Of the browser, and of the person who is signed in: it is written into the person's profile. */
+  language?: 'en' | 'sv';
+  colorScheme?: 'light' | 'dark';
+  size?: { width: number; height: number };
+};
+
+export type ConsolePage = Page & {
+  /** What the browser had to say against the page, such as an error or a breach of the policy. There must be none in the end. */
+  complaints: string[];
+  /** From the start on, complaints like this one are expected, such as of a status that the test brings about. */
+  expectComplaint(like: RegExp): void;
+};
+
+/** Opens a page of the console in a window of its own; `who`: an e-mail address, else nobody is signed in. */
+export async function openConsole(
+  world: Pick<DemoWorld, 'address' | 'pool' | 'accountId' | 'sessionOf'>,
+  browser: Browser,
+  who?: string,
+  { path = '/', language = 'en', colorScheme = 'light', size }: ConsoleWishes = {},
+): Promise<ConsolePage> {
+  const context = await browser.newContext({
+    baseURL: world.address,
+    locale: language === 'sv' ? 'sv-SE' : 'en-GB',
+    timezoneId: 'Europe/Stockholm',
+    colorScheme,
+    viewport: size ?? { width: 1440, height: 900 },
+    reducedMotion: 'reduce',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  if (who !== undefined) {
+    await world.pool`
+      update users set language = ${language} where account_id = ${world.accountId} and email = ${who}`;
+    const value = await world.sessionOf(who);
+    const cookie = { name: 'soundings', value, url: world.address, httpOnly: true };
+    await context.addCookies([{ ...cookie, sameSite: 'Lax' }]);
+  }
+  // Whoever is not signed in is told so.
+  const expected = who === undefined ? [/status of 401/] : [];
+  const page = Object.assign(await context.newPage(), {
+    complaints: [] as string[],
+    expectComplaint: (like: RegExp) => void expected.push(like),
+  });
+  page.setDefaultTimeout(10_000);
+  followRequests(page);
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type()))
+      page.complaints.push(`${message.text()} (${page.url()})`);
+  });
+  page.on('pageerror', (error) => page.complaints.push(`${error.message} (${page.url()})`));
+  onTestFinished(async () => {
+    await context.close();
+    expect(page.complaints.filter((text) => !expected.some((like) => like.test(text)))).toEqual([]);
+  });
+  await page.goto(path);
+  return page;
+}

@@ -1,0 +1,83 @@
+// A running service with the demo company in it, for journeys through the console: made once for a test run, with its last
+// weeks alone, and cloned for each file.
+import { inject } from 'vitest';
+import { beginSession } from '../accounts/sessions.ts';
+import { resetPassword } from '../accounts/signin.ts';
+import { startAnswering } from '../app.ts';
+import { openLog } from '../base/log.ts';
+import { inTransaction, openPool } from '../db/db.ts';
+import { makeDemo } from '../demo/demo.ts';
+import { openSimulationPool } from '../simulation/simulation.ts';
+import { noon } from './asking.ts';
+import { databaseAt, demoTemplateName as template, templateName } from './postgres.ts';
+import { openWorld, type testConfig, type World } from './world.ts';
+
+const unfinished = `${template}_unfinished`;
+const weeks = 6;
+/** Any number, the same in every test file. */
+const lockKey = 5_017_302;
+
+export type DemoWorld = World & {
+  /** The company's account, and who signs in: the administrator, and a manager of some of its groups. */
+  accountId: number;
+  administrator: { email: string; password: string };
+  manager: { email: string; password: string };
+  /** The secret of a new session of somebody, for a browser's cookie. */
+  sessionOf(email: string): Promise<string>;
+};
+
+const password = 'sounding the depths';
+
+/** Its clock stands at noon of a Wednesday (testing/asking.ts); the week of that day is open. */
+export async function openDemoWorld(overrides: Partial<typeof testConfig> = {}): Promise<DemoWorld> {
+  await makeTemplate();
+  const world = await openWorld(openLog('error'), overrides, () => noon, template);
+  const [account] = await world.pool<{ id: number }[]>`select account_id as id from accounts`;
+  const accountId = account?.id as number;
+  const email = 'demo@lavmark.example';
+  const [manager] = await world.pool<{ email: string }[]>`
+    select u.email
+    from   users u
+    join   memberships m using (account_id, user_id)
+    where  u.account_id = ${accountId} and u.role = 'Manager' and m.kind = 'adminOf'
+    order  by u.user_id limit 1`;
+  const people = [email, manager?.email as string];
+  await inTransaction(world.pool, async (tx) => {
+    // oxlint-disable-next-line no-await-in-loop -- two
+    for (const one of people) await resetPassword(tx, accountId, { email: one, password }, true);
+  });
+  return {
+    ...world,
+    accountId,
+    administrator: { email, password },
+    manager: { email: manager?.email as string, password },
+    async sessionOf(wanted) {
+      const [person] = await world.pool<{ id: number }[]>`
+        select user_id as id from users where account_id = ${accountId} and email = ${wanted}`;
+      const userId = person?.id as number;
+      return beginSession(world.pool, { accountId, userId }, { address: '127.0.0.1', agent: 'test' });
+    },
+  };
+}
+
+/** Makes the database that is cloned, unless another test file has made it, or is just making it. */
+async function makeTemplate(): Promise<void> {
+  const server = inject('databaseUrl');
+  const admin = openPool(server, 1);
+  try {
+    await admin`select pg_advisory_lock(${lockKey})`;
+    const [present] = await admin`select 1 from pg_database where datname = ${template}`;
+    if (present) return;
+    await admin.unsafe(`drop database if exists ${unfinished} with (force)`);
+    await admin.unsafe(`create database ${unfinished} template ${templateName}`);
+    const pool = openSimulationPool(databaseAt(server, unfinished));
+    try {
+      await makeDemo(pool, noon, (pages, now) => startAnswering(pages, now, openLog('error')), weeks);
+    } finally {
+      await pool.end({ timeout: 5 });
+    }
+    await admin.unsafe(`alter database ${unfinished} rename to ${template}`);
+  } finally {
+    await admin.end();
+  }
+}

@@ -1,0 +1,388 @@
+// npm run screens: looks at every page of the console with the whole demo company in it, in light and dark and some on a phone,
+// and writes docs/screens/.
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { makeFirstLink } from '../accounts/first-links.ts';
+import { beginSession } from '../accounts/sessions.ts';
+import { startAnswering, startApp } from '../app.ts';
+import { openLog } from '../base/log.ts';
+import { inTransaction, type Pool } from '../db/db.ts';
+import { exportLinks } from '../rounds/links.ts';
+import { openEmbedded } from '../db/embedded.ts';
+import { makeDemo } from '../demo/demo.ts';
+import { openSimulationPool } from '../simulation/simulation.ts';
+import { findBrowser, launchBrowser } from './chromium.ts';
+import { addressOf, followRequests, settled } from './console-pages.ts';
+import { makeScene, type PageIds } from './console-scene.ts';
+import { openSmtp } from './smtp.ts';
+
+const folder = fileURLToPath(new URL('../../../docs/screens/', import.meta.url));
+const desk = { width: 1440, height: 900 };
+const phone = { width: 390, height: 844 };
+/** What customers would see; the cookie is then one of plain HTTP. */
+const publicUrl = 'http://soundings.lavmark.example';
+
+type Screen = {
+  name: string;
+  title: string;
+  words: string;
+  path: string;
+  onPhone?: boolean;
+  /** What is done on the page before it is looked at. */
+  first?: (page: Page) => Promise<unknown>;
+};
+
+const press = (name: string) => (page: Page) => page.getByRole('button', { name, exact: true }).click();
+
+/** Before anybody can sign in. */
+const outside: Screen[] = [
+  {
+    name: 'welcome',
+    title: 'First start',
+    words: 'The link that the service printed makes the company and its administrator.',
+    path: '/welcome',
+  },
+];
+
+/** In the order of the navigation. */
+const screens: Screen[] = [
+  {
+    name: 'overview',
+    title: 'Overview',
+    words: 'KPIs now against the last weeks, the response rate, what moved.',
+    path: '/',
+    onPhone: true,
+  },
+  {
+    name: 'heat-map',
+    title: 'Heat map',
+    words: 'Groups by KPIs; what is withheld says why.',
+    path: '/heat-map',
+  },
+  { name: 'trends', title: 'Trends', words: 'One KPI over the weeks, for several groups.', path: '/trends' },
+  {
+    name: 'results-question',
+    title: 'A question’s result',
+    words: 'Its distribution, week by week.',
+    path: '/results/questions/$questionId',
+  },
+  { name: 'comments', title: 'Comments', words: 'Searched, without anybody’s name.', path: '/comments' },
+  {
+    name: 'questions',
+    title: 'Questions',
+    words: 'The library, and how far it is translated.',
+    path: '/questions',
+  },
+  {
+    name: 'question',
+    title: 'A question',
+    words: 'Its words in each language, side by side.',
+    path: '/questions/$questionId',
+  },
+  { name: 'kpis', title: 'KPIs', words: 'What each is made of.', path: '/kpis' },
+  { name: 'schedules', title: 'Schedules', words: 'Who is asked what, and when.', path: '/schedules' },
+  {
+    name: 'schedule',
+    title: 'A schedule',
+    words: 'With a calendar of what will be asked of whom.',
+    path: '/schedules/$scheduleId',
+  },
+  {
+    name: 'preview',
+    title: 'Preview',
+    words: 'What people will see, in each language.',
+    path: '/schedules/$scheduleId/preview',
+  },
+  {
+    name: 'this-week',
+    title: 'This week',
+    words: 'Asked, answered, reminded; and closing it early.',
+    path: '/rounds',
+  },
+  {
+    name: 'people',
+    title: 'People',
+    words: 'Searched and filtered at once; what the HR system delivers is locked.',
+    path: '/people',
+    onPhone: true,
+  },
+  {
+    name: 'person',
+    title: 'A person',
+    words: 'What is known, where it comes from, and what pushes and files changed.',
+    path: '/people/$userId',
+  },
+  {
+    name: 'groups',
+    title: 'Groups',
+    words: 'The tree, moved by pointer or keyboard.',
+    path: '/groups',
+    first: press('Expand all'),
+  },
+  {
+    name: 'group',
+    title: 'A group',
+    words: 'What it is, who has which part in it, and what is beneath.',
+    path: '/groups/$groupId',
+  },
+  {
+    name: 'attributes',
+    title: 'Attributes',
+    words: 'What else is known of people, with the values that are allowed.',
+    path: '/attributes',
+  },
+  { name: 'runs', title: 'Runs', words: 'Every push and file, newest first.', path: '/runs' },
+  {
+    name: 'run',
+    title: 'A held run',
+    words: 'Why it waits, what it would change, and approving or rejecting it.',
+    path: '/runs/$runId',
+    onPhone: true,
+  },
+  {
+    name: 'files',
+    title: 'Files',
+    words: 'Dropped here, by HTTPS or by SFTP; what each did.',
+    path: '/files',
+  },
+  {
+    name: 'file',
+    title: 'A file with faults',
+    words: 'Each with its row and column.',
+    path: '/files/$fileId',
+  },
+  {
+    name: 'tokens',
+    title: 'API tokens',
+    words: 'What each may do, and when and from where it was used.',
+    path: '/tokens',
+  },
+  {
+    name: 'token',
+    title: 'A new token',
+    words: 'Shown once, with a line that tries it.',
+    path: '/tokens',
+    first: makeToken,
+  },
+  {
+    name: 'access',
+    title: 'API access',
+    words: 'Addresses, SFTP, allowed senders, limits.',
+    path: '/access',
+  },
+  {
+    name: 'settings',
+    title: 'Settings',
+    words: 'Company, privacy, publication, files, mail.',
+    path: '/settings',
+  },
+  { name: 'audit', title: 'Audit log', words: 'Who did what, when, and from where.', path: '/audit' },
+  {
+    name: 'profile',
+    title: 'Your profile',
+    words: 'Language, password, second step, sessions.',
+    path: '/profile',
+  },
+];
+
+/** After everybody has an account. */
+const signIn: Screen[] = [
+  {
+    name: 'sign-in',
+    title: 'Sign-in',
+    words: 'Address and password, and then perhaps a code.',
+    path: '/sign-in',
+  },
+];
+
+async function makeToken(page: Page): Promise<void> {
+  await press('Create token')(page);
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Weekly report');
+  await dialog.getByRole('checkbox', { name: 'Read results' }).check();
+  await dialog.getByRole('button', { name: 'Create token' }).click();
+  await dialog.getByText(`curl ${publicUrl}`).waitFor();
+}
+
+const numbers = new Map(
+  [...outside, ...signIn, ...screens].map(({ name }, i) => [name, String(i + 1).padStart(2, '0')]),
+);
+const fileOf = ({ name }: Screen, kind: string) => `${numbers.get(name)}-${name}-${kind}.jpg`;
+
+type Place = { browser: Browser; address: string; ids: PageIds; secret?: string };
+
+async function openContext(
+  { browser, address, secret }: Place,
+  colorScheme: 'light' | 'dark',
+  viewport = desk,
+) {
+  const context = await browser.newContext({
+    baseURL: address,
+    locale: 'en-GB',
+    timezoneId: 'Europe/Stockholm',
+    reducedMotion: 'reduce',
+    colorScheme,
+    viewport,
+  });
+  if (secret) await context.addCookies([{ name: 'soundings', value: secret, url: address, httpOnly: true }]);
+  return context;
+}
+
+async function take(context: BrowserContext, screen: Screen, kind: string, ids: PageIds): Promise<void> {
+  const page = await context.newPage();
+  followRequests(page);
+  await page.goto(addressOf(screen.path, ids));
+  await settled(page);
+  await screen.first?.(page);
+  await page.evaluate('document.fonts.ready.then(() => undefined)');
+  await page.screenshot({ path: join(folder, fileOf(screen, kind)), type: 'jpeg', quality: 82 });
+  await page.close();
+}
+
+async function takeAll(place: Place, all: Screen[]): Promise<void> {
+  for (const theme of ['light', 'dark'] as const) {
+    // oxlint-disable no-await-in-loop -- one page after another
+    const context = await openContext(place, theme);
+    for (const screen of all) await take(context, screen, theme, place.ids);
+    await context.close();
+    // oxlint-enable no-await-in-loop
+  }
+  const context = await openContext(place, 'light', phone);
+  // oxlint-disable-next-line no-await-in-loop -- likewise
+  for (const screen of all.filter(({ onPhone }) => onPhone)) await take(context, screen, 'phone', place.ids);
+  await context.close();
+}
+
+function writeIndex(): void {
+  const image = (screen: Screen, kind: string, width: string) =>
+    `<img src="${fileOf(screen, kind)}" alt="${screen.title}, ${kind}" width="${width}">`;
+  const parts = [...outside, ...signIn, ...screens].map((screen) =>
+    [
+      `## ${screen.title}`,
+      screen.words,
+      [
+        image(screen, 'light', '49%'),
+        image(screen, 'dark', '49%'),
+        ...(screen.onPhone ? [image(screen, 'phone', '24%')] : []),
+      ].join('\n'),
+    ].join('\n\n'),
+  );
+  const head =
+    '# Screens\n\nThe console with the demo company in it, in light and dark. Made by `npm run screens`.';
+  writeFileSync(join(folder, 'README.md'), `${[head, ...parts].join('\n\n')}\n`);
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
+/** Signs somebody in, for the cookie. */
+async function secretOf(pool: Pool, accountId: number, email: string): Promise<string> {
+  const [person] = await pool<{ id: number }[]>`
+    select user_id as id from users where account_id = ${accountId} and email = ${email}`;
+  const agent =
+    'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
+  return beginSession(pool, { accountId, userId: person?.id as number }, { address: '192.0.2.17', agent });
+}
+
+/** Noon of the latest Wednesday: a week is open then, and its reminder on the way. */
+function wednesday(): number {
+  const moment = new Date();
+  moment.setUTCHours(12, 0, 0, 0);
+  if (moment.getTime() > Date.now()) moment.setUTCDate(moment.getUTCDate() - 1);
+  moment.setUTCDate(moment.getUTCDate() - ((moment.getUTCDay() + 4) % 7));
+  return moment.getTime();
+}
+
+/** Some of those who are asked in the open week answer. */
+async function answerSome(pool: Pool, accountId: number, address: string): Promise<void> {
+  const { links } = await inTransaction(pool, (tx) => exportLinks(tx, accountId, address));
+  const questions = await pool<{ id: number; type: number }[]>`
+    select distinct q.question_id as id, q.type
+    from   asked a
+    join   weeks w using (account_id, week)
+    join   questions q on q.account_id = a.account_id and q.question_id = any(a.question_ids)
+    where  a.account_id = ${accountId} and w.closed_at is null`;
+  const some = links.filter((_, i) => i % 7 < 4);
+  for (const [i, { link }] of some.entries()) {
+    const given = questions.map(({ id, type }) => [
+      `q${id}`,
+      type === 4 ? 'yes' : String(1 + ((i + id) % 5)),
+    ]);
+    // oxlint-disable-next-line no-await-in-loop -- one person after another
+    await fetch(link, {
+      method: 'POST',
+      body: new URLSearchParams(given as [string, string][]),
+      redirect: 'manual',
+    });
+  }
+}
+
+async function main(): Promise<void> {
+  const place = await findBrowser();
+  if (!place) throw new Error('There is no Chromium on this machine.');
+  const directory = mkdtempSync(join(tmpdir(), 'soundings-screens-'));
+  const [embedded, smtp, browser] = await Promise.all([
+    openEmbedded(join(directory, 'data'), { role: 'service', log: () => {}, fast: true }),
+    openSmtp(),
+    launchBrowser(place),
+  ]);
+  const log = openLog('warn');
+  const now = wednesday;
+  const config = {
+    host: '127.0.0.1',
+    port: await freePort(),
+    tls: undefined,
+    trustProxy: [],
+    publicUrl,
+    corsOrigins: [],
+    rateLimit: 600,
+    answerCacheMb: 32,
+    sftpPort: await freePort(),
+    fileDays: 30,
+    smtpUrl: smtp.url,
+    mailFrom: 'Soundings <soundings@lavmark.example>',
+    metricsToken: undefined,
+  };
+  const app = await startApp(config, Promise.resolve(embedded.url), log, now);
+  const pool = openSimulationPool(embedded.url);
+  try {
+    await app.started;
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    const link = await makeFirstLink(pool, '');
+    const [welcome] = outside as [Screen];
+    const nobody = { browser, address: app.address, ids: {} as PageIds };
+    await takeAll(nobody, [{ ...welcome, path: link as string }]);
+
+    const demo = await makeDemo(pool, now(), (pages, clock) => startAnswering(pages, clock, log));
+    const accountId = demo.account.id;
+    await answerSome(pool, accountId, app.address);
+    const ids = await makeScene({ address: app.address, pool, accountId });
+    await takeAll(nobody, signIn);
+    const secret = await secretOf(pool, accountId, demo.administrator?.email as string);
+    await takeAll({ browser, address: app.address, ids, secret }, screens);
+    writeIndex();
+    process.stdout.write(`${readdirSync(folder).length} files are in docs/screens.\n`);
+  } finally {
+    await browser.close();
+    await pool.end({ timeout: 5 });
+    await app.stop(10);
+    await smtp.close();
+    await embedded.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+await main();
