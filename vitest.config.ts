@@ -16,7 +16,11 @@ export default defineConfig({
           name: 'all',
           include: ['{contract,server,bench}/src/**/*.test.ts'],
           exclude: ['server/src/house.test.ts', 'node_modules'],
-          globalSetup: ['server/src/testing/postgres.ts', 'server/src/testing/browser.ts'],
+          globalSetup: [
+            'server/src/testing/postgres.ts',
+            'server/src/testing/browser.ts',
+            'server/src/testing/console-build.ts',
+          ],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -1,0 +1,213 @@
+// The frame of every page for whoever is signed in: the navigation on the page, and the sheet on which the page is shown.
+import { Dialog as Base } from '@base-ui/react/dialog';
+import { Link, useLocation, useRouterState } from '@tanstack/react-router';
+import { ChevronsUpDown, CircleUser, LogOut, Menu as MenuIcon, Monitor, Moon, Sun, X } from 'lucide-react';
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { api } from './api.ts';
+import { navigation, type NavigationGroup, type NavigationLink, ownProfile } from './navigation.ts';
+import { applyTheme, storedTheme, type Theme } from './plumbing/theme.ts';
+import { hasRole, useSession } from './session.tsx';
+import css from './Shell.module.css';
+import { useText } from './text/text.tsx';
+import { Avatar } from './ui/Avatar.tsx';
+import { IconButton } from './ui/Button.tsx';
+import { useErrorWords } from './ui/faults.ts';
+import { Menu } from './ui/Menu.tsx';
+import { useToast } from './ui/Toast.tsx';
+
+export function Shell({ children }: { children: ReactNode }) {
+  const t = useText();
+  const sheet = useRef<HTMLElement>(null);
+  useFocusOnNewPage(sheet);
+  return (
+    <div className={css['shell']}>
+      <a
+        className={css['skip']}
+        href="#content"
+        onClick={(event) => {
+          event.preventDefault();
+          sheet.current?.focus();
+        }}
+      >
+        {t('nav.skip')}
+      </a>
+      <div className={css['side']}>
+        <Navigation />
+      </div>
+      <PhoneHeader />
+      <main
+        ref={sheet}
+        id="content"
+        tabIndex={-1}
+        className={css['sheet']}
+        data-scroller
+        data-scroll-restoration-id="content"
+      >
+        {children}
+      </main>
+    </div>
+  );
+}
+
+/** After a link was followed, the focus is on the new page: whoever hears it read goes on there. */
+function useFocusOnNewPage(sheet: RefObject<HTMLElement | null>) {
+  // The one that is shown, not the one that is still being loaded.
+  const pathname = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
+  const shown = useRef(pathname);
+  useEffect(() => {
+    const before = shown.current;
+    shown.current = pathname;
+    if (before === undefined || before === pathname) return;
+    const focused = document.activeElement;
+    if (!focused || focused === document.body || focused.closest('nav'))
+      sheet.current?.focus({ preventScroll: true });
+  }, [pathname, sheet]);
+}
+
+/** On phones: the navigation behind a button. */
+function PhoneHeader() {
+  const t = useText();
+  const { href } = useLocation();
+  const [opened, setOpened] = useState<string>();
+  const close = () => setOpened(undefined);
+  return (
+    <header className={css['phoneHeader']}>
+      {/* Open only on the page on which it was opened: following a link closes it. */}
+      <Base.Root open={opened === href} onOpenChange={(isOpen) => setOpened(isOpen ? href : undefined)}>
+        <Base.Trigger render={<IconButton icon={MenuIcon} label={t('nav.menu')} />} />
+        <Base.Portal>
+          <Base.Backdrop className={css['backdrop']} />
+          <Base.Popup className={css['drawer']} aria-label={t('nav.menu')}>
+            <Base.Close
+              className={css['close']}
+              render={<IconButton icon={X} label={t('action.close')} onClick={close} />}
+            />
+            <Navigation onFollow={close} />
+          </Base.Popup>
+        </Base.Portal>
+      </Base.Root>
+      <Link to="/" className={css['product']}>
+        {t('app.name')}
+      </Link>
+    </header>
+  );
+}
+
+function Navigation({ onFollow }: { onFollow?: () => void }) {
+  const t = useText();
+  const session = useSession();
+  const groups = navigation
+    .map(({ text, links }) => ({ text, links: links.filter(({ least }) => hasRole(session, least)) }))
+    .filter(({ links }) => links.length > 0);
+  return (
+    <nav aria-label={t('nav.main')} className={css['navigation']}>
+      <div className={css['brand']}>
+        <img src="/icon.svg" alt="" width="26" height="26" />
+        <div className={css['names']}>
+          <span className={css['product']}>{t('app.name')}</span>
+          <span className={css['soft']}>{session.account.name}</span>
+        </div>
+      </div>
+      <div className={css['links']}>
+        {(groups.length > 0 ? groups : [{ text: undefined, links: [ownProfile] }]).map((group) => (
+          <Group key={group.text ?? ''} {...group} onFollow={onFollow} />
+        ))}
+      </div>
+      <Person />
+    </nav>
+  );
+}
+
+function Group({ text, links, onFollow }: NavigationGroup & { onFollow?: (() => void) | undefined }) {
+  const t = useText();
+  return (
+    <div className={css['group']}>
+      {text !== undefined && <h2 className={css['heading']}>{t(text)}</h2>}
+      <ul>
+        {links.map((link) => (
+          <li key={link.to}>
+            <PageLink {...link} onFollow={onFollow} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function PageLink(props: NavigationLink & { onFollow?: (() => void) | undefined }) {
+  const { to, text, icon: Icon, waiting, onFollow } = props;
+  const t = useText();
+  const session = useSession();
+  const count = waiting ? session.waiting[waiting] : 0;
+  return (
+    <Link
+      to={to}
+      className={css['link']}
+      activeOptions={{ exact: to === '/', includeSearch: false }}
+      onClick={onFollow}
+    >
+      <Icon aria-hidden size={17} strokeWidth={1.75} />
+      <span className={css['text']}>{t(text)}</span>
+      {count > 0 && (
+        <span className={css['waiting']}>
+          <span aria-hidden>{count}</span>
+          <span className="visually-hidden">, {t('nav.waiting', { count })}</span>
+        </span>
+      )}
+    </Link>
+  );
+}
+
+/** Who is signed in, at the foot: profile, theme, signing out. */
+function Person() {
+  const t = useText();
+  const toast = useToast();
+  const words = useErrorWords();
+  const { user } = useSession();
+  const [theme, setTheme] = useState(storedTheme);
+  async function signOut() {
+    try {
+      await api('DELETE /session');
+      // Loading anew forgets everything that was held of the account.
+      location.assign('/sign-in');
+    } catch (error) {
+      toast({ text: words(error), tone: 'bad' });
+    }
+  }
+  return (
+    <Menu
+      label={t('nav.person', { name: user.name, role: t(`role.${user.role}`) })}
+      side="top"
+      align="start"
+      trigger={
+        <button type="button" className={css['person']}>
+          <Avatar name={user.name} />
+          <span className={css['names']}>
+            <span className={css['name']}>{user.name}</span>
+            <span className={css['soft']}>{t(`role.${user.role}`)}</span>
+          </span>
+          <ChevronsUpDown aria-hidden size={14} strokeWidth={1.75} />
+        </button>
+      }
+      items={[
+        { label: t('nav.profile'), icon: CircleUser, to: '/profile' },
+        'line',
+        {
+          choice: t('theme.label'),
+          value: theme,
+          onChange: (next: Theme) => {
+            applyTheme(next);
+            setTheme(next);
+          },
+          options: [
+            { value: 'system', label: t('theme.system'), icon: Monitor },
+            { value: 'light', label: t('theme.light'), icon: Sun },
+            { value: 'dark', label: t('theme.dark'), icon: Moon },
+          ],
+        },
+        'line',
+        { label: t('nav.signOut'), icon: LogOut, onSelect: () => void signOut() },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,164 @@
+// How the console asks the service: the only file that fetches. Every operation is one of the contract's, so what is sent and
+// what comes back have types.
+import type { ConsoleOperationName, ConsoleOperations } from '@soundings/contract/console.ts';
+import type { AnswerOf, BodyOf, ParamsOf, QueryOf } from '@soundings/contract/console.operation.ts';
+import type { Problem } from '@soundings/contract/problem.ts';
+
+/** What the service refused, or that it could not be reached (status 0). */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly problem: Problem;
+  constructor(status: number, problem: Problem) {
+    super(problem.message);
+    this.status = status;
+    this.problem = problem;
+  }
+  /** What is wrong with each field, by its JSON pointer, such as /name; without a place: the whole. */
+  get fields(): Map<string, { type: string; message: string }> {
+    return new Map(this.problem.details.map(({ path = '', type, message }) => [path, { type, message }]));
+  }
+}
+
+/** Whether something was refused because it is no longer as it was seen. */
+export const isConflict = (error: unknown): boolean => error instanceof ApiError && error.status === 409;
+
+type Name = ConsoleOperationName;
+type Loose<T> = { [Key in keyof T]?: string | number | boolean | undefined };
+export type Sent<N extends Name> = (unknown extends ParamsOf<N>
+  ? { params?: undefined }
+  : { params: { [Key in keyof ParamsOf<N>]: string | number } }) & {
+  query?: Loose<QueryOf<ConsoleOperations[N]>>;
+} & (BodyOf<ConsoleOperations[N]> extends undefined
+    ? { body?: BodyInit }
+    : { body: BodyOf<ConsoleOperations[N]> }) & { signal?: AbortSignal };
+
+type Rest<N extends Name> = {} extends Sent<N> ? [sent?: Sent<N>] : [sent: Sent<N>];
+
+/** The address of an operation, such as for a link that downloads. Parameters that are undefined are left out. */
+export function addressOf(
+  name: Name,
+  { params = {}, query = {} }: { params?: object | undefined; query?: object | undefined } = {},
+): string {
+  const path = name
+    .slice(name.indexOf(' ') + 1)
+    .replace(/\{(\w+)\}/g, (_, key: string) =>
+      encodeURIComponent(String((params as Record<string, unknown>)[key])),
+    );
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  const text = new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString();
+  return `/api${path}${text && `?${text}`}`;
+}
+
+let signInAgain: (() => Promise<void>) | undefined;
+let waiting: Promise<void> | undefined;
+
+/** Says what to do when the session has ended: until it is fulfilled, requests wait, and are then sent again. */
+export function onSessionEnd(ask: () => Promise<void>): void {
+  signInAgain = ask;
+}
+
+/** Asks the service. Throws an ApiError. When the session has ended, it waits until somebody has signed in again. */
+export async function api<N extends Name>(
+  name: N,
+  ...[sent = {} as Sent<N>]: Rest<N>
+): Promise<AnswerOf<ConsoleOperations[N]>> {
+  const { body, signal, params, query } = sent as {
+    body?: unknown;
+    signal?: AbortSignal;
+    params?: object;
+    query?: object;
+  };
+  const isJson = body !== undefined && !(body instanceof Blob);
+  const answer = await send(
+    addressOf(name, { params, query }),
+    {
+      method: name.slice(0, name.indexOf(' ')),
+      ...(body !== undefined && { body: isJson ? JSON.stringify(body) : (body as Blob) }),
+      ...(isJson && { headers: { 'content-type': 'application/json' } }),
+      ...(signal && { signal }),
+    },
+    name !== 'GET /session',
+  );
+  return (answer.status === 204 ? undefined : await answer.json()) as AnswerOf<ConsoleOperations[N]>;
+}
+
+/** A file by its address (`addressOf`), and the name that the service gives it. Throws and waits as `api` does. */
+export async function download(address: string): Promise<{ name: string; file: Blob }> {
+  const answer = await send(address, {});
+  const [, name = ''] =
+    /filename\*=UTF-8''([^;]+)/.exec(answer.headers.get('content-disposition') ?? '') ?? [];
+  const file = await answer.blob().catch(() => {
+    throw new ApiError(0, plainProblem(0));
+  });
+  return { name: decodeURIComponent(name), file };
+}
+
+/** An answer that is no refusal. `waits`: whether it waits when the session has ended. */
+async function send(address: string, request: RequestInit, waits = true): Promise<Response> {
+  const answer = await fetch(address, request).catch((error: unknown) => {
+    if (request.signal?.aborted) throw error;
+    throw new ApiError(0, plainProblem(0));
+  });
+  if (answer.ok) return answer;
+  const problem = await problemOf(answer);
+  if (isSignedOut(answer.status, problem) && signInAgain && waits) {
+    await signedInAgain(signInAgain);
+    return send(address, request);
+  }
+  throw new ApiError(answer.status, problem);
+}
+
+async function problemOf(answer: Response): Promise<Problem> {
+  const problem = (await answer.json().catch(() => undefined)) as Problem | undefined;
+  return problem?.details ? problem : plainProblem(answer.status);
+}
+
+/** Sends a file, saying how much of it is on its way, 0 to 1. Throws as `api` does. */
+export async function upload(
+  name: string,
+  file: Blob,
+  onProgress: (share: number) => void,
+): Promise<AnswerOf<ConsoleOperations['POST /files']>> {
+  const request = new XMLHttpRequest();
+  request.open('POST', addressOf('POST /files', { query: { name } }));
+  request.setRequestHeader('content-type', 'application/octet-stream');
+  request.upload.addEventListener('progress', ({ loaded, total }) =>
+    onProgress(total > 0 ? loaded / total : 1),
+  );
+  await new Promise<void>((resolve) => {
+    request.addEventListener('loadend', () => resolve());
+    request.send(file);
+  });
+  const answer = jsonOf(request.responseText);
+  if (request.status >= 200 && request.status < 300)
+    return answer as AnswerOf<ConsoleOperations['POST /files']>;
+  const problem = answer as Problem | undefined;
+  if (isSignedOut(request.status, problem) && signInAgain) {
+    await signedInAgain(signInAgain);
+    return upload(name, file, onProgress);
+  }
+  throw new ApiError(request.status, problem?.details ? problem : plainProblem(request.status));
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const plainProblem = (status: number): Problem =>
+  status === 0
+    ? { id: '', message: 'offline', details: [{ type: 'offline', message: 'offline' }] }
+    : { id: '', message: `${status}`, details: [{ type: 'internal error', message: '' }] };
+
+const isSignedOut = (status: number, problem: Problem | undefined) =>
+  status === 401 && problem?.details?.[0]?.type === 'not signed in';
+
+async function signedInAgain(ask: () => Promise<void>): Promise<void> {
+  waiting ??= ask().finally(() => {
+    waiting = undefined;
+  });
+  await waiting;
+}

@@ -1,0 +1,86 @@
+// What the navigation lists, and for whom.
+import type { Role } from '@soundings/contract/organization.ts';
+import {
+  Activity,
+  CalendarClock,
+  CalendarRange,
+  CircleUser,
+  FileUp,
+  FolderTree,
+  Gauge,
+  Grid2x2,
+  KeyRound,
+  ListChecks,
+  type LucideIcon,
+  MessageSquareText,
+  Plug,
+  RefreshCw,
+  ScrollText,
+  Settings,
+  SlidersHorizontal,
+  TrendingUp,
+  Users,
+} from 'lucide-react';
+import type { TextKey } from './text/text.tsx';
+
+export type NavigationLink = {
+  to: string;
+  text: TextKey;
+  icon: LucideIcon;
+  least: Role;
+  /** How many things wait there, of the session. */
+  waiting?: 'runs';
+};
+export type NavigationGroup = { text?: TextKey; links: readonly NavigationLink[] };
+
+export const navigation: readonly NavigationGroup[] = [
+  {
+    links: [
+      { to: '/', text: 'nav.overview', icon: Activity, least: 'Manager' },
+      { to: '/heat-map', text: 'nav.heatMap', icon: Grid2x2, least: 'Manager' },
+      { to: '/trends', text: 'nav.trends', icon: TrendingUp, least: 'Manager' },
+      { to: '/comments', text: 'nav.comments', icon: MessageSquareText, least: 'Manager' },
+    ],
+  },
+  {
+    text: 'nav.asking',
+    links: [
+      { to: '/questions', text: 'nav.questions', icon: ListChecks, least: 'Administrator' },
+      { to: '/kpis', text: 'nav.kpis', icon: Gauge, least: 'Administrator' },
+      { to: '/schedules', text: 'nav.schedules', icon: CalendarClock, least: 'Administrator' },
+      { to: '/rounds', text: 'nav.rounds', icon: CalendarRange, least: 'Administrator' },
+    ],
+  },
+  {
+    text: 'nav.organization',
+    links: [
+      { to: '/people', text: 'nav.people', icon: Users, least: 'Administrator' },
+      { to: '/groups', text: 'nav.groups', icon: FolderTree, least: 'Manager' },
+      { to: '/attributes', text: 'nav.attributes', icon: SlidersHorizontal, least: 'Administrator' },
+    ],
+  },
+  {
+    text: 'nav.data',
+    links: [
+      { to: '/runs', text: 'nav.runs', icon: RefreshCw, least: 'Administrator', waiting: 'runs' },
+      { to: '/files', text: 'nav.files', icon: FileUp, least: 'Administrator' },
+      { to: '/tokens', text: 'nav.tokens', icon: KeyRound, least: 'Administrator' },
+      { to: '/access', text: 'nav.access', icon: Plug, least: 'Administrator' },
+    ],
+  },
+  {
+    text: 'nav.account',
+    links: [
+      { to: '/settings', text: 'nav.settings', icon: Settings, least: 'Administrator' },
+      { to: '/audit', text: 'nav.audit', icon: ScrollText, least: 'Administrator' },
+    ],
+  },
+];
+
+/** For whom nothing of it is open, there is still the own profile. */
+export const ownProfile: NavigationLink = {
+  to: '/profile',
+  text: 'nav.profile',
+  icon: CircleUser,
+  least: 'User',
+};

@@ -1,0 +1,185 @@
+// The audit log: who did what, when, and from where; filtered, and downloaded as filtered.
+import type { AuditEntry } from '@soundings/contract/console.access.ts';
+import { Download, ScrollText, SearchX } from 'lucide-react';
+import { addressOf } from '../../api.ts';
+import { useAddress } from '../../plumbing/answers.ts';
+import { useWindows } from '../../plumbing/windows.ts';
+import { useFormat, useText } from '../../text/text.tsx';
+import { Badge } from '../../ui/Badge.tsx';
+import { Button, LinkButton } from '../../ui/Button.tsx';
+import { Empty } from '../../ui/Empty.tsx';
+import { Page, ToolbarGap, ToolbarWords } from '../../ui/Page.tsx';
+import { SearchField } from '../../ui/SearchField.tsx';
+import { Select } from '../../ui/Select.tsx';
+import { Failed } from '../../ui/States.tsx';
+import { type Column, WindowTable } from '../../ui/Table.tsx';
+import css from './access.module.css';
+import { useAuditWords } from './audit-words.ts';
+
+const filters = ['search', 'origin', 'action', 'from', 'to'] as const;
+const origins = ['console', 'command', 'api', 'file', 'service'] as const;
+
+export function AuditPage() {
+  const t = useText();
+  const [address, setAddress] = useAddress<(typeof filters)[number]>();
+  const query = Object.fromEntries(filters.map((name) => [name, address[name]])) as Record<string, string>;
+  const windows = useWindows('GET /audit', { query: query as never });
+  const columns = useColumns();
+  const { count } = windows;
+  const isFiltered = filters.some((name) => address[name]);
+  const clear = () => setAddress(Object.fromEntries(filters.map((name) => [name, undefined])));
+  return (
+    <Page
+      title={t('audit.title')}
+      subtitle={t('audit.subtitle')}
+      actions={
+        <LinkButton href={addressOf('GET /audit/export', { query })} download icon={Download}>
+          {t('audit.export')}
+        </LinkButton>
+      }
+      toolbar={
+        <>
+          <SearchField
+            label={t('audit.search')}
+            value={address.search ?? ''}
+            onChange={(search) => setAddress({ search })}
+          />
+          <Filters address={address} setAddress={setAddress} actions={windows.answer?.actions ?? []} />
+          <ToolbarGap />
+          {count !== undefined && <ToolbarWords>{t('audit.count', { count })}</ToolbarWords>}
+        </>
+      }
+    >
+      {windows.error ? (
+        <Failed error={windows.error} onRetry={windows.retry} />
+      ) : (
+        <WindowTable
+          label={t('audit.title')}
+          columns={columns}
+          rowKey={({ id }) => id}
+          {...windows}
+          empty={
+            isFiltered ? (
+              <Empty
+                icon={SearchX}
+                title={t('state.noMatch')}
+                text={t('audit.noMatchText')}
+                action={<Button onClick={clear}>{t('action.clearFilters')}</Button>}
+              />
+            ) : (
+              <Empty icon={ScrollText} title={t('audit.emptyTitle')} text={t('audit.emptyText')} />
+            )
+          }
+        />
+      )}
+    </Page>
+  );
+}
+
+type Address = Partial<Record<(typeof filters)[number], string>>;
+
+function Filters(props: { address: Address; setAddress: (changes: Address) => void; actions: string[] }) {
+  const t = useText();
+  const { address, setAddress, actions } = props;
+  const words = useAuditWords();
+  const any = { value: '', label: t('audit.any') };
+  const named = actions
+    .map((value) => ({ value, label: words.action(value) }))
+    .toSorted((a, b) => a.label.localeCompare(b.label));
+  return (
+    <>
+      <Select
+        label={t('audit.origin')}
+        value={address.origin ?? ''}
+        onChange={(origin) => setAddress({ origin })}
+        options={[any, ...origins.map((value) => ({ value, label: t(`audit.origin.${value}`) }))]}
+      />
+      <Select
+        label={t('audit.action')}
+        value={address.action ?? ''}
+        onChange={(action) => setAddress({ action })}
+        options={[any, ...named]}
+      />
+      <label className={css['day']}>
+        {t('audit.since')}
+        <input
+          type="date"
+          value={address.from ?? ''}
+          onChange={({ target }) => setAddress({ from: target.value })}
+        />
+      </label>
+      <label className={css['day']}>
+        {t('audit.until')}
+        <input
+          type="date"
+          value={address.to ?? ''}
+          onChange={({ target }) => setAddress({ to: target.value })}
+        />
+      </label>
+    </>
+  );
+}
+
+function useColumns(): Column<AuditEntry>[] {
+  const t = useText();
+  const format = useFormat();
+  const words = useAuditWords();
+  return [
+    {
+      key: 'when',
+      title: t('audit.when'),
+      width: 160,
+      cell: ({ at }) => <time dateTime={at}>{format.moment(at)}</time>,
+    },
+    { key: 'who', title: t('audit.who'), width: 'minmax(140px, 1fr)', cell: (entry) => <Who {...entry} /> },
+    {
+      key: 'what',
+      title: t('audit.what'),
+      width: 'minmax(140px, 1fr)',
+      cell: ({ action }) => <b>{words.action(action)}</b>,
+    },
+    {
+      key: 'subject',
+      title: t('audit.subject'),
+      width: 'minmax(80px, 0.8fr)',
+      wideOnly: true,
+      cell: ({ subject }) => subject !== null && <code className={css['soft']}>{subject}</code>,
+    },
+    {
+      key: 'details',
+      title: t('audit.details'),
+      width: 'minmax(120px, 1.6fr)',
+      wideOnly: true,
+      cell: ({ details }) => <Details details={details} />,
+    },
+    {
+      key: 'address',
+      title: t('audit.address'),
+      width: 120,
+      wideOnly: true,
+      cell: ({ address }) => address !== null && <code className={css['soft']}>{address}</code>,
+    },
+  ];
+}
+
+function Who({ who, userId, origin }: AuditEntry) {
+  const t = useText();
+  const name = who ?? (userId === null ? undefined : t('audit.removedUser', { id: String(userId) }));
+  if (origin === 'console') return name ?? t('audit.nobody');
+  return (
+    <span className={css['badges']}>
+      <Badge>{t(`audit.origin.${origin}`)}</Badge>
+      {name}
+    </span>
+  );
+}
+
+/** What else is worth knowing, in one line. */
+function Details({ details }: { details: AuditEntry['details'] }) {
+  const text = useAuditWords().details(details);
+  return (
+    <span className={css['soft']} title={text}>
+      {text}
+    </span>
+  );
+}

@@ -1,0 +1,130 @@
+// Making an API token: what it is for, for how long; and then the one moment in which it is shown.
+import type { Scope } from '@soundings/contract/operation.ts';
+import { useState } from 'react';
+import { api } from '../../api.ts';
+import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
+import { useText } from '../../text/text.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Copy } from '../../ui/Copy.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { CheckboxField, DateField, SelectField, TextField } from '../../ui/Field.tsx';
+import { Form, useForm } from '../../ui/Form.tsx';
+import css from './access.module.css';
+
+type Made = { token: string; name: string; scopes: Scope[] };
+const scopes = ['data', 'organization', 'files'] as const;
+type Expiry = 'none' | '30' | '90' | '365' | 'own';
+
+/** The last day, so many days from today, as the service reads it. */
+const dayIn = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
+export function NewToken({ onClose }: { onClose: () => void }) {
+  const [made, setMade] = useState<Made>();
+  return made ? <MadeToken made={made} onClose={onClose} /> : <Making onMade={setMade} onClose={onClose} />;
+}
+
+function Making({ onMade, onClose }: { onMade: (made: Made) => void; onClose: () => void }) {
+  const t = useText();
+  const refresh = useRefresh();
+  const form = useForm({
+    initial: { name: '', data: false, organization: false, files: false, expiry: '365' as Expiry, day: '' },
+    warn: false,
+    submit: async ({ name, expiry, day, ...chosen }) => {
+      const wanted = scopes.filter((scope) => chosen[scope]);
+      const expires = expiry === 'none' ? null : expiry === 'own' ? day : dayIn(Number(expiry));
+      const { token } = await api('POST /tokens', { body: { name, scopes: wanted, expires } });
+      await refresh('GET /tokens');
+      return { token, name, scopes: wanted };
+    },
+    onDone: onMade,
+  });
+  const { values } = form;
+  const isChosen = scopes.some((scope) => values[scope]);
+  return (
+    <Dialog open stays={form.busy} onClose={onClose} title={t('tokens.createTitle')}>
+      <Form
+        form={form}
+        actions={
+          <>
+            <Button disabled={form.busy} onClick={onClose}>
+              {t('action.cancel')}
+            </Button>
+            <Button kind="primary" type="submit" busy={form.busy} disabled={!isChosen}>
+              {t('tokens.create')}
+            </Button>
+          </>
+        }
+      >
+        <TextField
+          label={t('tokens.name')}
+          hint={t('tokens.nameHint')}
+          required
+          autoFocus
+          {...form.field('name')}
+        />
+        <fieldset className={css['choices']}>
+          <legend>{t('tokens.scopes')}</legend>
+          {scopes.map((scope) => (
+            <CheckboxField
+              key={scope}
+              label={t(`tokens.scope.${scope}`)}
+              hint={t(`tokens.scopeHint.${scope}`)}
+              {...form.field(scope)}
+            />
+          ))}
+          {!isChosen && <p className={css['soft']}>{t('tokens.scopesNeeded')}</p>}
+        </fieldset>
+        <SelectField
+          label={t('tokens.expires')}
+          hint={t('tokens.expiresHint')}
+          {...form.field('expiry')}
+          options={[
+            { value: '30', label: t('tokens.days30') },
+            { value: '90', label: t('tokens.days90') },
+            { value: '365', label: t('tokens.year') },
+            { value: 'own', label: t('tokens.ownDay') },
+            { value: 'none', label: t('tokens.noExpiry') },
+          ]}
+        />
+        {values.expiry === 'own' && (
+          <DateField label={t('tokens.ownDay')} required min={dayIn(1)} {...form.field('day')} />
+        )}
+      </Form>
+    </Dialog>
+  );
+}
+
+/** A line for the terminal that shows that the token works, for the first thing that it may do. */
+function tryLine({ token, scopes: [scope] }: Made, base: string): string {
+  const header = `-H "Authorization: ${token}"`;
+  if (scope === 'data') return `curl ${base}/v1/groups ${header}`;
+  if (scope === 'files') return `curl ${base}/v1/storage/files ${header}`;
+  return `curl ${base}/v1/organization/organization ${header} -H "Content-Type: application/json" -d '{}'`;
+}
+
+function MadeToken({ made, onClose }: { made: Made; onClose: () => void }) {
+  const t = useText();
+  const base = useAnswer('GET /access').data?.addresses.data.replace(/\/v1$/, '') ?? location.origin;
+  return (
+    <Dialog
+      open
+      stays
+      wide
+      onClose={onClose}
+      title={t('tokens.madeTitle', { name: made.name })}
+      description={t('tokens.madeText')}
+      actions={
+        <Button kind="primary" onClick={onClose}>
+          {t('tokens.done')}
+        </Button>
+      }
+    >
+      <div className={css['made']}>
+        <h3>{t('tokens.token')}</h3>
+        <Copy text={made.token} label={t('tokens.token')} />
+        <h3>{t('tokens.try')}</h3>
+        <Copy text={tryLine(made, base)} label={t('tokens.try')} />
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,274 @@
+// Settings of the account: company, privacy, files, mail. Each section says what its fields cost.
+import type { AccountSettingsView, LimitName } from '@soundings/contract/console.access.ts';
+import { Mail } from 'lucide-react';
+import { useState } from 'react';
+import { api } from '../../api.ts';
+import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
+import { useLanguageNames } from '../../text/languages.ts';
+import { useText } from '../../text/text.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Facts } from '../../ui/Facts.tsx';
+import {
+  CheckboxField,
+  NumberField,
+  RadioField,
+  SelectField,
+  SwitchField,
+  TextField,
+} from '../../ui/Field.tsx';
+import { Form, type FormState, useForm } from '../../ui/Form.tsx';
+import { useErrorWords } from '../../ui/faults.ts';
+import { Notice } from '../../ui/Notice.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { Section } from '../../ui/Section.tsx';
+import { Answered } from '../../ui/States.tsx';
+import { useToast } from '../../ui/Toast.tsx';
+import { TimezoneField } from '../session/TimezoneField.tsx';
+import css from './access.module.css';
+
+type Values = Omit<AccountSettingsView, 'notify' | 'spreadThreshold' | 'commentThreshold'> & {
+  notify: string;
+  spreadThreshold: number | undefined;
+  commentThreshold: number | undefined;
+};
+type SettingsForm = FormState<Values>;
+
+export function SettingsPage() {
+  const answer = useAnswer('GET /settings');
+  return (
+    <Answered answer={answer}>{(settings) => <Settings key={settings.id} settings={settings} />}</Answered>
+  );
+}
+
+const valuesOf = (settings: AccountSettingsView): Values => ({
+  ...settings,
+  notify: settings.notify.join('\n'),
+  spreadThreshold: settings.spreadThreshold ?? undefined,
+  commentThreshold: settings.commentThreshold ?? undefined,
+});
+
+/** Only what differs: what somebody else changes at the same time stays. */
+function changesOf(values: Values, before: AccountSettingsView) {
+  const { notify, spreadThreshold = null, commentThreshold = null, ...others } = values;
+  const addresses = notify.split(/[\s,;]+/).filter((one) => one !== '');
+  const all = { ...others, notify: addresses, spreadThreshold, commentThreshold };
+  return Object.fromEntries(
+    Object.entries(all).filter(
+      ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof AccountSettingsView]),
+    ),
+  );
+}
+
+function Settings({ settings }: { settings: AccountSettingsView }) {
+  const t = useText();
+  const toast = useToast();
+  const refresh = useRefresh();
+  /** What the fields began with: what others have changed since is not sent back as it was. */
+  const [before, setBefore] = useState(settings);
+  const form = useForm({
+    initial: valuesOf(settings),
+    submit: (values) => api('PATCH /settings', { body: changesOf(values, before) }),
+    onDone: (saved) => {
+      setBefore(saved);
+      form.reset(valuesOf(saved));
+      toast({ text: t('settings.saved') });
+      void refresh('GET /settings', 'GET /session');
+    },
+  });
+  return (
+    <Page
+      title={t('settings.title')}
+      subtitle={t('settings.subtitle', { name: settings.name, id: String(settings.id) })}
+      narrow
+    >
+      <Form
+        form={form}
+        actions={
+          <Button kind="primary" type="submit" busy={form.busy} disabled={!form.isDirty}>
+            {t('action.save')}
+          </Button>
+        }
+      >
+        <Company form={form} />
+        <Privacy form={form} />
+        <Files form={form} />
+        <MailSettings form={form} mailFrom={settings.mailFrom} />
+      </Form>
+    </Page>
+  );
+}
+
+function Company({ form }: { form: SettingsForm }) {
+  const t = useText();
+  return (
+    <Section title={t('settings.company')}>
+      <div className={css['fields']}>
+        <TextField label={t('settings.name')} required maxLength={500} {...form.field('name')} />
+        <SelectField
+          label={t('settings.language')}
+          hint={t('settings.languageHint')}
+          options={useLanguageNames().options(form.values.language)}
+          {...form.field('language')}
+        />
+        <TimezoneField
+          label={t('settings.timezone')}
+          hint={t('settings.timezoneHint')}
+          required
+          {...form.field('timezone')}
+        />
+      </div>
+    </Section>
+  );
+}
+
+function Privacy({ form }: { form: SettingsForm }) {
+  const t = useText();
+  const { threshold, publication } = form.values;
+  const twice = threshold === 1 ? 1 : 2 * (threshold || 0);
+  const count = form.field('threshold');
+  return (
+    <Section title={t('settings.privacy')} description={t('settings.privacyText')}>
+      <div className={css['fields']}>
+        <NumberField
+          label={t('settings.threshold')}
+          hint={t('settings.thresholdHint')}
+          required
+          min={1}
+          max={1000}
+          {...count}
+          onChange={(value) => count.onChange(value as number)}
+        />
+        {threshold === 1 && <Notice tone="warn">{t('settings.notAnonymous')}</Notice>}
+        <NumberField
+          label={t('settings.spreadThreshold')}
+          hint={t('settings.spreadThresholdHint', { value: twice })}
+          optional
+          {...form.field('spreadThreshold')}
+        />
+        <NumberField
+          label={t('settings.commentThreshold')}
+          hint={t('settings.commentThresholdHint', { value: twice })}
+          optional
+          {...form.field('commentThreshold')}
+        />
+        <RadioField
+          label={t('settings.publication')}
+          options={[
+            { value: 'weekly', label: t('settings.weekly'), hint: t('settings.weeklyHint') },
+            { value: 'live', label: t('settings.live'), hint: t('settings.liveHint') },
+          ]}
+          {...form.field('publication')}
+        />
+        {publication === 'live' && <Notice tone="warn">{t('settings.liveRisk')}</Notice>}
+      </div>
+    </Section>
+  );
+}
+
+const rows = [
+  ['settings.users', ['maxUsersCreated', 'maxUsersUpdated', 'maxUsersDeleted']],
+  ['settings.groups', ['maxGroupsCreated', 'maxGroupsUpdated', 'maxGroupsDeleted']],
+] as const;
+const verbs = ['settings.created', 'settings.updated', 'settings.deleted'] as const;
+
+function Files({ form }: { form: SettingsForm }) {
+  const t = useText();
+  return (
+    <Section title={t('settings.files')} description={t('settings.filesText')} id="files">
+      <div className={css['fields']}>
+        <SwitchField
+          label={t('settings.applyFiles')}
+          hint={t('settings.applyFilesHint')}
+          {...form.field('applyFiles')}
+        />
+        <SwitchField
+          label={t('settings.filesPartial')}
+          hint={t('settings.filesPartialHint')}
+          {...form.field('filesPartial')}
+        />
+        <SwitchField
+          label={t('settings.createGroups')}
+          hint={t('settings.createGroupsHint')}
+          {...form.field('createGroupsFromUsers')}
+        />
+        <div>
+          <h3 className={css['small']}>{t('settings.limits')}</h3>
+          <p className={css['soft']}>{t('settings.limitsText')}</p>
+        </div>
+        {rows.map(([kind, names]) => (
+          <div key={kind} className={css['limits']}>
+            {names.map((name, i) => (
+              <Limit
+                key={name}
+                form={form}
+                name={name}
+                label={`${t(kind)}, ${t(verbs[i] as 'settings.created')}`}
+              />
+            ))}
+          </div>
+        ))}
+      </div>
+    </Section>
+  );
+}
+
+function Limit({ form, name, label }: { form: SettingsForm; name: LimitName; label: string }) {
+  const field = form.field(name);
+  return (
+    <NumberField
+      label={label}
+      required
+      min={0}
+      max={20_000}
+      {...field}
+      onChange={(value) => field.onChange(value as number)}
+    />
+  );
+}
+
+function MailSettings({ form, mailFrom }: { form: SettingsForm; mailFrom: string | null }) {
+  const t = useText();
+  return (
+    <Section title={t('settings.mail')}>
+      <div className={css['fields']}>
+        {mailFrom === null ? (
+          <Notice tone="warn">{t('settings.mailOff')}</Notice>
+        ) : (
+          <>
+            <Facts items={[[t('settings.mailFrom'), <code key="from">{mailFrom}</code>]]} />
+            <TestMail />
+          </>
+        )}
+        <TextField
+          label={t('settings.notify')}
+          hint={t('settings.notifyHint')}
+          multiline={4}
+          optional
+          {...form.field('notify')}
+        />
+        <CheckboxField label={t('settings.notifySuccess')} {...form.field('notifySuccess')} />
+      </div>
+    </Section>
+  );
+}
+
+function TestMail() {
+  const t = useText();
+  const toast = useToast();
+  const words = useErrorWords();
+  const [busy, setBusy] = useState(false);
+  const send = () => {
+    setBusy(true);
+    api('POST /settings/test-mail')
+      .then(({ to }) => toast({ text: t('settings.testMailSent', { to }) }))
+      .catch((error: unknown) => toast({ text: words(error), tone: 'bad' }))
+      .finally(() => setBusy(false));
+  };
+  return (
+    <span>
+      <Button icon={Mail} busy={busy} onClick={send}>
+        {t('settings.testMail')}
+      </Button>
+    </span>
+  );
+}

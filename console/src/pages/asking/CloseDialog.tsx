@@ -1,0 +1,41 @@
+// Closing a week before its end: what that means, said before it is done, for there is no way back.
+import type { OpenWeek } from '@soundings/contract/console.asking.ts';
+import { api } from '../../api.ts';
+import { useRefresh } from '../../plumbing/answers.ts';
+import { useText } from '../../text/text.tsx';
+import { ConfirmDialog } from '../../ui/Dialog.tsx';
+import css from './asking.module.css';
+import { useDays } from './words.ts';
+
+export function CloseDialog({ week, onClose }: { week: OpenWeek; onClose: () => void }) {
+  const t = useText();
+  const days = useDays();
+  const refresh = useRefresh();
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      title={t('asking.closeTitle', { week: week.name })}
+      text={
+        <div className={css['stack']}>
+          <p>{t('asking.closeText')}</p>
+          <ul className={css['points']}>
+            {(['figures', 'answers', 'links', 'mails', 'back'] as const).map((what) => (
+              <li key={what}>{t(`asking.closeMeans.${what}`)}</li>
+            ))}
+            {week.stillDue.map(({ id, name, day }) => (
+              <li key={id}>{t('asking.closeMissed', { name, day: days.day(day) })}</li>
+            ))}
+          </ul>
+        </div>
+      }
+      confirm={t('asking.closeConfirm', { week: week.name })}
+      typed={week.name}
+      danger
+      onConfirm={async () => {
+        await api('POST /rounds/{week}/close', { params: { week: week.week } });
+        await refresh('GET /rounds', 'GET /schedules');
+      }}
+    />
+  );
+}

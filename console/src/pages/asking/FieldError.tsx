@@ -1,0 +1,16 @@
+// What is wrong with a field of several parts: read out, and brought into view.
+import { useEffect, useRef } from 'react';
+import css from './asking.module.css';
+
+export function FieldError({ error }: { error: string | undefined }) {
+  const words = useRef<HTMLParagraphElement>(null);
+  useEffect(() => {
+    if (error !== undefined) words.current?.scrollIntoView({ block: 'center' });
+  }, [error]);
+  if (error === undefined) return null;
+  return (
+    <p ref={words} className={css['error']} role="alert">
+      {error}
+    </p>
+  );
+}

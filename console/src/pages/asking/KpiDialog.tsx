@@ -1,0 +1,118 @@
+// Making a KPI, or changing its name, image and questions.
+import type { KpiPage } from '@soundings/contract/console.asking.ts';
+import { useEffect, useState } from 'react';
+import { api, isConflict } from '../../api.ts';
+import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
+import { useText } from '../../text/text.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { TextField } from '../../ui/Field.tsx';
+import { Form, useForm } from '../../ui/Form.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { Answered } from '../../ui/States.tsx';
+import { useToast } from '../../ui/Toast.tsx';
+import { QuestionPicker } from './QuestionPicker.tsx';
+import { isScaled, keyOf } from './words.ts';
+
+/** `kpi`: undefined makes a new one. */
+export function KpiDialog({ kpi, onClose }: { kpi: KpiPage | undefined; onClose: () => void }) {
+  const t = useText();
+  const toast = useToast();
+  const refresh = useRefresh();
+  const library = useAnswer('GET /library');
+  const form = useForm({
+    initial: {
+      id: kpi?.id ?? '',
+      name: kpi?.name ?? '',
+      imageUrl: kpi?.imageUrl ?? '',
+      questionIds: kpi?.questions.map(({ id }) => id) ?? [],
+    },
+    submit: ({ id, imageUrl, ...rest }) => {
+      const body = { ...rest, imageUrl: imageUrl.trim() === '' ? null : imageUrl.trim() };
+      return kpi
+        ? api('PUT /library/kpis/{kpiId}', {
+            params: { kpiId: kpi.id },
+            body: { ...body, version: kpi.version },
+          }).catch(async (error: unknown) => {
+            if (isConflict(error)) await refresh('GET /library/kpis');
+            throw error;
+          })
+        : api('POST /library/kpis', { body: { id, ...body } });
+    },
+    onDone: (_, { name }) => {
+      toast({ text: t('asking.kpiSaved', { name }) });
+      void refresh('GET /library/kpis', 'GET /library', 'GET /schedules');
+      onClose();
+    },
+    warn: false,
+  });
+  const picked = form.field('questionIds');
+  return (
+    <Dialog
+      open
+      wide
+      onClose={onClose}
+      title={kpi ? t('asking.editKpi', { name: kpi.name }) : t('asking.newKpi')}
+    >
+      <Form
+        form={form}
+        actions={
+          <>
+            <Button type="submit" kind="primary" busy={form.busy}>
+              {kpi ? t('action.save') : t('asking.makeKpi')}
+            </Button>
+            <Button onClick={onClose}>{t('action.cancel')}</Button>
+          </>
+        }
+      >
+        {kpi?.hasValues && <Notice title={t('asking.valuesStay')}>{t('asking.valuesStayText')}</Notice>}
+        <TextField {...form.field('name')} label={t('asking.name')} required autoFocus />
+        {!kpi && <IdField form={form} />}
+        <TextField
+          {...form.field('imageUrl')}
+          label={t('asking.imageUrl')}
+          hint={t('asking.imageText')}
+          placeholder="https://"
+          optional
+        />
+        <Answered answer={library}>
+          {({ questions }) => (
+            <QuestionPicker
+              {...picked}
+              label={t('asking.kpiQuestions')}
+              hint={t('asking.kpiQuestionsText')}
+              questions={questions.filter(isScaled)}
+            />
+          )}
+        </Answered>
+      </Form>
+    </Dialog>
+  );
+}
+
+type IdForm = {
+  values: { name: string; id: string };
+  set: (name: 'id', value: string) => void;
+  field: (name: 'id') => {
+    name: string;
+    value: string;
+    onChange: (value: string) => void;
+    error: string | undefined;
+  };
+};
+
+/** Suggested from the name until somebody writes another. */
+function IdField({ form }: { form: IdForm }) {
+  const t = useText();
+  const [suggested, setSuggested] = useState('');
+  const { set, values } = form;
+  const fromName = keyOf(values.name);
+  useEffect(() => {
+    setSuggested(fromName);
+    if (values.id === suggested && values.id !== fromName) set('id', fromName);
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only what is written in the name suggests another
+  }, [fromName]);
+  return (
+    <TextField {...form.field('id')} label={t('asking.id')} hint={t('asking.kpiIdText')} mono required />
+  );
+}

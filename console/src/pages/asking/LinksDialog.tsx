@@ -1,0 +1,72 @@
+// Personal links of everyone asked in a week, for other channels than e-mail.
+import type { OpenWeek } from '@soundings/contract/console.asking.ts';
+import { Download } from 'lucide-react';
+import { useState } from 'react';
+import { api } from '../../api.ts';
+import { useText } from '../../text/text.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { save } from '../../ui/downloads.ts';
+import { CheckboxField } from '../../ui/Field.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { Failed } from '../../ui/States.tsx';
+import { useToast } from '../../ui/Toast.tsx';
+import css from './asking.module.css';
+
+export function LinksDialog({ week, onClose }: { week: OpenWeek; onClose: () => void }) {
+  const t = useText();
+  const toast = useToast();
+  const [isReplacing, setReplacing] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  async function download() {
+    setBusy(true);
+    setError(undefined);
+    try {
+      const { name, csv, people } = await api('POST /rounds/{week}/links', {
+        params: { week: week.week },
+        body: { isReplacing },
+      });
+      // The mark in front is what spreadsheet programs know UTF-8 by.
+      save(name, new Blob(['\uFEFF', csv], { type: 'text/csv;charset=utf-8' }));
+      toast({ text: t('asking.linksMade', { count: people }) });
+      onClose();
+    } catch (thrown) {
+      setError(thrown);
+    } finally {
+      setBusy(false);
+    }
+  }
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      stays={busy}
+      title={t('asking.linksTitle', { week: week.name })}
+      description={t('asking.linksText')}
+      actions={
+        <>
+          <Button disabled={busy} onClick={onClose}>
+            {t('action.cancel')}
+          </Button>
+          <Button kind="primary" icon={Download} busy={busy} onClick={() => void download()}>
+            {t('asking.linksDownload', { count: week.asked })}
+          </Button>
+        </>
+      }
+    >
+      <div className={css['stack']}>
+        <Notice tone="warn" title={t('asking.linksWarning')}>
+          {t('asking.linksWarningText')}
+        </Notice>
+        <CheckboxField
+          label={t('asking.linksReplace')}
+          hint={t('asking.linksReplaceText')}
+          value={isReplacing}
+          onChange={setReplacing}
+        />
+        {error !== undefined && <Failed error={error} />}
+      </div>
+    </Dialog>
+  );
+}

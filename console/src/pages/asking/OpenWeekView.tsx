@@ -1,0 +1,185 @@
+// A week that is open: how many are asked and have answered, what became of the mails, what it asks, and what can be done.
+import type { OpenWeek } from '@soundings/contract/console.asking.ts';
+import { Link2, LockKeyhole } from 'lucide-react';
+import { useState } from 'react';
+import { useFormat, useText } from '../../text/text.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { Progress } from '../../ui/Progress.tsx';
+import { Section } from '../../ui/Section.tsx';
+import css from './OpenWeekView.module.css';
+import { CloseDialog } from './CloseDialog.tsx';
+import { LinksDialog } from './LinksDialog.tsx';
+import { QuestionList } from './QuestionList.tsx';
+import { useDays } from './words.ts';
+
+export function OpenWeekView({ week }: { week: OpenWeek }) {
+  const t = useText();
+  const days = useDays();
+  const format = useFormat();
+  const [shown, setShown] = useState<'close' | 'links'>();
+  const close = () => setShown(undefined);
+  return (
+    <>
+      <Section
+        title={t('asking.weekTitle', { week: week.name, days: days.span(week) })}
+        description={
+          week.hasEnded ? t('asking.hasEnded') : t('asking.endsAt', { moment: format.moment(week.endsAt) })
+        }
+        actions={
+          !week.closing && (
+            <>
+              <Button icon={Link2} onClick={() => setShown('links')}>
+                {t('asking.links')}
+              </Button>
+              <Button icon={LockKeyhole} onClick={() => setShown('close')}>
+                {t('asking.close')}
+              </Button>
+            </>
+          )
+        }
+      >
+        {week.closing && <Closing week={week} />}
+        <Figures week={week} />
+        <Rounds week={week} />
+      </Section>
+      {shown === 'close' && <CloseDialog week={week} onClose={close} />}
+      {shown === 'links' && <LinksDialog week={week} onClose={close} />}
+    </>
+  );
+}
+
+function Closing({ week: { closing, name } }: { week: OpenWeek }) {
+  const t = useText();
+  if (closing?.isFailing)
+    return (
+      <Notice tone="bad" live title={t('asking.closeFailed')}>
+        {t('asking.closeFailedText')}
+      </Notice>
+    );
+  return <Progress label={t('asking.closing', { week: name })} />;
+}
+
+function Figures({ week }: { week: OpenWeek }) {
+  const t = useText();
+  const format = useFormat();
+  const { asked, answered, threshold, withoutEmail } = week;
+  const share = answered !== null && asked > 0 ? answered / asked : 0;
+  return (
+    <dl className={css['figures']}>
+      <div>
+        <dt>{t('asking.askedLabel')}</dt>
+        <dd className={css['figure']}>{format.number(asked)}</dd>
+        <dd className={css['small']}>
+          {withoutEmail > 0 ? t('asking.withoutEmail', { count: withoutEmail }) : t('asking.activePeople')}
+        </dd>
+      </div>
+      <div>
+        <dt>{t('asking.answeredLabel')}</dt>
+        {answered === null ? (
+          <dd className={css['words']}>{t('asking.tooFew', { threshold })}</dd>
+        ) : (
+          <>
+            <dd className={css['figure']}>
+              {answered === 0
+                ? t('asking.fewerThan', { count: threshold })
+                : t(threshold === 1 ? 'asking.exactly' : 'asking.atLeast', {
+                    answered: format.number(answered),
+                  })}
+            </dd>
+            <dd className={css['small']}>
+              <span className={css['track']} aria-hidden>
+                <span className={css['bar']} style={{ inlineSize: `${share * 100}%` }} />
+              </span>
+              {answered > 0 && t('asking.ofAsked', { share: format.percent(share) })}
+              {threshold > 1 && ` ${t('asking.inSteps', { count: threshold })}`}
+            </dd>
+          </>
+        )}
+      </div>
+      <Invitations week={week} />
+      <Reminders week={week} />
+    </dl>
+  );
+}
+
+function Invitations({ week: { invitations } }: { week: OpenWeek }) {
+  const t = useText();
+  const format = useFormat();
+  const rest = (['waiting', 'refused', 'unknown'] as const).filter((state) => invitations[state] > 0);
+  const all = invitations.sent + invitations.waiting + invitations.refused + invitations.unknown;
+  return (
+    <div>
+      <dt>{t('asking.invitationsLabel')}</dt>
+      <dd className={css['figure']}>{format.number(invitations.sent)}</dd>
+      <dd className={css['small']}>
+        {all === 0 ? t('asking.noMessages') : t('asking.sentWords')}
+        {rest.map((state) => (
+          <span key={state} className={css[state]}>
+            {' · '}
+            {t(`asking.mails.${state}`, { count: invitations[state] })}
+          </span>
+        ))}
+      </dd>
+    </div>
+  );
+}
+
+function Reminders({ week: { reminders } }: { week: OpenWeek }) {
+  const t = useText();
+  const format = useFormat();
+  const { waiting, sent, from, until } = reminders;
+  return (
+    <div>
+      <dt>{t('asking.remindersLabel')}</dt>
+      {waiting > 0 && from !== null ? (
+        <>
+          <dd className={css['words']}>{format.moment(from)}</dd>
+          <dd className={css['small']}>
+            {until !== null &&
+              until !== from &&
+              `${t('asking.untilMoment', { moment: format.moment(until) })} `}
+            {t('asking.toThoseLeft')}
+          </dd>
+        </>
+      ) : (
+        <dd className={css['words']}>
+          {sent === null
+            ? t('asking.remindersHidden')
+            : sent > 0
+              ? t('asking.remindersSent', { count: sent })
+              : t('asking.noReminders')}
+        </dd>
+      )}
+    </div>
+  );
+}
+
+function Rounds({ week: { rounds } }: { week: OpenWeek }) {
+  const t = useText();
+  return (
+    <div className={css['rounds']}>
+      {rounds.map((round) => {
+        const [first] = round.groups;
+        const group = first?.name ?? t('asking.removedGroup');
+        return (
+          <section key={round.scheduleId ?? 0} className={css['round']}>
+            <h3 className={css['name']}>
+              {round.name ?? (round.scheduleId === null ? t('asking.fromFile') : t('asking.removedSchedule'))}
+            </h3>
+            <p className={css['small']}>
+              {[
+                t('asking.questions', { count: round.questions.length }),
+                ...(round.people === null ? [] : [t('asking.people', { count: round.people })]),
+                round.groupCount > 1
+                  ? t('asking.groupAndMore', { name: group, count: round.groupCount - 1 })
+                  : group,
+              ].join(' · ')}
+            </p>
+            <QuestionList questions={round.questions} />
+          </section>
+        );
+      })}
+    </div>
+  );
+}

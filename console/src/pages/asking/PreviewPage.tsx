@@ -1,0 +1,89 @@
+// What people will see when a schedule asks: to look at, in each language. Nothing can be answered here.
+import type { QuestionWords, SchedulePreview } from '@soundings/contract/console.asking.ts';
+import { useParams } from '@tanstack/react-router';
+import { EyeOff } from 'lucide-react';
+import { useState } from 'react';
+import { useAnswer } from '../../plumbing/answers.ts';
+import { useText } from '../../text/text.tsx';
+import { Empty } from '../../ui/Empty.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { Padded } from '../../ui/Section.tsx';
+import { Segmented } from '../../ui/Segmented.tsx';
+import { Answered } from '../../ui/States.tsx';
+import css from './PreviewPage.module.css';
+import { QuestionPreview } from './QuestionPreview.tsx';
+import { directionOf, useDays, useLanguages } from './words.ts';
+
+export function PreviewPage() {
+  const { scheduleId } = useParams({ strict: false }) as { scheduleId: string };
+  const answer = useAnswer('GET /schedules/{scheduleId}/preview', { params: { scheduleId } });
+  return <Answered answer={answer}>{(preview) => <Preview preview={preview} />}</Answered>;
+}
+
+/** A question in a language, as far as it is written in it. */
+function wordsIn({ type, text, language: own, translations, options }: QuestionWords, language: string) {
+  const of = (one: { text: string; translations?: Record<string, string> }) =>
+    own === language ? one.text : (one.translations?.[language] ?? one.text);
+  return {
+    type,
+    text: of({ text, translations }),
+    options: options.map((one) => ({ id: one.id, text: of(one) })),
+  };
+}
+
+function Preview({ preview }: { preview: SchedulePreview }) {
+  const t = useText();
+  const days = useDays();
+  const { nameOf } = useLanguages();
+  const { id, name, company, questions, next, words } = preview;
+  const [language, setLanguage] = useState(words[preview.language] ? preview.language : 'en');
+  const spoken = words[language]!;
+  return (
+    <Page
+      title={t('asking.preview')}
+      crumbs={[
+        { label: t('asking.schedules'), to: '/schedules' },
+        { label: name, to: `/schedules/${id}` },
+      ]}
+      subtitle={
+        next ? t('asking.previewNext', { day: days.day(next.day), week: next.name }) : t('asking.previewLast')
+      }
+      toolbar={
+        <Segmented
+          label={t('asking.previewLanguage')}
+          value={language}
+          onChange={setLanguage}
+          options={Object.keys(words).map((code) => ({ value: code, label: nameOf(code) }))}
+        />
+      }
+    >
+      {questions.length === 0 ? (
+        <Empty icon={EyeOff} title={t('asking.previewNone')} />
+      ) : (
+        <Padded>
+          <Notice>{t('asking.previewKept')}</Notice>
+          <div className={css['page']} lang={language} dir={directionOf(language)}>
+            <p className={css['company']}>{company}</p>
+            <p className={css['greeting']}>{spoken.greeting}</p>
+            <p className={css['soft']}>{spoken.asks}</p>
+            <div className={css['privacy']}>
+              <p className={css['strong']}>{spoken.privacyHeading}</p>
+              <p>{spoken.privacy}</p>
+            </div>
+            {questions.map((question, i) => (
+              <QuestionPreview
+                key={question.id}
+                question={wordsIn(question, language)}
+                language={language}
+                words={spoken}
+                place={`${i + 1} / ${questions.length}`}
+              />
+            ))}
+            <span className={css['send']}>{spoken.send}</span>
+          </div>
+        </Padded>
+      )}
+    </Page>
+  );
+}

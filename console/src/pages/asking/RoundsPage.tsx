@@ -1,0 +1,186 @@
+// This week: what runs and how it stands, what comes next, whose mail was refused, and the weeks that have closed.
+import type { Rounds } from '@soundings/contract/console.asking.ts';
+import { Link } from '@tanstack/react-router';
+import { CalendarClock } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { useAnswer } from '../../plumbing/answers.ts';
+import { useFormat, useText } from '../../text/text.tsx';
+import { LinkButton } from '../../ui/Button.tsx';
+import { Empty } from '../../ui/Empty.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { Section } from '../../ui/Section.tsx';
+import { Answered } from '../../ui/States.tsx';
+import { type Column, Table } from '../../ui/Table.tsx';
+import { useToast } from '../../ui/Toast.tsx';
+import css from './asking.module.css';
+import { OpenWeekView } from './OpenWeekView.tsx';
+import { NoMail } from './NoMail.tsx';
+import { useDays } from './words.ts';
+
+/** In ms: while a week closes, and otherwise. */
+const [closingPace, usualPace] = [1500, 30_000];
+
+export function RoundsPage() {
+  const t = useText();
+  const [pace, setPace] = useState(usualPace);
+  const answer = useAnswer('GET /rounds', undefined, { everyMs: pace });
+  const { data } = answer;
+  const wanted = data?.open.some(({ closing }) => closing) ? closingPace : usualPace;
+  if (wanted !== pace) setPace(wanted);
+  useClosedWords(data);
+  return (
+    <Page title={t('asking.thisWeek')} subtitle={t('asking.roundsText')}>
+      <Answered answer={answer}>
+        {(rounds) => (
+          <>
+            {!rounds.hasMail && <NoMail />}
+            {rounds.open.length === 0 && <Nothing rounds={rounds} />}
+            {rounds.open.map((week) => (
+              <OpenWeekView key={week.week} week={week} />
+            ))}
+            <Coming rows={rounds.coming} />
+            <Refusals rows={rounds.refusals} />
+            <Closed rows={rounds.closed} />
+          </>
+        )}
+      </Answered>
+    </Page>
+  );
+}
+
+/** Says when a week that was being closed is closed. */
+function useClosedWords(data: Rounds | undefined) {
+  const t = useText();
+  const toast = useToast();
+  const before = useRef<string[]>([]);
+  useEffect(() => {
+    if (!data) return;
+    for (const { name } of data.closed)
+      if (before.current.includes(name)) toast({ text: t('asking.isClosed', { week: name }) });
+    before.current = data.open.filter(({ closing }) => closing).map(({ name }) => name);
+  }, [data, t, toast]);
+}
+
+function Nothing({ rounds: { coming } }: { rounds: Rounds }) {
+  const t = useText();
+  const days = useDays();
+  const [next] = coming;
+  return (
+    <Empty
+      icon={CalendarClock}
+      title={t('asking.nothingRuns')}
+      text={
+        next
+          ? t('asking.nextRuns', { name: next.schedule, day: days.day(next.day) })
+          : t('asking.nothingComes')
+      }
+      action={<LinkButton to="/schedules">{t('asking.toSchedules')}</LinkButton>}
+    />
+  );
+}
+
+function Coming({ rows }: { rows: Rounds['coming'] }) {
+  const t = useText();
+  const days = useDays();
+  if (rows.length === 0) return null;
+  const columns: Column<Rounds['coming'][number]>[] = [
+    { key: 'schedule', title: t('asking.schedule'), cell: ({ schedule }) => schedule },
+    {
+      key: 'day',
+      title: t('asking.day'),
+      width: 150,
+      cell: ({ day, isLate }) => (isLate ? t('asking.lateSince', { day: days.day(day) }) : days.day(day)),
+    },
+    { key: 'week', title: t('asking.week'), width: 120, wideOnly: true, cell: ({ name }) => name },
+    {
+      key: 'questions',
+      title: t('asking.asks'),
+      width: 140,
+      cell: ({ questions }) => t('asking.questions', { count: questions }),
+    },
+    {
+      key: 'people',
+      title: t('asking.whom'),
+      width: 140,
+      wideOnly: true,
+      cell: ({ people }) => t('asking.people', { count: people }),
+    },
+  ];
+  return (
+    <Section title={t('asking.coming')} description={t('asking.comingText')} flush>
+      <Table
+        label={t('asking.coming')}
+        columns={columns}
+        rows={rows}
+        rowKey={({ id, week }) => `${id} ${week}`}
+        to={({ id }) => `/schedules/${id}`}
+        rowHeight={40}
+      />
+    </Section>
+  );
+}
+
+function Refusals({ rows }: { rows: Rounds['refusals'] }) {
+  const t = useText();
+  const columns: Column<Rounds['refusals'][number]>[] = [
+    {
+      key: 'name',
+      title: t('asking.person'),
+      width: 'minmax(140px, 1fr)',
+      cell: ({ name, userId }) => name || `#${userId}`,
+    },
+    {
+      key: 'address',
+      title: t('asking.address'),
+      width: 'minmax(160px, 1.4fr)',
+      cell: ({ address }) => address,
+    },
+    {
+      key: 'reason',
+      title: t('asking.reason'),
+      width: 'minmax(160px, 2fr)',
+      cell: ({ reason }) => <span title={reason}>{reason}</span>,
+    },
+  ];
+  if (rows.length === 0) return null;
+  return (
+    <Section title={t('asking.refusals')} description={t('asking.refusalsText')} flush>
+      <Table
+        label={t('asking.refusals')}
+        columns={columns}
+        rows={rows}
+        rowKey={({ userId }) => userId}
+        to={({ userId }) => `/people/${userId}`}
+        rowHeight={40}
+      />
+    </Section>
+  );
+}
+
+function Closed({ rows }: { rows: Rounds['closed'] }) {
+  const t = useText();
+  const days = useDays();
+  const format = useFormat();
+  if (rows.length === 0) return null;
+  return (
+    <Section title={t('asking.closedWeeks')} description={t('asking.closedText')}>
+      <ul className={css['list']}>
+        {rows.map((week) => (
+          <li key={week.week} className={css['line']}>
+            <span>
+              <span className={css['strong']}>{week.name}</span>{' '}
+              <span className={css['soft']}>
+                {days.span(week)}
+                {week.schedules.length > 0 && ` · ${week.schedules.join(', ')}`}
+              </span>
+            </span>
+            <span className={css['end']}>{t('asking.closedOn', { day: format.day(week.closedAt) })}</span>
+          </li>
+        ))}
+      </ul>
+      <p>
+        <Link to="/heat-map">{t('asking.toResults')}</Link>
+      </p>
+    </Section>
+  );
+}

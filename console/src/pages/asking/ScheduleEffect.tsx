@@ -1,0 +1,120 @@
+// What a schedule that is being written would do: of how many people, when first, and which questions; asked for while typing
+// rests.
+import type { Library, ScheduleCheck } from '@soundings/contract/console.asking.ts';
+import { useEffect, useState } from 'react';
+import { api } from '../../api.ts';
+import { useText } from '../../text/text.tsx';
+import { useFaultWords } from '../../ui/faults.ts';
+import { Notice } from '../../ui/Notice.tsx';
+import { Section } from '../../ui/Section.tsx';
+import { Skeleton } from '../../ui/States.tsx';
+import css from './asking.module.css';
+import { bodyOf, type ScheduleDraft } from './schedule-draft.ts';
+import { useDays, useQuestionText } from './words.ts';
+
+/** In ms. */
+const rest = 350;
+
+function useCheck(draft: ScheduleDraft, scheduleId: number | undefined): ScheduleCheck | undefined {
+  const [check, setCheck] = useState<ScheduleCheck>();
+  // A schedule without a name is told about all the same.
+  const body = JSON.stringify({ ...bodyOf(draft), name: draft.name || '–' });
+  useEffect(() => {
+    const stopping = new AbortController();
+    const timer = setTimeout(() => {
+      api('POST /schedules-check', {
+        body: JSON.parse(body) as ReturnType<typeof bodyOf>,
+        query: scheduleId === undefined ? {} : { scheduleId },
+        signal: stopping.signal,
+      }).then(setCheck, () => {}); // what is wrong with the form itself is said when it is sent
+    }, rest);
+    return () => {
+      clearTimeout(timer);
+      stopping.abort();
+    };
+  }, [body, scheduleId]);
+  return check;
+}
+
+type Props = { draft: ScheduleDraft; scheduleId?: number; library: Library; isPaused?: boolean };
+
+export function ScheduleEffect({ draft, scheduleId, library, isPaused = false }: Props) {
+  const t = useText();
+  const days = useDays();
+  const check = useCheck(draft, scheduleId);
+  return (
+    <aside className={css['side']} aria-live="polite">
+      <div className={css['sticky']}>
+        <Section title={t('asking.effect')} description={t('asking.effectText')}>
+          {!check ? (
+            <Skeleton rows={4} />
+          ) : (
+            <>
+              <div>
+                <p className={css['figure']}>{t('asking.people', { count: check.audience.people })}</p>
+                {check.audience.people > check.audience.withEmail && (
+                  <p className={css['small']}>
+                    {t('asking.withoutEmail', { count: check.audience.people - check.audience.withEmail })}
+                  </p>
+                )}
+              </div>
+              {isPaused && <Notice tone="warn">{t('asking.pausedText')}</Notice>}
+              {check.isAtOnce && !isPaused && (
+                <Notice tone="warn" title={t('asking.atOnce')}>
+                  {t('asking.atOnceText', { day: days.day(check.coming[0]?.day ?? '') })}
+                </Notice>
+              )}
+              <Faults check={check} />
+              <Coming check={check} library={library} />
+            </>
+          )}
+        </Section>
+      </div>
+    </aside>
+  );
+}
+
+/** What is still wrong, before it is sent. */
+function Faults({ check: { faults } }: { check: ScheduleCheck }) {
+  const t = useText();
+  const words = useFaultWords();
+  if (faults.length === 0) return null;
+  return (
+    <div>
+      <p className={css['label']}>{t('asking.stillWrong')}</p>
+      <ul className={css['points']}>
+        {faults.map((fault) => (
+          <li key={fault.path + fault.message}>{words(fault)}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Coming({ check: { coming, faults }, library }: { check: ScheduleCheck; library: Library }) {
+  const t = useText();
+  const days = useDays();
+  const textOf = useQuestionText();
+  if (faults.length > 0) return null;
+  if (coming.length === 0) return <Notice tone="warn">{t('asking.neverComes')}</Notice>;
+  return (
+    <ol className={css['list']}>
+      {coming.map(({ week, day, questionIds }) => (
+        <li key={week.week}>
+          <p className={css['line']}>
+            <span className={css['strong']}>{days.day(day)}</span>
+            <span className={css['end']}>
+              {week.name} · {t('asking.questions', { count: questionIds.length })}
+            </span>
+          </p>
+          <ul className={css['under']}>
+            {questionIds.map((id) => {
+              const question = library.questions.find((one) => one.id === id);
+              return question && <li key={id}>{textOf(question)}</li>;
+            })}
+          </ul>
+        </li>
+      ))}
+    </ol>
+  );
+}

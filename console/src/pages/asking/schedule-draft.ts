@@ -1,0 +1,80 @@
+// A schedule while it is written: as the form has it, and as the service takes it.
+import type { Schedule, ScheduleBody } from '@soundings/contract/console.asking.ts';
+
+export type ScheduleDraft = Omit<
+  ScheduleBody,
+  'perWeek' | 'everyWeeks' | 'repeatWeeks' | 'reminderDays' | 'reminderHour' | 'untilDay'
+> & {
+  /** These questions each time, or some of those of KPIs. */
+  kind: 'fixed' | 'kpis';
+  /** Undefined: nothing, or no number, is written there. */
+  perWeek: number | undefined;
+  everyWeeks: number | undefined;
+  repeatWeeks: number | undefined;
+  hasReminder: boolean;
+  reminderDays: number;
+  reminderHour: number;
+  /** '': for ever. */
+  untilDay: string;
+};
+
+export const emptyDraft = (today: string): ScheduleDraft => ({
+  name: '',
+  kind: 'kpis',
+  questionIds: [],
+  kpiIds: [],
+  perWeek: 5,
+  everyWeeks: 8,
+  groupIds: [],
+  withoutGroupIds: [],
+  repeat: 'weeks',
+  repeatWeeks: 1,
+  weekday: 1,
+  hour: 9,
+  anyHour: false,
+  hasReminder: true,
+  reminderDays: 2,
+  reminderHour: 9,
+  fromDay: today,
+  untilDay: '',
+});
+
+export const draftOf = (schedule: Schedule): ScheduleDraft => ({
+  name: schedule.name,
+  kind: schedule.questionIds.length > 0 ? 'fixed' : 'kpis',
+  questionIds: schedule.questionIds,
+  kpiIds: schedule.kpiIds,
+  perWeek: schedule.perWeek ?? 5,
+  everyWeeks: schedule.everyWeeks ?? 8,
+  groupIds: schedule.groupIds,
+  withoutGroupIds: schedule.withoutGroupIds,
+  repeat: schedule.repeat,
+  repeatWeeks: schedule.repeatWeeks,
+  weekday: schedule.weekday,
+  hour: schedule.hour,
+  anyHour: schedule.anyHour,
+  hasReminder: schedule.reminderDays !== null,
+  reminderDays: schedule.reminderDays ?? 2,
+  reminderHour: schedule.reminderHour ?? schedule.hour,
+  fromDay: schedule.fromDay,
+  untilDay: schedule.untilDay ?? '',
+});
+
+/** What is not written is sent as 0: the service says what is needed. */
+export function bodyOf(draft: ScheduleDraft): ScheduleBody {
+  const { kind, hasReminder, questionIds, kpiIds, perWeek, everyWeeks, repeatWeeks, untilDay, ...rest } =
+    draft;
+  const isFixed = kind === 'fixed';
+  const { reminderDays, reminderHour, ...others } = rest;
+  return {
+    ...others,
+    questionIds: isFixed ? questionIds : [],
+    kpiIds: isFixed ? [] : kpiIds,
+    perWeek: isFixed ? null : (perWeek ?? 0),
+    everyWeeks: isFixed ? null : (everyWeeks ?? 0),
+    repeatWeeks: draft.repeat === 'weeks' ? (repeatWeeks ?? 0) : 1,
+    reminderDays: hasReminder ? reminderDays : null,
+    reminderHour: hasReminder ? reminderHour : null,
+    untilDay: untilDay === '' ? null : untilDay,
+  };
+}

@@ -1,0 +1,97 @@
+// Words that the pages of asking share: questions in the reader's language, days as the service names them, languages, and
+// when a schedule asks.
+import type { QuestionWords, ScheduleBody, WeekName } from '@soundings/contract/console.asking.ts';
+import { isLanguage } from '@soundings/contract/formats.ts';
+import { languageNamesIn } from '../../text/languages.ts';
+import { folded } from '../../ui/findGroups.ts';
+import { localeOf, onceForLanguage, useLanguage, useText } from '../../text/text.tsx';
+
+type Texted = { text: string; language: string; translations: Record<string, string> };
+
+/** A question's text in the reader's language, else in its own. */
+export function useQuestionText(): (question: Texted) => string {
+  const language = useLanguage();
+  return ({ text, language: own, translations }) =>
+    own === language ? text : (translations[language] ?? text);
+}
+
+const daysOf = onceForLanguage((language) => {
+  const locale = localeOf(language);
+  const zone = { timeZone: 'UTC' } as const;
+  const at = (day: string) => Date.parse(`${day}T00:00:00Z`);
+  const day = new Intl.DateTimeFormat(locale, {
+    ...zone,
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+  });
+  const full = new Intl.DateTimeFormat(locale, {
+    ...zone,
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+  });
+  const month = new Intl.DateTimeFormat(locale, { ...zone, month: 'short' });
+  const weekday = new Intl.DateTimeFormat(locale, { ...zone, weekday: 'long' });
+  const hour = new Intl.NumberFormat('en', { minimumIntegerDigits: 2 });
+  return {
+    /** "Mon 23 Nov". */
+    day: (text: string) => day.format(at(text)),
+    /** "23 Nov 2026". */
+    full: (text: string) => full.format(at(text)),
+    /** "16–22 Nov 2026". */
+    span: ({ week, last }: WeekName) => full.formatRange(at(week), at(last)),
+    month: (text: string) => month.format(at(text)),
+    /** 1 is Monday, which 1 January 2024 was. */
+    weekday: (number: number) => weekday.format(Date.UTC(2024, 0, number)),
+    hour: (value: number) => `${hour.format(value)}:00`,
+  };
+});
+
+/** Days and weeks, which come as texts of the service: they mean the same in every time zone. */
+export const useDays = () => daysOf(useLanguage());
+
+const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+/** All that ISO 639-1 names, by their two letters. */
+const languageCodes = letters.flatMap((a) => letters.map((b) => a + b)).filter(isLanguage);
+
+const languagesOf = onceForLanguage((language) => {
+  const { nameOf, sorted } = languageNamesIn(language);
+  return { nameOf, all: sorted(languageCodes) };
+});
+
+/** Languages by name in the reader's language. */
+export const useLanguages = () => languagesOf(useLanguage());
+
+const rightToLeft = new Set(['ar', 'dv', 'fa', 'he', 'ks', 'ps', 'sd', 'ug', 'ur', 'yi']);
+export const directionOf = (language: string): 'rtl' | 'ltr' => (rightToLeft.has(language) ? 'rtl' : 'ltr');
+
+/** "Every week, Monday 09:00". */
+export function useRepetition(): (
+  schedule: Pick<ScheduleBody, 'repeat' | 'repeatWeeks' | 'weekday' | 'hour'>,
+) => string {
+  const t = useText();
+  const days = useDays();
+  return ({ repeat, repeatWeeks, weekday, hour }) => {
+    const often =
+      repeat !== 'weeks'
+        ? t(`asking.repeat.${repeat}`)
+        : repeatWeeks === 2
+          ? t('asking.everySecondWeek')
+          : t('asking.everyWeeks', { count: repeatWeeks });
+    return t('asking.often', { often, weekday: days.weekday(weekday), hour: days.hour(hour) });
+  };
+}
+
+/** A key for other programs, out of words: "How is the canteen?" becomes how-is-the-canteen. */
+export const keyOf = (words: string): string =>
+  folded(words)
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .split('-')
+    .slice(0, 5)
+    .join('-');
+
+export const allTypes = ['1', '2', '3', '4', '5', '6', '7'] as const;
+export const isChoice = (type: number): boolean => type === 5 || type === 6;
+export const isScaled = ({ type }: Pick<QuestionWords, 'type'>): boolean => type <= 4;

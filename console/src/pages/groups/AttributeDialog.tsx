@@ -1,0 +1,165 @@
+// Defining an attribute, or changing which values it allows; it says who has a value that would no longer be allowed.
+import type { AttributeRow } from '@soundings/contract/console.groups.ts';
+import { maxNameLength } from '@soundings/contract/limits.ts';
+import { Plus } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { api } from '../../api.ts';
+import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
+import { useFormat, useText } from '../../text/text.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { RadioField, TextField } from '../../ui/Field.tsx';
+import { Form, useForm } from '../../ui/Form.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { useToast } from '../../ui/Toast.tsx';
+import css from './GroupPage.module.css';
+
+/** One value a line. */
+const linesOf = (text: string): string[] => [
+  ...new Set(
+    text
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== ''),
+  ),
+];
+
+type Fields = { name: string; kind: 'any' | 'some'; allowedValues: string };
+
+const bodyOf = ({ name, kind, allowedValues }: Fields) => ({
+  name: name.trim(),
+  allowedValues: kind === 'any' ? null : linesOf(allowedValues),
+});
+
+type DialogProps = { attribute: AttributeRow | undefined; onClose: () => void };
+
+function useAttributeForm({ attribute, onClose }: DialogProps) {
+  const t = useText();
+  const toast = useToast();
+  const refresh = useRefresh();
+  return useForm<Fields>({
+    initial: {
+      name: attribute?.name ?? '',
+      kind: attribute && attribute.allowedValues === null ? 'any' : 'some',
+      allowedValues: attribute?.allowedValues?.join('\n') ?? '',
+    },
+    submit: (values) => api(attribute ? 'PATCH /attributes' : 'POST /attributes', { body: bodyOf(values) }),
+    onDone: async (_, { name }) => {
+      await refresh('GET /attributes', 'POST /attributes/strays');
+      onClose();
+      toast({ text: t(attribute ? 'attributes.changed' : 'attributes.added', { name: name.trim() }) });
+    },
+  });
+}
+
+export function AttributeDialog({ attribute, onClose }: DialogProps) {
+  const t = useText();
+  const form = useAttributeForm({ attribute, onClose });
+  const { kind, allowedValues } = form.values;
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={attribute ? attribute.name : t('attributes.add')}
+      description={t(attribute ? 'attributes.noRename' : 'attributes.addText')}
+    >
+      <Form
+        form={form}
+        actions={
+          <>
+            <Button onClick={onClose}>{t('action.cancel')}</Button>
+            <Button type="submit" kind="primary" busy={form.busy}>
+              {t(attribute ? 'action.save' : 'attributes.add')}
+            </Button>
+          </>
+        }
+      >
+        {!attribute && (
+          <TextField
+            label={t('attributes.name')}
+            hint={t('attributes.nameHint')}
+            {...form.field('name')}
+            required
+            autoFocus
+            autoComplete="off"
+            maxLength={maxNameLength}
+          />
+        )}
+        <RadioField
+          label={t('attributes.values')}
+          {...form.field('kind')}
+          options={[
+            { value: 'some', label: t('attributes.some') },
+            { value: 'any', label: t('attributes.any') },
+          ]}
+        />
+        {kind === 'some' && (
+          <TextField
+            label={t('attributes.allowed')}
+            hint={t('attributes.allowedHint')}
+            {...form.field('allowedValues')}
+            multiline={6}
+            required
+          />
+        )}
+        {attribute && attribute.people > 0 && (
+          <Effect
+            attribute={attribute}
+            kind={kind}
+            wanted={linesOf(allowedValues)}
+            onAdd={(value) => form.set('allowedValues', [...linesOf(allowedValues), value].join('\n'))}
+          />
+        )}
+      </Form>
+    </Dialog>
+  );
+}
+
+type EffectProps = {
+  attribute: AttributeRow;
+  kind: 'any' | 'some';
+  wanted: string[];
+  onAdd: (value: string) => void;
+};
+
+/** Who has a value that would not be allowed; each of the values can be added. */
+function Effect({ attribute: { name }, kind, wanted, onAdd }: EffectProps) {
+  const t = useText();
+  const { number } = useFormat();
+  const allowedValues = useRested(kind === 'some' ? wanted : []);
+  const { data } = useAnswer(
+    'POST /attributes/strays',
+    { body: { name, allowedValues } },
+    { when: kind === 'some' },
+  );
+  if (kind === 'any' || !data || data.people === 0) return null;
+  return (
+    <Notice tone="warn" title={t('attributes.wouldStray', { count: data.people })}>
+      <div className={css['used']}>
+        <span>{t('attributes.strayText')}</span>
+        <ul>
+          {data.values
+            .filter(({ value }) => !wanted.includes(value))
+            .map(({ value, people }) => (
+              <li key={value}>
+                <button type="button" className={css['allow']} onClick={() => onAdd(value)}>
+                  <Plus aria-hidden size={13} /> {value} ({number(people)})
+                </button>
+              </li>
+            ))}
+        </ul>
+      </div>
+    </Notice>
+  );
+}
+
+/** What was typed, once typing rests. */
+function useRested(values: string[]): string[] {
+  const [rested, setRested] = useState(values);
+  const text = values.join('\n');
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(text === '' ? [] : text.split('\n')), 300);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return rested;
+}

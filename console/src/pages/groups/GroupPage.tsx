@@ -1,0 +1,215 @@
+// One group: what it is, who has which part in it, what is beneath it, and what can be done to it.
+import type { GroupDetails } from '@soundings/contract/console.groups.ts';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Pencil, Plus } from 'lucide-react';
+import { Fragment, type ReactNode, useMemo, useState } from 'react';
+import { useAnswer } from '../../plumbing/answers.ts';
+import { hasRole, useSession } from '../../session.tsx';
+import { useFormat, useText } from '../../text/text.tsx';
+import { Badge } from '../../ui/Badge.tsx';
+import { Button, LinkButton } from '../../ui/Button.tsx';
+import { Copy } from '../../ui/Copy.tsx';
+import { Facts } from '../../ui/Facts.tsx';
+import { Locked } from '../../ui/Locked.tsx';
+import { Menu } from '../../ui/Menu.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { Section } from '../../ui/Section.tsx';
+import { Answered, Skeleton } from '../../ui/States.tsx';
+import { Table } from '../../ui/Table.tsx';
+import { type Doing, GroupDialogs } from './GroupDialogs.tsx';
+import css from './GroupPage.module.css';
+import { People, useGroupItems } from './GroupRow.tsx';
+import { GroupPeople } from './GroupPeople.tsx';
+import { makeTree, rowOf, type Tree, type TreeRow } from './tree.ts';
+
+export function GroupPage() {
+  const { groupId } = useParams({ strict: false }) as { groupId: string };
+  const t = useText();
+  const details = useAnswer('GET /groups/{groupId}', { params: { groupId } });
+  const all = useAnswer('GET /groups/tree');
+  const tree = useMemo(() => makeTree(all.data?.groups ?? []), [all.data]);
+  const waiting = (
+    <Page title="" crumbs={[{ label: t('groups.title'), to: '/groups' }]}>
+      <Skeleton />
+    </Page>
+  );
+  return (
+    <Answered answer={details} skeleton={waiting}>
+      {(group) => <Group key={group.id} group={group} tree={tree} />}
+    </Answered>
+  );
+}
+
+function Group({ group, tree }: { group: GroupDetails; tree: Tree }) {
+  const t = useText();
+  const navigate = useNavigate();
+  const [doing, setDoing] = useState<Doing>();
+  const isAdministrator = hasRole(useSession(), 'Administrator');
+  const row = rowOf(tree, group.id);
+  const inHand = { ...group, parentId: row?.parentId ?? group.way.at(-1)?.id ?? null };
+  const items = useGroupItems(group, (what) => setDoing({ what, group: inHand }));
+  return (
+    <Page
+      title={group.name}
+      crumbs={[{ label: t('groups.title'), to: '/groups' }]}
+      subtitle={<Way group={group} />}
+      actions={
+        isAdministrator && (
+          <>
+            {!group.managed && (
+              <Button icon={Pencil} onClick={() => setDoing({ what: 'edit', group: inHand })}>
+                {t('groups.edit')}
+              </Button>
+            )}
+            <Menu
+              label={t('groups.menu', { name: group.name })}
+              items={group.managed ? items : items.slice(1)}
+            />
+          </>
+        )
+      }
+    >
+      <About group={group} row={row} />
+      <GroupPeople group={group} />
+      <Beneath
+        rows={tree.rows.filter(({ parentId }) => parentId === group.id)}
+        onAdd={isAdministrator ? () => setDoing({ what: 'add', group: inHand }) : undefined}
+      />
+      <GroupDialogs
+        doing={doing}
+        tree={tree}
+        onClose={() => setDoing(undefined)}
+        onRemoved={() => void navigate({ to: '/groups' })}
+      />
+    </Page>
+  );
+}
+
+/** The groups above, from the top. */
+function Way({ group: { way } }: { group: GroupDetails }) {
+  const t = useText();
+  if (way.length === 0) return t('groups.atTop');
+  return way.map(({ id, name }, index) => (
+    <Fragment key={id}>
+      {index > 0 && <span aria-hidden> › </span>}
+      <Link to={`/groups/${id}`} className={css['way']}>
+        {name}
+      </Link>
+    </Fragment>
+  ));
+}
+
+function About({ group, row }: { group: GroupDetails; row: TreeRow | undefined }) {
+  const t = useText();
+  const { day } = useFormat();
+  const { managed, externalId, description, weeks, schedules } = group;
+  const lock = managed && <Locked reason={t('groups.locked')} />;
+  const kept = (value: ReactNode) => (
+    <span className={css['value']}>
+      {value} {lock}
+    </span>
+  );
+  const none = <span className={css['none']}>{t('groups.nothing')}</span>;
+  return (
+    <Section
+      title={t('groups.about')}
+      actions={
+        weeks > 0 && (
+          <LinkButton to="/" search={{ group: group.id }}>
+            {t('groups.toResults')}
+          </LinkButton>
+        )
+      }
+    >
+      <Facts
+        items={[
+          [t('groups.state'), <State key="state" group={group} />],
+          [t('groups.name'), kept(group.name)],
+          [t('groups.description'), kept(description ? <p className={css['text']}>{description}</p> : none)],
+          [
+            t('groups.externalId'),
+            kept(externalId ? <Copy text={externalId} label={t('groups.externalId')} /> : none),
+          ],
+          [t('groups.peopleIn'), row && <People key="people" count={row.people} />],
+          [t('groups.results'), weeks > 0 ? t('groups.weeks', { count: weeks }) : t('groups.noWeeks')],
+          [
+            t('groups.schedules'),
+            schedules.length > 0 ? schedules.map(({ name }) => name).join(', ') : undefined,
+          ],
+          [t('groups.made'), day(group.madeAt)],
+        ]}
+      />
+    </Section>
+  );
+}
+
+/** Whether pushes and files say what the group is, and what the last one said of the tree. */
+function State({ group: { managed, lastPush } }: { group: GroupDetails }) {
+  const t = useText();
+  const { moment } = useFormat();
+  if (!managed) return <Badge>{t('groups.byHand')}</Badge>;
+  return (
+    <span className={css['state']}>
+      <Badge tone="accent">{t('groups.byPushes')}</Badge>
+      {lastPush && (
+        <span className={css['none']}>
+          {t(lastPush.source === 'file' ? 'groups.lastFile' : 'groups.lastPush', {
+            moment: moment(lastPush.at),
+          })}{' '}
+          {lastPush.setsTree === true && t('groups.setsTree')}
+          {lastPush.setsTree === false && t('groups.leavesTree')}
+        </span>
+      )}
+    </span>
+  );
+}
+
+function Beneath({ rows, onAdd }: { rows: TreeRow[]; onAdd: (() => void) | undefined }) {
+  const t = useText();
+  const { number } = useFormat();
+  const add = onAdd && (
+    <Button icon={Plus} onClick={onAdd}>
+      {t('groups.addBeneath')}
+    </Button>
+  );
+  return (
+    <Section title={t('groups.beneath')} actions={add} flush={rows.length > 0}>
+      {rows.length === 0 ? (
+        <p className={css['none']}>{t('groups.noneBeneath')}</p>
+      ) : (
+        <Table
+          label={t('groups.beneath')}
+          rows={rows}
+          rowKey={({ id }) => id}
+          to={({ id }) => `/groups/${id}`}
+          rowHeight={36}
+          columns={[
+            { key: 'name', title: t('groups.name'), cell: ({ name }) => name },
+            {
+              key: 'externalId',
+              title: t('groups.externalId'),
+              width: 200,
+              wideOnly: true,
+              cell: ({ externalId }) => <code>{externalId}</code>,
+            },
+            {
+              key: 'groups',
+              title: t('groups.beneath'),
+              width: 140,
+              align: 'end',
+              wideOnly: true,
+              cell: ({ beneath }) => number(beneath),
+            },
+            {
+              key: 'people',
+              title: t('groups.peopleColumn'),
+              width: 100,
+              align: 'end',
+              cell: ({ people }) => number(people),
+            },
+          ]}
+        />
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,146 @@
+// The tree of groups: thousands of rows of which those in view are drawn, used by keyboard as the ARIA practices have it, and
+// in which a group is lifted and put beneath another.
+import { useVirtualizer, defaultRangeExtractor } from '@tanstack/react-virtual';
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useText } from '../../text/text.tsx';
+import css from './GroupTree.module.css';
+import { GroupRow } from './GroupRow.tsx';
+import type { Drag } from './dragging.ts';
+import { useTreeKeys } from './keys.ts';
+import type { Tree, TreeRow } from './tree.ts';
+import type { GroupAction } from './actions.ts';
+
+const rowHeight = 36;
+
+export type TreeProps = {
+  tree: Tree;
+  /** Those that are seen, in order. */
+  rows: readonly TreeRow[];
+  /** Among which rows the words of the search are; undefined: nothing is searched. */
+  matches: ReadonlySet<number> | undefined;
+  open: ReadonlySet<number>;
+  onUnfold: (...ids: number[]) => void;
+  onFold: (id: number) => void;
+  /** The group that is being moved. */
+  moving: number | undefined;
+  drag: Drag | undefined;
+  mayDrop: (target: number | null) => boolean;
+  /** Whether groups can be changed here. */
+  isEditable: boolean;
+  onLift: (id: number) => void;
+  onDrop: (target: number) => void;
+  onCancel: () => void;
+  onGrab: (event: React.PointerEvent, id: number) => void;
+  onAction: (action: GroupAction, row: TreeRow) => void;
+  onScroller: (scroller: HTMLElement) => void;
+};
+
+/** The element that scrolls around the tree, and how far beneath its beginning the rows start. */
+function useScroller(onScroller: (scroller: HTMLElement) => void) {
+  const body = useRef<HTMLDivElement>(null);
+  const [scroller, setScroller] = useState<HTMLElement | null>(null);
+  const [margin, setMargin] = useState(0);
+  useLayoutEffect(() => {
+    const around =
+      body.current?.closest<HTMLElement>('[data-scroller]') ?? (document.scrollingElement as HTMLElement);
+    setScroller(around);
+    onScroller(around);
+    const measure = () => {
+      const { top } = (body.current as HTMLElement).getBoundingClientRect();
+      const start = around === document.scrollingElement ? 0 : around.getBoundingClientRect().top;
+      setMargin(Math.round(top - start + around.scrollTop));
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(around);
+    return () => observer.disconnect();
+  }, [onScroller]);
+  return { body, scroller, margin };
+}
+
+/** The row that has the focus of the tree, and moving it. */
+function useActive(rows: readonly TreeRow[], body: React.RefObject<HTMLDivElement | null>) {
+  const [activeId, setActiveId] = useState<number>();
+  const wantsFocus = useRef(false);
+  const index = Math.max(
+    0,
+    rows.findIndex(({ id }) => id === activeId),
+  );
+  const active = rows[index];
+  useEffect(() => {
+    if (!wantsFocus.current) return;
+    wantsFocus.current = false;
+    body.current?.querySelector<HTMLElement>(`[data-row="${active?.id}"]`)?.focus({ preventScroll: true });
+  });
+  return {
+    index,
+    active,
+    setActiveId,
+    focus(row: TreeRow | undefined) {
+      if (!row) return;
+      const shown = body.current?.querySelector<HTMLElement>(`[data-row="${row.id}"]`);
+      if (shown) shown.focus({ preventScroll: true });
+      else wantsFocus.current = true;
+      setActiveId(row.id);
+    },
+  };
+}
+
+export function GroupTree(props: TreeProps) {
+  const { tree, rows, moving, isEditable } = props;
+  const t = useText();
+  const navigate = useNavigate();
+  const { body, scroller, margin } = useScroller(props.onScroller);
+  const { index, active, setActiveId, focus } = useActive(rows, body);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller,
+    estimateSize: () => rowHeight,
+    scrollMargin: margin,
+    scrollPaddingStart: margin,
+    overscan: 10,
+    getItemKey: (at) => rows[at]?.id ?? at,
+    rangeExtractor: (range) =>
+      [...new Set([...defaultRangeExtractor(range), Math.min(index, range.count - 1)])].toSorted(
+        (a, b) => a - b,
+      ),
+  });
+  const keys = useTreeKeys(props, index, {
+    go(at) {
+      focus(rows[at]);
+      if (rows[at]) virtual.scrollToIndex(at);
+    },
+    enter: (row) => void navigate({ to: `/groups/${row.id}` }),
+  });
+  const levels = Math.max(...tree.rows.map(({ level }) => level));
+  return (
+    <>
+      <p id="groups-keys" className="visually-hidden">
+        {isEditable ? t('groups.keys') : t('groups.keysReading')}
+      </p>
+      <div
+        ref={body}
+        role="tree"
+        tabIndex={-1}
+        aria-label={t('groups.title')}
+        aria-describedby="groups-keys"
+        className={css['tree']}
+        data-moving={moving !== undefined || undefined}
+        style={{ blockSize: rows.length * rowHeight, '--levels': levels } as React.CSSProperties}
+        onKeyDown={keys}
+      >
+        {virtual.getVirtualItems().map(({ index: at, start, key }) => (
+          <GroupRow
+            key={key}
+            {...props}
+            row={rows[at] as TreeRow}
+            isActive={rows[at]?.id === active?.id}
+            onFocus={setActiveId}
+            start={start - margin}
+          />
+        ))}
+      </div>
+    </>
+  );
+}

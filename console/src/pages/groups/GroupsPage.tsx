@@ -1,0 +1,226 @@
+// The groups of the account as a tree: searched, unfolded, moved.
+import type { TreeGroup } from '@soundings/contract/console.groups.ts';
+import { FolderTree, Plus } from 'lucide-react';
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
+import { useAddress, useAnswer } from '../../plumbing/answers.ts';
+import { hasRole, useSession } from '../../session.tsx';
+import { useFormat, useText } from '../../text/text.tsx';
+import { Button, LinkButton } from '../../ui/Button.tsx';
+import { Empty } from '../../ui/Empty.tsx';
+import { Page, ToolbarWords } from '../../ui/Page.tsx';
+import { SearchField } from '../../ui/SearchField.tsx';
+import { Answered, Skeleton } from '../../ui/States.tsx';
+import { type Doing, GroupDialogs } from './GroupDialogs.tsx';
+import { GroupTree } from './GroupTree.tsx';
+import { DragGhost, MovingBar } from './GroupRow.tsx';
+import { type Drag, useDragging } from './dragging.ts';
+import { found, makeTree, mayMove, rowOf, type Tree, unfolded } from './tree.ts';
+import { useUnfolding } from './unfolding.ts';
+
+export function GroupsPage() {
+  const t = useText();
+  const answer = useAnswer('GET /groups/tree');
+  const waiting = (
+    <Page title={t('groups.title')}>
+      <Skeleton rows={14} />
+    </Page>
+  );
+  return (
+    <Answered answer={answer} skeleton={waiting}>
+      {({ groups }) => (groups.length > 0 ? <Groups groups={groups} /> : <NoGroups />)}
+    </Answered>
+  );
+}
+
+function NoGroups() {
+  const t = useText();
+  const [doing, setDoing] = useState<Doing>();
+  const isAdministrator = hasRole(useSession(), 'Administrator');
+  const add = (
+    <Button kind="primary" icon={Plus} onClick={() => setDoing({ what: 'add' })}>
+      {t('groups.add')}
+    </Button>
+  );
+  return (
+    <Page title={t('groups.title')} actions={isAdministrator && add}>
+      <Empty
+        icon={FolderTree}
+        title={t('groups.none')}
+        text={t(isAdministrator ? 'groups.noneText' : 'groups.noneOpen')}
+        action={isAdministrator && <LinkButton to="/access">{t('groups.toAccess')}</LinkButton>}
+      />
+      <GroupDialogs doing={doing} tree={makeTree([])} onClose={() => setDoing(undefined)} />
+    </Page>
+  );
+}
+
+/** A group on its way: lifted by the keyboard or by the pointer, until it is put down or kept. */
+function useMoving(tree: Tree, isEditable: boolean, onPut: (id: number, target: number | null) => void) {
+  const [moving, move] = useState<number>();
+  const [notThere, setNotThere] = useState<string>();
+  const [scroller, setScroller] = useState<HTMLElement | null>(null);
+  const setMoving = (id: number | undefined) => {
+    setNotThere(undefined);
+    move(id);
+  };
+  const put = (id: number, target: number | null) => {
+    if (!mayMove(tree, id, target)) {
+      setNotThere(target === null ? undefined : rowOf(tree, target)?.name);
+      return false;
+    }
+    setMoving(undefined);
+    onPut(id, target);
+    return true;
+  };
+  const { drag, begin } = useDragging({
+    isOn: isEditable,
+    scroller,
+    onStart: setMoving,
+    onDrop(id, over) {
+      if (over === undefined || !put(id, over === 'top' ? null : Number(over))) setMoving(undefined);
+    },
+    onCancel: () => setMoving(undefined),
+  });
+  return { moving, notThere, setMoving, put, drag, begin, setScroller };
+}
+
+function Groups({ groups }: { groups: TreeGroup[] }) {
+  const tree = useMemo(() => makeTree(groups), [groups]);
+  const unfolding = useUnfolding(tree);
+  const [{ q = '' }, setAddress] = useAddress<'q'>();
+  const [doing, setDoing] = useState<Doing>();
+  const isEditable = hasRole(useSession(), 'Administrator');
+  const search = useMemo(() => (q ? found(tree, q) : undefined), [tree, q]);
+  const rows = useMemo(() => search?.rows ?? unfolded(tree, unfolding.open), [search, tree, unfolding.open]);
+  const { moving, notThere, setMoving, put, drag, begin, setScroller } = useMoving(
+    tree,
+    isEditable,
+    (id, target) => {
+      const group = rowOf(tree, id);
+      if (group) setDoing({ what: 'move', group, target });
+    },
+  );
+  const mayDrop = useCallback(
+    (target: number | null) => moving !== undefined && mayMove(tree, moving, target),
+    [tree, moving],
+  );
+  const lifted = moving === undefined ? undefined : rowOf(tree, moving);
+  return (
+    <Frame
+      groups={groups}
+      search={q}
+      onSearch={(words) => setAddress({ q: words })}
+      matches={search?.matches.size}
+      unfolding={unfolding}
+      onAdd={isEditable ? () => setDoing({ what: 'add' }) : undefined}
+      moving={
+        lifted && (
+          <MovingBar
+            name={lifted.name}
+            notThere={notThere}
+            isOverTop={drag?.over === 'top'}
+            mayTop={mayDrop(null)}
+            onTop={() => put(lifted.id, null)}
+            onCancel={() => setMoving(undefined)}
+          />
+        )
+      }
+    >
+      {rows.length === 0 ? (
+        <NoMatch onClear={() => setAddress({ q: undefined })} />
+      ) : (
+        <GroupTree
+          {...{ tree, rows, moving, drag, mayDrop, isEditable, matches: search?.matches }}
+          open={unfolding.open}
+          onUnfold={unfolding.unfold}
+          onFold={unfolding.fold}
+          onLift={setMoving}
+          onDrop={(target) => moving !== undefined && put(moving, target)}
+          onCancel={() => setMoving(undefined)}
+          onGrab={begin}
+          onAction={(what, group) => setDoing({ what, group })}
+          onScroller={setScroller}
+        />
+      )}
+      <Dragged drag={drag} tree={tree} onRest={unfolding.unfold} />
+      <GroupDialogs doing={doing} tree={tree} onClose={() => setDoing(undefined)} />
+    </Frame>
+  );
+}
+
+type FrameProps = {
+  groups: TreeGroup[];
+  search: string;
+  onSearch: (words: string) => void;
+  matches: number | undefined;
+  unfolding: ReturnType<typeof useUnfolding>;
+  onAdd: (() => void) | undefined;
+  moving: ReactNode;
+  children: ReactNode;
+};
+
+function Frame({ groups, search, onSearch, matches, unfolding, onAdd, moving, children }: FrameProps) {
+  const t = useText();
+  const { number } = useFormat();
+  const managed = number(groups.filter((group) => group.managed).length);
+  const isSearching = matches !== undefined;
+  return (
+    <Page
+      title={t('groups.title')}
+      subtitle={t('groups.subtitle', { count: groups.length, managed })}
+      actions={
+        onAdd && (
+          <Button kind="primary" icon={Plus} onClick={onAdd}>
+            {t('groups.add')}
+          </Button>
+        )
+      }
+      toolbar={
+        <>
+          <SearchField label={t('groups.search')} value={search} onChange={onSearch} />
+          {!isSearching && (
+            <>
+              <Button kind="quiet" onClick={unfolding.unfoldAll}>
+                {t('groups.unfoldAll')}
+              </Button>
+              <Button kind="quiet" onClick={unfolding.foldAll}>
+                {t('groups.foldAll')}
+              </Button>
+            </>
+          )}
+          {isSearching && <ToolbarWords>{t('groups.found', { count: matches })}</ToolbarWords>}
+          {moving}
+        </>
+      }
+    >
+      {children}
+    </Page>
+  );
+}
+
+function NoMatch({ onClear }: { onClear: () => void }) {
+  const t = useText();
+  return (
+    <Empty
+      icon={FolderTree}
+      title={t('state.noMatch')}
+      text={t('groups.noMatch')}
+      action={<Button onClick={onClear}>{t('action.clearFilters')}</Button>}
+    />
+  );
+}
+
+/** Milliseconds over a folded group after which it unfolds. */
+const unfoldAfter = 600;
+
+function Dragged(props: { drag: Drag | undefined; tree: Tree; onRest: (id: number) => void }) {
+  const { drag, tree, onRest } = props;
+  const over = drag?.over;
+  useEffect(() => {
+    if (over === undefined || over === 'top') return undefined;
+    const timer = setTimeout(() => onRest(Number(over)), unfoldAfter);
+    return () => clearTimeout(timer);
+  }, [over, onRest]);
+  const group = drag && rowOf(tree, drag.id);
+  return group ? <DragGhost name={group.name} x={drag.x} y={drag.y} /> : null;
+}

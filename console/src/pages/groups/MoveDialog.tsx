@@ -1,0 +1,160 @@
+// Moving a group: where to, and what it means, before it is done; afterwards it can be undone.
+import type { MovePlan } from '@soundings/contract/console.groups.ts';
+import { ArrowRight } from 'lucide-react';
+import { useState } from 'react';
+import { api } from '../../api.ts';
+import { useAnswer } from '../../plumbing/answers.ts';
+import { useFormat, useText } from '../../text/text.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { useErrorWords } from '../../ui/faults.ts';
+import { GroupFinder } from '../../ui/GroupFinder.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { Failed, Skeleton } from '../../ui/States.tsx';
+import { useToast } from '../../ui/Toast.tsx';
+import { type GroupInHand, useGroupsRefresh } from './actions.ts';
+import css from './GroupDialogs.module.css';
+import { mayMove, type Tree } from './tree.ts';
+
+/** Moves a group, and moves it back when that is undone: unless somebody has moved it since. */
+function useMove(): (group: GroupInHand, to: { id: number | null; name: string }) => Promise<void> {
+  const t = useText();
+  const toast = useToast();
+  const refresh = useGroupsRefresh();
+  const words = useErrorWords();
+  const move = async (groupId: number, parentId: number | null, from: number | null) => {
+    await api('POST /groups/{groupId}/move', { params: { groupId }, body: { parentId, from } });
+    await refresh();
+  };
+  return async ({ id, name, parentId }, to) => {
+    await move(id, to.id, parentId);
+    toast({
+      text: t('groups.moved', { name, to: to.name }),
+      undo: () =>
+        void move(id, parentId, to.id).then(
+          () => toast({ text: t('groups.movedBack', { name }) }),
+          (error: unknown) => toast({ text: words(error), tone: 'bad' }),
+        ),
+    });
+  };
+}
+
+type MoveDialogProps = {
+  group: GroupInHand;
+  /** Where it was dropped; null is the top. Undefined: it is chosen here. */
+  target?: number | null | undefined;
+  tree: Tree;
+  onClose: () => void;
+};
+
+export function MoveDialog({ group, target: dropped, tree, onClose }: MoveDialogProps) {
+  const t = useText();
+  const move = useMove();
+  const [target, setTarget] = useState(dropped === undefined ? group.parentId : dropped);
+  const isChosen = target !== group.parentId;
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const plan = useAnswer(
+    'GET /groups/{groupId}/move',
+    { params: { groupId: group.id }, query: { parentId: target ?? undefined } },
+    { when: isChosen },
+  );
+  async function act() {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await move(group, { id: target, name: plan.data?.to?.name ?? t('groups.top') });
+      onClose();
+    } catch (thrown) {
+      setError(thrown);
+    } finally {
+      setBusy(false);
+    }
+  }
+  const isReady = isChosen && plan.data !== undefined && !plan.isFetching;
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={t('groups.moveTitle', { name: group.name })}
+      actions={
+        <>
+          <Button onClick={onClose}>{t('action.cancel')}</Button>
+          <Button kind="primary" busy={busy} disabled={!isReady} onClick={() => void act()}>
+            {t('groups.move')}
+          </Button>
+        </>
+      }
+    >
+      <div className={css['plan']}>
+        {dropped === undefined && (
+          <GroupFinder
+            label={t('groups.newParent')}
+            value={target ?? undefined}
+            onChange={(id) => setTarget(id ?? null)}
+            allowNone={group.parentId === null ? false : t('groups.top')}
+            exclude={(id) => !mayMove(tree, group.id, id)}
+          />
+        )}
+        {isChosen && plan.data && <Plan plan={plan.data} />}
+        {isChosen && plan.isPending && <Skeleton rows={3} />}
+        {(error ?? plan.error) && <Failed error={error ?? plan.error} />}
+      </div>
+    </Dialog>
+  );
+}
+
+const namesOf = (all: { name: string }[]) => all.map(({ name }) => name).join(', ');
+
+/** What a move means: who goes where, what of the results changes and what stays, and whether a push would put it back. */
+function Plan({ plan }: { plan: MovePlan }) {
+  const t = useText();
+  const { gains, loses, administrators, schedules } = plan;
+  const lines = [
+    plan.groups > 0
+      ? t('groups.planWith', { count: plan.groups, people: t('groups.people', { count: plan.people }) })
+      : plan.people > 0
+        ? t('groups.planAlone', { count: plan.people })
+        : t('groups.planEmpty'),
+    t('groups.planKept'),
+    gains.length > 0 && t('groups.planGains', { names: namesOf(gains) }),
+    loses.length > 0 && t('groups.planLoses', { names: namesOf(loses) }),
+    schedules.starts.length > 0 &&
+      t('groups.planStarts', { count: schedules.starts.length, names: namesOf(schedules.starts) }),
+    schedules.stops.length > 0 &&
+      t('groups.planStops', { count: schedules.stops.length, names: namesOf(schedules.stops) }),
+    administrators.gains > 0 && t('groups.planSeen', { count: administrators.gains }),
+    administrators.loses > 0 && t('groups.planUnseen', { count: administrators.loses }),
+  ];
+  return (
+    <>
+      <div className={css['way']}>
+        <span>
+          <small>{t('groups.from')}</small>
+          <strong>{plan.from?.name ?? t('groups.top')}</strong>
+        </span>
+        <ArrowRight aria-hidden size={18} />
+        <span>
+          <small>{t('groups.to')}</small>
+          <strong>{plan.to?.name ?? t('groups.top')}</strong>
+        </span>
+      </div>
+      <ul className={css['list']}>{lines.map((line) => line && <li key={line}>{line}</li>)}</ul>
+      <PutBack plan={plan} />
+    </>
+  );
+}
+
+function PutBack({ plan: { putBack } }: { plan: MovePlan }) {
+  const t = useText();
+  const { day } = useFormat();
+  if (!putBack) return null;
+  const values = { day: day(putBack.at) };
+  return putBack.setsTree ? (
+    <Notice tone="warn" title={t('groups.putBack')}>
+      {t(putBack.source === 'file' ? 'groups.putBackFile' : 'groups.putBackPush', values)}
+    </Notice>
+  ) : (
+    <Notice tone="warn">{t('groups.putBackPerhaps')}</Notice>
+  );
+}

@@ -1,0 +1,118 @@
+// Dragging a group by mouse or pen: it begins when the pointer has gone a little way, scrolls at the edges, and ends over
+// whatever has data-drop. By touch one scrolls: there it is the menu that moves.
+import { type PointerEvent as ReactPointerEvent, useCallback, useEffect, useRef, useState } from 'react';
+
+/** Pixels before it is a drag; from an edge at which it scrolls; and in each frame. */
+const [threshold, edge, step] = [6, 48, 12];
+
+export type Drag = { id: number; x: number; y: number; over: string | undefined };
+
+type Options = {
+  isOn: boolean;
+  scroller: HTMLElement | null;
+  onStart: (id: number) => void;
+  /** `over`: the data-drop beneath the pointer. */
+  onDrop: (id: number, over: string | undefined) => void;
+  onCancel: () => void;
+};
+
+const dropBeneath = (x: number, y: number) =>
+  document.elementFromPoint(x, y)?.closest<HTMLElement>('[data-drop]')?.dataset['drop'];
+
+export function useDragging(options: Options) {
+  const [drag, setDrag] = useState<Drag>();
+  const current = useRef<{ stop: () => void } | undefined>(undefined);
+  const latest = useRef(options);
+  useEffect(() => {
+    latest.current = options;
+  });
+  useEffect(() => () => current.current?.stop(), []);
+
+  const begin = useCallback((event: ReactPointerEvent, id: number) => {
+    if (event.button !== 0 || event.pointerType === 'touch' || !latest.current.isOn) return;
+    const from = { x: event.clientX, y: event.clientY };
+    current.current?.stop();
+    current.current = follow(from, {
+      scroller: latest.current.scroller,
+      start: () => latest.current.onStart(id),
+      moved: (x, y) => setDrag({ id, x, y, over: dropBeneath(x, y) }),
+      end: (x, y) => {
+        setDrag(undefined);
+        latest.current.onDrop(id, dropBeneath(x, y));
+      },
+      cancel: () => {
+        setDrag(undefined);
+        latest.current.onCancel();
+      },
+    });
+  }, []);
+  return { drag, begin };
+}
+
+type Follower = {
+  scroller: HTMLElement | null;
+  start: () => void;
+  moved: (x: number, y: number) => void;
+  end: (x: number, y: number) => void;
+  cancel: () => void;
+};
+
+/** Follows the pointer until it is let go, Esc is pressed or it is stopped. */
+function follow(from: { x: number; y: number }, { scroller, start, moved, end, cancel }: Follower) {
+  let isDrag = false;
+  let at = from;
+  let frame = 0;
+  const ending = new AbortController();
+  const { signal } = ending;
+  function stop() {
+    ending.abort();
+    cancelAnimationFrame(frame);
+    // The click that follows the end of a drag leads nowhere.
+    if (isDrag) addEventListener('click', swallow, { capture: true, once: true });
+    setTimeout(() => removeEventListener('click', swallow, { capture: true }));
+  }
+  function scroll() {
+    const top = scroller === document.scrollingElement ? 0 : (scroller?.getBoundingClientRect().top ?? 0);
+    const bottom = top + (scroller?.clientHeight ?? innerHeight);
+    const down = at.y > bottom - edge ? step : at.y < top + 116 + edge && at.y > top + 116 ? -step : 0;
+    if (down !== 0 && scroller) {
+      scroller.scrollTop += down;
+      moved(at.x, at.y);
+    }
+    frame = requestAnimationFrame(scroll);
+  }
+  addEventListener(
+    'pointermove',
+    (event) => {
+      at = { x: event.clientX, y: event.clientY };
+      if (!isDrag && Math.hypot(at.x - from.x, at.y - from.y) < threshold) return;
+      if (!isDrag) {
+        isDrag = true;
+        start();
+        frame = requestAnimationFrame(scroll);
+      }
+      moved(at.x, at.y);
+    },
+    { signal },
+  );
+  addEventListener(
+    'pointerup',
+    () => {
+      stop();
+      if (isDrag) end(at.x, at.y);
+    },
+    { signal },
+  );
+  const giveUp = () => {
+    stop();
+    if (isDrag) cancel();
+  };
+  addEventListener('pointercancel', giveUp, { signal });
+  addEventListener('keydown', (event) => event.key === 'Escape' && giveUp(), { signal, capture: true });
+  return { stop };
+}
+
+function swallow(event: Event): void {
+  event.preventDefault();
+  event.stopPropagation();
+}

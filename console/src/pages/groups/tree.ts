@@ -1,0 +1,103 @@
+// The tree of groups as rows: which are seen, which match, and where a group may go.
+import type { TreeGroup } from '@soundings/contract/console.groups.ts';
+import { maxTreeDepth } from '@soundings/contract/limits.ts';
+import { folded } from '../../ui/findGroups.ts';
+
+export type TreeRow = TreeGroup & {
+  /** From 1 at the top. */
+  level: number;
+  /** Its place among those beside it, from 1, and how many these are. */
+  place: number;
+  siblings: number;
+  children: number;
+  /** Groups beneath at any depth; these are the rows that follow it. */
+  beneath: number;
+  /** How many levels there are beneath it. */
+  depth: number;
+};
+
+export type Tree = { rows: TreeRow[]; indexOf: ReadonlyMap<number, number> };
+
+/** Of groups in the order of a tree: each after the one above it. */
+export function makeTree(groups: readonly TreeGroup[]): Tree {
+  const rows: TreeRow[] = groups.map((group) => ({
+    ...group,
+    level: 1,
+    place: 1,
+    siblings: 1,
+    children: 0,
+    beneath: 0,
+    depth: 0,
+  }));
+  const indexOf = new Map(rows.map(({ id }, index) => [id, index]));
+  const above = (row: TreeRow) => (row.parentId === null ? undefined : rows[indexOf.get(row.parentId) ?? -1]);
+  let atTop = 0;
+  for (const row of rows) {
+    const parent = above(row);
+    row.level = parent ? parent.level + 1 : 1;
+    row.place = parent ? ++parent.children : ++atTop;
+  }
+  for (const row of rows.toReversed()) {
+    const parent = above(row);
+    row.siblings = parent ? parent.children : atTop;
+    if (!parent) continue;
+    parent.beneath += 1 + row.beneath;
+    parent.depth = Math.max(parent.depth, row.depth + 1);
+  }
+  return { rows, indexOf };
+}
+
+export function rowOf({ rows, indexOf }: Tree, id: number): TreeRow | undefined {
+  return rows[indexOf.get(id) ?? -1];
+}
+
+/** The rows that are seen when those of `open` are unfolded. */
+export function unfolded({ rows }: Tree, open: ReadonlySet<number>): TreeRow[] {
+  const seen: TreeRow[] = [];
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i] as TreeRow;
+    seen.push(row);
+    if (!open.has(row.id)) i += row.beneath;
+  }
+  return seen;
+}
+
+/** The groups whose name, externalId or number holds the words, and the rows of these with the ways to them. */
+export function found(tree: Tree, words: string): { rows: TreeRow[]; matches: Set<number> } {
+  const wanted = folded(words);
+  const matches = new Set<number>();
+  const shown = new Set<number>();
+  for (const row of tree.rows) {
+    const { id, name, externalId } = row;
+    if (!folded(name).includes(wanted) && !folded(externalId ?? '').includes(wanted) && `${id}` !== wanted)
+      continue;
+    matches.add(id);
+    for (let at: TreeRow | undefined = row; at && !shown.has(at.id); at = parentOf(tree, at))
+      shown.add(at.id);
+  }
+  return { rows: tree.rows.filter(({ id }) => shown.has(id)), matches };
+}
+
+export const parentOf = (tree: Tree, { parentId }: TreeGroup): TreeRow | undefined =>
+  parentId === null ? undefined : rowOf(tree, parentId);
+
+/** Whether a group may be put beneath another, or at the top: not where it is, nor beneath itself, nor too deep. */
+export function mayMove(tree: Tree, id: number, targetId: number | null): boolean {
+  const row = rowOf(tree, id);
+  if (!row || row.parentId === targetId) return false;
+  if (targetId === null) return true;
+  const [from, at] = [tree.indexOf.get(id) as number, tree.indexOf.get(targetId)];
+  if (at === undefined || (at >= from && at <= from + row.beneath)) return false;
+  return (rowOf(tree, targetId)?.level ?? 0) + 1 + row.depth <= maxTreeDepth;
+}
+
+/** The row to which typing leads: the next after `index` whose name begins so, around the end. */
+export function typedTo(rows: readonly TreeRow[], index: number, typed: string): number {
+  const wanted = folded(typed);
+  const start = typed.length > 1 ? index : index + 1;
+  for (let step = 0; step < rows.length; step++) {
+    const at = (start + step) % rows.length;
+    if (folded(rows[at]?.name ?? '').startsWith(wanted)) return at;
+  }
+  return index;
+}

@@ -1,0 +1,61 @@
+// Adding a person by hand.
+import type { PersonFields } from '@soundings/contract/console.people.ts';
+import { useNavigate } from '@tanstack/react-router';
+import { api } from '../../api.ts';
+import { useAnswer } from '../../plumbing/answers.ts';
+import { useText } from '../../text/text.tsx';
+import { Button, LinkButton } from '../../ui/Button.tsx';
+import { useForm } from '../../ui/Form.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { Answered, Skeleton } from '../../ui/States.tsx';
+import { useToast } from '../../ui/Toast.tsx';
+import { newPersonOf, valuesOf } from './person-values.ts';
+import { usePeopleRefresh } from './PersonDialogs.tsx';
+import { PersonForm } from './PersonForm.tsx';
+
+export function NewPersonPage() {
+  const t = useText();
+  const answer = useAnswer('GET /users/fields');
+  return (
+    <Page
+      title={t('people.add')}
+      subtitle={t('people.addText')}
+      crumbs={[{ label: t('people.title'), to: '/people' }]}
+    >
+      <Answered answer={answer} skeleton={<Skeleton rows={10} />}>
+        {(fields) => <NewPerson fields={fields} />}
+      </Answered>
+    </Page>
+  );
+}
+
+function NewPerson({ fields }: { fields: PersonFields }) {
+  const t = useText();
+  const toast = useToast();
+  const navigate = useNavigate();
+  const refresh = usePeopleRefresh();
+  const attributes = fields.attributes.map(({ name }) => name);
+  const form = useForm({
+    initial: valuesOf(undefined, attributes),
+    submit: (values) => api('POST /users', { body: newPersonOf(values, attributes) }),
+    onDone: async ({ id }, { firstName, lastName }) => {
+      await refresh();
+      await navigate({ to: `/people/${id}` });
+      toast({ text: t('people.addedPerson', { name: `${firstName} ${lastName}` }) });
+    },
+  });
+  return (
+    <PersonForm
+      form={form}
+      fields={fields}
+      actions={
+        <>
+          <Button type="submit" kind="primary" busy={form.busy}>
+            {t('people.add')}
+          </Button>
+          <LinkButton to="/people">{t('action.cancel')}</LinkButton>
+        </>
+      }
+    />
+  );
+}

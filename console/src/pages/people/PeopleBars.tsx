@@ -1,0 +1,103 @@
+// What stands above the list of people: its filters, or, when some are chosen, what can be done with them.
+import { roles } from '@soundings/contract/words.ts';
+import { ArrowDownToLine, ArrowUpFromLine, FilterX, X } from 'lucide-react';
+import { useText } from '../../text/text.tsx';
+import { Button, IconButton } from '../../ui/Button.tsx';
+import { GroupFinder } from '../../ui/GroupFinder.tsx';
+import { ToolbarGap, ToolbarWords } from '../../ui/Page.tsx';
+import { SearchField } from '../../ui/SearchField.tsx';
+import { Select } from '../../ui/Select.tsx';
+import type { Choice } from './choice.ts';
+import type { PeopleFilters } from './filters.ts';
+
+type BarProps = { filters: PeopleFilters; found: number | undefined };
+
+export function FilterBar({ filters, found }: BarProps) {
+  const t = useText();
+  const { managed, active, mail = '', role = '', group } = filters.filters;
+  const any = { value: '', label: t('people.any') };
+  const either = (value: 'true' | 'false' | undefined, yes: string, no: string) =>
+    value === undefined ? '' : value === 'true' ? yes : no;
+  return (
+    <>
+      <SearchField label={t('people.search')} value={filters.search} onChange={(q) => filters.set({ q })} />
+      <GroupFinder
+        filter
+        label={t('people.group')}
+        allowNone={t('people.any')}
+        value={group === undefined ? undefined : Number(group)}
+        onChange={(id) => filters.set({ group: id === undefined ? '' : String(id) })}
+      />
+      <Select
+        label={t('people.role')}
+        value={role}
+        onChange={(value) => filters.set({ role: value })}
+        options={[any, ...roles.map((each) => ({ value: each, label: t(`role.${each}`) }))]}
+      />
+      <Select
+        label={t('people.source')}
+        value={either(managed, 'managed', 'hand')}
+        onChange={(source) => filters.set({ source })}
+        options={[
+          any,
+          { value: 'managed', label: t('people.managed') },
+          { value: 'hand', label: t('people.hand') },
+        ]}
+      />
+      <Select
+        label={t('people.status')}
+        value={either(active, 'active', 'inactive')}
+        onChange={(status) => filters.set({ status })}
+        options={[
+          any,
+          { value: 'active', label: t('people.active') },
+          { value: 'inactive', label: t('people.inactive') },
+        ]}
+      />
+      <Select
+        label={t('people.email')}
+        value={mail}
+        onChange={(value) => filters.set({ mail: value })}
+        options={[
+          any,
+          { value: 'none', label: t('people.withoutEmail') },
+          { value: 'refused', label: t('people.refusedEmail') },
+        ]}
+      />
+      {filters.isFiltered && (
+        <IconButton icon={FilterX} label={t('action.clearFilters')} onClick={filters.clear} />
+      )}
+      <ToolbarGap />
+      <ToolbarWords>{found === undefined ? '' : t('people.found', { count: found })}</ToolbarWords>
+    </>
+  );
+}
+
+export function ChoiceBar(props: {
+  choice: Choice;
+  found: number;
+  onHand: (way: 'adopt' | 'release') => void;
+}) {
+  const { choice, found, onHand } = props;
+  const t = useText();
+  return (
+    <>
+      <ToolbarWords>{t('people.chosen', { count: choice.count })}</ToolbarWords>
+      {!choice.isAll && found > choice.count && (
+        <Button kind="quiet" onClick={choice.all}>
+          {t('people.chooseAll', { count: found })}
+        </Button>
+      )}
+      <ToolbarGap />
+      <Button icon={ArrowUpFromLine} onClick={() => onHand('adopt')}>
+        {t('people.adopt')}
+      </Button>
+      <Button icon={ArrowDownToLine} onClick={() => onHand('release')}>
+        {t('people.release')}
+      </Button>
+      <Button kind="quiet" icon={X} onClick={choice.none}>
+        {t('people.chooseNone')}
+      </Button>
+    </>
+  );
+}

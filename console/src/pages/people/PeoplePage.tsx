@@ -1,0 +1,89 @@
+// The list of people: searched, filtered and sorted by the service; some of them chosen to hand over at once.
+import type { Chosen } from '@soundings/contract/console.people.ts';
+import { Download, Plus, SearchX, Upload, Users } from 'lucide-react';
+import { useState } from 'react';
+import { addressOf } from '../../api.ts';
+import { useAnswer } from '../../plumbing/answers.ts';
+import { useWindows } from '../../plumbing/windows.ts';
+import { useText } from '../../text/text.tsx';
+import { Button, LinkButton } from '../../ui/Button.tsx';
+import { Empty } from '../../ui/Empty.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { Failed } from '../../ui/States.tsx';
+import { useChoice } from './choice.ts';
+import { type PeopleFilters, usePeopleFilters } from './filters.ts';
+import { HandoverDialog } from './HandoverDialog.tsx';
+import { ChoiceBar, FilterBar } from './PeopleBars.tsx';
+import { PeopleTable } from './PeopleTable.tsx';
+
+export function PeoplePage() {
+  const t = useText();
+  const filters = usePeopleFilters();
+  const windows = useWindows('GET /users', { query: { ...filters.filters, ...filters.sorting } });
+  const { data: all } = useAnswer('GET /users', { query: { offset: 0, limit: 0 } });
+  const choice = useChoice(filters.filters, windows.count ?? 0);
+  // Who was chosen when it began: done, nobody is any more.
+  const [handing, setHanding] = useState<{ way: 'adopt' | 'release'; chosen: Chosen }>();
+  return (
+    <Page
+      title={t('people.title')}
+      subtitle={all ? t('people.inAccount', { count: all.total }) : '\u00a0'}
+      actions={<Actions filters={filters} />}
+      toolbar={
+        choice.count > 0 ? (
+          <ChoiceBar
+            choice={choice}
+            found={windows.count ?? 0}
+            onHand={(way) => setHanding({ way, chosen: choice.chosen })}
+          />
+        ) : (
+          <FilterBar filters={filters} found={windows.count} />
+        )
+      }
+    >
+      {windows.error && <Failed error={windows.error} onRetry={windows.retry} />}
+      {!(windows.error && windows.count === undefined) && (
+        <PeopleTable
+          windows={windows}
+          choice={choice}
+          sort={filters.sort}
+          onSort={(sort) => filters.set({ sort: sort === 'name' ? '' : sort })}
+          empty={<Nobody filters={filters} />}
+        />
+      )}
+      {handing && <HandoverDialog {...handing} onDone={choice.none} onClose={() => setHanding(undefined)} />}
+    </Page>
+  );
+}
+
+function Actions({ filters }: { filters: PeopleFilters }) {
+  const t = useText();
+  const query = { ...filters.filters, ...filters.sorting };
+  return (
+    <>
+      <LinkButton href={addressOf('GET /users.csv', { query })} download icon={Download}>
+        {t('people.export')}
+      </LinkButton>
+      <LinkButton to="/files" icon={Upload}>
+        {t('people.import')}
+      </LinkButton>
+      <LinkButton to="/people/new" kind="primary" icon={Plus}>
+        {t('people.add')}
+      </LinkButton>
+    </>
+  );
+}
+
+function Nobody({ filters }: { filters: PeopleFilters }) {
+  const t = useText();
+  if (filters.isFiltered)
+    return (
+      <Empty
+        icon={SearchX}
+        title={t('people.noMatch')}
+        text={t('people.noMatchText')}
+        action={<Button onClick={filters.clear}>{t('action.clearFilters')}</Button>}
+      />
+    );
+  return <Empty icon={Users} title={t('people.none')} text={t('people.noneText')} />;
+}

@@ -1,0 +1,149 @@
+// The rows of the list of people, of which only those in view are fetched and drawn.
+import type { PersonRow } from '@soundings/contract/console.people.ts';
+import { type ReactNode, useState } from 'react';
+import type { Windows } from '../../plumbing/windows.ts';
+import { type Translate, useFormat, useText } from '../../text/text.tsx';
+import { Avatar } from '../../ui/Avatar.tsx';
+import { Badge } from '../../ui/Badge.tsx';
+import { Checkbox } from '../../ui/Field.tsx';
+import { Locked } from '../../ui/Locked.tsx';
+import { type Column, WindowTable } from '../../ui/Table.tsx';
+import type { Choice } from './choice.ts';
+import { nameOf } from './names.ts';
+import css from './people.module.css';
+import { type Doing, PersonDialogs } from './PersonDialogs.tsx';
+import { PersonMenu } from './PersonMenu.tsx';
+
+type TableProps = {
+  windows: Pick<Windows<PersonRow>, 'count' | 'rowAt' | 'onVisible' | 'isOld' | 'gap'>;
+  choice: Choice;
+  sort: string;
+  onSort: (sort: string) => void;
+  empty: ReactNode;
+};
+
+export function PeopleTable({ windows, choice, ...shared }: TableProps) {
+  const t = useText();
+  const { day } = useFormat();
+  const [doing, setDoing] = useState<Doing>();
+  const columns: Column<PersonRow>[] = [
+    {
+      key: 'choose',
+      title: t('people.choose'),
+      hideTitle: true,
+      width: 40,
+      cell: (row) => (
+        <Checkbox
+          label={t('people.chooseOne', { name: nameOf(row) })}
+          value={choice.has(row.id)}
+          disabled={choice.isAll}
+          onChange={(isOn) => choice.toggle(row.id, isOn)}
+        />
+      ),
+    },
+    ...factColumns(t, day),
+    {
+      key: 'menu',
+      title: t('action.more'),
+      hideTitle: true,
+      width: 48,
+      align: 'end',
+      cell: (row) => <PersonMenu person={row} isInList onDo={(what) => setDoing({ what, person: row })} />,
+    },
+  ];
+  return (
+    <>
+      <WindowTable
+        label={t('people.title')}
+        columns={columns}
+        count={windows.count}
+        rowAt={windows.rowAt}
+        onVisible={windows.onVisible}
+        isOld={windows.isOld}
+        gap={windows.gap}
+        rowKey={({ id }) => id}
+        to={({ id }) => `/people/${id}`}
+        isMarked={({ id }) => choice.has(id)}
+        {...shared}
+      />
+      <PersonDialogs doing={doing} onClose={() => setDoing(undefined)} />
+    </>
+  );
+}
+
+function factColumns(t: Translate, day: (iso: string) => string): Column<PersonRow>[] {
+  return [
+    {
+      key: 'name',
+      title: t('people.name'),
+      width: 'minmax(180px, 1.3fr)',
+      sortable: true,
+      cell: (row) => (
+        <span className={css['person']}>
+          <Avatar name={nameOf(row)} quiet={!row.active} />
+          <span className={row.active ? css['name'] : css['gone']}>{nameOf(row)}</span>
+        </span>
+      ),
+      beside: (row) => row.managed && <Locked reason={t('people.lockedReason')} />,
+    },
+    {
+      key: 'email',
+      title: t('people.email'),
+      width: 'minmax(160px, 1.5fr)',
+      sortable: true,
+      wideOnly: true,
+      cell: (row) => <Email row={row} />,
+    },
+    {
+      key: 'group',
+      title: t('people.group'),
+      width: 'minmax(140px, 1.2fr)',
+      wideOnly: true,
+      cell: ({ group, groupCount }) =>
+        group && (
+          <span className={css['group']}>
+            <span className={css['cut']}>{group.name}</span>
+            {groupCount > 1 && <Badge>+{groupCount - 1}</Badge>}
+          </span>
+        ),
+    },
+    {
+      key: 'role',
+      title: t('people.role'),
+      width: 112,
+      sortable: true,
+      wideOnly: true,
+      cell: ({ role }) => <span className={css['soft']}>{t(`role.${role}`)}</span>,
+    },
+    {
+      key: 'status',
+      title: t('people.status'),
+      width: 96,
+      wideOnly: true,
+      cell: ({ active }) => (
+        <Badge dot tone={active ? 'good' : 'neutral'}>
+          {t(active ? 'people.active' : 'people.inactive')}
+        </Badge>
+      ),
+    },
+    {
+      key: 'created',
+      title: t('people.added'),
+      width: 112,
+      sortable: true,
+      wideOnly: true,
+      cell: ({ createdAt }) => <span className={css['soft']}>{day(createdAt)}</span>,
+    },
+  ];
+}
+
+function Email({ row: { email, mailRefused } }: { row: PersonRow }) {
+  const t = useText();
+  if (email === null) return <span className={css['none']}>{t('people.noEmail')}</span>;
+  return (
+    <span className={css['group']}>
+      <span className={css['address']}>{email}</span>
+      {mailRefused && <Badge tone="warn">{t('people.refused')}</Badge>}
+    </span>
+  );
+}

@@ -1,0 +1,203 @@
+// What is done to a person, each in a dialog that says first what it means.
+import { maxExternalIdLength } from '@soundings/contract/limits.ts';
+import { useNavigate } from '@tanstack/react-router';
+import { api } from '../../api.ts';
+import { useRefresh } from '../../plumbing/answers.ts';
+import { useText } from '../../text/text.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { ConfirmDialog, Dialog } from '../../ui/Dialog.tsx';
+import { TextField } from '../../ui/Field.tsx';
+import { Form, useForm } from '../../ui/Form.tsx';
+import { useToast } from '../../ui/Toast.tsx';
+import { Consequences } from './Consequences.tsx';
+import { LinkDialog } from './LinkDialog.tsx';
+import { nameOf } from './names.ts';
+
+/** A person as the dialogs need it. */
+export type PersonInHand = {
+  id: number;
+  firstName: string;
+  lastName: string;
+  email: string | null;
+  externalId: string | null;
+};
+export type PersonAction = 'adopt' | 'release' | 'remove' | 'link' | 'sessions' | 'secondStep';
+export type Doing = { what: PersonAction; person: PersonInHand };
+type DialogProps = { person: PersonInHand; onClose: () => void };
+
+/** The dialog of what is being done to a person, if anything is. */
+export function PersonDialogs({ doing, onClose }: { doing: Doing | undefined; onClose: () => void }) {
+  if (!doing) return null;
+  const { what, person } = doing;
+  switch (what) {
+    case 'adopt':
+      return <AdoptDialog person={person} onClose={onClose} />;
+    case 'release':
+      return <ReleaseDialog person={person} onClose={onClose} />;
+    case 'remove':
+      return <RemoveDialog person={person} onClose={onClose} />;
+    case 'link':
+      return <LinkDialog person={person} onClose={onClose} />;
+    case 'sessions':
+      return <SessionsDialog person={person} onClose={onClose} />;
+    case 'secondStep':
+      return <SecondStepDialog person={person} onClose={onClose} />;
+  }
+}
+
+/** Asks for everything that shows people anew. */
+export function usePeopleRefresh(): () => Promise<void> {
+  const refresh = useRefresh();
+  return () => refresh('GET /users', 'GET /users/{userId}', 'GET /groups/tree');
+}
+
+function AdoptDialog({ person, onClose }: DialogProps) {
+  const t = useText();
+  const toast = useToast();
+  const refresh = usePeopleRefresh();
+  const name = nameOf(person);
+  const form = useForm({
+    initial: { externalId: person.externalId ?? '' },
+    warn: false,
+    submit: ({ externalId }) =>
+      api('POST /users/{userId}/adopt', {
+        params: { userId: person.id },
+        body: person.externalId === null ? { externalId } : {},
+      }),
+    onDone: async () => {
+      await refresh();
+      onClose();
+      toast({ text: t('people.adopted', { name }) });
+    },
+  });
+  const { externalId } = form.values;
+  const id = externalId === '' ? '…' : externalId;
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={t('people.adoptTitle', { name })}
+      description={t('people.adoptText')}
+    >
+      <Form
+        form={form}
+        actions={
+          <>
+            <Button onClick={onClose}>{t('action.cancel')}</Button>
+            <Button type="submit" kind="primary" busy={form.busy}>
+              {t('people.adoptConfirm')}
+            </Button>
+          </>
+        }
+      >
+        {person.externalId === null && (
+          <TextField
+            label={t('people.externalId')}
+            hint={t('people.adoptHint')}
+            {...form.field('externalId')}
+            required
+            mono
+            autoComplete="off"
+            maxLength={maxExternalIdLength}
+          />
+        )}
+        <Consequences
+          items={[t('people.adoptLists', { id }), t('people.adoptOmits', { id }), t('people.adoptLocks')]}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+function ReleaseDialog({ person, onClose }: DialogProps) {
+  const t = useText();
+  const toast = useToast();
+  const refresh = usePeopleRefresh();
+  const name = nameOf(person);
+  const id = person.externalId ?? '';
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      title={t('people.releaseTitle', { name })}
+      text={
+        <Consequences
+          items={[t('people.releaseKeeps'), t('people.releaseLists', { id }), t('people.releaseBack')]}
+        />
+      }
+      confirm={t('people.releaseConfirm')}
+      onConfirm={async () => {
+        await api('POST /users/{userId}/release', { params: { userId: person.id } });
+        await refresh();
+        toast({ text: t('people.released', { name }) });
+      }}
+    />
+  );
+}
+
+function RemoveDialog({ person, onClose }: DialogProps) {
+  const t = useText();
+  const toast = useToast();
+  const refresh = useRefresh();
+  const navigate = useNavigate();
+  const name = nameOf(person);
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      title={t('people.removeTitle', { name })}
+      text={
+        <Consequences items={[t('people.removeErases'), t('people.removeAnswers'), t('people.removeLog')]} />
+      }
+      confirm={t('people.removeConfirm')}
+      danger
+      onConfirm={async () => {
+        await api('DELETE /users/{userId}', { params: { userId: person.id } });
+        await navigate({ to: '/people', search: (before: object) => before as never });
+        await refresh('GET /users', 'GET /groups/tree');
+        toast({ text: t('people.removed', { name }) });
+      }}
+    />
+  );
+}
+
+function SessionsDialog({ person, onClose }: DialogProps) {
+  const t = useText();
+  const toast = useToast();
+  const refresh = usePeopleRefresh();
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      title={t('people.endSessionsTitle', { name: nameOf(person) })}
+      text={t('people.endSessionsText')}
+      confirm={t('people.endSessions')}
+      onConfirm={async () => {
+        await api('DELETE /users/{userId}/sessions', { params: { userId: person.id } });
+        await refresh();
+        toast({ text: t('people.sessionsEnded') });
+      }}
+    />
+  );
+}
+
+function SecondStepDialog({ person, onClose }: DialogProps) {
+  const t = useText();
+  const toast = useToast();
+  const refresh = usePeopleRefresh();
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      title={t('people.turnOffStepTitle', { name: nameOf(person) })}
+      text={t('people.turnOffStepText')}
+      confirm={t('people.turnOffStepConfirm')}
+      danger
+      onConfirm={async () => {
+        await api('DELETE /users/{userId}/second-step', { params: { userId: person.id } });
+        await refresh();
+        toast({ text: t('people.stepTurnedOff') });
+      }}
+    />
+  );
+}

@@ -1,0 +1,237 @@
+// The fields of a person: of somebody managed only what no interface delivers.
+import type { Person, PersonFields, PersonGroup } from '@soundings/contract/console.people.ts';
+import {
+  maxAttributeLength,
+  maxEmailLength,
+  maxExternalIdLength,
+  maxNameLength,
+} from '@soundings/contract/limits.ts';
+import { membershipKinds, roles } from '@soundings/contract/words.ts';
+import type { ReactNode } from 'react';
+import { useAnswer } from '../../plumbing/answers.ts';
+import { useLanguageNames } from '../../text/languages.ts';
+import { useText } from '../../text/text.tsx';
+import { SelectField, SwitchField, TextField } from '../../ui/Field.tsx';
+import { FieldRow, Form, type FormState } from '../../ui/Form.tsx';
+import { GroupFinder } from '../../ui/GroupFinder.tsx';
+import { Locked } from '../../ui/Locked.tsx';
+import { Section } from '../../ui/Section.tsx';
+import { TimezoneField } from '../session/TimezoneField.tsx';
+import css from './people.module.css';
+import { Details } from './PersonProfile.tsx';
+import { attributeField, isKindDelivered, type PersonValues } from './person-values.ts';
+
+type PersonFormProps = {
+  form: FormState<PersonValues>;
+  fields: PersonFields;
+  /** Who is changed; none: somebody new. */
+  person?: Person;
+  isOneself?: boolean;
+  actions: ReactNode;
+};
+type PartProps = Omit<PersonFormProps, 'actions'>;
+
+export function PersonForm({ actions, ...part }: PersonFormProps) {
+  return (
+    <Form form={part.form} actions={<div className={css['foot']}>{actions}</div>}>
+      <div>
+        {part.person?.managed ? (
+          <Details person={part.person} fields={part.fields} isOnlyDelivered />
+        ) : (
+          <Who {...part} />
+        )}
+        <Settings {...part} />
+        <Memberships {...part} />
+        {part.fields.attributes.length > 0 && <Attributes {...part} />}
+      </div>
+    </Form>
+  );
+}
+
+function Who({ form, person, isOneself }: PartProps) {
+  const t = useText();
+  return (
+    <Section title={t('people.details')}>
+      <div className={css['fields']}>
+        <FieldRow>
+          <TextField
+            label={t('people.firstName')}
+            {...form.field('firstName')}
+            required
+            autoFocus
+            autoComplete="off"
+            maxLength={maxNameLength}
+          />
+          <TextField
+            label={t('people.lastName')}
+            {...form.field('lastName')}
+            required
+            autoComplete="off"
+            maxLength={maxNameLength}
+          />
+        </FieldRow>
+        <FieldRow>
+          <TextField
+            label={t('people.email')}
+            hint={t('people.emailHint')}
+            {...form.field('email')}
+            optional
+            type="email"
+            autoComplete="off"
+            maxLength={maxEmailLength}
+          />
+          <TextField
+            label={t('people.phone')}
+            {...form.field('phone')}
+            optional
+            type="tel"
+            autoComplete="off"
+            placeholder="+46 70 123 45 67"
+            maxLength={60}
+          />
+        </FieldRow>
+        <TextField
+          label={t('people.externalId')}
+          hint={t('people.externalIdHint')}
+          {...form.field('externalId')}
+          optional
+          mono
+          autoComplete="off"
+          maxLength={maxExternalIdLength}
+        />
+        {person && !isOneself && (
+          <SwitchField label={t('people.active')} hint={t('people.activeHint')} {...form.field('active')} />
+        )}
+      </div>
+    </Section>
+  );
+}
+
+function Settings({ form, fields, person, isOneself }: PartProps) {
+  const t = useText();
+  const languages = useLanguageNames().options(form.values.language || fields.language);
+  const own = languages.find(({ value }) => value === fields.language)?.label ?? fields.language;
+  const isManaged = person?.managed === true;
+  return (
+    <Section title={t('people.settings')}>
+      <div className={css['fields']}>
+        <SelectField
+          label={t('people.role')}
+          hint={t(isManaged ? 'people.roleHintManaged' : 'people.roleHint')}
+          {...form.field('role')}
+          disabled={isOneself === true}
+          options={roles.map((role) => ({
+            value: role,
+            label: t(`role.${role}`),
+            hint: t(`people.roleText.${role}`),
+          }))}
+        />
+        <FieldRow>
+          <SelectField
+            label={t('people.language')}
+            {...form.field('language')}
+            {...(isManaged && { hint: t('people.languageHintManaged') })}
+            options={[{ value: '', label: t('people.accountsOwn', { value: own }) }, ...languages]}
+          />
+          {!isManaged && (
+            <TimezoneField
+              label={t('people.timezone')}
+              hint={t('people.timezoneHint', { value: fields.timezone })}
+              placeholder={fields.timezone}
+              {...form.field('timezone')}
+            />
+          )}
+        </FieldRow>
+      </div>
+    </Section>
+  );
+}
+
+function Memberships({ form, person }: PartProps) {
+  const t = useText();
+  const { data } = useAnswer('GET /groups/tree');
+  const managed = new Set(data?.groups.filter((group) => group.managed).map(({ id }) => id));
+  const isManaged = person?.managed === true;
+  return (
+    <Section title={t('people.groups')} {...(isManaged && { description: t('people.groupsHintManaged') })}>
+      <div className={css['fields']}>
+        {membershipKinds.map((kind) => {
+          const isLocked = isKindDelivered(person, kind, true);
+          const { name: _name, error, ...field } = form.field(`memberships/${kind}`);
+          return (
+            <div key={kind} className={css['kind']}>
+              <GroupFinder
+                multiple
+                label={t(`people.kind.${kind}`)}
+                hint={t(isLocked ? 'people.kindLocked' : `people.kindText.${kind}`)}
+                {...field}
+                {...(error !== undefined && { error })}
+                placeholder={t('people.addGroup')}
+                exclude={(id) => isLocked && managed.has(id)}
+              />
+              {isLocked && <DeliveredGroups groups={person?.memberships[kind] ?? []} />}
+            </div>
+          );
+        })}
+      </div>
+    </Section>
+  );
+}
+
+/** The groups that come with the person, which nothing here changes. */
+function DeliveredGroups({ groups }: { groups: PersonGroup[] }) {
+  const t = useText();
+  const delivered = groups.filter(({ managed }) => managed);
+  if (delivered.length === 0) return null;
+  return (
+    <ul className={css['groups']}>
+      {delivered.map(({ id, name, path }) => (
+        <li key={id}>
+          <span className={css['way']}>{[...path, name].join(' / ')}</span>
+          <Locked reason={t('people.lockedReason')} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Attributes({ form, fields, person }: PartProps) {
+  const t = useText();
+  return (
+    <Section
+      title={t('people.attributes')}
+      {...(person?.managed && { description: t('people.attributesHintManaged') })}
+    >
+      <div className={css['fields']}>
+        {fields.attributes.map(({ name, allowedValues }) => {
+          const { value, ...field } = form.field(attributeField(name));
+          if (!allowedValues)
+            return (
+              <TextField
+                key={name}
+                label={name}
+                value={value ?? ''}
+                {...field}
+                autoComplete="off"
+                maxLength={maxAttributeLength}
+              />
+            );
+          // A value that was allowed before stays until another is chosen.
+          const values = [...new Set([...allowedValues, ...(value ? [value] : [])])];
+          return (
+            <SelectField
+              key={name}
+              label={name}
+              value={value ?? ''}
+              {...field}
+              options={[
+                { value: '', label: t('people.noValue') },
+                ...values.map((each) => ({ value: each, label: each })),
+              ]}
+            />
+          );
+        })}
+      </div>
+    </Section>
+  );
+}

@@ -1,0 +1,109 @@
+// What can be done with a person besides editing.
+import {
+  ArrowDownToLine,
+  ArrowUpFromLine,
+  CirclePause,
+  CirclePlay,
+  KeyRound,
+  LogOut,
+  ShieldOff,
+  Trash2,
+  UserRound,
+} from 'lucide-react';
+import { api, ApiError } from '../../api.ts';
+import { useSession } from '../../session.tsx';
+import { useText } from '../../text/text.tsx';
+import { useErrorWords } from '../../ui/faults.ts';
+import { Menu } from '../../ui/Menu.tsx';
+import { useToast } from '../../ui/Toast.tsx';
+import { nameOf } from './names.ts';
+import { type PersonAction, type PersonInHand, usePeopleRefresh } from './PersonDialogs.tsx';
+
+type PersonOfMenu = PersonInHand & {
+  managed: boolean;
+  active: boolean;
+  signIn?: { hasTwoSteps: boolean; sessions: number };
+};
+type MenuProps = {
+  person: PersonOfMenu;
+  /** In the list: it leads to the person. */
+  isInList?: boolean;
+  onDo: (what: PersonAction) => void;
+};
+
+/** Of what cannot be done, why. */
+const unless = (reason: string | undefined) => (reason === undefined ? {} : { hint: reason, disabled: true });
+
+export function PersonMenu({ person, isInList, onDo }: MenuProps) {
+  const t = useText();
+  const setActive = useSetActive(person);
+  const isOneself = useSession().user.id === person.id;
+  const { managed, active, email, signIn } = person;
+  const oneself = isOneself ? t('people.oneself') : undefined;
+  const noLink = !active ? t('people.linkInactive') : email === null ? t('people.linkNoEmail') : undefined;
+  return (
+    <Menu
+      label={t('people.actions', { name: nameOf(person) })}
+      items={[
+        isInList && { label: t('people.open'), icon: UserRound, to: `/people/${person.id}` },
+        { label: t('people.link'), icon: KeyRound, onSelect: () => onDo('link'), ...unless(noLink) },
+        signIn && {
+          label: t('people.endSessions'),
+          icon: LogOut,
+          onSelect: () => onDo('sessions'),
+          ...unless(signIn.sessions === 0 ? t('people.noSessions') : undefined),
+        },
+        signIn && {
+          label: t('people.turnOffStep'),
+          icon: ShieldOff,
+          onSelect: () => onDo('secondStep'),
+          ...unless(signIn.hasTwoSteps ? undefined : t('people.stepIsOff')),
+        },
+        'line',
+        {
+          label: t(active ? 'people.deactivate' : 'people.activate'),
+          icon: active ? CirclePause : CirclePlay,
+          onSelect: () => void setActive(!active),
+          ...unless(managed ? t('people.lockedReason') : oneself),
+        },
+        managed
+          ? { label: t('people.release'), icon: ArrowDownToLine, onSelect: () => onDo('release') }
+          : {
+              label: t('people.adopt'),
+              icon: ArrowUpFromLine,
+              onSelect: () => onDo('adopt'),
+              ...unless(oneself),
+            },
+        {
+          label: t('people.remove'),
+          icon: Trash2,
+          danger: true,
+          onSelect: () => onDo('remove'),
+          ...unless(managed ? t('people.removeManaged') : oneself),
+        },
+      ]}
+    />
+  );
+}
+
+/** Makes a person active or inactive, and offers to take it back. */
+function useSetActive(person: PersonOfMenu) {
+  const t = useText();
+  const toast = useToast();
+  const refresh = usePeopleRefresh();
+  const words = useErrorWords();
+  return async function setActive(active: boolean, isUndo = false): Promise<void> {
+    try {
+      await api('PATCH /users/{userId}', { params: { userId: person.id }, body: { active } });
+      await refresh();
+      const name = nameOf(person);
+      toast({
+        text: t(active ? 'people.activated' : 'people.deactivated', { name }),
+        ...(!isUndo && { undo: () => void setActive(!active, true) }),
+      });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      toast({ text: words(error), tone: 'bad' });
+    }
+  };
+}

@@ -1,0 +1,140 @@
+// A person: what is known, where it comes from, what can be changed here, and what pushes and files have changed.
+import type { Person, PersonFields } from '@soundings/contract/console.people.ts';
+import { useParams } from '@tanstack/react-router';
+import { Pencil } from 'lucide-react';
+import { useState } from 'react';
+import { api } from '../../api.ts';
+import { useAnswer } from '../../plumbing/answers.ts';
+import { useSession } from '../../session.tsx';
+import { useText } from '../../text/text.tsx';
+import { Badge } from '../../ui/Badge.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { useForm } from '../../ui/Form.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { Padded } from '../../ui/Section.tsx';
+import { Answered, Skeleton } from '../../ui/States.tsx';
+import { useToast } from '../../ui/Toast.tsx';
+import { nameOf } from './names.ts';
+import css from './people.module.css';
+import { changesOf, valuesOf } from './person-values.ts';
+import { type Doing, PersonDialogs, usePeopleRefresh } from './PersonDialogs.tsx';
+import { PersonForm } from './PersonForm.tsx';
+import { PersonMenu } from './PersonMenu.tsx';
+import { PersonProfile } from './PersonProfile.tsx';
+
+export function PersonPage() {
+  const t = useText();
+  const { userId = '' } = useParams({ strict: false }) as { userId?: string };
+  const person = useAnswer('GET /users/{userId}', { params: { userId } });
+  const fields = useAnswer('GET /users/fields');
+  const waiting = (
+    <Page title={t('people.person')} crumbs={[{ label: t('people.title'), to: '/people' }]}>
+      <Skeleton rows={10} />
+    </Page>
+  );
+  return (
+    <Answered answer={person} skeleton={waiting}>
+      {(known) => (
+        <Answered answer={fields} skeleton={waiting}>
+          {(all) => <Known key={known.id} person={known} fields={all} />}
+        </Answered>
+      )}
+    </Answered>
+  );
+}
+
+function Known({ person, fields }: { person: Person; fields: PersonFields }) {
+  const t = useText();
+  const [isEditing, setEditing] = useState(false);
+  const [doing, setDoing] = useState<Doing>();
+  const edit = () => setEditing(true);
+  return (
+    <Page
+      title={nameOf(person)}
+      subtitle={<Marks person={person} />}
+      crumbs={[{ label: t('people.title'), to: '/people' }]}
+      actions={
+        <>
+          {!isEditing && (
+            <Button icon={Pencil} onClick={edit}>
+              {t('people.edit')}
+            </Button>
+          )}
+          <PersonMenu person={person} onDo={(what) => setDoing({ what, person })} />
+        </>
+      }
+    >
+      {person.managed && (
+        <Padded>
+          <Notice
+            title={t('people.managedTitle')}
+            actions={
+              <Button onClick={() => setDoing({ what: 'release', person })}>{t('people.release')}</Button>
+            }
+          >
+            {t('people.managedText')}
+          </Notice>
+        </Padded>
+      )}
+      {isEditing ? (
+        <Editing key={String(person.managed)} {...{ person, fields }} onEnd={() => setEditing(false)} />
+      ) : (
+        <PersonProfile person={person} fields={fields} onDo={(what) => setDoing({ what, person })} />
+      )}
+      <PersonDialogs doing={doing} onClose={() => setDoing(undefined)} />
+    </Page>
+  );
+}
+
+function Marks({ person: { active, role, managed } }: { person: Person }) {
+  const t = useText();
+  return (
+    <span className={css['marks']}>
+      <Badge dot tone={active ? 'good' : 'neutral'}>
+        {t(active ? 'people.active' : 'people.inactive')}
+      </Badge>
+      <span>{t(`role.${role}`)}</span>
+      <span>{t(managed ? 'people.managed' : 'people.byHand')}</span>
+    </span>
+  );
+}
+
+function Editing({ person, fields, onEnd }: { person: Person; fields: PersonFields; onEnd: () => void }) {
+  const t = useText();
+  const toast = useToast();
+  const refresh = usePeopleRefresh();
+  const isOneself = useSession().user.id === person.id;
+  const attributes = fields.attributes.map(({ name }) => name);
+  // As it was when editing began: what is read again meanwhile must not look like something typed.
+  const [before] = useState(person);
+  const form = useForm({
+    initial: valuesOf(before, attributes),
+    submit: (values) =>
+      api('PATCH /users/{userId}', {
+        params: { userId: person.id },
+        body: changesOf(values, before, attributes),
+      }),
+    onDone: async () => {
+      await refresh();
+      onEnd();
+      toast({ text: t('people.saved') });
+    },
+  });
+  return (
+    <PersonForm
+      form={form}
+      fields={fields}
+      person={before}
+      isOneself={isOneself}
+      actions={
+        <>
+          <Button type="submit" kind="primary" busy={form.busy} disabled={!form.isDirty}>
+            {t('action.save')}
+          </Button>
+          <Button onClick={onEnd}>{t('action.cancel')}</Button>
+        </>
+      }
+    />
+  );
+}

@@ -1,0 +1,163 @@
+// What is known of a person, section by section.
+import type { Person, PersonFields, PersonGroup } from '@soundings/contract/console.people.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/words.ts';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useLanguageNames } from '../../text/languages.ts';
+import { useFormat, useText } from '../../text/text.tsx';
+import { Badge } from '../../ui/Badge.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Facts } from '../../ui/Facts.tsx';
+import { Locked } from '../../ui/Locked.tsx';
+import { Section } from '../../ui/Section.tsx';
+import css from './people.module.css';
+import { attributeOf, isDelivered, isKindDelivered } from './person-values.ts';
+import type { PersonAction } from './PersonDialogs.tsx';
+import { PersonRuns } from './PersonRuns.tsx';
+
+type ProfileProps = { person: Person; fields: PersonFields; onDo: (what: PersonAction) => void };
+
+export function PersonProfile({ person, fields, onDo }: ProfileProps) {
+  return (
+    <>
+      <Details person={person} fields={fields} />
+      <Groups person={person} />
+      {fields.attributes.length > 0 && <Attributes person={person} fields={fields} />}
+      <SigningIn person={person} onDo={onDo} />
+      <PersonRuns person={person} />
+    </>
+  );
+}
+
+const Nothing = ({ words }: { words: string }) => <span className={css['none']}>{words}</span>;
+
+type DetailsProps = Omit<ProfileProps, 'onDo'> & {
+  /** Beside a form: what can be changed stands there. */
+  isOnlyDelivered?: boolean;
+};
+
+export function Details({ person, fields, isOnlyDelivered = false }: DetailsProps) {
+  const t = useText();
+  const { day, moment } = useFormat();
+  const { nameOf } = useLanguageNames();
+  const { email, phone, externalId, mailRefused, language, timezone } = person;
+  const fact = (name: string, value: ReactNode): ReactNode => (
+    <span className={css['fact']}>
+      {value}
+      {person.managed && isDelivered(name) && <Locked reason={t('people.lockedReason')} />}
+    </span>
+  );
+  const ownOr = (value: string | null, others: string) =>
+    value ?? <Nothing words={t('people.accountsOwn', { value: others })} />;
+  const refusal = mailRefused && (
+    <span className={css['fact']}>
+      <Badge tone="warn">{t('people.refused')}</Badge>
+      <span>
+        {mailRefused.reason} ({moment(mailRefused.at)})
+      </span>
+    </span>
+  );
+  return (
+    <Section title={t('people.details')}>
+      <Facts
+        items={[
+          [t('people.firstName'), fact('firstName', person.firstName)],
+          [t('people.lastName'), fact('lastName', person.lastName)],
+          [t('people.email'), fact('email', email ?? <Nothing words={t('people.noEmail')} />)],
+          [t('people.refusedLabel'), refusal ?? undefined],
+          [t('people.phone'), fact('phone', phone ?? <Nothing words={t('people.noValue')} />)],
+          [t('people.role'), isOnlyDelivered ? undefined : t(`role.${person.role}`)],
+          [
+            t('people.language'),
+            isOnlyDelivered
+              ? undefined
+              : ownOr(language === null ? null : nameOf(language), nameOf(fields.language)),
+          ],
+          [t('people.timezone'), fact('timezone', ownOr(timezone, fields.timezone))],
+          [
+            t('people.externalId'),
+            fact(
+              'externalId',
+              externalId === null ? (
+                <Nothing words={t('people.noValue')} />
+              ) : (
+                <code className={css['breaking']}>{externalId}</code>
+              ),
+            ),
+          ],
+          [t('people.reminders'), person.isRemindersStopped ? t('people.remindersStopped') : undefined],
+          [t('people.added'), day(person.createdAt)],
+        ]}
+      />
+    </Section>
+  );
+}
+
+function Groups({ person }: { person: Person }) {
+  const t = useText();
+  const held = membershipKinds.filter((kind) => kind === 'memberOf' || person.memberships[kind].length > 0);
+  const groupsOf = (kind: MembershipKind) =>
+    person.memberships[kind].length === 0 ? (
+      <Nothing words={t('people.noGroup')} />
+    ) : (
+      <ul className={css['groups']}>
+        {person.memberships[kind].map((group) => (
+          <li key={group.id}>
+            <GroupWay group={group} />
+            {isKindDelivered(person, kind, group.managed) && <Locked reason={t('people.lockedReason')} />}
+          </li>
+        ))}
+      </ul>
+    );
+  return (
+    <Section title={t('people.groups')}>
+      <Facts items={held.map((kind) => [t(`people.kind.${kind}`), groupsOf(kind)])} />
+    </Section>
+  );
+}
+
+const GroupWay = ({ group: { id, name, path } }: { group: PersonGroup }) => (
+  <span>
+    {path.length > 0 && <span className={css['way']}>{path.join(' / ')} / </span>}
+    <Link to={`/groups/${id}`}>{name}</Link>
+  </span>
+);
+
+function Attributes({ person, fields }: Omit<ProfileProps, 'onDo'>) {
+  const t = useText();
+  const nothing = <Nothing words={t('people.noValue')} />;
+  return (
+    <Section title={t('people.attributes')}>
+      <Facts items={fields.attributes.map(({ name }) => [name, attributeOf(person, name) ?? nothing])} />
+    </Section>
+  );
+}
+
+function SigningIn({ person, onDo }: Omit<ProfileProps, 'fields'>) {
+  const t = useText();
+  const { hasPassword, hasTwoSteps, sessions } = person.signIn;
+  const canLink = person.active && person.email !== null;
+  return (
+    <Section
+      title={t('people.signIn')}
+      actions={
+        <>
+          {hasTwoSteps && <Button onClick={() => onDo('secondStep')}>{t('people.turnOffStep')}</Button>}
+          {sessions > 0 && <Button onClick={() => onDo('sessions')}>{t('people.endSessions')}</Button>}
+          {canLink && <Button onClick={() => onDo('link')}>{t('people.link')}</Button>}
+        </>
+      }
+    >
+      <Facts
+        items={[
+          [t('people.password'), t(hasPassword ? 'people.passwordSet' : 'people.passwordNone')],
+          [t('people.step'), t(hasTwoSteps ? 'people.stepOn' : 'people.stepOff')],
+          [
+            t('people.sessions'),
+            sessions === 0 ? t('people.noSessions') : t('people.sessionCount', { count: sessions }),
+          ],
+        ]}
+      />
+    </Section>
+  );
+}

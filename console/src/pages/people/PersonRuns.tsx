@@ -1,0 +1,62 @@
+// What pushes and files have changed of a person: field by field, before and after.
+import type { Person, PersonRun } from '@soundings/contract/console.people.ts';
+import { Link } from '@tanstack/react-router';
+import { useFormat, useText } from '../../text/text.tsx';
+import { useFieldWords, useValueWords } from '../../ui/changes.ts';
+import { Section } from '../../ui/Section.tsx';
+import css from './people.module.css';
+
+export function PersonRuns({ person: { runs, externalId } }: { person: Person }) {
+  const t = useText();
+  if (externalId === null) return null;
+  return (
+    <Section title={t('people.runs')} description={t('people.runsText')}>
+      {runs.length === 0 ? (
+        <p className={css['none']}>{t('people.noRuns')}</p>
+      ) : (
+        <ol className={css['runs']}>
+          {runs.map((run) => (
+            <li key={run.runId}>
+              <Run run={run} />
+            </li>
+          ))}
+        </ol>
+      )}
+    </Section>
+  );
+}
+
+function Run({ run: { runId, at, source, file, fields } }: { run: PersonRun }) {
+  const t = useText();
+  const { moment } = useFormat();
+  const fieldWords = useFieldWords();
+  const valueWords = useValueWords();
+  return (
+    <>
+      <p className={css['run']}>
+        <Link to={`/runs/${runId}`}>{moment(at)}</Link>
+        <span className={css['soft']}>
+          {source === 'file' ? t('people.byFile', { file: file ?? '' }) : t('people.byPush')}
+        </span>
+      </p>
+      <dl className={css['changes']}>
+        {Object.entries(fields).map(([name, { from, to }]) => (
+          <div key={name}>
+            <dt>{fieldWords(name)}</dt>
+            <dd>
+              <del>
+                <span className="visually-hidden">{t('people.before')} </span>
+                {valueWords(from)}
+              </del>{' '}
+              <span aria-hidden>→</span>{' '}
+              <ins>
+                <span className="visually-hidden">{t('people.after')} </span>
+                {valueWords(to)}
+              </ins>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}

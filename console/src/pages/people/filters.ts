@@ -1,0 +1,44 @@
+// Which people are listed, and in what order: kept in the address, so that a list can be sent to a colleague.
+import type { PersonFilters } from '@soundings/contract/console.people.ts';
+import { personSorts, type PersonSort, type Role, roles } from '@soundings/contract/words.ts';
+import { useMemo } from 'react';
+import { useAddress } from '../../plumbing/answers.ts';
+
+type Key = 'q' | 'group' | 'role' | 'source' | 'status' | 'mail' | 'sort';
+
+/** What the address says, of which only what there is counts; and how to change it. */
+export function usePeopleFilters() {
+  const [address, setAddress] = useAddress<Key>();
+  const said = JSON.stringify(address);
+  return useMemo(() => {
+    const read = readAddress(JSON.parse(said) as Partial<Record<Key, string>>);
+    const clear = () => setAddress({ q: '', group: '', role: '', source: '', status: '', mail: '' });
+    return { ...read, set: setAddress, clear };
+  }, [said, setAddress]);
+}
+export type PeopleFilters = ReturnType<typeof usePeopleFilters>;
+
+function readAddress(address: Partial<Record<Key, string>>) {
+  const { q = '', group, role, source, status, mail, sort = 'name' } = address;
+  const filters: PersonFilters = {
+    ...(q !== '' && { search: q.slice(0, 200) }),
+    ...(group !== undefined && /^[1-9]\d{0,8}$/.test(group) && { group }),
+    ...((roles as readonly (string | undefined)[]).includes(role) && { role: role as Role }),
+    ...((source === 'managed' || source === 'hand') && { managed: source === 'managed' ? 'true' : 'false' }),
+    ...((status === 'active' || status === 'inactive') && {
+      active: status === 'active' ? 'true' : 'false',
+    }),
+    ...((mail === 'none' || mail === 'refused') && { mail }),
+  };
+  const isDown = sort.startsWith('-');
+  const named = isDown ? sort.slice(1) : sort;
+  const by = (personSorts as readonly string[]).includes(named) ? (named as PersonSort) : 'name';
+  return {
+    search: q,
+    filters,
+    /** As a table has it. */
+    sort: isDown ? `-${by}` : by,
+    sorting: { sort: by, direction: isDown ? ('down' as const) : ('up' as const) },
+    isFiltered: Object.keys(filters).length > 0,
+  };
+}

@@ -1,0 +1,108 @@
+// What stands in the form of a person, and what of it is sent.
+import type { NewPerson, Person, PersonChanges } from '@soundings/contract/console.people.ts';
+import {
+  deliveredFields,
+  deliveredKinds,
+  type MembershipKind,
+  membershipKinds,
+  type Role,
+} from '@soundings/contract/words.ts';
+
+/** By the places that the service names when a value is wrong: memberships/memberOf, attributes/gender. */
+export type PersonValues = {
+  firstName: string;
+  lastName: string;
+  email: string;
+  phone: string;
+  role: Role;
+  /** '': the account's. */
+  language: string;
+  timezone: string;
+  active: boolean;
+  externalId: string;
+} & { [kind in `memberships/${MembershipKind}`]: readonly number[] } & {
+  [attribute in `attributes/${string}`]: string;
+};
+
+const pointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
+export const attributeField = (name: string): `attributes/${string}` => `attributes/${pointer(name)}`;
+
+/** An attribute's value. Names such as "constructor" are no exception. */
+export const attributeOf = ({ attributes }: Person, name: string): string | undefined =>
+  Object.hasOwn(attributes, name) ? attributes[name] : undefined;
+
+/** Whether an interface delivers a field of managed people. */
+export const isDelivered = (name: string): boolean => (deliveredFields as readonly string[]).includes(name);
+
+/** Of nobody: an empty form. Of somebody managed the memberships that are delivered are left out. */
+export function valuesOf(person: Person | undefined, attributes: string[]): PersonValues {
+  const shown = (kind: MembershipKind) =>
+    (person?.memberships[kind] ?? [])
+      .filter(({ managed }) => !isKindDelivered(person, kind, managed))
+      .map(({ id }) => id);
+  return {
+    firstName: person?.firstName ?? '',
+    lastName: person?.lastName ?? '',
+    email: person?.email ?? '',
+    phone: person?.phone ?? '',
+    role: person?.role ?? 'User',
+    language: person?.language ?? '',
+    timezone: person?.timezone ?? '',
+    active: person?.active ?? true,
+    externalId: person?.externalId ?? '',
+    ...Object.fromEntries(membershipKinds.map((kind) => [`memberships/${kind}`, shown(kind)])),
+    ...Object.fromEntries(
+      attributes.map((name) => [attributeField(name), (person && attributeOf(person, name)) ?? '']),
+    ),
+  } as PersonValues;
+}
+
+/** Whether a person's being in a group is the interface's to say. */
+export const isKindDelivered = (person: Person | undefined, kind: MembershipKind, isGroupManaged: boolean) =>
+  person?.managed === true && isGroupManaged && deliveredKinds.includes(kind);
+
+const orNull = (text: string) => (text.trim() === '' ? null : text);
+
+function whole(values: PersonValues, attributes: string[], person?: Person): NewPerson {
+  const delivered = (kind: MembershipKind) =>
+    (person?.memberships[kind] ?? [])
+      .filter(({ managed }) => isKindDelivered(person, kind, managed))
+      .map(({ id }) => id);
+  return {
+    firstName: values.firstName,
+    lastName: values.lastName,
+    email: orNull(values.email),
+    phone: orNull(values.phone),
+    role: values.role,
+    language: orNull(values.language),
+    timezone: orNull(values.timezone),
+    active: values.active,
+    externalId: orNull(values.externalId),
+    memberships: Object.fromEntries(
+      membershipKinds.map((kind) => [kind, [...delivered(kind), ...values[`memberships/${kind}`]]]),
+    ),
+    attributes: Object.fromEntries(
+      attributes.map((name) => [name, orNull(values[attributeField(name)] ?? '')]),
+    ),
+  };
+}
+
+export const newPersonOf = (values: PersonValues, attributes: string[]): NewPerson =>
+  whole(values, attributes);
+
+/** Only what was changed in the form: what somebody else has changed meanwhile stays. */
+export function changesOf(values: PersonValues, person: Person, attributes: string[]): PersonChanges {
+  const before = valuesOf(person, attributes);
+  const { memberships = {}, attributes: given = {}, ...fields } = whole(values, attributes, person);
+  const isChanged = (name: keyof PersonValues) =>
+    JSON.stringify(values[name]) !== JSON.stringify(before[name]);
+  const pick = <T extends object>(all: T, fieldOf: (key: string) => keyof PersonValues) =>
+    Object.fromEntries(Object.entries(all).filter(([key]) => isChanged(fieldOf(key)))) as Partial<T>;
+  const kinds = pick(memberships, (kind) => `memberships/${kind as MembershipKind}`);
+  const named = pick(given, attributeField) as Record<string, string | null>;
+  return {
+    ...pick(fields, (name) => name as keyof PersonValues),
+    ...(Object.keys(kinds).length > 0 && { memberships: kinds }),
+    ...(Object.keys(named).length > 0 && { attributes: named }),
+  };
+}

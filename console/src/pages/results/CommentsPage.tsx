@@ -1,0 +1,181 @@
+// Comments of a group: searched, and by question and week; within a week in an order that tells nothing.
+import type { ResultComment, ResultsStart } from '@soundings/contract/console.results.ts';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { MessageSquareText } from 'lucide-react';
+import { api, type ApiError } from '../../api.ts';
+import { useAddress, useAnswer } from '../../plumbing/answers.ts';
+import { useFormat, useLanguage, useText } from '../../text/text.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Empty } from '../../ui/Empty.tsx';
+import { GroupFinder } from '../../ui/GroupFinder.tsx';
+import { Page, ToolbarGap, ToolbarWords } from '../../ui/Page.tsx';
+import { SearchField } from '../../ui/SearchField.tsx';
+import { Section } from '../../ui/Section.tsx';
+import { Select } from '../../ui/Select.tsx';
+import { Failed, Skeleton } from '../../ui/States.tsx';
+import { CommentList, CsvLink, Started } from './parts.tsx';
+import css from './results.module.css';
+import { useWeekWords } from './words.ts';
+
+export function CommentsPage() {
+  const t = useText();
+  return <Started title={t('nav.comments')}>{(start) => <Comments start={start} />}</Started>;
+}
+
+type Start = ResultsStart & { group: { id: number; name: string } };
+type Key = 'group' | 'question' | 'week' | 'search';
+const size = 100;
+
+type Filters = { groupId: string; questionId?: string; week?: string; search?: string; language: string };
+
+/** Comments in windows, each fetched when it is asked for. */
+function useComments(filters: Filters) {
+  return useInfiniteQuery({
+    queryKey: ['GET /results/comments', filters],
+    queryFn: ({ pageParam, signal }) =>
+      api('GET /results/comments', {
+        query: { ...filters, offset: pageParam, limit: size },
+        signal,
+      } as never),
+    initialPageParam: 0,
+    getNextPageParam: ({ total }, pages) => (pages.length * size < total ? pages.length * size : undefined),
+  });
+}
+
+function Comments({ start }: { start: Start }) {
+  const t = useText();
+  const { number } = useFormat();
+  const language = useLanguage();
+  const [address, setAddress] = useAddress<Key>();
+  const groupId = address.group ?? String(start.group.id);
+  const filters: Filters = {
+    groupId,
+    questionId: address.question,
+    week: address.week,
+    search: address.search,
+    language,
+  };
+  const read = useComments(filters);
+  const total = read.data?.pages[0]?.total;
+  return (
+    <Page
+      title={t('nav.comments')}
+      subtitle={t('results.commentsText', { least: start.weeks[0]?.thresholds?.comments ?? 10 })}
+      actions={<CsvLink name="GET /results/comments/csv" query={{ ...filters, language: undefined }} />}
+      toolbar={
+        <>
+          <Filter start={start} groupId={groupId} address={address} setAddress={setAddress} />
+          <ToolbarGap />
+          {total !== undefined && (
+            <ToolbarWords>{t('results.commentsFound', { count: total, number: number(total) })}</ToolbarWords>
+          )}
+        </>
+      }
+    >
+      {read.data ? (
+        <List
+          comments={read.data.pages.flatMap(({ rows }) => rows)}
+          groupId={Number(groupId)}
+          isFiltered={Boolean(address.question ?? address.week ?? address.search)}
+          onClear={() => setAddress({ question: undefined, week: undefined, search: undefined })}
+        />
+      ) : read.error ? (
+        <Failed error={read.error as unknown as ApiError} onRetry={() => void read.refetch()} />
+      ) : (
+        <Skeleton />
+      )}
+      {read.hasNextPage && (
+        <div className={css['more']}>
+          <Button busy={read.isFetchingNextPage} onClick={() => void read.fetchNextPage()}>
+            {t('results.moreComments')}
+          </Button>
+        </div>
+      )}
+    </Page>
+  );
+}
+
+type FilterProps = {
+  start: Start;
+  groupId: string;
+  address: Partial<Record<Key, string>>;
+  setAddress: (changes: Partial<Record<Key, string | undefined>>) => void;
+};
+
+function Filter({ start, groupId, address, setAddress }: FilterProps) {
+  const t = useText();
+  const language = useLanguage();
+  const { full } = useWeekWords();
+  const questions = useAnswer('GET /results/groups/{groupId}/questions', {
+    params: { groupId },
+    query: { language },
+  } as never);
+  return (
+    <>
+      <SearchField
+        label={t('results.searchComments')}
+        value={address.search ?? ''}
+        onChange={(search) => setAddress({ search })}
+      />
+      {start.groups > 1 && (
+        <GroupFinder
+          filter
+          label={t('results.group')}
+          value={Number(groupId)}
+          onChange={(id) =>
+            setAddress({ group: id === undefined ? undefined : String(id), question: undefined })
+          }
+        />
+      )}
+      <Select
+        label={t('results.question')}
+        value={address.question ?? ''}
+        onChange={(question) => setAddress({ question })}
+        options={[
+          { value: '', label: t('results.any') },
+          ...(questions.data ?? []).map(({ id, text }) => ({ value: String(id), label: text })),
+        ]}
+      />
+      <Select
+        label={t('results.weekName')}
+        value={address.week ?? ''}
+        onChange={(week) => setAddress({ week })}
+        options={[
+          { value: '', label: t('results.any') },
+          ...start.weeks.map((week) => ({ value: week.week, label: full(week) })),
+        ]}
+      />
+    </>
+  );
+}
+
+type ListProps = {
+  comments: readonly ResultComment[];
+  groupId: number;
+  isFiltered: boolean;
+  onClear: () => void;
+};
+
+/** By week, the newest first. */
+function List({ comments, groupId, isFiltered, onClear }: ListProps) {
+  const t = useText();
+  const { full } = useWeekWords();
+  if (comments.length === 0 && isFiltered)
+    return (
+      <Empty
+        icon={MessageSquareText}
+        title={t('state.noMatch')}
+        action={<Button onClick={onClear}>{t('action.clearFilters')}</Button>}
+      />
+    );
+  if (comments.length === 0)
+    return (
+      <Empty icon={MessageSquareText} title={t('results.noComments')} text={t('results.noCommentsText')} />
+    );
+  const weeks = [...Map.groupBy(comments, ({ week }) => week).values()];
+  return weeks.map((own) => (
+    <Section key={own[0]!.week} title={full(own[0]!)}>
+      <CommentList comments={own} groupId={groupId} hideWeek />
+    </Section>
+  ));
+}

@@ -1,0 +1,203 @@
+// The heat map: groups and KPIs of a week, by score or by the difference to the company.
+import type { HeatMap, ResultsStart, ResultWeek } from '@soundings/contract/console.results.ts';
+import { shownRows } from '@soundings/contract/heat-rows.ts';
+import { useMemo } from 'react';
+import { useAddress, useAnswer } from '../../plumbing/answers.ts';
+import { useFormat, useLanguage, useText } from '../../text/text.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Empty } from '../../ui/Empty.tsx';
+import { GroupFinder } from '../../ui/GroupFinder.tsx';
+import { Page, ToolbarGap, ToolbarWords } from '../../ui/Page.tsx';
+import { Segmented } from '../../ui/Segmented.tsx';
+import { Select } from '../../ui/Select.tsx';
+import { Answered } from '../../ui/States.tsx';
+import { boundsOf, difference, score } from './figures.ts';
+import { HeatTable } from './HeatTable.tsx';
+import { CsvLink, Started } from './parts.tsx';
+import css from './results.module.css';
+import { useSigned, useWeekWords } from './words.ts';
+
+export function HeatMapPage() {
+  const t = useText();
+  return <Started title={t('nav.heatMap')}>{(start) => <Map start={start} />}</Started>;
+}
+
+type Key = 'week' | 'only' | 'level' | 'beneath' | 'by' | 'sort';
+
+function Map({ start }: { start: ResultsStart }) {
+  const t = useText();
+  const language = useLanguage();
+  const { short } = useWeekWords();
+  const [address, setAddress] = useAddress<Key>();
+  const query = { week: address.week, latest: address.only === 'week' ? 'false' : 'true', language };
+  const map = useAnswer('GET /results/heat-map', { query } as never);
+  const week = map.data?.week;
+  return (
+    <Page
+      title={t('nav.heatMap')}
+      subtitle={week ? <Shown week={week} words={short(week)} /> : ' '}
+      actions={<CsvLink name="GET /results/heat-map/csv" query={{ ...query, ...filtersOf(address) }} />}
+      toolbar={map.data && <Toolbar start={start} map={map.data} address={address} setAddress={setAddress} />}
+    >
+      <Answered answer={map}>
+        {(read) => <Content map={read} address={address} setAddress={setAddress} />}
+      </Answered>
+    </Page>
+  );
+}
+
+/** What the file, too, is filtered and sorted by. */
+const filtersOf = ({ level, beneath, by, sort }: Address['address']) => ({ level, beneath, by, sort });
+
+function Shown({ week, words }: { week: ResultWeek; words: string }) {
+  const t = useText();
+  return week.state === 'live' ? t('results.live', { week: words }) : t('results.finalOf', { week: words });
+}
+
+type Address = {
+  address: Partial<Record<Key, string>>;
+  setAddress: (changes: Partial<Record<Key, string | undefined>>) => void;
+};
+
+function Toolbar({ start, map, address, setAddress }: Address & { start: ResultsStart; map: HeatMap }) {
+  const t = useText();
+  const { full } = useWeekWords();
+  const levels = Math.max(1, ...map.rows.map(({ level }) => level));
+  const weeks = start.weeks.map((one) => ({ value: one.week, label: full(one) }));
+  return (
+    <>
+      <Select
+        label={t('results.weekName')}
+        value={map.week?.week ?? ''}
+        onChange={(value) => setAddress({ week: value === start.weeks[0]?.week ? undefined : value })}
+        options={weeks}
+      />
+      <Select
+        label={t('nav.kpis')}
+        value={address.only ?? ''}
+        onChange={(value) => setAddress({ only: value })}
+        options={[
+          { value: '', label: t('results.latestOfEach'), hint: t('results.latestOfEachHint') },
+          { value: 'week', label: t('results.askedThen') },
+        ]}
+      />
+      {levels > 1 && (
+        <Select
+          label={t('results.levels')}
+          value={address.level ?? ''}
+          onChange={(value) => setAddress({ level: value })}
+          options={[
+            { value: '', label: t('results.allLevels') },
+            ...Array.from({ length: levels }, (_, i) => ({
+              value: String(i + 1),
+              label: t('results.level', { level: i + 1 }),
+              hint: map.rows
+                .filter(({ level }) => level === i + 1)
+                .slice(0, 3)
+                .map(({ name }) => name)
+                .join(', '),
+            })),
+          ]}
+        />
+      )}
+      {start.groups > 1 && (
+        <GroupFinder
+          label={t('results.beneath')}
+          filter
+          allowNone={t('results.wholeTree')}
+          value={address.beneath === undefined ? undefined : Number(address.beneath)}
+          onChange={(id) => setAddress({ beneath: id === undefined ? undefined : String(id) })}
+        />
+      )}
+      {map.companyId !== null && (
+        <Segmented
+          label={t('results.colourBy')}
+          value={address.by ?? 'score'}
+          onChange={(value) => setAddress({ by: value === 'score' ? undefined : value })}
+          options={[
+            { value: 'score', label: t('results.score') },
+            { value: 'difference', label: t('results.toCompany') },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+function Content({ map, address, setAddress }: Address & { map: HeatMap }) {
+  const t = useText();
+  const { number } = useFormat();
+  const language = useLanguage();
+  const sort = address.sort ?? 'tree';
+  const company = map.rows.find(({ id }) => id === map.companyId);
+  const isDifference = address.by === 'difference' && company !== undefined;
+  const { rows, bounds } = useMemo(() => {
+    const { compare } = new Intl.Collator(language, { numeric: true });
+    const numberOf = (text: string | undefined) => (text === undefined ? undefined : Number(text));
+    const filters = { level: numberOf(address.level), beneath: numberOf(address.beneath), sort };
+    const shown = shownRows(map, filters, compare);
+    const scores = map.rows.flatMap(({ values }) =>
+      values.filter((value) => typeof value === 'number').map(score),
+    );
+    return { rows: shown, bounds: isDifference ? { low: -20, high: 20 } : boundsOf(scores) };
+  }, [map, address, sort, language, isDifference]);
+  const of = map.rows.length - (company ? 1 : 0);
+  if (map.kpis.length === 0) return <Empty title={t('results.noKpis')} text={t('results.noKpisText')} />;
+  return (
+    <>
+      <div className={css['heatNotes']} data-above>
+        <HeatLegend low={bounds.low} high={bounds.high} isDifference={isDifference} />
+        <span className={css['note']}>
+          <span className={css['hatchSmall']} aria-hidden />
+          {t('results.hiddenEither')}
+        </span>
+        <ToolbarGap />
+        <ToolbarWords>{t('results.groupsShown', { shown: number(rows.length), count: of })}</ToolbarWords>
+      </div>
+      <HeatTable
+        map={map}
+        rows={rows}
+        company={company}
+        bounds={bounds}
+        valueOf={(value, kpi) =>
+          isDifference ? difference(value, numberOr(company?.values[kpi])) : score(value)
+        }
+        isDifference={isDifference}
+        isTree={sort === 'tree' && address.level === undefined}
+        sort={sort}
+        onSort={(next) => setAddress({ sort: next === 'tree' ? undefined : next })}
+      />
+      {rows.length === 0 && (
+        <Empty
+          title={t('state.noMatch')}
+          action={
+            <Button onClick={() => setAddress({ level: undefined, beneath: undefined })}>
+              {t('action.clearFilters')}
+            </Button>
+          }
+        />
+      )}
+    </>
+  );
+}
+
+const numberOr = (value: number | null | 'none' | undefined) => (typeof value === 'number' ? value : null);
+
+function HeatLegend({ low, high, isDifference }: { low: number; high: number; isDifference: boolean }) {
+  const t = useText();
+  const { number } = useFormat();
+  const signed = useSigned();
+  const words = isDifference ? signed : number;
+  return (
+    <span className={css['heatLegend']}>
+      <span className="visually-hidden">{t('results.heatLegend')}</span>
+      <span>{words(low)}</span>
+      <span className={css['ramp']} aria-hidden>
+        {Array.from({ length: 9 }, (_, i) => (
+          <span key={i} style={{ background: `var(--heat-${i + 1})` }} />
+        ))}
+      </span>
+      <span>{words(high)}</span>
+    </span>
+  );
+}

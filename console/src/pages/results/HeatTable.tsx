@@ -1,0 +1,262 @@
+// The table of the heat map: a number in every cell, what is hidden said in words; of thousands of rows those in view are drawn.
+import type { HeatMap, HeatRow } from '@soundings/contract/console.results.ts';
+import { Link } from '@tanstack/react-router';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { ArrowDown, ArrowUp } from 'lucide-react';
+import {
+  createContext,
+  type CSSProperties,
+  type ReactNode,
+  type RefObject,
+  useContext,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
+import { useFormat, useText } from '../../text/text.tsx';
+import { cx } from '../../ui/cx.ts';
+import { heatStep } from './figures.ts';
+import css from './results.module.css';
+import { useHiddenWords, useSigned, useWeekWords } from './words.ts';
+
+export type HeatTableProps = {
+  map: HeatMap;
+  rows: readonly HeatRow[];
+  company: HeatRow | undefined;
+  bounds: { low: number; high: number };
+  /** What stands in a cell, for a value of 0 to 1 and the index of its KPI; null: it cannot be told. */
+  valueOf: (value: number, kpi: number) => number | null;
+  isDifference: boolean;
+  /** Whether rows stand in the order of the tree, and are indented. */
+  isTree: boolean;
+  sort: string;
+  onSort: (sort: string) => void;
+};
+
+/**
+ * What every row and cell needs: once, as making the formats of numbers takes longer than drawing a cell, and as React's tools
+ * look into what each component is given.
+ */
+type Shared = HeatTableProps & {
+  t: ReturnType<typeof useText>;
+  number: (value: number) => string;
+  signed: (value: number) => string;
+  hidden: ReturnType<typeof useHiddenWords>;
+};
+const HeatContext = createContext<Shared | undefined>(undefined);
+const useHeat = (): Shared => useContext(HeatContext) as Shared;
+
+const rowHeight = 34;
+/** From so many rows on only those in view are drawn. */
+const long = 120;
+
+/** Which rows to draw, and how much room there is before and after them. */
+function useVisible(body: RefObject<HTMLTableSectionElement | null>, count: number) {
+  const [scroller, setScroller] = useState<HTMLElement | null>(null);
+  const [margin, setMargin] = useState(0);
+  useLayoutEffect(() => {
+    const around =
+      body.current?.closest<HTMLElement>('[data-scroller]') ?? (document.scrollingElement as HTMLElement);
+    setScroller(around);
+    const { top } = (body.current as Element).getBoundingClientRect();
+    setMargin(top - around.getBoundingClientRect().top + around.scrollTop);
+  }, [body]);
+  const virtual = useVirtualizer({
+    count,
+    getScrollElement: () => scroller,
+    estimateSize: () => rowHeight,
+    scrollMargin: margin,
+    overscan: 12,
+    enabled: count > long,
+  });
+  useEffect(() => virtual.measure(), [virtual, count]);
+  if (count <= long) return { first: 0, last: count - 1, before: 0, after: 0 };
+  const items = virtual.getVirtualItems();
+  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
+  return { first, last, before: first * rowHeight, after: (count - 1 - last) * rowHeight };
+}
+
+export function HeatTable(props: HeatTableProps) {
+  const { map, rows, company } = props;
+  const t = useText();
+  const { number } = useFormat();
+  const shared = { ...props, t, number, signed: useSigned(), hidden: useHiddenWords() };
+  const body = useRef<HTMLTableSectionElement>(null);
+  const { first, last, before, after } = useVisible(body, rows.length);
+  const above = company ? 3 : 2;
+  return (
+    // oxlint-disable-next-line react/jsx-no-constructed-context-values -- whatever is drawn anew here changes every cell
+    <HeatContext value={shared}>
+      <div className={css['heatFrame']}>
+        <table
+          className={css['heat']}
+          style={{ '--kpis': map.kpis.length } as CSSProperties}
+          aria-label={t('nav.heatMap')}
+          aria-rowcount={rows.length + above - 1}
+        >
+          <colgroup>
+            <col className={css['nameColumn']} />
+            <col className={css['rateColumn']} />
+            {map.kpis.map(({ id }) => (
+              <col key={id} />
+            ))}
+          </colgroup>
+          <Head />
+          <tbody ref={body}>
+            {before > 0 && <Room height={before} columns={map.kpis.length + 2} />}
+            {rows.slice(first, last + 1).map((row, i) => (
+              <Row key={row.id} row={row} index={first + i + above} />
+            ))}
+            {after > 0 && <Room height={after} columns={map.kpis.length + 2} />}
+          </tbody>
+        </table>
+      </div>
+    </HeatContext>
+  );
+}
+
+const Room = ({ height, columns }: { height: number; columns: number }) => (
+  <tr aria-hidden>
+    {/* oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control */}
+    <td colSpan={columns} style={{ blockSize: height, padding: 0 }} />
+  </tr>
+);
+
+function Head() {
+  const { map, company, t } = useHeat();
+  const { label } = useWeekWords();
+  return (
+    <thead>
+      <tr aria-rowindex={1}>
+        <Title sortKey="name" className={css['nameHead']}>
+          {t('results.group')}
+        </Title>
+        <Title sortKey="rate" className={css['rateHead']}>
+          {t('results.responseShort')}
+        </Title>
+        {map.kpis.map(({ id, name, week }, i) => (
+          <Title key={id} sortKey={`kpi:${i}`} className={css['kpiHead']}>
+            {name}
+            {week.week !== map.week?.week && (
+              <span className={css['kpiWeek']}>{label(week, map.week ?? undefined)}</span>
+            )}
+          </Title>
+        ))}
+      </tr>
+      {company && <Row row={company} index={2} isCompany />}
+    </thead>
+  );
+}
+
+type TitleProps = { sortKey: string; className: string | undefined; children: ReactNode };
+
+/** Sorts downwards first, names upwards; then the other way; then back to the order of the tree. */
+function Title({ sortKey, className, children }: TitleProps) {
+  const { sort, onSort } = useHeat();
+  const isUp = sort === sortKey;
+  const isDown = sort === `-${sortKey}`;
+  const order = sortKey === 'name' ? ['tree', 'name', '-name'] : ['tree', `-${sortKey}`, sortKey];
+  const next = order[(Math.max(0, order.indexOf(sort)) + 1) % 3] as string;
+  const Arrow = isDown ? ArrowDown : ArrowUp;
+  return (
+    <th scope="col" className={className} aria-sort={isUp ? 'ascending' : isDown ? 'descending' : 'none'}>
+      <button type="button" className={css['sort']} onClick={() => onSort(next)}>
+        <span className={css['sortName']}>{children}</span>
+        {(isUp || isDown) && <Arrow aria-hidden size={13} />}
+      </button>
+    </th>
+  );
+}
+
+type RowProps = { row: HeatRow; index: number; isCompany?: boolean };
+
+function Row({ row, index, isCompany }: RowProps) {
+  const { map, isTree, number, t } = useHeat();
+  const indent = isTree && !isCompany ? row.level - 1 : 0;
+  return (
+    <tr aria-rowindex={index} className={cx(isCompany && css['company'])}>
+      {/* oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control */}
+      <th scope="row" className={cx(css['name'], (isCompany || (isTree && row.level <= 2)) && css['strong'])}>
+        <span className={css['nameLine']} style={{ paddingInlineStart: Math.min(indent, 6) * 16 }}>
+          <Link to="/" search={{ group: row.id } as never} className={css['plain']} title={row.name}>
+            {row.name}
+          </Link>
+          <span
+            className={css['people']}
+            title={t('results.people', { count: row.people, number: number(row.people) })}
+          >
+            {number(row.people)}
+          </span>
+        </span>
+      </th>
+      <Rate row={row} />
+      {map.kpis.map(({ id }, i) => (
+        <Cell key={id} row={row} kpi={i} isCompany={isCompany} />
+      ))}
+    </tr>
+  );
+}
+
+function Rate({ row }: { row: HeatRow }) {
+  const { map, t, hidden } = useHeat();
+  const { rate } = row;
+  if (typeof rate !== 'number') {
+    return (
+      <td className={css['rateCell']}>
+        <span className="visually-hidden">
+          {rate === null ? hidden.figure(map.week, row.people) : t('results.notAsked')}
+        </span>
+        {rate === null && <span aria-hidden className={css['hatchRate']} />}
+      </td>
+    );
+  }
+  const value = Math.round(rate * 100);
+  return (
+    <td className={css['rateCell']}>
+      <span className={css['rateLine']}>
+        <span className={css['rateBar']} aria-hidden>
+          <span style={{ inlineSize: `${value}%` }} />
+        </span>
+        {value}
+      </span>
+    </td>
+  );
+}
+
+type CellProps = Omit<RowProps, 'index'> & { kpi: number };
+
+function Cell({ row, kpi, isCompany }: CellProps) {
+  const { map, bounds, valueOf, isDifference, t, signed, hidden } = useHeat();
+  const value = row.values[kpi];
+  if (value === 'none' || value === undefined) {
+    return (
+      <td className={css['cell']}>
+        <span className="visually-hidden">{t('results.notAsked')}</span>
+      </td>
+    );
+  }
+  const told =
+    value === null ? null : isDifference && isCompany ? Math.round(value * 100) : valueOf(value, kpi);
+  if (told === null) {
+    const words =
+      value === null ? hidden.figure(map.kpis[kpi]?.week ?? null, row.people) : t('results.companyHidden');
+    return (
+      // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control
+      <td className={css['cell']}>
+        <span className={cx(css['score'], css['hatch'])} title={words}>
+          <span aria-hidden>–</span>
+          <span className="visually-hidden">{words}</span>
+        </span>
+      </td>
+    );
+  }
+  const step = isDifference && isCompany ? 5 : heatStep(told, bounds.low, bounds.high);
+  return (
+    <td className={css['cell']}>
+      <span className={css['score']} style={{ background: `var(--heat-${step})` }}>
+        {isDifference && !isCompany ? signed(told) : told}
+      </span>
+    </td>
+  );
+}

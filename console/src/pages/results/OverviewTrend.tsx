@@ -1,0 +1,88 @@
+// The trend of the KPIs that are chosen by the names above it, at most six.
+import type { GroupResults } from '@soundings/contract/console.results.ts';
+import { useAddress } from '../../plumbing/answers.ts';
+import { useText } from '../../text/text.tsx';
+import { Legend, LegendButton } from '../../ui/charts/Legend.tsx';
+import { Line } from '../../ui/charts/Line.tsx';
+import { Section } from '../../ui/Section.tsx';
+import { pointsOn } from './figures.ts';
+import { usePointWords, useWeekWords } from './words.ts';
+
+const most = 6;
+
+export type ChosenKpis = {
+  /** Which of the six colours a KPI has; undefined: it is not chosen. */
+  colourOf: (kpiId: string) => number | undefined;
+  isFull: boolean;
+  toggle: (kpiId: string) => void;
+};
+
+/** The KPIs of the address; three unless it names some. A KPI keeps its colour while others come and go. */
+export function useChosenKpis(kpis: GroupResults['kpis']): ChosenKpis {
+  const [{ kpis: text }, setAddress] = useAddress<'kpis'>();
+  const known = new Set(kpis.map(({ id }) => id));
+  // A place that is free is kept as an empty one, so that the colours of the others stay.
+  const slots =
+    text === undefined
+      ? kpis.slice(0, 3).map(({ id }) => id)
+      : text
+          .split(',')
+          .slice(0, most)
+          .map(decoded)
+          .map((id) => (known.has(id) ? id : ''));
+  const write = (next: string[]) => setAddress({ kpis: next.map(encodeURIComponent).join() || ',' });
+  return {
+    colourOf(id) {
+      const slot = slots.indexOf(id);
+      return slot < 0 ? undefined : slot + 1;
+    },
+    isFull: slots.filter(Boolean).length >= most,
+    toggle(id) {
+      const slot = slots.indexOf(id);
+      if (slot >= 0) return write(slots.with(slot, ''));
+      const free = slots.indexOf('');
+      return write(free >= 0 ? slots.with(free, id) : [...slots, id].slice(0, most));
+    },
+  };
+}
+
+/** Nothing for what no page has written. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}
+
+export function OverviewTrend({ results, chosen }: { results: GroupResults; chosen: ChosenKpis }) {
+  const t = useText();
+  const { axis } = useWeekWords();
+  const words = usePointWords();
+  const { weeks, kpis } = results;
+  const series = kpis.flatMap(({ id, name, values }) => {
+    const colour = chosen.colourOf(id);
+    return colour === undefined ? [] : [{ key: id, name, colour, points: pointsOn(weeks, values) }];
+  });
+  return (
+    <Section
+      title={t('results.trend')}
+      actions={
+        <Legend>
+          {kpis.map(({ id, name }) => (
+            <LegendButton
+              key={id}
+              name={name}
+              colour={chosen.colourOf(id)}
+              isOn={chosen.colourOf(id) !== undefined}
+              disabled={chosen.isFull && chosen.colourOf(id) === undefined}
+              onToggle={() => chosen.toggle(id)}
+            />
+          ))}
+        </Legend>
+      }
+    >
+      <Line label={t('results.trendByWeek')} weeks={axis(weeks)} series={series} words={words} height={280} />
+    </Section>
+  );
+}

@@ -1,0 +1,86 @@
+// The mean of a question over time, as a line and as a table.
+import type { QuestionFigures, QuestionResults } from '@soundings/contract/console.results.ts';
+import { useFormat, useText } from '../../text/text.tsx';
+import { Line } from '../../ui/charts/Line.tsx';
+import { Section } from '../../ui/Section.tsx';
+import { Table } from '../../ui/Table.tsx';
+import { pointsOn, score } from './figures.ts';
+import { useHiddenWords, usePointWords, useSigned, useWeekWords } from './words.ts';
+
+export function QuestionHistory({ results }: { results: QuestionResults }) {
+  const t = useText();
+  const { axis } = useWeekWords();
+  const words = usePointWords();
+  const { weeks, figures } = results;
+  return (
+    <>
+      {figures.length > 1 && (
+        <Section title={t('results.overTime')} description={t('results.scoreOf100')}>
+          <Line
+            label={t('results.trendByWeek')}
+            weeks={axis(weeks)}
+            series={[{ key: 1, name: t('results.scoreLong'), colour: 1, points: pointsOn(weeks, figures) }]}
+            words={words}
+            height={220}
+          />
+        </Section>
+      )}
+      <Section title={t('results.byWeek')} flush>
+        <FigureTable results={results} />
+      </Section>
+    </>
+  );
+}
+
+function FigureTable({ results }: { results: QuestionResults }) {
+  const t = useText();
+  const { number } = useFormat();
+  const signed = useSigned();
+  const { full } = useWeekWords();
+  const hidden = useHiddenWords();
+  const { weeks, figures, question, group } = results;
+  const byWeek = new Map(weeks.map((one) => [one.week, one]));
+  const hiddenWords = ({ week }: QuestionFigures) => hidden.figure(byWeek.get(week) ?? null, group.people);
+  return (
+    <Table<QuestionFigures>
+      label={t('results.byWeek')}
+      rowHeight={36}
+      rows={figures.toReversed()}
+      rowKey={({ week }) => week}
+      columns={[
+        {
+          key: 'week',
+          title: t('results.weekName'),
+          cell: ({ week }) => {
+            const known = byWeek.get(week);
+            return known ? full(known) : week;
+          },
+        },
+        {
+          key: 'score',
+          title: t('results.scoreLong'),
+          align: 'end',
+          width: 'minmax(90px, 3fr)',
+          cell: (one) => (one.value === null ? hiddenWords(one) : score(one.value)),
+        },
+        ...(question.type === 3
+          ? [
+              {
+                key: 'enps',
+                title: 'eNPS',
+                align: 'end' as const,
+                cell: ({ enps }: QuestionFigures) =>
+                  enps === null ? t('results.hiddenShort') : signed(Math.round(enps)),
+              },
+            ]
+          : []),
+        {
+          key: 'answers',
+          title: t('results.answersLong'),
+          align: 'end',
+          cell: ({ answers }) => (answers === null ? t('results.hiddenShort') : number(answers)),
+        },
+      ]}
+    />
+  );
+}

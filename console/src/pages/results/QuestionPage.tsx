@@ -1,0 +1,168 @@
+// A question in a group: how a week answered it, its mean over time, and the comments to it.
+import type { QuestionResults, ResultsStart } from '@soundings/contract/console.results.ts';
+import { useParams } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useAddress, useAnswer } from '../../plumbing/answers.ts';
+import { useFormat, useLanguage, useText } from '../../text/text.tsx';
+import { Empty } from '../../ui/Empty.tsx';
+import { GroupFinder } from '../../ui/GroupFinder.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { Section } from '../../ui/Section.tsx';
+import { Select } from '../../ui/Select.tsx';
+import { Answered } from '../../ui/States.tsx';
+import { difference, score } from './figures.ts';
+import { CommentList, CsvLink, DifferenceMark, spanIn, Started, useSpanOptions } from './parts.tsx';
+import { QuestionHistory } from './QuestionHistory.tsx';
+import { QuestionSpread } from './QuestionSpread.tsx';
+import css from './results.module.css';
+import { useHiddenWords, useSigned, useWeekWords } from './words.ts';
+
+export function QuestionPage() {
+  const t = useText();
+  return <Started title={t('results.question')}>{(start) => <Question start={start} />}</Started>;
+}
+
+type Start = ResultsStart & { group: { id: number; name: string } };
+
+function Question({ start }: { start: Start }) {
+  const t = useText();
+  const language = useLanguage();
+  const { full } = useWeekWords();
+  const { questionId = '' } = useParams({ strict: false }) as { questionId?: string };
+  const [address, setAddress] = useAddress<'group' | 'week' | 'weeks'>();
+  const groupId = address.group ?? String(start.group.id);
+  const span = spanIn(address.weeks);
+  const params = { groupId, questionId };
+  const query = { week: address.week, weeks: span, language };
+  const read = useAnswer('GET /results/groups/{groupId}/questions/{questionId}', { params, query } as never);
+  const spanOptions = useSpanOptions();
+  const { data } = read;
+  const asked = data ? data.weeks.filter(({ week }) => data.figures.some((one) => one.week === week)) : [];
+  return (
+    <Page
+      title={data?.question.text ?? t('results.question')}
+      subtitle={data ? t(`results.type.${data.question.type}` as 'results.type.1') : ' '}
+      crumbs={[{ label: t('nav.overview'), to: '/', search: { group: groupId } }]}
+      actions={
+        <CsvLink
+          name="GET /results/groups/{groupId}/questions/{questionId}/csv"
+          params={params}
+          query={query}
+        />
+      }
+      toolbar={
+        <>
+          {start.groups > 1 && (
+            <GroupFinder
+              filter
+              label={t('results.group')}
+              value={Number(groupId)}
+              onChange={(id) =>
+                setAddress({ group: id === undefined ? undefined : String(id), week: undefined })
+              }
+            />
+          )}
+          {data?.chosen && (
+            <Select
+              label={t('results.weekName')}
+              value={data.chosen.week}
+              onChange={(week) => setAddress({ week })}
+              options={asked.toReversed().map((one) => ({ value: one.week, label: full(one) }))}
+            />
+          )}
+          <Select
+            label={t('results.span')}
+            hideLabel
+            value={span}
+            onChange={(value) => setAddress({ weeks: value, week: undefined })}
+            options={spanOptions}
+          />
+        </>
+      }
+    >
+      <Answered answer={read}>{(results) => <Content results={results} />}</Answered>
+    </Page>
+  );
+}
+
+function Content({ results }: { results: QuestionResults }) {
+  const t = useText();
+  const { chosen, question, group, comments, figures } = results;
+  if (!chosen)
+    return (
+      <Empty
+        title={t('results.neverAskedThis')}
+        text={t('results.neverAskedThisText', { name: group.name })}
+      />
+    );
+  const least = chosen.thresholds?.comments ?? 10;
+  const isEnough = (figures.find(({ week }) => week === chosen.week)?.answers ?? 0) >= least;
+  return (
+    <>
+      <Chosen results={results} />
+      {question.type <= 4 && <QuestionHistory results={results} />}
+      {comments.length > 0 ? (
+        <Section title={t('results.commentsOf', { count: comments.length })}>
+          <CommentList comments={comments} groupId={group.id} hideWeek />
+        </Section>
+      ) : (
+        <Section title={t('nav.comments')}>
+          <p className={css['soft']}>
+            {isEnough ? t('results.noneWritten') : t('results.noCommentsShown', { least })}
+          </p>
+        </Section>
+      )}
+    </>
+  );
+}
+
+function Chosen({ results }: { results: QuestionResults }) {
+  const t = useText();
+  const { full } = useWeekWords();
+  const hidden = useHiddenWords();
+  const { chosen, figures, group } = results;
+  const own = figures.find(({ week }) => week === chosen?.week);
+  if (!chosen || !own) return null;
+  const title = t('results.answeredIn', { week: full(chosen) });
+  if (own.answers === null) {
+    return (
+      <Section title={title}>
+        <p className={css['hiddenBar']}>
+          <span>{hidden.figure(chosen, group.people)}</span>
+        </p>
+      </Section>
+    );
+  }
+  return (
+    <Section title={title}>
+      <Means results={results} own={own} />
+      {results.question.type !== 7 && <QuestionSpread results={results} own={own} />}
+    </Section>
+  );
+}
+
+type Own = QuestionResults['figures'][number];
+
+/** The figures of the week in words: the mean, eNPS, how many answers they rest on, the company. */
+function Means({ results, own }: { results: QuestionResults; own: Own }) {
+  const t = useText();
+  const { number } = useFormat();
+  const signed = useSigned();
+  const by = difference(own.value, results.companyValue);
+  const items: [string, ReactNode][] = [];
+  if (own.value !== null) items.push([t('results.scoreLong'), score(own.value)]);
+  if (own.enps !== null) items.push(['eNPS', signed(Math.round(own.enps))]);
+  items.push([t('results.answersLong'), number(own.answers ?? 0)]);
+  if (by !== null && results.company)
+    items.push([t('results.compared', { name: results.company.name }), <DifferenceMark key="by" by={by} />]);
+  return (
+    <dl className={css['means']}>
+      {items.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,181 @@
+// The trend of a KPI, or of the response rate, in up to six groups, as lines and as a table.
+import type { ResultsStart, ResultWeek, Trend } from '@soundings/contract/console.results.ts';
+import { X } from 'lucide-react';
+import { useAddress, useAnswer } from '../../plumbing/answers.ts';
+import { useFormat, useLanguage, useText } from '../../text/text.tsx';
+import { IconButton } from '../../ui/Button.tsx';
+import { Swatch } from '../../ui/charts/Legend.tsx';
+import { Line } from '../../ui/charts/Line.tsx';
+import { GroupFinder } from '../../ui/GroupFinder.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { Section } from '../../ui/Section.tsx';
+import { Select } from '../../ui/Select.tsx';
+import { Answered } from '../../ui/States.tsx';
+import { Table } from '../../ui/Table.tsx';
+import { pointsOn } from './figures.ts';
+import { CsvLink, spanIn, Started, useSpanOptions } from './parts.tsx';
+import css from './results.module.css';
+import { useHiddenWords, usePointWords, useWeekWords } from './words.ts';
+
+export function TrendsPage() {
+  const t = useText();
+  return <Started title={t('nav.trends')}>{(start) => <Trends start={start} />}</Started>;
+}
+
+const most = 6;
+/** Stands for the response rate: no KPI is named so, as ids are never empty. */
+const rateId = '';
+
+type Start = ResultsStart & { group: { id: number; name: string } };
+
+function Trends({ start }: { start: Start }) {
+  const t = useText();
+  const language = useLanguage();
+  const [address, setAddress] = useAddress<'kpi' | 'groups' | 'weeks' | 'of'>();
+  const groupIds = (address.groups ?? String(start.group.id)).split(',').slice(0, most);
+  const kpiId = address.of === 'response' ? rateId : (address.kpi ?? start.kpis[0]?.id ?? rateId);
+  const span = spanIn(address.weeks);
+  const query = { groupIds: groupIds.join(), kpiId: kpiId || undefined, weeks: span, language };
+  const trend = useAnswer('GET /results/trends', { query } as never);
+  const setGroups = (ids: string[]) => setAddress({ groups: ids.join() });
+  const spanOptions = useSpanOptions();
+  return (
+    <Page
+      title={t('nav.trends')}
+      subtitle={t('results.trendsText')}
+      actions={<CsvLink name="GET /results/trends/csv" query={query} />}
+      toolbar={
+        <>
+          <Select
+            label={t('results.shows')}
+            value={kpiId}
+            onChange={(id) =>
+              setAddress(id === rateId ? { of: 'response', kpi: undefined } : { kpi: id, of: undefined })
+            }
+            options={[
+              ...start.kpis.map(({ id, name }) => ({ value: id, label: name })),
+              { value: rateId, label: t('results.response') },
+            ]}
+          />
+          <Select
+            label={t('results.span')}
+            hideLabel
+            value={span}
+            onChange={(value) => setAddress({ weeks: value })}
+            options={spanOptions}
+          />
+          {groupIds.length < most && start.groups > 1 && (
+            <GroupFinder
+              label={t('results.addGroup')}
+              filter
+              value={undefined}
+              onChange={(id) => id !== undefined && setGroups([...new Set([...groupIds, String(id)])])}
+            />
+          )}
+        </>
+      }
+    >
+      <Answered answer={trend}>
+        {(read) => (
+          <Content trend={read} onRemove={(id) => setGroups(groupIds.filter((one) => one !== String(id)))} />
+        )}
+      </Answered>
+    </Page>
+  );
+}
+
+function Content({ trend, onRemove }: { trend: Trend; onRemove: (id: number) => void }) {
+  const t = useText();
+  const { number } = useFormat();
+  const { axis } = useWeekWords();
+  const words = usePointWords();
+  const { weeks, series } = trend;
+  const name = trend.kpi?.name ?? t('results.response');
+  return (
+    <>
+      <Section title={name} description={trend.kpi ? t('results.scoreOf100') : t('results.percentOfAsked')}>
+        <ul className={css['chips']}>
+          {series.map(({ group }, i) => (
+            <li key={group.id} className={css['chip']}>
+              <Swatch colour={i + 1} />
+              <span>{group.name}</span>
+              <span className={css['people']}>{number(group.people)}</span>
+              {series.length > 1 && (
+                <IconButton
+                  icon={X}
+                  label={t('results.removeGroup', { name: group.name })}
+                  onClick={() => onRemove(group.id)}
+                />
+              )}
+            </li>
+          ))}
+        </ul>
+        <Line
+          label={t('results.trendByWeek')}
+          weeks={axis(weeks)}
+          series={series.map(({ group, values }, i) => ({
+            key: group.id,
+            name: group.name,
+            colour: i + 1,
+            points: pointsOn(weeks, values),
+          }))}
+          words={words}
+          height={320}
+        />
+      </Section>
+      <Section title={t('results.byWeek')} flush>
+        <WeekTable trend={trend} />
+      </Section>
+    </>
+  );
+}
+
+/** A row for each week that asked, the newest first; a column for each group. */
+function WeekTable({ trend: { weeks, series } }: { trend: Trend }) {
+  const t = useText();
+  const { full } = useWeekWords();
+  const hidden = useHiddenWords();
+  const byGroup = series.map(({ group, values }) => ({
+    group,
+    values: new Map(values.map(({ week, value }) => [week, value])),
+  }));
+  return (
+    <Table<ResultWeek>
+      label={t('results.byWeek')}
+      rowHeight={36}
+      rows={weeks.filter(({ week }) => byGroup.some(({ values }) => values.has(week))).toReversed()}
+      rowKey={({ week }) => week}
+      columns={[
+        { key: 'week', title: t('results.weekName'), width: 140, cell: (week) => full(week) },
+        ...byGroup.map(({ group, values }) => ({
+          key: String(group.id),
+          title: group.name,
+          align: 'end' as const,
+          cell: (week: ResultWeek) => (
+            <Value value={values.get(week.week)} words={hidden.figure(week, group.people)} />
+          ),
+        })),
+      ]}
+    />
+  );
+}
+
+function Value({ value, words }: { value: number | null | undefined; words: string }) {
+  const t = useText();
+  if (typeof value === 'number') return Math.round(value * 100);
+  if (value === undefined) {
+    return (
+      <>
+        <span aria-hidden className={css['soft']}>
+          ·
+        </span>
+        <span className="visually-hidden">{t('results.notAsked')}</span>
+      </>
+    );
+  }
+  return (
+    <span className={css['soft']} title={words}>
+      {t('results.hiddenShort')}
+    </span>
+  );
+}

@@ -1,0 +1,85 @@
+// What the last week of a group says: for each question how the answers are spread. Each leads to its own page.
+import type { GroupResults, ResultWeek } from '@soundings/contract/console.results.ts';
+import { Link } from '@tanstack/react-router';
+import { useFormat, useText } from '../../text/text.tsx';
+import { StackedBar } from '../../ui/charts/StackedBar.tsx';
+import { Section } from '../../ui/Section.tsx';
+import { partsOf, score } from './figures.ts';
+import css from './results.module.css';
+import { useHiddenWords, useWeekWords } from './words.ts';
+
+type Asked = NonNullable<GroupResults['last']>['questions'][number];
+
+export function WeekAnswers({ results: { last, group, weeks } }: { results: GroupResults }) {
+  const t = useText();
+  const { label } = useWeekWords();
+  if (!last) return <div />;
+  return (
+    <Section
+      title={t('results.answersOf', { week: label(last.week, weeks.at(-1)) })}
+      description={t('results.spreadHelp')}
+    >
+      <ul className={css['asked']}>
+        {last.questions.map((question) => (
+          <li key={question.id}>
+            <p className={css['askedHead']}>
+              <Link
+                className={css['plain']}
+                to="/results/questions/$questionId"
+                params={{ questionId: String(question.id) } as never}
+                search={{ group: group.id } as never}
+              >
+                {question.text}
+              </Link>
+              {question.value !== null && <b>{score(question.value)}</b>}
+            </p>
+            <Spread question={question} week={last.week} people={group.people} />
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function Spread({ question, week, people }: { question: Asked; week: ResultWeek; people: number }) {
+  const t = useText();
+  const hidden = useHiddenWords();
+  const { type, text, distribution, answers } = question;
+  if (answers === null) return <HiddenBar words={hidden.figure(week, people)} />;
+  if (type === 7) return <p className={css['soft']}>{t('results.answers', { count: answers })}</p>;
+  if (!distribution)
+    return <HiddenBar words={t('results.spreadHidden', { reason: hidden.spread(week, answers) })} />;
+  if (type === 5 || type === 6) return <MostChosen question={question} answers={answers} />;
+  const words = {
+    detractors: t('results.detractors'),
+    passives: t('results.passives'),
+    promoters: t('results.promoters'),
+  };
+  return <StackedBar label={text} parts={partsOf(question, distribution, words)} />;
+}
+
+const HiddenBar = ({ words }: { words: string }) => (
+  <p className={css['hiddenBar']}>
+    <span>{words}</span>
+  </p>
+);
+
+/** Of a choice: the options that most have chosen. */
+function MostChosen({ question, answers }: { question: Asked; answers: number }) {
+  const { percent } = useFormat();
+  const given =
+    question.type === 5 ? (question.distribution ?? []).reduce((sum, { count }) => sum + count, 0) : answers;
+  const top = (question.distribution ?? []).toSorted((a, b) => b.count - a.count).slice(0, 3);
+  return (
+    <ol className={css['most']}>
+      {top
+        .filter(({ count }) => count > 0)
+        .map(({ key, count }) => (
+          <li key={key}>
+            {question.options.find(({ id }) => id === key)?.text ?? key}{' '}
+            <b>{percent(Math.min(1, count / Math.max(1, given)))}</b>
+          </li>
+        ))}
+    </ol>
+  );
+}

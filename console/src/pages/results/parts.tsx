@@ -1,0 +1,147 @@
+// Small parts that pages of results share.
+import type { ResultComment, ResultsStart } from '@soundings/contract/console.results.ts';
+import { ArrowDownRight, ArrowRight, ArrowUpRight, Download, EyeOff, Waves } from 'lucide-react';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { addressOf } from '../../api.ts';
+import { useAnswer } from '../../plumbing/answers.ts';
+import { useLanguage, useText } from '../../text/text.tsx';
+import { LinkButton } from '../../ui/Button.tsx';
+import { cx } from '../../ui/cx.ts';
+import { Empty } from '../../ui/Empty.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { Answered } from '../../ui/States.tsx';
+import css from './results.module.css';
+import { useSigned, useWeekWords } from './words.ts';
+
+/** How many weeks pages show, and which are offered. */
+export const spans = ['13', '26', '52'] as const;
+export const usualSpan = '26';
+
+/** A span of the address; the usual one for what is none. */
+export const spanIn = (text: string | undefined): string =>
+  (spans as readonly string[]).includes(text ?? '') ? (text as string) : usualSpan;
+
+export function useSpanOptions() {
+  const t = useText();
+  return spans.map((value) => ({
+    value: value as string,
+    label: t('results.weeks', { count: Number(value) }),
+  }));
+}
+
+/** Waits for what every page of results begins with; says so where there is no group or no week yet. */
+export function Started({
+  title,
+  children,
+}: {
+  title: string;
+  children: (start: ResultsStart & { group: NonNullable<ResultsStart['group']> }) => ReactNode;
+}) {
+  const t = useText();
+  const start = useAnswer('GET /results');
+  const { short } = useWeekWords();
+  if (start.data?.group && start.data.weeks.length > 0)
+    return children({ ...start.data, group: start.data.group });
+  return (
+    <Page title={title}>
+      <Answered answer={start}>
+        {({ group, running }) =>
+          group ? (
+            <Empty
+              icon={Waves}
+              title={t('results.noneYet')}
+              text={running ? t('results.firstRuns', { week: short(running) }) : t('results.noneYetText')}
+            />
+          ) : (
+            <Empty icon={EyeOff} title={t('results.noGroup')} text={t('results.noGroupText')} />
+          )
+        }
+      </Answered>
+    </Page>
+  );
+}
+
+/** Up, down or level, with its sign: never by colour alone. */
+export function ChangeMark({ by, since }: { by: number; since: string }) {
+  const t = useText();
+  const signed = useSigned();
+  const Arrow = by > 0 ? ArrowUpRight : by < 0 ? ArrowDownRight : ArrowRight;
+  return (
+    <span
+      className={cx(css['change'], by > 0 && css['up'], by < 0 && css['down'])}
+      title={t('results.since', { week: since })}
+    >
+      <Arrow aria-hidden size={14} strokeWidth={2} />
+      {signed(by)}
+      <span className="visually-hidden"> {t('results.since', { week: since })}</span>
+    </span>
+  );
+}
+
+/** A difference in points: sea above, clay below. */
+export function DifferenceMark({ by }: { by: number }) {
+  const signed = useSigned();
+  return (
+    <span className={cx(css['difference'], by > 0 && css['above'], by < 0 && css['below'])}>
+      {signed(by)}
+    </span>
+  );
+}
+
+/** A link that downloads a table as CSV. */
+export function CsvLink({ name, params, query }: { name: CsvName; params?: object; query?: object }) {
+  const t = useText();
+  const language = useLanguage();
+  return (
+    <LinkButton href={addressOf(name, { params, query: { ...query, language } })} download icon={Download}>
+      {t('results.csv')}
+    </LinkButton>
+  );
+}
+type CsvName =
+  | 'GET /results/groups/{groupId}/csv'
+  | 'GET /results/heat-map/csv'
+  | 'GET /results/trends/csv'
+  | 'GET /results/groups/{groupId}/questions/{questionId}/csv'
+  | 'GET /results/comments/csv';
+
+/** Comments as they were written; the question leads to its results. */
+export function CommentList({
+  comments,
+  groupId,
+  hideWeek,
+}: {
+  comments: readonly ResultComment[];
+  groupId: number;
+  /** Where the week stands above them. */
+  hideWeek?: boolean;
+}) {
+  return (
+    <ul className={css['comments']}>
+      {comments.map((comment, index) => (
+        // oxlint-disable-next-line react/no-array-index-key -- comments have no id, so that nothing can be told by it
+        <li key={`${comment.week} ${comment.questionId} ${index}`} className={css['comment']}>
+          <p className={css['commentText']} dir="auto">
+            {comment.text}
+          </p>
+          <p className={css['commentSource']}>
+            {!hideWeek && <CommentWeek comment={comment} />}
+            <Link
+              to="/results/questions/$questionId"
+              params={{ questionId: String(comment.questionId) } as never}
+              search={{ group: groupId, week: comment.week } as never}
+            >
+              {comment.question}
+            </Link>
+          </p>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function CommentWeek({ comment }: { comment: ResultComment }) {
+  const { full } = useWeekWords();
+  return `${full(comment)} · `;
+}

@@ -1,0 +1,15 @@
+// Pages of results: for managers, of the groups that are open to them.
+import type { PageRoute } from '../../router.tsx';
+
+export const resultsRoutes: PageRoute[] = [
+  { path: '/', least: 'Manager', load: () => import('./OverviewPage.tsx'), name: 'OverviewPage' },
+  { path: '/heat-map', least: 'Manager', load: () => import('./HeatMapPage.tsx'), name: 'HeatMapPage' },
+  { path: '/trends', least: 'Manager', load: () => import('./TrendsPage.tsx'), name: 'TrendsPage' },
+  {
+    path: '/results/questions/$questionId',
+    least: 'Manager',
+    load: () => import('./QuestionPage.tsx'),
+    name: 'QuestionPage',
+  },
+  { path: '/comments', least: 'Manager', load: () => import('./CommentsPage.tsx'), name: 'CommentsPage' },
+];

@@ -1,0 +1,67 @@
+// What pages of results say of weeks and of what is not shown.
+import type { ResultWeek } from '@soundings/contract/console.results.ts';
+import { useMemo } from 'react';
+import { useAnswer } from '../../plumbing/answers.ts';
+import { useFormat, useText } from '../../text/text.tsx';
+import type { Point } from '../../ui/charts/scale.ts';
+
+type Named = Pick<ResultWeek, 'year' | 'number'>;
+
+/** "w. 47"; in full, and where the year is another than that of `than`, "w. 47, 2025". */
+export function useWeekWords() {
+  const t = useText();
+  return useMemo(() => {
+    const full = ({ year, number }: Named) => t('results.weekOfYear', { number, year: String(year) });
+    const short = ({ number }: Named) => t('results.week', { number });
+    return {
+      full,
+      short,
+      label: (week: Named, than: Named | undefined) =>
+        than === undefined || week.year === than.year ? short(week) : full(week),
+      /** The weeks of an axis: the year is said where it is another than the last one's. */
+      axis: (weeks: readonly ResultWeek[]) => weeks.map((week) => ({ short: short(week), full: full(week) })),
+    };
+  }, [t]);
+}
+
+/** A difference with its sign, the minus as long as the plus: "+3", "−5", "±0". */
+export function useSigned(): (value: number) => string {
+  const { signed } = useFormat();
+  return (value) => (value === 0 ? '±0' : signed(value).replace('-', '−'));
+}
+
+/** Words for a value of a chart, of what is hidden, and of what was not asked. */
+export function usePointWords(): (point: Point) => string {
+  const t = useText();
+  const { number } = useFormat();
+  return (point) => {
+    if (point === null) return t('results.hiddenShort');
+    return point === undefined ? t('results.notAskedShort') : number(Math.round(point));
+  };
+}
+
+/**
+ * Why a figure is not shown. What is stored says only that it is withheld; where the group has fewer people than must answer,
+ * that is why. How many it had in earlier weeks is not known.
+ */
+export function useHiddenWords() {
+  const t = useText();
+  const newest = useAnswer('GET /results').data?.weeks[0]?.week;
+  return useMemo(
+    () => ({
+      figure(week: ResultWeek | null, people: number): string {
+        const least = week?.thresholds?.figures;
+        return least !== undefined && people < least && week?.week === newest
+          ? t('results.hiddenFew', { least })
+          : t('results.hiddenEither');
+      },
+      /** Of a distribution, where the mean is shown: it rests on `answers`. */
+      spread(week: ResultWeek | null, answers: number | null): string {
+        const least = week?.thresholds?.spread;
+        if (least === undefined || answers === null) return t('results.hiddenEither');
+        return answers < least ? t('results.hiddenFew', { least }) : t('results.hiddenNeighbour');
+      },
+    }),
+    [t, newest],
+  );
+}

@@ -1,0 +1,246 @@
+// What the columns of a file mean: shown with an example each, and confirmed for every file with the same headers.
+import type { FileColumns, FilePage, MappingKind, SheetColumns } from '@soundings/contract/console.runs.ts';
+import { columnMeanings } from '@soundings/contract/words.ts';
+import { useState } from 'react';
+import { api, ApiError } from '../../api.ts';
+import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
+import { useText } from '../../text/text.tsx';
+import { Badge } from '../../ui/Badge.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { useErrorWords, useFaultWords } from '../../ui/faults.ts';
+import { Notice } from '../../ui/Notice.tsx';
+import { Segmented } from '../../ui/Segmented.tsx';
+import { Select } from '../../ui/Select.tsx';
+import { Failed, Skeleton } from '../../ui/States.tsx';
+import { useToast } from '../../ui/Toast.tsx';
+import css from './files.module.css';
+import { useMeaningWords } from './meanings.ts';
+
+type File = Pick<FilePage, 'fileId' | 'name'>;
+
+export function ColumnsDialog({ file, onClose }: { file: File; onClose: () => void }) {
+  const t = useText();
+  const { fileId } = file;
+  const { data, error, refetch } = useAnswer('GET /files/{fileId}/columns', { params: { fileId } });
+  if (data) return <Chooser file={file} shown={data} onClose={onClose} />;
+  return (
+    <Dialog open wide onClose={onClose} title={t('files.columnsTitle', { name: file.name })}>
+      {error ? (
+        <Failed error={error} onRetry={() => void refetch()} />
+      ) : (
+        <>
+          <p className={css['soft']}>{t('files.readingColumns')}</p>
+          <Skeleton />
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+/** A sheet as it is chosen; without a kind it is left out. */
+type Choice = { kind: MappingKind | 'none'; means: string[] };
+
+const firstChoice = (sheet: SheetColumns, count: number): Choice => ({
+  kind: count > 1 && sheet.columns.every(({ isKnown }) => !isKnown) ? 'none' : sheet.kind,
+  means: sheet.columns.map(({ means }) => means),
+});
+
+function Chooser({ file, shown, onClose }: { file: File; shown: FileColumns; onClose: () => void }) {
+  const t = useText();
+  const { sheets } = shown;
+  const [choices, setChoices] = useState(() => sheets.map((sheet) => firstChoice(sheet, sheets.length)));
+  const sending = useConfirming(file, sheets, choices, onClose);
+  const set = (index: number, choice: Choice) =>
+    setChoices((all) => all.map((one, i) => (i === index ? choice : one)));
+  const isNothing = choices.every(({ kind }) => kind === 'none');
+  return (
+    <Dialog
+      open
+      wide
+      onClose={onClose}
+      title={t('files.columnsTitle', { name: file.name })}
+      description={t('files.columnsText')}
+      actions={
+        <>
+          <Button onClick={onClose}>{t('action.cancel')}</Button>
+          <Button kind="primary" busy={sending.busy} disabled={isNothing} onClick={sending.confirm}>
+            {t('files.confirm')}
+          </Button>
+        </>
+      }
+    >
+      {sheets.length === 0 && <Notice tone="warn">{t('files.noColumns')}</Notice>}
+      {sending.whole !== undefined && (
+        <Notice tone="bad" live>
+          {sending.whole}
+        </Notice>
+      )}
+      {sheets.map((sheet, i) => (
+        <Sheet
+          // oxlint-disable-next-line react/no-array-index-key -- sheets may have the same shown name
+          key={i}
+          sheet={sheet}
+          attributes={shown.attributes}
+          choice={choices[i] as Choice}
+          onChange={(choice) => set(i, choice)}
+          errorAt={(column) => sending.errorAt(i, column)}
+        />
+      ))}
+    </Dialog>
+  );
+}
+
+/** Sends what was chosen; faults come back to their columns. */
+function useConfirming(file: File, sheets: SheetColumns[], choices: Choice[], onDone: () => void) {
+  const t = useText();
+  const toast = useToast();
+  const errorWords = useErrorWords();
+  const words = useFaultWords();
+  const refresh = useRefresh();
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const sent = choices.flatMap(({ kind }, i) => (kind === 'none' ? [] : [i]));
+  const fields = error instanceof ApiError ? error.fields : undefined;
+  const fieldWords = (path: string) => {
+    const fault = fields?.get(path);
+    return fault && words(fault);
+  };
+  const isWhole = error !== undefined && ![...(fields ?? [])].every(([path]) => path.endsWith('/means'));
+
+  async function confirm() {
+    setBusy(true);
+    setError(undefined);
+    const body = {
+      sheets: sent.map((i) => ({
+        kind: choices[i]?.kind as MappingKind,
+        columns: (sheets[i] as SheetColumns).columns.map(({ header }, column) => ({
+          header,
+          means: choices[i]?.means[column] ?? 'ignore',
+        })),
+      })),
+    };
+    try {
+      const params = { fileId: file.fileId };
+      const { isRepeated } = await api('POST /files/{fileId}/columns', { params, body });
+      toast({ text: t(isRepeated ? 'files.confirmedRepeated' : 'files.confirmed') });
+      onDone();
+      await refresh(
+        'GET /mappings',
+        'GET /files',
+        'GET /files/{fileId}',
+        'GET /files/{fileId}/columns',
+        'GET /session',
+      );
+    } catch (thrown) {
+      setError(thrown);
+    } finally {
+      setBusy(false);
+    }
+  }
+  return {
+    busy,
+    confirm: () => void confirm(),
+    whole: isWhole ? errorWords(error) : undefined,
+    errorAt: (sheet: number, column: number) =>
+      fieldWords(`/sheets/${sent.indexOf(sheet)}/columns/${column}/means`),
+  };
+}
+
+type SheetProps = {
+  sheet: SheetColumns;
+  attributes: string[];
+  choice: Choice;
+  onChange: (choice: Choice) => void;
+  errorAt: (column: number) => string | undefined;
+};
+
+function Sheet({ sheet, attributes, choice, onChange, errorAt }: SheetProps) {
+  const t = useText();
+  const setMeans = (column: number, to: string) =>
+    onChange({ ...choice, means: choice.means.map((one, i) => (i === column ? to : one)) });
+  const setKind = (kind: Choice['kind']) => {
+    const allowed: readonly string[] = kind === 'none' ? [] : columnMeanings[kind];
+    const fits = (means: string) =>
+      kind === 'none' || allowed.includes(means) || (kind === 'users' && means.startsWith('attribute:'));
+    onChange({ kind, means: choice.means.map((means) => (fits(means) ? means : 'ignore')) });
+  };
+  const title = sheet.sheet === '' ? t('files.rowOf', { row: sheet.row }) : sheet.sheet;
+  return (
+    <section className={css['sheet']} aria-label={title}>
+      <div className={css['sheetHead']}>
+        <h3 className={css['sheetTitle']}>
+          {title}
+          {sheet.sheet !== '' && (
+            <span className={css['soft']}> · {t('files.rowOf', { row: sheet.row })}</span>
+          )}
+        </h3>
+        <Segmented
+          label={t('files.holds')}
+          value={choice.kind}
+          onChange={setKind}
+          options={(['users', 'groups', 'none'] as const).map((value) => ({
+            value,
+            label: t(`files.kind.${value}`),
+          }))}
+        />
+      </div>
+      {choice.kind !== 'none' && (
+        <ColumnTable {...{ sheet, attributes, choice, errorAt }} kind={choice.kind} onMeans={setMeans} />
+      )}
+    </section>
+  );
+}
+
+type TableProps = Omit<SheetProps, 'onChange'> & {
+  kind: MappingKind;
+  onMeans: (column: number, means: string) => void;
+};
+
+function ColumnTable({ sheet, attributes, choice, kind, errorAt, onMeans }: TableProps) {
+  const t = useText();
+  const words = useMeaningWords();
+  const means = [
+    'ignore',
+    ...columnMeanings[kind],
+    ...(kind === 'users' ? attributes.map((name) => `attribute:${name}`) : []),
+  ];
+  const options = means.map((value) => ({ value, label: words(value) }));
+  return (
+    <table className={css['columns']}>
+      <thead>
+        <tr>
+          <th scope="col">{t('files.inFile')}</th>
+          <th scope="col">{t('files.example')}</th>
+          <th scope="col">{t('files.readAs')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {sheet.columns.map(({ header, example, isKnown }, i) => (
+          // oxlint-disable-next-line react/no-array-index-key -- the same header may stand twice
+          <tr key={i}>
+            <th scope="row">{header}</th>
+            <td>{example === null ? <span className={css['soft']}>–</span> : <code>{example}</code>}</td>
+            <td>
+              <span className={css['chosen']}>
+                <Select
+                  label={t('files.readAsOf', { header })}
+                  hideLabel
+                  value={choice.means[i] ?? 'ignore'}
+                  onChange={(value) => onMeans(i, value)}
+                  options={options}
+                />
+                {!isKnown && <Badge tone="warn">{t('files.unknownColumn')}</Badge>}
+              </span>
+              {errorAt(i) !== undefined && (
+                <span className={css['bad']} role="alert">
+                  {errorAt(i)}
+                </span>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,116 @@
+// Faults or warnings, each with its place and what to do about it: of a file its sheet, row, column and value, of a request
+// the JSON pointer.
+import type { RunFault } from '@soundings/contract/console.runs.ts';
+import { useState } from 'react';
+import { useText } from '../../text/text.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { Facts } from '../../ui/Facts.tsx';
+import { type Column, longTable, Table } from '../../ui/Table.tsx';
+import css from './runs.module.css';
+
+type Placed = RunFault & { key: number };
+
+export function FaultTable(props: { label: string; faults: RunFault[]; isWarning?: boolean }) {
+  const { label, faults, isWarning = false } = props;
+  const [shown, setShown] = useState<RunFault>();
+  const rows = faults.map((fault, key) => ({ ...fault, key }));
+  return (
+    <>
+      <Table
+        label={label}
+        rows={rows}
+        rowKey={({ key }) => key}
+        rowHeight={40}
+        columns={useColumns(faults, isWarning)}
+        // Short ones show every fault in full.
+        {...(rows.length >= longTable && { onRow: setShown })}
+      />
+      {shown && <FaultDialog fault={shown} isWarning={isWarning} onClose={() => setShown(undefined)} />}
+    </>
+  );
+}
+
+/** One of very many in full. */
+function FaultDialog(props: { fault: RunFault; isWarning: boolean; onClose: () => void }) {
+  const t = useText();
+  const { sheet, row, column, value, path, externalId, remedy } = props.fault;
+  const code = (text: string | number | undefined) =>
+    text === undefined ? undefined : <code className={css['break']}>{text}</code>;
+  return (
+    <Dialog
+      open
+      wide
+      onClose={props.onClose}
+      title={t(props.isWarning ? 'runs.oneWarning' : 'runs.oneFault')}
+    >
+      <Facts
+        items={[
+          [t('runs.sheet'), sheet],
+          [t('runs.row'), code(row)],
+          [t('runs.column'), column],
+          [t('runs.value'), code(value)],
+          [t('runs.place'), code(path)],
+          ['externalId', code(externalId)],
+          [t(props.isWarning ? 'runs.what' : 'runs.remedy'), remedy],
+        ]}
+      />
+    </Dialog>
+  );
+}
+
+function useColumns(faults: RunFault[], isWarning: boolean): Column<Placed>[] {
+  const t = useText();
+  const some = (key: keyof RunFault) => faults.some((fault) => fault[key] !== undefined);
+  const columns: (Column<Placed> | false)[] = [
+    some('sheet') && {
+      key: 'sheet',
+      title: t('runs.sheet'),
+      width: 'minmax(80px, 0.6fr)',
+      wideOnly: true,
+      cell: ({ sheet }) => sheet,
+    },
+    some('row') && {
+      key: 'row',
+      title: t('runs.row'),
+      width: 64,
+      cell: ({ row }) => row !== undefined && <code>{row}</code>,
+    },
+    some('column') && {
+      key: 'column',
+      title: t('runs.column'),
+      width: 'minmax(90px, 0.8fr)',
+      cell: ({ column }) => <span className={css['break']}>{column}</span>,
+    },
+    some('value') && {
+      key: 'value',
+      title: t('runs.value'),
+      width: 'minmax(100px, 1fr)',
+      wideOnly: true,
+      cell: ({ value }) =>
+        value !== undefined && <code className={isWarning ? css['value'] : css['badValue']}>{value}</code>,
+    },
+    some('path') && {
+      key: 'path',
+      title: t('runs.place'),
+      width: 'minmax(130px, 1fr)',
+      cell: ({ path }) => path !== undefined && <code className={css['break']}>{path || '/'}</code>,
+    },
+    some('externalId') &&
+      !some('row') && {
+        key: 'externalId',
+        title: 'externalId',
+        width: 'minmax(90px, 0.6fr)',
+        wideOnly: true,
+        cell: ({ externalId }) =>
+          externalId !== undefined && <code className={css['break']}>{externalId}</code>,
+      },
+    {
+      key: 'remedy',
+      title: t(isWarning ? 'runs.what' : 'runs.remedy'),
+      width: 'minmax(160px, 2.4fr)',
+      leads: true,
+      cell: ({ remedy }) => <span className={css['break']}>{remedy}</span>,
+    },
+  ];
+  return columns.filter((column) => column !== false);
+}

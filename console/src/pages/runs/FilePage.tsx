@@ -1,0 +1,160 @@
+// One file: what became of it, its faults with their places, and its columns.
+import type { FilePage as FileAnswer } from '@soundings/contract/console.runs.ts';
+import { useParams } from '@tanstack/react-router';
+import { Columns3, Download } from 'lucide-react';
+import { addressOf } from '../../api.ts';
+import { useAddress, useAnswer } from '../../plumbing/answers.ts';
+import { useFormat, useLanguage, useText } from '../../text/text.tsx';
+import { Button, LinkButton } from '../../ui/Button.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { Padded, Section } from '../../ui/Section.tsx';
+import { Answered, Skeleton } from '../../ui/States.tsx';
+import { ColumnsDialog } from './ColumnsDialog.tsx';
+import { FaultTable } from './FaultTable.tsx';
+import { useLiveFiles } from './live.ts';
+import css from './runs.module.css';
+import { Deltas, sourceWords, StateBadge } from './words.tsx';
+
+const isDone = ({ state }: FileAnswer) => state !== 'waiting' && state !== 'reading';
+
+export function FilePage() {
+  const t = useText();
+  const { fileId } = useParams({ strict: false }) as { fileId: string };
+  const language = useLanguage();
+  const answer = useAnswer('GET /files/{fileId}', { params: { fileId }, query: { language } });
+  const [{ columns }, change] = useAddress<'columns'>();
+  useLiveFiles(answer.data !== undefined && !isDone(answer.data));
+  const crumbs = [{ label: t('files.title'), to: '/files' }];
+  return (
+    <Answered
+      answer={answer}
+      skeleton={
+        <Page title={t('state.loading')} crumbs={crumbs}>
+          <Skeleton />
+        </Page>
+      }
+    >
+      {(file) => (
+        <Page
+          title={file.name}
+          crumbs={crumbs}
+          subtitle={<Subtitle file={file} />}
+          actions={<Actions file={file} onColumns={() => change({ columns: 'yes' })} />}
+        >
+          <FileContent file={file} onColumns={() => change({ columns: 'yes' })} />
+          {columns !== undefined && isDone(file) && (
+            <ColumnsDialog file={file} onClose={() => change({ columns: '' })} />
+          )}
+        </Page>
+      )}
+    </Answered>
+  );
+}
+
+function Subtitle({ file }: { file: FileAnswer }) {
+  const t = useText();
+  const { moment, bytes } = useFormat();
+  return (
+    <span className={css['subtitle']}>
+      <StateBadge state={file.state} dot />
+      <span>· {sourceWords(t, file)}</span>
+      <span>· {moment(file.at)}</span>
+      <span>· {bytes(file.size)}</span>
+    </span>
+  );
+}
+
+function Actions({ file, onColumns }: { file: FileAnswer; onColumns: () => void }) {
+  const t = useText();
+  const language = useLanguage();
+  const params = { runId: file.runId ?? '' };
+  return (
+    <>
+      {file.details.some(({ row }) => row !== undefined) && file.runId !== null && (
+        <LinkButton
+          icon={Download}
+          href={addressOf('GET /runs/{runId}/faults.csv', { params, query: { language } })}
+          download
+        >
+          {t('runs.downloadFaults')}
+        </LinkButton>
+      )}
+      {isDone(file) && (
+        <Button icon={Columns3} onClick={onColumns}>
+          {t('files.columns')}
+        </Button>
+      )}
+      {file.runId !== null && isDone(file) && (
+        <LinkButton kind={file.state === 'held' ? 'primary' : 'secondary'} to={`/runs/${file.runId}`}>
+          {t(file.state === 'held' ? 'files.decide' : 'files.toRun')}
+        </LinkButton>
+      )}
+    </>
+  );
+}
+
+function FileContent({ file, onColumns }: { file: FileAnswer; onColumns: () => void }) {
+  const t = useText();
+  const { details, notices, summary } = file;
+  const faults = details.filter(({ type }) => type !== 'limit exceeded');
+  return (
+    <>
+      <Padded>
+        <div className={css['stack']}>
+          <Outcome file={file} />
+          {file.hasUnknownColumns && (
+            <Notice
+              tone="warn"
+              title={t('files.unknownTitle')}
+              actions={<Button onClick={onColumns}>{t('files.columns')}</Button>}
+            >
+              {t('files.unknownText')}
+            </Notice>
+          )}
+          {summary && (
+            <div className={css['short']}>
+              <span>{t('runs.people')}</span>
+              <Deltas counts={summary.users} />
+              <span>{t('runs.groups')}</span>
+              <Deltas counts={summary.groups} />
+            </div>
+          )}
+        </div>
+      </Padded>
+      {faults.length > 0 && (
+        <Section
+          title={t('runs.faultsTitle', { count: faults.length })}
+          description={t('runs.faultsText')}
+          flush
+        >
+          <FaultTable label={t('runs.faults')} faults={faults} />
+        </Section>
+      )}
+      {notices.length > 0 && (
+        <Section title={t('runs.warningsTitle', { count: notices.length })} flush>
+          <FaultTable label={t('runs.warnings')} faults={notices} isWarning />
+        </Section>
+      )}
+    </>
+  );
+}
+
+const tones = {
+  waiting: 'accent',
+  reading: 'accent',
+  validated: 'neutral',
+  applied: 'good',
+  refused: 'bad',
+  held: 'warn',
+  failed: 'bad',
+} as const;
+
+function Outcome({ file }: { file: FileAnswer }) {
+  const t = useText();
+  return (
+    <Notice tone={tones[file.state]} title={t(`files.title.${file.state}`)} live={!isDone(file)}>
+      {t(`files.text.${file.state}`)}
+    </Notice>
+  );
+}

@@ -1,0 +1,191 @@
+// The files of the account, and sending one from the browser.
+import type { FileRow } from '@soundings/contract/console.runs.ts';
+import { Columns3, FileSpreadsheet, SearchX, Upload } from 'lucide-react';
+import { useRef, useState } from 'react';
+import { useAddress, useAnswer } from '../../plumbing/answers.ts';
+import { useWindows } from '../../plumbing/windows.ts';
+import { useFormat, useText } from '../../text/text.tsx';
+import { Badge } from '../../ui/Badge.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Empty } from '../../ui/Empty.tsx';
+import { Page, ToolbarGap, ToolbarWords } from '../../ui/Page.tsx';
+import { SearchField } from '../../ui/SearchField.tsx';
+import { Failed } from '../../ui/States.tsx';
+import { type Column, WindowTable } from '../../ui/Table.tsx';
+import css from './files.module.css';
+import { useLiveFiles } from './live.ts';
+import { Mappings } from './Mappings.tsx';
+import { accepted, DropArea, SentFiles } from './Sending.tsx';
+import { useSending } from './sending.ts';
+import { countsOf, countWords, Deltas, sourceWords, StateBadge } from './words.tsx';
+
+export function FilesPage() {
+  const t = useText();
+  const [{ search }, change] = useAddress<'search'>();
+  const windows = useWindows('GET /files', { query: { search } as object });
+  const sending = useSending();
+  const columns = useColumns();
+  useLiveFiles((windows.answer?.underWay ?? 0) > 0);
+  return (
+    <DropArea onFiles={sending.send}>
+      <Page
+        title={t('files.title')}
+        subtitle={t('files.subtitle')}
+        actions={<Choose onFiles={sending.send} />}
+        toolbar={
+          <>
+            {windows.count !== undefined && (
+              <ToolbarWords>{t('files.found', { count: windows.count })}</ToolbarWords>
+            )}
+            <ToolbarGap />
+            <Layouts />
+            <SearchField
+              label={t('files.search')}
+              value={search ?? ''}
+              onChange={(text) => change({ search: text })}
+            />
+          </>
+        }
+      >
+        <SentFiles sending={sending} />
+        {windows.error && <Failed error={windows.error} onRetry={windows.retry} />}
+        {!(windows.error && windows.count === undefined) && (
+          <WindowTable
+            label={t('files.title')}
+            columns={columns}
+            count={windows.count}
+            rowAt={windows.rowAt}
+            onVisible={windows.onVisible}
+            isOld={windows.isOld}
+            gap={windows.gap}
+            rowKey={({ fileId }) => fileId}
+            rowHeight={52}
+            to={({ fileId }) => `/files/${fileId}`}
+            empty={<Nothing isFiltered={search !== undefined} onClear={() => change({ search: '' })} />}
+          />
+        )}
+      </Page>
+    </DropArea>
+  );
+}
+
+function Choose({ onFiles }: { onFiles: (files: File[]) => void }) {
+  const t = useText();
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        accept={accepted}
+        aria-label={t('files.choose')}
+        onChange={({ target }) => {
+          onFiles([...(target.files ?? [])]);
+          target.value = ''; // so that the same file can be chosen again
+        }}
+      />
+      <Button kind="primary" icon={Upload} onClick={() => input.current?.click()}>
+        {t('files.choose')}
+      </Button>
+    </>
+  );
+}
+
+function Layouts() {
+  const t = useText();
+  const [open, setOpen] = useState(false);
+  const { data } = useAnswer('GET /mappings');
+  if (!data || data.length === 0) return null;
+  return (
+    <>
+      <Button kind="quiet" icon={Columns3} onClick={() => setOpen(true)}>
+        {t('files.layouts', { count: data.length })}
+      </Button>
+      <Mappings open={open} onClose={() => setOpen(false)} mappings={data} />
+    </>
+  );
+}
+
+function useColumns(): Column<FileRow>[] {
+  const t = useText();
+  const { moment, number, bytes } = useFormat();
+  return [
+    {
+      key: 'name',
+      title: t('files.file'),
+      width: 'minmax(180px, 2fr)',
+      cell: (row) => (
+        <>
+          <FileSpreadsheet aria-hidden size={16} strokeWidth={1.75} className={css['icon']} />
+          <span className={css['two']}>
+            <span className={css['name']}>{row.name}</span>
+            <span className={css['soft']}>
+              {sourceWords(t, row)} · {bytes(row.size)}
+            </span>
+          </span>
+        </>
+      ),
+    },
+    {
+      key: 'state',
+      title: t('files.state'),
+      width: 'minmax(130px, 1.7fr)',
+      cell: ({ state, faults, hasUnknownColumns }) => (
+        <>
+          <StateBadge state={state} dot />
+          {state === 'refused' && <span className={css['bad']}>{countWords(faults, number)}</span>}
+          {hasUnknownColumns && (
+            <span className={css['wideOnly']}>
+              <Badge tone="warn">{t('files.unknown')}</Badge>
+            </span>
+          )}
+        </>
+      ),
+    },
+    {
+      key: 'at',
+      title: t('files.at'),
+      width: 'minmax(150px, 0.8fr)',
+      wideOnly: true,
+      cell: ({ at }) => <time dateTime={at}>{moment(at)}</time>,
+    },
+    {
+      key: 'users',
+      title: t('runs.users'),
+      width: 'minmax(110px, 0.8fr)',
+      wideOnly: true,
+      cell: ({ summary }) => <Deltas counts={countsOf(summary, 'users')} />,
+    },
+    {
+      key: 'groups',
+      title: t('runs.groups'),
+      width: 'minmax(90px, 0.7fr)',
+      wideOnly: true,
+      cell: ({ summary }) => <Deltas counts={countsOf(summary, 'groups')} />,
+    },
+    {
+      key: 'warnings',
+      title: t('runs.warnings'),
+      width: 80,
+      align: 'end',
+      wideOnly: true,
+      cell: ({ warnings }) =>
+        warnings > 0 && <span className={css['warn']}>{countWords(warnings, number)}</span>,
+    },
+  ];
+}
+
+function Nothing({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
+  const t = useText();
+  if (isFiltered)
+    return (
+      <Empty
+        icon={SearchX}
+        title={t('files.noMatch')}
+        action={<Button onClick={onClear}>{t('action.clearFilters')}</Button>}
+      />
+    );
+  return <Empty icon={FileSpreadsheet} title={t('files.none')} text={t('files.noneText')} />;
+}

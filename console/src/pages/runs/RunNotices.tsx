@@ -1,0 +1,132 @@
+// What to know of a run before going on: why it is held or refused, and what it costs.
+import type { Run, RunFault } from '@soundings/contract/console.runs.ts';
+import { type Translate, useFormat, useText } from '../../text/text.tsx';
+import { LinkButton } from '../../ui/Button.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import css from './runs.module.css';
+
+/** As many are named; of the others their number is said. */
+const named = 5;
+
+export function RunNotices({ run }: { run: Run }) {
+  return (
+    <>
+      <Outcome run={run} />
+      <Lost run={run} />
+      <NewIds notices={run.notices} />
+    </>
+  );
+}
+
+function Outcome({ run }: { run: Run }) {
+  const t = useText();
+  const { moment } = useFormat();
+  const limits = run.details.filter(({ type }) => type === 'limit exceeded');
+  const who = run.decidedBy ?? t('runs.somebody');
+  if (run.isUnderWay) return <Notice tone="accent">{t('runs.underWayText')}</Notice>;
+  if (run.outcome === 'held')
+    return (
+      <Notice tone="warn" title={t('runs.heldTitle')}>
+        <Reasons limits={limits} /> {t('runs.heldText')}
+      </Notice>
+    );
+  if (run.outcome === 'refused' && run.decidedAt !== null)
+    return (
+      <Notice tone="neutral" title={t('runs.rejectedTitle')}>
+        {t('runs.rejectedText', { name: who, moment: moment(run.decidedAt) })}
+      </Notice>
+    );
+  if (run.outcome === 'refused' && limits.length > 0)
+    return (
+      <Notice tone="bad" title={t('runs.nothingChanged')}>
+        <Reasons limits={limits} /> {t(run.source === 'api' ? 'runs.limitText' : 'runs.limitFileText')}
+      </Notice>
+    );
+  if (run.outcome === 'refused') return <Refused run={run} />;
+  if (run.outcome === 'failed')
+    return (
+      <Notice tone="bad" title={t('runs.nothingChanged')}>
+        {t('runs.failedText')}
+      </Notice>
+    );
+  if (run.outcome === 'validated')
+    return (
+      <Notice tone="neutral" title={t('runs.checkedTitle')}>
+        {t(run.source === 'api' ? 'runs.checkedText' : 'runs.checkedFileText')}
+      </Notice>
+    );
+  return run.changeCount === 0 ? <Notice tone="good">{t('runs.upToDate')}</Notice> : null;
+}
+
+function Refused({ run }: { run: Run }) {
+  const t = useText();
+  const isLayout = run.details.some(({ type }) => type === 'unknown layout' || type === 'repeated column');
+  return (
+    <Notice
+      tone="bad"
+      title={t('runs.nothingChanged')}
+      actions={
+        isLayout &&
+        run.fileId !== null && (
+          <LinkButton to={`/files/${run.fileId}`} search={{ columns: 'yes' }}>
+            {t('files.columns')}
+          </LinkButton>
+        )
+      }
+    >
+      {t('runs.refusedText', { count: run.details.length })}
+    </Notice>
+  );
+}
+
+function Reasons({ limits }: { limits: RunFault[] }) {
+  const t = useText();
+  return limits.map(({ setting, count = 0, limit = 0 }) => (
+    <span key={setting}>
+      {t(`runs.over.${setting as 'maxUsersCreated'}`, { count })} {t('runs.allows', { limit })}{' '}
+    </span>
+  ));
+}
+
+function Lost({ run: { lost, lostCount, outcome } }: { run: Run }) {
+  const t = useText();
+  if (lostCount === 0) return null;
+  const first = lost.slice(0, named);
+  return (
+    <Notice
+      tone={outcome === 'held' || outcome === 'validated' ? 'warn' : 'neutral'}
+      title={t(outcome === 'refused' ? 'runs.wouldLose' : 'runs.lose', { count: lostCount })}
+    >
+      <ul>
+        {first.map(({ externalId, name, weeks }) => (
+          <li key={externalId}>
+            {t('runs.loseText', { name: name ?? externalId, id: externalId, count: weeks ?? 0 })}
+          </li>
+        ))}
+        <More t={t} count={lostCount - first.length} />
+      </ul>
+    </Notice>
+  );
+}
+
+function NewIds({ notices }: { notices: RunFault[] }) {
+  const t = useText();
+  const found = notices.filter(({ type }) => type === 'new externalId') as (RunFault & {
+    arrivesAs?: string;
+  })[];
+  if (found.length === 0) return null;
+  return (
+    <Notice tone="warn" title={t('runs.newIds', { count: found.length })}>
+      <ul>
+        {found.slice(0, named).map(({ externalId, arrivesAs }) => (
+          <li key={externalId}>{t('runs.newIdText', { old: externalId ?? '', new: arrivesAs ?? '' })}</li>
+        ))}
+        <More t={t} count={found.length - named} />
+      </ul>
+      <p className={css['remedy']}>{t('runs.newIdRemedy')}</p>
+    </Notice>
+  );
+}
+
+const More = ({ t, count }: { t: Translate; count: number }) =>
+  count > 0 ? <li>{t('runs.more', { count })}</li> : null;

@@ -1,0 +1,213 @@
+// Every organization request and file, newest first.
+import type { RunRow } from '@soundings/contract/console.runs.ts';
+import { runOutcomes } from '@soundings/contract/words.ts';
+import { FileSpreadsheet, History, Plug, SearchX } from 'lucide-react';
+import { useAddress } from '../../plumbing/answers.ts';
+import { useWindows } from '../../plumbing/windows.ts';
+import { useFormat, useText } from '../../text/text.tsx';
+import { Badge } from '../../ui/Badge.tsx';
+import { Button, LinkButton } from '../../ui/Button.tsx';
+import { Empty } from '../../ui/Empty.tsx';
+import { Page, ToolbarGap, ToolbarWords } from '../../ui/Page.tsx';
+import { SearchField } from '../../ui/SearchField.tsx';
+import { Select } from '../../ui/Select.tsx';
+import { Failed } from '../../ui/States.tsx';
+import { type Column, WindowTable } from '../../ui/Table.tsx';
+import { useLiveRuns } from './live.ts';
+import css from './runs.module.css';
+import { countsOf, countWords, Deltas, sourceWords, StateBadge, stateOf } from './words.tsx';
+
+type Filter = 'outcome' | 'source' | 'dryRun' | 'search';
+
+export function RunsPage() {
+  const t = useText();
+  const [address, change] = useAddress<Filter>();
+  const { outcome, source, dryRun, search } = address;
+  const query = { outcome, source, dryRun, search } as object;
+  const windows = useWindows('GET /runs', { query });
+  const columns = useColumns();
+  useLiveRuns(windows.answer?.rows.some(({ isUnderWay }) => isUnderWay) ?? false);
+  const isFiltered = [outcome, source, dryRun, search].some((value) => value !== undefined);
+  return (
+    <Page
+      title={t('runs.title')}
+      subtitle={t('runs.subtitle')}
+      toolbar={<Filters address={address} onChange={change} found={windows.count} />}
+    >
+      {windows.error && <Failed error={windows.error} onRetry={windows.retry} />}
+      {!(windows.error && windows.count === undefined) && (
+        <WindowTable
+          label={t('runs.title')}
+          columns={columns}
+          count={windows.count}
+          rowAt={windows.rowAt}
+          onVisible={windows.onVisible}
+          isOld={windows.isOld}
+          gap={windows.gap}
+          rowKey={({ runId }) => runId}
+          rowHeight={52}
+          to={({ runId }) => `/runs/${runId}`}
+          empty={<Nothing isFiltered={isFiltered} onClear={() => change(nothing)} />}
+        />
+      )}
+    </Page>
+  );
+}
+
+const nothing = { outcome: '', source: '', dryRun: '', search: '' };
+
+type FiltersProps = {
+  address: Partial<Record<Filter, string>>;
+  onChange: (changes: Partial<Record<Filter, string>>) => void;
+  found: number | undefined;
+};
+
+function Filters({ address, onChange, found }: FiltersProps) {
+  const t = useText();
+  const any = { value: '', label: t('runs.any') };
+  return (
+    <>
+      <Select
+        label={t('runs.outcome')}
+        value={address.outcome ?? ''}
+        onChange={(outcome) => onChange({ outcome })}
+        options={[any, ...runOutcomes.map((value) => ({ value, label: t(`runs.state.${value}`) }))]}
+      />
+      <Select
+        label={t('runs.source')}
+        value={address.source ?? ''}
+        onChange={(source) => onChange({ source })}
+        options={[
+          any,
+          { value: 'api', label: t('runs.via.api') },
+          { value: 'file', label: t('runs.sourceFile') },
+        ]}
+      />
+      <Select
+        label={t('runs.kind')}
+        value={address.dryRun ?? ''}
+        onChange={(dryRun) => onChange({ dryRun })}
+        options={[
+          any,
+          { value: 'false', label: t('runs.toApply') },
+          { value: 'true', label: t('runs.onlyCheck') },
+        ]}
+      />
+      {found !== undefined && <ToolbarWords>{t('runs.found', { count: found })}</ToolbarWords>}
+      <ToolbarGap />
+      <SearchField
+        label={t('runs.search')}
+        value={address.search ?? ''}
+        onChange={(search) => onChange({ search })}
+      />
+    </>
+  );
+}
+
+function useColumns(): Column<RunRow>[] {
+  const t = useText();
+  const { moment, number } = useFormat();
+  return [
+    {
+      key: 'source',
+      title: t('runs.source'),
+      width: 'minmax(180px, 2fr)',
+      cell: (row) => <Source run={row} />,
+    },
+    {
+      key: 'outcome',
+      title: t('runs.outcome'),
+      width: 'minmax(120px, 1fr)',
+      cell: (row) => <Came run={row} />,
+    },
+    {
+      key: 'at',
+      title: t('runs.at'),
+      width: 'minmax(150px, 0.8fr)',
+      wideOnly: true,
+      cell: ({ at }) => <time dateTime={at}>{moment(at)}</time>,
+    },
+    {
+      key: 'users',
+      title: t('runs.users'),
+      width: 'minmax(110px, 0.8fr)',
+      wideOnly: true,
+      cell: ({ summary }) => <Deltas counts={countsOf(summary, 'users')} />,
+    },
+    {
+      key: 'groups',
+      title: t('runs.groups'),
+      width: 'minmax(90px, 0.7fr)',
+      wideOnly: true,
+      cell: ({ summary }) => <Deltas counts={countsOf(summary, 'groups')} />,
+    },
+    {
+      key: 'faults',
+      title: t('runs.faults'),
+      width: 72,
+      align: 'end',
+      wideOnly: true,
+      cell: ({ faults, outcome }) =>
+        faults > 0 &&
+        outcome === 'refused' && <span className={css['bad']}>{countWords(faults, number)}</span>,
+    },
+    {
+      key: 'warnings',
+      title: t('runs.warnings'),
+      width: 80,
+      align: 'end',
+      wideOnly: true,
+      cell: ({ warnings }) =>
+        warnings > 0 && <span className={css['warn']}>{countWords(warnings, number)}</span>,
+    },
+  ];
+}
+
+function Source({ run }: { run: RunRow }) {
+  const t = useText();
+  const { moment } = useFormat();
+  const Icon = run.source === 'api' ? Plug : FileSpreadsheet;
+  return (
+    <>
+      <Icon aria-hidden size={16} strokeWidth={1.75} className={css['icon']} />
+      <span className={css['two']}>
+        <span className={css['name']}>{run.file ?? t('runs.request')}</span>
+        <span className={css['soft']}>
+          {sourceWords(t, run)}
+          <span className={css['phoneOnly']}> · {moment(run.at)}</span>
+        </span>
+      </span>
+    </>
+  );
+}
+
+function Came({ run }: { run: RunRow }) {
+  const t = useText();
+  const state = stateOf(run);
+  return (
+    <>
+      <StateBadge state={state} dot />
+      {run.validateOnly && state !== 'validated' && <Badge>{t('runs.dryRun')}</Badge>}
+    </>
+  );
+}
+
+function Nothing({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
+  const t = useText();
+  if (isFiltered)
+    return (
+      <Empty
+        icon={SearchX}
+        title={t('runs.noMatch')}
+        action={<Button onClick={onClear}>{t('action.clearFilters')}</Button>}
+      />
+    );
+  return (
+    <Empty
+      icon={History}
+      title={t('runs.none')}
+      text={t('runs.noneText')}
+      action={<LinkButton to="/files">{t('runs.toFiles')}</LinkButton>}
+    />
+  );
+}

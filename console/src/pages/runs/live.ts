@@ -1,0 +1,30 @@
+// Lists that are asked for again while something in them is under way.
+import { useEffect } from 'react';
+import { useRefresh } from '../../plumbing/answers.ts';
+
+/** Asks again every two seconds while something is under way. */
+export function useLiveRuns(isUnderWay: boolean): void {
+  const refresh = useRefresh();
+  useEffect(() => {
+    if (!isUnderWay) return undefined;
+    const timer = setInterval(() => void refresh('GET /runs', 'GET /runs/{runId}'), 2000);
+    return () => {
+      clearInterval(timer);
+      void refresh('GET /session', 'GET /runs/{runId}/changes');
+    };
+  }, [isUnderWay, refresh]);
+}
+
+/** Asks again every two seconds while files are under way. */
+export function useLiveFiles(isUnderWay: boolean): void {
+  const refresh = useRefresh();
+  useEffect(() => {
+    if (!isUnderWay) return undefined;
+    const ask = () => void refresh('GET /files', 'GET /files/{fileId}');
+    const timer = setInterval(ask, 2000);
+    return () => {
+      clearInterval(timer);
+      void refresh('GET /session', 'GET /runs');
+    };
+  }, [isUnderWay, refresh]);
+}

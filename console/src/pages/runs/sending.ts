@@ -1,0 +1,47 @@
+// Sending files from the browser, one after another, each with how far it is or why it was refused.
+import { useRef, useState } from 'react';
+import { upload } from '../../api.ts';
+import { useRefresh } from '../../plumbing/answers.ts';
+
+export type SentFile = {
+  key: number;
+  name: string;
+  size: number;
+  /** 0 to 1. */
+  share: number;
+  error?: unknown;
+};
+
+export type Sending = {
+  files: SentFile[];
+  send: (files: File[]) => void;
+  dismiss: (key: number) => void;
+};
+
+/** Those that have arrived are no longer listed: they are among the files. */
+export function useSending(): Sending {
+  const refresh = useRefresh();
+  const [files, setFiles] = useState<SentFile[]>([]);
+  const last = useRef({ key: 0, done: Promise.resolve() });
+  const change = (key: number, to: Partial<SentFile>) =>
+    setFiles((all) => all.map((file) => (file.key === key ? { ...file, ...to } : file)));
+  const dismiss = (key: number) => setFiles((all) => all.filter((file) => file.key !== key));
+
+  async function sendOne(key: number, file: File): Promise<void> {
+    try {
+      await upload(file.name, file, (share) => change(key, { share }));
+      await refresh('GET /files');
+      dismiss(key);
+    } catch (error) {
+      change(key, { error });
+    }
+  }
+  function send(chosen: File[]): void {
+    for (const file of chosen) {
+      const key = ++last.current.key;
+      setFiles((all) => [...all, { key, name: file.name, size: file.size, share: 0 }]);
+      last.current.done = last.current.done.then(() => sendOne(key, file));
+    }
+  }
+  return { files, send, dismiss };
+}

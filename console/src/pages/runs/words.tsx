@@ -1,0 +1,115 @@
+// What runs and files have in common on the screen: their states in words, where they came from, and how much they change.
+import type { FileState, RunRow } from '@soundings/contract/console.runs.ts';
+import type { Counts, Summary } from '@soundings/contract/organization.ts';
+import { type Translate, useFormat, useText } from '../../text/text.tsx';
+import { Badge, type Tone } from '../../ui/Badge.tsx';
+import css from './runs.module.css';
+
+/** What a run or file has come to, as words say it. A held run that somebody has rejected is not one with faults. */
+export type State = FileState | 'rejected' | 'underWay';
+
+export const stateOf = ({
+  outcome,
+  isUnderWay,
+  decidedAt,
+}: Pick<RunRow, 'outcome' | 'isUnderWay' | 'decidedAt'>): State =>
+  isUnderWay ? 'underWay' : outcome === 'refused' && decidedAt !== null ? 'rejected' : outcome;
+
+const tones: Record<State, Tone> = {
+  applied: 'good',
+  validated: 'neutral',
+  held: 'warn',
+  refused: 'bad',
+  rejected: 'neutral',
+  failed: 'bad',
+  waiting: 'accent',
+  reading: 'accent',
+  underWay: 'accent',
+};
+
+export function StateBadge({ state, dot }: { state: State; dot?: boolean }) {
+  const t = useText();
+  return (
+    <Badge tone={tones[state]} dot={dot === true}>
+      {t(`runs.state.${state}`)}
+    </Badge>
+  );
+}
+
+/** Where it came from: "API · nightly", "SFTP · nightly", "Console · Ada Admin". */
+export function sourceWords(
+  t: Translate,
+  {
+    source = 'file',
+    via,
+    token,
+    sentBy,
+  }: Pick<RunRow, 'via' | 'token' | 'sentBy'> & { source?: 'api' | 'file' },
+): string {
+  const way = source === 'api' ? t('runs.via.api') : t(`runs.via.${via ?? 'file'}`);
+  return [way, token ?? sentBy].filter((word) => word !== null && word !== '').join(' · ');
+}
+
+/** How many are listed, or that there are more. */
+export function countWords(count: number, number: (count: number) => string): string {
+  return count > 1000 ? `${number(1000)}+` : number(count);
+}
+
+/** +38 ~126 −9, read out in words. */
+export function Deltas({ counts }: { counts: Counts | undefined }) {
+  const t = useText();
+  const { number } = useFormat();
+  if (!counts) return <span className={css['none']}>–</span>;
+  const { created, updated, deleted } = counts;
+  if (created + updated + deleted === 0) return <span className={css['none']}>{t('runs.nothing')}</span>;
+  return (
+    <span className={css['deltas']}>
+      <Delta
+        sign="+"
+        look="created"
+        count={created}
+        words={t('runs.created', { count: created })}
+        number={number}
+      />
+      <Delta
+        sign="~"
+        look="updated"
+        count={updated}
+        words={t('runs.updated', { count: updated })}
+        number={number}
+      />
+      <Delta
+        sign="−"
+        look="deleted"
+        count={deleted}
+        words={t('runs.deleted', { count: deleted })}
+        number={number}
+      />
+    </span>
+  );
+}
+
+type DeltaProps = {
+  sign: string;
+  look: 'created' | 'updated' | 'deleted';
+  count: number;
+  words: string;
+  number: (count: number) => string;
+};
+
+function Delta({ sign, look, count, words, number }: DeltaProps) {
+  if (count === 0) return null;
+  return (
+    <span className={css[look]}>
+      <span aria-hidden>
+        {sign}
+        {number(count)}
+      </span>
+      <span className="visually-hidden">{words} </span>
+    </span>
+  );
+}
+
+/** What a run changes of people or of groups. */
+export const countsOf = (summary: Summary | null, kind: 'users' | 'groups'): Counts | undefined =>
+  summary?.[kind];

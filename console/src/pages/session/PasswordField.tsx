@@ -1,0 +1,67 @@
+// A password, which can be shown while it is typed.
+import { Eye, EyeOff } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { useText } from '../../text/text.tsx';
+import { Field } from '../../ui/Field.tsx';
+import css from './PasswordField.module.css';
+
+type Props = {
+  label: string;
+  name: string;
+  value: string;
+  onChange: (value: string) => void;
+  error?: string | undefined;
+  hint?: ReactNode;
+  /** Whether it is to be chosen: password managers then offer one. */
+  isNew?: boolean;
+  autoFocus?: boolean;
+};
+
+export function PasswordField({ label, error, hint, isNew, value, onChange, ...native }: Props) {
+  const t = useText();
+  const [isShown, setIsShown] = useState(false);
+  const Icon = isShown ? EyeOff : Eye;
+  return (
+    <Field label={label} hint={hint} {...(error !== undefined && { error })}>
+      {(control) => (
+        <span className={css['box']}>
+          <input
+            {...native}
+            {...control}
+            type={isShown ? 'text' : 'password'}
+            required
+            maxLength={500}
+            autoComplete={isNew ? 'new-password' : 'current-password'}
+            autoCapitalize="none"
+            autoCorrect="off"
+            spellCheck={false}
+            value={value}
+            onChange={({ target }) => onChange(target.value)}
+          />
+          <button
+            type="button"
+            className={css['show']}
+            aria-label={t('session.showPassword')}
+            aria-pressed={isShown}
+            onClick={() => setIsShown(!isShown)}
+          >
+            <Icon aria-hidden size={16} strokeWidth={1.75} />
+          </button>
+        </span>
+      )}
+    </Field>
+  );
+}
+
+/** Tells password managers whose password it is; nobody sees it. */
+export const Username = ({ email }: { email: string }) => (
+  <input
+    type="email"
+    className="visually-hidden"
+    tabIndex={-1}
+    aria-hidden
+    autoComplete="username"
+    value={email}
+    readOnly
+  />
+);

@@ -1,0 +1,147 @@
+// Setting a password by a link, and asking for one. The link's secret stands behind # in the address: browsers send it to nobody.
+import { useLocation, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api } from '../../api.ts';
+import { useAnswer } from '../../plumbing/answers.ts';
+import { useText } from '../../text/text.tsx';
+import { Button, LinkButton } from '../../ui/Button.tsx';
+import { TextField } from '../../ui/Field.tsx';
+import { Form, useForm } from '../../ui/Form.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { Failed, Skeleton } from '../../ui/States.tsx';
+import css from './Outside.module.css';
+import { Outside, Stacked } from './Outside.tsx';
+import { PasswordField, Username } from './PasswordField.tsx';
+import { useSignedIn } from './signed-in.ts';
+
+export function PasswordPage() {
+  const { hash } = useLocation();
+  return hash === '' ? <Ask /> : <SetByLink key={hash} secret={hash.replace(/^#/, '')} />;
+}
+
+/** Asks for a mail with a link. What is said is the same whether or not anybody has the address. */
+function Ask() {
+  const t = useText();
+  const { data } = useAnswer('GET /sign-in');
+  const [sentTo, setSentTo] = useState<string>();
+  const form = useForm({
+    initial: { email: '' },
+    submit: (body) => api('POST /password/forgotten', { body }),
+    onDone: (_, { email }) => setSentTo(email),
+    warn: false,
+  });
+  const { error, ...email } = form.field('email');
+  const back = <LinkButton to="/sign-in">{t('session.toSignIn')}</LinkButton>;
+  if (data?.canMail === false)
+    return (
+      <Outside title={t('session.askTitle')}>
+        <Notice title={t('session.noMail')}>{t('session.noMailText')}</Notice>
+        <Stacked>{back}</Stacked>
+      </Outside>
+    );
+  if (sentTo !== undefined)
+    return (
+      <Outside title={t('session.sentTitle')}>
+        <p role="status">{t('session.sentText', { email: sentTo })}</p>
+        <p className={css['soft']}>{t('session.sentHint')}</p>
+        <Stacked>{back}</Stacked>
+      </Outside>
+    );
+  return (
+    <Outside title={t('session.askTitle')} subtitle={t('session.askText')}>
+      <Form
+        form={form}
+        actions={
+          <>
+            <Button type="submit" kind="primary" busy={form.busy}>
+              {t('session.askSend')}
+            </Button>
+            {back}
+          </>
+        }
+      >
+        <TextField
+          {...email}
+          {...(error !== undefined && { error })}
+          label={t('session.email')}
+          type="email"
+          autoComplete="username"
+          required
+          autoFocus
+        />
+      </Form>
+    </Outside>
+  );
+}
+
+function SetByLink({ secret }: { secret: string }) {
+  const t = useText();
+  const { data, error, refetch } = useAnswer('POST /password/link', { body: { secret } }, { once: true });
+  if (!data && error && error.status !== 404 && error.status !== 400)
+    return (
+      <Outside title={t('session.setTitle')}>
+        <Failed error={error} onRetry={() => void refetch()} />
+      </Outside>
+    );
+  if (!data && error)
+    return (
+      <Outside title={t('session.deadTitle')}>
+        <p>{t('session.deadText')}</p>
+        <Stacked>
+          <LinkButton to="/password" kind="primary">
+            {t('session.askAgain')}
+          </LinkButton>
+          <LinkButton to="/sign-in">{t('session.toSignIn')}</LinkButton>
+        </Stacked>
+      </Outside>
+    );
+  if (!data)
+    return (
+      <Outside title={t('session.setTitle')}>
+        <Skeleton rows={2} />
+      </Outside>
+    );
+  return (
+    <Outside
+      title={t(data.hasPassword ? 'session.setTitle' : 'session.setFirstTitle')}
+      subtitle={t('session.setFor', { email: data.email, company: data.company })}
+    >
+      <SetForm secret={secret} email={data.email} hasPassword={data.hasPassword} />
+    </Outside>
+  );
+}
+
+function SetForm({ secret, email, hasPassword }: { secret: string; email: string; hasPassword: boolean }) {
+  const t = useText();
+  const navigate = useNavigate();
+  const signedIn = useSignedIn();
+  const form = useForm({
+    initial: { password: '' },
+    submit: ({ password }) => api('POST /password', { body: { secret, password } }),
+    onDone: ({ session }) => {
+      if (session) signedIn(session);
+      else void navigate({ to: '/sign-in', replace: true });
+    },
+    warn: false,
+  });
+  return (
+    <Form
+      form={form}
+      actions={
+        <Button type="submit" kind="primary" busy={form.busy}>
+          {t('session.setPassword')}
+        </Button>
+      }
+    >
+      <Username email={email} />
+      <PasswordField
+        {...form.field('password')}
+        label={t('session.newPassword')}
+        hint={t('session.passwordHint')}
+        isNew
+        autoFocus
+      />
+      {hasPassword && <p className={css['soft']}>{t('session.setEnds')}</p>}
+    </Form>
+  );
+}

@@ -1,0 +1,56 @@
+// What one's groups were asked in past weeks: the questions alone, nothing of what anybody answered.
+import type { AskedWeek } from '@soundings/contract/console.session.ts';
+import { CalendarDays } from 'lucide-react';
+import { useAnswer } from '../../plumbing/answers.ts';
+import { useLanguage, useText } from '../../text/text.tsx';
+import { Empty } from '../../ui/Empty.tsx';
+import { Section } from '../../ui/Section.tsx';
+import { Answered, Skeleton } from '../../ui/States.tsx';
+import css from './Profile.module.css';
+
+export function PastWeeks() {
+  const t = useText();
+  const answer = useAnswer('GET /profile/weeks');
+  return (
+    <Section title={t('profile.weeks')} description={t('profile.weeksText')}>
+      <Answered answer={answer} skeleton={<Skeleton rows={4} />}>
+        {(weeks) =>
+          weeks.length === 0 ? (
+            <Empty icon={CalendarDays} title={t('profile.noWeeks')} text={t('profile.noWeeksText')} />
+          ) : (
+            <div>
+              {weeks.map((week, i) => (
+                <Week key={week.week} week={week} isOpen={i === 0} />
+              ))}
+            </div>
+          )
+        }
+      </Answered>
+    </Section>
+  );
+}
+
+function Week({ week: { week, from, to, questions }, isOpen }: { week: AskedWeek; isOpen: boolean }) {
+  const t = useText();
+  const language = useLanguage();
+  // Days of the service's calendar: in whatever zone the browser is, they stay what they are.
+  const days = new Intl.DateTimeFormat(language === 'sv' ? 'sv-SE' : 'en-GB', {
+    dateStyle: 'medium',
+    timeZone: 'UTC',
+  }).formatRange(new Date(from), new Date(to));
+  return (
+    <details className={css['week']} open={isOpen}>
+      <summary>
+        <span className={css['head']}>{t('profile.week', { week: week.slice(-2).replace(/^0/, '') })}</span>
+        <span className={css['soft']}>
+          {days} · {t('profile.questions', { count: questions.length })}
+        </span>
+      </summary>
+      <ul>
+        {questions.map((question) => (
+          <li key={question}>{question}</li>
+        ))}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,30 @@
+// One's own profile: who one is here, how one signs in and where, and what one's groups were asked.
+import { useAnswer } from '../../plumbing/answers.ts';
+import { useText } from '../../text/text.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { Answered } from '../../ui/States.tsx';
+import { Password } from './Password.tsx';
+import { PastWeeks } from './PastWeeks.tsx';
+import { Person } from './Person.tsx';
+import { SecondStep } from './SecondStep.tsx';
+import { Sessions } from './Sessions.tsx';
+
+export function ProfilePage() {
+  const t = useText();
+  const profile = useAnswer('GET /profile');
+  return (
+    <Page title={t('nav.profile')} narrow>
+      <Answered answer={profile}>
+        {(data) => (
+          <>
+            <Person profile={data} />
+            <Password profile={data} />
+            <SecondStep profile={data} />
+            <Sessions />
+            <PastWeeks />
+          </>
+        )}
+      </Answered>
+    </Page>
+  );
+}

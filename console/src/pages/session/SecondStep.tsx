@@ -1,0 +1,178 @@
+// The second step of signing in: setting it up by an app that makes codes, recovery codes, and turning it off.
+import type { Profile, SecondStepSetup } from '@soundings/contract/console.session.ts';
+import { useState } from 'react';
+import { api } from '../../api.ts';
+import { useRefresh } from '../../plumbing/answers.ts';
+import { useFormat, useText } from '../../text/text.tsx';
+import { Badge } from '../../ui/Badge.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { Form, useForm } from '../../ui/Form.tsx';
+import { Section } from '../../ui/Section.tsx';
+import { useToast } from '../../ui/Toast.tsx';
+import { PasswordField, Username } from './PasswordField.tsx';
+import css from './Profile.module.css';
+import { RecoveryCodes } from './RecoveryCodes.tsx';
+import { SetUp } from './SetUp.tsx';
+
+type Doing = 'setting up' | 'turning off' | 'new codes';
+
+export function SecondStep({ profile: { secondStep, email } }: { profile: Profile }) {
+  const t = useText();
+  const format = useFormat();
+  const [doing, setDoing] = useState<Doing>();
+  const close = () => setDoing(undefined);
+  return (
+    <Section
+      title={t('profile.secondStep')}
+      description={t('profile.secondStepText')}
+      actions={
+        secondStep ? (
+          <>
+            <Button onClick={() => setDoing('new codes')}>{t('profile.newCodes')}</Button>
+            <Button onClick={() => setDoing('turning off')}>{t('profile.turnOff')}</Button>
+          </>
+        ) : (
+          <Button onClick={() => setDoing('setting up')}>{t('profile.setUp')}</Button>
+        )
+      }
+    >
+      <p className={css['state']}>
+        {secondStep ? (
+          <>
+            <Badge tone="good" dot>
+              {t('profile.on')}
+            </Badge>
+            <span className={css['soft']}>
+              {t('profile.onSince', { day: format.day(secondStep.since) })}
+              {' · '}
+              {t('profile.codesLeft', { count: secondStep.recoveryCodes })}
+            </span>
+          </>
+        ) : (
+          <Badge>{t('profile.off')}</Badge>
+        )}
+      </p>
+      {doing === 'setting up' && <SettingUp email={email ?? ''} onClose={close} />}
+      {doing === 'turning off' && <TurningOff email={email ?? ''} onClose={close} />}
+      {doing === 'new codes' && <NewCodes email={email ?? ''} onClose={close} />}
+    </Section>
+  );
+}
+
+type DialogProps = { email: string; onClose: () => void };
+
+/** Password, then the secret and a first code, then the recovery codes. */
+function SettingUp({ email, onClose }: DialogProps) {
+  const t = useText();
+  const refresh = useRefresh();
+  const [setup, setSetup] = useState<SecondStepSetup>();
+  const [codes, setCodes] = useState<string[]>();
+  const done = () => {
+    onClose();
+    void refresh('GET /profile');
+  };
+  if (codes) return <RecoveryCodes codes={codes} onDone={done} />;
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={t('profile.setUpTitle')}
+      wide={setup !== undefined}
+      description={setup ? undefined : t('profile.askPassword')}
+    >
+      {setup ? (
+        <SetUp setup={setup} onCodes={setCodes} onClose={onClose} />
+      ) : (
+        <PasswordForm
+          email={email}
+          action={t('profile.goOn')}
+          send={(password) => api('POST /profile/second-step', { body: { password } })}
+          onDone={setSetup}
+          onClose={onClose}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+function TurningOff({ email, onClose }: DialogProps) {
+  const t = useText();
+  const toast = useToast();
+  const refresh = useRefresh();
+  return (
+    <Dialog open onClose={onClose} title={t('profile.turnOffTitle')} description={t('profile.turnOffText')}>
+      <PasswordForm
+        email={email}
+        isDanger
+        action={t('profile.turnOff')}
+        send={(password) => api('POST /profile/second-step/off', { body: { password } })}
+        onDone={() => {
+          onClose();
+          toast({ text: t('profile.turnedOff') });
+          void refresh('GET /profile');
+        }}
+        onClose={onClose}
+      />
+    </Dialog>
+  );
+}
+
+function NewCodes({ email, onClose }: DialogProps) {
+  const t = useText();
+  const refresh = useRefresh();
+  const [codes, setCodes] = useState<string[]>();
+  const done = () => {
+    onClose();
+    void refresh('GET /profile');
+  };
+  if (codes) return <RecoveryCodes codes={codes} onDone={done} />;
+  return (
+    <Dialog open onClose={onClose} title={t('profile.newCodes')} description={t('profile.newCodesText')}>
+      <PasswordForm
+        email={email}
+        action={t('profile.newCodes')}
+        send={(password) => api('POST /profile/recovery-codes', { body: { password } })}
+        onDone={({ recoveryCodes }) => setCodes(recoveryCodes)}
+        onClose={onClose}
+      />
+    </Dialog>
+  );
+}
+
+type PasswordFormProps<Answer> = {
+  email: string;
+  action: string;
+  isDanger?: boolean;
+  send: (password: string) => Promise<Answer>;
+  onDone: (answer: Answer) => void;
+  onClose: () => void;
+};
+
+/** Asks for the password once more. */
+function PasswordForm<Answer>(props: PasswordFormProps<Answer>) {
+  const { email, action, isDanger, send, onDone, onClose } = props;
+  const t = useText();
+  const form = useForm<{ password: string }, Answer>({
+    initial: { password: '' },
+    submit: ({ password }) => send(password),
+    onDone: (answer) => onDone(answer),
+    warn: false,
+  });
+  return (
+    <Form
+      form={form}
+      actions={
+        <>
+          <Button type="submit" kind={isDanger ? 'danger' : 'primary'} busy={form.busy}>
+            {action}
+          </Button>
+          <Button onClick={onClose}>{t('action.cancel')}</Button>
+        </>
+      }
+    >
+      <Username email={email} />
+      <PasswordField {...form.field('password')} label={t('session.password')} autoFocus />
+    </Form>
+  );
+}

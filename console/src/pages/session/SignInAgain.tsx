@@ -1,0 +1,28 @@
+// Signing in again, over the page as it is: nothing that was typed is lost.
+import type { Session } from '@soundings/contract/console.session.ts';
+import { useText } from '../../text/text.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { SignInForm } from './SignInForm.tsx';
+
+type Props = { session: Session; onDone: (session: Session) => void };
+
+export function SignInAgain({ session, onDone }: Props) {
+  const t = useText();
+  const { user, account } = session;
+  return (
+    <Dialog
+      open
+      stays
+      onClose={() => {}}
+      title={t('session.again')}
+      description={t('session.againText', { name: user.name, company: account.name })}
+    >
+      <SignInForm
+        as={{ email: user.email ?? '', accountId: account.id }}
+        onDone={onDone}
+        other={<Button onClick={() => location.assign('/sign-in')}>{t('session.somebodyElse')}</Button>}
+      />
+    </Dialog>
+  );
+}

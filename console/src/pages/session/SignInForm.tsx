@@ -1,0 +1,189 @@
+// Signing in, step by step: address and password; which company, when they fit in several; the code of the second step.
+import type { Session, SignInAnswer } from '@soundings/contract/console.session.ts';
+import { ChevronRight } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { api } from '../../api.ts';
+import { useText } from '../../text/text.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { TextField } from '../../ui/Field.tsx';
+import { Form, useForm } from '../../ui/Form.tsx';
+import { Failed } from '../../ui/States.tsx';
+import css from './Outside.module.css';
+import { PasswordField, Username } from './PasswordField.tsx';
+
+type Given = { email: string; password: string; accountId?: number };
+type Step =
+  | { kind: 'password' }
+  | { kind: 'account'; given: Given; accounts: { id: number; name: string }[] }
+  | { kind: 'code'; given: Given };
+
+type Props = {
+  /** Who signs in, when that is known. */
+  as?: { email: string; accountId: number };
+  onDone: (session: Session) => void;
+  /** A further button of the first step. */
+  other?: ReactNode;
+  /** What stands beneath the first step. */
+  children?: ReactNode;
+};
+
+export function SignInForm({ as, onDone, other, children }: Props) {
+  const [step, setStep] = useState<Step>({ kind: 'password' });
+  const [email, setEmail] = useState(as?.email ?? '');
+  function goOn(answer: SignInAnswer, given: Given) {
+    setEmail(given.email);
+    if (answer.state === 'signed in') onDone(answer.session);
+    else if (answer.state === 'choose account')
+      setStep({ kind: 'account', given, accounts: answer.accounts });
+    else setStep({ kind: 'code', given: { ...given, accountId: answer.accountId } });
+  }
+  const back = () => setStep({ kind: 'password' });
+  if (step.kind === 'account') return <AccountStep {...step} onAnswer={goOn} onBack={back} />;
+  if (step.kind === 'code') return <CodeStep {...step} onAnswer={goOn} onBack={back} />;
+  return (
+    <>
+      <PasswordStep {...(as && { as })} begins={email} other={other} onAnswer={goOn} />
+      {children}
+    </>
+  );
+}
+
+type OnAnswer = (answer: SignInAnswer, given: Given) => void;
+
+type PasswordStepProps = Pick<Props, 'as' | 'other'> & {
+  /** The address that the field begins with: whoever comes back finds what was typed. */
+  begins: string;
+  onAnswer: OnAnswer;
+};
+
+function PasswordStep({ as, begins, other, onAnswer }: PasswordStepProps) {
+  const t = useText();
+  const form = useForm({
+    initial: { email: begins, password: '' },
+    submit: (values) => api('POST /session', { body: { ...values, ...(as && { accountId: as.accountId }) } }),
+    onDone: (answer, values) => onAnswer(answer, { ...values, ...(as && { accountId: as.accountId }) }),
+    warn: false,
+  });
+  const { error: emailError, ...email } = form.field('email');
+  return (
+    <Form
+      form={form}
+      actions={
+        <>
+          <Button type="submit" kind="primary" busy={form.busy}>
+            {t('session.signIn')}
+          </Button>
+          {other}
+        </>
+      }
+    >
+      {as ? (
+        // For password managers: whose password it is.
+        <Username email={as.email} />
+      ) : (
+        <TextField
+          {...email}
+          {...(emailError !== undefined && { error: emailError })}
+          label={t('session.email')}
+          type="email"
+          autoComplete="username"
+          required
+          autoFocus={begins === ''}
+        />
+      )}
+      <PasswordField {...form.field('password')} label={t('session.password')} autoFocus={begins !== ''} />
+    </Form>
+  );
+}
+
+type AccountStepProps = {
+  given: Given;
+  accounts: { id: number; name: string }[];
+  onAnswer: OnAnswer;
+  onBack: () => void;
+};
+
+function AccountStep({ given, accounts, onAnswer, onBack }: AccountStepProps) {
+  const t = useText();
+  const [error, setError] = useState<unknown>();
+  const choose = (accountId: number) =>
+    api('POST /session', { body: { ...given, accountId } }).then(
+      (answer) => onAnswer(answer, { ...given, accountId }),
+      setError,
+    );
+  return (
+    <>
+      <p id="choose-account">{t('session.chooseAccount')}</p>
+      {error !== undefined && <Failed error={error} />}
+      <ul className={css['accounts']} aria-labelledby="choose-account">
+        {accounts.map(({ id, name }, i) => (
+          <li key={id}>
+            <button
+              type="button"
+              className={css['account']}
+              autoFocus={i === 0}
+              onClick={() => void choose(id)}
+            >
+              {name}
+              <ChevronRight aria-hidden size={16} />
+            </button>
+          </li>
+        ))}
+      </ul>
+      <Button onClick={onBack} kind="quiet">
+        {t('action.back')}
+      </Button>
+    </>
+  );
+}
+
+function CodeStep({ given, onAnswer, onBack }: { given: Given; onAnswer: OnAnswer; onBack: () => void }) {
+  const t = useText();
+  const [isRecovery, setIsRecovery] = useState(false);
+  const form = useForm({
+    initial: { code: '' },
+    submit: ({ code }) => api('POST /session', { body: { ...given, code } }),
+    onDone: (answer) => onAnswer(answer, given),
+    warn: false,
+  });
+  const { error, ...code } = form.field('code');
+  return (
+    <Form
+      form={form}
+      actions={
+        <>
+          <Button type="submit" kind="primary" busy={form.busy}>
+            {t('session.signIn')}
+          </Button>
+          <Button onClick={onBack} kind="quiet">
+            {t('action.back')}
+          </Button>
+        </>
+      }
+    >
+      <TextField
+        key={String(isRecovery)}
+        {...code}
+        {...(error !== undefined && { error })}
+        label={t(isRecovery ? 'session.recoveryCode' : 'session.code')}
+        hint={t(isRecovery ? 'session.recoveryCodeHint' : 'session.codeHint')}
+        autoComplete={isRecovery ? 'off' : 'one-time-code'}
+        inputMode={isRecovery ? 'text' : 'numeric'}
+        maxLength={40}
+        mono
+        required
+        autoFocus
+      />
+      <button
+        type="button"
+        className={css['linkish']}
+        onClick={() => {
+          form.reset({ code: '' });
+          setIsRecovery(!isRecovery);
+        }}
+      >
+        {t(isRecovery ? 'session.useApp' : 'session.useRecoveryCode')}
+      </button>
+    </Form>
+  );
+}

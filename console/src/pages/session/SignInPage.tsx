@@ -1,0 +1,37 @@
+// Signing in; afterwards the page that was asked for.
+import { useRouter } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { useAddress, useAnswer } from '../../plumbing/answers.ts';
+import { useMaybeSession } from '../../session.tsx';
+import { useText } from '../../text/text.tsx';
+import { LinkButton } from '../../ui/Button.tsx';
+import { Notice } from '../../ui/Notice.tsx';
+import { Or, Outside, Stacked } from './Outside.tsx';
+import { ownPath, useSignedIn } from './signed-in.ts';
+import { SignInForm } from './SignInForm.tsx';
+
+export function SignInPage() {
+  const t = useText();
+  const session = useMaybeSession();
+  const router = useRouter();
+  const [{ to }] = useAddress<'to'>();
+  const signedIn = useSignedIn();
+  const { data } = useAnswer('GET /sign-in');
+  useEffect(() => {
+    if (session) router.history.replace(ownPath(to));
+  }, [session, router, to]);
+  return (
+    <Outside title={t('session.signInTitle')} {...(data?.company && { subtitle: data.company })}>
+      {data?.isEmpty ? (
+        <Notice title={t('session.empty')}>{t('session.emptyText')}</Notice>
+      ) : (
+        <SignInForm onDone={(made) => signedIn(made, to)}>
+          <Or>{t('session.or')}</Or>
+          <Stacked>
+            <LinkButton to="/password">{t('session.forgotten')}</LinkButton>
+          </Stacked>
+        </SignInForm>
+      )}
+    </Outside>
+  );
+}

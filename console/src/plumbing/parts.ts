@@ -1,0 +1,30 @@
+// Parts of the console that are loaded when they are needed. After an update of the service those of the page that is open are
+// no longer there: then the page has to be loaded anew.
+import { api, ApiError } from '../api.ts';
+
+/** A part could not be loaded. */
+export class PartMissing extends Error {}
+
+/** Throws PartMissing. */
+export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (cause) {
+    throw new PartMissing('A part of the console could not be loaded.', { cause });
+  }
+}
+
+const key = 'soundings.loadedAnew';
+const msBetween = 60_000;
+
+/** Loads the page anew, unless that was done just now, or the service cannot be reached. */
+export async function loadAnewOnce(): Promise<void> {
+  if (Date.now() - Number(sessionStorage.getItem(key)) < msBetween) return;
+  try {
+    await api('GET /session');
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 0) return;
+  }
+  sessionStorage.setItem(key, String(Date.now()));
+  location.reload();
+}

@@ -1,0 +1,50 @@
+// The console's texts: a catalogue for each area and language, loaded when a page of the area is first shown. Keys are typed
+// from the English ones.
+import { loadPart } from '../plumbing/parts.ts';
+import type access from './en/access.json';
+import type asking from './en/asking.json';
+import type common from './en/common.json';
+import type groups from './en/groups.json';
+import type people from './en/people.json';
+import type results from './en/results.json';
+import type runs from './en/runs.json';
+import type session from './en/session.json';
+
+type English = {
+  access: typeof access;
+  asking: typeof asking;
+  common: typeof common;
+  groups: typeof groups;
+  people: typeof people;
+  results: typeof results;
+  runs: typeof runs;
+  session: typeof session;
+};
+/** A folder of pages; `common` is what all of them share. */
+export type Area = keyof English;
+export type TextKey = { [A in Area]: keyof English[A] }[Area];
+export type Catalogue = Readonly<Partial<Record<TextKey, string>>>;
+export type Language = 'en' | 'sv';
+
+const files = import.meta.glob<Catalogue>('./*/*.json', { import: 'default' });
+const loaded = new Map<string, Promise<Catalogue>>();
+
+/** The texts of an area: the same promise for all who ask, until it fails. */
+export function loadTexts(language: Language, area: Area): Promise<Catalogue> {
+  const path = `./${language}/${area}.json`;
+  const known = loaded.get(path);
+  if (known) return known;
+  const texts = loadPart(files[path] as () => Promise<Catalogue>);
+  loaded.set(path, texts);
+  texts.catch(() => loaded.delete(path));
+  return texts;
+}
+
+/** What every page needs; `session` because somebody may have to sign in again over any of them. */
+export async function loadFirstTexts(language: Language): Promise<Catalogue> {
+  const [common, session] = await Promise.all([
+    loadTexts(language, 'common'),
+    loadTexts(language, 'session'),
+  ]);
+  return { ...common, ...session };
+}

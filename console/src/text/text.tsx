@@ -1,0 +1,113 @@
+// Texts in the reader's language, for every part of a page; and what Intl makes of numbers, times and weeks.
+import { createContext, type ReactNode, use, useContext, useMemo } from 'react';
+import { type Area, type Catalogue, type Language, loadTexts, type TextKey } from './catalogue.ts';
+
+export type { Language, TextKey } from './catalogue.ts';
+/** What stands in braces in a text. `count` chooses between `key_one` and `key_other`. */
+export type TextValues = Record<string, string | number>;
+export type Translate = (key: TextKey | PluralKey, values?: TextValues) => string;
+type PluralKey = TextKey extends infer Key ? (Key extends `${infer Base}_other` ? Base : never) : never;
+
+type Texts = { language: Language; catalogue: Catalogue; t: Translate };
+const TextContext = createContext<Texts | undefined>(undefined);
+
+export function TextProvider(props: { language: Language; catalogue: Catalogue; children: ReactNode }) {
+  const { language, catalogue } = props;
+  const value = useMemo(
+    () => ({ language, catalogue, t: translator(language, catalogue) }),
+    [language, catalogue],
+  );
+  return <TextContext value={value}>{props.children}</TextContext>;
+}
+
+/** Adds the texts of an area for what is within; it is shown when they are there. */
+export function AreaTexts({ area, children }: { area: Area; children: ReactNode }) {
+  const { language, catalogue } = useTexts();
+  const own = use(loadTexts(language, area));
+  const all = useMemo(() => ({ ...catalogue, ...own }), [catalogue, own]);
+  return (
+    <TextProvider language={language} catalogue={all}>
+      {children}
+    </TextProvider>
+  );
+}
+
+function useTexts(): Texts {
+  const value = useContext(TextContext);
+  if (!value) throw new Error('There is no TextProvider.');
+  return value;
+}
+
+function translator(language: Language, catalogue: Catalogue): Translate {
+  const texts = catalogue as Readonly<Record<string, string>>;
+  const plurals = new Intl.PluralRules(language);
+  const numbers = new Intl.NumberFormat(language);
+  return (key, values = {}) => {
+    const { count } = values;
+    const plural =
+      typeof count === 'number' ? `${key}_${plurals.select(count) === 'one' ? 'one' : 'other'}` : key;
+    const text = texts[plural] ?? texts[key] ?? key;
+    return text.replace(/\{(\w+)\}/g, (_, name: string) => {
+      const value = values[name] ?? `{${name}}`;
+      return typeof value === 'number' ? numbers.format(value) : value;
+    });
+  };
+}
+
+/** `t('people.found', { count: 3 })`. */
+export const useText = (): Translate => useTexts().t;
+
+export const useLanguage = (): Language => useTexts().language;
+
+/** Of one language, made once: what Intl makes is dear. */
+export function onceForLanguage<T>(make: (language: Language) => T): (language: Language) => T {
+  const made = new Map<Language, T>();
+  return (language) => {
+    const known = made.get(language) ?? make(language);
+    made.set(language, known);
+    return known;
+  };
+}
+
+/** Swedish dates, English words: an English console outside America writes the day first. */
+export const localeOf = (language: Language): string => (language === 'sv' ? 'sv-SE' : 'en-GB');
+
+const formatOf = onceForLanguage((language) => {
+  const locale = localeOf(language);
+  const number = new Intl.NumberFormat(locale);
+  const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 });
+  const signed = new Intl.NumberFormat(locale, { signDisplay: 'exceptZero', maximumFractionDigits: 1 });
+  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
+  const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+  const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
+  return {
+    number: (value: number) => number.format(value),
+    /** Of 0 to 1. */
+    percent: (value: number) => percent.format(value),
+    signed: (value: number) => signed.format(value),
+    /** A moment (ISO 8601) as its day. */
+    day: (iso: string) => day.format(new Date(iso)),
+    moment: (iso: string) => moment.format(new Date(iso)),
+    /** "3 days ago". */
+    ago(iso: string, now = Date.now()): string {
+      const seconds = (new Date(iso).getTime() - now) / 1000;
+      for (const [unit, size] of [
+        ['day', 86_400],
+        ['hour', 3600],
+        ['minute', 60],
+      ] as const) {
+        if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
+      }
+      return relative.format(0, 'second');
+    },
+    bytes(size: number): string {
+      if (size < 1000) return `${size} B`;
+      return size < 1e6
+        ? `${number.format(Math.round(size / 1000))} kB`
+        : `${number.format(Math.round(size / 1e5) / 10)} MB`;
+    },
+  };
+});
+
+/** Numbers, times and weeks in the reader's language. Moments are in the browser's zone; weeks are never computed here. */
+export const useFormat = () => formatOf(useLanguage());

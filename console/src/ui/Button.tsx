@@ -1,0 +1,117 @@
+// Buttons, and links that look like them. A busy button keeps the focus and does nothing.
+import { Link } from '@tanstack/react-router';
+import { LoaderCircle, type LucideIcon } from 'lucide-react';
+import type { ComponentProps, ReactNode } from 'react';
+import css from './Button.module.css';
+import { cx } from './cx.ts';
+import { useDownload } from './downloads.ts';
+import { Tooltip } from './Tooltip.tsx';
+
+export type ButtonKind = 'primary' | 'secondary' | 'quiet' | 'danger';
+type Look = { kind?: ButtonKind; icon?: LucideIcon; busy?: boolean; children?: ReactNode };
+type ButtonProps = Look & Omit<ComponentProps<'button'>, 'className' | 'style' | 'children'>;
+
+const classOf = (kind: ButtonKind) => cx(css['button'], css[kind]);
+
+function Content({ icon: Icon, busy, children }: Look) {
+  return (
+    <>
+      {busy ? (
+        <LoaderCircle aria-hidden size={16} className={css['turning']} />
+      ) : (
+        Icon && <Icon aria-hidden size={16} strokeWidth={1.75} />
+      )}
+      {children !== undefined && <span className={css['words']}>{children}</span>}
+    </>
+  );
+}
+
+export function Button({ kind = 'secondary', icon, busy, children, onClick, ...rest }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      className={classOf(kind)}
+      aria-disabled={busy || undefined}
+      onClick={busy ? (event) => event.preventDefault() : onClick}
+    >
+      <Content icon={icon} busy={busy}>
+        {children}
+      </Content>
+    </button>
+  );
+}
+
+type LinkButtonProps = Look & { search?: object; title?: string } & (
+    | { to: string; href?: undefined; download?: undefined }
+    /** An address outside the console's pages; with `download` a file of the service, which is saved. */
+    | { href: string; to?: undefined; download?: boolean }
+  );
+
+export function LinkButton({ kind = 'secondary', icon, children, ...where }: LinkButtonProps) {
+  const content = <Content icon={icon}>{children}</Content>;
+  if (where.download) return <DownloadLink {...{ kind, icon, children, ...where }} />;
+  if (where.to === undefined)
+    return (
+      <a className={classOf(kind)} href={where.href} title={where.title}>
+        {content}
+      </a>
+    );
+  return (
+    <Link className={classOf(kind)} to={where.to} search={where.search as never} title={where.title}>
+      {content}
+    </Link>
+  );
+}
+
+/** Fetched by the console: what is refused is said here, not shown by the browser in place of the page. */
+function DownloadLink({
+  kind = 'secondary',
+  icon,
+  children,
+  href,
+  title,
+}: Look & { href: string; title?: string }) {
+  const { busy, start } = useDownload();
+  return (
+    <a
+      className={classOf(kind)}
+      href={href}
+      download
+      title={title}
+      aria-busy={busy || undefined}
+      onClick={(event) => {
+        event.preventDefault();
+        void start(href);
+      }}
+    >
+      <Content icon={icon} busy={busy}>
+        {children}
+      </Content>
+    </a>
+  );
+}
+
+type IconButtonProps = Omit<ButtonProps, 'children' | 'icon'> & { icon: LucideIcon; label: string };
+
+/** A button of an icon alone: the label is its name and its tooltip. */
+export function IconButton({ icon: Icon, label, kind = 'quiet', busy, onClick, ...rest }: IconButtonProps) {
+  return (
+    <Tooltip text={label}>
+      <button
+        type="button"
+        {...rest}
+        className={cx(classOf(kind), css['square'])}
+        aria-label={label}
+        aria-disabled={busy || undefined}
+        onClick={busy ? undefined : onClick}
+      >
+        {busy ? (
+          <LoaderCircle aria-hidden size={16} className={css['turning']} />
+        ) : (
+          <Icon aria-hidden size={16} strokeWidth={1.75} />
+        )}
+      </button>
+    </Tooltip>
+  );
+}

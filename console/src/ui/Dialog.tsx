@@ -1,0 +1,145 @@
+// What lies over the page until it is answered. The focus stays inside and returns to where it was.
+import { Dialog as Base } from '@base-ui/react/dialog';
+import { X } from 'lucide-react';
+import { type ReactNode, useId, useRef, useState } from 'react';
+import { useText } from '../text/text.tsx';
+import { Button, IconButton } from './Button.tsx';
+import { cx } from './cx.ts';
+import css from './Dialog.module.css';
+import { Failed } from './States.tsx';
+
+type DialogProps = {
+  open: boolean;
+  onClose: () => void;
+  title: string;
+  description?: ReactNode;
+  /** The buttons at its foot. A `Form` inside brings its own. */
+  actions?: ReactNode;
+  wide?: boolean;
+  /** Nothing outside closes it, nor Esc: such as for a secret that is shown once. */
+  stays?: boolean;
+  children?: ReactNode;
+};
+
+const focusable = ['[data-scroller]', '[data-form-foot]']
+  .flatMap((part) =>
+    ['input:not([type=hidden], :disabled)', 'textarea', '[role=combobox]', 'button'].map(
+      (kind) => `${part} ${kind}`,
+    ),
+  )
+  .join(', ');
+
+export function Dialog({ open, onClose, title, description, actions, wide, stays, children }: DialogProps) {
+  const t = useText();
+  const popup = useRef<HTMLDivElement>(null);
+  /** The first thing to fill in or to press; by touch the dialog itself, so that no keyboard covers it. */
+  const firstFocus = (by: string) =>
+    by === 'touch' ? popup.current : (popup.current?.querySelector<HTMLElement>(focusable) ?? popup.current);
+  return (
+    <Base.Root open={open} onOpenChange={(isOpen) => !isOpen && !stays && onClose()}>
+      <Base.Portal>
+        <Base.Backdrop className={css['backdrop']} />
+        <Base.Viewport className={css['viewport']}>
+          <Base.Popup
+            ref={popup}
+            initialFocus={firstFocus}
+            className={cx(css['dialog'], wide && css['wide'])}
+          >
+            <div className={css['head']}>
+              <div>
+                <Base.Title className={css['title']}>{title}</Base.Title>
+                {description !== undefined && (
+                  <Base.Description render={<div />} className={css['description']}>
+                    {description}
+                  </Base.Description>
+                )}
+              </div>
+              {!stays && <IconButton icon={X} label={t('action.close')} onClick={onClose} />}
+            </div>
+            {children !== undefined && (
+              <div className={css['body']} data-scroller>
+                {children}
+              </div>
+            )}
+            {actions && (
+              <div className={css['foot']} data-form-foot>
+                {actions}
+              </div>
+            )}
+          </Base.Popup>
+        </Base.Viewport>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+type ConfirmProps = {
+  open: boolean;
+  onClose: () => void;
+  title: string;
+  /** What it does, and what it costs. */
+  text?: ReactNode;
+  /** The words of the button: a verb and what it does it to. */
+  confirm: string;
+  danger?: boolean;
+  /** What must be typed before it can be done, such as the number of groups removed. */
+  typed?: string;
+  /** The dialog closes when it is fulfilled; when it is rejected, it says so and stays. */
+  onConfirm: () => unknown;
+};
+
+function Confirm({ onClose, text, confirm, danger, typed, onConfirm }: ConfirmProps) {
+  const t = useText();
+  const id = useId();
+  const [busy, setBusy] = useState(false);
+  const [words, setWords] = useState('');
+  const [error, setError] = useState<unknown>();
+  const isReady = typed === undefined || words.trim() === typed;
+  async function act() {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await onConfirm();
+      onClose();
+    } catch (thrown) {
+      setError(thrown);
+    } finally {
+      setBusy(false);
+    }
+  }
+  return (
+    <form
+      className={css['confirm']}
+      onSubmit={(event) => {
+        event.preventDefault();
+        // The dialog may stand within a form: only this one is meant.
+        event.stopPropagation();
+        if (isReady && !busy) void act();
+      }}
+    >
+      {text !== undefined && <div className={css['text']}>{text}</div>}
+      {typed !== undefined && (
+        <label htmlFor={id} className={css['typed']}>
+          <span>{t('dialog.type', { text: typed })}</span>
+          <input id={id} value={words} autoComplete="off" onChange={({ target }) => setWords(target.value)} />
+        </label>
+      )}
+      {error !== undefined && <Failed error={error} />}
+      <div className={css['foot']}>
+        <Button onClick={onClose}>{t('action.cancel')}</Button>
+        <Button type="submit" kind={danger ? 'danger' : 'primary'} busy={busy} disabled={!isReady}>
+          {confirm}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Asks before what cannot be undone. */
+export function ConfirmDialog(props: ConfirmProps) {
+  return (
+    <Dialog open={props.open} onClose={props.onClose} title={props.title}>
+      <Confirm {...props} />
+    </Dialog>
+  );
+}

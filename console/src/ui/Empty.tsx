@@ -1,0 +1,32 @@
+// Where nothing is yet: what would be here, and how it comes.
+import type { LucideIcon } from 'lucide-react';
+import type { ReactNode } from 'react';
+import css from './Empty.module.css';
+
+export function Empty({
+  icon: Icon,
+  whole,
+  title,
+  text,
+  action,
+}: {
+  icon?: LucideIcon;
+  /** It is the whole page: the title is its heading. */
+  whole?: boolean;
+  title: string;
+  text?: ReactNode;
+  action?: ReactNode;
+}) {
+  return (
+    <div className={css['empty']}>
+      {Icon && (
+        <span className={css['icon']}>
+          <Icon aria-hidden size={22} strokeWidth={1.5} />
+        </span>
+      )}
+      {whole ? <h1 className={css['title']}>{title}</h1> : <p className={css['title']}>{title}</p>}
+      {text !== undefined && <div className={css['text']}>{text}</div>}
+      {action && <div className={css['action']}>{action}</div>}
+    </div>
+  );
+}

@@ -1,0 +1,274 @@
+// Tables: few rows at once, or windows of very many of which only those in view are drawn. Rows that lead somewhere are links.
+import { Link } from '@tanstack/react-router';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { ArrowDown, ArrowUp } from 'lucide-react';
+import { type CSSProperties, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import type { Gap } from '../plumbing/windows.ts';
+import { useText } from '../text/text.tsx';
+import { cx } from './cx.ts';
+import { Bar, Failed } from './States.tsx';
+import css from './Table.module.css';
+
+export type Column<Row> = {
+  key: string;
+  title: string;
+  /** The title is only read out, such as above checkboxes or menus. */
+  hideTitle?: boolean;
+  /** Pixels, or a measure of CSS grid such as 'minmax(160px, 2fr)'. Without one it shares what is left. */
+  width?: number | string;
+  align?: 'end';
+  sortable?: boolean;
+  /** On phones it is left out. */
+  wideOnly?: boolean;
+  /** It is the row's link, in place of the first column. */
+  leads?: boolean;
+  cell: (row: Row) => ReactNode;
+  /** Beside what is in the cell and outside of the row's link: locks, badges with tooltips. */
+  beside?: (row: Row) => ReactNode;
+};
+
+type Shared<Row> = {
+  /** What the table lists, for those who hear it read. */
+  label: string;
+  columns: Column<Row>[];
+  rowKey: (row: Row) => string | number;
+  /** Where a row leads: the first column with a title becomes a link over the whole row. */
+  to?: (row: Row) => string | undefined;
+  onRow?: (row: Row) => void;
+  /** Pixels: 44 unless told. In short tables the least. */
+  rowHeight?: number;
+  /** The key of a column; with a minus before it, downwards. */
+  sort?: string;
+  onSort?: (sort: string) => void;
+  /** Shown in place of the rows when there are none. */
+  empty?: ReactNode;
+  /** Rows that are marked, such as those chosen. */
+  isMarked?: (row: Row) => boolean;
+};
+
+export type TableProps<Row> = Shared<Row> & { rows: readonly Row[] };
+export type WindowTableProps<Row> = Shared<Row> & {
+  /** How many rows there are in all; undefined: not known yet. */
+  count: number | undefined;
+  /** A row, when it has been fetched. */
+  rowAt: (index: number) => Row | undefined;
+  onVisible: (first: number, last: number) => void;
+  /** The rows are of the filters before. */
+  isOld?: boolean;
+  /** Why some of the rows in view are not there. */
+  gap?: Gap | undefined;
+};
+
+/** From this many rows on, only those in view are drawn, each on one line. */
+export const longTable = 150;
+
+const tracksOf = (columns: Column<never>[]) =>
+  columns.map(({ width = 'minmax(0, 1fr)' }) => (typeof width === 'number' ? `${width}px` : width)).join(' ');
+
+const styleOf = <Row,>({ columns, rowHeight = 44 }: Shared<Row>) =>
+  ({
+    '--tracks': tracksOf(columns as Column<never>[]),
+    '--tracks-on-phones': tracksOf(columns.filter(({ wideOnly }) => !wideOnly) as Column<never>[]),
+    '--row': `${rowHeight}px`,
+  }) as CSSProperties;
+
+const cellClass = (column: Column<never>) =>
+  cx(css['cell'], column.align === 'end' && css['end'], column.wideOnly && css['wideOnly']);
+
+function Head<Row>({ columns, sort, onSort }: Shared<Row>) {
+  return (
+    <div role="rowgroup" className={css['head']}>
+      <div role="row" aria-rowindex={1} className={css['row']}>
+        {columns.map((column) => (
+          <Title key={column.key} column={column as Column<never>} sort={sort} onSort={onSort} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function Title({ column, sort, onSort }: { column: Column<never> } & Pick<Shared<never>, 'sort' | 'onSort'>) {
+  const { key, title, hideTitle, sortable } = column;
+  const isUp = sort === key;
+  const isDown = sort === `-${key}`;
+  if (!sortable || !onSort)
+    return (
+      <div role="columnheader" className={cellClass(column)}>
+        <span className={hideTitle ? 'visually-hidden' : undefined}>{title}</span>
+      </div>
+    );
+  const Arrow = isDown ? ArrowDown : ArrowUp;
+  return (
+    <div
+      role="columnheader"
+      className={cellClass(column)}
+      aria-sort={isUp ? 'ascending' : isDown ? 'descending' : 'none'}
+    >
+      <button type="button" className={css['sort']} onClick={() => onSort(isUp ? `-${key}` : key)}>
+        {title}
+        <Arrow aria-hidden size={14} className={cx(!isUp && !isDown && css['unsorted'])} />
+      </button>
+    </div>
+  );
+}
+
+type RowProps<Row> = Shared<Row> & { row: Row; index: number };
+
+function Cells<Row>({ columns, row, to, onRow }: RowProps<Row>) {
+  const target = to?.(row);
+  const leading = columns.find(({ leads }) => leads) ?? columns.find(({ hideTitle }) => !hideTitle);
+  return columns.map((column) => {
+    const inside = column.cell(row);
+    const content = typeof inside === 'string' ? <span className={css['words']}>{inside}</span> : inside;
+    const isLeading = column === leading;
+    return (
+      <div role="cell" key={column.key} className={cellClass(column as Column<never>)}>
+        {isLeading && target !== undefined ? (
+          <Link to={target} className={css['whole']}>
+            {content}
+          </Link>
+        ) : isLeading && onRow ? (
+          <button type="button" className={css['whole']} onClick={() => onRow(row)}>
+            {content}
+          </button>
+        ) : (
+          content
+        )}
+        {column.beside?.(row)}
+      </div>
+    );
+  });
+}
+
+function Row<Row>(props: RowProps<Row>) {
+  return (
+    <div
+      role="row"
+      aria-rowindex={props.index + 2}
+      className={cx(css['row'], props.isMarked?.(props.row) && css['marked'])}
+    >
+      <Cells {...props} />
+    </div>
+  );
+}
+
+export function Table<Row>({ rows, ...shared }: TableProps<Row>) {
+  if (rows.length >= longTable)
+    return (
+      <WindowTable {...shared} count={rows.length} rowAt={(index) => rows[index]} onVisible={() => {}} />
+    );
+  return (
+    <div role="table" aria-label={shared.label} className={css['table']} style={styleOf(shared)}>
+      <Head {...shared} />
+      <div role="rowgroup">
+        {rows.map((row, index) => (
+          <Row key={shared.rowKey(row)} {...shared} row={row} index={index} />
+        ))}
+      </div>
+      {rows.length === 0 && <Nothing>{shared.empty}</Nothing>}
+    </div>
+  );
+}
+
+/** A row of the table all the same: a table holds nothing else. */
+const Nothing = ({ children }: { children: ReactNode }) => (
+  <div role="rowgroup">
+    <div role="row">
+      <div role="cell">{children}</div>
+    </div>
+  </div>
+);
+
+/** The element that scrolls around a table, and how far beneath its beginning the rows start. */
+function useScroller() {
+  const body = useRef<HTMLDivElement>(null);
+  const [scroller, setScroller] = useState<HTMLElement | null>(null);
+  const [margin, setMargin] = useState(0);
+  useLayoutEffect(() => {
+    const around =
+      body.current?.closest<HTMLElement>('[data-scroller]') ?? (document.scrollingElement as HTMLElement);
+    setScroller(around);
+    const measure = () => {
+      if (!body.current) return;
+      const { top } = body.current.getBoundingClientRect();
+      setMargin(Math.round(top - around.getBoundingClientRect().top + around.scrollTop));
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(around);
+    if (around.firstElementChild) observer.observe(around.firstElementChild);
+    for (const above of around.querySelectorAll('[data-above]')) observer.observe(above);
+    return () => observer.disconnect();
+  }, []);
+  return { body, scroller, margin };
+}
+
+/** A row that is being fetched. */
+function Waiting({ columns, index }: { columns: Column<never>[]; index: number }) {
+  const t = useText();
+  return columns.map((column) => (
+    <div role="cell" key={column.key} className={cellClass(column)}>
+      {!column.hideTitle && <Bar width={40 + ((index * 7 + column.key.length * 11) % 40)} />}
+      <span className="visually-hidden">{t('state.loading')}</span>
+    </div>
+  ));
+}
+
+export function WindowTable<Row>({ count, rowAt, onVisible, isOld, gap, ...shared }: WindowTableProps<Row>) {
+  const height = shared.rowHeight ?? 44;
+  const { body, scroller, margin } = useScroller();
+  const shown = count ?? 12;
+  // oxlint-disable-next-line react/incompatible-library -- it is for the React Compiler, which is not used
+  const virtual = useVirtualizer({
+    count: shown,
+    getScrollElement: () => scroller,
+    estimateSize: () => height,
+    scrollMargin: margin,
+    overscan: 8,
+  });
+  const items = virtual.getVirtualItems();
+  const first = items[0]?.index ?? 0;
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => onVisible(first, last), [first, last, onVisible]);
+  useEffect(() => virtual.measure(), [virtual, height]);
+  return (
+    <div
+      role="table"
+      aria-label={shared.label}
+      aria-rowcount={count === undefined ? -1 : count + 1}
+      aria-busy={count === undefined || isOld}
+      className={cx(css['table'], css['fixed'], isOld && css['old'])}
+      style={styleOf(shared)}
+    >
+      <Head {...shared} />
+      <div role="rowgroup" ref={body} className={css['body']} style={{ blockSize: shown * height }}>
+        {items.map(({ index, start }) => {
+          const row = count === undefined ? undefined : rowAt(index);
+          return (
+            <div
+              key={row === undefined ? `waiting ${index}` : shared.rowKey(row)}
+              role="row"
+              aria-rowindex={index + 2}
+              className={cx(css['row'], css['placed'], row && shared.isMarked?.(row) && css['marked'])}
+              style={{ transform: `translateY(${start - margin}px)` }}
+            >
+              {row === undefined ? (
+                <Waiting columns={shared.columns as Column<never>[]} index={index} />
+              ) : (
+                <Cells {...shared} row={row} index={index} />
+              )}
+            </div>
+          );
+        })}
+      </div>
+      {count === 0 && <Nothing>{shared.empty}</Nothing>}
+      {gap && (
+        <div className={css['gap']}>
+          <Nothing>
+            <Failed error={gap.error} onRetry={gap.retry} />
+          </Nothing>
+        </div>
+      )}
+    </div>
+  );
+}

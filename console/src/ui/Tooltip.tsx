@@ -1,0 +1,27 @@
+// Words that appear beside what the pointer or the focus is on. Never the only place where something needed is said, except the
+// name of an icon.
+import { Tooltip as Base } from '@base-ui/react/tooltip';
+import type { ReactElement } from 'react';
+import css from './Tooltip.module.css';
+
+/** The child must be an element that takes a ref, such as a button. */
+export function Tooltip({
+  text,
+  side = 'top',
+  children,
+}: {
+  text: string;
+  side?: 'top' | 'bottom';
+  children: ReactElement;
+}) {
+  return (
+    <Base.Root>
+      <Base.Trigger delay={400} render={children as ReactElement<Record<string, unknown>>} />
+      <Base.Portal>
+        <Base.Positioner sideOffset={6} side={side} className={css['positioner']}>
+          <Base.Popup className={css['tooltip']}>{text}</Base.Popup>
+        </Base.Positioner>
+      </Base.Portal>
+    </Base.Root>
+  );
+}

@@ -1,0 +1,241 @@
+// Lines over weeks. Gaps are dotted. The pointer, or the arrow keys, choose a week, whose values are shown, and read out.
+import { useLayoutEffect, useRef, useState } from 'react';
+import css from './charts.module.css';
+import { type Bounds, boundsOf, labelsThatFit, markedPoints, pathOf, piecesOf, type Point } from './scale.ts';
+
+export type Series = {
+  key: string | number;
+  name: string;
+  /** Which of the six colours, from 1. */
+  colour: number;
+  /** One for each week, in the unit of the axis. */
+  points: readonly Point[];
+};
+
+export type LineProps = {
+  /** What the chart shows, for those who hear it read. */
+  label: string;
+  /** The weeks, oldest first: short for the axis, and in full. */
+  weeks: readonly { short: string; full: string }[];
+  series: readonly Series[];
+  limits?: { low: number; high: number };
+  height?: number;
+  /** Words for a value, or for what is not shown. */
+  words: (point: Point) => string;
+};
+
+const [left, right, top, bottom] = [36, 12, 12, 28];
+
+/** The width of an element, kept up. */
+function useWidth() {
+  const element = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry!.contentRect.width)));
+    observer.observe(element.current as Element);
+    return () => observer.disconnect();
+  }, []);
+  return { element, width };
+}
+
+type Plot = {
+  width: number;
+  height: number;
+  bounds: Bounds;
+  x: (index: number) => number;
+  y: (value: number) => number;
+};
+
+function plotOf(
+  { series, weeks, limits = { low: 0, high: 100 } }: LineProps,
+  width: number,
+  height: number,
+): Plot {
+  const values = series.flatMap(({ points }) => points.filter((point) => typeof point === 'number'));
+  const bounds = boundsOf(values, limits);
+  const inner = { width: Math.max(0, width - left - right), height: height - top - bottom };
+  const last = Math.max(1, weeks.length - 1);
+  return {
+    width,
+    height,
+    bounds,
+    x: (index) => left + (inner.width * index) / last,
+    y: (value) => top + inner.height * (1 - (value - bounds.low) / (bounds.high - bounds.low)),
+  };
+}
+
+export function Line(props: LineProps) {
+  const { label, weeks, series, height = 260, words } = props;
+  const { element, width } = useWidth();
+  const [pointed, setPointed] = useState<number>();
+  // Until one is chosen it is the newest.
+  const [chosen, setChosen] = useState<number>();
+  const [hasFocus, setFocus] = useState(false);
+  const newest = Math.max(0, weeks.length - 1);
+  const kept = Math.min(chosen ?? newest, newest);
+  const at = pointed ?? (hasFocus && weeks.length > 0 ? kept : undefined);
+  const plot = plotOf(props, width, height);
+  return (
+    <div
+      ref={element}
+      className={css['line']}
+      style={{ blockSize: height }}
+      onPointerMove={(event) => setPointed(nearest(event, plot, weeks.length))}
+      onPointerLeave={() => setPointed(undefined)}
+    >
+      {width > 0 && (
+        <svg width={width} height={height} aria-hidden className={css['drawing']}>
+          <Axes plot={plot} weeks={weeks} />
+          {series.map((one) => (
+            <Drawn key={one.key} plot={plot} series={one} />
+          ))}
+          {at !== undefined && <Marked plot={plot} series={series} at={at} />}
+        </svg>
+      )}
+      <input
+        type="range"
+        className={css['keys']}
+        aria-label={label}
+        aria-valuetext={`${weeks[kept]?.full ?? ''}: ${series.map(({ name, points }) => `${name} ${words(points[kept])}`).join(', ')}`}
+        min={0}
+        max={Math.max(0, weeks.length - 1)}
+        value={kept}
+        onChange={(event) => setChosen(Number(event.target.value))}
+        onFocus={() => setFocus(true)}
+        onBlur={() => setFocus(false)}
+      />
+      {at !== undefined && width > 0 && (
+        <Told
+          x={plot.x(at)}
+          width={width}
+          title={weeks[at]?.full ?? ''}
+          series={series}
+          at={at}
+          words={words}
+        />
+      )}
+    </div>
+  );
+}
+
+function nearest(event: React.PointerEvent<HTMLElement>, plot: Plot, count: number): number {
+  const x = event.clientX - event.currentTarget.getBoundingClientRect().left;
+  const share = (x - left) / Math.max(1, plot.width - left - right);
+  return Math.max(0, Math.min(count - 1, Math.round(share * (count - 1))));
+}
+
+function Axes({ plot, weeks }: { plot: Plot; weeks: LineProps['weeks'] }) {
+  const { bounds, x, y, width, height } = plot;
+  return (
+    <g>
+      {bounds.ticks.map((tick) => (
+        <g key={tick}>
+          <line className={css['grid']} x1={left} x2={width - right} y1={y(tick)} y2={y(tick)} />
+          <text className={css['tick']} x={left - 8} y={y(tick) + 4} textAnchor="end">
+            {tick}
+          </text>
+        </g>
+      ))}
+      {labelsThatFit(weeks.length, width - left - right, 64).map((index) => (
+        <text
+          key={index}
+          className={css['tick']}
+          x={Math.min(x(index), width - right)}
+          y={height - 6}
+          textAnchor={index === weeks.length - 1 && weeks.length > 1 ? 'end' : 'middle'}
+        >
+          {weeks[index]?.short}
+        </text>
+      ))}
+    </g>
+  );
+}
+
+const colourOf = ({ colour }: Series) => ({ '--series': `var(--series-${colour})` }) as React.CSSProperties;
+
+function Drawn({ plot, series }: { plot: Plot; series: Series }) {
+  const { points } = series;
+  const pieces = piecesOf(points);
+  const place = (index: number): [number, number] => [plot.x(index), plot.y(points[index] as number)];
+  const last = points.findLastIndex((point) => typeof point === 'number');
+  const dots = new Set([...markedPoints(points, pieces, 10), ...(last >= 0 ? [last] : [])]);
+  return (
+    <g style={colourOf(series)}>
+      <path
+        className={css['gap']}
+        d={pathOf(
+          pieces.filter(({ isGap }) => isGap),
+          place,
+        )}
+      />
+      <path
+        className={css['stroke']}
+        d={pathOf(
+          pieces.filter(({ isGap }) => !isGap),
+          place,
+        )}
+      />
+      {[...dots].map((index) => (
+        <circle
+          key={index}
+          className={css['dot']}
+          cx={place(index)[0]}
+          cy={place(index)[1]}
+          r={index === last ? 4 : 3}
+        />
+      ))}
+    </g>
+  );
+}
+
+function Marked({ plot, series, at }: { plot: Plot; series: readonly Series[]; at: number }) {
+  const x = plot.x(at);
+  return (
+    <g>
+      <line className={css['cursor']} x1={x} x2={x} y1={top} y2={plot.height - bottom} />
+      {series.map((one) => {
+        const point = one.points[at];
+        return typeof point === 'number' ? (
+          <circle
+            key={one.key}
+            style={colourOf(one)}
+            className={css['dot']}
+            cx={x}
+            cy={plot.y(point)}
+            r={5}
+          />
+        ) : null;
+      })}
+    </g>
+  );
+}
+
+type ToldProps = {
+  x: number;
+  width: number;
+  title: string;
+  series: readonly Series[];
+  at: number;
+  words: LineProps['words'];
+};
+
+/** The values of a week, on the side of it where there is room. Those who hear it read have it from the slider. */
+function Told({ x, width, title, series, at, words }: ToldProps) {
+  const isLeft = x > width / 2;
+  return (
+    <div
+      aria-hidden
+      className={css['told']}
+      style={isLeft ? { insetInlineEnd: width - x + 12 } : { insetInlineStart: x + 12 }}
+    >
+      <p className={css['toldTitle']}>{title}</p>
+      {series.map((one) => (
+        <p key={one.key} className={css['toldRow']}>
+          <span className={css['swatch']} style={colourOf(one)} />
+          <span className={css['toldName']}>{one.name}</span>
+          <span className={css['toldValue']}>{words(one.points[at])}</span>
+        </p>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+// Parts of a whole beside each other in one bar, each with its share; read out as a list of words.
+import type { CSSProperties } from 'react';
+import { useFormat } from '../../text/text.tsx';
+import css from './charts.module.css';
+
+export type Part = {
+  key: string;
+  label: string;
+  count: number;
+  /** Which of the nine steps from clay to sea. */
+  heat: number;
+};
+
+/** `parts` in their order; those that nobody chose take no room, and are read out all the same. */
+export function StackedBar({ label, parts }: { label: string; parts: readonly Part[] }) {
+  const { percent } = useFormat();
+  const all = parts.reduce((sum, { count }) => sum + count, 0);
+  const share = (count: number) => (all > 0 ? count / all : 0);
+  const words = parts.map((part) => `${part.label} ${percent(share(part.count))}`).join(', ');
+  return (
+    <div className={css['stacked']} role="img" aria-label={`${label}: ${words}`}>
+      {parts
+        .filter(({ count }) => count > 0)
+        .map((part) => (
+          <span
+            key={part.key}
+            className={css['part']}
+            title={`${part.label}: ${percent(share(part.count))}`}
+            style={{ flexGrow: part.count, '--heat': `var(--heat-${part.heat})` } as CSSProperties}
+          >
+            {share(part.count) >= 0.06 && Math.round(share(part.count) * 100)}
+          </span>
+        ))}
+    </div>
+  );
+}

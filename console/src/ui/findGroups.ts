@@ -1,0 +1,50 @@
+// Finding a group among thousands by a part of its name or externalId, and saying where in the tree it stands.
+import type { TreeGroup } from '@soundings/contract/console.groups.ts';
+
+export type FoundGroup = {
+  id: number;
+  name: string;
+  people: number;
+  /** The groups above it, from the top. */ way: string;
+};
+
+/** Without accents and capitals. */
+export const folded = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+
+/** The groups of a tree as they are chosen, each with its way. */
+export function groupsToFind(groups: readonly TreeGroup[]): (FoundGroup & { words: string })[] {
+  const byId = new Map(groups.map((group) => [group.id, group]));
+  const ways = new Map<number, string>();
+  const wayOf = (id: number | null): string => {
+    const group = id === null ? undefined : byId.get(id);
+    if (!group) return '';
+    const known = ways.get(group.id);
+    if (known !== undefined) return known;
+    const above = wayOf(group.parentId);
+    const way = above ? `${above} / ${group.name}` : group.name;
+    ways.set(group.id, way);
+    return way;
+  };
+  return groups.map(({ id, name, people, parentId, externalId }) => ({
+    id,
+    name,
+    people,
+    way: wayOf(parentId),
+    words: folded(`${name} ${externalId ?? ''}`),
+  }));
+}
+
+/** Those that have every word that is sought: names that begin with it first. At most `most`, and how many there are in all. */
+export function findGroups<Group extends { words: string }>(
+  groups: readonly Group[],
+  sought: string,
+  most: number,
+): { found: Group[]; total: number } {
+  const text = folded(sought).trim();
+  if (text === '') return { found: groups.slice(0, most), total: groups.length };
+  const words = text.split(/\s+/);
+  const matching = groups.filter((group) => words.every((word) => group.words.includes(word)));
+  const rank = (group: Group) =>
+    group.words.startsWith(text) ? 0 : group.words.includes(` ${words[0]}`) ? 1 : 2;
+  return { found: matching.toSorted((a, b) => rank(a) - rank(b)).slice(0, most), total: matching.length };
+}

@@ -1,0 +1,39 @@
+// Builds the console into dist/: hashed files, packed by gzip and brotli beside the plain ones, for the service to send.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import react from '@vitejs/plugin-react';
+import { defineConfig, type Plugin } from 'vite';
+
+const packed = new Set(['.html', '.js', '.css', '.svg']);
+
+/** Packs what was written as tightly as it goes: once here, instead of for everybody who asks. */
+const pack = (): Plugin => ({
+  name: 'pack',
+  apply: 'build',
+  writeBundle({ dir }) {
+    for (const path of readdirSync(dir as string, { recursive: true, encoding: 'utf8' })) {
+      if (!packed.has(extname(path))) continue;
+      const bytes = readFileSync(join(dir as string, path));
+      writeFileSync(join(dir as string, `${path}.gz`), gzipSync(bytes, { level: 9 }));
+      const params = {
+        [constants.BROTLI_PARAM_QUALITY]: 11,
+        [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+      };
+      writeFileSync(join(dir as string, `${path}.br`), brotliCompressSync(bytes, { params }));
+    }
+  },
+});
+
+export default defineConfig({
+  root: import.meta.dirname,
+  plugins: [react(), pack()],
+  build: {
+    target: 'es2023',
+    // Nothing is put into a page as data: its policy lets in files of the service alone.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+  logLevel: 'warn',
+});
