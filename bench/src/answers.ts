@@ -31,7 +31,7 @@ export async function benchAnswers(say: Say): Promise<{ rows: Row[]; postgres: s
     await push(service, account, bodyOf(company), { created: company.users.length });
     const { opening, week, questionIds } = await open(service, account);
     say(`opening: ${time(opening)}`);
-    const { links } = await exportLinks(service.pool, account.id, '');
+    const { links } = await inTransaction(service.pool, (tx) => exportLinks(tx, account.id, ''));
     const load = await service.beside('giving.ts', service.databaseUrl);
     const giving = { links: links.map(({ link }) => link.slice(3)), questionIds };
     const rows = [

@@ -1,6 +1,7 @@
 // npm run bench [-- NAME …]: runs the benchmarks and prints what they measured as Markdown, each value beside a floor
 // that was measured in the same run. Exit status 1 when a demand does not hold.
 import { benchAnswers } from './answers.ts';
+import { benchConsole } from './console.ts';
 import { benchData, smallPlan, wholePlan } from './data.ts';
 import { benchDrops } from './drops.ts';
 import { machine, type Row, table } from './measure.ts';
@@ -15,6 +16,7 @@ const benches: Record<string, Bench> = {
   sync: benchSync,
   data: benchData(wholePlan),
   answers: benchAnswers,
+  console: benchConsole,
   sheets: benchSheets,
   drops: benchDrops,
   sftp: benchSftp,

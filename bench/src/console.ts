@@ -1,0 +1,136 @@
+// The console in a real browser, on an account of 20,000 people and 2,000 groups: how long each list takes from the address
+// to rows that can be used, and how much JavaScript the first view takes. The floor is the same browser showing a page of the
+// same service that has nothing but text.
+// oxlint-disable no-await-in-loop -- one after another, or they would measure each other
+import { beginSession } from '@soundings/server/src/accounts/sessions.ts';
+import { findBrowser, launchBrowser } from '@soundings/server/src/testing/chromium.ts';
+import { addWeeks, dayIn, weekOf } from '@soundings/contract/weeks.ts';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { attribute, makeCompany } from './company.ts';
+import { writeHistory } from './history.ts';
+import { median, type Row, time } from './measure.ts';
+import { bodyOf, push } from './push.ts';
+import { type Service, startService } from './service.ts';
+
+type Say = (progress: string) => void;
+
+const rounds = 5;
+const demand = 1000;
+/** In bytes, packed. */
+const mostScript = 250_000;
+
+/** Each list, and what is there when it can be used. */
+const lists: [what: string, path: string, ready: string][] = [
+  ['Overview', '/', 'main svg path'],
+  ['Heat map, all groups', '/heat-map?level=all', 'main table tbody td'],
+  ['Trends', '/trends', 'main svg path'],
+  ['Comments', '/comments', '[role="table"] [role="row"]:nth-child(3), main article'],
+  ['People', '/people', '[role="table"] [role="rowgroup"] [role="row"]:nth-child(10) a'],
+  [
+    'People, searched',
+    '/people?search=andersson',
+    '[role="table"] [role="rowgroup"] [role="row"]:nth-child(10) a',
+  ],
+  ['Groups', '/groups', '[role="treeitem"]'],
+  ['Runs', '/runs', '[role="table"] [role="rowgroup"] [role="row"] a'],
+  ['Questions', '/questions', '[role="table"] [role="rowgroup"] [role="row"] a'],
+  ['Audit log', '/audit', '[role="table"] [role="rowgroup"] [role="row"] time'],
+];
+
+export async function benchConsole(say: Say): Promise<{ rows: Row[]; postgres: string }> {
+  const place = await findBrowser();
+  if (!place) throw new Error('There is no Chromium on this machine.');
+  const service = await startService();
+  let browser: Browser | undefined;
+  try {
+    const cookie = await fill(service, say);
+    browser = await launchBrowser(place);
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+    await context.addCookies([{ name: 'soundings', value: cookie, url: service.address }]);
+    const rows = [await measureScript(context, service)];
+    const floor = await timesOf(context, service, '/docs', 'main h1');
+    for (const [what, path, ready] of lists) {
+      const times = await timesOf(context, service, path, ready);
+      const ms = median(times);
+      say(`${what}: ${time(ms)}`);
+      rows.push({
+        what: `${what}: from the address to rows`,
+        measured: time(ms),
+        floor: time(median(floor)),
+        ratio: `${(ms / median(floor)).toFixed(1)}×`,
+        demand: `≤ ${time(demand)}`,
+        holds: ms <= demand,
+      });
+    }
+    return { rows, postgres: service.postgres };
+  } finally {
+    await browser?.close();
+    await service.stop();
+  }
+}
+
+/** The account, with five weeks of answers; returns the session of its administrator. */
+async function fill(service: Service, say: Say): Promise<string> {
+  const company = makeCompany({ users: 20_000, groups: 2_000, oneTop: true });
+  const account = await service.account(attribute);
+  await push(service, account, bodyOf(company), { created: company.users.length });
+  say('20,000 people are there');
+  const path = join(service.dataDir, 'history.ndjson');
+  const last = addWeeks(weekOf(dayIn('UTC', Date.now())), -1);
+  await writeHistory(path, company, { answers: 100_000, weeks: 5, perWeek: 5, last });
+  await service.command('history', 'import', '--account', String(account.id), path);
+  say('100,000 answers are there');
+  const [administrator] = await service.pool<{ id: number }[]>`
+    select user_id as id from users where account_id = ${account.id} and role = 'Administrator' and active limit 1`;
+  const person = { accountId: account.id, userId: administrator?.id as number };
+  return beginSession(service.pool, person, { address: '127.0.0.1', agent: 'bench' });
+}
+
+/** Loads a page anew so many times, from what the browser has kept of its files, until what is wanted is there. */
+async function timesOf(
+  context: BrowserContext,
+  { address }: Service,
+  path: string,
+  ready: string,
+): Promise<number[]> {
+  const times: number[] = [];
+  for (let i = 0; i < rounds + 1; i++) {
+    const page = await context.newPage();
+    const begun = performance.now();
+    await page.goto(address + path, { waitUntil: 'commit' });
+    await page.locator(ready).first().waitFor({ state: 'attached', timeout: 20_000 });
+    if (i > 0) times.push(performance.now() - begun); // the first one fills the browser's cache
+    await page.close();
+  }
+  return times;
+}
+
+/** The JavaScript of the first view after signing in, packed as it travels. */
+async function measureScript(context: BrowserContext, { address }: Service): Promise<Row> {
+  const page = await context.newPage();
+  const bytes = await scriptBytes(page, address);
+  await page.close();
+  return {
+    what: 'JavaScript of the first view, packed',
+    measured: `${(bytes / 1000).toFixed(0)} kB`,
+    demand: `≤ ${mostScript / 1000} kB`,
+    holds: bytes <= mostScript,
+  };
+}
+
+async function scriptBytes(page: Page, address: string): Promise<number> {
+  let bytes = 0;
+  const sizes: Promise<void>[] = [];
+  page.on('requestfinished', (request) => {
+    if (request.resourceType() !== 'script') return;
+    sizes.push(
+      request.sizes().then(({ responseBodySize }) => {
+        bytes += responseBodySize;
+      }),
+    );
+  });
+  await page.goto(address, { waitUntil: 'networkidle' });
+  await Promise.all(sizes);
+  return bytes;
+}
