@@ -2,8 +2,8 @@
 import type { ConsoleOperationName, ConsoleOperations } from '@soundings/contract/console.ts';
 import type { AnswerOf } from '@soundings/contract/console.operation.ts';
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback } from 'react';
+import { useMatch, useNavigate, useRouter } from '@tanstack/react-router';
+import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
 import { api, type ApiError, type Sent } from '../api.ts';
 
 type Name = ConsoleOperationName;
@@ -39,12 +39,30 @@ export function useRefresh(): (...names: Name[]) => Promise<void> {
   );
 }
 
-/** What the address says after `?`, as texts; setting a value to undefined or '' takes it out. Replaces the entry of the history. */
+/**
+ * What the address of this page says after `?`. Read from the history itself: the router tells of a change only when it has
+ * loaded the page for it, and until then React would put a radio button that was just pressed back to what it was.
+ */
+function useSearchNow(): Record<string, unknown> {
+  const { history, options } = useRouter();
+  const pathname = useMatch({ strict: false, select: (match) => match.pathname });
+  const [last, setLast] = useState('');
+  // Once another page is on its way the address is that page's: this one stays as it was.
+  const read = () => (history.location.pathname === pathname ? history.location.search : last);
+  const search = useSyncExternalStore(history.subscribe, read);
+  if (search !== last) setLast(search);
+  return useMemo(() => options.parseSearch(search), [options, search]);
+}
+
+/**
+ * What the address says after `?`, as texts; setting a value to undefined or '' takes it out, and is seen at once. Replaces the
+ * entry of the history.
+ */
 export function useAddress<Key extends string>(): [
   Partial<Record<Key, string>>,
   (changes: Partial<Record<Key, string | undefined>>) => void,
 ] {
-  const search = useSearch({ strict: false }) as Record<string, unknown>;
+  const search = useSearchNow();
   const navigate = useNavigate();
   const texts = Object.fromEntries(Object.entries(search).map(([key, value]) => [key, String(value)]));
   const change = useCallback(

@@ -255,6 +255,15 @@ test.skipIf(!hasBrowser())(
       expect([row[0], ...cells]).toEqual([row[0], ...differences]);
     }
     expect(await axeFaults(page)).toEqual([]);
+
+    // What a control sets in the address it shows at once, however long the page takes.
+    type Radio = { click: () => void; checked: boolean };
+    const isChecked = await page.getByRole('radio', { name: 'Score', exact: true }).evaluate((element) => {
+      const radio = element as unknown as Radio;
+      radio.click();
+      return radio.checked;
+    });
+    expect(isChecked).toBe(true);
   },
 );
 

@@ -68,7 +68,7 @@ function Toolbar({ start, map, address, setAddress }: Address & { start: Results
     <>
       <Select
         label={t('results.weekName')}
-        value={map.week?.week ?? ''}
+        value={weekIn(start, map, address.week)}
         onChange={(value) => setAddress({ week: value === start.weeks[0]?.week ? undefined : value })}
         options={weeks}
       />
@@ -123,6 +123,10 @@ function Toolbar({ start, map, address, setAddress }: Address & { start: Results
     </>
   );
 }
+
+/** The week of the address, also while its map is on its way; the map's own for one that is not offered. */
+const weekIn = ({ weeks }: ResultsStart, map: HeatMap, wanted = weeks[0]?.week): string =>
+  weeks.find(({ week }) => week === wanted)?.week ?? map.week?.week ?? '';
 
 function Content({ map, address, setAddress }: Address & { map: HeatMap }) {
   const t = useText();

@@ -65,7 +65,8 @@ function Question({ start }: { start: Start }) {
           {data?.chosen && (
             <Select
               label={t('results.weekName')}
-              value={data.chosen.week}
+              // Also while its answers are on their way.
+              value={asked.find(({ week }) => week === address.week)?.week ?? data.chosen.week}
               onChange={(week) => setAddress({ week })}
               options={asked.toReversed().map((one) => ({ value: one.week, label: full(one) }))}
             />
