@@ -47,7 +47,7 @@ function yearAndNumber(week: Week): { year: number; number: number } {
 
 const two = (number: number) => String(number).padStart(2, '0');
 
-/** Such as 2026-W47: how people and the soundings command write a week. */
+/** Such as 2026-W47: how files and the soundings command write a week. */
 export function weekName(week: Week): string {
   const digits = sixDigits(week);
   return `${digits.slice(0, -2)}-W${digits.slice(-2)}`;

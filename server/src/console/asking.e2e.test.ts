@@ -63,7 +63,7 @@ test.skipIf(!hasBrowser())(
 
     // Its calendar: the coming Monday, and what it will ask then.
     const cell = page.getByRole('button', {
-      name: '2026-W48: Will ask 1 question of 30 people, as of today.',
+      name: 'w. 48, 2026: Will ask 1 question of 30 people, as of today.',
     });
     await cell.click();
     const told = page.getByRole('dialog');
@@ -71,19 +71,19 @@ test.skipIf(!hasBrowser())(
     await told.getByText(/Mon.*23 Nov.*in each person’s own time zone/).waitFor();
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press('Escape');
-    expect(await page.getByRole('button', { name: /^2026-W47: / }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /^w\. 47, 2026: / }).count()).toBe(0);
 
     // What people will see of it.
     await page.getByRole('button', { name: 'More', exact: true }).click();
     await page.getByRole('menuitem', { name: 'See the page' }).click();
-    await page.getByText(/What will be asked on .*\(2026-W48\)/).waitFor();
+    await page.getByText(/What will be asked on .*\(w\. 48, 2026\)/).waitFor();
     await page.getByRole('radio', { name: 'Swedish' }).check();
     await page.getByText(swedish).waitFor();
 
     // Beside the others, in the calendar of all.
     await page.goto('/schedules?view=calendar');
     const row = page.getByRole('row', { name: /^Tools check/ });
-    await row.getByRole('button', { name: /^2026-W48: Will ask 1 question of 30 people/ }).waitFor();
+    await row.getByRole('button', { name: /^w\. 48, 2026: Will ask 1 question of 30 people/ }).waitFor();
     await row.getByRole('link', { name: 'Tools check' }).click();
     await page.waitForURL(`**/schedules/${id}`);
   },
@@ -105,7 +105,7 @@ async function makeSchedule(page: Page, questionId: number): Promise<number> {
   await page.keyboard.press('Escape');
   await page.getByRole('spinbutton', { name: 'Every' }).fill('2');
   await effect.getByText('30 people').waitFor();
-  await effect.getByText('2026-W48 · 1 question').waitFor();
+  await effect.getByText('w. 48, 2026 · 1 question').waitFor();
   expect(await axeFaults(page)).toEqual([]);
   await page.getByRole('button', { name: 'Make the schedule' }).click();
   await page.getByRole('heading', { level: 1, name: /Tools check/ }).waitFor();
@@ -177,7 +177,7 @@ test.skipIf(!hasBrowser())(
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/rounds' });
-    await page.getByRole('heading', { level: 2, name: /^2026-W47, / }).waitFor();
+    await page.getByRole('heading', { level: 2, name: '16–22 Nov 2026, w. 47' }).waitFor();
     await page.getByText('Fewer than 5', { exact: true }).waitFor();
     const [asked] = await world.pool<{ count: number; top: number; question: number }[]>`
       select (select count(distinct respondent)::int from assignments
@@ -205,17 +205,17 @@ test.skipIf(!hasBrowser())(
     await page.reload();
     await page.getByText('At least 5', { exact: true }).waitFor();
 
-    // What closing means is read first, and the week's name typed.
+    // What closing means is read first, and the week's number typed.
     await page.getByRole('button', { name: 'Close now…' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Close 2026-W47 now?' });
+    const dialog = page.getByRole('dialog', { name: 'Close w. 47, 2026 now?' });
     await dialog.getByText('There is no way back.').waitFor();
     await dialog.getByText(/All personal links of the week are dead/).waitFor();
-    const close = dialog.getByRole('button', { name: 'Close 2026-W47' });
+    const close = dialog.getByRole('button', { name: 'Close w. 47' });
     expect(await close.isDisabled()).toBe(true);
     expect(await axeFaults(page)).toEqual([]);
-    await dialog.getByRole('textbox', { name: 'Type 2026-W47 to go on' }).fill('2026-W47');
+    await dialog.getByRole('textbox', { name: 'Type 47 to go on' }).fill('47');
     await close.click();
-    await page.getByText('2026-W47 is closed: its figures are published.').waitFor();
+    await page.getByText('The figures of w. 47, 2026 are published: the week is closed.').waitFor();
     await page.getByRole('heading', { level: 2, name: 'Closed weeks' }).waitFor();
     expect(await page.getByRole('button', { name: 'Close now…' }).count()).toBe(0);
     expect((await fetch(world.address + first?.path)).status).toBe(404);

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { cx } from '../../ui/cx.ts';
 import { Popover } from '../../ui/Popover.tsx';
 import css from './Calendar.module.css';
@@ -69,6 +70,7 @@ export function Calendar({ data, schedules }: { data: Schedules; schedules: Sche
 function Head({ data: { weeks } }: { data: Schedules }) {
   const t = useText();
   const days = useDays();
+  const { short } = useWeekWords();
   const isFirst = (i: number) => i === 0 || weeks[i]!.week.slice(0, 7) !== weeks[i - 1]!.week.slice(0, 7);
   return (
     <thead>
@@ -82,10 +84,10 @@ function Head({ data: { weeks } }: { data: Schedules }) {
             scope="col"
             className={cx(css['week'], one.isNow && css['now'])}
             data-now={one.isNow || undefined}
-            title={`${one.name}, ${days.span(one)}`}
+            title={`${short(one)}, ${days.span(one)}`}
           >
             <span className={css['month']}>{isFirst(i) ? days.month(one.week) : ''}</span>
-            {one.name.slice(5)}
+            {short(one)}
             {one.isNow && <span className="visually-hidden"> {t('asking.thisWeek')}</span>}
           </th>
         ))}
@@ -99,6 +101,7 @@ type CellProps = { cell: CalendarCell; schedule: Schedule; data: Schedules };
 function Cell({ cell, schedule, data }: CellProps) {
   const t = useText();
   const days = useDays();
+  const { full, short } = useWeekWords();
   const { state, questionIds, people, week } = cell;
   const of = data.weeks.find((one) => one.week === week)!;
   const isFixed = schedule.questionIds.length > 0;
@@ -111,13 +114,13 @@ function Cell({ cell, schedule, data }: CellProps) {
     <button
       type="button"
       className={cx(css['mark'], css[state], state === 'due' && !isFixed && css['open'])}
-      aria-label={`${of.name}: ${words}`}
+      aria-label={`${full(of)}: ${words}`}
     >
       {state === 'missed' ? <TriangleAlert aria-hidden size={14} /> : questionIds.length}
     </button>
   );
   return (
-    <Popover trigger={trigger} title={`${of.name} · ${days.span(of)}`} align="center">
+    <Popover trigger={trigger} title={`${short(of)} · ${days.span(of)}`} align="center">
       <div className={css['details']}>
         <p>{words}</p>
         {cell.day && (

@@ -3,6 +3,7 @@ import type { OpenWeek } from '@soundings/contract/console.asking.ts';
 import { api } from '../../api.ts';
 import { useRefresh } from '../../plumbing/answers.ts';
 import { useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import css from './asking.module.css';
 import { useDays } from './words.ts';
@@ -10,12 +11,13 @@ import { useDays } from './words.ts';
 export function CloseDialog({ week, onClose }: { week: OpenWeek; onClose: () => void }) {
   const t = useText();
   const days = useDays();
+  const words = useWeekWords();
   const refresh = useRefresh();
   return (
     <ConfirmDialog
       open
       onClose={onClose}
-      title={t('asking.closeTitle', { week: week.name })}
+      title={t('asking.closeTitle', { week: words.full(week) })}
       text={
         <div className={css['stack']}>
           <p>{t('asking.closeText')}</p>
@@ -29,8 +31,8 @@ export function CloseDialog({ week, onClose }: { week: OpenWeek; onClose: () => 
           </ul>
         </div>
       }
-      confirm={t('asking.closeConfirm', { week: week.name })}
-      typed={week.name}
+      confirm={t('asking.closeConfirm', { week: words.short(week) })}
+      typed={words.number(week)}
       danger
       onConfirm={async () => {
         await api('POST /rounds/{week}/close', { params: { week: week.week } });

@@ -4,6 +4,7 @@ import { ListChecks, Plus } from 'lucide-react';
 import { useMemo } from 'react';
 import { useAddress, useAnswer } from '../../plumbing/answers.ts';
 import { useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/Empty.tsx';
@@ -180,6 +181,7 @@ function Questions({ library, rows, sort, onSort, onClear }: QuestionsProps) {
 function useColumns({ kpis, language }: Library): Column<LibraryQuestion>[] {
   const t = useText();
   const textOf = useQuestionText();
+  const { full } = useWeekWords();
   const kpiNames = new Map(kpis.map(({ id, name }) => [id, name]));
   return [
     {
@@ -239,7 +241,7 @@ function useColumns({ kpis, language }: Library): Column<LibraryQuestion>[] {
       width: 110,
       sortable: true,
       wideOnly: true,
-      cell: ({ last }) => (last ? last.name : ''),
+      cell: ({ last }) => (last ? full(last) : ''),
     },
   ];
 }

@@ -4,6 +4,7 @@ import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import { useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { save } from '../../ui/downloads.ts';
@@ -15,6 +16,7 @@ import css from './asking.module.css';
 
 export function LinksDialog({ week, onClose }: { week: OpenWeek; onClose: () => void }) {
   const t = useText();
+  const { full } = useWeekWords();
   const toast = useToast();
   const [isReplacing, setReplacing] = useState(false);
   const [busy, setBusy] = useState(false);
@@ -42,7 +44,7 @@ export function LinksDialog({ week, onClose }: { week: OpenWeek; onClose: () => 
       open
       onClose={onClose}
       stays={busy}
-      title={t('asking.linksTitle', { week: week.name })}
+      title={t('asking.linksTitle', { week: full(week) })}
       description={t('asking.linksText')}
       actions={
         <>

@@ -3,6 +3,7 @@ import type { OpenWeek } from '@soundings/contract/console.asking.ts';
 import { Link2, LockKeyhole } from 'lucide-react';
 import { useState } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Progress } from '../../ui/Progress.tsx';
@@ -16,13 +17,14 @@ import { useDays } from './words.ts';
 export function OpenWeekView({ week }: { week: OpenWeek }) {
   const t = useText();
   const days = useDays();
+  const { short } = useWeekWords();
   const format = useFormat();
   const [shown, setShown] = useState<'close' | 'links'>();
   const close = () => setShown(undefined);
   return (
     <>
       <Section
-        title={t('asking.weekTitle', { week: week.name, days: days.span(week) })}
+        title={t('asking.weekTitle', { week: short(week), days: days.span(week) })}
         description={
           week.hasEnded ? t('asking.hasEnded') : t('asking.endsAt', { moment: format.moment(week.endsAt) })
         }
@@ -49,7 +51,7 @@ export function OpenWeekView({ week }: { week: OpenWeek }) {
   );
 }
 
-function Closing({ week: { closing, name } }: { week: OpenWeek }) {
+function Closing({ week: { closing } }: { week: OpenWeek }) {
   const t = useText();
   if (closing?.isFailing)
     return (
@@ -57,7 +59,7 @@ function Closing({ week: { closing, name } }: { week: OpenWeek }) {
         {t('asking.closeFailedText')}
       </Notice>
     );
-  return <Progress label={t('asking.closing', { week: name })} />;
+  return <Progress label={t('asking.closing')} />;
 }
 
 function Figures({ week }: { week: OpenWeek }) {

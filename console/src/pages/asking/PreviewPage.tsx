@@ -5,6 +5,7 @@ import { EyeOff } from 'lucide-react';
 import { useState } from 'react';
 import { useAnswer } from '../../plumbing/answers.ts';
 import { useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { Empty } from '../../ui/Empty.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
@@ -35,6 +36,7 @@ function wordsIn({ type, text, language: own, translations, options }: QuestionW
 function Preview({ preview }: { preview: SchedulePreview }) {
   const t = useText();
   const days = useDays();
+  const { full } = useWeekWords();
   const { nameOf } = useLanguages();
   const { id, name, company, questions, next, words } = preview;
   const [language, setLanguage] = useState(words[preview.language] ? preview.language : 'en');
@@ -47,7 +49,9 @@ function Preview({ preview }: { preview: SchedulePreview }) {
         { label: name, to: `/schedules/${id}` },
       ]}
       subtitle={
-        next ? t('asking.previewNext', { day: days.day(next.day), week: next.name }) : t('asking.previewLast')
+        next
+          ? t('asking.previewNext', { day: days.day(next.day), week: full(next) })
+          : t('asking.previewLast')
       }
       toolbar={
         <Segmented

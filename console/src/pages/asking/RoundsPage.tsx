@@ -5,6 +5,7 @@ import { CalendarClock } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { useAnswer } from '../../plumbing/answers.ts';
 import { useFormat, useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/Empty.tsx';
 import { Page } from '../../ui/Page.tsx';
@@ -52,13 +53,14 @@ export function RoundsPage() {
 function useClosedWords(data: Rounds | undefined) {
   const t = useText();
   const toast = useToast();
+  const { full } = useWeekWords();
   const before = useRef<string[]>([]);
   useEffect(() => {
     if (!data) return;
-    for (const { name } of data.closed)
-      if (before.current.includes(name)) toast({ text: t('asking.isClosed', { week: name }) });
+    for (const week of data.closed)
+      if (before.current.includes(week.name)) toast({ text: t('asking.isClosed', { week: full(week) }) });
     before.current = data.open.filter(({ closing }) => closing).map(({ name }) => name);
-  }, [data, t, toast]);
+  }, [data, full, t, toast]);
 }
 
 function Nothing({ rounds: { coming } }: { rounds: Rounds }) {
@@ -82,6 +84,7 @@ function Nothing({ rounds: { coming } }: { rounds: Rounds }) {
 function Coming({ rows }: { rows: Rounds['coming'] }) {
   const t = useText();
   const days = useDays();
+  const { full } = useWeekWords();
   if (rows.length === 0) return null;
   const columns: Column<Rounds['coming'][number]>[] = [
     { key: 'schedule', title: t('asking.schedule'), cell: ({ schedule }) => schedule },
@@ -91,7 +94,7 @@ function Coming({ rows }: { rows: Rounds['coming'] }) {
       width: 150,
       cell: ({ day, isLate }) => (isLate ? t('asking.lateSince', { day: days.day(day) }) : days.day(day)),
     },
-    { key: 'week', title: t('asking.week'), width: 120, wideOnly: true, cell: ({ name }) => name },
+    { key: 'week', title: t('asking.week'), width: 120, wideOnly: true, cell: full },
     {
       key: 'questions',
       title: t('asking.asks'),
@@ -160,6 +163,7 @@ function Refusals({ rows }: { rows: Rounds['refusals'] }) {
 function Closed({ rows }: { rows: Rounds['closed'] }) {
   const t = useText();
   const days = useDays();
+  const { short } = useWeekWords();
   const format = useFormat();
   if (rows.length === 0) return null;
   return (
@@ -168,7 +172,7 @@ function Closed({ rows }: { rows: Rounds['closed'] }) {
         {rows.map((week) => (
           <li key={week.week} className={css['line']}>
             <span>
-              <span className={css['strong']}>{week.name}</span>{' '}
+              <span className={css['strong']}>{short(week)}</span>{' '}
               <span className={css['soft']}>
                 {days.span(week)}
                 {week.schedules.length > 0 && ` · ${week.schedules.join(', ')}`}

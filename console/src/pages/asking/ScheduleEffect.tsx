@@ -4,6 +4,7 @@ import type { Library, ScheduleCheck } from '@soundings/contract/console.asking.
 import { useEffect, useState } from 'react';
 import { api } from '../../api.ts';
 import { useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { useFaultWords } from '../../ui/faults.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { Section } from '../../ui/Section.tsx';
@@ -94,6 +95,7 @@ function Faults({ check: { faults } }: { check: ScheduleCheck }) {
 function Coming({ check: { coming, faults }, library }: { check: ScheduleCheck; library: Library }) {
   const t = useText();
   const days = useDays();
+  const { full } = useWeekWords();
   const textOf = useQuestionText();
   if (faults.length > 0) return null;
   if (coming.length === 0) return <Notice tone="warn">{t('asking.neverComes')}</Notice>;
@@ -104,7 +106,7 @@ function Coming({ check: { coming, faults }, library }: { check: ScheduleCheck; 
           <p className={css['line']}>
             <span className={css['strong']}>{days.day(day)}</span>
             <span className={css['end']}>
-              {week.name} · {t('asking.questions', { count: questionIds.length })}
+              {full(week)} · {t('asking.questions', { count: questionIds.length })}
             </span>
           </p>
           <ul className={css['under']}>

@@ -3,6 +3,7 @@ import type { Schedule, Schedules } from '@soundings/contract/console.asking.ts'
 import { CalendarClock, Plus } from 'lucide-react';
 import { useAddress, useAnswer } from '../../plumbing/answers.ts';
 import { useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/Empty.tsx';
@@ -156,13 +157,15 @@ function Two({ lead, beneath }: { lead: string; beneath: string }) {
 function Next({ schedule: { next, isLate, isPaused } }: { schedule: Schedule }) {
   const t = useText();
   const days = useDays();
+  const { full } = useWeekWords();
   if (isPaused) return <span className={css['soft']}>{t('asking.notWhilePaused')}</span>;
   if (!next) return <span className={css['soft']}>{t('asking.neverAgain')}</span>;
-  return <Two lead={days.day(next.day)} beneath={isLate ? t('asking.late') : next.name} />;
+  return <Two lead={days.day(next.day)} beneath={isLate ? t('asking.late') : full(next)} />;
 }
 
 function Last({ schedule: { last } }: { schedule: Schedule }) {
   const t = useText();
+  const { full } = useWeekWords();
   if (!last) return <span className={css['soft']}>{t('asking.notYet')}</span>;
   const reason = last.reason ? t(`asking.missed.${last.reason}`) : undefined;
   return (
@@ -177,7 +180,7 @@ function Last({ schedule: { last } }: { schedule: Schedule }) {
         </Badge>
       )}
       <span className={css['small']} title={reason}>
-        {reason ? `${last.name}: ${reason}` : last.name}
+        {reason ? `${full(last)}: ${reason}` : full(last)}
       </span>
     </span>
   );

@@ -5,6 +5,7 @@ import { MessageSquareText } from 'lucide-react';
 import { api, type ApiError } from '../../api.ts';
 import { useAddress, useAnswer } from '../../plumbing/answers.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/Empty.tsx';
 import { GroupFinder } from '../../ui/GroupFinder.tsx';
@@ -15,7 +16,6 @@ import { Select } from '../../ui/Select.tsx';
 import { Failed, Skeleton } from '../../ui/States.tsx';
 import { CommentList, CsvLink, Started } from './parts.tsx';
 import css from './results.module.css';
-import { useWeekWords } from './words.ts';
 
 export function CommentsPage() {
   const t = useText();

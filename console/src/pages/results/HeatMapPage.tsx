@@ -4,6 +4,7 @@ import { shownRows } from '@soundings/contract/heat-rows.ts';
 import { useMemo } from 'react';
 import { useAddress, useAnswer } from '../../plumbing/answers.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/Empty.tsx';
 import { GroupFinder } from '../../ui/GroupFinder.tsx';
@@ -15,7 +16,7 @@ import { boundsOf, difference, score } from './figures.ts';
 import { HeatTable } from './HeatTable.tsx';
 import { CsvLink, Started } from './parts.tsx';
 import css from './results.module.css';
-import { useSigned, useWeekWords } from './words.ts';
+import { useSigned } from './words.ts';
 
 export function HeatMapPage() {
   const t = useText();

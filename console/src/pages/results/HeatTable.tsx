@@ -15,10 +15,11 @@ import {
   useState,
 } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { cx } from '../../ui/cx.ts';
 import { heatStep } from './figures.ts';
 import css from './results.module.css';
-import { useHiddenWords, useSigned, useWeekWords } from './words.ts';
+import { useHiddenWords, useSigned } from './words.ts';
 
 export type HeatTableProps = {
   map: HeatMap;

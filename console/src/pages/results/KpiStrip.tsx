@@ -2,11 +2,12 @@
 import type { GroupResults } from '@soundings/contract/console.results.ts';
 import type { CSSProperties } from 'react';
 import { useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { Spark } from '../../ui/charts/Spark.tsx';
 import { changeOver, lastShown, pointsOn } from './figures.ts';
 import { ChangeMark } from './parts.tsx';
 import css from './results.module.css';
-import { useHiddenWords, useWeekWords } from './words.ts';
+import { useHiddenWords } from './words.ts';
 
 type KpiStripProps = { results: GroupResults; colourOf: (kpiId: string) => number | undefined };
 

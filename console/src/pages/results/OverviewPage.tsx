@@ -3,6 +3,7 @@ import type { GroupResults, ResultsStart } from '@soundings/contract/console.res
 import { EyeOff } from 'lucide-react';
 import { useAddress, useAnswer } from '../../plumbing/answers.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/Empty.tsx';
@@ -18,7 +19,6 @@ import { OverviewTrend, useChosenKpis } from './OverviewTrend.tsx';
 import { CommentList, CsvLink, spanIn, Started, useSpanOptions } from './parts.tsx';
 import css from './results.module.css';
 import { WeekAnswers } from './WeekAnswers.tsx';
-import { useWeekWords } from './words.ts';
 
 export function OverviewPage() {
   const t = useText();

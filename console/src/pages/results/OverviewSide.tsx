@@ -1,11 +1,12 @@
 // Beside the answers of the week: the response rate, what moved most, and the difference to the company.
 import type { GroupResults } from '@soundings/contract/console.results.ts';
 import { useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { Section } from '../../ui/Section.tsx';
 import { changeWithin, difference, lastShown, pointsOn } from './figures.ts';
 import { DifferenceMark } from './parts.tsx';
 import css from './results.module.css';
-import { useHiddenWords, useWeekWords } from './words.ts';
+import { useHiddenWords } from './words.ts';
 
 export const OverviewSide = ({ results }: { results: GroupResults }) => (
   <div className={css['side']}>

@@ -2,11 +2,12 @@
 import type { GroupResults } from '@soundings/contract/console.results.ts';
 import { useAddress } from '../../plumbing/answers.ts';
 import { useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { Legend, LegendButton } from '../../ui/charts/Legend.tsx';
 import { Line } from '../../ui/charts/Line.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { pointsOn } from './figures.ts';
-import { usePointWords, useWeekWords } from './words.ts';
+import { usePointWords } from './words.ts';
 
 const most = 6;
 

@@ -1,11 +1,12 @@
 // The mean of a question over time, as a line and as a table.
 import type { QuestionFigures, QuestionResults } from '@soundings/contract/console.results.ts';
 import { useFormat, useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { Line } from '../../ui/charts/Line.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { pointsOn, score } from './figures.ts';
-import { useHiddenWords, usePointWords, useSigned, useWeekWords } from './words.ts';
+import { useHiddenWords, usePointWords, useSigned } from './words.ts';
 
 export function QuestionHistory({ results }: { results: QuestionResults }) {
   const t = useText();

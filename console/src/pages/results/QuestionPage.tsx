@@ -4,6 +4,7 @@ import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useAddress, useAnswer } from '../../plumbing/answers.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { Empty } from '../../ui/Empty.tsx';
 import { GroupFinder } from '../../ui/GroupFinder.tsx';
 import { Page } from '../../ui/Page.tsx';
@@ -15,7 +16,7 @@ import { CommentList, CsvLink, DifferenceMark, spanIn, Started, useSpanOptions }
 import { QuestionHistory } from './QuestionHistory.tsx';
 import { QuestionSpread } from './QuestionSpread.tsx';
 import css from './results.module.css';
-import { useHiddenWords, useSigned, useWeekWords } from './words.ts';
+import { useHiddenWords, useSigned } from './words.ts';
 
 export function QuestionPage() {
   const t = useText();

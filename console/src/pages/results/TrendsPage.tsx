@@ -3,6 +3,7 @@ import type { ResultsStart, ResultWeek, Trend } from '@soundings/contract/consol
 import { X } from 'lucide-react';
 import { useAddress, useAnswer } from '../../plumbing/answers.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { IconButton } from '../../ui/Button.tsx';
 import { Swatch } from '../../ui/charts/Legend.tsx';
 import { Line } from '../../ui/charts/Line.tsx';
@@ -15,7 +16,7 @@ import { Table } from '../../ui/Table.tsx';
 import { pointsOn } from './figures.ts';
 import { CsvLink, spanIn, Started, useSpanOptions } from './parts.tsx';
 import css from './results.module.css';
-import { useHiddenWords, usePointWords, useWeekWords } from './words.ts';
+import { useHiddenWords, usePointWords } from './words.ts';
 
 export function TrendsPage() {
   const t = useText();

@@ -2,11 +2,12 @@
 import type { GroupResults, ResultWeek } from '@soundings/contract/console.results.ts';
 import { Link } from '@tanstack/react-router';
 import { useFormat, useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { StackedBar } from '../../ui/charts/StackedBar.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { partsOf, score } from './figures.ts';
 import css from './results.module.css';
-import { useHiddenWords, useWeekWords } from './words.ts';
+import { useHiddenWords } from './words.ts';
 
 type Asked = NonNullable<GroupResults['last']>['questions'][number];
 

@@ -6,13 +6,14 @@ import type { ReactNode } from 'react';
 import { addressOf } from '../../api.ts';
 import { useAnswer } from '../../plumbing/answers.ts';
 import { useLanguage, useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { LinkButton } from '../../ui/Button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Empty } from '../../ui/Empty.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Answered } from '../../ui/States.tsx';
 import css from './results.module.css';
-import { useSigned, useWeekWords } from './words.ts';
+import { useSigned } from './words.ts';
 
 /** How many weeks pages show, and which are offered. */
 export const spans = ['13', '26', '52'] as const;

@@ -1,28 +1,9 @@
-// What pages of results say of weeks and of what is not shown.
+// What pages of results say of figures and of what is not shown.
 import type { ResultWeek } from '@soundings/contract/console.results.ts';
 import { useMemo } from 'react';
 import { useAnswer } from '../../plumbing/answers.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import type { Point } from '../../ui/charts/scale.ts';
-
-type Named = Pick<ResultWeek, 'year' | 'number'>;
-
-/** "w. 47"; in full, and where the year is another than that of `than`, "w. 47, 2025". */
-export function useWeekWords() {
-  const t = useText();
-  return useMemo(() => {
-    const full = ({ year, number }: Named) => t('results.weekOfYear', { number, year: String(year) });
-    const short = ({ number }: Named) => t('results.week', { number });
-    return {
-      full,
-      short,
-      label: (week: Named, than: Named | undefined) =>
-        than === undefined || week.year === than.year ? short(week) : full(week),
-      /** The weeks of an axis: the year is said where it is another than the last one's. */
-      axis: (weeks: readonly ResultWeek[]) => weeks.map((week) => ({ short: short(week), full: full(week) })),
-    };
-  }, [t]);
-}
 
 /** A difference with its sign, the minus as long as the plus: "+3", "−5", "±0". */
 export function useSigned(): (value: number) => string {

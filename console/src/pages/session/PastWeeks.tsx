@@ -3,6 +3,7 @@ import type { AskedWeek } from '@soundings/contract/console.session.ts';
 import { CalendarDays } from 'lucide-react';
 import { useAnswer } from '../../plumbing/answers.ts';
 import { useLanguage, useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
 import { Empty } from '../../ui/Empty.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { Answered, Skeleton } from '../../ui/States.tsx';
@@ -32,6 +33,7 @@ export function PastWeeks() {
 
 function Week({ week: { week, from, to, questions }, isOpen }: { week: AskedWeek; isOpen: boolean }) {
   const t = useText();
+  const { short } = useWeekWords();
   const language = useLanguage();
   // Days of the service's calendar: in whatever zone the browser is, they stay what they are.
   const days = new Intl.DateTimeFormat(language === 'sv' ? 'sv-SE' : 'en-GB', {
@@ -41,7 +43,7 @@ function Week({ week: { week, from, to, questions }, isOpen }: { week: AskedWeek
   return (
     <details className={css['week']} open={isOpen}>
       <summary>
-        <span className={css['head']}>{t('profile.week', { week: week.slice(-2).replace(/^0/, '') })}</span>
+        <span className={css['head']}>{short({ name: week })}</span>
         <span className={css['soft']}>
           {days} · {t('profile.questions', { count: questions.length })}
         </span>
