@@ -2,6 +2,7 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
 import { type ReactNode, useId, useRef, useState } from 'react';
+import { useAct } from '../plumbing/act.ts';
 import { useText } from '../text/text.tsx';
 import { Button, IconButton } from './Button.tsx';
 import { cx } from './cx.ts';
@@ -91,21 +92,12 @@ type ConfirmProps = {
 function Confirm({ onClose, text, confirm, danger, typed, onConfirm }: ConfirmProps) {
   const t = useText();
   const id = useId();
-  const [busy, setBusy] = useState(false);
+  const { busy, error, act } = useAct();
   const [words, setWords] = useState('');
-  const [error, setError] = useState<unknown>();
   const isReady = typed === undefined || words.trim() === typed;
-  async function act() {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await onConfirm();
-      onClose();
-    } catch (thrown) {
-      setError(thrown);
-    } finally {
-      setBusy(false);
-    }
+  async function confirmed() {
+    await onConfirm();
+    onClose();
   }
   return (
     <form
@@ -114,7 +106,7 @@ function Confirm({ onClose, text, confirm, danger, typed, onConfirm }: ConfirmPr
         event.preventDefault();
         // The dialog may stand within a form: only this one is meant.
         event.stopPropagation();
-        if (isReady && !busy) void act();
+        if (isReady && !busy) act(confirmed);
       }}
     >
       {text !== undefined && <div className={css['text']}>{text}</div>}

@@ -3,6 +3,7 @@ import type { OpenWeek } from '@soundings/contract/console.asking.ts';
 import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
+import { useAct } from '../../plumbing/act.ts';
 import { useText } from '../../text/text.tsx';
 import { useWeekWords } from '../../text/weeks.ts';
 import { Button } from '../../ui/Button.tsx';
@@ -19,25 +20,16 @@ export function LinksDialog({ week, onClose }: { week: OpenWeek; onClose: () => 
   const { full } = useWeekWords();
   const toast = useToast();
   const [isReplacing, setReplacing] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const { busy, error, act } = useAct();
   async function download() {
-    setBusy(true);
-    setError(undefined);
-    try {
-      const { name, csv, people } = await api('POST /rounds/{week}/links', {
-        params: { week: week.week },
-        body: { isReplacing },
-      });
-      // The mark in front is what spreadsheet programs know UTF-8 by.
-      save(name, new Blob(['\uFEFF', csv], { type: 'text/csv;charset=utf-8' }));
-      toast({ text: t('asking.linksMade', { count: people }) });
-      onClose();
-    } catch (thrown) {
-      setError(thrown);
-    } finally {
-      setBusy(false);
-    }
+    const { name, csv, people } = await api('POST /rounds/{week}/links', {
+      params: { week: week.week },
+      body: { isReplacing },
+    });
+    // The mark in front is what spreadsheet programs know UTF-8 by.
+    save(name, new Blob(['\uFEFF', csv], { type: 'text/csv;charset=utf-8' }));
+    toast({ text: t('asking.linksMade', { count: people }) });
+    onClose();
   }
   return (
     <Dialog
@@ -51,7 +43,7 @@ export function LinksDialog({ week, onClose }: { week: OpenWeek; onClose: () => 
           <Button disabled={busy} onClick={onClose}>
             {t('action.cancel')}
           </Button>
-          <Button kind="primary" icon={Download} busy={busy} onClick={() => void download()}>
+          <Button kind="primary" icon={Download} busy={busy} onClick={() => act(download)}>
             {t('asking.linksDownload', { count: week.asked })}
           </Button>
         </>

@@ -2,6 +2,7 @@
 import { Send } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
+import { useAct } from '../../plumbing/act.ts';
 import { useSession } from '../../session.tsx';
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -21,24 +22,15 @@ export function TestMailDialog({ scheduleId, hasMail, onClose }: Props) {
   const toast = useToast();
   const { user } = useSession();
   const [kind, setKind] = useState<Kind>('invitation');
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const { busy, error, act } = useAct();
   const missing = !hasMail ? t('asking.noMailText') : user.email === null ? t('asking.noAddress') : undefined;
   async function send() {
-    setBusy(true);
-    setError(undefined);
-    try {
-      const { address } = await api('POST /schedules/{scheduleId}/test', {
-        params: { scheduleId },
-        body: { kind },
-      });
-      toast({ text: t('asking.testSent', { address }) });
-      onClose();
-    } catch (thrown) {
-      setError(thrown);
-    } finally {
-      setBusy(false);
-    }
+    const { address } = await api('POST /schedules/{scheduleId}/test', {
+      params: { scheduleId },
+      body: { kind },
+    });
+    toast({ text: t('asking.testSent', { address }) });
+    onClose();
   }
   return (
     <Dialog
@@ -54,7 +46,7 @@ export function TestMailDialog({ scheduleId, hasMail, onClose }: Props) {
             icon={Send}
             busy={busy}
             disabled={missing !== undefined}
-            onClick={() => void send()}
+            onClick={() => act(send)}
           >
             {t('asking.testSend', { address: user.email ?? '–' })}
           </Button>

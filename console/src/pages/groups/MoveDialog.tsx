@@ -3,6 +3,7 @@ import type { MovePlan } from '@soundings/contract/console.groups.ts';
 import { ArrowRight } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
+import { useAct } from '../../plumbing/act.ts';
 import { useAnswer } from '../../plumbing/answers.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -52,24 +53,15 @@ export function MoveDialog({ group, target: dropped, tree, onClose }: MoveDialog
   const move = useMove();
   const [target, setTarget] = useState(dropped === undefined ? group.parentId : dropped);
   const isChosen = target !== group.parentId;
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const { busy, error, act } = useAct();
   const plan = useAnswer(
     'GET /groups/{groupId}/move',
     { params: { groupId: group.id }, query: { parentId: target ?? undefined } },
     { when: isChosen },
   );
-  async function act() {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await move(group, { id: target, name: plan.data?.to?.name ?? t('groups.top') });
-      onClose();
-    } catch (thrown) {
-      setError(thrown);
-    } finally {
-      setBusy(false);
-    }
+  async function moved() {
+    await move(group, { id: target, name: plan.data?.to?.name ?? t('groups.top') });
+    onClose();
   }
   const isReady = isChosen && plan.data !== undefined && !plan.isFetching;
   return (
@@ -80,7 +72,7 @@ export function MoveDialog({ group, target: dropped, tree, onClose }: MoveDialog
       actions={
         <>
           <Button onClick={onClose}>{t('action.cancel')}</Button>
-          <Button kind="primary" busy={busy} disabled={!isReady} onClick={() => void act()}>
+          <Button kind="primary" busy={busy} disabled={!isReady} onClick={() => act(moved)}>
             {t('groups.move')}
           </Button>
         </>

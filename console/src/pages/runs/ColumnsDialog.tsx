@@ -3,6 +3,7 @@ import type { FileColumns, FilePage, MappingKind, SheetColumns } from '@sounding
 import { columnMeanings } from '@soundings/contract/words.ts';
 import { useState } from 'react';
 import { api, ApiError } from '../../api.ts';
+import { useAct } from '../../plumbing/act.ts';
 import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
@@ -98,8 +99,7 @@ function useConfirming(file: File, sheets: SheetColumns[], choices: Choice[], on
   const errorWords = useErrorWords();
   const words = useFaultWords();
   const refresh = useRefresh();
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const { busy, error, act } = useAct();
   const sent = choices.flatMap(({ kind }, i) => (kind === 'none' ? [] : [i]));
   const fields = error instanceof ApiError ? error.fields : undefined;
   const fieldWords = (path: string) => {
@@ -109,8 +109,6 @@ function useConfirming(file: File, sheets: SheetColumns[], choices: Choice[], on
   const isWhole = error !== undefined && ![...(fields ?? [])].every(([path]) => path.endsWith('/means'));
 
   async function confirm() {
-    setBusy(true);
-    setError(undefined);
     const body = {
       sheets: sent.map((i) => ({
         kind: choices[i]?.kind as MappingKind,
@@ -120,27 +118,21 @@ function useConfirming(file: File, sheets: SheetColumns[], choices: Choice[], on
         })),
       })),
     };
-    try {
-      const params = { fileId: file.fileId };
-      const { isRepeated } = await api('POST /files/{fileId}/columns', { params, body });
-      toast({ text: t(isRepeated ? 'files.confirmedRepeated' : 'files.confirmed') });
-      onDone();
-      await refresh(
-        'GET /mappings',
-        'GET /files',
-        'GET /files/{fileId}',
-        'GET /files/{fileId}/columns',
-        'GET /session',
-      );
-    } catch (thrown) {
-      setError(thrown);
-    } finally {
-      setBusy(false);
-    }
+    const params = { fileId: file.fileId };
+    const { isRepeated } = await api('POST /files/{fileId}/columns', { params, body });
+    toast({ text: t(isRepeated ? 'files.confirmedRepeated' : 'files.confirmed') });
+    onDone();
+    await refresh(
+      'GET /mappings',
+      'GET /files',
+      'GET /files/{fileId}',
+      'GET /files/{fileId}/columns',
+      'GET /session',
+    );
   }
   return {
     busy,
-    confirm: () => void confirm(),
+    confirm: () => act(confirm),
     whole: isWhole ? errorWords(error) : undefined,
     errorAt: (sheet: number, column: number) =>
       fieldWords(`/sheets/${sent.indexOf(sheet)}/columns/${column}/means`),
