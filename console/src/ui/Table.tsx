@@ -2,10 +2,11 @@
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import { type CSSProperties, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { type CSSProperties, type ReactNode, useEffect } from 'react';
 import type { Gap } from '../plumbing/windows.ts';
 import { useText } from '../text/text.tsx';
 import { cx } from './cx.ts';
+import { useScroller } from './scroller.ts';
 import { Bar, Failed } from './States.tsx';
 import css from './Table.module.css';
 
@@ -178,30 +179,6 @@ const Nothing = ({ children }: { children: ReactNode }) => (
     </div>
   </div>
 );
-
-/** The element that scrolls around a table, and how far beneath its beginning the rows start. */
-function useScroller() {
-  const body = useRef<HTMLDivElement>(null);
-  const [scroller, setScroller] = useState<HTMLElement | null>(null);
-  const [margin, setMargin] = useState(0);
-  useLayoutEffect(() => {
-    const around =
-      body.current?.closest<HTMLElement>('[data-scroller]') ?? (document.scrollingElement as HTMLElement);
-    setScroller(around);
-    const measure = () => {
-      if (!body.current) return;
-      const { top } = body.current.getBoundingClientRect();
-      setMargin(Math.round(top - around.getBoundingClientRect().top + around.scrollTop));
-    };
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(around);
-    if (around.firstElementChild) observer.observe(around.firstElementChild);
-    for (const above of around.querySelectorAll('[data-above]')) observer.observe(above);
-    return () => observer.disconnect();
-  }, []);
-  return { body, scroller, margin };
-}
 
 /** A row that is being fetched. */
 function Waiting({ columns, index }: { columns: Column<never>[]; index: number }) {

@@ -2,8 +2,9 @@
 // in which a group is lifted and put beneath another.
 import { useVirtualizer, defaultRangeExtractor } from '@tanstack/react-virtual';
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useText } from '../../text/text.tsx';
+import { useScroller } from '../../ui/scroller.ts';
 import css from './GroupTree.module.css';
 import { GroupRow } from './GroupRow.tsx';
 import type { Drag } from './dragging.ts';
@@ -36,29 +37,6 @@ export type TreeProps = {
   onScroller: (scroller: HTMLElement) => void;
 };
 
-/** The element that scrolls around the tree, and how far beneath its beginning the rows start. */
-function useScroller(onScroller: (scroller: HTMLElement) => void) {
-  const body = useRef<HTMLDivElement>(null);
-  const [scroller, setScroller] = useState<HTMLElement | null>(null);
-  const [margin, setMargin] = useState(0);
-  useLayoutEffect(() => {
-    const around =
-      body.current?.closest<HTMLElement>('[data-scroller]') ?? (document.scrollingElement as HTMLElement);
-    setScroller(around);
-    onScroller(around);
-    const measure = () => {
-      const { top } = (body.current as HTMLElement).getBoundingClientRect();
-      const start = around === document.scrollingElement ? 0 : around.getBoundingClientRect().top;
-      setMargin(Math.round(top - start + around.scrollTop));
-    };
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(around);
-    return () => observer.disconnect();
-  }, [onScroller]);
-  return { body, scroller, margin };
-}
-
 /** The row that has the focus of the tree, and moving it. */
 function useActive(rows: readonly TreeRow[], body: React.RefObject<HTMLDivElement | null>) {
   const [activeId, setActiveId] = useState<number>();
@@ -88,10 +66,13 @@ function useActive(rows: readonly TreeRow[], body: React.RefObject<HTMLDivElemen
 }
 
 export function GroupTree(props: TreeProps) {
-  const { tree, rows, moving, isEditable } = props;
+  const { tree, rows, moving, isEditable, onScroller } = props;
   const t = useText();
   const navigate = useNavigate();
-  const { body, scroller, margin } = useScroller(props.onScroller);
+  const { body, scroller, margin } = useScroller();
+  useEffect(() => {
+    if (scroller) onScroller(scroller);
+  }, [scroller, onScroller]);
   const { index, active, setActiveId, focus } = useActive(rows, body);
   const virtual = useVirtualizer({
     count: rows.length,

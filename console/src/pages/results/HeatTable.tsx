@@ -3,20 +3,11 @@ import type { HeatMap, HeatRow } from '@soundings/contract/console.results.ts';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import {
-  createContext,
-  type CSSProperties,
-  type ReactNode,
-  type RefObject,
-  useContext,
-  useEffect,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from 'react';
+import { createContext, type CSSProperties, type ReactNode, useContext, useEffect } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekWords } from '../../text/weeks.ts';
 import { cx } from '../../ui/cx.ts';
+import { useScroller } from '../../ui/scroller.ts';
 import { heatStep } from './figures.ts';
 import css from './results.module.css';
 import { useHiddenWords, useSigned } from './words.ts';
@@ -52,17 +43,9 @@ const rowHeight = 34;
 /** From so many rows on only those in view are drawn. */
 const long = 120;
 
-/** Which rows to draw, and how much room there is before and after them. */
-function useVisible(body: RefObject<HTMLTableSectionElement | null>, count: number) {
-  const [scroller, setScroller] = useState<HTMLElement | null>(null);
-  const [margin, setMargin] = useState(0);
-  useLayoutEffect(() => {
-    const around =
-      body.current?.closest<HTMLElement>('[data-scroller]') ?? (document.scrollingElement as HTMLElement);
-    setScroller(around);
-    const { top } = (body.current as Element).getBoundingClientRect();
-    setMargin(top - around.getBoundingClientRect().top + around.scrollTop);
-  }, [body]);
+/** What holds the rows, which of them to draw, and how much room there is before and after them. */
+function useVisible(count: number) {
+  const { body, scroller, margin } = useScroller<HTMLTableSectionElement>();
   const virtual = useVirtualizer({
     count,
     getScrollElement: () => scroller,
@@ -72,10 +55,10 @@ function useVisible(body: RefObject<HTMLTableSectionElement | null>, count: numb
     enabled: count > long,
   });
   useEffect(() => virtual.measure(), [virtual, count]);
-  if (count <= long) return { first: 0, last: count - 1, before: 0, after: 0 };
+  if (count <= long) return { body, first: 0, last: count - 1, before: 0, after: 0 };
   const items = virtual.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
-  return { first, last, before: first * rowHeight, after: (count - 1 - last) * rowHeight };
+  return { body, first, last, before: first * rowHeight, after: (count - 1 - last) * rowHeight };
 }
 
 export function HeatTable(props: HeatTableProps) {
@@ -83,8 +66,7 @@ export function HeatTable(props: HeatTableProps) {
   const t = useText();
   const { number } = useFormat();
   const shared = { ...props, t, number, signed: useSigned(), hidden: useHiddenWords() };
-  const body = useRef<HTMLTableSectionElement>(null);
-  const { first, last, before, after } = useVisible(body, rows.length);
+  const { body, first, last, before, after } = useVisible(rows.length);
   const above = company ? 3 : 2;
   return (
     // oxlint-disable-next-line react/jsx-no-constructed-context-values -- whatever is drawn anew here changes every cell
