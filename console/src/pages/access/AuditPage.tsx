@@ -11,8 +11,8 @@ import { Empty } from '../../ui/Empty.tsx';
 import { Page, ToolbarGap, ToolbarWords } from '../../ui/Page.tsx';
 import { SearchField } from '../../ui/SearchField.tsx';
 import { Select } from '../../ui/Select.tsx';
-import { Failed } from '../../ui/States.tsx';
-import { type Column, WindowTable } from '../../ui/Table.tsx';
+import type { Column } from '../../ui/Table.tsx';
+import { WindowList } from '../../ui/WindowList.tsx';
 import css from './access.module.css';
 import { useAuditWords } from './audit-words.ts';
 
@@ -50,28 +50,24 @@ export function AuditPage() {
         </>
       }
     >
-      {windows.error ? (
-        <Failed error={windows.error} onRetry={windows.retry} />
-      ) : (
-        <WindowTable
-          label={t('audit.title')}
-          columns={columns}
-          rowKey={({ id }) => id}
-          {...windows}
-          empty={
-            isFiltered ? (
-              <Empty
-                icon={SearchX}
-                title={t('state.noMatch')}
-                text={t('audit.noMatchText')}
-                action={<Button onClick={clear}>{t('action.clearFilters')}</Button>}
-              />
-            ) : (
-              <Empty icon={ScrollText} title={t('audit.emptyTitle')} text={t('audit.emptyText')} />
-            )
-          }
-        />
-      )}
+      <WindowList
+        label={t('audit.title')}
+        columns={columns}
+        rowKey={({ id }) => id}
+        windows={windows}
+        empty={
+          isFiltered ? (
+            <Empty
+              icon={SearchX}
+              title={t('state.noMatch')}
+              text={t('audit.noMatchText')}
+              action={<Button onClick={clear}>{t('action.clearFilters')}</Button>}
+            />
+          ) : (
+            <Empty icon={ScrollText} title={t('audit.emptyTitle')} text={t('audit.emptyText')} />
+          )
+        }
+      />
     </Page>
   );
 }

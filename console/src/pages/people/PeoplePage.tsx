@@ -9,7 +9,6 @@ import { useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/Empty.tsx';
 import { Page } from '../../ui/Page.tsx';
-import { Failed } from '../../ui/States.tsx';
 import { useChoice } from './choice.ts';
 import { type PeopleFilters, usePeopleFilters } from './filters.ts';
 import { HandoverDialog } from './HandoverDialog.tsx';
@@ -41,16 +40,13 @@ export function PeoplePage() {
         )
       }
     >
-      {windows.error && <Failed error={windows.error} onRetry={windows.retry} />}
-      {!(windows.error && windows.count === undefined) && (
-        <PeopleTable
-          windows={windows}
-          choice={choice}
-          sort={filters.sort}
-          onSort={(sort) => filters.set({ sort: sort === 'name' ? '' : sort })}
-          empty={<Nobody filters={filters} />}
-        />
-      )}
+      <PeopleTable
+        windows={windows}
+        choice={choice}
+        sort={filters.sort}
+        onSort={(sort) => filters.set({ sort: sort === 'name' ? '' : sort })}
+        empty={<Nobody filters={filters} />}
+      />
       {handing && <HandoverDialog {...handing} onDone={choice.none} onClose={() => setHanding(undefined)} />}
     </Page>
   );

@@ -7,7 +7,8 @@ import { Avatar } from '../../ui/Avatar.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Checkbox } from '../../ui/Field.tsx';
 import { Locked } from '../../ui/Locked.tsx';
-import { type Column, WindowTable } from '../../ui/Table.tsx';
+import type { Column } from '../../ui/Table.tsx';
+import { WindowList } from '../../ui/WindowList.tsx';
 import type { Choice } from './choice.ts';
 import { nameOf } from './names.ts';
 import css from './people.module.css';
@@ -15,7 +16,7 @@ import { type Doing, PersonDialogs } from './PersonDialogs.tsx';
 import { PersonMenu } from './PersonMenu.tsx';
 
 type TableProps = {
-  windows: Pick<Windows<PersonRow>, 'count' | 'rowAt' | 'onVisible' | 'isOld' | 'gap'>;
+  windows: Windows<PersonRow, unknown>;
   choice: Choice;
   sort: string;
   onSort: (sort: string) => void;
@@ -53,14 +54,10 @@ export function PeopleTable({ windows, choice, ...shared }: TableProps) {
   ];
   return (
     <>
-      <WindowTable
+      <WindowList
         label={t('people.title')}
         columns={columns}
-        count={windows.count}
-        rowAt={windows.rowAt}
-        onVisible={windows.onVisible}
-        isOld={windows.isOld}
-        gap={windows.gap}
+        windows={windows}
         rowKey={({ id }) => id}
         to={({ id }) => `/people/${id}`}
         isMarked={({ id }) => choice.has(id)}

@@ -10,14 +10,15 @@ import { Button } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/Empty.tsx';
 import { Page, ToolbarGap, ToolbarWords } from '../../ui/Page.tsx';
 import { SearchField } from '../../ui/SearchField.tsx';
-import { Failed } from '../../ui/States.tsx';
-import { type Column, WindowTable } from '../../ui/Table.tsx';
+import type { Column } from '../../ui/Table.tsx';
+import { WindowList } from '../../ui/WindowList.tsx';
+import { useSharedColumns } from './columns.tsx';
 import css from './files.module.css';
 import { useLiveFiles } from './live.ts';
 import { Mappings } from './Mappings.tsx';
 import { accepted, DropArea, SentFiles } from './Sending.tsx';
 import { useSending } from './sending.ts';
-import { countsOf, countWords, Deltas, sourceWords, StateBadge } from './words.tsx';
+import { countWords, sourceWords, StateBadge } from './words.tsx';
 
 export function FilesPage() {
   const t = useText();
@@ -48,22 +49,15 @@ export function FilesPage() {
         }
       >
         <SentFiles sending={sending} />
-        {windows.error && <Failed error={windows.error} onRetry={windows.retry} />}
-        {!(windows.error && windows.count === undefined) && (
-          <WindowTable
-            label={t('files.title')}
-            columns={columns}
-            count={windows.count}
-            rowAt={windows.rowAt}
-            onVisible={windows.onVisible}
-            isOld={windows.isOld}
-            gap={windows.gap}
-            rowKey={({ fileId }) => fileId}
-            rowHeight={52}
-            to={({ fileId }) => `/files/${fileId}`}
-            empty={<Nothing isFiltered={search !== undefined} onClear={() => change({ search: '' })} />}
-          />
-        )}
+        <WindowList
+          label={t('files.title')}
+          columns={columns}
+          windows={windows}
+          rowKey={({ fileId }) => fileId}
+          rowHeight={52}
+          to={({ fileId }) => `/files/${fileId}`}
+          empty={<Nothing isFiltered={search !== undefined} onClear={() => change({ search: '' })} />}
+        />
       </Page>
     </DropArea>
   );
@@ -110,7 +104,8 @@ function Layouts() {
 
 function useColumns(): Column<FileRow>[] {
   const t = useText();
-  const { moment, number, bytes } = useFormat();
+  const { number, bytes } = useFormat();
+  const { at, users, groups, warnings } = useSharedColumns();
   return [
     {
       key: 'name',
@@ -144,36 +139,10 @@ function useColumns(): Column<FileRow>[] {
         </>
       ),
     },
-    {
-      key: 'at',
-      title: t('files.at'),
-      width: 'minmax(150px, 0.8fr)',
-      wideOnly: true,
-      cell: ({ at }) => <time dateTime={at}>{moment(at)}</time>,
-    },
-    {
-      key: 'users',
-      title: t('runs.users'),
-      width: 'minmax(110px, 0.8fr)',
-      wideOnly: true,
-      cell: ({ summary }) => <Deltas counts={countsOf(summary, 'users')} />,
-    },
-    {
-      key: 'groups',
-      title: t('runs.groups'),
-      width: 'minmax(90px, 0.7fr)',
-      wideOnly: true,
-      cell: ({ summary }) => <Deltas counts={countsOf(summary, 'groups')} />,
-    },
-    {
-      key: 'warnings',
-      title: t('runs.warnings'),
-      width: 80,
-      align: 'end',
-      wideOnly: true,
-      cell: ({ warnings }) =>
-        warnings > 0 && <span className={css['warn']}>{countWords(warnings, number)}</span>,
-    },
+    { ...at, title: t('files.at') },
+    users,
+    groups,
+    warnings,
   ];
 }
 

@@ -11,8 +11,8 @@ import { useFieldWords, useValueWords } from '../../ui/changes.ts';
 import { Empty } from '../../ui/Empty.tsx';
 import { SearchField } from '../../ui/SearchField.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
-import { Failed } from '../../ui/States.tsx';
-import { type Column, WindowTable } from '../../ui/Table.tsx';
+import type { Column } from '../../ui/Table.tsx';
+import { WindowList } from '../../ui/WindowList.tsx';
 import { ChangeDialog } from './ChangeDialog.tsx';
 import css from './runs.module.css';
 
@@ -31,15 +31,10 @@ export function RunChanges({ run }: { run: Run }) {
       <div className={css['changesBar']} data-above>
         <Filters run={run} address={address} onChange={change} />
       </div>
-      {windows.error && <Failed error={windows.error} onRetry={windows.retry} />}
-      <WindowTable
+      <WindowList
         label={t('runs.changes')}
         columns={useColumns(run)}
-        count={windows.count}
-        rowAt={windows.rowAt}
-        onVisible={windows.onVisible}
-        isOld={windows.isOld}
-        gap={windows.gap}
+        windows={windows}
         rowKey={({ position }) => position}
         rowHeight={40}
         onRow={setShown}

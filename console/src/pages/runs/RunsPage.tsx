@@ -11,11 +11,12 @@ import { Empty } from '../../ui/Empty.tsx';
 import { Page, ToolbarGap, ToolbarWords } from '../../ui/Page.tsx';
 import { SearchField } from '../../ui/SearchField.tsx';
 import { Select } from '../../ui/Select.tsx';
-import { Failed } from '../../ui/States.tsx';
-import { type Column, WindowTable } from '../../ui/Table.tsx';
+import type { Column } from '../../ui/Table.tsx';
+import { WindowList } from '../../ui/WindowList.tsx';
+import { useSharedColumns } from './columns.tsx';
 import { useLiveRuns } from './live.ts';
 import css from './runs.module.css';
-import { countsOf, countWords, Deltas, sourceWords, StateBadge, stateOf } from './words.tsx';
+import { countWords, sourceWords, StateBadge, stateOf } from './words.tsx';
 
 type Filter = 'outcome' | 'source' | 'dryRun' | 'search';
 
@@ -34,22 +35,15 @@ export function RunsPage() {
       subtitle={t('runs.subtitle')}
       toolbar={<Filters address={address} onChange={change} found={windows.count} />}
     >
-      {windows.error && <Failed error={windows.error} onRetry={windows.retry} />}
-      {!(windows.error && windows.count === undefined) && (
-        <WindowTable
-          label={t('runs.title')}
-          columns={columns}
-          count={windows.count}
-          rowAt={windows.rowAt}
-          onVisible={windows.onVisible}
-          isOld={windows.isOld}
-          gap={windows.gap}
-          rowKey={({ runId }) => runId}
-          rowHeight={52}
-          to={({ runId }) => `/runs/${runId}`}
-          empty={<Nothing isFiltered={isFiltered} onClear={() => change(nothing)} />}
-        />
-      )}
+      <WindowList
+        label={t('runs.title')}
+        columns={columns}
+        windows={windows}
+        rowKey={({ runId }) => runId}
+        rowHeight={52}
+        to={({ runId }) => `/runs/${runId}`}
+        empty={<Nothing isFiltered={isFiltered} onClear={() => change(nothing)} />}
+      />
     </Page>
   );
 }
@@ -106,7 +100,8 @@ function Filters({ address, onChange, found }: FiltersProps) {
 
 function useColumns(): Column<RunRow>[] {
   const t = useText();
-  const { moment, number } = useFormat();
+  const { number } = useFormat();
+  const { at, users, groups, warnings } = useSharedColumns();
   return [
     {
       key: 'source',
@@ -120,27 +115,9 @@ function useColumns(): Column<RunRow>[] {
       width: 'minmax(120px, 1fr)',
       cell: (row) => <Came run={row} />,
     },
-    {
-      key: 'at',
-      title: t('runs.at'),
-      width: 'minmax(150px, 0.8fr)',
-      wideOnly: true,
-      cell: ({ at }) => <time dateTime={at}>{moment(at)}</time>,
-    },
-    {
-      key: 'users',
-      title: t('runs.users'),
-      width: 'minmax(110px, 0.8fr)',
-      wideOnly: true,
-      cell: ({ summary }) => <Deltas counts={countsOf(summary, 'users')} />,
-    },
-    {
-      key: 'groups',
-      title: t('runs.groups'),
-      width: 'minmax(90px, 0.7fr)',
-      wideOnly: true,
-      cell: ({ summary }) => <Deltas counts={countsOf(summary, 'groups')} />,
-    },
+    at,
+    users,
+    groups,
     {
       key: 'faults',
       title: t('runs.faults'),
@@ -151,15 +128,7 @@ function useColumns(): Column<RunRow>[] {
         faults > 0 &&
         outcome === 'refused' && <span className={css['bad']}>{countWords(faults, number)}</span>,
     },
-    {
-      key: 'warnings',
-      title: t('runs.warnings'),
-      width: 80,
-      align: 'end',
-      wideOnly: true,
-      cell: ({ warnings }) =>
-        warnings > 0 && <span className={css['warn']}>{countWords(warnings, number)}</span>,
-    },
+    warnings,
   ];
 }
 

@@ -1,0 +1,45 @@
+// The columns that the lists of runs and of files have in common.
+import type { RunRow } from '@soundings/contract/console.runs.ts';
+import { useFormat, useText } from '../../text/text.tsx';
+import type { Column } from '../../ui/Table.tsx';
+import css from './runs.module.css';
+import { countsOf, countWords, Deltas } from './words.tsx';
+
+type Row = Pick<RunRow, 'at' | 'summary' | 'warnings'>;
+
+export function useSharedColumns(): Record<'at' | 'users' | 'groups' | 'warnings', Column<Row>> {
+  const t = useText();
+  const { moment, number } = useFormat();
+  return {
+    at: {
+      key: 'at',
+      title: t('runs.at'),
+      width: 'minmax(150px, 0.8fr)',
+      wideOnly: true,
+      cell: ({ at }) => <time dateTime={at}>{moment(at)}</time>,
+    },
+    users: {
+      key: 'users',
+      title: t('runs.users'),
+      width: 'minmax(110px, 0.8fr)',
+      wideOnly: true,
+      cell: ({ summary }) => <Deltas counts={countsOf(summary, 'users')} />,
+    },
+    groups: {
+      key: 'groups',
+      title: t('runs.groups'),
+      width: 'minmax(90px, 0.7fr)',
+      wideOnly: true,
+      cell: ({ summary }) => <Deltas counts={countsOf(summary, 'groups')} />,
+    },
+    warnings: {
+      key: 'warnings',
+      title: t('runs.warnings'),
+      width: 80,
+      align: 'end',
+      wideOnly: true,
+      cell: ({ warnings }) =>
+        warnings > 0 && <span className={css['warn']}>{countWords(warnings, number)}</span>,
+    },
+  };
+}

@@ -1,0 +1,19 @@
+// A list that is fetched in windows: its table, and what failed above the rows that are there.
+import type { Windows } from '../plumbing/windows.ts';
+import { Failed } from './States.tsx';
+import { WindowTable, type WindowTableProps } from './Table.tsx';
+
+type FromWindows = 'count' | 'rowAt' | 'onVisible' | 'isOld' | 'gap';
+type WindowListProps<Row> = Omit<WindowTableProps<Row>, FromWindows> & { windows: Windows<Row, unknown> };
+
+export function WindowList<Row>({ windows, ...table }: WindowListProps<Row>) {
+  const { error, retry, count, rowAt, onVisible, isOld, gap } = windows;
+  return (
+    <>
+      {error && <Failed error={error} onRetry={retry} />}
+      {!(error && count === undefined) && (
+        <WindowTable {...table} {...{ count, rowAt, onVisible, isOld, gap }} />
+      )}
+    </>
+  );
+}
