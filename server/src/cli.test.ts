@@ -15,7 +15,8 @@ import { isPassword, isTokenShaped } from './base/secrets.ts';
 import { inTransaction, openPool, type Pool } from './db/db.ts';
 import { type Embedded, openEmbedded } from './db/embedded.ts';
 import { migrate, migrations } from './db/migrate.ts';
-import { createGroup, createUser } from './people/people.ts';
+import { createGroup } from './people/groups.ts';
+import { createUser } from './people/people.ts';
 import { forgetGroups } from './results/publish.ts';
 import { pushOrganization } from './sync/sync.ts';
 

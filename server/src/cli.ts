@@ -35,7 +35,8 @@ import {
 import { approveRun } from './files/process.ts';
 import { hostKeys } from './files/hostkeys.ts';
 import { importHistory } from './history/history.ts';
-import { createGroup, createUser, defineAttribute } from './people/people.ts';
+import { createGroup } from './people/groups.ts';
+import { createUser, defineAttribute } from './people/people.ts';
 import { defineLibrary } from './questions/questions.ts';
 import { closeWeekNow, forgetGroups, showLiveWeeks } from './results/publish.ts';
 import { listRuns } from './sync/runs.ts';

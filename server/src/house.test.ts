@@ -182,7 +182,7 @@ const writers: Record<string, string[]> = {
   sessions: ['accounts/sessions.sql.ts'],
   audit_entries: ['accounts/audit.sql.ts'],
   attributes: ['people/people.sql.ts', 'people/attributes.sql.ts'],
-  groups: ['people/people.sql.ts', 'sync/sync.sql.ts', 'people/groups.sql.ts'],
+  groups: ['sync/sync.sql.ts', 'people/groups.sql.ts'],
   users: [
     'people/people.sql.ts',
     'people/profile.sql.ts',
@@ -191,7 +191,7 @@ const writers: Record<string, string[]> = {
     'people/attributes.sql.ts',
     'people/users.sql.ts',
   ],
-  memberships: ['people/people.sql.ts', 'sync/sync.sql.ts', 'people/groups.sql.ts', 'people/users.sql.ts'],
+  memberships: ['sync/sync.sql.ts', 'people/groups.sql.ts', 'people/users.sql.ts'],
   runs: ['sync/runs.sql.ts', 'sync/held-runs.sql.ts'],
   run_changes: ['sync/runs.sql.ts'],
   held_runs: ['sync/held-runs.sql.ts'],

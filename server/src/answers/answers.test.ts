@@ -3,7 +3,7 @@ import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
 import { inTransaction } from '../db/db.ts';
-import { createGroup } from '../people/people.ts';
+import { createGroup } from '../people/groups.ts';
 import { closeWeekNow } from '../results/publish.ts';
 import { respondentOf } from '../rounds/rounds.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';

@@ -64,7 +64,7 @@ export function serveConsoleGroups(console: Console, pool: Promise<Pool>): void 
 function serveChanges(console: Console, pool: Promise<Pool>): void {
   console.serve('POST /groups', async (who, { body }) =>
     inTransaction(await pool, async (tx) => {
-      const id = await createGroup(tx, who.accountId, body);
+      const id = await createGroup(tx, who.accountId, withoutEmpty(body));
       const details = { name: body.name, parentId: body.parentId ?? null };
       await audit(tx, who.accountId, actorOf(who), 'group created', { subject: id, details });
       return { id };
@@ -73,7 +73,7 @@ function serveChanges(console: Console, pool: Promise<Pool>): void {
   console.serve('PATCH /groups/{groupId}', async (who, { params, body }) => {
     const groupId = idIn(params.groupId);
     await inTransaction(await pool, async (tx) => {
-      const fields = await changeGroup(tx, who.accountId, groupId, body);
+      const fields = await changeGroup(tx, who.accountId, groupId, withoutEmpty(body));
       if (fields.length === 0) return;
       await audit(tx, who.accountId, actorOf(who), 'group changed', {
         subject: groupId,
@@ -101,6 +101,17 @@ function serveChanges(console: Console, pool: Promise<Pool>): void {
   });
 }
 
+/** A group as it is sent: an empty description or externalId is none. */
+const withoutEmpty = <T>({
+  description,
+  externalId,
+  ...others
+}: T & { description?: string; externalId?: string }) => ({
+  ...others,
+  ...(description !== undefined && { description: description || null }),
+  ...(externalId !== undefined && { externalId: externalId || null }),
+});
+
 /** Of a group that is there: throws a Fault when it has not as many weeks of results as were shown. */
 async function refuseOtherWeeks(tx: Transaction, { accountId }: Who, groupId: number, shown: number) {
   const facts = await selectGroupFacts(tx, accountId, groupId, []);
@@ -116,7 +127,7 @@ function serveHandovers(console: Console, pool: Promise<Pool>): void {
   console.serve('POST /groups/{groupId}/adopt', async (who, { params, body }) => {
     const groupId = idIn(params.groupId);
     await inTransaction(await pool, async (tx) => {
-      await adoptGroup(tx, who.accountId, groupId, body.externalId);
+      await adoptGroup(tx, who.accountId, groupId, body.externalId || null);
       await audit(tx, who.accountId, actorOf(who), 'group adopted', { subject: groupId, details: body });
     });
   });

@@ -7,7 +7,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { beginSession } from '../accounts/sessions.ts';
 import { inTransaction } from '../db/db.ts';
-import { createGroup, createUser, defineAttribute } from '../people/people.ts';
+import { createGroup } from '../people/groups.ts';
+import { createUser, defineAttribute } from '../people/people.ts';
 import { askPeople, noon } from '../testing/asking.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 

@@ -4,7 +4,8 @@ import { changeAccount, createAccount, type AccountSettings } from '../accounts/
 import { createToken } from '../accounts/tokens.ts';
 import { newId } from '../base/ids.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
-import { createGroup, createUser, defineAttribute } from '../people/people.ts';
+import { createGroup } from '../people/groups.ts';
+import { createUser, defineAttribute } from '../people/people.ts';
 import { forgetGroups } from '../results/publish.ts';
 import { listRuns } from '../sync/runs.ts';
 import { pushOrganization } from '../sync/sync.ts';

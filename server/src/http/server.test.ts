@@ -20,7 +20,7 @@ import { startApp } from '../app.ts';
 import { openLog } from '../base/log.ts';
 import { newToken } from '../base/secrets.ts';
 import { inTransaction } from '../db/db.ts';
-import { createGroup } from '../people/people.ts';
+import { createGroup } from '../people/groups.ts';
 import { openTestDatabase } from '../testing/database.ts';
 import { type Answer, openWorld, testConfig, type TestAccount, type World } from '../testing/world.ts';
 

@@ -24,29 +24,24 @@ export type { GroupRow };
 /** Removes what else is known of groups that are removed, in the same transaction: it is on a floor above. */
 export type ForgetGroups = (tx: Transaction, accountId: AccountId, groupIds: number[]) => Promise<void>;
 
-/** What is written of a group by hand; an empty description or externalId is none. */
-export type GroupFields = { name: string; description?: string; externalId?: string };
+/** What is written of a group by hand. */
+export type GroupFields = { name: string; description: string | null; externalId: string | null };
 
 /** Makes a group by hand and returns its id. Throws a Fault for a name, externalId or parent that cannot be. */
 export async function createGroup(
   tx: Transaction,
   accountId: AccountId,
-  { parentId = null, ...fields }: GroupFields & { parentId?: number | null },
+  group: Pick<GroupFields, 'name'> & Partial<GroupFields> & { parentId?: number | null },
 ): Promise<number> {
-  refuseFields(fields);
+  const { name, description = null, externalId = null, parentId = null } = group;
+  refuseFields(group);
   await lockAccount(tx, accountId);
   const groups = await selectGroups(tx, accountId);
   if (parentId !== null && !groups.some(({ id }) => id === parentId)) throw parentNotFound(parentId);
   refuseDeep([...groups, { id: 0, parentId }]);
-  const { name, description = '', externalId = '' } = fields;
   await refuseTaken(tx, accountId, externalId);
   await raiseVersion(tx, accountId);
-  return insertGroup(tx, accountId, {
-    name,
-    description: description || null,
-    externalId: externalId || null,
-    parentId,
-  });
+  return insertGroup(tx, accountId, { name, description, externalId, parentId });
 }
 
 /** Changes a group made by hand, and returns the names of the fields that are not as they were. */
@@ -58,11 +53,7 @@ export async function changeGroup(
 ): Promise<(keyof GroupFields)[]> {
   refuseFields(changes);
   const group = await lockGroup(tx, accountId, groupId);
-  const before = {
-    name: group.name,
-    description: group.description ?? '',
-    externalId: group.externalId ?? '',
-  };
+  const before = { ...group, description: group.description || null }; // a push may have sent an empty one
   const after = { ...before, ...changes };
   const changed = (['name', 'description', 'externalId'] as const).filter(
     (name) => before[name] !== after[name],
@@ -71,11 +62,7 @@ export async function changeGroup(
   if (first === undefined) return [];
   if (group.managed) throw managed(`/${first}`);
   if (changed.includes('externalId')) await refuseTaken(tx, accountId, after.externalId);
-  await updateGroup(tx, accountId, groupId, {
-    name: after.name,
-    description: after.description || null,
-    externalId: after.externalId || null,
-  });
+  await updateGroup(tx, accountId, groupId, after);
   await raiseVersion(tx, accountId);
   return changed;
 }
@@ -164,11 +151,11 @@ export async function adoptGroup(
   tx: Transaction,
   accountId: AccountId,
   groupId: number,
-  externalId: string,
+  externalId: string | null,
 ): Promise<void> {
   refuseFields({ externalId });
   const group = await lockGroup(tx, accountId, groupId);
-  if (externalId === '') throw fault('invalid', 'missing field', '/externalId', 'This is needed.');
+  if (externalId === null) throw fault('invalid', 'missing field', '/externalId', 'This is needed.');
   if (group.managed) throw fault('conflict', 'changed since', '', 'The group is managed already.');
   if (externalId !== group.externalId) await refuseTaken(tx, accountId, externalId);
   await updateManaged(tx, accountId, groupId, { managed: true, externalId });
@@ -201,24 +188,24 @@ async function lockGroup(tx: Transaction, accountId: AccountId, groupId: number)
   return group;
 }
 
-function refuseFields({ name, description = '', externalId = '' }: Partial<GroupFields>): void {
+function refuseFields({ name, description = null, externalId = null }: Partial<GroupFields>): void {
   if (name !== undefined && (name.trim() === '' || name.length > maxNameLength)) {
     const message = `The name of a group must have 1 to ${maxNameLength} characters.`;
     throw fault('invalid', 'invalid value', '/name', message);
   }
-  if (description.length > maxDescriptionLength) {
+  if (description !== null && description.length > maxDescriptionLength) {
     const message = `A description may have ${maxDescriptionLength} characters.`;
     throw fault('invalid', 'too long', '/description', message);
   }
-  if (externalId !== '' && !isExternalId(externalId)) {
+  if (externalId !== null && !isExternalId(externalId)) {
     const message =
       'An externalId has 1 to 255 characters, no white space at its ends and no control characters.';
     throw fault('invalid', 'invalid externalId', '/externalId', message);
   }
 }
 
-async function refuseTaken(tx: Transaction, accountId: AccountId, externalId: string): Promise<void> {
-  if (externalId === '' || !(await selectExternalIdTaken(tx, accountId, externalId))) return;
+async function refuseTaken(tx: Transaction, accountId: AccountId, externalId: string | null): Promise<void> {
+  if (externalId === null || !(await selectExternalIdTaken(tx, accountId, externalId))) return;
   const message = `A group with the externalId "${externalId}" exists already.`;
   throw fault('conflict', 'externalId taken', '/externalId', message);
 }

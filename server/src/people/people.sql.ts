@@ -1,6 +1,4 @@
-// SQL of users, groups, memberships and attributes that are made by hand, and of reading groups. Writers: people.ts;
-// what is managed is written by sync/sync.sql.ts.
-import type { MembershipKind, Role } from '@soundings/contract/organization.ts';
+// SQL of defining attributes, and of reading groups. Writers: people.ts.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import type { Attribute } from './attributes.ts';
 
@@ -25,84 +23,6 @@ export async function selectGroups(db: Db, accountId: AccountId): Promise<GroupR
     from   groups
     where  account_id = ${accountId}
     order  by group_id`;
-}
-
-/** Makes a group by hand and returns its id. */
-export async function insertGroup(
-  tx: Transaction,
-  accountId: AccountId,
-  group: { externalId: string | null; name: string; parentId: number | null },
-): Promise<number> {
-  const [row] = await tx<{ id: number }[]>`
-    insert into groups (account_id, external_id, managed, name, parent_id)
-    values (${accountId}, ${group.externalId}, false, ${group.name}, ${group.parentId})
-    returning group_id as id`;
-  return row!.id;
-}
-
-/** Makes a user by hand and returns the id. */
-export async function insertUser(
-  tx: Transaction,
-  accountId: AccountId,
-  user: {
-    externalId: string | null;
-    firstName: string;
-    lastName: string;
-    email: string | null;
-    emailKey: string | null;
-    role: Role;
-    timezone: string | null;
-    language: string | null;
-  },
-): Promise<number> {
-  const [row] = await tx<{ id: number }[]>`
-    insert into users (account_id, external_id, managed, first_name, last_name, email, email_key, active, role,
-                       timezone, language)
-    values (${accountId}, ${user.externalId}, false, ${user.firstName}, ${user.lastName}, ${user.email},
-            ${user.emailKey}, true, ${user.role}, ${user.timezone}, ${user.language})
-    returning user_id as id`;
-  return row!.id;
-}
-
-export async function insertMemberships(
-  tx: Transaction,
-  accountId: AccountId,
-  userId: number,
-  kind: MembershipKind,
-  groupIds: number[],
-): Promise<void> {
-  await tx`
-    insert into memberships (account_id, user_id, kind, group_id)
-    select ${accountId}, ${userId}, ${kind}, id
-    from   unnest(${groupIds}::integer[]) as id
-    on conflict do nothing`;
-}
-
-/** Which of the ids are groups of the account. */
-export async function selectGroupIds(db: Db, accountId: AccountId, groupIds: number[]): Promise<number[]> {
-  const rows = await db<{ id: number }[]>`
-    select group_id as id from groups where account_id = ${accountId} and group_id = any(${groupIds})`;
-  return rows.map(({ id }) => id);
-}
-
-/** Whether a user has the externalId, and whether one has the address (in its compared form). */
-export async function selectUserClash(
-  db: Db,
-  accountId: AccountId,
-  externalId: string | null,
-  emailKey: string | null,
-): Promise<{ externalId: boolean; email: boolean }> {
-  const [row] = await db<{ externalId: boolean; email: boolean }[]>`
-    select coalesce(bool_or(external_id = ${externalId}), false) as "externalId",
-           coalesce(bool_or(email_key = ${emailKey}), false)     as "email"
-    from   users
-    where  account_id = ${accountId} and (external_id = ${externalId} or email_key = ${emailKey})`;
-  return row!;
-}
-
-export async function selectGroupTaken(db: Db, accountId: AccountId, externalId: string): Promise<boolean> {
-  const rows = await db`select 1 from groups where account_id = ${accountId} and external_id = ${externalId}`;
-  return rows.length > 0;
 }
 
 /** Defining an attribute again replaces its allowed values. */

@@ -1,51 +1,16 @@
-// Users, groups and attributes that are made by hand. Pushes and files leave these alone.
+// Users and attributes that are made by hand. Pushes and files leave these alone.
 import { emailKey, isEmail, isExternalId, isLanguage, isTimeZone } from '@soundings/contract/formats.ts';
-import { maxNameLength, maxTreeDepth } from '@soundings/contract/limits.ts';
+import { maxNameLength } from '@soundings/contract/limits.ts';
 import { type Role, roles } from '@soundings/contract/organization.ts';
 import type { DetailType } from '@soundings/contract/problem.ts';
-import { lockAccount, raiseVersion } from '../accounts/accounts.ts';
+import { lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import type { Attribute } from './attributes.ts';
-import {
-  clearFingerprints,
-  insertGroup,
-  insertMemberships,
-  insertUser,
-  selectAttributes,
-  selectGroupIds,
-  selectGroups,
-  selectGroupsOpenTo,
-  selectGroupTaken,
-  selectUserClash,
-  upsertAttribute,
-} from './people.sql.ts';
+import { clearFingerprints, selectAttributes, selectGroupsOpenTo, upsertAttribute } from './people.sql.ts';
+import { insertUser, replaceMemberships, selectClash, selectGroupsOf } from './users.sql.ts';
 
 export { selectGroupsOpenTo as groupsOpenTo };
-import { treeFaults } from './tree.ts';
-
-/** Makes a group by hand and returns its id. Throws a Fault for a name, externalId or parent that cannot be. */
-export async function createGroup(
-  tx: Transaction,
-  accountId: AccountId,
-  group: { name: string; externalId?: string; parentId?: number },
-): Promise<number> {
-  const { name, externalId = null, parentId = null } = group;
-  if (name.trim() === '' || name.length > maxNameLength) {
-    throw invalid('invalid value', `The name of a group must have 1 to ${maxNameLength} characters.`);
-  }
-  if (externalId !== null) refuseExternalId(externalId);
-  await lockAccount(tx, accountId);
-  if (externalId !== null && (await selectGroupTaken(tx, accountId, externalId))) {
-    throw taken('externalId taken', `A group with the externalId "${externalId}" exists already.`);
-  }
-  const groups = await selectGroups(tx, accountId);
-  if (parentId !== null && !groups.some(({ id }) => id === parentId)) throw groupNotFound(parentId);
-  const { tooDeep } = treeFaults([...groups, { id: 0, parentId }], maxTreeDepth);
-  if (tooDeep.length > 0) throw invalid('too deep', `A tree of groups has at most ${maxTreeDepth} levels.`);
-  await raiseVersion(tx, accountId);
-  return insertGroup(tx, accountId, { name, externalId, parentId });
-}
 
 /**
  * Makes a user by hand and returns the id. Time zone and language are the account's unless given. Throws a Fault for
@@ -82,11 +47,11 @@ export async function createUser(
   }
   await lockAccount(tx, accountId);
   const key = email === null ? null : emailKey(email);
-  const clash = await selectUserClash(tx, accountId, externalId, key);
+  const clash = await selectClash(tx, accountId, { userId: 0, externalId, emailKey: key });
   if (clash.externalId)
     throw taken('externalId taken', `A user with the externalId "${externalId}" exists already.`);
   if (clash.email) throw taken('email taken', `A user with the address ${email} exists already.`);
-  const present = new Set(await selectGroupIds(tx, accountId, memberOf));
+  const present = await selectGroupsOf(tx, accountId, memberOf);
   const missing = memberOf.find((groupId) => !present.has(groupId));
   if (missing !== undefined) throw groupNotFound(missing);
   const userId = await insertUser(tx, accountId, {
@@ -95,11 +60,14 @@ export async function createUser(
     lastName,
     email,
     emailKey: key,
+    phone: null,
+    active: true,
     role,
     timezone,
     language,
+    attributes: {},
   });
-  await insertMemberships(tx, accountId, userId, 'memberOf', memberOf);
+  await replaceMemberships(tx, accountId, userId, 'memberOf', memberOf);
   return userId;
 }
 

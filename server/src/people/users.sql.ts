@@ -1,4 +1,5 @@
-// SQL of people who are made and changed by hand, one at a time, and of handing many over. Writers: users.ts.
+// SQL of people who are made and changed by hand, one at a time, and of handing many over. Writers: users.ts and
+// people.ts; what is managed is written by sync/sync.sql.ts.
 import type { MembershipKind, Role } from '@soundings/contract/organization.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 

@@ -17,7 +17,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { changeAccount } from '../accounts/accounts.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
-import { createGroup } from '../people/people.ts';
+import { createGroup } from '../people/groups.ts';
 import { questionsOf } from '../questions/questions.ts';
 import { readCsv } from '../testing/csv.ts';
 import { apply, unit } from '../testing/organizations.ts';

@@ -1,6 +1,6 @@
 // The examples of the description, through HTTP: §1's A, B, C and then A, b, D; and the three usage modes.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createGroup } from '../people/people.ts';
+import { createGroup } from '../people/groups.ts';
 import { inTransaction } from '../db/db.ts';
 import { openWorld, type World } from '../testing/world.ts';
 

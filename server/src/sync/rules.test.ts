@@ -6,7 +6,8 @@ import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
-import { createGroup, createUser, defineAttribute } from '../people/people.ts';
+import { createGroup } from '../people/groups.ts';
+import { createUser, defineAttribute } from '../people/people.ts';
 import { apply, noBrakes, person, rowsOf, unit } from '../testing/organizations.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 

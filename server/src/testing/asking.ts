@@ -2,7 +2,8 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
-import { createGroup, createUser } from '../people/people.ts';
+import { createGroup } from '../people/groups.ts';
+import { createUser } from '../people/people.ts';
 import { defineLibrary, questionsOf } from '../questions/questions.ts';
 import { newLinks } from '../rounds/links.ts';
 import { openDueRounds } from '../rounds/opening.ts';
