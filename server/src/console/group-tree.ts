@@ -1,6 +1,6 @@
 // The tree of groups as the console shows it: in its order, with the people in and beneath each group. Pure.
 import type { TreeGroup } from '@soundings/contract/console.groups.ts';
-import type { TreeNode } from '../people/tree.ts';
+import { parentsIn, type TreeNode, wayUp } from '../people/tree.ts';
 
 /**
  * For each group how many people are in it or beneath it, each once. `memberships`: how many people are in exactly these
@@ -10,18 +10,12 @@ export function peopleBeneath(
   nodes: readonly TreeNode<number>[],
   memberships: readonly { groupIds: number[]; people: number }[],
 ): Map<number, number> {
-  const parents = new Map(nodes.map(({ id, parentId }) => [id, parentId]));
+  const parents = parentsIn(nodes);
   const counts = new Map(nodes.map(({ id }) => [id, 0]));
   for (const { groupIds, people } of memberships) {
     const met = new Set<number>();
-    for (const groupId of groupIds) {
-      let at: number | null = groupId;
-      while (at !== null && !met.has(at)) {
-        met.add(at);
-        counts.set(at, (counts.get(at) ?? 0) + people);
-        at = parents.get(at) ?? null;
-      }
-    }
+    for (const groupId of groupIds) for (const at of wayUp(groupId, parents)) met.add(at);
+    for (const at of met) counts.set(at, (counts.get(at) ?? 0) + people);
   }
   return counts;
 }

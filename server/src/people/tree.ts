@@ -7,12 +7,10 @@ export type TreeNode<Id> = { id: Id; parentId: Id | null };
  * to every group above it; going through them in ascending order makes each list ascending.
  */
 export function subgroupsOf(nodes: readonly TreeNode<number>[]): Map<number, number[]> {
-  const parents = new Map(nodes.map(({ id, parentId }) => [id, parentId]));
+  const parents = parentsIn(nodes);
   const beneath = new Map<number, number[]>(nodes.map(({ id }) => [id, []]));
-  for (const { id } of nodes.toSorted((a, b) => a.id - b.id)) {
-    for (let above = parents.get(id) ?? null; above !== null; above = parents.get(above) ?? null) {
-      beneath.get(above)?.push(id);
-    }
+  for (const { id, parentId } of nodes.toSorted((a, b) => a.id - b.id)) {
+    for (const above of wayUp(parentId, parents)) beneath.get(above)?.push(id);
   }
   return beneath;
 }
@@ -36,7 +34,7 @@ export function treeFaults<Id>(
   nodes: readonly TreeNode<Id>[],
   maxDepth: number,
 ): { cycles: Id[][]; tooDeep: Id[] } {
-  const parents = new Map(nodes.map(({ id, parentId }) => [id, parentId]));
+  const parents = parentsIn(nodes);
   const depths = new Map<Id, number>(); // 1 for a group at the top; Infinity on and beneath a cycle
   const cycles: Id[][] = [];
   for (const { id } of nodes) {
