@@ -120,7 +120,7 @@ export async function startApp(
     if (applied.length > 0) log.info({ applied }, 'The database was migrated');
     const url = await databaseUrl;
     const work = workOf({ config, pool: await pool, databaseUrl: url, log, now, mailer, onWeeks });
-    jobs = await startJobs(await databaseUrl, work, log);
+    jobs = await startJobs(url, work, log);
     if (sftpPort !== 0) sftp = await serveSftp({ ...config, port: sftpPort, pool: await pool, log, now });
     isStarted = true;
   }
@@ -152,12 +152,15 @@ const authenticator =
       ? senderOf(await pool, authorization, address)
       : callerOf(await pool, authorization, scope, address);
 
+/** Whether people come by HTTPS. */
+const isSecure = ({ publicUrl }: AppConfig): boolean => publicUrl.startsWith('https:');
+
 /** How the server is reached. */
-const doorOf = ({ tls, trustProxy, publicUrl, corsOrigins }: AppConfig) => ({
-  tls,
-  trustProxy,
-  corsOrigins,
-  isSecure: publicUrl.startsWith('https:'),
+const doorOf = (config: AppConfig) => ({
+  tls: config.tls,
+  trustProxy: config.trustProxy,
+  corsOrigins: config.corsOrigins,
+  isSecure: isSecure(config),
 });
 
 /**
@@ -245,7 +248,7 @@ function serveConsole(
   server: Server,
   { config, pool, reads, mailer, onWeeks, approve, log, now }: ConsoleParts,
 ): void {
-  const console = openConsole(server, pool, config.publicUrl);
+  const console = openConsole(server, pool, isSecure(config));
   serveAccess(console, { ...config, pool, mailer, showWeeks: () => onWeeks('show') });
   serveSession(console, { pool, now, log, canMail: mailer !== undefined });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail: mailer !== undefined, now });

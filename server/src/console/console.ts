@@ -74,9 +74,8 @@ export const actorOf = ({ userId, address }: Who): Actor => ({ origin: 'console'
 /** The largest body of JSON, in bytes: a library of questions in three languages is far below it. */
 const bodyLimit = 1024 * 1024;
 
-/** `publicUrl`: by it the cookie is for HTTPS alone, or not. */
-export function openConsole(server: Server, pool: Promise<Pool>, publicUrl: string): Console {
-  const isSecure = publicUrl.startsWith('https:');
+/** `isSecure`: people come by HTTPS, and the cookie is for it alone. */
+export function openConsole(server: Server, pool: Promise<Pool>, isSecure: boolean): Console {
   const cookieName = isSecure ? '__Host-soundings' : 'soundings';
 
   async function whoAsks(request: FastifyRequest): Promise<Who> {

@@ -8,7 +8,6 @@ import type {
   PersonFilters,
 } from '@soundings/contract/console.people.ts';
 import { createHash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { audit, type AuditAction } from '../accounts/audit.ts';
 import { endSessions, shutOut } from '../accounts/sessions.ts';
@@ -41,6 +40,7 @@ import {
   type SheetRow,
   type Sorting,
 } from './people.sql.ts';
+import { inSlices } from './slices.ts';
 
 /** So many of the runs that changed a person are told. */
 const mostRuns = 20;
@@ -281,9 +281,6 @@ function sortingOf({
   return [filters, { sort, isDown: direction === 'down' }];
 }
 
-/** So many rows are written before others have a turn. */
-const rowsAtOnce = 500;
-
 /** A sheet of people, with the columns of files of users where there are such, and one for each attribute. */
 async function* sheetOf(rows: SheetRow[], attributes: string[]): AsyncGenerator<string> {
   const head = [
@@ -300,14 +297,7 @@ async function* sheetOf(rows: SheetRow[], attributes: string[]): AsyncGenerator<
     'managed',
   ];
   yield byteOrderMark + csvRow([...head, ...attributes]);
-  for (let i = 0; i < rows.length; i += rowsAtOnce) {
-    yield rows
-      .slice(i, i + rowsAtOnce)
-      .map((row) => lineOf(row, attributes))
-      .join('');
-    // oxlint-disable-next-line no-await-in-loop -- to let others have a turn
-    await nextTurn();
-  }
+  yield* inSlices(rows, (row) => lineOf(row, attributes));
 }
 
 const lineOf = (row: SheetRow, attributes: string[]): string =>
