@@ -5,23 +5,21 @@ import type {
   AuditEntry,
   TokenSummary,
 } from '@soundings/contract/console.access.ts';
-import type { Problem } from '@soundings/contract/problem.ts';
 import type { Role } from '@soundings/contract/organization.ts';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { changeAccount } from '../accounts/accounts.ts';
 import { tellEndingTokens } from '../accounts/ending-tokens.ts';
-import { beginSession } from '../accounts/sessions.ts';
 import { createToken, revokeToken } from '../accounts/tokens.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
-import { createUser } from '../people/people.ts';
 import { openMailer } from '../mail/mail.ts';
+import { type Ask, signInNew } from '../testing/signed-in.ts';
 import { openSmtp } from '../testing/smtp.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 
 let world: World;
 let account: TestAccount;
-let ask: Asking;
+let ask: Ask;
 beforeAll(async () => {
   world = await openWorld();
   account = await world.account();
@@ -29,33 +27,8 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-type Asking = <T = Problem>(
-  operation: string,
-  body?: object,
-) => Promise<{ status: number; body: T; text: string }>;
-
 /** Somebody new with a role, signed in. */
-async function signedIn(accountId: number, role: Role): Promise<Asking> {
-  const email = `${role.toLowerCase()}-${Math.random().toString(36).slice(2)}@example.org`;
-  const userId = await inTransaction(world.pool, (tx) =>
-    createUser(tx, accountId, { firstName: 'Ann', lastName: role, email, role }),
-  );
-  const secret = await beginSession(
-    world.pool,
-    { accountId, userId },
-    { address: '127.0.0.1', agent: 'test' },
-  );
-  return async <T>(operation: string, body?: object) => {
-    const [method = '', path = ''] = operation.split(' ');
-    const answer = await fetch(`${world.address}/api${path}`, {
-      method,
-      headers: { cookie: `soundings=${secret}`, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const text = await answer.text();
-    return { status: answer.status, text, body: (text.startsWith('{') ? JSON.parse(text) : undefined) as T };
-  };
-}
+const signedIn = async (accountId: number, role: Role) => (await signInNew(world, accountId, role)).ask;
 
 const entries = async (filter = '') =>
   (await ask<{ rows: AuditEntry[]; total: number }>(`GET /audit?${filter}`)).body;

@@ -7,18 +7,16 @@ import type {
   RemovalPlan,
   Strays,
 } from '@soundings/contract/console.groups.ts';
-import type { Problem } from '@soundings/contract/problem.ts';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { beginSession } from '../accounts/sessions.ts';
 import { subgroupsOf } from '../people/tree.ts';
+import { type Ask, signIn } from '../testing/signed-in.ts';
 import { importLines, answer as answerLine, question, round } from '../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 
 let world: World;
 let account: TestAccount;
-/** Asks as somebody: by default as the administrator made by hand. */
-type Ask = <T = Problem>(name: string, body?: unknown) => Promise<{ status: number; body: T }>;
+/** The administrator made by hand. */
 let ada: Ask;
 
 beforeAll(async () => {
@@ -54,19 +52,7 @@ async function asks(externalId: string | null, accountId = account.id): Promise<
   const [user] = await world.pool<{ id: number }[]>`
     select user_id as id from users
     where  account_id = ${accountId} and external_id is not distinct from ${externalId} limit 1`;
-  const secret = await beginSession(
-    world.pool,
-    { accountId, userId: user!.id },
-    { address: '127.0.0.1', agent: 'test' },
-  );
-  return (name, body) => {
-    const [method, path] = name.split(' ') as [string, string];
-    const headers = { cookie: `soundings=${secret}`, 'content-type': 'application/json' };
-    return world.request(method, `/api${path}`, {
-      headers,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-  };
+  return signIn(world, accountId, user!.id);
 }
 
 const tree = async (ask = ada) => (await ask<GroupTree>('GET /groups/tree')).body.groups;

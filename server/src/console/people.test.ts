@@ -1,15 +1,15 @@
 // The console's people: who may, finding, changing by hand what no interface delivers, removing, and handing over to pushes
 // and back, with what the next push then does.
 import type { Handover, Person, PersonRow } from '@soundings/contract/console.people.ts';
-import type { Role } from '@soundings/contract/organization.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { beginSession } from '../accounts/sessions.ts';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
-import { createUser, defineAttribute } from '../people/people.ts';
+import { defineAttribute } from '../people/people.ts';
 import { askPeople, noon } from '../testing/asking.ts';
+import { type Ask, signInNew } from '../testing/signed-in.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 
 let world: World;
@@ -18,37 +18,12 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-type Asking = <T = Problem>(
-  operation: string,
-  body?: object,
-) => Promise<{ status: number; body: T; text: string }>;
 type People = { total: number; rows: PersonRow[] };
-
-/** Somebody new with a role, signed in. */
-async function signedIn(accountId: number, role: Role): Promise<{ ask: Asking; userId: number }> {
-  const email = `${role.toLowerCase()}-${Math.random().toString(36).slice(2)}@example.org`;
-  const userId = await inTransaction(world.pool, (tx) =>
-    createUser(tx, accountId, { firstName: 'Ann', lastName: role, email, role }),
-  );
-  const from = { address: '127.0.0.1', agent: 'test' };
-  const secret = await beginSession(world.pool, { accountId, userId }, from);
-  const ask: Asking = async <T>(operation: string, body?: object) => {
-    const [method = '', path = ''] = operation.split(' ');
-    const answer = await fetch(`${world.address}/api${path}`, {
-      method,
-      headers: { cookie: `soundings=${secret}`, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const text = await answer.text();
-    return { status: answer.status, text, body: (text.startsWith('{') ? JSON.parse(text) : undefined) as T };
-  };
-  return { ask, userId };
-}
 
 /** An account, its administrator Ann, and what pushes to it. */
 async function office() {
   const account = await world.account();
-  const { ask, userId } = await signedIn(account.id, 'Administrator');
+  const { ask, userId } = await signInNew(world, account.id, 'Administrator');
   const found = async (query: string) =>
     (await ask<People>(`GET /users?offset=0&limit=100&${query}`)).body.rows.map(({ lastName }) => lastName);
   const push = (data: object, settings = {}) =>
@@ -69,7 +44,7 @@ const person = (wanted: object = {}) => ({
   externalId: null,
   ...wanted,
 });
-const added = async (ask: Asking, wanted: object = {}) =>
+const added = async (ask: Ask, wanted: object = {}) =>
   (await ask<{ id: number }>('POST /users', person(wanted))).body.id;
 const pathsOf = ({ body }: { body: Problem }) => body.details.map(({ type, path }) => [type, path]);
 const actionsOf = async (account: TestAccount) =>
@@ -100,11 +75,11 @@ describe('who may', () => {
       ['POST /users', person()],
       ['POST /users/adopt', { chosen: { ids: [id] }, isPreview: true }],
     ];
-    const manager = await signedIn(account.id, 'Manager');
+    const manager = await signInNew(world, account.id, 'Manager');
     for (const [operation, body] of [...operations, ...lists]) {
       expect([operation, (await manager.ask(operation, body)).status]).toEqual([operation, 403]);
     }
-    const { ask } = await signedIn(account.id, 'Administrator');
+    const { ask } = await signInNew(world, account.id, 'Administrator');
     for (const [operation, body] of operations) {
       expect([operation, (await ask(operation, body)).status]).toEqual([operation, 404]);
     }
@@ -188,7 +163,7 @@ describe('finding', () => {
     await added(ask, { lastName: '=1+1', phone: '+46 70-123 45 67', attributes: { gender: '@x' } });
     const { text } = await ask('GET /users.csv?mail=none');
     expect(text).toBe(
-      'externalId,firstName,lastName,email,phone,role,active,language,timezone,memberOf,managed,gender\r\n' +
+      '\uFEFFexternalId,firstName,lastName,email,phone,role,active,language,timezone,memberOf,managed,gender\r\n' +
         ",Søren,'=1+1,,'+46701234567,User,yes,,,,no,'@x\r\n",
     );
     expect(await actionsOf(account)).toContain('people exported');
@@ -398,7 +373,7 @@ describe('by hand', () => {
 
   test('who is deactivated is out at once; sessions end, a link is made; what changes nothing is not logged', async () => {
     const { ask, account } = await office();
-    const other = await signedIn(account.id, 'Manager');
+    const other = await signInNew(world, account.id, 'Manager');
     const path = `/users/${other.userId}`;
     expect((await ask<Person>(`GET ${path}`)).body.signIn.sessions).toBe(1);
     expect((await ask(`DELETE ${path}/sessions`)).status).toBe(204);

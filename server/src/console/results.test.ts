@@ -16,17 +16,15 @@ import type {
   ResultsValues,
   Value,
 } from '@soundings/contract/data.ts';
-import type { Problem } from '@soundings/contract/problem.ts';
+import type { MembershipKind, Role } from '@soundings/contract/organization.ts';
 import { addWeeks, fourDigits, lastDay, weekName } from '@soundings/contract/weeks.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { beginSession } from '../accounts/sessions.ts';
-import { inTransaction } from '../db/db.ts';
-import { createUser } from '../people/people.ts';
 import type { QuestionType } from '../questions/types.ts';
 import { randomFrom } from '../simulation/random.ts';
 import { type RandomHistory, randomHistory } from '../testing/histories.ts';
 import { apply, unit } from '../testing/organizations.ts';
+import { type Ask, signInNew } from '../testing/signed-in.ts';
 import { answer, importLines, kpi, question, round, skip } from '../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 
@@ -39,36 +37,23 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-type Asking = <T = Problem>(path: string) => Promise<{ status: number; body: T; text: string }>;
-
 /** Somebody new, signed in. `open`: the groups of a manager, by kind. */
 async function signedIn(
-  account: TestAccount,
-  role: 'Administrator' | 'Manager' | 'User',
-  open: { kind: 'adminOf' | 'inheritedAdminOf' | 'interestOf'; groupId: number }[] = [],
-): Promise<Asking> {
-  const accountId = account.id;
-  const userId = await inTransaction(world.pool, (tx) =>
-    createUser(tx, accountId, { firstName: 'Ann', lastName: role, role }),
-  );
+  { id: accountId }: TestAccount,
+  role: Role,
+  open: { kind: MembershipKind; groupId: number }[] = [],
+): Promise<Ask> {
+  const { ask, userId } = await signInNew(world, accountId, role);
   for (const { kind, groupId } of open) {
     await world.pool`
       insert into memberships (account_id, user_id, kind, group_id)
       values (${accountId}, ${userId}, ${kind}, ${groupId})`;
   }
-  const secret = await beginSession(world.pool, { accountId, userId }, { address: '::1', agent: 'test' });
-  return async <T>(path: string) => {
-    const answered = await fetch(`${world.address}/api${path}`, {
-      headers: { cookie: `soundings=${secret}` },
-    });
-    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await answered.arrayBuffer());
-    const isJson = answered.headers.get('content-type')?.startsWith('application/json') ?? false;
-    return { status: answered.status, text, body: (isJson ? JSON.parse(text) : undefined) as T };
-  };
+  return ask;
 }
 
-async function get<T>(ask: Asking, path: string): Promise<T> {
-  const { status, body, text } = await ask<T>(path);
+async function get<T>(ask: Ask, path: string): Promise<T> {
+  const { status, body, text } = await ask<T>(`GET ${path}`);
   if (status !== 200) throw new Error(`${status} of ${path}: ${text}`);
   return body;
 }
@@ -227,7 +212,7 @@ type ToldOfAll = Awaited<ReturnType<typeof readInterface>>;
 
 /** The overview of a group, its response rates as a trend, its questions and its comments. */
 async function expectGroup(
-  ask: Asking,
+  ask: Ask,
   id: number,
   told: ToldOfAll,
   met: { shown: number; withheld: number },
@@ -268,7 +253,7 @@ async function expectGroup(
 }
 
 /** Each week's map, with and without KPIs of weeks before it. */
-async function expectHeatMaps(ask: Asking, start: ResultsStart, told: ToldOfAll): Promise<void> {
+async function expectHeatMaps(ask: Ask, start: ResultsStart, told: ToldOfAll): Promise<void> {
   for (const { week } of start.weeks) {
     for (const latest of [true, false]) {
       const map = await get<HeatMap>(ask, `/results/heat-map?week=${week}&latest=${latest}`);
@@ -334,7 +319,7 @@ describe('who sees what', () => {
     );
   });
 
-  const seen = async (ask: Asking) => {
+  const seen = async (ask: Ask) => {
     const { rows } = await get<HeatMap>(ask, '/results/heat-map');
     const names = Object.keys(ids).filter((name) => rows.some(({ id }) => id === ids[name]));
     const pages: string[] = [];
@@ -354,7 +339,7 @@ describe('who sees what', () => {
         `/results/comments?groupId=${id}`,
         `/results/comments/csv?groupId=${id}`,
       ])
-        statuses.add((await ask(path)).status);
+        statuses.add((await ask(`GET ${path}`)).status);
       if (statuses.size !== 1) throw new Error(`${name}: ${[...statuses].join()}`);
       if (statuses.has(200)) pages.push(name);
       else expect([...statuses]).toEqual([404]);
@@ -393,11 +378,13 @@ describe('who sees what', () => {
   test('a manager without groups sees none; a user and another account nothing', async () => {
     const nobody = await signedIn(account, 'Manager');
     expect(await get<ResultsStart>(nobody, '/results')).toMatchObject({ group: null, groups: 0 });
-    const { status, body } = await (await signedIn(account, 'User'))('/results');
+    const { status, body } = await (await signedIn(account, 'User'))('GET /results');
     expect([status, body.details[0]?.type]).toEqual([403, 'missing role']);
     const stranger = await signedIn(await world.account(), 'Administrator');
-    expect((await stranger(`/results/groups/${ids['north']}`)).body.details[0]?.type).toBe('group not found');
-    expect((await stranger(`/results/trends?groupIds=${ids['north']}`)).status).toBe(404);
+    expect((await stranger(`GET /results/groups/${ids['north']}`)).body.details[0]?.type).toBe(
+      'group not found',
+    );
+    expect((await stranger(`GET /results/trends?groupIds=${ids['north']}`)).status).toBe(404);
     expect(await get<HeatMap>(stranger, '/results/heat-map')).toEqual({
       week: null,
       kpis: [],
@@ -411,7 +398,7 @@ describe('who sees what', () => {
     const start = await get<ResultsStart>(ask, '/results');
     expect(start.weeks).toMatchObject([{ week: '2026-11-02', year: 2026, number: 45, state: 'final' }]);
     expect(start.running).toMatchObject({ week: '2026-11-16', state: 'open' });
-    expect((await ask('/results/heat-map?week=2026-11-16')).body.details[0]?.path).toBe('week');
+    expect((await ask('GET /results/heat-map?week=2026-11-16')).body.details[0]?.path).toBe('week');
   });
 
   test('comments are searched, by parts of their text in any letter case, and come in windows', async () => {
@@ -433,10 +420,10 @@ describe('who sees what', () => {
 
   test('CSV: scores of 0 to 100, what is withheld in words, formulas made harmless', async () => {
     const ask = await signedIn(account, 'Administrator');
-    const comments = (await ask(`/results/comments/csv?groupId=${ids['company']}`)).text;
+    const comments = (await ask(`GET /results/comments/csv?groupId=${ids['company']}`)).text;
     expect(comments.split('\r\n')[0]).toBe('\uFEFFWeek,Question,Comment');
     expect(comments).toContain("2026-W45,Happy?,'=Words of north1\r\n");
-    const map = (await ask('/results/heat-map/csv?language=sv')).text.split('\r\n');
+    const map = (await ask('GET /results/heat-map/csv?language=sv')).text.split('\r\n');
     expect(map[0]).toBe('\uFEFFGrupp,Sökväg,Personer,"Svarsfrekvens, %",\'=Energy');
     expect(map.find((line) => line.startsWith('north'))).toMatch(/^north,company \/ sales,0,100,\d+(\.\d)?$/);
   });
@@ -444,7 +431,7 @@ describe('who sees what', () => {
   test('CSV of the heat map: the rows that its filters leave, in their order, or how far they are from the company', async () => {
     const ask = await signedIn(account, 'Administrator');
     const fileOf = async (query: string) =>
-      (await ask(`/results/heat-map/csv?${query}`)).text.trim().split('\r\n');
+      (await ask(`GET /results/heat-map/csv?${query}`)).text.trim().split('\r\n');
     const namesOf = async (query: string) =>
       (await fileOf(query)).slice(1).map((line) => line.slice(0, line.indexOf(',')));
     const { rows, companyId } = await get<HeatMap>(ask, '/results/heat-map');
@@ -483,7 +470,7 @@ describe('who sees what', () => {
       [`/results/comments?groupId=${company}&limit=-1`, 'limit'],
       [`/results/comments?groupId=${company}&week=tomorrow`, 'week'],
     ]) {
-      const { status, body } = await ask(path as string);
+      const { status, body } = await ask(`GET ${path}`);
       expect([path, status, body.details[0]?.path]).toEqual([path, 400, name]);
     }
     for (const [path, type] of [
@@ -495,7 +482,7 @@ describe('who sees what', () => {
       [`/results/groups/${company}/questions/9999999999`, 'question not found'],
       [`/results/comments?groupId=${company}&questionId=9999999999`, 'question not found'],
     ]) {
-      const { status, body } = await ask(path as string);
+      const { status, body } = await ask(`GET ${path}`);
       expect([path, status, body.details[0]?.type]).toEqual([path, 404, type]);
     }
   });

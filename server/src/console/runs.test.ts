@@ -14,22 +14,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { changeAccount } from '../accounts/accounts.ts';
-import { beginSession } from '../accounts/sessions.ts';
 import { csvRow } from '../base/csv.ts';
 import { inTransaction } from '../db/db.ts';
 import { createUser, defineAttribute } from '../people/people.ts';
 import { readCsv } from '../testing/csv.ts';
+import { type Ask, signIn } from '../testing/signed-in.ts';
 import { answer as answerLine, importLines, question, round } from '../testing/surveys.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 
 let world: World;
 let account: TestAccount;
-type Ask = <T = Problem>(
-  name: string,
-  body?: unknown,
-  headers?: Record<string, string>,
-) => Promise<{ status: number; headers: Headers; body: T }>;
 let ada: Ask;
 
 beforeAll(async () => {
@@ -44,19 +39,7 @@ beforeEach(async () => {
 async function asks(email: string, accountId = account.id): Promise<Ask> {
   const [user] = await world.pool<{ id: number }[]>`
     select user_id as id from users where account_id = ${accountId} and email = ${email}`;
-  const secret = await beginSession(
-    world.pool,
-    { accountId, userId: user!.id },
-    { address: '127.0.0.1', agent: 'test' },
-  );
-  return (name, body, headers = { 'content-type': 'application/json' }) => {
-    const [method, path] = name.split(' ') as [string, string];
-    const isRaw = typeof body === 'string' || body instanceof Uint8Array;
-    return world.request(method, `/api${path}`, {
-      headers: { cookie: `soundings=${secret}`, ...headers },
-      ...(body !== undefined && { body: isRaw ? (body as string) : JSON.stringify(body) }),
-    });
-  };
+  return signIn(world, accountId, user!.id);
 }
 
 const change = (settings: Parameters<typeof changeAccount>[2]) =>
@@ -266,17 +249,17 @@ describe('runs', () => {
       { row: 3, column: 'Email', value: 'no address' },
       { row: 3, column: 'Department', value: 'g8' },
     ]);
-    const faults = await ada<string>(`GET /runs/${file.runId}/faults.csv?language=sv`);
+    const faults = await ada(`GET /runs/${file.runId}/faults.csv?language=sv`);
     expect(faults.headers.get('content-disposition')).toContain('attachment; filename="users-');
-    const [head, row, ...rest] = faults.body.replace('\uFEFF', '').split('\r\n');
+    const [head, row, ...rest] = faults.text.replace('\uFEFF', '').split('\r\n');
     expect(head).toBe('EmployeeID,FirstName,LastName,Email,Department,Rad,Orsak');
     expect(row).toMatch(/^'2,'=cmd\(\),Berg,no address,g8,'3,"?Email: Skriv en adress/);
     expect(rest).toEqual(['']);
-    const report = await ada<string>(`GET /runs/${file.runId}/report.json`);
+    const report = await ada(`GET /runs/${file.runId}/report.json`);
     expect(report.body).toMatchObject({ outcome: 'refused', file: 'users.csv', changes: [] });
     const first = (await ada<{ rows: RunRow[] }>('GET /runs?outcome=applied')).body.rows[0]!;
-    const changes = await ada<string>(`GET /runs/${first.runId}/changes.csv`);
-    expect(changes.body).toContain('create,group,g1,North,,,');
+    const changes = await ada(`GET /runs/${first.runId}/changes.csv`);
+    expect(changes.text).toContain('create,group,g1,North,,,');
   });
 
   test('have nothing in their downloads that a spreadsheet program would execute', () => {
