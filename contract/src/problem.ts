@@ -76,6 +76,8 @@ export const detailTypes = {
   'invalid phone': 'Not a number with country prefix (E.164).',
   'invalid timezone': 'Not a name of the tz database.',
   'invalid language': 'Not an ISO 639-1 code.',
+  'invalid threshold': 'A threshold so low that answers could be told, and not 1, which says so.',
+  'invalid address range': 'Not an IP address, nor a range of them.',
   'invalid value': 'A value that is not allowed here; the message says what is.',
   'duplicate externalId': 'Two users, or two groups, with the same externalId.',
   'duplicate email': 'Two users with the same e-mail address, letter case aside.',

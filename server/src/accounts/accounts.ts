@@ -6,7 +6,7 @@ import {
   maxNameLength,
   minimumThreshold,
 } from '@soundings/contract/limits.ts';
-import type { Detail } from '@soundings/contract/problem.ts';
+import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { isAddressRange } from '../base/addresses.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
@@ -94,33 +94,43 @@ function accountNotFound(accountId: AccountId): Fault {
 
 function refuseWrongSettings(settings: Partial<AccountSettings>): void {
   const details: Detail[] = [];
-  const wrong = (path: string, message: string) =>
-    details.push({ type: 'invalid value', message, path: `/${path}` });
+  const wrong = (path: string, message: string, type: DetailType = 'invalid value') =>
+    details.push({ type, message, path: `/${path}` });
   const { name, timezone, language, threshold, publication, allow, notify } = settings;
   if (name !== undefined && (name.trim() === '' || name.length > maxNameLength)) {
-    wrong('name', `The name must have 1 to ${maxNameLength} characters.`);
+    const type = name.trim() === '' ? 'missing field' : 'too long';
+    wrong('name', `The name must have 1 to ${maxNameLength} characters.`, type);
   }
   if (timezone !== undefined && !isTimeZone(timezone)) {
     wrong(
       'timezone',
       `"${timezone}" is not a time zone: write a name of the tz database, such as Europe/Stockholm.`,
+      'invalid timezone',
     );
   }
   if (language !== undefined && !isLanguage(language)) {
-    wrong('language', `"${language}" is not an ISO 639-1 code such as en or sv.`);
+    wrong('language', `"${language}" is not an ISO 639-1 code such as en or sv.`, 'invalid language');
   }
   if (threshold !== undefined && !isThreshold(threshold)) {
-    wrong('threshold', `The threshold must be at least ${minimumThreshold}, or 1: not anonymous.`);
+    wrong(
+      'threshold',
+      `The threshold must be at least ${minimumThreshold}, or 1: not anonymous.`,
+      'invalid threshold',
+    );
   }
   if (publication !== undefined && publication !== 'weekly' && publication !== 'live') {
     wrong('publication', 'Publication is weekly or live.');
   }
   for (const range of allow ?? []) {
     if (!isAddressRange(range))
-      wrong('allow', `"${range}" is not an address or a range such as 192.0.2.0/24.`);
+      wrong(
+        'allow',
+        `"${range}" is not an address or a range such as 192.0.2.0/24.`,
+        'invalid address range',
+      );
   }
   for (const address of notify ?? []) {
-    if (!isEmail(address)) wrong('notify', `"${address}" is not an e-mail address.`);
+    if (!isEmail(address)) wrong('notify', `"${address}" is not an e-mail address.`, 'invalid email');
   }
   for (const [setting, value] of Object.entries(settings)) {
     if (!setting.startsWith('max') || isCount(value)) continue;

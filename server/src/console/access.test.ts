@@ -163,7 +163,8 @@ describe('access', () => {
     const after = (await ask<Access>('PATCH /access/allow', { allow: ['192.0.2.0/24'] })).body;
     expect(after).toMatchObject({ allow: ['192.0.2.0/24'], isYourAddressAllowed: false });
     const wrong = await ask('PATCH /access/allow', { allow: ['192.0.2.0/33'] });
-    expect([wrong.status, wrong.body.details[0]?.path]).toEqual([400, '/allow']);
+    const [fault] = wrong.body.details;
+    expect([wrong.status, fault?.path, fault?.type]).toEqual([400, '/allow', 'invalid address range']);
     const both = await Promise.all(
       ['198.51.100.1', '198.51.100.2'].map((range) => ask('PATCH /access/allow', { allow: [range] })),
     );
@@ -187,16 +188,19 @@ describe('settings', () => {
     });
     const [entry] = (await entries('action=settings%20changed')).rows;
     expect(entry?.details).toEqual({ maxUsersDeleted: { from: 200, to: 7 }, notify: {} });
-    for (const [body, path] of [
-      [{ threshold: 2 }, '/threshold'],
-      [{ timezone: 'Mars' }, '/timezone'],
-      [{ spreadThreshold: 3 }, '/spreadThreshold'],
-      [{ maxUsersDeleted: 20_001 }, '/maxUsersDeleted'],
-      [{ notify: ['nobody'] }, '/notify'],
-      [{ id: 3 }, '/id'],
+    for (const [body, path, type] of [
+      [{ name: ' ' }, '/name', 'missing field'],
+      [{ threshold: 2 }, '/threshold', 'invalid threshold'],
+      [{ timezone: 'Mars' }, '/timezone', 'invalid timezone'],
+      [{ language: 'xx' }, '/language', 'invalid language'],
+      [{ spreadThreshold: 3 }, '/spreadThreshold', 'invalid value'],
+      [{ maxUsersDeleted: 20_001 }, '/maxUsersDeleted', 'out of range'],
+      [{ notify: ['nobody'] }, '/notify', 'invalid email'],
+      [{ id: 3 }, '/id', 'unknown field'],
     ] as const) {
       const { status, body: problem } = await ask('PATCH /settings', body);
-      expect([status, problem.details[0]?.path]).toEqual([400, path]);
+      const [fault] = problem.details;
+      expect([status, fault?.path, fault?.type]).toEqual([400, path, type]);
     }
     expect((await ask<AccountSettingsView>('GET /settings')).body).toEqual(changed);
   });

@@ -143,14 +143,14 @@ describe('the first start', () => {
       'missing field /administrator/firstName',
       'invalid email /administrator/email',
     ]);
-    for (const [field, value] of [
-      ['timezone', 'Mars/Olympus'],
-      ['threshold', 2],
+    for (const [field, value, type] of [
+      ['timezone', 'Mars/Olympus', 'invalid timezone'],
+      ['threshold', 2, 'invalid threshold'],
     ] as const) {
       const answer = await ask('POST /welcome', {
         body: { ...body, account: { ...body.account, [field]: value } },
       });
-      expect(faultsOf(answer)).toEqual([400, `invalid value /account/${field}`]);
+      expect(faultsOf(answer)).toEqual([400, `${type} /account/${field}`]);
     }
     const weak = { ...body.administrator, password: 'ada.berg.2026' };
     expect(faultsOf(await ask('POST /welcome', { body: { ...body, administrator: weak } }))).toEqual([

@@ -143,12 +143,16 @@ function Privacy({ form }: { form: SettingsForm }) {
           label={t('settings.spreadThreshold')}
           hint={t('settings.spreadThresholdHint', { value: twice })}
           optional
+          min={threshold}
+          max={2000}
           {...form.field('spreadThreshold')}
         />
         <NumberField
           label={t('settings.commentThreshold')}
           hint={t('settings.commentThresholdHint', { value: twice })}
           optional
+          min={threshold}
+          max={2000}
           {...form.field('commentThreshold')}
         />
         <RadioField
