@@ -1,9 +1,40 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** What takes longest, longest first: begun last, one of them would keep one worker busy while the other has nothing left. */
+const longest = [
+  'sync/hostile.test.ts',
+  'server/src/failures.test.ts',
+  'console/pages.e2e.test.ts',
+  'server/src/cli.test.ts',
+  'console/runs.e2e.test.ts',
+  'console/signing-in.e2e.test.ts',
+  'asking.failures.test.ts',
+  'db/embedded.test.ts',
+  'http/isolation.test.ts',
+  'results/anonymity.test.ts',
+  'console/asking.e2e.test.ts',
+  'console/administering.e2e.test.ts',
+  'sync/real-data.test.ts',
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => {
+      const found = longest.findIndex((name) => moduleId.endsWith(name));
+      return found < 0 ? longest.length : found;
+    };
+    // oxlint-disable-next-line unicorn/no-array-sort -- the runner's own, of that name
+    const sorted = await super.sort(files);
+    return sorted.toSorted((a, b) => place(a) - place(b));
+  }
+}
 
 export default defineConfig({
   test: {
     // As many as the cores that the suite is made for; by itself vitest would leave one of two idle.
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {

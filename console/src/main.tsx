@@ -9,9 +9,14 @@ import { createRoot } from 'react-dom/client';
 import { ApiError } from './api.ts';
 import { applyTheme } from './plumbing/theme.ts';
 import { makeRouter } from './router.tsx';
-import { SessionProvider } from './session.tsx';
+import { likelyLanguage, SessionProvider } from './session.tsx';
 
 applyTheme();
+document.documentElement.lang = likelyLanguage();
+
+// At once: the page is loaded while the service is asked who is signed in.
+const router = makeRouter();
+const opened = router.load().catch(() => {}); // what is missing is said in its place
 
 const queries = new QueryClient({
   defaultOptions: {
@@ -29,8 +34,8 @@ createRoot(document.querySelector('#root') as HTMLElement).render(
   <StrictMode>
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queries}>
-        <SessionProvider>
-          <RouterProvider router={makeRouter()} />
+        <SessionProvider opened={opened}>
+          <RouterProvider router={router} />
         </SessionProvider>
       </QueryClientProvider>
     </CSPProvider>

@@ -76,18 +76,23 @@ function ToProfile() {
   return null;
 }
 
-/** A page whose code and texts are loaded when it is first shown, or when a link to it is pointed at. */
+/**
+ * A page whose code and texts are loaded when it is first shown, or when a link to it is pointed at. Where they are there, it
+ * is shown without waiting for anything: what React has once shown as missing it holds back for 300 ms.
+ */
 function pageIn(area: Area, { load, name }: Pick<PageRoute, 'load' | 'name'>): RouteComponent {
-  const Page = lazy(async () => ({ default: (await loadPart(load))[name] as ComponentType }));
+  let Loaded: ComponentType | undefined;
+  const loadPage = async () => (Loaded ??= (await loadPart(load))[name] as ComponentType);
+  const Late = lazy(async () => ({ default: await loadPage() }));
   function WithTexts() {
+    const [Page] = useState(() => Loaded ?? Late);
     return (
       <AreaTexts area={area}>
         <Page />
       </AreaTexts>
     );
   }
-  const preload = () =>
-    Promise.all([loadPart(load), loadTexts(document.documentElement.lang as Language, area)]);
+  const preload = () => Promise.all([loadPage(), loadTexts(document.documentElement.lang as Language, area)]);
   return Object.assign(WithTexts, { preload }) as unknown as RouteComponent;
 }
 

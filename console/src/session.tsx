@@ -45,6 +45,14 @@ const isSamePerson = (one: Session, other: Session) =>
 /** The language before anybody has signed in. */
 const browserLanguage = (): Language => (navigator.language.startsWith('sv') ? 'sv' : 'en');
 
+const languageKey = 'soundings.language';
+
+/** The language until the session tells it: that of whoever was signed in last. */
+export function likelyLanguage(): Language {
+  const last = localStorage.getItem(languageKey);
+  return last === 'sv' || last === 'en' ? last : browserLanguage();
+}
+
 /**
  * Asks who is signed in, and goes on asking. When a session has ended whose page is open, it waits until somebody has signed
  * in again; when meanwhile somebody else has signed in, in another tab, the page is loaded anew: nothing of one is shown to
@@ -94,14 +102,15 @@ function useLoadingSignInAgain(isSignedIn: boolean) {
   }, [isSignedIn]);
 }
 
-function useCatalogue(language: Language) {
+/** `opened`: the first texts come when the page that is asked for can be shown. */
+function useCatalogue(language: Language, opened: Promise<unknown>) {
   const [catalogue, setCatalogue] = useState<{ language: Language; texts: Catalogue }>();
   const hasTexts = useRef(false);
   useEffect(() => {
     let isCurrent = true;
     async function load(): Promise<void> {
       try {
-        const texts = await loadFirstTexts(language);
+        const [texts] = await Promise.all([loadFirstTexts(language), opened]);
         // As a transition: the page stays as it is until its own texts, too, are there in another language.
         startTransition(() => {
           if (isCurrent) setCatalogue({ language, texts });
@@ -119,11 +128,12 @@ function useCatalogue(language: Language) {
     return () => {
       isCurrent = false;
     };
-  }, [language]);
+  }, [language, opened]);
   return catalogue;
 }
 
-export function SessionProvider({ children }: { children: ReactNode }) {
+/** `opened`: fulfilled when the page that is asked for can be shown. */
+export function SessionProvider({ opened, children }: { opened: Promise<unknown>; children: ReactNode }) {
   const queries = useQueryClient();
   const { SignInAgain, ask, goOn } = useSigningInAgain();
   const {
@@ -136,7 +146,13 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     staleTime: 60_000,
     refetchInterval: 60_000,
   });
-  const catalogue = useCatalogue(session?.language ?? browserLanguage());
+  const catalogue = useCatalogue(
+    session === undefined ? likelyLanguage() : (session?.language ?? browserLanguage()),
+    opened,
+  );
+  useEffect(() => {
+    if (session) localStorage.setItem(languageKey, session.language);
+  }, [session]);
   useLoadingSignInAgain(!!session);
   if (!catalogue || (session === undefined && !error)) return null;
   return (

@@ -5,11 +5,14 @@ import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-const command = fileURLToPath(new URL('../src/cli.ts', import.meta.url));
+const command = new URL('../src/cli.ts', import.meta.url);
 const [major] = process.versions.node.split('.').map(Number);
-const node = major >= 24 ? process.execPath : installedNode();
-const { status, signal } = spawnSync(node, [command, ...process.argv.slice(2)], { stdio: 'inherit' });
-process.exitCode = status ?? (signal ? 1 : 0);
+if (major >= 24) await import(command);
+else {
+  const words = [fileURLToPath(command), ...process.argv.slice(2)];
+  const { status, signal } = spawnSync(installedNode(), words, { stdio: 'inherit' });
+  process.exitCode = status ?? (signal ? 1 : 0);
+}
 
 function installedNode() {
   try {

@@ -22,7 +22,6 @@ import {
 import { inTransaction, type Pool } from './db/db.ts';
 import { kpisOf, questionsOf, retireQuestions } from './questions/questions.ts';
 import { type ExportedLink, exportLinks } from './rounds/links.ts';
-import { mailRefusalsOf, messageCountsOf, runningWeeks } from './rounds/messages.ts';
 import {
   calendarOf,
   createSchedule,
@@ -338,6 +337,8 @@ async function calendar(pool: Pool, schedule: Schedule, count: number) {
 
 async function weekShow(pool: Pool, values: Values) {
   const accountId = accountOf(values);
+  // Here, as every other command would wait for what sends mail.
+  const { mailRefusalsOf, messageCountsOf, runningWeeks } = await import('./rounds/messages.ts');
   const [weeks, counts, refusals] = await Promise.all([
     runningWeeks(pool, accountId),
     messageCountsOf(pool, accountId),

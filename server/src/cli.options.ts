@@ -14,8 +14,8 @@ export type Command = {
   /** False: it changes nothing, or what it calls writes the audit log itself. */
   isLogged?: false;
   /** Its connections, when two are not enough. */
-  connect?: (databaseUrl: string) => Pool;
-  say: (result: never) => string;
+  connect?: (databaseUrl: string) => Promise<Pool>;
+  say: (result: never) => string | Promise<string>;
 };
 
 /** Wrong use of the command itself: exit status 2. */

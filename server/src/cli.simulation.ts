@@ -11,10 +11,15 @@ import {
   UsageError,
   type Values,
 } from './cli.options.ts';
-import { openLog } from './base/log.ts';
 import type { Pool } from './db/db.ts';
-import { describeDemo, makeDemo } from './demo/demo.ts';
-import { openSimulationPool, type ServeAnswering, simulate } from './simulation/simulation.ts';
+import type { Demo } from './demo/demo.ts';
+import type { ServeAnswering } from './simulation/simulation.ts';
+
+// What simulates is loaded by these commands alone: others would wait for it.
+const simulation = () => import('./simulation/simulation.ts');
+const demo = () => import('./demo/demo.ts');
+const connect = async (databaseUrl: string): Promise<Pool> =>
+  (await simulation()).openSimulationPool(databaseUrl);
 
 /** `config`: where people find the service. */
 export const simulationCommands = (
@@ -26,7 +31,7 @@ export const simulationCommands = (
       '    Makes up the last N weeks of an account: each is opened, answered over HTTP and closed as if it were then.\n' +
       '    Nobody is written to. The same seed gives the same answers. Without a schedule the account gets a weekly pulse.',
     options: { ...account, weeks: text, seed: text, rate: text },
-    connect: openSimulationPool,
+    connect,
     run: simulateWeeks,
     say: ({ weeks, pulse, seconds }: Awaited<ReturnType<typeof simulateWeeks>>) =>
       [
@@ -51,9 +56,9 @@ export const simulationCommands = (
     usage:
       '\n    A company to try Soundings with: people, groups and 26 weeks of answers, and a token for it.',
     options: {},
-    connect: openSimulationPool,
-    run: (pool) => makeDemo(pool, Date.now(), serve),
-    say: (demo: Awaited<ReturnType<typeof makeDemo>>) => describeDemo(demo, config()),
+    connect,
+    run: async (pool) => (await demo()).makeDemo(pool, Date.now(), serve),
+    say: async (made: Demo) => (await demo()).describeDemo(made, config()),
   },
 });
 
@@ -64,6 +69,7 @@ async function simulateWeeks(pool: Pool, values: Values) {
     rate: values['rate'] === undefined ? 0.7 : rateOf(needed(values, 'rate')),
   };
   const begun = performance.now();
+  const { simulate } = await simulation();
   const { weeks, pulse } = await simulate(pool, accountOf(values), { ...wanted, now: Date.now(), serve });
   return {
     weeks: weeks.map((one) => ({ ...one, week: weekName(one.week) })),
@@ -79,6 +85,6 @@ function rateOf(value: string): number {
 
 /** Loaded only here: no other command serves anything. What is logged goes to standard error. */
 const serve: ServeAnswering = async (pool, now) => {
-  const { startAnswering } = await import('./app.ts');
+  const [{ startAnswering }, { openLog }] = await Promise.all([import('./app.ts'), import('./base/log.ts')]);
   return startAnswering(pool, now, openLog('warn', 2));
 };

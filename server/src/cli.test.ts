@@ -19,6 +19,7 @@ import { createGroup } from './people/groups.ts';
 import { createUser } from './people/people.ts';
 import { forgetGroups } from './results/publish.ts';
 import { pushOrganization } from './sync/sync.ts';
+import { bareEnvironment } from './testing/environment.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const command = join(root, 'server/bin/soundings.js');
@@ -52,8 +53,7 @@ type How = { input?: string; env?: Record<string, string>; program?: string[] };
 async function soundings(args: string[], { input = '', env = {}, program }: How = {}): Promise<Ran> {
   const [file = '', ...before] = program ?? [process.execPath, command];
   const child = spawn(file, [...before, ...args], {
-    // The cache saves half of each start.
-    env: { PATH: process.env['PATH'], DATA_DIR: dataDir, NODE_COMPILE_CACHE: join(home, 'cache'), ...env },
+    env: { ...bareEnvironment, DATA_DIR: dataDir, ...env },
     cwd: home,
   });
   let [out, err] = ['', ''];
@@ -663,7 +663,7 @@ describe('history import', () => {
     await ready.promise;
     const cli = join(root, 'server/src/cli.ts'); // what the command starts, which would outlive it
     const child = spawn(process.execPath, [cli, ...importFrom(id, file)], {
-      env: { PATH: process.env['PATH'], DATA_DIR: dataDir },
+      env: { ...bareEnvironment, DATA_DIR: dataDir },
       stdio: 'ignore',
     });
     const isWaiting = async () =>

@@ -32,8 +32,7 @@ import {
   weekOf,
   wholeNumber,
 } from './cli.options.ts';
-import { approveRun } from './files/process.ts';
-import { hostKeys } from './files/hostkeys.ts';
+import type { HostKey } from './files/hostkeys.ts';
 import { importHistory } from './history/history.ts';
 import { createGroup } from './people/groups.ts';
 import { createUser, defineAttribute } from './people/people.ts';
@@ -272,16 +271,18 @@ const commands: Record<string, Command> = {
       '--account ID --id R\n' +
       '    Applies a held run: exactly the changes that were shown. Refused when something has changed since.',
     options: { ...account, id: text },
-    run: (pool, values) => approveRun(pool, accountOf(values), needed(values, 'id'), forgetGroups),
-    say: ({ message }: Awaited<ReturnType<typeof approveRun>>) => message,
+    run: async (pool, values) => {
+      const { approveRun } = await import('./files/process.ts');
+      return approveRun(pool, accountOf(values), needed(values, 'id'), forgetGroups);
+    },
+    say: ({ message }: { message: string }) => message,
   },
   'sftp hostkeys': {
     usage:
       '\n    The fingerprints by which SFTP clients know this installation. Makes the keys when there are none yet.',
     options: {},
-    run: (pool) => hostKeys(pool),
-    say: (keys: Awaited<ReturnType<typeof hostKeys>>) =>
-      table(keys.map(({ kind, fingerprint }) => [kind, fingerprint])),
+    run: async (pool) => (await import('./files/hostkeys.ts')).hostKeys(pool),
+    say: (keys: HostKey[]) => table(keys.map(({ kind, fingerprint }) => [kind, fingerprint])),
   },
   'history import': {
     usage:
@@ -419,7 +420,7 @@ async function main(args: string[]): Promise<void> {
     }
     return came;
   });
-  print(json ? JSON.stringify(result) : command.say(result as never));
+  print(json ? JSON.stringify(result) : await command.say(result as never));
 }
 
 function printVersion(rest: string[]): void {
@@ -438,7 +439,7 @@ async function withDatabase<T>({ connect }: Command, work: (pool: Pool) => Promi
       ? await openEmbedded(config.dataDir, { role: 'command', log: () => {} })
       : undefined;
   const url = config.databaseUrl ?? (embedded?.url as string);
-  const pool = connect ? connect(url) : openPool(url, 2);
+  const pool = connect ? await connect(url) : openPool(url, 2);
   try {
     return await work(pool);
   } finally {

@@ -27,18 +27,28 @@ export type Catalogue = Readonly<Partial<Record<TextKey, string>>>;
 export type Language = 'en' | 'sv';
 
 const files = import.meta.glob<Catalogue>('./*/*.json', { import: 'default' });
-const loaded = new Map<string, Promise<Catalogue>>();
+const loading = new Map<string, Promise<Catalogue>>();
+const loaded = new Map<string, Catalogue>();
 
 /** The texts of an area: the same promise for all who ask, until it fails. */
 export function loadTexts(language: Language, area: Area): Promise<Catalogue> {
-  const path = `./${language}/${area}.json`;
-  const known = loaded.get(path);
+  const path = pathOf(language, area);
+  const known = loading.get(path);
   if (known) return known;
   const texts = loadPart(files[path] as () => Promise<Catalogue>);
-  loaded.set(path, texts);
-  texts.catch(() => loaded.delete(path));
+  loading.set(path, texts);
+  texts.then(
+    (all) => loaded.set(path, all),
+    () => loading.delete(path),
+  );
   return texts;
 }
+
+/** The same where they are there already. */
+export const loadedTexts = (language: Language, area: Area): Catalogue | undefined =>
+  loaded.get(pathOf(language, area));
+
+const pathOf = (language: Language, area: Area) => `./${language}/${area}.json`;
 
 /** What every page needs; `session` because somebody may have to sign in again over any of them. */
 export async function loadFirstTexts(language: Language): Promise<Catalogue> {

@@ -1,6 +1,13 @@
 // Texts in the reader's language, for every part of a page; and what Intl makes of numbers, times and weeks.
 import { createContext, type ReactNode, use, useContext, useMemo } from 'react';
-import { type Area, type Catalogue, type Language, loadTexts, type TextKey } from './catalogue.ts';
+import {
+  type Area,
+  type Catalogue,
+  type Language,
+  loadedTexts,
+  loadTexts,
+  type TextKey,
+} from './catalogue.ts';
 
 export type { Language, TextKey } from './catalogue.ts';
 /** What stands in braces in a text. `count` chooses between `key_one` and `key_other`. */
@@ -23,7 +30,7 @@ export function TextProvider(props: { language: Language; catalogue: Catalogue; 
 /** Adds the texts of an area for what is within; it is shown when they are there. */
 export function AreaTexts({ area, children }: { area: Area; children: ReactNode }) {
   const { language, catalogue } = useTexts();
-  const own = use(loadTexts(language, area));
+  const own = loadedTexts(language, area) ?? use(loadTexts(language, area));
   const all = useMemo(() => ({ ...catalogue, ...own }), [catalogue, own]);
   return (
     <TextProvider language={language} catalogue={all}>

@@ -2,7 +2,6 @@
 // has lost the phone.
 import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
-import { create as drawQr } from 'qrcode';
 import { Fault } from '../base/errors.ts';
 import { tokenHash } from '../base/secrets.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
@@ -40,11 +39,12 @@ export async function beginSecondStep(db: Db, { accountId, userId }: Person, lab
   }
   const totp = totpOf(secret, label);
   const address = totp.toString();
-  return { secret: totp.secret.base32, address, matrix: matrixOf(address) };
+  return { secret: totp.secret.base32, address, matrix: await matrixOf(address) };
 }
 
-function matrixOf(text: string): string[] {
-  const { modules } = drawQr(text, { errorCorrectionLevel: 'M' });
+async function matrixOf(text: string): Promise<string[]> {
+  const { create } = await import('qrcode'); // here, as commands that need no picture would wait for it
+  const { modules } = create(text, { errorCorrectionLevel: 'M' });
   return Array.from({ length: modules.size }, (_, row) =>
     Array.from({ length: modules.size }, (__, column) => modules.get(row, column)).join(''),
   );

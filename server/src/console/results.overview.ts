@@ -51,28 +51,33 @@ type Wanted = { groupId: string; weeks: number; language: string };
 /** Throws a Fault when the group is not open to whoever asks. */
 export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promise<GroupResults> {
   const { accountId } = who;
-  const groups = await readGroups(pool, who);
+  const [groups, weeks, questions] = await Promise.all([
+    readGroups(pool, who),
+    readWeeks(pool, who),
+    questionsWorded(pool, accountId, wanted.language),
+  ]);
   const group = groupNamed(groups, wanted.groupId);
   const company = groups.companyOf(group.id);
-  const weeks = await readWeeks(pool, who);
   const axis = weeks.span(wanted.weeks);
   const window = windowOfWeeks(axis);
   const about = {
-    group: await withPeople(pool, who, group),
     path: pathOf(groups, group),
     company: company && headOf(company),
     weeks: axis,
     running: weeks.running,
   };
-  if (!window) return { ...about, kpis: [], rates: [], last: null, comments: { total: 0, newest: [] } };
-  const questions = await questionsWorded(pool, accountId, wanted.language);
-  const [kpis, rates, last, comments] = await Promise.all([
+  const people = withPeople(pool, who, groups, group);
+  const nothing = { kpis: [], rates: [], last: null, comments: { total: 0, newest: [] } };
+  if (!window) return { group: await people, ...about, ...nothing };
+  const [counted, kpis, rates, last, comments] = await Promise.all([
+    people,
     readKpis(pool, who, group.id, company?.id, window),
     ratesShown(pool, accountId, group.id, window),
     readLast(pool, who, group.id, { window, weeks, questions, language: wanted.language }),
     commentsShown(pool, accountId, group.id, commentsOf(window), { offset: 0, limit: 4 }),
   ]);
   return {
+    group: counted,
     ...about,
     kpis,
     rates,

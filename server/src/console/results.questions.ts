@@ -84,7 +84,7 @@ export async function readQuestion(pool: Pool, who: Who, wanted: Wanted): Promis
         ).then(({ rows }) => rows);
   return {
     question: questionHead(question, wanted.language),
-    group: await withPeople(pool, who, group),
+    group: await withPeople(pool, who, groups, group),
     company: company && headOf(company),
     weeks: axis,
     chosen: chosen === undefined ? null : weeks.named(chosen),

@@ -19,7 +19,7 @@ import type { CommentRow, ShownQuestion } from '../results/results-shown.ts';
 import type { Who } from './console.ts';
 import { inTreeOrder, peopleBeneath } from './group-tree.ts';
 import { openGroups } from './groups-open.ts';
-import { countPeopleBeneath, selectMemberCounts } from './groups.sql.ts';
+import { countPeopleIn, selectMemberCounts } from './groups.sql.ts';
 import { idIn } from './ids.ts';
 import { selectWeeks } from './results.sql.ts';
 import { type Weeks, weeksOf } from './results.weeks.ts';
@@ -31,6 +31,8 @@ export type OpenGroups = {
   byId: ReadonlyMap<number, OpenGroup>;
   /** The top of a group's own tree, where it is open; null where it is not, or is the group itself. */
   companyOf(groupId: number): ResultGroup | null;
+  /** The ids of a group and of all beneath it, open or not. */
+  within(groupId: number): number[];
 };
 
 export async function readGroups(pool: Pool, who: Who): Promise<OpenGroups> {
@@ -43,6 +45,7 @@ export async function readGroups(pool: Pool, who: Who): Promise<OpenGroups> {
       const top = wayUp(groupId, parents).at(-1);
       return top === undefined || top === groupId ? null : (byId.get(top) ?? null);
     },
+    within: (groupId) => [...parents.keys()].filter((id) => wayUp(id, parents).includes(groupId)),
   };
 }
 
@@ -92,11 +95,17 @@ export function pathOf({ byId }: OpenGroups, { parentId }: OpenGroup): ResultGro
 }
 
 export const headOf = ({ id, name }: ResultGroup): ResultGroup => ({ id, name });
+
 /** A group with how many active people are in it or beneath it. */
-export const withPeople = async (pool: Pool, { accountId }: Who, { id, name }: ResultGroup) => ({
+export const withPeople = async (
+  pool: Pool,
+  { accountId }: Who,
+  groups: OpenGroups,
+  { id, name }: ResultGroup,
+) => ({
   id,
   name,
-  people: await countPeopleBeneath(pool, accountId, id),
+  people: await countPeopleIn(pool, accountId, groups.within(id)),
 });
 
 export const readWeeks = async (pool: Pool, { accountId }: Who): Promise<Weeks> =>

@@ -34,7 +34,7 @@ export async function readTrend(pool: Pool, who: Who, wanted: Wanted): Promise<T
     weeks: axis,
     series: await Promise.all(
       chosen.map(async (group) => ({
-        group: await withPeople(pool, who, group),
+        group: await withPeople(pool, who, groups, group),
         values: await valuesOf(group.id),
       })),
     ),

@@ -16,6 +16,7 @@ import { hasBrowser, openBrowser } from '../testing/browser.ts';
 import { openConsole } from '../testing/console.ts';
 import { openTestDatabase } from '../testing/database.ts';
 import { type DemoWorld, openDemoWorld } from '../testing/demo-world.ts';
+import { bareEnvironment } from '../testing/environment.ts';
 import { openSmtp, type TestSmtp } from '../testing/smtp.ts';
 import { until } from '../testing/until.ts';
 
@@ -77,7 +78,7 @@ async function firstStart(): Promise<{ link: string; url: string }> {
   probe.close();
   await once(probe, 'close');
   const env = {
-    PATH: process.env['PATH'],
+    ...bareEnvironment,
     DATABASE_URL: database.url,
     PORT: String(port),
     SFTP_PORT: '0',

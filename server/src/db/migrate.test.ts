@@ -15,6 +15,7 @@ import { startApp } from '../app.ts';
 import { openLog } from '../base/log.ts';
 import { createUser } from '../people/people.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
+import { bareEnvironment } from '../testing/environment.ts';
 import { databaseAt } from '../testing/postgres.ts';
 import { testConfig } from '../testing/world.ts';
 import { inTransaction, openPool, type Pool } from './db.ts';
@@ -45,7 +46,7 @@ function connect(url: string): Pool {
 /** The migrate command in a process of its own. */
 async function migrateElsewhere(url: string): Promise<{ status: number; err: string }> {
   const cli = fileURLToPath(new URL('../cli.ts', import.meta.url));
-  const env = { PATH: process.env['PATH'], DATABASE_URL: url };
+  const env = { ...bareEnvironment, DATABASE_URL: url };
   const child = spawn(process.execPath, [cli, 'migrate', '--json'], {
     env,
     stdio: ['ignore', 'ignore', 'pipe'],

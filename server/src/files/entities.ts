@@ -1,6 +1,6 @@
 // Who and what the rows of a file speak of: the rows of one person or group together, and what they say, each value with
 // the cell that says it. Pure.
-import { type MembershipKind, membershipKinds } from '@soundings/contract/organization.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/words.ts';
 import { quote } from '../base/text.ts';
 import { type Column, type Notes, placeIn, type Table } from './headers.ts';
 import type { Cell } from './sheet.ts';

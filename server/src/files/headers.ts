@@ -1,6 +1,6 @@
 // What the headers of a sheet say: whether it is a sheet of users or of groups, and what each of its columns means. Pure.
 import { maxNameLength } from '@soundings/contract/limits.ts';
-import { membershipKinds } from '@soundings/contract/organization.ts';
+import { membershipKinds } from '@soundings/contract/words.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { quote } from '../base/text.ts';
 import type { Cell, Sheet } from './sheet.ts';

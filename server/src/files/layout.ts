@@ -1,6 +1,6 @@
 // From the sheets of a file to what an organization request says (decision C8). Pure. It only lays out: rows of one person
 // become one user, cells become values, and each keeps its place. What the values may be is checked by the sync.
-import { type MembershipKind, membershipKinds } from '@soundings/contract/organization.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/words.ts';
 import type { JsonValue } from '../base/json.ts';
 import { quote } from '../base/text.ts';
 import {

@@ -25,6 +25,7 @@ import { openAnswerCache } from '../http/cache.ts';
 import { createServer, type ServerOptions } from '../http/server.ts';
 import { openSlots } from '../http/slots.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
+import { bareEnvironment } from '../testing/environment.ts';
 import { until } from '../testing/until.ts';
 import { serveStorage } from './storage.routes.ts';
 import { contentOf, filesOf, openUpload } from './store.ts';
@@ -839,7 +840,7 @@ describe('the service, as a process of its own', () => {
     probe.close();
     await once(probe, 'close');
     const env = {
-      PATH: process.env['PATH'],
+      ...bareEnvironment,
       DATABASE_URL: own.url,
       PORT: String(port),
       SFTP_PORT: '0',

@@ -1,7 +1,7 @@
 // Users and attributes that are made by hand. Pushes and files leave these alone.
 import { emailKey, isEmail, isExternalId, isLanguage, isTimeZone } from '@soundings/contract/formats.ts';
 import { maxNameLength } from '@soundings/contract/limits.ts';
-import { type Role, roles } from '@soundings/contract/organization.ts';
+import { type Role, roles } from '@soundings/contract/words.ts';
 import type { DetailType } from '@soundings/contract/problem.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';

@@ -10,7 +10,7 @@ import {
   isTimeZone,
   normalisePhone,
 } from '@soundings/contract/formats.ts';
-import { type MembershipKind, membershipKinds } from '@soundings/contract/organization.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/words.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';

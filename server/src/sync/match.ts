@@ -2,7 +2,8 @@
 // the tree is a tree, addresses are unique, and an administrator stays (decisions B8 to B13). Pure.
 import { emailKey } from '@soundings/contract/formats.ts';
 import { maxTreeDepth } from '@soundings/contract/limits.ts';
-import { membershipKinds, type User } from '@soundings/contract/organization.ts';
+import type { User } from '@soundings/contract/organization.ts';
+import { membershipKinds } from '@soundings/contract/words.ts';
 import { quote } from '../base/text.ts';
 import { attributeFault } from '../people/attributes.ts';
 import { treeFaults } from '../people/tree.ts';

@@ -1,6 +1,6 @@
 // SQL of what a plan needs to know and of what it does: a fixed number of statements, whatever the number of people.
 // Writer of managed users and groups, and of all memberships in managed groups.
-import { type MembershipKind, membershipKinds } from '@soundings/contract/organization.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/words.ts';
 import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts';
 import type { Administrator, HeldGroup, HeldUser, UserDetails } from './held.ts';
 

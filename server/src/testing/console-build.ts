@@ -23,6 +23,7 @@ export default function setup(): void {
   const aside = `${builtConsole}-${process.pid}`;
   execFileSync('npm', ['run', 'build', '-w', 'console', '--', '--outDir', aside], {
     cwd: root,
+    env: { ...process.env, NODE_ENV: 'production' }, // the test runner sets another, by which React would check itself
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   rmSync(builtConsole, { recursive: true, force: true });

@@ -32,13 +32,15 @@ export function followRequests(page: Page): void {
   page.on('requestfailed', (request) => open.delete(request));
 }
 
+/** Whether there is a heading, once what came is drawn. Not by a locator, which looks only every half second after a while. */
+const hasHeading = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
+  done(document.querySelector('h1')?.checkVisibility() === true))))`;
+
 /** Waits until the page has its heading, waits for no answer, and has drawn what came. */
 export async function settled(page: Page): Promise<void> {
   const open = underWay.get(page) ?? new Set();
-  await page.getByRole('heading', { level: 1 }).first().waitFor();
   await until(async () => {
-    if (open.size > 0) return false;
-    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    if (open.size > 0 || !(await page.evaluate<boolean>(hasHeading))) return false;
     const waiting = page.getByRole('status', { name: /^(Loading…|Hämtar…)$/ });
     return open.size === 0 && (await waiting.count()) === 0;
   }, 10_000);

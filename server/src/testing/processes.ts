@@ -11,6 +11,7 @@ import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { openPool, type Pool } from '../db/db.ts';
 import { openEmbedded } from '../db/embedded.ts';
 import { migrate } from '../db/migrate.ts';
+import { bareEnvironment } from './environment.ts';
 import { until } from './until.ts';
 
 export const exec = promisify(execFile);
@@ -84,7 +85,7 @@ export type Service = {
 export async function start(dataDir: string, more: Record<string, string> = {}): Promise<Service> {
   const port = Number(more['PORT'] ?? (await freePort()));
   const env = {
-    PATH: process.env['PATH'],
+    ...bareEnvironment,
     DATA_DIR: dataDir,
     PORT: String(port),
     SFTP_PORT: '0',
