@@ -22,7 +22,7 @@ import {
   headOf,
   pathOf,
   questionHead,
-  readCountedGroups,
+  readFirstGroup,
   readGroups,
   readWeeks,
   withPeople,
@@ -33,16 +33,15 @@ import { type Weeks, windowOfWeeks } from './results.weeks.ts';
 export async function readStart(pool: Pool, who: Who): Promise<ResultsStart> {
   const [weeks, groups, kpis] = await Promise.all([
     readWeeks(pool, who),
-    readCountedGroups(pool, who),
+    readFirstGroup(pool, who),
     kpisShown(pool, who.accountId),
   ]);
-  const group = groups.company ?? groups.rows[0];
   return {
     weeks: weeks.shown,
     running: weeks.running,
     kpis: kpis.map(({ id, name }) => ({ id, name })),
-    group: group ? headOf(group) : null,
-    groups: groups.rows.length,
+    group: groups.first ? headOf(groups.first) : null,
+    groups: groups.open,
   };
 }
 

@@ -9,6 +9,7 @@ import type {
 } from '@soundings/contract/console.results.ts';
 import type { AnswerData } from '@soundings/contract/data.ts';
 import { sixDigits } from '@soundings/contract/weeks.ts';
+import { hasRole } from '@soundings/contract/words.ts';
 import { Fault } from '../base/errors.ts';
 import type { Pool } from '../db/db.ts';
 import { groupsOf } from '../people/groups.ts';
@@ -75,6 +76,21 @@ export async function readCountedGroups(pool: Pool, who: Who, language = 'en'): 
     .filter(({ parentId }) => parentId === null)
     .toSorted((a, b) => (people.get(b.id) ?? 0) - (people.get(a.id) ?? 0) || a.id - b.id)[0];
   return { rows, company: rows.find(({ id }) => id === largest?.id) ?? null };
+}
+
+/** How many groups are open, and with which of them pages begin: the company, else the first. */
+export async function readFirstGroup(
+  pool: Pool,
+  who: Who,
+): Promise<{ first: ResultGroup | undefined; open: number }> {
+  if (hasRole(who, 'Administrator')) {
+    // Where there is nothing to choose, nobody is counted: that takes longer than all else.
+    const { byId } = await readGroups(pool, who);
+    const tops = [...byId.values()].filter(({ parentId }) => parentId === null);
+    if (tops.length === 1) return { first: tops[0], open: byId.size };
+  }
+  const { rows, company } = await readCountedGroups(pool, who);
+  return { first: company ?? rows[0], open: rows.length };
 }
 
 /** One of the groups by its id as text. Throws a Fault when it is not open, in the words of one that there is not. */
