@@ -121,7 +121,6 @@ export const detailTypes = {
   'week closed': 'The week is closed: its figures are published, and nothing can be added to it.',
   'schedule not found': 'The account has no such schedule.',
   'question not found': 'The account has no such question.',
-  'not asked': 'The person is not asked this question, or the week has closed.',
   'question changed': 'A question that is there keeps its type and options.',
   'key taken': 'The account has a question with this key, or a KPI with this id, already.',
   'kpi not found': 'The account has no such KPI.',

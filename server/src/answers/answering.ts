@@ -4,7 +4,7 @@ import type { Detail } from '@soundings/contract/problem.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { Fault } from '../base/errors.ts';
 import { tokenHash } from '../base/secrets.ts';
-import type { AccountId, Pool } from '../db/db.ts';
+import type { AccountId, Db, Pool } from '../db/db.ts';
 import type { Question } from '../questions/questions.ts';
 import { freeText, type KeptAnswer, type QuestionType, readAnswer } from '../questions/types.ts';
 import { isLinkShaped } from '../rounds/links.ts';
@@ -82,12 +82,8 @@ export type GivenAnswer = {
  * nothing. Throws a Fault, with a detail of the path `q` and the question's id for each, when answers are out of range or
  * to questions that are not asked.
  */
-export async function giveAnswers(
-  pool: Pool,
-  link: string,
-  answers: GivenAnswer[],
-): Promise<'kept' | 'closed'> {
-  const questions = await questionsFor(pool, link, answers);
+export async function giveAnswers(db: Db, link: string, answers: GivenAnswer[]): Promise<'kept' | 'closed'> {
+  const questions = await questionsFor(db, link, answers);
   if (questions === 'closed') return 'closed';
   const details: Detail[] = [];
   const given = new Map<number, GivenRow>();
@@ -97,9 +93,9 @@ export async function giveAnswers(
     else details.push({ type: 'invalid value', message: read, path: `q${answer.questionId}` });
   }
   // A link that opens nothing is told of before anything else is.
-  if (details.length > 0 && !(await rowOf(pool, link))) return 'closed';
+  if (details.length > 0 && !(await rowOf(db, link))) return 'closed';
   if (details.length === 0 && given.size > 0) {
-    const { isOpen, unasked } = await upsertAnswers(pool, tokenHash(link), [...given.values()]);
+    const { isOpen, unasked } = await upsertAnswers(db, tokenHash(link), [...given.values()]);
     if (!isOpen || !isLinkShaped(link)) return 'closed';
     details.push(...unasked.map((id) => ({ type: 'invalid value', message: notAsked, path: `q${id}` })));
   }
@@ -120,15 +116,15 @@ const mostForms = 20_000;
 
 /** How what is answered can be answered. What is not known yet is what the person of the link is asked. */
 async function questionsFor(
-  pool: Pool,
+  db: Db,
   link: string,
   answers: GivenAnswer[],
 ): Promise<ReadonlyMap<number, AnswerForm> | 'closed'> {
   if (answers.every(({ questionId }) => forms.has(questionId))) return forms;
-  const row = await rowOf(pool, link);
+  const row = await rowOf(db, link);
   if (!row) return 'closed';
   const respondent = respondentOf(row.respondentKey, row.person);
-  const asked = await selectAsked(pool, row.accountId, row.week, respondent);
+  const asked = await selectAsked(db, row.accountId, row.week, respondent);
   const own = new Map(
     asked.map(({ id, type, options }) => [
       id,
@@ -166,7 +162,7 @@ function readGiven(
 }
 
 /** One look-up for every link, also for one that cannot be: time tells nothing. */
-async function rowOf(pool: Pool, link: string): Promise<LinkRow | undefined> {
-  const row = await selectLink(pool, tokenHash(link));
+async function rowOf(db: Db, link: string): Promise<LinkRow | undefined> {
+  const row = await selectLink(db, tokenHash(link));
   return isLinkShaped(link) ? row : undefined;
 }

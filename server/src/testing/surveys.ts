@@ -1,10 +1,12 @@
 // Surveys for tests: history lines made short, and their import.
+import type { Week } from '@soundings/contract/weeks.ts';
 import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pool } from '../db/db.ts';
 import { type Imported, importHistory } from '../history/history.ts';
+import { newLinks } from '../rounds/links.ts';
 
 /** A moment after all weeks that tests import, and one before. */
 export const later = Date.parse('2026-11-21T12:00:00Z');
@@ -59,4 +61,16 @@ export async function importLines(
   } finally {
     await rm(path);
   }
+}
+
+/** A person's link in an open week that was imported: only a week that a schedule opens has participants by itself. */
+export async function linkOf(
+  pool: Pool,
+  { accountId, userId, week }: { accountId: number; userId: number; week: Week },
+): Promise<string> {
+  await pool`
+    insert into participants (account_id, user_id, week) values (${accountId}, ${userId}, ${week})
+    on conflict do nothing`;
+  const [link] = await newLinks(pool, [{ accountId, userId, week }]);
+  return link as string;
 }
