@@ -42,8 +42,10 @@ export function Button({ kind = 'secondary', icon, busy, children, onClick, ...r
   );
 }
 
-type LinkButtonProps = Look & { search?: object; title?: string } & (
-    | { to: string; href?: undefined; download?: undefined }
+type LinkButtonProps = Look & { title?: string } &
+  /** `hash`: the id of a section of the page. */
+  (
+    | { to: string; search?: object; hash?: string; href?: undefined; download?: undefined }
     /** An address outside the console's pages; with `download` a file of the service, which is saved. */
     | { href: string; to?: undefined; download?: boolean }
   );
@@ -58,7 +60,13 @@ export function LinkButton({ kind = 'secondary', icon, children, ...where }: Lin
       </a>
     );
   return (
-    <Link className={classOf(kind)} to={where.to} search={where.search as never} title={where.title}>
+    <Link
+      className={classOf(kind)}
+      to={where.to}
+      search={where.search as never}
+      hash={where.hash}
+      title={where.title}
+    >
       {content}
     </Link>
   );

@@ -1,6 +1,5 @@
 // A part of a page, divided from the next by a hairline.
-import type { ReactNode } from 'react';
-import { useId } from 'react';
+import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { cx } from './cx.ts';
 import css from './Section.module.css';
 
@@ -15,10 +14,25 @@ type SectionProps = {
   children?: ReactNode;
 };
 
+/** The router leads to what is there when the page is: a section that waits for an answer comes later. */
+function useLedTo(id: string | undefined) {
+  const section = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (id !== undefined && location.hash === `#${id}`) section.current?.scrollIntoView();
+  }, [id]);
+  return section;
+}
+
 export function Section({ title, description, actions, flush, id, children }: SectionProps) {
   const heading = useId();
+  const section = useLedTo(id);
   return (
-    <section id={id} className={cx(css['section'], flush && css['flush'])} aria-labelledby={heading}>
+    <section
+      ref={section}
+      id={id}
+      className={cx(css['section'], flush && css['flush'])}
+      aria-labelledby={heading}
+    >
       <div className={css['head']}>
         <div>
           <h2 id={heading} className={css['title']}>

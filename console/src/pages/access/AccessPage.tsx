@@ -62,11 +62,13 @@ function Addresses({ addresses, documents }: Access) {
               <LinkButton href={documents} icon={ExternalLink}>
                 {t('access.documentsText')}
               </LinkButton>
-              {['data', 'organization', 'upload'].map((name) => (
-                <a key={name} href={`/v1/openapi/${name}.json`}>
-                  {t('access.openApi')} {name}
-                </a>
-              ))}
+              <span className={css['badges']}>
+                {['data', 'organization', 'upload'].map((name) => (
+                  <a key={name} href={`/v1/openapi/${name}.json`}>
+                    {t('access.openApi')} {name}
+                  </a>
+                ))}
+              </span>
             </span>,
           ],
         ]}
@@ -233,7 +235,11 @@ function FileSettings({ files }: Access) {
     <Section
       title={t('access.settings')}
       description={t('access.settingsText')}
-      actions={<LinkButton to="/settings">{t('access.toSettings')}</LinkButton>}
+      actions={
+        <LinkButton to="/settings" hash="files">
+          {t('access.toSettings')}
+        </LinkButton>
+      }
     >
       <Facts
         items={[
