@@ -177,7 +177,7 @@ test.skipIf(!hasBrowser())(
   long,
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/rounds' });
-    await page.getByRole('heading', { level: 2, name: '16–22 Nov 2026, w. 47' }).waitFor();
+    await page.getByRole('heading', { level: 2, name: /^16.*22 Nov 2026, w\. 47$/ }).waitFor();
     await page.getByText('Fewer than 5', { exact: true }).waitFor();
     const [asked] = await world.pool<{ count: number; top: number; question: number }[]>`
       select (select count(distinct respondent)::int from assignments

@@ -66,7 +66,7 @@ function Tokens({ rows, onRevoke }: { rows: TokenSummary[]; onRevoke: (token: To
     {
       key: 'name',
       title: t('tokens.name'),
-      width: 'minmax(150px, 1.2fr)',
+      width: 'minmax(116px, 1.2fr)',
       cell: (token) => <Name {...token} />,
     },
     {
@@ -83,12 +83,21 @@ function Tokens({ rows, onRevoke }: { rows: TokenSummary[]; onRevoke: (token: To
       ),
     },
     { key: 'used', title: t('tokens.lastUsed'), wideOnly: true, cell: (token) => <Used {...token} /> },
-    { key: 'state', title: t('tokens.state'), width: 150, cell: (token) => <State {...token} /> },
+    {
+      key: 'state',
+      title: t('tokens.state'),
+      width: 'minmax(88px, 0.8fr)',
+      cell: (token) => (
+        <span className={css['state']}>
+          <State {...token} />
+        </span>
+      ),
+    },
     {
       key: 'revoke',
       title: t('tokens.revoke'),
       hideTitle: true,
-      width: 110,
+      width: 100,
       align: 'end',
       cell: (token) =>
         !isOld(token) && (
@@ -117,8 +126,11 @@ function Name({ name, createdAt, createdBy }: TokenSummary) {
   return (
     <span className={css['two']}>
       <b>{name}</b>
-      <small>
-        {t('tokens.created')} {format.day(createdAt)} {by}
+      <small className={css['madeBy']}>
+        <span>
+          {t('tokens.created')} {format.day(createdAt)}
+        </span>{' '}
+        <span>{by}</span>
       </small>
     </span>
   );
