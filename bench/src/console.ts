@@ -25,7 +25,7 @@ const lists: [what: string, path: string, ready: string][] = [
   ['Overview', '/', 'main svg path'],
   ['Heat map, all groups', '/heat-map', 'main table tbody td'],
   ['Trends', '/trends', 'main svg path'],
-  ['Comments', '/comments', '[role="table"] [role="row"]:nth-child(3), main article'],
+  ['Comments', '/comments', 'main section li:nth-child(3)'],
   ['People', '/people', '[role="table"] [role="rowgroup"] [role="row"]:nth-child(10) a'],
   [
     'People, searched',

@@ -19,15 +19,15 @@ const everyGroup = { groupId: undefined, beneath: true };
 
 export async function readHeatMap(pools: Pools, who: Who, wanted: Wanted): Promise<HeatMap> {
   const { pool, reads } = pools;
-  const [groups, weeks] = await Promise.all([
-    readCountedGroups(pool, who, wanted.language),
-    readWeeks(pool, who),
-  ]);
+  const weeks = await readWeeks(pool, who);
   const week = weekIn(weeks, wanted.week) ?? weeks.shown[0]?.week;
+  const [groups, rates] = await Promise.all([
+    readCountedGroups(pool, who, wanted.language),
+    week === undefined ? [] : ratesIn(reads, who.accountId, everyGroup, { first: week, last: week }),
+  ]);
   const about = { companyId: groups.company?.id ?? null };
   if (week === undefined) return { ...about, week: null, kpis: [], rows: rowsOf(groups, [], new Map()) };
   const asked = await askedKpis(pool, who, { week, groups, latest: wanted.latest });
-  const rates = await ratesIn(reads, who.accountId, everyGroup, { first: week, last: week });
   const values = await kpiWeeksIn(pool, who.accountId, everyGroup, asked);
   return {
     ...about,
