@@ -1,10 +1,12 @@
-// Uploads by SFTP, from OpenSSH's own client, beside OpenSSH's own server: one session, and twenty at a time. What a
+// Uploads by SFTP, from OpenSSH's own client, beside OpenSSH's own server: one session, with a list of people and with a file
+// that does not pack, and twenty at a time. What a
 // thousand idle sessions cost, and how many sockets can be held open without a log-in.
 // oxlint-disable no-await-in-loop -- one after another, or they would measure each other
 import { accountById, createAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -12,6 +14,7 @@ import { connect, type Socket } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { attribute, makeCompany } from './company.ts';
 import { median, megabytes, type Row, timed } from './measure.ts';
 import { type Another, freePort, type Service, startService } from './service.ts';
 
@@ -34,16 +37,19 @@ export async function benchSftp(say: Say): Promise<{ rows: Row[]; postgres: stri
   try {
     const port = await freePort();
     const own = await service.another({ SFTP_PORT: String(port) });
-    await writeFile(
-      join(service.dataDir, 'bench.csv'),
-      Buffer.alloc(fileBytes, 'EmployeeID;FirstName\r\n1;Åsa\r\n'),
-    );
+    await writeFile(join(service.dataDir, 'people.csv'), listOfPeople());
+    // What an XLSX holds is packed already: to pack it again makes it no smaller.
+    await writeFile(join(service.dataDir, 'workbook.xlsx'), randomBytes(fileBytes));
     const target = await ownTarget(service, port);
     const openSsh = await startOpenSsh(service.dataDir);
     if (!openSsh) say('No floor: it needs sshd and sftp-server (Debian: openssh-server)');
     const bench = { service, own, target, floor: openSsh?.target, say };
     try {
-      const rows = [await measureOne(bench), await measureParallel(bench)];
+      const rows = [
+        await measureOne(bench, 'people.csv', 'Uploading 10 MiB of people as CSV by one session'),
+        await measureOne(bench, 'workbook.xlsx', '– of bytes that do not pack'),
+        await measureParallel(bench),
+      ];
       openSsh?.server.kill();
       return {
         rows: [...rows, await measureIdle(bench), await measureSilent(bench)],
@@ -55,6 +61,25 @@ export async function benchSftp(say: Say): Promise<{ rows: Row[]; postgres: stri
   } finally {
     await service.stop();
   }
+}
+
+/** What a customer sends each night: as many different people as there are in 10 MiB. */
+function listOfPeople(): Buffer {
+  const { users, groups } = makeCompany({ users: 100_000, groups: 2000, oneTop: true });
+  const names = new Map(groups.map(({ externalId, name }) => [externalId, name]));
+  const rows = users.map((user) => {
+    const { role, memberOf = [], adminOf = [] } = user.accessInfo ?? {};
+    const { externalId, firstName, lastName, email, phone, language, externalProperties } = user;
+    const workplace = externalProperties?.[attribute.name];
+    const department = names.get(memberOf[0] ?? '');
+    const person = [externalId, firstName, lastName, email, phone, language, workplace, role];
+    return [...person, memberOf.join(','), department, adminOf.join(',')].join(';');
+  });
+  const headers =
+    'EmployeeID;FirstName;LastName;Email;Phone;Language;Workplace;Role;Department;DepartmentName;AdminOf';
+  const list = Buffer.from([headers, ...rows].join('\r\n'));
+  if (list.length < fileBytes) throw new Error('The list of people is too short');
+  return list.subarray(0, fileBytes);
 }
 
 async function ownTarget({ pool, dataDir }: Service, port: number): Promise<Target> {
@@ -113,14 +138,17 @@ function isProgram(file: string): boolean {
   return true;
 }
 
-/** Uploads the file so many times in one session. */
-async function upload({ dataDir }: Service, target: Target, times: number, as = 'bench'): Promise<void> {
+/** Uploads a file so many times in one session. */
+async function upload(
+  { dataDir }: Service,
+  target: Target,
+  file: string,
+  times: number,
+  as = 'bench',
+): Promise<void> {
   const { port, user, options, env, folder } = target;
   // A temporary name: the service would begin to process what has its final one, and that is not measured here.
-  const commands = Array.from(
-    { length: times },
-    () => `put ${join(dataDir, 'bench.csv')} ${folder}/${as}.part\n`,
-  );
+  const commands = Array.from({ length: times }, () => `put ${join(dataDir, file)} ${folder}/${as}.part\n`);
   const anyHost = ['-oStrictHostKeyChecking=no', '-oUserKnownHostsFile=/dev/null', '-oLogLevel=ERROR'];
   const args = ['-q', ...options, ...anyHost, '-b', '-', '-P', String(port), `${user}@127.0.0.1`];
   const child = spawn('/usr/bin/sftp', args, {
@@ -136,24 +164,26 @@ async function ended(child: ChildProcess): Promise<void> {
   if (status !== 0) throw new Error(`${child.spawnfile} has ended with ${status}`);
 }
 
-async function measureOne(bench: Bench): Promise<Row> {
+async function measureOne(bench: Bench, file: string, what: string): Promise<Row> {
   const { service, say } = bench;
   async function once10MB(target: Target): Promise<number> {
-    const [short] = await timed(() => upload(service, target, few));
-    const [long] = await timed(() => upload(service, target, many));
+    const [short] = await timed(() => upload(service, target, file, few));
+    const [long] = await timed(() => upload(service, target, file, many));
     await forget(service);
     return (long - short) / (many - few);
   }
   await once10MB(bench.target); // or the first would be measured while it is being compiled
   const { own, floor } = await alternately(bench, once10MB);
-  return speed('Uploading 10 MiB by one session', own, floor, 1, 0.6, say);
+  return speed(what, own, floor, 1, 0.6, say);
 }
 
 async function measureParallel(bench: Bench): Promise<Row> {
   const { service, say } = bench;
   const { own, floor } = await alternately(bench, async (target) => {
     const uploads = Array.from({ length: parallel }, (_, i) => i);
-    const [ms] = await timed(() => Promise.all(uploads.map((i) => upload(service, target, 1, `bench${i}`))));
+    const [ms] = await timed(() =>
+      Promise.all(uploads.map((i) => upload(service, target, 'people.csv', 1, `bench${i}`))),
+    );
     await forget(service);
     return ms;
   });
