@@ -114,6 +114,44 @@ describe('parts', () => {
   });
 });
 
+describe('what is in a file', () => {
+  const partsOf = ({ id }: { id: number }) =>
+    database.pool`select from file_parts where account_id = ${sender.accountId} and file_id = ${id}`;
+
+  test.each([
+    ['all at once', 1000],
+    ['by COPY', partBytes],
+  ])('is refused when there is no such file: %s', async (_, length) => {
+    const upload = await open();
+    await upload.abort();
+    await upload.write(0, letters(length)).catch(() => {});
+    await expect(upload.finish('gone.csv')).rejects.toThrow('There is no such file.');
+    expect(await partsOf(upload)).toHaveLength(0);
+  });
+
+  test('goes with the file, also what is being written at that moment', async () => {
+    const upload = await open();
+    await upload.write(0, letters(partBytes));
+    await upload.park('users.csv.part');
+    expect(await partsOf(upload)).toHaveLength(32);
+    let removed: Promise<unknown> = Promise.resolve();
+    await inTransaction(database.pool, async (tx) => {
+      await tx`
+        insert into file_parts (account_id, file_id, position, bytes)
+        values (${sender.accountId}, ${upload.id}, 64, ${letters(10)})`;
+      removed = upload.abort();
+      await until(async () => {
+        const [row] = await database.pool`
+          select from pg_stat_activity
+          where  datname = current_database() and wait_event_type = 'Lock' and query like '%delete from files%'`;
+        return row !== undefined;
+      });
+    });
+    await removed;
+    expect(await partsOf(upload)).toHaveLength(0);
+  });
+});
+
 describe('an upload', () => {
   test.each([
     ['before', (tx: Transaction) => tx`lock table file_parts in exclusive mode`],

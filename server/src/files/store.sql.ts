@@ -22,7 +22,7 @@ export async function insertUpload(
 
 /** So many bytes of a file are in a row: as many as fit a page of PostgreSQL, which else would divide them into more rows. */
 export const rowBytes = 8000;
-/** So many rows are written at a time at most. */
+/** So many rows are written at a time at most, from a multiple of that on: the first of them asks whether there is the file. */
 export const mostRows = 32;
 
 /**
