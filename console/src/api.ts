@@ -14,8 +14,8 @@ export class ApiError extends Error {
     this.problem = problem;
   }
   /** What is wrong with each field, by its JSON pointer, such as /name; without a place: the whole. */
-  get fields(): Map<string, { type: string; message: string }> {
-    return new Map(this.problem.details.map(({ path = '', type, message }) => [path, { type, message }]));
+  get fields(): Map<string, { type: string; message: string; value?: string }> {
+    return new Map(this.problem.details.map(({ path = '', ...fault }) => [path, fault]));
   }
 }
 

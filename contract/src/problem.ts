@@ -12,7 +12,9 @@ export const Detail = Type.Object(
     row: Type.Optional(Type.Integer({ description: 'The row of a file, counted from 1.' })),
     sheet: Type.Optional(Type.String({ description: 'The sheet of a file.' })),
     column: Type.Optional(Type.String({ description: 'The header of the column of a file.' })),
-    value: Type.Optional(Type.String({ description: 'What stands in the cell of a file.' })),
+    value: Type.Optional(
+      Type.String({ description: 'What stands in the cell of a file, or which of several values it is.' }),
+    ),
     setting: Type.Optional(Type.String({ description: 'The setting whose limit is exceeded.' })),
     limit: Type.Optional(Type.Integer({ description: 'What the setting allows.' })),
     count: Type.Optional(Type.Integer({ description: 'What the request would do.' })),

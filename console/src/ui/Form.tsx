@@ -48,10 +48,10 @@ function useRefused() {
     if (!(error instanceof ApiError) || error.status === 0 || error.status >= 500)
       return { wrong, whole: errorWords(error) };
     const whole = new Set<string>();
-    for (const { path = '', type, message } of error.problem.details) {
-      const name = pointed(path, names);
-      if (name === undefined) whole.add(faultWords({ type, message }));
-      else wrong[name] ??= faultWords({ type, message });
+    for (const fault of error.problem.details) {
+      const name = pointed(fault.path ?? '', names);
+      if (name === undefined) whole.add(faultWords(fault));
+      else wrong[name] ??= faultWords(fault);
     }
     return { wrong, whole: whole.size > 0 ? [...whole].join(' ') : undefined };
   };

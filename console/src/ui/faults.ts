@@ -3,13 +3,17 @@ import { ApiError } from '../api.ts';
 import { PartMissing } from '../plumbing/parts.ts';
 import { type TextKey, useText } from '../text/text.tsx';
 
-/** Words for one fault: those of the catalogue's `fault.<type>`, else the server's own. A text may hold both: `{message}`. */
-export function useFaultWords(): (fault: { type: string; message: string }) => string {
+/**
+ * Words for one fault: those of the catalogue's `fault.<type>`, else the server's own. A text may hold both: `{message}`. Where
+ * it is one of several values that is wrong, the words begin with it.
+ */
+export function useFaultWords(): (fault: { type: string; message: string; value?: string }) => string {
   const t = useText();
-  return ({ type, message }) => {
+  return ({ type, message, value }) => {
     const key = `fault.${type}`;
     const words = t(key as TextKey, { message });
-    return words === key ? message || t('error.title') : words;
+    if (words === key) return message || t('error.title');
+    return value === undefined || words.includes(value) ? words : `${value}: ${words}`;
   };
 }
 

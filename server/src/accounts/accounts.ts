@@ -94,8 +94,8 @@ function accountNotFound(accountId: AccountId): Fault {
 
 function refuseWrongSettings(settings: Partial<AccountSettings>): void {
   const details: Detail[] = [];
-  const wrong = (path: string, message: string, type: DetailType = 'invalid value') =>
-    details.push({ type, message, path: `/${path}` });
+  const wrong = (path: string, message: string, type: DetailType = 'invalid value', value?: string) =>
+    details.push({ type, message, path: `/${path}`, ...(value !== undefined && { value }) });
   const { name, timezone, language, threshold, publication, allow, notify } = settings;
   if (name !== undefined && (name.trim() === '' || name.length > maxNameLength)) {
     const type = name.trim() === '' ? 'missing field' : 'too long';
@@ -127,10 +127,12 @@ function refuseWrongSettings(settings: Partial<AccountSettings>): void {
         'allow',
         `"${range}" is not an address or a range such as 192.0.2.0/24.`,
         'invalid address range',
+        range,
       );
   }
   for (const address of notify ?? []) {
-    if (!isEmail(address)) wrong('notify', `"${address}" is not an e-mail address.`, 'invalid email');
+    if (!isEmail(address))
+      wrong('notify', `"${address}" is not an e-mail address.`, 'invalid email', address);
   }
   for (const [setting, value] of Object.entries(settings)) {
     if (!setting.startsWith('max') || isCount(value)) continue;
