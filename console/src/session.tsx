@@ -13,6 +13,7 @@ import {
   useState,
 } from 'react';
 import { api, ApiError, onSessionEnd } from './api.ts';
+import { keeping } from './plumbing/keeping.ts';
 import { loadAnewOnce, loadPart } from './plumbing/parts.ts';
 import { type Catalogue, type Language, loadFirstTexts } from './text/catalogue.ts';
 import { TextProvider } from './text/text.tsx';
@@ -47,9 +48,9 @@ const browserLanguage = (): Language => (navigator.language.startsWith('sv') ? '
 
 const languageKey = 'soundings.language';
 
-/** The language until the session tells it: that of whoever was signed in last. */
+/** The language while nobody is signed in: that of whoever was last. */
 export function likelyLanguage(): Language {
-  const last = localStorage.getItem(languageKey);
+  const last = keeping(() => localStorage.getItem(languageKey));
   return last === 'sv' || last === 'en' ? last : browserLanguage();
 }
 
@@ -146,12 +147,9 @@ export function SessionProvider({ opened, children }: { opened: Promise<unknown>
     staleTime: 60_000,
     refetchInterval: 60_000,
   });
-  const catalogue = useCatalogue(
-    session === undefined ? likelyLanguage() : (session?.language ?? browserLanguage()),
-    opened,
-  );
+  const catalogue = useCatalogue(session?.language ?? likelyLanguage(), opened);
   useEffect(() => {
-    if (session) localStorage.setItem(languageKey, session.language);
+    if (session) keeping(() => localStorage.setItem(languageKey, session.language));
   }, [session]);
   useLoadingSignInAgain(!!session);
   if (!catalogue || (session === undefined && !error)) return null;

@@ -12,6 +12,8 @@ export const auditActions = {
   'people adopted': 'People made by hand were handed over to pushes and files.',
   'people released': 'Managed people were taken over from pushes and files.',
   'people exported': 'A list of people was downloaded.',
+  'comments exported': 'Comments of a group were downloaded.',
+  'run exported': 'What a run changed, or the faulty rows of its file, was downloaded.',
   'sessions ended': "An administrator ended all of a person's sessions.",
   'group created': 'A group was made by hand.',
   'group changed': 'A group made by hand was changed.',

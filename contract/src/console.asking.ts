@@ -258,9 +258,9 @@ export type Rounds = {
   /** The last weeks that have closed, newest first. */
   closed: (WeekName & { closedAt: string; schedules: string[] })[];
   /** What is due in this week and in the next, without the weeks that are open. */
-  /** `isLate`: its day has passed, and it has not asked. */
   coming: (WeekName & {
     day: string;
+    /** Its day has passed, and it has not asked. */
     isLate: boolean;
     id: number;
     schedule: string;

@@ -13,7 +13,7 @@ import type { MembershipKind } from './organization.ts';
 /** A group as a tree needs it. */
 export type TreeGroup = {
   id: number;
-  /** Null: at the top, or beneath a group that is not open to who asks. */
+  /** The nearest group above it that is open to who asks. Null: there is none. */
   parentId: number | null;
   name: string;
   externalId: string | null;

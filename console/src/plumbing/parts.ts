@@ -1,6 +1,7 @@
 // Parts of the console that are loaded when they are needed. After an update of the service those of the page that is open are
 // no longer there: then the page has to be loaded anew.
 import { api, ApiError } from '../api.ts';
+import { keeping } from './keeping.ts';
 
 /** A part could not be loaded. */
 export class PartMissing extends Error {}
@@ -19,12 +20,12 @@ const msBetween = 60_000;
 
 /** Loads the page anew, unless that was done just now, or the service cannot be reached. */
 export async function loadAnewOnce(): Promise<void> {
-  if (Date.now() - Number(sessionStorage.getItem(key)) < msBetween) return;
+  if (Date.now() - Number(keeping(() => sessionStorage.getItem(key))) < msBetween) return;
   try {
     await api('GET /session');
   } catch (error) {
     if (error instanceof ApiError && error.status === 0) return;
   }
-  sessionStorage.setItem(key, String(Date.now()));
-  location.reload();
+  // Where nothing is kept it would be done again and again.
+  if (keeping(() => sessionStorage.setItem(key, String(Date.now())) ?? true)) location.reload();
 }

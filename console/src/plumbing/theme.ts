@@ -1,14 +1,7 @@
 // Light, dark, or as the system has it: kept in this browser, where the browser keeps anything.
-export type Theme = 'system' | 'light' | 'dark';
+import { keeping } from './keeping.ts';
 
-/** Where the browser keeps nothing for a page, asking alone throws. */
-function keeping<T>(use: () => T): T | undefined {
-  try {
-    return use();
-  } catch {
-    return undefined;
-  }
-}
+export type Theme = 'system' | 'light' | 'dark';
 
 export function storedTheme(): Theme {
   const theme = keeping(() => localStorage.getItem('theme'));

@@ -103,8 +103,12 @@ async function roundsView(pool: Pool, who: Who, now: number, hasMail: boolean): 
   };
 }
 
-/** A number of `asked` people, by steps alone: nobody can watch one person answer, and never is everybody said to have. */
+/**
+ * A number of `asked` people, by steps alone: nobody can watch one person answer, and never is everybody said to have. As it is
+ * where the step is 1: not anonymous.
+ */
 function inSteps(count: number, step: number, asked: number): number {
+  if (step === 1) return count;
   const told = Math.max(0, Math.min(count, asked - 1));
   return told - (told % step);
 }

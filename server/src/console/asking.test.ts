@@ -314,6 +314,10 @@ describe('schedules', () => {
     ]);
     const unknown = await ask('POST', '/schedules', { body: weekly({ groupIds: [-1], kpiIds: ['none'] }) });
     expect(paths(unknown)).toEqual(['/groupIds', '/kpiIds']);
+    const far = weekly({ fromDay: '9999-12-27' });
+    expect(paths(await ask('POST', '/schedules', { body: far }))).toEqual(['/fromDay']);
+    const checked = await ask<ScheduleCheck>('POST', '/schedules-check', { body: far });
+    expect(checked.body.faults).toMatchObject([{ path: '/fromDay' }]);
     expect((await ask<Schedules>('GET', '/schedules')).body.schedules).toHaveLength(1);
   });
 

@@ -1,6 +1,6 @@
 // The tree of groups as the console shows it: in its order, with the people in and beneath each group. Pure.
 import type { TreeGroup } from '@soundings/contract/console.groups.ts';
-import { parentsIn, type TreeNode, wayUp } from '../people/tree.ts';
+import { nearestStaying, parentsIn, type TreeNode, wayUp } from '../people/tree.ts';
 
 /**
  * For each group how many people are in it or beneath it, each once. `memberships`: how many people are in exactly these
@@ -22,7 +22,7 @@ export function peopleBeneath(
 
 /**
  * The groups that are open (undefined: all), each after the one above it, those beside each other by name in a language. A
- * group whose upper group is not open stands at the top.
+ * group whose upper group is not open stands beneath the nearest one above it that is, else at the top.
  */
 export function inTreeOrder(
   groups: readonly TreeGroup[],
@@ -31,10 +31,12 @@ export function inTreeOrder(
 ): TreeGroup[] {
   const shown = open ? groups.filter(({ id }) => open.has(id)) : groups;
   const present = new Set(shown.map(({ id }) => id));
+  const parents = parentsIn(groups);
+  const parentOf = (id: number) => parents.get(id) ?? null;
   const { compare } = new Intl.Collator(language, { numeric: true });
   const beneath = new Map<number | null, TreeGroup[]>();
   for (const group of shown.toSorted((a, b) => compare(a.name, b.name) || a.id - b.id)) {
-    const parentId = group.parentId !== null && present.has(group.parentId) ? group.parentId : null;
+    const parentId = nearestStaying(group.parentId, parentOf, (id) => present.has(id));
     const siblings = beneath.get(parentId) ?? [];
     siblings.push({ ...group, parentId });
     beneath.set(parentId, siblings);

@@ -20,7 +20,6 @@ import {
   figuresOf,
   groupNamed,
   headOf,
-  pathOf,
   questionHead,
   readFirstGroup,
   readGroups,
@@ -60,7 +59,7 @@ export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promis
   const axis = weeks.span(wanted.weeks);
   const window = windowOfWeeks(axis);
   const about = {
-    path: pathOf(groups, group),
+    path: groups.above(group.id),
     company: company && headOf(company),
     weeks: axis,
     running: weeks.running,

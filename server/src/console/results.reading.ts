@@ -32,6 +32,8 @@ export type OpenGroups = {
   byId: ReadonlyMap<number, OpenGroup>;
   /** The top of a group's own tree, where it is open; null where it is not, or is the group itself. */
   companyOf(groupId: number): ResultGroup | null;
+  /** The open groups above one, from the top. */
+  above(groupId: number): ResultGroup[];
   /** The ids of a group and of all beneath it, open or not. */
   within(groupId: number): number[];
 };
@@ -46,6 +48,12 @@ export async function readGroups(pool: Pool, who: Who): Promise<OpenGroups> {
       const top = wayUp(groupId, parents).at(-1);
       return top === undefined || top === groupId ? null : (byId.get(top) ?? null);
     },
+    above: (groupId) =>
+      wayUp(groupId, parents)
+        .slice(1)
+        .flatMap((id) => byId.get(id) ?? [])
+        .map(headOf)
+        .toReversed(),
     within: (groupId) => [...parents.keys()].filter((id) => wayUp(id, parents).includes(groupId)),
   };
 }
@@ -98,16 +106,6 @@ export function groupNamed({ byId }: OpenGroups, text: string): OpenGroup {
   const group = byId.get(idIn(text));
   if (!group) throw new Fault('not_found', 'group not found', 'There is no such group.');
   return group;
-}
-
-/** The open groups above one, from the top. */
-export function pathOf({ byId }: OpenGroups, { parentId }: OpenGroup): ResultGroup[] {
-  const path: ResultGroup[] = [];
-  for (let at = parentId; at !== null; at = byId.get(at)?.parentId ?? null) {
-    const group = byId.get(at);
-    if (group) path.unshift(headOf(group));
-  }
-  return path;
 }
 
 export const headOf = ({ id, name }: ResultGroup): ResultGroup => ({ id, name });

@@ -1,6 +1,7 @@
 // The console: results, for managers and administrators, of the groups that are open to them.
 import type { Pool } from '../db/db.ts';
-import { type Console, Download } from './console.ts';
+import { audit } from '../accounts/audit.ts';
+import { actorOf, type Console, Download } from './console.ts';
 import { commentTable, groupTable, heatTable, questionTable, trendTable, wordsIn } from './results.csv.ts';
 import { readHeatMap } from './results.heat-map.ts';
 import { readOverview, readStart } from './results.overview.ts';
@@ -67,6 +68,11 @@ function serveQuestions(console: Console, pool: Promise<Pool>): void {
   console.serve('GET /results/comments/csv', async (who, { query }) => {
     const wanted = { ...query, language: languageOf(query) };
     const { rows } = await readComments(await pool, who, wanted, { offset: 0, limit: mostInFile });
+    const details = { count: rows.length };
+    await audit(await pool, who.accountId, actorOf(who), 'comments exported', {
+      subject: query.groupId,
+      details,
+    });
     return csv('comments', commentTable(rows, wordsIn(languageOf(query))));
   });
 }

@@ -375,6 +375,20 @@ describe('who sees what', () => {
     });
   });
 
+  test('of groups that are open above and beneath one that is not, the upper one is told as the next above', async () => {
+    const ask = await signedIn(account, 'Manager', [
+      { kind: 'adminOf', groupId: ids['company'] as number },
+      { kind: 'adminOf', groupId: ids['north'] as number },
+    ]);
+    const overview = await get<GroupResults>(ask, `/results/groups/${ids['north']}`);
+    expect(overview.path).toEqual([{ id: ids['company'], name: 'company' }]);
+    const { rows } = await get<HeatMap>(ask, '/results/heat-map');
+    expect(rows.map(({ name, parentId, level }) => [name, parentId, level])).toEqual([
+      ['company', null, 1],
+      ['north', ids['company'], 2],
+    ]);
+  });
+
   test('a manager without groups sees none; a user and another account nothing', async () => {
     const nobody = await signedIn(account, 'Manager');
     expect(await get<ResultsStart>(nobody, '/results')).toMatchObject({ group: null, groups: 0 });

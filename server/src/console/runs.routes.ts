@@ -2,6 +2,7 @@
 import type { Run, RunChange, RunLimit } from '@soundings/contract/console.runs.ts';
 import { maxChangesDefault } from '@soundings/contract/limits.ts';
 import type { Settings, Summary } from '@soundings/contract/organization.ts';
+import { audit } from '../accounts/audit.ts';
 import { byteOrderMark, csvRow } from '../base/csv.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Pool } from '../db/db.ts';
@@ -56,21 +57,27 @@ export function serveRuns(console: Console, pool: Promise<Pool>, approve: Approv
     await rejectRun(await pool, who.accountId, runId, deciderOf(who));
   });
 
-  console.serve('GET /runs/{runId}/faults.csv', async ({ accountId }, { params, query }) => {
-    const run = await foundRun(await pool, accountId, params.runId);
-    const rows = await faultsOf(await pool, accountId, run, query.language);
+  const exported = async (who: Who, runId: string, kind: 'faults' | 'changes' | 'report') =>
+    audit(await pool, who.accountId, actorOf(who), 'run exported', { subject: runId, details: { kind } });
+
+  console.serve('GET /runs/{runId}/faults.csv', async (who, { params, query }) => {
+    const run = await foundRun(await pool, who.accountId, params.runId);
+    const rows = await faultsOf(await pool, who.accountId, run, query.language);
+    await exported(who, run.runId, 'faults');
     return new Download(`${nameOf(run)}-faults.csv`, csvType, byteOrderMark + rows);
   });
 
-  console.serve('GET /runs/{runId}/changes.csv', async ({ accountId }, { params }) => {
-    const run = await foundRun(await pool, accountId, params.runId);
-    const { rows } = await selectRunChanges(await pool, accountId, run.runId, unfiltered, everything);
+  console.serve('GET /runs/{runId}/changes.csv', async (who, { params }) => {
+    const run = await foundRun(await pool, who.accountId, params.runId);
+    const { rows } = await selectRunChanges(await pool, who.accountId, run.runId, unfiltered, everything);
+    await exported(who, run.runId, 'changes');
     return new Download(`${nameOf(run)}-changes.csv`, csvType, changesCsv(rows));
   });
 
-  console.serve('GET /runs/{runId}/report.json', async ({ accountId }, { params }) => {
-    const run = await foundRun(await pool, accountId, params.runId);
-    const { rows } = await selectRunChanges(await pool, accountId, run.runId, unfiltered, everything);
+  console.serve('GET /runs/{runId}/report.json', async (who, { params }) => {
+    const run = await foundRun(await pool, who.accountId, params.runId);
+    const { rows } = await selectRunChanges(await pool, who.accountId, run.runId, unfiltered, everything);
+    await exported(who, run.runId, 'report');
     return new Download(`${nameOf(run)}.json`, 'application/json', reportJson(run, rows));
   });
 }

@@ -261,6 +261,8 @@ function faultsOf(schedule: NewSchedule): Detail[] {
   need(within(hour, 0, 23), 'hour', 'The hour is a number from 0 to 23.');
   need(isWorkingHour(hour), 'hour', night);
   need(isDay(fromDay), 'from', `${fromDay} is no day: write it as 2026-11-23.`);
+  // What is computed of later ones would need weeks that no calendar has.
+  need(fromDay < '3000', 'from', `${fromDay} is too far ahead: write a day before the year 3000.`);
   need(untilDay === null || isDay(untilDay), 'until', `${untilDay} is no day: write it as 2026-11-23.`);
   need(untilDay === null || untilDay >= fromDay, 'until', 'It ends before it begins.');
   if (reminderDays !== null) {
