@@ -250,7 +250,8 @@ test.skipIf(!hasBrowser())(
     expect(await groupsNow()).toEqual(back);
     const decided = await world.pool<{ action: string }[]>`
       select action from audit_entries
-      where  account_id = ${world.accountId} and origin = 'console' and action like 'run %' order by entry_id`;
+      where  account_id = ${world.accountId} and origin = 'console' and action in ('run approved', 'run rejected')
+      order  by entry_id`;
     expect(decided.map(({ action }) => action)).toEqual(['run approved', 'run rejected']);
     await inTransaction(world.pool, (tx) => changeAccount(tx, world.accountId, { maxGroupsDeleted: 200 }));
   },
