@@ -63,3 +63,38 @@ export const auditActions = {
   'columns forgotten': 'What was confirmed of the columns of files with certain headers was removed.',
 } as const;
 export type AuditAction = keyof typeof auditActions;
+
+/** What an entry can be about that has an id of its own. A week, an attribute and a command are their own names. */
+export const subjectKinds = [
+  'person',
+  'group',
+  'token',
+  'schedule',
+  'question',
+  'kpi',
+  'run',
+  'file',
+] as const;
+export type SubjectKind = (typeof subjectKinds)[number];
+
+/** Of the actions that do not begin with the kind of what they are about. */
+const otherSubjects: { [action in AuditAction]?: SubjectKind } = {
+  'sign-in refused': 'person',
+  'sign-in link made': 'person',
+  'password changed': 'person',
+  'second step turned on': 'person',
+  'second step turned off': 'person',
+  'recovery codes made': 'person',
+  'sessions ended': 'person',
+  'test mail sent': 'schedule',
+};
+
+/** Of what kind the subject of an action is; null: of none that has an id. */
+export function subjectKindOf(action: string): SubjectKind | null {
+  const [first] = action.split(' ');
+  return otherSubjects[action as AuditAction] ?? subjectKinds.find((kind) => kind === first) ?? null;
+}
+
+/** The actions about one kind. */
+export const actionsAbout = (kind: SubjectKind): AuditAction[] =>
+  (Object.keys(auditActions) as AuditAction[]).filter((action) => subjectKindOf(action) === kind);

@@ -108,11 +108,13 @@ export type AuditEntry = {
   address: string | null;
   action: string;
   subject: string | null;
+  /** What the subject is called now, and its id where it has a page; null: it has no name, or is no longer there. */
+  about: { id: string; name: string } | null;
   details: Record<string, unknown>;
 };
 
 const auditFilters = {
-  /** Part of an action, a subject or a name. */
+  /** Part of an action, an address, a subject, or a name of who did it or whom or what it is about. */
   search: Type.Optional(Type.String({ maxLength: 200 })),
   origin: Type.Optional(Type.Enum(['console', 'command', 'api', 'file', 'service'])),
   action: Type.Optional(Type.String({ maxLength: 100 })),

@@ -216,7 +216,9 @@ function filterOf(query: Partial<Record<keyof AuditFilter, string>>): AuditFilte
 const auditPage = 1000;
 
 async function* auditCsv(db: Db, { accountId }: Who, filter: AuditFilter): AsyncGenerator<string> {
-  yield byteOrderMark + csvRow(['number', 'at', 'from', 'who', 'address', 'action', 'subject', 'details']);
+  yield (
+    byteOrderMark + csvRow(['number', 'at', 'from', 'who', 'address', 'action', 'subject', 'name', 'details'])
+  );
   for (let before: number | null = null; ;) {
     // oxlint-disable-next-line no-await-in-loop -- one page after another
     const rows: AuditEntry[] = await selectAuditEntries(db, accountId, filter, {
@@ -230,7 +232,7 @@ async function* auditCsv(db: Db, { accountId }: Who, filter: AuditFilter): Async
   }
 }
 
-const auditLine = ({ id, at, origin, who, userId, address, action, subject, details }: AuditEntry) =>
+const auditLine = ({ id, at, origin, who, userId, address, action, subject, about, details }: AuditEntry) =>
   csvRow([
     String(id),
     new Date(at).toISOString(),
@@ -239,5 +241,6 @@ const auditLine = ({ id, at, origin, who, userId, address, action, subject, deta
     address,
     action,
     subject,
+    about?.name ?? null,
     JSON.stringify(details),
   ]);

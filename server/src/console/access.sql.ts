@@ -1,4 +1,5 @@
 // SQL of the tokens' makers and of the audit log, as the console shows them: reading only.
+import { actionsAbout } from '@soundings/contract/audit-actions.ts';
 import type { AuditEntry, TokenSummary } from '@soundings/contract/console.access.ts';
 import type { AccountId, Db } from '../db/db.ts';
 
@@ -28,6 +29,39 @@ export type AuditFilter = {
   to: string | null;
 };
 
+/**
+ * What an entry is about as it is called now: null when it is no longer there. Names are looked up when the log is read: what
+ * is erased with a person does not stand in it.
+ */
+const about = (db: Db) => {
+  // A question that is created is logged by its key, and its id beside it.
+  const id = db`(case when e.action = 'question created' then e.details ->> 'id' else e.subject end)`;
+  const number = db`(case when ${id} ~ '^[0-9]{1,9}$' then ${id}::integer end)`;
+  const named = (name: ReturnType<Db>) =>
+    db`json_build_object('id', ${id}, 'name', coalesce(${name}, ${id}))`;
+  return db`
+    case
+      when e.action = any(${actionsAbout('person')}) then (
+        select ${named(db`coalesce(nullif(trim(s.first_name || ' ' || s.last_name), ''), s.email)`)}
+        from   users s where s.account_id = e.account_id and s.user_id = ${number})
+      when e.action = any(${actionsAbout('group')}) then (
+        select ${named(db`s.name`)} from groups s where s.account_id = e.account_id and s.group_id = ${number})
+      when e.action = any(${actionsAbout('token')}) then (
+        select ${named(db`s.name`)} from tokens s where s.account_id = e.account_id and s.token_id = ${number})
+      when e.action = any(${actionsAbout('schedule')}) then (
+        select ${named(db`s.name`)} from schedules s where s.account_id = e.account_id and s.schedule_id = ${number})
+      when e.action = any(${actionsAbout('question')}) then (
+        select ${named(db`s.text`)} from questions s where s.account_id = e.account_id and s.question_id = ${number})
+      when e.action = any(${actionsAbout('kpi')}) then (
+        select ${named(db`s.name`)} from kpis s where s.account_id = e.account_id and s.kpi_id = e.subject)
+      when e.action = any(${actionsAbout('run')}) then (
+        select ${named(db`coalesce(s.file, left(e.subject, 8))`)}
+        from   runs s where s.account_id = e.account_id and s.run_id = e.subject::uuid)
+      when e.action = any(${actionsAbout('file')}) then (
+        select ${named(db`s.name`)} from files s where s.account_id = e.account_id and s.file_id = ${number})
+    end`;
+};
+
 /** Which entries pass a filter; days are those of the account's time zone. */
 const passing = (db: Db, { search, origin, action, from, to }: AuditFilter) => db`
        (${origin}::text is null or e.origin = ${origin})
@@ -36,7 +70,8 @@ const passing = (db: Db, { search, origin, action, from, to }: AuditFilter) => d
   and  (${to}::date is null or e.at < (${to}::date + 1)::timestamp at time zone a.timezone)
   and  (${search}::text is null
         or strpos(lower(concat_ws(' ', e.action, e.subject, e.address, u.first_name, u.last_name, u.email, t.name)),
-                  lower(${search})) > 0)`;
+                  lower(${search})) > 0
+        or strpos(lower(${about(db)} ->> 'name'), lower(${search})) > 0)`;
 
 const joined = (db: Db, accountId: AccountId) => db`
     from   audit_entries e
@@ -63,6 +98,7 @@ export async function selectAuditEntries(
            e.address  as "address",
            e.action   as "action",
            e.subject  as "subject",
+           ${about(db)} as "about",
            e.details  as "details"
     ${joined(db, accountId)} and ${passing(db, filter)}
       and  (${before}::bigint is null or e.entry_id < ${before})

@@ -8,6 +8,7 @@ import type {
 import type { Role } from '@soundings/contract/organization.ts';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { changeAccount } from '../accounts/accounts.ts';
+import { audit } from '../accounts/audit.ts';
 import { tellEndingTokens } from '../accounts/ending-tokens.ts';
 import { createToken, revokeToken } from '../accounts/tokens.ts';
 import { openLog } from '../base/log.ts';
@@ -254,10 +255,43 @@ describe('the audit log', () => {
     },
   );
 
+  test('says whom or what an entry is about by the name it has now, and nothing of what is gone', async () => {
+    const { ask: own, userId } = await signInNew(world, account.id, 'Administrator');
+    const { id } = (await own<{ id: number }>('POST /groups', { name: 'Norht' })).body;
+    await own(`PATCH /groups/${id}`, { name: 'North' });
+    await own(`DELETE /users/${userId}/sessions`);
+    const about = async (filter: string) => (await entries(filter)).rows.map((entry) => entry.about);
+    const north = { id: String(id), name: 'North' };
+    expect(await about('action=group%20created')).toEqual([north]);
+    expect(await about('search=north')).toEqual([north, north]);
+    expect(await about('action=sessions%20ended')).toEqual([
+      { id: String(userId), name: 'Ann Administrator' },
+    ]);
+    expect((await about('action=run%20applied'))[0]?.id).toMatch(/^[0-9a-f-]{36}$/);
+    expect((await about('action=token%20created')).map((one) => one?.name)).toContain('test');
+
+    const { text } = await ask('GET /audit/export?action=group%20changed');
+    expect(text).toContain(`,group changed,'${id},North,`);
+
+    const again = await signedIn(account.id, 'Administrator');
+    await again(`DELETE /groups/${id}?weeks=0`);
+    const [removed] = (await entries('action=group%20removed')).rows;
+    expect([removed?.subject, removed?.about]).toEqual([String(id), null]);
+    expect(await about('action=group%20created')).toEqual([null]);
+    expect((await about('action=audit%20log%20exported'))[0]).toBe(null);
+  });
+
   test('of an account holds nothing of another', async () => {
     const another = await world.account();
     const theirs = await signedIn(another.id, 'Administrator');
     const { body } = await theirs<{ rows: AuditEntry[] }>('GET /audit');
     expect(body.rows.map(({ action }) => action)).toEqual(['token created', 'account created']);
+
+    // Not even the name of what has the same number there.
+    const { id } = (await ask<{ id: number }>('POST /groups', { name: 'Secret' })).body;
+    await audit(world.pool, another.id, { origin: 'service' }, 'group changed', { subject: id });
+    const [entry] = (await theirs<{ rows: AuditEntry[] }>('GET /audit')).body.rows;
+    expect([entry?.subject, entry?.about]).toEqual([String(id), null]);
+    expect((await theirs<{ total: number }>('GET /audit?search=secret')).body.total).toBe(0);
   });
 });

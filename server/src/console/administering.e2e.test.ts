@@ -285,6 +285,9 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.getByText('2 entries').waitFor();
     const rows = page.getByRole('row', { name: /group moved/ });
     expect(await rows.count()).toBe(2);
+    const subject = rows.first().getByRole('link');
+    expect(await subject.getAttribute('href')).toMatch(/^\/groups\/\d+$/);
+    expect(await subject.textContent()).toMatch(/[A-Z]/); // its name, not its number
 
     const saved = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Export' }).click();

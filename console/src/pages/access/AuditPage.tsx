@@ -1,9 +1,12 @@
 // The audit log: who did what, when, and from where; filtered, and downloaded as filtered.
+import { type SubjectKind, subjectKindOf } from '@soundings/contract/audit-actions.ts';
 import type { AuditEntry } from '@soundings/contract/console.access.ts';
+import { Link } from '@tanstack/react-router';
 import { Download, ScrollText, SearchX } from 'lucide-react';
 import { addressOf } from '../../api.ts';
 import { useAddress } from '../../plumbing/answers.ts';
 import { useWindows } from '../../plumbing/windows.ts';
+import { useSession } from '../../session.tsx';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
@@ -74,10 +77,14 @@ export function AuditPage() {
 
 type Address = Partial<Record<(typeof filters)[number], string>>;
 
+/** The zone in which moments are shown; the filter's days are those of the account's. */
+const ownZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 function Filters(props: { address: Address; setAddress: (changes: Address) => void; actions: string[] }) {
   const t = useText();
   const { address, setAddress, actions } = props;
   const words = useAuditWords();
+  const zone = useSession().account.timezone;
   const any = { value: '', label: t('audit.any') };
   const named = actions
     .map((value) => ({ value, label: words.action(value) }))
@@ -112,6 +119,7 @@ function Filters(props: { address: Address; setAddress: (changes: Address) => vo
           onChange={({ target }) => setAddress({ to: target.value })}
         />
       </label>
+      {zone !== ownZone() && <small className={css['soft']}>{t('audit.zone', { zone })}</small>}
     </>
   );
 }
@@ -124,22 +132,31 @@ function useColumns(): Column<AuditEntry>[] {
     {
       key: 'when',
       title: t('audit.when'),
-      width: 160,
-      cell: ({ at }) => <time dateTime={at}>{format.moment(at)}</time>,
+      width: 'minmax(84px, 0.9fr)',
+      cell: ({ at }) => (
+        <time className={css['moment']} dateTime={at}>
+          {format.moment(at)}
+        </time>
+      ),
     },
-    { key: 'who', title: t('audit.who'), width: 'minmax(140px, 1fr)', cell: (entry) => <Who {...entry} /> },
+    { key: 'who', title: t('audit.who'), width: 'minmax(96px, 1fr)', cell: (entry) => <Who {...entry} /> },
     {
       key: 'what',
       title: t('audit.what'),
-      width: 'minmax(140px, 1fr)',
-      cell: ({ action }) => <b>{words.action(action)}</b>,
+      width: 'minmax(112px, 1fr)',
+      cell: (entry) => (
+        <span className={css['two']}>
+          <b>{words.action(entry.action)}</b>
+          {entry.subject !== null && <small className={css['phoneOnly']}>{words.subject(entry)}</small>}
+        </span>
+      ),
     },
     {
       key: 'subject',
       title: t('audit.subject'),
-      width: 'minmax(80px, 0.8fr)',
+      width: 'minmax(120px, 1fr)',
       wideOnly: true,
-      cell: ({ subject }) => subject !== null && <code className={css['soft']}>{subject}</code>,
+      cell: (entry) => <Subject {...entry} />,
     },
     {
       key: 'details',
@@ -158,10 +175,35 @@ function useColumns(): Column<AuditEntry>[] {
   ];
 }
 
+/** Where each kind of what an entry is about has its page; of tokens and KPIs it is the list. */
+const pages: Record<SubjectKind, (id: string) => string> = {
+  person: (id) => `/people/${id}`,
+  group: (id) => `/groups/${id}`,
+  token: () => '/tokens',
+  schedule: (id) => `/schedules/${id}`,
+  question: (id) => `/questions/${id}`,
+  kpi: () => '/kpis',
+  run: (id) => `/runs/${id}`,
+  file: (id) => `/files/${id}`,
+};
+
+/** Whom or what it is about: with its page, when there still is one. */
+function Subject(entry: AuditEntry) {
+  const words = useAuditWords().subject(entry);
+  const { action, about } = entry;
+  const kind = subjectKindOf(action);
+  const isLink = kind !== null && about !== null;
+  return (
+    <span className={css['soft']} title={words}>
+      {isLink ? <Link to={pages[kind](about.id)}>{words}</Link> : words}
+    </span>
+  );
+}
+
 function Who({ who, userId, origin }: AuditEntry) {
   const t = useText();
   const name = who ?? (userId === null ? undefined : t('audit.removedUser', { id: String(userId) }));
-  if (origin === 'console') return name ?? t('audit.nobody');
+  if (origin === 'console') return <span className={css['name']}>{name ?? t('audit.nobody')}</span>;
   return (
     <span className={css['badges']}>
       <Badge>{t(`audit.origin.${origin}`)}</Badge>

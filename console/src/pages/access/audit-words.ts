@@ -1,34 +1,66 @@
-// The audit log in the reader's words: what was done, and what else is told of it. What is not known is shown as it is.
-import type { AuditAction } from '@soundings/contract/audit-actions.ts';
+// The audit log in the reader's words: what was done, to whom or what, and what else is told of it. What is not known is shown as
+// it is.
+import { type AuditAction, subjectKindOf } from '@soundings/contract/audit-actions.ts';
+import type { AuditEntry } from '@soundings/contract/console.access.ts';
+import type { Summary } from '@soundings/contract/organization.ts';
 import { type TextKey, useText } from '../../text/text.tsx';
+import { useFieldWords } from '../../ui/changes.ts';
 
 export function useAuditWords() {
   const t = useText();
+  const fieldWords = useFieldWords();
   const or = (key: TextKey, otherwise: string) => {
     const words = t(key);
     return words === key ? otherwise : words;
   };
   const nameOf = (name: string) => or(`audit.detail.${name}` as TextKey, name);
-  const valueOf = (value: unknown): string => {
+  /** What of a run: "people: 3 created, 1 removed; groups: 2 updated". */
+  const summaryOf = (summary: Summary): string =>
+    (['users', 'groups'] as const)
+      .map((entity) => {
+        const counts = (['created', 'updated', 'deleted'] as const)
+          .map((verb) => ({ verb, count: summary[entity]?.[verb] ?? 0 }))
+          .filter(({ count }) => count > 0)
+          .map(({ verb, count }) => t(`audit.counted.${verb}`, { count }));
+        return counts.length === 0 ? '' : `${nameOf(entity)}: ${counts.join(', ')}`;
+      })
+      .filter((words) => words !== '')
+      .join('; ') || t('audit.nothingChanged');
+  /** `name`: of which detail it is, which says what its words mean. */
+  const valueOf = (name: string, value: unknown): string => {
     if (value === null || value === undefined) return '–';
     if (typeof value === 'boolean') return t(value ? 'access.on' : 'access.off');
-    if (Array.isArray(value)) return value.map(valueOf).join(' ') || '–';
-    if (typeof value !== 'object') return String(value);
-    return Object.entries(value)
-      .map(([name, one]) => `${nameOf(name)} ${valueOf(one)}`)
-      .join(' ');
+    if (Array.isArray(value)) return value.map((one) => valueOf(name, one)).join(', ') || '–';
+    if (typeof value === 'object')
+      return Object.entries(value)
+        .map(([inner, one]) => `${nameOf(inner)} ${valueOf(inner, one)}`)
+        .join(' ');
+    if (name === 'fields') return fieldWords(String(value).replace(/^attributes\./, 'externalProperties.'));
+    return or(`audit.value.${name}.${String(value)}` as TextKey, String(value));
+  };
+  const detailOf = (name: string, value: unknown): string => {
+    if (name === 'summary' && typeof value === 'object' && value !== null) return summaryOf(value as Summary);
+    const change = value as { from?: unknown; to?: unknown } | null;
+    const isChange = typeof value === 'object' && change !== null && 'to' in change;
+    const words = isChange
+      ? `${valueOf(name, change.from)} → ${valueOf(name, change.to)}`
+      : valueOf(name, value);
+    return words === '' ? nameOf(name) : `${nameOf(name)}: ${words}`;
   };
   return {
     action: (name: string) => or(`audit.action.${name as AuditAction}`, name),
-    /** In one line: "name: Reports, scopes: data"; of a change: "threshold: 5 → 7". */
+    /** Whom or what it is about: by the name it has now, or by its number once it is no longer there. */
+    subject: ({ action, subject, about }: Pick<AuditEntry, 'action' | 'subject' | 'about'>): string => {
+      if (about !== null || subject === null) return about?.name ?? '';
+      const kind = subjectKindOf(action);
+      if (kind === null) return subject;
+      if (kind === 'person') return t('audit.removedUser', { id: subject });
+      return t('audit.gone', { id: kind === 'run' ? subject.slice(0, 8) : subject });
+    },
+    /** In one line: "name: Reports, may: read results"; of a change: "threshold: 5 → 7". */
     details: (details: Record<string, unknown>) =>
       Object.entries(details)
-        .map(([name, value]) => {
-          const change = value as { from?: unknown; to?: unknown } | null;
-          const isChange = typeof value === 'object' && change !== null && 'to' in change;
-          const words = isChange ? `${valueOf(change.from)} → ${valueOf(change.to)}` : valueOf(value);
-          return words === '' ? nameOf(name) : `${nameOf(name)}: ${words}`;
-        })
-        .join(', '),
+        .map(([name, value]) => detailOf(name, value))
+        .join('; '),
   };
 }
