@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { detailTypes } from '@soundings/contract/problem.ts';
 import { describe, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -447,6 +448,17 @@ describe('texts of the console', () => {
         .map(([, key]) => key as string);
     };
     expect(faults(foreign, console)).toEqual([]);
+  });
+
+  test('what forms are refused for has words in each language', () => {
+    const common = { ...catalogue('en', 'common.json'), ...catalogue('en', 'session.json') };
+    const wordless = ({ path, text }: Source) =>
+      /^(console|questions)\/(?!.*\.sql\.ts$)|^rounds\/schedules\.ts$|^people\/groups\.ts$/.test(path)
+        ? [...codeOf(text).matchAll(/'([^'\n]+)'/g)]
+            .map(([, word]) => word as string)
+            .filter((word) => Object.hasOwn(detailTypes, word) && !Object.hasOwn(common, `fault.${word}`))
+        : [];
+    expect(faults(wordless)).toEqual([]);
   });
 
   test('every text is used, and every key that is used is there', () => {

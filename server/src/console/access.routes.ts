@@ -49,7 +49,8 @@ export function serveAccess(console: Console, options: AccessOptions): void {
       await lockAccount(tx, who.accountId);
       const before = await accountById(tx, who.accountId);
       const kept = [...new Set([...before.allow, ...allow])].filter((range) => !remove.includes(range));
-      if (kept.length > maxRanges) throw refused(`At most ${maxRanges} ranges can be allowed.`);
+      if (kept.length > maxRanges)
+        throw refused('invalid value', `At most ${maxRanges} ranges can be allowed.`);
       await changeAccount(tx, who.accountId, { allow: kept }, actorOf(who));
     });
     return accessOf(pool, who, options);
@@ -137,20 +138,25 @@ function serveSettings(console: Console, { pool, mailer, mailFrom, showWeeks }: 
   });
   console.serve('POST /settings/test-mail', async (who) => {
     const { user, account, language } = await selectSessionFacts(await pool, who);
-    if (user.email === null) throw refused('You have no e-mail address: there is nowhere to send a mail to.');
-    if (!mailer) throw refused('No mail server is set: set SMTP_URL, and start the service again.');
+    if (user.email === null)
+      throw refused('no address', 'You have no e-mail address: there is nowhere to send a mail to.');
+    if (!mailer)
+      throw refused('no mail server', 'No mail server is set: set SMTP_URL, and start the service again.');
     const { subject, letter } = testLetter(language, account.name);
     try {
       await mailer.send({ to: user.email, subject, ...lettered(letter) });
     } catch (error) {
-      throw refused(`The mail server did not take the mail: ${(error as Error).message}`);
+      throw refused('mail not taken', `The mail server did not take the mail: ${(error as Error).message}`);
     }
     await audit(await pool, who.accountId, actorOf(who), 'test mail sent');
     return { to: user.email };
   });
 }
 
-const refused = (message: string) => new Fault('invalid', 'invalid value', message);
+const refused = (
+  type: 'invalid value' | 'no address' | 'no mail server' | 'mail not taken',
+  message: string,
+) => new Fault('invalid', type, message);
 
 function testLetter(language: 'en' | 'sv', about: string) {
   const words = {

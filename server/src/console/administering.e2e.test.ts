@@ -95,6 +95,8 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await press(row, 'Revoke…');
     await page.getByRole('dialog', { name: 'Revoke “Power BI”?' }).waitFor();
     await press(page.getByRole('dialog'), 'Revoke token');
+    // While a dialog is open, what is beneath it has no rows.
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     await row.waitFor({ state: 'detached' });
     expect(await status('/v1/groups', secret)).toBe(401);
     await page.getByRole('switch', { name: 'Show revoked and expired' }).check();

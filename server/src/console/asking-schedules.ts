@@ -266,7 +266,8 @@ async function preview(db: Db, who: Who, scheduleId: number, now: number): Promi
   };
 }
 
-const refused = (message: string) => new Fault('invalid', 'invalid value', message);
+const refused = (type: 'no address' | 'no mail server' | 'nothing due' | 'mail not taken', message: string) =>
+  new Fault('invalid', type, message);
 
 /** The mail as people get it; its link leads to the preview, which keeps nothing. */
 async function sendTest(
@@ -278,9 +279,11 @@ async function sendTest(
   const db = await pool;
   const { questions } = await nextOf(db, who.accountId, scheduleId, now());
   const { email, ...person } = await selectTester(db, who.accountId, who.userId);
-  if (email === null) throw refused('You have no e-mail address: there is nowhere to send a mail to.');
-  if (!mailer) throw refused('No mail server is set: set SMTP_URL, and start the service again.');
-  if (questions.length === 0) throw refused('No question is due: there would be no mail.');
+  if (email === null)
+    throw refused('no address', 'You have no e-mail address: there is nowhere to send a mail to.');
+  if (!mailer)
+    throw refused('no mail server', 'No mail server is set: set SMTP_URL, and start the service again.');
+  if (questions.length === 0) throw refused('nothing due', 'No question is due: there would be no mail.');
   const address = `${publicUrl}/schedules/${scheduleId}/preview`;
   // Of a test nobody can unsubscribe: its headers stay away.
   const { subject, text, html } = invitationOf(
@@ -291,7 +294,7 @@ async function sendTest(
   try {
     await mailer.send({ to: email, subject: `[Test] ${subject}`, text, html });
   } catch (error) {
-    throw refused(`The mail server did not take the mail: ${(error as Error).message}`);
+    throw refused('mail not taken', `The mail server did not take the mail: ${(error as Error).message}`);
   }
   await audit(db, who.accountId, actorOf(who), 'test mail sent', { subject: scheduleId, details: { kind } });
   return { address: email };

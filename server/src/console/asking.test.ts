@@ -77,6 +77,7 @@ async function ask<T = Problem>(
   });
 }
 
+const types = ({ body }: { body: Problem }) => body.details.map(({ type }) => type);
 const paths = ({ body }: { body: Problem }) => body.details.map(({ path }) => path);
 const logged = async () =>
   (
@@ -168,6 +169,15 @@ describe('the library', () => {
       '/options/1/text',
       '/kpiIds',
     ]);
+    expect(types(wrong)).toEqual([
+      'space at an end',
+      'invalid language',
+      'missing field',
+      'invalid language',
+      'option taken',
+      'missing field',
+      'question without value',
+    ]);
     const taken = await ask('POST', '/library/questions', { body: { ...canteen, key: 'workload-amount' } });
     expect(taken.body.details).toMatchObject([{ type: 'key taken', path: '/key' }]);
   });
@@ -205,6 +215,7 @@ describe('the library', () => {
       body: { name: ' ', imageUrl: 'javascript:x', questionIds: [free], version: seen },
     });
     expect(paths(wrong)).toEqual(['/name', '/imageUrl', '/questionIds']);
+    expect(types(wrong)).toEqual(['missing field', 'invalid address', 'question without value']);
     expect(paths(await ask('POST', '/library/kpis', { body: kpi }))).toEqual(['/id']);
     expect((await kpis()).find(({ id }) => id === 'place')).toMatchObject({
       name: 'Workplace',
@@ -312,8 +323,18 @@ describe('schedules', () => {
       '/reminderDays',
       '/perWeek',
     ]);
+    expect(types(wrong)).toEqual([
+      'missing name',
+      'no groups',
+      'on a weekend',
+      'at night',
+      'ends too early',
+      'invalid reminder',
+      'too few at a time',
+    ]);
     const unknown = await ask('POST', '/schedules', { body: weekly({ groupIds: [-1], kpiIds: ['none'] }) });
     expect(paths(unknown)).toEqual(['/groupIds', '/kpiIds']);
+    expect(types(unknown)).toEqual(['group not found', 'kpi not found']);
     const far = weekly({ fromDay: '9999-12-27' });
     expect(paths(await ask('POST', '/schedules', { body: far }))).toEqual(['/fromDay']);
     const checked = await ask<ScheduleCheck>('POST', '/schedules-check', { body: far });

@@ -195,7 +195,7 @@ function refuseLink({ active, email }: Person, isMailMissing: boolean): void {
   if (!active) {
     throw new Fault(
       'conflict',
-      'invalid value',
+      'inactive person',
       'An inactive person cannot sign in: make the person active first.',
     );
   }
@@ -203,7 +203,7 @@ function refuseLink({ active, email }: Person, isMailMissing: boolean): void {
     const message = 'People sign in by their e-mail address, and this person has none.';
     throw new Fault('conflict', 'missing field', message);
   }
-  if (isMailMissing) throw new Fault('conflict', 'invalid value', 'This installation sends no mail.');
+  if (isMailMissing) throw new Fault('conflict', 'no mail server', 'This installation sends no mail.');
 }
 
 /** Of who is called otherwise from now on: what was answered under the name before stays the person's, old runs tell nothing. */

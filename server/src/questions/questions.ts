@@ -1,5 +1,5 @@
 // The questions and KPIs of an account: what is asked, in which words, and what is made of it.
-import type { Detail } from '@soundings/contract/problem.ts';
+import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { raiseVersion } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
@@ -91,7 +91,7 @@ export async function defineKpis(tx: Transaction, accountId: AccountId, kpis: Kp
     const name = questions.get(wrong)?.key ?? String(wrong);
     throw new Fault(
       'invalid',
-      'invalid value',
+      'question without value',
       `The KPI "${id}" cannot have the question "${name}": types 1 to 4 only.`,
     );
   }
@@ -140,7 +140,7 @@ export async function retireQuestions(
 /** Throws a Fault that lists what is wrong, if anything is. */
 function refuse(details: Detail[]): void {
   const [first] = details;
-  if (first) throw new Fault('invalid', first.type as 'invalid value', first.message, { details });
+  if (first) throw new Fault('invalid', first.type as DetailType, first.message, { details });
 }
 
 /** A question of the account. Throws a Fault when there is none. */
@@ -166,10 +166,12 @@ export async function addQuestion(
   refuse([
     ...questionFaults(question),
     ...(keys.has(question.key) ? [taken('/key', 'Another question has this key.')] : []),
-    ...(unknown === undefined ? [] : [wrong('/kpiIds', `There is no KPI ${quote(unknown)}.`)]),
+    ...(unknown === undefined
+      ? []
+      : [wrong('/kpiIds', 'kpi not found', `There is no KPI ${quote(unknown)}.`)]),
     ...(kpiIds.length === 0 || isScaled(question.type)
       ? []
-      : [wrong('/kpiIds', 'KPIs are made of questions of types 1 to 4 only.')]),
+      : [wrong('/kpiIds', 'question without value', 'KPIs are made of questions of types 1 to 4 only.')]),
   ]);
   const [id] = (await insertQuestions(tx, accountId, [question])) as [number];
   const parts = kpiIds.map((kpiId) => kpis.get(kpiId) as Kpi);
@@ -241,7 +243,13 @@ export async function keepKpi(
     ...(isNew && isThere ? [taken('/id', 'Another KPI has this id.')] : []),
     ...(odd === undefined
       ? []
-      : [wrong('/questionIds', `KPIs are made of questions of types 1 to 4 only, not of ${quote(name)}.`)]),
+      : [
+          wrong(
+            '/questionIds',
+            'question without value',
+            `KPIs are made of questions of types 1 to 4 only, not of ${quote(name)}.`,
+          ),
+        ]),
   ]);
   const questionIds = [...new Set(kpi.questionIds)].toSorted((a, b) => a - b);
   const after = { ...kpi, questionIds };
@@ -251,5 +259,5 @@ export async function keepKpi(
   return true;
 }
 
-const wrong = (path: string, message: string): Detail => ({ type: 'invalid value', message, path });
+const wrong = (path: string, type: DetailType, message: string): Detail => ({ type, message, path });
 const taken = (path: string, message: string): Detail => ({ type: 'key taken', message, path });

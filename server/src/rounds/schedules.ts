@@ -1,6 +1,6 @@
 // Schedules: what is asked of whom, how often and when. Made and changed here; opening.ts opens their rounds.
 import { maxNameLength } from '@soundings/contract/limits.ts';
-import type { Detail } from '@soundings/contract/problem.ts';
+import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { isDay, type Week, weekOf } from '@soundings/contract/weeks.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
@@ -47,7 +47,8 @@ export async function scheduleFaults(db: Db, accountId: AccountId, schedule: New
 
 async function refuseFaults(tx: Transaction, accountId: AccountId, schedule: NewSchedule): Promise<void> {
   const details = await scheduleFaults(tx, accountId, schedule);
-  if (details[0]) throw new Fault('invalid', 'invalid value', details[0].message, { details });
+  const [first] = details;
+  if (first) throw new Fault('invalid', first.type as DetailType, first.message, { details });
 }
 
 /**
@@ -220,59 +221,104 @@ function choiceFrom({ live, kpis }: Library, schedule: NewSchedule): Choice {
 const liveIds = (questions: Question[]) =>
   new Set(questions.filter(({ retiredAt }) => retiredAt === null).map(({ id }) => id));
 
+const night = `Nobody is written to at night: choose an hour from ${workingHours.first} to ${workingHours.last}, or allow any hour.`;
+const weekend =
+  'Nobody is written to on a weekend: choose a weekday from 1 (Monday) to 5, or allow any hour.';
+
+const within = (value: unknown, low: number, high: number) =>
+  Number.isInteger(value) && (value as number) >= low && (value as number) <= high;
+const isWorkingHour = (hour: number) => hour >= workingHours.first && hour <= workingHours.last;
+
+type Need = (isRight: boolean, path: string, type: DetailType, message: string) => void;
+
 /** What is wrong with a schedule by itself. */
 function faultsOf(schedule: NewSchedule): Detail[] {
   const details: Detail[] = [];
-  const need = (isRight: boolean, path: string, message: string) => {
-    if (!isRight) details.push({ type: 'invalid value', message, path });
+  const need: Need = (isRight, path, type, message) => {
+    if (!isRight) details.push({ type, message, path });
   };
-  const within = (value: unknown, low: number, high: number) =>
-    Number.isInteger(value) && (value as number) >= low && (value as number) <= high;
   const { name, questionIds, kpiIds, perWeek, everyWeeks, groupIds, repeatWeeks, weekday, hour } = schedule;
-  const { anyHour, reminderDays, reminderHour, fromDay, untilDay } = schedule;
-  const { first, last } = workingHours;
-  const isWorkingHour = (value: number) => anyHour || (value >= first && value <= last);
-  const night = `Nobody is written to at night: choose an hour from ${first} to ${last}, or allow any hour.`;
-  const weekend =
-    'Nobody is written to on a weekend: choose a weekday from 1 (Monday) to 5, or allow any hour.';
+  const { anyHour, fromDay, untilDay } = schedule;
   need(
     name.trim() !== '' && name.length <= maxNameLength,
     'name',
+    name.trim() === '' ? 'missing name' : 'too long',
     `The name must have 1 to ${maxNameLength} characters.`,
   );
   need(
     questionIds.length > 0 !== kpiIds.length > 0,
     'questions',
+    'nothing to ask',
     'A schedule has questions, or KPIs to choose from: one of the two.',
   );
-  need(questionIds.length <= 50, 'questions', 'Ask at most 50 questions at once.');
+  need(questionIds.length <= 50, 'questions', 'invalid question count', 'Ask at most 50 questions at once.');
   if (kpiIds.length > 0) {
-    need(within(perWeek, 1, 50), 'perWeek', 'Say how many questions it asks each time, from 1 to 50.');
+    need(
+      within(perWeek, 1, 50),
+      'perWeek',
+      'invalid question count',
+      'Say how many questions it asks each time, from 1 to 50.',
+    );
     need(
       within(everyWeeks, 1, 104),
       'everyWeeks',
+      'invalid interval',
       'Say after how many weeks a question may come again: 1 to 104.',
     );
   }
-  need(groupIds.length > 0, 'groups', 'Say which groups are asked.');
-  need(within(repeatWeeks, 1, 52), 'repeat', 'It comes every 1 to 52 weeks.');
-  need(within(weekday, 1, 7), 'weekday', 'The weekday is a number from 1 (Monday) to 7.');
-  need(anyHour || weekday <= 5, 'weekday', weekend);
-  need(within(hour, 0, 23), 'hour', 'The hour is a number from 0 to 23.');
-  need(isWorkingHour(hour), 'hour', night);
-  need(isDay(fromDay), 'from', `${fromDay} is no day: write it as 2026-11-23.`);
+  need(groupIds.length > 0, 'groups', 'no groups', 'Say which groups are asked.');
+  need(within(repeatWeeks, 1, 52), 'repeat', 'invalid interval', 'It comes every 1 to 52 weeks.');
+  need(within(weekday, 1, 7), 'weekday', 'out of range', 'The weekday is a number from 1 (Monday) to 7.');
+  need(anyHour || weekday <= 5, 'weekday', 'on a weekend', weekend);
+  need(within(hour, 0, 23), 'hour', 'out of range', 'The hour is a number from 0 to 23.');
+  need(anyHour || isWorkingHour(hour), 'hour', 'at night', night);
+  need(isDay(fromDay), 'from', 'invalid day', `${fromDay} is no day: write it as 2026-11-23.`);
   // What is computed of later ones would need weeks that no calendar has.
-  need(fromDay < '3000', 'from', `${fromDay} is too far ahead: write a day before the year 3000.`);
-  need(untilDay === null || isDay(untilDay), 'until', `${untilDay} is no day: write it as 2026-11-23.`);
-  need(untilDay === null || untilDay >= fromDay, 'until', 'It ends before it begins.');
-  if (reminderDays !== null) {
-    const isLater = within(reminderDays, 0, 6) && (reminderDays > 0 || (reminderHour as number) > hour);
-    need(isLater, 'reminder', 'The reminder comes after the first message, and at most six days later.');
-    need(weekday + reminderDays <= 7, 'reminder', 'The reminder must come in the same week, by Sunday.');
-    need(anyHour || weekday + reminderDays <= 5 || weekday + reminderDays > 7, 'reminder', weekend);
-    need(within(reminderHour, 0, 23) && isWorkingHour(reminderHour as number), 'reminder', night);
-  }
+  need(
+    fromDay < '3000',
+    'from',
+    'invalid day',
+    `${fromDay} is too far ahead: write a day before the year 3000.`,
+  );
+  need(
+    untilDay === null || isDay(untilDay),
+    'until',
+    'invalid day',
+    `${untilDay} is no day: write it as 2026-11-23.`,
+  );
+  need(untilDay === null || untilDay >= fromDay, 'until', 'ends too early', 'It ends before it begins.');
+  needReminder(schedule, need);
   return details;
+}
+
+function needReminder(schedule: NewSchedule, need: Need): void {
+  const { weekday, hour, anyHour, reminderDays, reminderHour } = schedule;
+  if (reminderDays === null) return;
+  const isLater = within(reminderDays, 0, 6) && (reminderDays > 0 || (reminderHour as number) > hour);
+  need(
+    isLater,
+    'reminder',
+    'invalid reminder',
+    'The reminder comes after the first message, and at most six days later.',
+  );
+  need(
+    weekday + reminderDays <= 7,
+    'reminder',
+    'invalid reminder',
+    'The reminder must come in the same week, by Sunday.',
+  );
+  need(
+    anyHour || weekday + reminderDays <= 5 || weekday + reminderDays > 7,
+    'reminder',
+    'on a weekend',
+    weekend,
+  );
+  need(
+    within(reminderHour, 0, 23) && (anyHour || isWorkingHour(reminderHour as number)),
+    'reminder',
+    'at night',
+    night,
+  );
 }
 
 /** Groups, questions and KPIs that there are not, and more questions than come round in time. */
@@ -283,21 +329,25 @@ async function unknownIn(db: Db, accountId: AccountId, schedule: NewSchedule): P
   const questions = liveIds(await questionsOf(db, accountId));
   const kpis = new Set((await kpisOf(db, accountId)).map(({ id }) => id));
   const unknown = (
-    what: string,
+    what: 'group' | 'KPI',
     path: string,
     ids: (number | string)[],
     present: { has(id: unknown): boolean },
   ) =>
     ids
       .filter((id) => !present.has(id))
-      .map((id) => ({ type: 'invalid value', message: `There is no ${what} ${id}.`, path }));
+      .map((id) => ({
+        type: what === 'group' ? 'group not found' : 'kpi not found',
+        message: `There is no ${what} ${id}.`,
+        path,
+      }));
   const details = [
     ...unknown('group', 'groups', groupIds, groups as ReadonlyMap<unknown, unknown>),
     ...unknown('group', 'without', withoutGroupIds, groups as ReadonlyMap<unknown, unknown>),
     ...questionIds
       .filter((id) => !questions.has(id))
       .map((id) => ({
-        type: 'invalid value',
+        type: 'question retired',
         message: `There is no question ${id} that is asked: it may be retired.`,
         path: 'questions',
       })),
@@ -306,7 +356,7 @@ async function unknownIn(db: Db, accountId: AccountId, schedule: NewSchedule): P
   const isOut = (id: number) => wayUp(id, groups).some((above) => withoutGroupIds.includes(above));
   if (details.length === 0 && groupIds.length > 0 && groupIds.every(isOut)) {
     details.push({
-      type: 'invalid value',
+      type: 'nobody to ask',
       message: 'It would ask nobody: all of its groups are left out.',
       path: 'without',
     });
@@ -320,5 +370,5 @@ async function unknownIn(db: Db, accountId: AccountId, schedule: NewSchedule): P
   const message =
     `These KPIs have ${count} questions: to come round every ${everyWeeks} weeks they must be ${needed} at a time, ` +
     `not ${perWeek}.`;
-  return [{ type: 'invalid value', message, path: 'perWeek' }];
+  return [{ type: 'too few at a time', message, path: 'perWeek' }];
 }
