@@ -31,7 +31,8 @@ export type AuditFilter = {
 
 /**
  * What an entry is about as it is called now: null when it is no longer there. Names are looked up when the log is read: what
- * is erased with a person does not stand in it.
+ * is erased with a person does not stand in it. A run without a file is
+ * told by the end of its id: those made about the same time begin alike.
  */
 const about = (db: Db) => {
   // A question that is created is logged by its key, and its id beside it.
@@ -55,7 +56,7 @@ const about = (db: Db) => {
       when e.action = any(${actionsAbout('kpi')}) then (
         select ${named(db`s.name`)} from kpis s where s.account_id = e.account_id and s.kpi_id = e.subject)
       when e.action = any(${actionsAbout('run')}) then (
-        select ${named(db`coalesce(s.file, left(e.subject, 8))`)}
+        select ${named(db`coalesce(s.file, right(e.subject, 8))`)}
         from   runs s where s.account_id = e.account_id and s.run_id = e.subject::uuid)
       when e.action = any(${actionsAbout('file')}) then (
         select ${named(db`s.name`)} from files s where s.account_id = e.account_id and s.file_id = ${number})

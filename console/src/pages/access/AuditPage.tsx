@@ -139,11 +139,11 @@ function useColumns(): Column<AuditEntry>[] {
         </time>
       ),
     },
-    { key: 'who', title: t('audit.who'), width: 'minmax(96px, 1fr)', cell: (entry) => <Who {...entry} /> },
+    { key: 'who', title: t('audit.who'), width: 'minmax(88px, 0.9fr)', cell: (entry) => <Who {...entry} /> },
     {
       key: 'what',
       title: t('audit.what'),
-      width: 'minmax(112px, 1fr)',
+      width: 'minmax(130px, 1.1fr)',
       cell: (entry) => (
         <span className={css['two']}>
           <b>{words.action(entry.action)}</b>

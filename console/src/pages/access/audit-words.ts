@@ -55,7 +55,7 @@ export function useAuditWords() {
       const kind = subjectKindOf(action);
       if (kind === null) return subject;
       if (kind === 'person') return t('audit.removedUser', { id: subject });
-      return t('audit.gone', { id: kind === 'run' ? subject.slice(0, 8) : subject });
+      return t('audit.gone', { id: kind === 'run' ? subject.slice(-8) : subject });
     },
     /** In one line: "name: Reports, may: read results"; of a change: "threshold: 5 → 7". */
     details: (details: Record<string, unknown>) =>
