@@ -31,8 +31,8 @@ export type AuditFilter = {
 
 /**
  * What an entry is about as it is called now: null when it is no longer there. Names are looked up when the log is read: what
- * is erased with a person does not stand in it. A run without a file is
- * told by the end of its id: those made about the same time begin alike.
+ * is erased with a person does not stand in it. A run without a file is told by the end of its id: those made about the same
+ * time begin alike.
  */
 const about = (db: Db) => {
   // A question that is created is logged by its key, and its id beside it.

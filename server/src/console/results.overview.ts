@@ -7,7 +7,6 @@ import {
   type KpiHead,
   kpisShown,
   kpiValuesShown,
-  questionsWorded,
   ratesShown,
   resultsShown,
   type ShownQuestion,
@@ -18,11 +17,10 @@ import type { Who } from './console.ts';
 import {
   commentOf,
   figuresOf,
-  groupNamed,
   headOf,
   questionHead,
   readFirstGroup,
-  readGroups,
+  readGroup,
   readWeeks,
   withPeople,
 } from './results.reading.ts';
@@ -49,13 +47,7 @@ type Wanted = { groupId: string; weeks: number; language: string };
 /** Throws a Fault when the group is not open to whoever asks. */
 export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promise<GroupResults> {
   const { accountId } = who;
-  const [groups, weeks, questions] = await Promise.all([
-    readGroups(pool, who),
-    readWeeks(pool, who),
-    questionsWorded(pool, accountId, wanted.language),
-  ]);
-  const group = groupNamed(groups, wanted.groupId);
-  const company = groups.companyOf(group.id);
+  const { groups, group, company, weeks, questions } = await readGroup(pool, who, wanted);
   const axis = weeks.span(wanted.weeks);
   const window = windowOfWeeks(axis);
   const about = {

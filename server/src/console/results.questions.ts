@@ -16,8 +16,8 @@ import {
   groupNamed,
   headOf,
   questionHead,
+  readGroup,
   readGroups,
-  readWeeks,
   weekIn,
   withPeople,
 } from './results.reading.ts';
@@ -51,13 +51,7 @@ type Wanted = {
 /** Throws a Fault when there is no such question or week, or the group is not open to whoever asks. */
 export async function readQuestion(pool: Pool, who: Who, wanted: Wanted): Promise<QuestionResults> {
   const { accountId } = who;
-  const [groups, weeks, questions] = await Promise.all([
-    readGroups(pool, who),
-    readWeeks(pool, who),
-    questionsWorded(pool, accountId, wanted.language),
-  ]);
-  const group = groupNamed(groups, wanted.groupId);
-  const company = groups.companyOf(group.id);
+  const { groups, group, company, weeks, questions } = await readGroup(pool, who, wanted);
   const question = questions.get(Number(wanted.questionId));
   if (!question) throw questionNotFound();
   const week = weekIn(weeks, wanted.week);
@@ -111,12 +105,7 @@ export async function readComments(
   { groupId, questionId, week, search, language }: CommentsWanted,
   page: { offset: number; limit: number },
 ): Promise<{ total: number; rows: ResultComment[] }> {
-  const [groups, weeks, questions] = await Promise.all([
-    readGroups(pool, who),
-    readWeeks(pool, who),
-    questionsWorded(pool, who.accountId, language),
-  ]);
-  const group = groupNamed(groups, groupId);
+  const { group, weeks, questions } = await readGroup(pool, who, { groupId, language });
   const one = weekIn(weeks, week);
   if (questionId !== undefined && !questions.has(Number(questionId))) throw questionNotFound();
   const filter: CommentFilter = {

@@ -16,7 +16,7 @@ import { groupsOf } from '../people/groups.ts';
 import { parentsIn, wayUp } from '../people/tree.ts';
 import { scaleWords } from '../questions/library-words.ts';
 import { isScaled } from '../questions/types.ts';
-import type { CommentRow, ShownQuestion } from '../results/results-shown.ts';
+import { type CommentRow, questionsWorded, type ShownQuestion } from '../results/results-shown.ts';
 import type { Who } from './console.ts';
 import { inTreeOrder, peopleBeneath } from './group-tree.ts';
 import { openGroups } from './groups-open.ts';
@@ -124,6 +124,24 @@ export const withPeople = async (
 
 export const readWeeks = async (pool: Pool, { accountId }: Who): Promise<Weeks> =>
   weeksOf(await selectWeeks(pool, accountId));
+
+/**
+ * What a page of results about one group begins with; `language`: of the questions. Throws a Fault when the group is not open
+ * to whoever asks.
+ */
+export async function readGroup(
+  pool: Pool,
+  who: Who,
+  { groupId, language }: { groupId: string; language: string },
+) {
+  const [groups, weeks, questions] = await Promise.all([
+    readGroups(pool, who),
+    readWeeks(pool, who),
+    questionsWorded(pool, who.accountId, language),
+  ]);
+  const group = groupNamed(groups, groupId);
+  return { groups, group, company: groups.companyOf(group.id), weeks, questions };
+}
 
 /** A question as pages show it; `language`: of the words on its scale. */
 export const questionHead = (

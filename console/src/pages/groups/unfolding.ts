@@ -1,5 +1,6 @@
 // Which groups of the tree are unfolded: kept until the browser's tab is closed.
 import { useCallback, useState } from 'react';
+import { keeping } from '../../plumbing/keeping.ts';
 import type { Tree } from './tree.ts';
 
 const key = 'groups.open';
@@ -8,25 +9,15 @@ const key = 'groups.open';
 const firstOpen = ({ rows }: Tree): number[] =>
   rows.filter(({ level }) => level === 1 || (level === 2 && rows.length <= 200)).map(({ id }) => id);
 
-function kept(): number[] | undefined {
-  try {
-    const text = sessionStorage.getItem(key);
-    return text === null ? undefined : (JSON.parse(text) as number[]);
-  } catch {
-    return undefined;
-  }
-}
+const kept = (): number[] | undefined =>
+  keeping(() => (JSON.parse(sessionStorage.getItem(key) ?? 'null') as number[] | null) ?? undefined);
 
 export function useUnfolding(tree: Tree) {
   const [open, setOpen] = useState<ReadonlySet<number>>(() => new Set(kept() ?? firstOpen(tree)));
   const change = useCallback((next: (before: ReadonlySet<number>) => Iterable<number>) => {
     setOpen((before) => {
       const after = new Set(next(before));
-      try {
-        sessionStorage.setItem(key, JSON.stringify([...after]));
-      } catch {
-        // Without storage it is forgotten with the page.
-      }
+      keeping(() => sessionStorage.setItem(key, JSON.stringify([...after])));
       return after;
     });
   }, []);
