@@ -5,12 +5,12 @@ import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction, openPool, type Pool } from '@soundings/server/src/db/db.ts';
 import { openEmbedded } from '@soundings/server/src/db/embedded.ts';
 import { defineAttribute } from '@soundings/server/src/people/people.ts';
+import { freePort } from '@soundings/server/src/testing/free-port.ts';
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -199,15 +199,6 @@ async function whenReady(address: string, child: ChildProcess): Promise<void> {
     // oxlint-enable no-await-in-loop
   }
   throw new Error('The service is not ready after a minute');
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
 
 async function makeAccount(

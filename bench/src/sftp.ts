@@ -5,6 +5,7 @@
 import { accountById, createAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';
+import { freePort } from '@soundings/server/src/testing/free-port.ts';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -16,7 +17,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attribute, makeCompany } from './company.ts';
 import { median, megabytes, type Row, timed } from './measure.ts';
-import { type Another, freePort, type Service, startService } from './service.ts';
+import { type Another, type Service, startService } from './service.ts';
 
 const megabyte = 1024 * 1024;
 const fileBytes = 10 * megabyte;

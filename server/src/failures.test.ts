@@ -16,11 +16,11 @@ import { createToken } from './accounts/tokens.ts';
 import { inTransaction, type Pool } from './db/db.ts';
 import { createUser } from './people/people.ts';
 import { openTestDatabase } from './testing/database.ts';
+import { freePort } from './testing/free-port.ts';
 import {
   connectionsTo,
   databaseOf,
   exec,
-  freePort,
   home,
   isReady,
   newDataDir,

@@ -2,7 +2,6 @@
 // end while somebody works.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
@@ -17,6 +16,7 @@ import { openConsole } from '../testing/console.ts';
 import { openTestDatabase } from '../testing/database.ts';
 import { type DemoWorld, openDemoWorld } from '../testing/demo-world.ts';
 import { bareEnvironment } from '../testing/environment.ts';
+import { freePort } from '../testing/free-port.ts';
 import { openSmtp, type TestSmtp } from '../testing/smtp.ts';
 import { until } from '../testing/until.ts';
 
@@ -72,11 +72,7 @@ async function somebody(firstName: string, role = 'Manager'): Promise<{ userId: 
 /** The service as it is started, on an empty database; fulfilled with the link that it prints. */
 async function firstStart(): Promise<{ link: string; url: string }> {
   const database = await openTestDatabase('template0');
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
+  const port = await freePort();
   const env = {
     ...bareEnvironment,
     DATABASE_URL: database.url,

@@ -1,8 +1,6 @@
 // A nightly job as a customer writes it: the script of docs/examples, with OpenSSH's own sftp, against the whole service.
 import { execFile, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +12,7 @@ import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
 import { forgetGroups } from '../results/publish.ts';
 import { listRuns } from '../sync/runs.ts';
+import { freePort } from '../testing/free-port.ts';
 import { openSmtp, type TestSmtp } from '../testing/smtp.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
@@ -44,15 +43,6 @@ afterAll(async () => {
   await smtp?.close();
   await rm(home, { recursive: true, force: true });
 });
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port: free } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return free;
-}
 
 const peopleOf = (count: number, more: (i: number) => string) =>
   [

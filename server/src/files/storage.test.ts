@@ -6,7 +6,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
-import { type AddressInfo, connect, createServer as createListener } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,6 +26,7 @@ import { createServer, type ServerOptions } from '../http/server.ts';
 import { openSlots } from '../http/slots.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { bareEnvironment } from '../testing/environment.ts';
+import { freePort } from '../testing/free-port.ts';
 import { until } from '../testing/until.ts';
 import { serveStorage } from './storage.routes.ts';
 import { contentOf, filesOf, openUpload } from './store.ts';
@@ -834,11 +835,7 @@ describe('the service, as a process of its own', () => {
   afterAll(() => own.close());
 
   async function start() {
-    const probe = createListener().listen(0, '127.0.0.1');
-    await once(probe, 'listening');
-    const { port } = probe.address() as AddressInfo;
-    probe.close();
-    await once(probe, 'close');
+    const port = await freePort();
     const env = {
       ...bareEnvironment,
       DATABASE_URL: own.url,

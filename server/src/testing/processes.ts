@@ -2,7 +2,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +11,7 @@ import { openPool, type Pool } from '../db/db.ts';
 import { openEmbedded } from '../db/embedded.ts';
 import { migrate } from '../db/migrate.ts';
 import { bareEnvironment } from './environment.ts';
+import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 
 export const exec = promisify(execFile);
@@ -62,15 +62,6 @@ export async function endDatabase(dataDir: string): Promise<void> {
   if (pid === undefined || !(await isPostgres(pid))) return;
   process.kill(pid, 'SIGQUIT');
   await until(async () => !(await isPostgres(pid)));
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
 
 export type Service = {

@@ -1,12 +1,9 @@
 // npm run screens: looks at every page of the console with the whole demo company in it, in light and dark and some on a phone,
 // and writes docs/screens/.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { makeFirstLink } from '../accounts/first-links.ts';
 import { beginSession } from '../accounts/sessions.ts';
@@ -20,6 +17,7 @@ import { openSimulationPool } from '../simulation/simulation.ts';
 import { findBrowser, launchBrowser } from './chromium.ts';
 import { addressOf, followRequests, settled } from './console-pages.ts';
 import { makeScene, type PageIds } from './console-scene.ts';
+import { freePort } from './free-port.ts';
 import { openSmtp } from './smtp.ts';
 
 const folder = fileURLToPath(new URL('../../../docs/screens/', import.meta.url));
@@ -276,15 +274,6 @@ function writeIndex(): void {
   const head =
     '# Screens\n\nThe console with the demo company in it, in light and dark. Made by `npm run screens`.';
   writeFileSync(join(folder, 'README.md'), `${[head, ...parts].join('\n\n')}\n`);
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }
 
 /** Signs somebody in, for the cookie. */
