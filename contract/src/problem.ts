@@ -120,6 +120,11 @@ export const detailTypes = {
   'run not found': 'The account has no such run.',
   'run not held': 'Only a held run can be approved or rejected.',
   'week not found': 'Nothing was asked in that week.',
+  'already answered':
+    'The question was answered by another link or in another browser, or its answer is counted already: it cannot be changed here.',
+  'answer key missing':
+    'The key of the open weeks is missing here, so nothing can be asked or answered. See "soundings keys show".',
+  'no links to hand out': 'Everyone who is asked gets a personal link by e-mail.',
   'week closed': 'The week is closed: its figures are published, and nothing can be added to it.',
   'schedule not found': 'The account has no such schedule.',
   'question not found': 'The account has no such question.',

@@ -31,7 +31,7 @@ import { runThread, type ThreadLimits } from './jobs/threads.ts';
 import { type Mailer, openMailer } from './mail/mail.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data.routes.ts';
-import { dueWeeks } from './results/publish.ts';
+import { closeLostWeeks, dueWeeks } from './results/publish.ts';
 import { dueMessages, noteRefusal, openSender } from './rounds/messages.ts';
 import { dueSchedules } from './rounds/opening.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
@@ -39,6 +39,8 @@ import { openPushes, type Pushes } from './sync/pushes.ts';
 import { forgetOldRuns } from './sync/runs.ts';
 import type { WeeksWork } from './weeks.thread.ts';
 import type { FilesWork } from './files.thread.ts';
+import { migrationSteps } from './answers/seal-open-weeks.ts';
+import { AnswerKeys } from './sealing/answer-keys.ts';
 import { type Approve, openApproving } from './files/approving.ts';
 import { type MailedReport, mailReport } from './files/mails.ts';
 import { openSftp, type SftpOptions, type SftpServer } from './files/sftp.ts';
@@ -66,6 +68,37 @@ export type App = {
  */
 const [longReads, longReadsOfAccount] = [6, 3];
 
+type Connections = {
+  pool: Promise<Pool>;
+  reads: Promise<Pool>;
+  answers: Promise<Pool>;
+  keys: Promise<AnswerKeys>;
+  pushes: Promise<Pushes>;
+};
+
+/** Connections to the database by what they are for, and what needs one from the start. */
+function connect({ answerKeys }: AppConfig, databaseUrl: Promise<string>, log: Log): Connections {
+  const pool = databaseUrl.then((url) => openPool(url, 10));
+  const reads = databaseUrl.then((url) => openPool(url, longReads));
+  // Who answers while the week opens or closes is told to try again, and takes nobody else's connection.
+  const answers = databaseUrl.then((url) => openPool(url, 6, { settings: { lock_timeout: '2s' } }));
+  const keys = pool.then((one) => new AnswerKeys(one, answerKeys));
+  const pushes = databaseUrl.then((url) =>
+    openPushes(new URL('pushes.thread.ts', import.meta.url), url, log),
+  );
+  for (const opening of [pool, reads, answers, keys, pushes]) opening.catch(() => {}); // start() tells why
+  return { pool, reads, answers, keys, pushes };
+}
+
+/** Runs work of weeks on a thread of its own. */
+const weeksOn =
+  ({ answerKeys }: AppConfig, databaseUrl: Promise<string>, log: Log, now: () => number): OnWeeks =>
+  async (work, only) => {
+    const logLevel = log.level as LogLevel;
+    const more = { ...(only && { only }), now: now(), logLevel };
+    await onThread('weeks', { databaseUrl: await databaseUrl, answerKeys, work, ...more });
+  };
+
 /**
  * Listens at once, answering 503 until the database is there and migrated: `databaseUrl` may still be under way,
  * so that nobody who asks early is refused the connection. `now` is the clock, in ms.
@@ -76,14 +109,7 @@ export async function startApp(
   log: Log,
   now: () => number = Date.now,
 ): Promise<App> {
-  const pool = databaseUrl.then((url) => openPool(url, 10));
-  const reads = databaseUrl.then((url) => openPool(url, longReads));
-  // Who answers while the week opens or closes is told to try again, and takes nobody else's connection.
-  const answers = databaseUrl.then((url) => openPool(url, 6, { settings: { lock_timeout: '2s' } }));
-  const pushes = databaseUrl.then((url) =>
-    openPushes(new URL('pushes.thread.ts', import.meta.url), url, log),
-  );
-  for (const opening of [pool, reads, answers, pushes]) opening.catch(() => {}); // start() tells why
+  const { pool, reads, answers, keys, pushes } = connect(config, databaseUrl, log);
   const mailer = config.smtpUrl === undefined ? undefined : openMailer(config.smtpUrl, config.mailFrom);
   let jobs: Jobs | undefined;
   let sftp: SftpServer | undefined;
@@ -101,12 +127,8 @@ export async function startApp(
     slots: openSlots(longReads, longReadsOfAccount),
     now,
   });
-  serveAll(server, { config, pool, reads, answers, pushes, now });
-  const onWeeks: OnWeeks = async (work, only) => {
-    const logLevel = log.level as LogLevel;
-    const data = { databaseUrl: await databaseUrl, work, ...(only && { only }), now: now(), logLevel };
-    await onThread('weeks', data);
-  };
+  serveAll(server, { config, pool, reads, answers, keys, pushes, now });
+  const onWeeks = weeksOn(config, databaseUrl, log, now);
   const approve = openApproving(new URL('files.thread.ts', import.meta.url), databaseUrl);
   serveConsole(server, { config, pool, reads, mailer, onWeeks, approve, log, now });
   if (config.isDevelopment) await serveDevelopment(server);
@@ -116,10 +138,20 @@ export async function startApp(
 
   async function start(): Promise<void> {
     await whenReachable(await pool, log, () => isStopping);
-    const applied = await migrate(await pool);
+    const applied = await migrate(await pool, migrationSteps(await keys));
     if (applied.length > 0) log.info({ applied }, 'The database was migrated');
+    await prepareKeys(await pool, await keys, log);
     const url = await databaseUrl;
-    const work = workOf({ config, pool: await pool, databaseUrl: url, log, now, mailer, onWeeks });
+    const work = workOf({
+      config,
+      pool: await pool,
+      keys: await keys,
+      databaseUrl: url,
+      log,
+      now,
+      mailer,
+      onWeeks,
+    });
     jobs = await startJobs(url, work, log);
     if (sftpPort !== 0) sftp = await serveSftp({ ...config, port: sftpPort, pool: await pool, log, now });
     isStarted = true;
@@ -155,6 +187,29 @@ const authenticator =
 /** Whether people come by HTTPS. */
 const isSecure = ({ publicUrl }: AppConfig): boolean => publicUrl.startsWith('https:');
 
+/** Brings the key of open weeks to where it belongs, and says what is wrong or not promised. */
+async function prepareKeys(pool: Pool, keys: AnswerKeys, log: Log): Promise<void> {
+  await keys.advance();
+  const { place, state } = await keys.state();
+  if (place === 'database') {
+    log.warn(
+      'ANSWER_KEYS=database: who answered what in a closed week can be read from the database log and backups until they are recycled',
+    );
+  }
+  if (state === 'missing') {
+    log.error(
+      'The key of the open weeks is missing here: nothing can be asked or answered. Run "soundings keys import" with the key of another process, or "soundings keys reset" if it is lost',
+    );
+  }
+  const lost = await closeLostWeeks(pool, keys);
+  if (lost.length > 0) {
+    log.error(
+      { weeks: lost },
+      'Open weeks were closed without results: their key is lost. Ask their questions again',
+    );
+  }
+}
+
 /** How the server is reached. */
 const doorOf = (config: AppConfig) => ({
   tls: config.tls,
@@ -168,8 +223,7 @@ const doorOf = (config: AppConfig) => ({
  * simulating weeks that have passed.
  */
 export async function startAnswering(
-  pool: Pool,
-  now: () => number,
+  { pool, keys, now }: { pool: Pool; keys: AnswerKeys; now: () => number },
   log: Log,
 ): Promise<{ address: string; close(): Promise<void> }> {
   const noToken = () => Promise.reject(new Error('No operation is served.'));
@@ -186,7 +240,8 @@ export async function startAnswering(
     now,
     corsOrigins: [],
   });
-  serveAnswering(server, Promise.resolve(pool), now);
+  const [own, ownKeys] = [Promise.resolve(pool), Promise.resolve(keys)];
+  serveAnswering(server, { pool: own, keys: ownKeys, isSecure: false, now });
   const address = await server.app.listen({ host: '127.0.0.1', port: 0 });
   return { address, close: () => server.shutDown(5) };
 }
@@ -199,6 +254,7 @@ function serveAll(
     pool,
     reads,
     answers,
+    keys,
     pushes,
     now,
   }: {
@@ -206,6 +262,7 @@ function serveAll(
     pool: Promise<Pool>;
     reads: Promise<Pool>;
     answers: Promise<Pool>;
+    keys: Promise<AnswerKeys>;
     pushes: Promise<Pushes>;
     now: () => number;
   },
@@ -214,7 +271,7 @@ function serveAll(
   serveData(server, { pool, reads }, now);
   serveOrganization(server, pushes);
   serveStorage(server, pool);
-  serveAnswering(server, answers, now);
+  serveAnswering(server, { pool: answers, keys, isSecure: isSecure(config), now });
   serveMetrics(server.app, {
     token: config.metricsToken,
     isProxied: config.trustProxy.length > 0,
@@ -265,6 +322,7 @@ const filesLimits = { heapMb: 1024, milliseconds: 300_000 };
 type Parts = {
   config: AppConfig;
   pool: Pool;
+  keys: AnswerKeys;
   databaseUrl: string;
   log: Log;
   now: () => number;
@@ -273,11 +331,11 @@ type Parts = {
 };
 
 /** Everything that is done without a request: recurring, and when it is asked for. */
-function workOf({ config, pool, databaseUrl, log, now, mailer, onWeeks }: Parts): Work {
+function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: Parts): Work {
   const whenDue = (work: WeeksWork['work'], isDue: () => Promise<boolean>) => async () => {
     if (await isDue()) await onWeeks(work);
   };
-  const sendDue = openSender(pool, mailer, config.publicUrl, log);
+  const sendDue = openSender({ pool, keys, mailer, publicUrl: config.publicUrl, log });
   const toOpen = whenDue('open', async () => (await dueSchedules(pool, now())).length > 0);
   const toShow = whenDue('show', async () => (await dueWeeks(pool, now())).show);
   const toClose = whenDue('close', async () => (await dueWeeks(pool, now())).close);
@@ -295,6 +353,7 @@ function workOf({ config, pool, databaseUrl, log, now, mailer, onWeeks }: Parts)
       { name: 'open rounds', cron: '* * * * *', work: toOpen },
       { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },
       { name: 'show live weeks', cron: '* * * * *', work: toShow },
+      { name: 'end epochs', cron: '* * * * *', work: () => keys.advance() },
       { name: 'close weeks', cron: '*/5 * * * *', work: toClose },
     ],
     tasks: {

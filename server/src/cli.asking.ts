@@ -38,8 +38,10 @@ import { csvRow } from './base/csv.ts';
 const days = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 const one = { ...account, id: text };
 
-/** `publicUrl`: where people find the service. */
-export const askingCommands = (publicUrl: () => string): Record<string, Command> => ({
+/** `config`: where people find the service, and whether it sends mail. */
+export const askingCommands = (
+  config: () => { publicUrl: string; smtpUrl: string | undefined },
+): Record<string, Command> => ({
   'question list': {
     isLogged: false,
     usage: '--account ID\n    The questions of an account, and the KPIs that are made of them.',
@@ -200,15 +202,17 @@ export const askingCommands = (publicUrl: () => string): Record<string, Command>
   'links export': {
     usage:
       '--account ID [--week 2026-W47] [--replace]\n' +
-      '    A new personal link for everyone asked in an open week, as CSV, to be sent by other channels. Whoever has a\n' +
-      '    link can answer in the person’s name; it shows nothing of what the person has answered before. --replace: earlier\n' +
-      '    links are dead from now on.',
+      '    A new personal link, as CSV, for each person asked in an open week who gets none by e-mail: who has no address, or\n' +
+      '    everyone where no mail server is set. Anyone who has a link can answer in the name of the person, so results say\n' +
+      '    that they rest on links that were handed out. --replace: links handed out before no longer work.',
     options: { ...account, week: text, replace: flag },
     run: (pool, values) =>
       inTransaction(pool, (tx) =>
-        exportLinks(tx, accountOf(values), publicUrl(), {
+        exportLinks(tx, accountOf(values), config().publicUrl, {
           week: weekOf(values),
           isReplacing: values['replace'] === true,
+          canMail: config().smtpUrl !== undefined,
+          by: null,
         }),
       ).then(({ week, links }) => ({ week: weekName(week), links })),
     say: ({ links }: { links: ExportedLink[] }) =>

@@ -19,6 +19,7 @@ const floors = [
   'sync',
   'files',
   'questions',
+  'sealing',
   'rounds',
   'answers',
   'results',
@@ -31,6 +32,7 @@ const topFiles = [
   'app.ts',
   'cli.ts',
   'cli.asking.ts',
+  'cli.keys.ts',
   'cli.options.ts',
   'cli.simulation.ts',
   'files.thread.ts',
@@ -87,6 +89,9 @@ const publicFiles = [
   'questions/types.ts',
   'questions/library.ts',
   'questions/library-words.ts',
+  'sealing/answer-keys.ts',
+  'sealing/person-answers.ts',
+  'sealing/week-key.ts',
   'rounds/invitation.ts',
   'rounds/links.ts',
   'rounds/messages.ts',
@@ -95,8 +100,8 @@ const publicFiles = [
   'rounds/rounds.ts',
   'rounds/schedules.ts',
   'rounds/stops.ts',
-  'answers/answers.ts',
-  'answers/renamed.ts',
+  'answers/imported.ts',
+  'answers/seal-open-weeks.ts',
   'answers/page-words.ts',
   'results/publish.ts',
   'results/results.ts',
@@ -138,6 +143,7 @@ const pureFiles = [
   'questions/library.ts',
   'questions/library-words.ts',
   'questions/wording.ts',
+  'sealing/person-answers.ts',
   'rounds/choose.ts',
   'rounds/invitation.ts',
   'rounds/invitation-words.ts',
@@ -150,6 +156,7 @@ const pureFiles = [
   'results/shape.ts',
   'results/window.ts',
   'history/lines.ts',
+  'history/roster.ts',
   'console/bodies.ts',
   'console/runs.words.ts',
   'console/results.csv.ts',
@@ -203,7 +210,10 @@ const writers: Record<string, string[]> = {
   questions: ['questions/questions.sql.ts'],
   kpis: ['questions/questions.sql.ts', 'results/publish.sql.ts'],
   kpi_questions: ['questions/questions.sql.ts'],
-  weeks: ['rounds/rounds.sql.ts', 'results/publish.sql.ts'],
+  answer_keys: ['sealing/answer-keys.sql.ts'],
+  key_processes: ['sealing/answer-keys.sql.ts'],
+  week_keys: ['sealing/answer-keys.sql.ts'],
+  weeks: ['rounds/rounds.sql.ts', 'results/publish.sql.ts', 'answers/seal-open-weeks.sql.ts'],
   rounds: ['rounds/rounds.sql.ts'],
   schedules: ['rounds/schedules.sql.ts'],
   schedule_weeks: ['rounds/schedules.sql.ts'],
@@ -214,12 +224,12 @@ const writers: Record<string, string[]> = {
   reminder_stops: ['rounds/stops.sql.ts'],
   stop_keys: ['rounds/stops.sql.ts'],
   asked: ['rounds/rounds.sql.ts', 'results/publish.sql.ts'],
-  assignments: ['rounds/rounds.sql.ts', 'results/publish.sql.ts', 'answers/renamed.sql.ts'],
+  assignments: ['rounds/rounds.sql.ts', 'results/publish.sql.ts', 'answers/seal-open-weeks.sql.ts'],
   answers: [
-    'answers/answers.sql.ts',
+    'answers/imported.sql.ts',
     'answers/answering.sql.ts',
+    'answers/seal-open-weeks.sql.ts',
     'results/publish.sql.ts',
-    'answers/renamed.sql.ts',
   ],
   results: ['results/publish.sql.ts'],
   response_rates: ['results/publish.sql.ts'],
@@ -373,7 +383,7 @@ describe('purity and places', () => {
 
   test("every statement on customers' data names the account", () => {
     const exempt =
-      /force_unlock_workers|job_workers|insert into accounts|nextval\(|from\s+token_hashes|from\s+sessions|from\s+sign_in_links|first_links|second_steps where on_since|sftp_host_keys|stop_keys/;
+      /force_unlock_workers|job_workers|insert into accounts|nextval\(|from\s+token_hashes|from\s+sessions|from\s+sign_in_links|first_links|second_steps where on_since|sftp_host_keys|stop_keys|answer_keys|key_processes/;
     const anonymous = ({ path, text }: Source) =>
       path.endsWith('.sql.ts')
         ? statementsOf(text).filter((one) => !/account_id|accountId/.test(one) && !exempt.test(one))

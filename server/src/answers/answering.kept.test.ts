@@ -44,7 +44,7 @@ async function asking() {
     round('2024-W47', 'top', ['scale'], { e1: ['north'], e2: ['top'] }),
     round('2024-W47', 'north', ['lunch'], { e1: ['north'] }),
   ];
-  await importLines(database.pool, id, lines, meanwhile);
+  await importLines(database, id, lines, meanwhile);
   const rows = await database.pool<{ key: string; questionId: number }[]>`
     select key, question_id as "questionId" from questions where account_id = ${id}`;
   const ids = new Map(rows.map((row) => [row.key, row.questionId]));
@@ -57,7 +57,7 @@ async function asking() {
     idOf: (key: string) => ids.get(key)!,
     by,
     give: (person: string, of: string, said: Omit<GivenAnswer, 'questionId'>) =>
-      giveAnswers(database.pool, by(person), [{ questionId: ids.get(of)!, ...said }]),
+      giveAnswers(database.pool, database.keys, by(person), [{ questionId: ids.get(of)!, ...said }]),
     kept: async () => [
       ...(await database.pool`
         select question_id as "questionId", value, choices, comment, skipped from answers
@@ -106,9 +106,9 @@ describe('giveAnswers', () => {
   test('by a link of another account: refused in the same words; after closing: the link opens nothing', async () => {
     const [one, other] = [await asking(), await asking()];
     const questionId = one.idOf('scale');
-    const given = giveAnswers(database.pool, other.by('e1'), [{ questionId, value: 3 }]);
+    const given = giveAnswers(database.pool, database.keys, other.by('e1'), [{ questionId, value: 3 }]);
     await expect(given).rejects.toMatchObject({ details: [{ path: `q${questionId}`, message: notAsked }] });
-    await closeWeekNow(database.pool, one.id, week, meanwhile);
+    await closeWeekNow(database.pool, database.keys, one.id, week, meanwhile);
     expect(await one.give('e1', 'scale', { value: 3 })).toBe('closed');
     expect([await one.kept(), await other.kept()]).toEqual([[], []]);
   });

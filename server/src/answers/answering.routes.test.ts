@@ -40,7 +40,7 @@ type Asked = AskedAccount & { link: string; ids: number[] };
 
 async function asked(settings: Parameters<typeof askPeople>[2] = {}): Promise<Asked> {
   const { id } = await world.account();
-  const one = await askPeople(world.pool, id, { count: 1, keys, ...settings });
+  const one = await askPeople(world, id, { count: 1, keys, ...settings });
   const ids = keys.map((key) => one.questionIds.get(key) as number);
   return { ...one, link: one.links[0] as string, ids };
 }
@@ -416,7 +416,7 @@ describe('/r/:token', () => {
   test('goes on working when the week has closed', async () => {
     const one = await asked();
     const path = await stopPath(one);
-    await closeWeekNow(world.pool, one.accountId, one.week, noon);
+    await closeWeekNow(world.pool, world.keys, one.accountId, one.week, noon);
     expect((await ask('GET', `/a/${one.link}`)).status).toBe(404);
     expect((await ask('GET', path)).status).toBe(200);
     expect((await ask('POST', path)).status).toBe(200);
@@ -428,7 +428,7 @@ describe('a link that opens nothing', () => {
   test('gets one page, byte for byte the same whether it is wrong, old, replaced or cut, and records nothing', async () => {
     const [replaced, closed, alive] = [await asked(), await asked(), await asked()];
     await inTransaction(world.pool, (tx) => exportLinks(tx, replaced.accountId, '', { isReplacing: true }));
-    await closeWeekNow(world.pool, closed.accountId, closed.week, noon);
+    await closeWeekNow(world.pool, world.keys, closed.accountId, closed.week, noon);
     const removed = await asked();
     const stopOfRemoved = await stopPath(removed);
     await world.pool`delete from users where account_id = ${removed.accountId}`;

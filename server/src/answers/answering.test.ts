@@ -30,9 +30,9 @@ async function newAccount(): Promise<number> {
   });
 }
 const asking = async (wishes: Parameters<typeof askPeople>[2] = {}) =>
-  askPeople(database.pool, await newAccount(), wishes);
+  askPeople(database, await newAccount(), wishes);
 const give = (link: string, questionId: number, value: unknown, more: object = {}) =>
-  giveAnswers(database.pool, link, [{ questionId, value, ...more }]);
+  giveAnswers(database.pool, database.keys, link, [{ questionId, value, ...more }]);
 const answersOf = async (accountId: number) => {
   const [row] = await database.pool<{ count: number }[]>`
     select count(*)::integer as count from answers where account_id = ${accountId}`;
@@ -42,16 +42,16 @@ const answersOf = async (accountId: number) => {
 test('an answer can be changed, skipped and commented on until the week closes', async () => {
   const { links, questionIds, accountId, week } = await asking();
   const [link, id] = [links[0] as string, questionIds.get('workload-amount') as number];
-  const said = async () => (await openLink(database.pool, link))?.answers.get(id);
+  const said = async () => (await openLink(database.pool, database.keys, link))?.answers.get(id);
   expect(await give(link, id, 2, { comment: 'Too much.' })).toBe('kept');
   expect(await said()).toEqual({ value: 2, choices: null, comment: 'Too much.', skipped: false });
   expect(await give(link, id, 5)).toBe('kept');
   expect(await said()).toEqual({ value: 5, choices: null, comment: null, skipped: false });
   expect(await give(link, id, undefined, { skipped: true })).toBe('kept');
   expect(await said()).toEqual({ value: null, choices: null, comment: null, skipped: true });
-  await closeWeekNow(database.pool, accountId, week, noon);
+  await closeWeekNow(database.pool, database.keys, accountId, week, noon);
   expect(await give(link, id, 4)).toBe('closed');
-  expect(await openLink(database.pool, link)).toBeUndefined();
+  expect(await openLink(database.pool, database.keys, link)).toBeUndefined();
 });
 
 describe('nothing is stored', () => {
@@ -70,7 +70,7 @@ describe('nothing is stored', () => {
     const [wrong, right] = ['workload-amount', 'workload-rested'].map(
       (key) => questionIds.get(key) as number,
     );
-    const given = giveAnswers(database.pool, links[0] as string, [
+    const given = giveAnswers(database.pool, database.keys, links[0] as string, [
       { questionId: right as number, value: 3 },
       { questionId: wrong as number, value, ...more },
     ]);
@@ -159,13 +159,13 @@ test('a link that an administrator has handed out shows nothing of what was answ
   await give(links[0] as string, id, 2, { comment: 'Only for the figures.' });
   const { links: handed } = await inTransaction(database.pool, (tx) => exportLinks(tx, accountId, ''));
   const link = handed[0]!.link.slice(3);
-  expect(await openLink(database.pool, link)).toMatchObject({
+  expect(await openLink(database.pool, database.keys, link)).toMatchObject({
     isExported: true,
     hasAnswered: true,
     answers: new Map(),
   });
   expect(await give(link, id, 5)).toBe('kept');
-  expect((await openLink(database.pool, links[0] as string))?.answers.get(id)?.value).toBe(5);
+  expect((await openLink(database.pool, database.keys, links[0] as string))?.answers.get(id)?.value).toBe(5);
 });
 
 describe('a dump of the whole database', () => {
@@ -240,7 +240,7 @@ describe('a dump of the whole database', () => {
       .filter(({ table }) => table === 'assignments')
       .map(({ row }) => String(row['respondent']));
     expect(numbers).toHaveLength(12);
-    await closeWeekNow(database.pool, accountId, week, noon);
+    await closeWeekNow(database.pool, database.keys, accountId, week, noon);
     const after = (await dump(true)).filter(({ row }) => row['account_id'] === accountId);
     const gone = ['answers', 'assignments', 'participants', 'links', 'messages'];
     expect(after.filter(({ table }) => gone.includes(table))).toEqual([]);

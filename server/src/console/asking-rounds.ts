@@ -47,7 +47,12 @@ export function serveRounds(console: Console, { pool, mailer, publicUrl, now }: 
     if (week === undefined) throw weekNotFound;
     const name = weekName(week);
     const links = await inTransaction(await pool, async (tx) => {
-      const exported = await exportLinks(tx, who.accountId, publicUrl, { week, isReplacing });
+      const exported = await exportLinks(tx, who.accountId, publicUrl, {
+        week,
+        isReplacing,
+        canMail: mailer !== undefined,
+        by: who.userId,
+      });
       const details = { people: exported.links.length, isReplacing };
       await audit(tx, who.accountId, actorOf(who), 'links exported', { subject: name, details });
       return exported.links;

@@ -88,7 +88,7 @@ async function asking(lines: object[] = survey()): Promise<Company> {
   return acme;
 }
 
-const close = ({ id }: Company, of = pool) => inTransaction(of, (tx) => closeWeek(tx, id, week));
+const close = ({ id }: Company, of = pool) => inTransaction(of, (tx) => closeWeek(tx, world.keys, id, week));
 
 type Said = Omit<GivenAnswer, 'questionId'>;
 type Given = { link: string; answer: GivenAnswer };

@@ -4,8 +4,6 @@ import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 export type Person = {
   userId: number;
-  /** As rounds.ts calls people. */
-  person: string;
   memberOf: number[];
   timezone: string | null;
   hasEmail: boolean;
@@ -15,7 +13,6 @@ export type Person = {
 export async function selectPeople(db: Db, accountId: AccountId, groupIds: number[]): Promise<Person[]> {
   const rows = await db<(Omit<Person, 'memberOf'> & { memberOf: string })[]>`
     select u.user_id                                       as "userId",
-           person_of(u.external_id, u.user_id)   as "person",
            string_agg(m.group_id::text, ',')               as "memberOf",
            u.timezone                                      as "timezone",
            u.email is not null                             as "hasEmail"

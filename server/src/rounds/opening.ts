@@ -14,6 +14,7 @@ import {
   selectPeople,
 } from './opening.sql.ts';
 import { wayUp } from '../people/tree.ts';
+import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { groupsBeneath, openRound, openWeek, type Parents, parentsOf, tryLockSurvey } from './rounds.ts';
 import { questionsFor, type Schedule } from './schedules.ts';
 import {
@@ -94,14 +95,19 @@ export type Alone = { accountId: AccountId; isSimulated?: boolean };
  * Opens all that is due at a time. One that cannot be opened holds up no other; what was wrong is thrown at the end.
  * An account that is busy, with an import, say, comes with the next call.
  */
-export async function openDueRounds(pool: Pool, now: number, alone?: Alone): Promise<Opened[]> {
+export async function openDueRounds(
+  pool: Pool,
+  keys: AnswerKeys,
+  now: number,
+  alone?: Alone,
+): Promise<Opened[]> {
   const opened: Opened[] = [];
   const failures: unknown[] = [];
   const isSimulated = alone?.isSimulated ?? false;
   for (const due of await dueSchedules(pool, now)) {
     if (alone && due.accountId !== alone.accountId) continue;
     // oxlint-disable-next-line no-await-in-loop -- each is a transaction of its own
-    const one = await inTransaction(pool, (tx) => openSchedule(tx, due, now, isSimulated)).catch(
+    const one = await inTransaction(pool, (tx) => openSchedule(tx, keys, due, { now, isSimulated })).catch(
       (error: unknown) => {
         failures.push(error);
       },
@@ -115,9 +121,9 @@ export async function openDueRounds(pool: Pool, now: number, alone?: Alone): Pro
 /** Undefined when the account is busy, or the schedule has gone, is paused, or was settled meanwhile. */
 async function openSchedule(
   tx: Transaction,
+  keys: AnswerKeys,
   due: Due,
-  now: number,
-  isSimulated: boolean,
+  { now, isSimulated }: { now: number; isSimulated: boolean },
 ): Promise<Opened | undefined> {
   const { accountId, scheduleId, week } = due;
   // First, as those do who close, show or import a week.
@@ -126,7 +132,7 @@ async function openSchedule(
   const schedule = await lockSchedule(tx, accountId, scheduleId);
   if (!schedule || schedule.pausedAt !== null) return undefined;
   if ((await selectSettled(tx, [week])).has(nameOf(schedule, week))) return undefined;
-  const came = due.isOver ? missed('late') : await openRounds(tx, schedule, { week, now, isSimulated });
+  const came = due.isOver ? missed('late') : await openRounds(tx, keys, schedule, { week, now, isSimulated });
   await insertScheduleWeek(tx, accountId, scheduleId, { week, ...came });
   const { outcome, reason, people } = came;
   return { ...due, outcome, reason, people };
@@ -143,6 +149,7 @@ const missed = (because: keyof typeof missedBecause): Came => ({
 
 async function openRounds(
   tx: Transaction,
+  keys: AnswerKeys,
   schedule: Schedule,
   { week, now, isSimulated }: { week: Week; now: number; isSimulated: boolean },
 ): Promise<Came> {
@@ -164,12 +171,12 @@ async function openRounds(
     ({ memberOf }) => !memberOf.some((id) => without.has(id)),
   );
   if (people.length === 0) return missed('nobody');
-  const key = await openWeek(tx, accountId, week).catch(orClosed);
+  const key = await openWeek(tx, keys, accountId, week).catch(orClosed);
   if (!key) return missed('closed');
   for (const { groupId, beneath } of asked) {
-    const members = people.flatMap(({ person, memberOf }) => {
+    const members = people.flatMap(({ userId, memberOf }) => {
       const own = memberOf.filter((id) => beneath.has(id));
-      return own.length > 0 ? [{ person, memberOf: own }] : [];
+      return own.length > 0 ? [{ person: { userId }, memberOf: own }] : [];
     });
     const round = { week, groupId, questionIds, asked: members, parents, scheduleId: schedule.id, without };
     // oxlint-disable-next-line no-await-in-loop -- in one transaction one after another

@@ -76,7 +76,7 @@ describe('openWeek', () => {
   test('refuses a week that has closed, and does not open it again', async () => {
     const id = await newAccount();
     await open(id);
-    await closeWeekNow(database.pool, id, week, 0);
+    await closeWeekNow(database.pool, database.keys, id, week, 0);
     await expect(open(id)).rejects.toMatchObject({ kind: 'conflict', code: 'week closed' });
     const [row] = await database.pool`select respondent_key from weeks where account_id = ${id}`;
     expect(row).toEqual({ respondent_key: null });
