@@ -190,7 +190,9 @@ describe('GET /a/:link', () => {
 
   test('by a link that was handed out nobody learns what was answered, nor whether anything was', async () => {
     const one = await asked();
-    const { links } = await inTransaction(world.pool, (tx) => exportLinks(tx, one.accountId, '', { canMail: false, by: null }));
+    const { links } = await inTransaction(world.pool, (tx) =>
+      exportLinks(tx, one.accountId, '', { canMail: false, by: null }),
+    );
     const path = links[0]?.link as string;
     const seen = () =>
       Promise.all(['', '?saved', '?empty'].map(async (query) => (await ask('GET', path + query)).text));
@@ -427,7 +429,9 @@ describe('/r/:token', () => {
 describe('a link that opens nothing', () => {
   test('gets one page, byte for byte the same whether it is wrong, old, replaced or cut, and records nothing', async () => {
     const [replaced, closed, alive] = [await asked(), await asked(), await asked()];
-    await inTransaction(world.pool, (tx) => exportLinks(tx, replaced.accountId, '', { isReplacing: true, canMail: false, by: null }));
+    await inTransaction(world.pool, (tx) =>
+      exportLinks(tx, replaced.accountId, '', { isReplacing: true, canMail: false, by: null }),
+    );
     await closeWeekNow(world.pool, world.keys, closed.accountId, closed.week, noon);
     const removed = await asked();
     const stopOfRemoved = await stopPath(removed);
@@ -540,7 +544,12 @@ describe('without its database', () => {
   test('503 in plain words with Retry-After, and what the form had comes back to be sent again', async () => {
     const one = await asked();
     const { url, cut } = await openRelay(world.databaseUrl);
-    const app = await startApp({ ...testConfig, answerKeys: world.keyPlace }, Promise.resolve(url), openLog('silent'), () => noon);
+    const app = await startApp(
+      { ...testConfig, answerKeys: world.keyPlace },
+      Promise.resolve(url),
+      openLog('silent'),
+      () => noon,
+    );
     onTestFinished(() => app.stop(1));
     await app.started;
     expect((await fetch(`${app.address}/a/${one.link}`)).status).toBe(200);
@@ -565,7 +574,12 @@ describe('without its database', () => {
 
   test('503 in plain words also before the service has started', async () => {
     const url = Promise.withResolvers<string>();
-    const app = await startApp({ ...testConfig, answerKeys: world.keyPlace }, url.promise, openLog('silent'), () => noon);
+    const app = await startApp(
+      { ...testConfig, answerKeys: world.keyPlace },
+      url.promise,
+      openLog('silent'),
+      () => noon,
+    );
     onTestFinished(async () => {
       url.resolve(world.databaseUrl);
       await app.started;

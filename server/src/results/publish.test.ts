@@ -88,7 +88,8 @@ async function asking(lines: object[] = survey()): Promise<Company> {
   return acme;
 }
 
-const close = ({ id }: Company, of = pool) => inTransaction(of, (tx) => closeWeek(tx, database.keys, id, week));
+const close = ({ id }: Company, of = pool) =>
+  inTransaction(of, (tx) => closeWeek(tx, database.keys, id, week));
 
 type Said = Omit<GivenAnswer, 'questionId'>;
 type Given = { link: string; answer: GivenAnswer };
@@ -251,13 +252,17 @@ describe('closing a week', () => {
       message: 'Nothing was asked in the week 2024-W40.',
     });
     expect(await tablesOf(pool)).toEqual(before);
-    await expect(closeWeekNow(pool, database.keys, 999_999, week, over)).rejects.toMatchObject({ kind: 'not_found' });
+    await expect(closeWeekNow(pool, database.keys, 999_999, week, over)).rejects.toMatchObject({
+      kind: 'not_found',
+    });
   });
 
   test('without a week: the last one that has ended in the time zone of the account', async () => {
     const acme = await company('America/Los_Angeles');
     await importLines(database, acme.id, [...survey('2024-W46'), ...survey().slice(4)], meanwhile);
-    expect(await closeWeekNow(pool, database.keys, acme.id, undefined, over)).toMatchObject({ week: addWeeks(week, -1) });
+    expect(await closeWeekNow(pool, database.keys, acme.id, undefined, over)).toMatchObject({
+      week: addWeeks(week, -1),
+    });
     const published = await closeWeekNow(pool, database.keys, acme.id, undefined, over + 8 * 3_600_000);
     expect(published).toEqual({ week, published: 5 });
   });
@@ -506,7 +511,8 @@ describe('weeks that ended while nothing ran', () => {
     const names = ['2024-W44', '2024-W45', '2024-W46', W];
     const lines = names.flatMap((name, i) => survey(name).slice(i > 0 ? 4 : 0));
     const companies = await Promise.all([company(), company()]);
-    for (const { id } of companies) await importLines(database, id, lines, Date.parse('2024-10-01T00:00:00Z'));
+    for (const { id } of companies)
+      await importLines(database, id, lines, Date.parse('2024-10-01T00:00:00Z'));
     await closeEndedWeeks(pool, database.keys, over - 1);
     for (const acme of companies) {
       const counts = await Promise.all(

@@ -4,7 +4,9 @@ import { decodeAnswers, type PersonAnswer } from '../sealing/person-answers.ts';
 import type { TestData } from './database.ts';
 
 /** An answer as it is stored, but for how it came. `respondent`: a number that only the week's key leads to. */
-export type KeptRow = Pick<PersonAnswer, 'value' | 'choices' | 'comment' | 'skipped'> & { questionId: number };
+export type KeptRow = Pick<PersonAnswer, 'value' | 'choices' | 'comment' | 'skipped'> & {
+  questionId: number;
+};
 
 /** All that is stored of the answers of an open week, by question, then by respondent, with how each came. */
 export async function storedAnswers(
