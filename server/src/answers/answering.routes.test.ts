@@ -15,6 +15,7 @@ import { exportLinks } from '../rounds/links.ts';
 import { stopTokensFor } from '../rounds/stops.ts';
 import { closeWeekNow } from '../results/publish.ts';
 import { askPeople, type AskedAccount, noon } from '../testing/asking.ts';
+import { keptAnswers } from '../testing/kept-answers.ts';
 import { openWorld, testConfig, type World } from '../testing/world.ts';
 
 let world: World;
@@ -60,9 +61,11 @@ async function ask(method: string, path: string, init: RequestInit = {}): Promis
   });
   return { status: reply.status, headers: reply.headers, text: await reply.text() };
 }
+/** The browser session of everyone: a page that is read in it shows what was answered in it. */
+const cookie = `soundings_visit=${'v'.repeat(27)}`;
 const sendForm = (link: string, form: string, query = '') =>
   ask('POST', `/a/${link}${query}`, {
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    headers: { 'content-type': 'application/x-www-form-urlencoded', cookie },
     body: form,
   });
 const sendAnswer = (
@@ -71,7 +74,7 @@ const sendAnswer = (
   init: { headers?: Record<string, string>; query?: string } = {},
 ) =>
   ask('POST', `/a/${link}/answers${init.query ?? ''}`, {
-    headers: { 'content-type': 'application/json', ...init.headers },
+    headers: { 'content-type': 'application/json', cookie, ...init.headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 
@@ -92,12 +95,15 @@ async function wire(
   return { headers: reply.headers, bytes: await buffer(reply) };
 }
 
-const kept = async ({ accountId, questionIds }: AskedAccount) => {
-  const rows = await world.pool<{ id: number; said: unknown[] }[]>`
-    select question_id as id, json_build_array(value, choices, comment, skipped) as said
-    from   answers where account_id = ${accountId}`;
+const kept = async ({ accountId, questionIds, week }: AskedAccount) => {
+  const rows = await keptAnswers(world, accountId, week);
   const keyOf = new Map([...questionIds].map(([key, id]) => [id, key]));
-  return Object.fromEntries(rows.map(({ id, said }) => [keyOf.get(id), said]));
+  return Object.fromEntries(
+    rows.map(({ questionId, value, choices, comment, skipped }) => [
+      keyOf.get(questionId),
+      [value, choices, comment, skipped],
+    ]),
+  );
 };
 
 describe('GET /a/:link', () => {
@@ -180,7 +186,7 @@ describe('GET /a/:link', () => {
         expect(headers).toMatchObject({
           'content-encoding': encoding,
           'content-length': String(bytes.length),
-          vary: 'accept-encoding, accept-language',
+          vary: 'accept-encoding, accept-language, cookie',
         });
         expect(bytes.length, `${count} questions, ${encoding}`).toBeLessThan(30_000);
         expect(unpack(bytes).equals(plain.bytes)).toBe(true);

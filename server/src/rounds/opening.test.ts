@@ -49,7 +49,7 @@ describe('a schedule is opened', () => {
   test('once, by whichever of several processes comes first, and not again when clocks are set', async () => {
     const { account, scheduleId } = await scheduled();
     const pools = [openPool(world.databaseUrl, 2), openPool(world.databaseUrl, 2)];
-    const all = await Promise.all([...pools, ...pools].map((pool) => openDueRounds(pool, noon)));
+    const all = await Promise.all([...pools, ...pools].map((pool) => openDueRounds(pool, world.keys, noon)));
     await Promise.all(pools.map((pool) => pool.end()));
     const opened = all.flat().filter(({ accountId }) => accountId === account.id);
     expect(opened).toEqual([
@@ -187,9 +187,11 @@ describe('who is asked', () => {
     });
     await openDueRounds(world.pool, world.keys, noon);
     expect(await weeksOf(account, scheduleId)).toMatchObject([{ outcome: 'opened', people: 2 }]);
-    const { links } = await inTransaction(world.pool, (tx) => exportLinks(tx, account.id, ''));
+    const { links } = await inTransaction(world.pool, (tx) =>
+      exportLinks(tx, account.id, '', { canMail: false, by: null }),
+    );
     expect(links.map(({ userId }) => userId)).toEqual([people.both, people.alone]);
-    const asked = await openLink(world.pool, world.keys, links[0]!.link.slice(3));
+    const asked = await openLink(world.pool, world.keys, { link: links[0]!.link.slice(3), visit: null });
     expect(asked?.questions.map(({ key }) => key)).toEqual(['q']);
     expect((await messagesOf(account)).filter(({ kind }) => kind === 'invitation')).toHaveLength(2);
     const rows = await world.pool<{ groupId: number }[]>`
@@ -219,7 +221,9 @@ describe('who is asked', () => {
     await world.pool`delete from users where account_id = ${account.id} and user_id = ${second}`;
     for (const i of [0, 10, 11]) {
       // oxlint-disable-next-line no-await-in-loop -- few
-      expect(await openLink(world.pool, world.keys, asked.links[i] as string)).toBeUndefined();
+      expect(
+        await openLink(world.pool, world.keys, { link: asked.links[i] as string, visit: null }),
+      ).toBeUndefined();
     }
     await closeWeekNow(world.pool, world.keys, account.id, asked.week, noon);
     const read = async (path: string) =>
@@ -249,7 +253,7 @@ test('who is removed by mistake and comes back counts as never asked; nobody els
   const question = asked.questionIds.get('workload-amount') as number;
   for (const link of asked.links.slice(0, 5)) {
     // oxlint-disable-next-line no-await-in-loop -- few
-    await giveAnswers(world.pool, world.keys, link, [{ questionId: question, value: 3 }]);
+    await giveAnswers(world.pool, world.keys, { link, visit: null }, [{ questionId: question, value: 3 }]);
   }
   await closeWeekNow(world.pool, world.keys, account.id, asked.week, noon);
   const [rate] = await world.pool<{ value: number }[]>`
