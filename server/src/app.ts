@@ -34,6 +34,7 @@ import { serveData } from './results/data.routes.ts';
 import { closeLostWeeks, dueWeeks } from './results/publish.ts';
 import { dueMessages, noteRefusal, openSender } from './rounds/messages.ts';
 import { dueSchedules } from './rounds/opening.ts';
+import { countParticipation } from './rounds/participation.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import { openPushes, type Pushes } from './sync/pushes.ts';
 import { forgetOldRuns } from './sync/runs.ts';
@@ -353,6 +354,7 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
       { name: 'open rounds', cron: '* * * * *', work: toOpen },
       { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },
       { name: 'show live weeks', cron: '* * * * *', work: toShow },
+      { name: 'count participation', cron: '23 * * * *', work: () => countParticipation(pool, keys, now()) },
       { name: 'end epochs', cron: '* * * * *', work: () => keys.advance() },
       { name: 'close weeks', cron: '*/5 * * * *', work: toClose },
     ],

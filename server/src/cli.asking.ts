@@ -226,15 +226,17 @@ export const askingCommands = (
   'week show': {
     isLogged: false,
     usage:
-      '--account ID\n    The open weeks: how many are asked and have answered, and what became of the mails.',
+      '--account ID\n    The open weeks: how many are asked, at least how many have answered, and what became of the mails.',
     options: account,
     run: weekShow,
     say: ({ weeks, refusals }: Awaited<ReturnType<typeof weekShow>>) =>
       [
         ...weeks.map(
-          ({ week, asked, answered, messages }) =>
-            `${week}: ${asked} people asked, ${answered ?? 'too few to say how many'} have answered. ${
-              messages.map(({ kind, state, count }) => `${count} ${kind}s ${state}`).join(', ') || 'No mails'
+          ({ week, asked, messages, ...participation }) =>
+            `${week}: ${asked} people asked, ${participationWords(participation)} ${
+              messages
+                .map(({ kind, state, count }) => `${count ?? ''} ${kind}s ${state}`.trim())
+                .join(', ') || 'No mails'
             }.`,
         ),
         ...(weeks.length === 0 ? ['No week is open in which anybody is asked.'] : []),
@@ -242,6 +244,21 @@ export const askingCommands = (
       ].join('\n'),
   },
 });
+
+function participationWords({
+  answered,
+  answeredAtLeast,
+  countedOn,
+}: {
+  answered?: number;
+  answeredAtLeast?: number | null;
+  countedOn?: string | null;
+}): string {
+  if (answered !== undefined) return `${answered} have answered.`;
+  if (!countedOn) return 'answers are counted once a day, from tomorrow on.';
+  if (typeof answeredAtLeast !== 'number') return 'too few are asked to say how many have answered.';
+  return `at least ${answeredAtLeast} have answered (counted on ${countedOn}).`;
+}
 
 async function questionList(pool: Pool, values: Values) {
   const [questions, kpis] = await Promise.all([
@@ -348,14 +365,21 @@ async function weekShow(pool: Pool, values: Values) {
     messageCountsOf(pool, accountId),
     mailRefusalsOf(pool, accountId),
   ]);
-  const messagesIn = (week: Week) =>
-    counts.filter((count) => count.week === week).map(({ kind, state, count }) => ({ kind, state, count }));
+  // Reminders go to those who have not answered: how many there were would say how many that are (P18).
+  const messagesIn = (week: Week, isExact: boolean) =>
+    counts
+      .filter((count) => count.week === week)
+      .map(({ kind, state, count }) => ({
+        kind,
+        state,
+        ...((isExact || kind === 'invitation') && { count }),
+      }));
   return {
-    weeks: weeks.map(({ week, asked, answered }) => ({
+    weeks: weeks.map(({ week, asked, atLeast, countedOn, answered }) => ({
       week: weekName(week),
       asked,
-      answered,
-      messages: messagesIn(week),
+      ...(answered === null ? { answeredAtLeast: atLeast, countedOn } : { answered }),
+      messages: messagesIn(week, answered !== null),
     })),
     refusals,
   };
