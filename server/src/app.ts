@@ -1,7 +1,9 @@
 // The whole service on one screen: every route, job and listener.
+import type { KeyState } from '@soundings/contract/console.privacy.ts';
 import type { Config, LogLevel } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import type { Log } from './base/log.ts';
+import { version } from './base/version.ts';
 import { callerOf, senderOf } from './accounts/callers.ts';
 import { tellEndingTokens } from './accounts/ending-tokens.ts';
 import { forgetEnded } from './accounts/sessions.ts';
@@ -15,6 +17,7 @@ import { serveAsking } from './console/asking.routes.ts';
 import { serveDevelopment } from './console/dev.ts';
 import { servePages } from './console/pages.ts';
 import { servePeople } from './console/people.routes.ts';
+import { servePrivacy } from './console/privacy.routes.ts';
 import { serveResults } from './console/results.routes.ts';
 import { serveFiles } from './console/files.routes.ts';
 import { serveRuns } from './console/runs.routes.ts';
@@ -257,7 +260,24 @@ function serveConsole(
   serveFiles(console, pool);
   serveResults(console, { pool, reads });
   serveAsking(console, { pool, mailer, publicUrl: config.publicUrl, now });
+  servePrivacy(console, pool, async () => ({
+    keys: await keyState(),
+    version,
+    fileDays: config.fileDays,
+    hasMail: mailer !== undefined,
+    publicUrl: config.publicUrl,
+    now: now(),
+  }));
 }
+
+// TEMPORARY, until weeks are sealed: the key of an open week is in its row of the table weeks.
+const keyState = async (): Promise<KeyState> => ({
+  place: 'database',
+  path: null,
+  state: 'ready',
+  epoch: 0,
+  processes: [],
+});
 
 /** What the files of an account may take at once: a list of 20,000 people takes a fifth of it. */
 const filesLimits = { heapMb: 1024, milliseconds: 300_000 };

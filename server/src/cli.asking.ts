@@ -1,6 +1,7 @@
 // The commands of asking: questions, schedules, links, and how the open weeks stand.
 import { dayIn, type Week, weekName } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from './accounts/accounts.ts';
+import { audit } from './accounts/audit.ts';
 import {
   account,
   accountOf,
@@ -203,14 +204,9 @@ export const askingCommands = (publicUrl: () => string): Record<string, Command>
       '    A new personal link for everyone asked in an open week, as CSV, to be sent by other channels. Whoever has a\n' +
       '    link can answer in the person’s name; it shows nothing of what the person has answered before. --replace: earlier\n' +
       '    links are dead from now on.',
+    isLogged: false,
     options: { ...account, week: text, replace: flag },
-    run: (pool, values) =>
-      inTransaction(pool, (tx) =>
-        exportLinks(tx, accountOf(values), publicUrl(), {
-          week: weekOf(values),
-          isReplacing: values['replace'] === true,
-        }),
-      ).then(({ week, links }) => ({ week: weekName(week), links })),
+    run: (pool, values) => linksExport(pool, values, publicUrl()),
     say: ({ links }: { links: ExportedLink[] }) =>
       [
         csvRow(['externalId', 'firstName', 'lastName', 'email', 'phone', 'language', 'link']),
@@ -333,6 +329,23 @@ async function calendar(pool: Pool, schedule: Schedule, count: number) {
     day,
     questions: questionIds.map((id) => keys.get(id) ?? String(id)),
   }));
+}
+
+async function linksExport(pool: Pool, values: Values, publicUrl: string) {
+  const accountId = accountOf(values);
+  const isReplacing = values['replace'] === true;
+  return inTransaction(pool, async (tx) => {
+    const { week, links } = await exportLinks(tx, accountId, publicUrl, {
+      week: weekOf(values),
+      isReplacing,
+    });
+    const details = { people: links.length, isReplacing };
+    await audit(tx, accountId, { origin: 'command' }, 'links exported', {
+      subject: weekName(week),
+      details,
+    });
+    return { week: weekName(week), links };
+  });
 }
 
 async function weekShow(pool: Pool, values: Values) {

@@ -8,10 +8,12 @@ import { createToken, listTokens, revokeToken } from './accounts/tokens.ts';
 import { readConfig } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import { newPassword } from './base/secrets.ts';
+import { version } from './base/version.ts';
 import { asFault, inTransaction, openPool, type Pool } from './db/db.ts';
 import { openEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { askingCommands } from './cli.asking.ts';
+import { privacyCommands } from './cli.privacy.ts';
 import { simulationCommands } from './cli.simulation.ts';
 import {
   account,
@@ -319,6 +321,7 @@ const commands: Record<string, Command> = {
   },
   ...askingCommands(() => readConfig(process.env).publicUrl),
   ...simulationCommands(() => readConfig(process.env)),
+  ...privacyCommands(() => readConfig(process.env)),
   migrate: {
     usage: '\n    Brings the database to the schema of this version; every other command does so too.',
     options: {},
@@ -424,9 +427,6 @@ async function main(args: string[]): Promise<void> {
 }
 
 function printVersion(rest: string[]): void {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
   print(
     rest.includes('--json') ? JSON.stringify({ version }) : `soundings ${version}, Node ${process.version}`,
   );
