@@ -13,7 +13,7 @@ import css from './privacy.module.css';
 function Grid({ head, rows, label }: { head: string[]; rows: [string, ...ReactNode[]][]; label: string }) {
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls can be scrolled by keyboard
-    <div className={css['scroll']} role="region" aria-label={label} tabIndex={0}>
+    <div className={css['scroll']} role="group" aria-label={label} tabIndex={0}>
       <table className={css['table']}>
         <thead>
           <tr>
