@@ -98,6 +98,8 @@ export const detailTypes = {
   'new externalId':
     'Warning: a user who is removed and one who is new have the same e-mail address. Perhaps they are one person.',
   'named twice': 'Warning: a user names the same group twice in one list.',
+  'auditor replaced':
+    'Warning: the role that was sent replaces the role Auditor, which was given in the console. Leave the role out to keep it.',
 
   'not signed in': 'Nobody is signed in to the console, or the session has ended.',
   'missing role': 'Whoever is signed in to the console lacks the role for this.',

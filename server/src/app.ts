@@ -2,6 +2,7 @@
 import type { Config, LogLevel } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import type { Log } from './base/log.ts';
+import { version } from './base/version.ts';
 import { callerOf, senderOf } from './accounts/callers.ts';
 import { tellEndingTokens } from './accounts/ending-tokens.ts';
 import { forgetEnded } from './accounts/sessions.ts';
@@ -15,6 +16,7 @@ import { serveAsking } from './console/asking.routes.ts';
 import { serveDevelopment } from './console/dev.ts';
 import { servePages } from './console/pages.ts';
 import { servePeople } from './console/people.routes.ts';
+import { servePrivacy } from './console/privacy.routes.ts';
 import { serveResults } from './console/results.routes.ts';
 import { serveFiles } from './console/files.routes.ts';
 import { serveRuns } from './console/runs.routes.ts';
@@ -131,7 +133,7 @@ export async function startApp(
   serveAll(server, { config, pool, reads, answers, keys, pushes, now });
   const onWeeks = weeksOn(config, databaseUrl, log, now);
   const approve = openApproving(new URL('files.thread.ts', import.meta.url), databaseUrl);
-  serveConsole(server, { config, pool, reads, mailer, onWeeks, approve, log, now });
+  serveConsole(server, { config, pool, reads, keys, mailer, onWeeks, approve, log, now });
   if (config.isDevelopment) await serveDevelopment(server);
   else servePages(server);
   const { host, port, sftpPort } = config;
@@ -295,6 +297,7 @@ type ConsoleParts = {
   config: AppConfig;
   pool: Promise<Pool>;
   reads: Promise<Pool>;
+  keys: Promise<AnswerKeys>;
   mailer: Mailer | undefined;
   onWeeks: OnWeeks;
   approve: Approve;
@@ -304,7 +307,7 @@ type ConsoleParts = {
 /** The console's own interface. */
 function serveConsole(
   server: Server,
-  { config, pool, reads, mailer, onWeeks, approve, log, now }: ConsoleParts,
+  { config, pool, reads, keys, mailer, onWeeks, approve, log, now }: ConsoleParts,
 ): void {
   const console = openConsole(server, pool, isSecure(config));
   serveAccess(console, { ...config, pool, mailer, showWeeks: () => onWeeks('show') });
@@ -315,6 +318,14 @@ function serveConsole(
   serveFiles(console, pool);
   serveResults(console, { pool, reads });
   serveAsking(console, { pool, mailer, publicUrl: config.publicUrl, now });
+  servePrivacy(console, pool, async () => ({
+    keys: await (await keys).state(),
+    version,
+    fileDays: config.fileDays,
+    hasMail: mailer !== undefined,
+    publicUrl: config.publicUrl,
+    now: now(),
+  }));
 }
 
 /** What the files of an account may take at once: a list of 20,000 people takes a fifth of it. */

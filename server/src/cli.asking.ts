@@ -1,6 +1,7 @@
 // The commands of asking: questions, schedules, links, and how the open weeks stand.
 import { dayIn, type Week, weekName } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from './accounts/accounts.ts';
+import { audit } from './accounts/audit.ts';
 import {
   account,
   accountOf,
@@ -205,16 +206,9 @@ export const askingCommands = (
       '    A new personal link, as CSV, for each person asked in an open week who gets none by e-mail: who has no address, or\n' +
       '    everyone where no mail server is set. Anyone who has a link can answer in the name of the person, so results say\n' +
       '    that they rest on links that were handed out. --replace: links handed out before no longer work.',
+    isLogged: false,
     options: { ...account, week: text, replace: flag },
-    run: (pool, values) =>
-      inTransaction(pool, (tx) =>
-        exportLinks(tx, accountOf(values), config().publicUrl, {
-          week: weekOf(values),
-          isReplacing: values['replace'] === true,
-          canMail: config().smtpUrl !== undefined,
-          by: null,
-        }),
-      ).then(({ week, links }) => ({ week: weekName(week), links })),
+    run: (pool, values) => linksExport(pool, values, config()),
     say: ({ links }: { links: ExportedLink[] }) =>
       [
         csvRow(['externalId', 'firstName', 'lastName', 'email', 'phone', 'language', 'link']),
@@ -354,6 +348,29 @@ async function calendar(pool: Pool, schedule: Schedule, count: number) {
     day,
     questions: questionIds.map((id) => keys.get(id) ?? String(id)),
   }));
+}
+
+async function linksExport(
+  pool: Pool,
+  values: Values,
+  { publicUrl, smtpUrl }: { publicUrl: string; smtpUrl: string | undefined },
+) {
+  const accountId = accountOf(values);
+  const isReplacing = values['replace'] === true;
+  return inTransaction(pool, async (tx) => {
+    const { week, links } = await exportLinks(tx, accountId, publicUrl, {
+      week: weekOf(values),
+      isReplacing,
+      canMail: smtpUrl !== undefined,
+      by: null,
+    });
+    const details = { people: links.length, isReplacing };
+    await audit(tx, accountId, { origin: 'command' }, 'links exported', {
+      subject: weekName(week),
+      details,
+    });
+    return { week: weekName(week), links };
+  });
 }
 
 async function weekShow(pool: Pool, values: Values) {

@@ -120,7 +120,7 @@ create table users (
   active       boolean     not null,
   timezone     text,
   language     text,
-  role         text        not null check (role in ('Administrator', 'Manager', 'User')),
+  role         text        not null check (role in ('Administrator', 'Manager', 'Auditor', 'User')),
   attributes   jsonb       not null default '{}',
   fingerprint  text,
   created_at   timestamptz not null default now(),
