@@ -19,7 +19,7 @@ import { serveResults } from './console/results.routes.ts';
 import { serveFiles } from './console/files.routes.ts';
 import { serveRuns } from './console/runs.routes.ts';
 import { serveSession } from './console/session.routes.ts';
-import { asFault, openPool, type Pool } from './db/db.ts';
+import { asFault, longestTransaction, openPool, type Pool } from './db/db.ts';
 import { isMigrated, migrate } from './db/migrate.ts';
 import { openAnswerCache } from './http/cache.ts';
 import { serveMetrics } from './http/metrics.ts';
@@ -49,6 +49,10 @@ import { forgetOldFiles, resumeFiles, waitingFiles } from './files/store.ts';
 export type AppConfig = Omit<Config, 'dataDir' | 'databaseUrl' | 'logLevel' | 'shutdownSeconds'> & {
   /** Whether the console is made from its sources while it is used. */
   isDevelopment?: boolean;
+  /** How long, in ms, a client may leave an answer unread. Default: a minute. */
+  readPatience?: number;
+  /** How long, in ms, a long answer may be read in all. Default: half an hour. */
+  longestRead?: number;
 };
 
 export type App = {
@@ -66,6 +70,12 @@ export type App = {
  */
 const [longReads, longReadsOfAccount] = [6, 3];
 
+/** How long, in ms, a client may leave an answer unread before its connection is cut. */
+const readPatience = 60_000;
+
+/** How long, in ms, a long answer may be read in all. The database ends it then, whatever happens here. */
+const longestRead = 30 * 60_000;
+
 /**
  * Listens at once, answering 503 until the database is there and migrated: `databaseUrl` may still be under way,
  * so that nobody who asks early is refused the connection. `now` is the clock, in ms.
@@ -77,13 +87,14 @@ export async function startApp(
   now: () => number = Date.now,
 ): Promise<App> {
   const pool = databaseUrl.then((url) => openPool(url, 10));
-  const reads = databaseUrl.then((url) => openPool(url, longReads));
+  const reached = pool.then((one) => whenReachable(one, log, () => isStopping));
+  const reads = reached.then(async () => openReads(await pool, await databaseUrl, config));
   // Who answers while the week opens or closes is told to try again, and takes nobody else's connection.
   const answers = databaseUrl.then((url) => openPool(url, 6, { settings: { lock_timeout: '2s' } }));
   const pushes = databaseUrl.then((url) =>
     openPushes(new URL('pushes.thread.ts', import.meta.url), url, log),
   );
-  for (const opening of [pool, reads, answers, pushes]) opening.catch(() => {}); // start() tells why
+  for (const opening of [pool, reached, reads, answers, pushes]) opening.catch(() => {}); // start() tells why
   const mailer = config.smtpUrl === undefined ? undefined : openMailer(config.smtpUrl, config.mailFrom);
   let jobs: Jobs | undefined;
   let sftp: SftpServer | undefined;
@@ -115,7 +126,7 @@ export async function startApp(
   const address = await orRefused(server.app.listen({ host, port }), { host, port, setting: 'PORT' });
 
   async function start(): Promise<void> {
-    await whenReachable(await pool, log, () => isStopping);
+    await reached;
     const applied = await migrate(await pool);
     if (applied.length > 0) log.info({ applied }, 'The database was migrated');
     const url = await databaseUrl;
@@ -161,6 +172,7 @@ const doorOf = (config: AppConfig) => ({
   trustProxy: config.trustProxy,
   corsOrigins: config.corsOrigins,
   isSecure: isSecure(config),
+  readPatience: config.readPatience ?? readPatience,
 });
 
 /**
@@ -183,6 +195,7 @@ export async function startAnswering(
     count: noToken,
     cache: openAnswerCache(0),
     slots: openSlots(1, 1),
+    readPatience,
     now,
     corsOrigins: [],
   });
@@ -338,6 +351,12 @@ async function orRefused<T>(
     const message = `The service cannot listen on port ${port} of ${host}: ${reason}.`;
     throw new Fault('invalid', 'invalid configuration', message, { cause: error });
   }
+}
+
+/** Opens the connections for long answers. */
+async function openReads(pool: Pool, url: string, config: AppConfig): Promise<Pool> {
+  const settings = await longestTransaction(pool, config.longestRead ?? longestRead);
+  return openPool(url, longReads, { settings });
 }
 
 /** Waits for a database that comes up later than the service does. */
