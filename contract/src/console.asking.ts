@@ -153,7 +153,8 @@ export const ScheduleChange = Type.Object({ ...ScheduleBody.properties, version 
 export type Audience = { people: number; withEmail: number };
 
 /** Why a week was missed; `other`: in words that are no longer known. */
-export type MissedReason = 'late' | 'noQuestion' | 'noGroup' | 'nobody' | 'closed' | 'other';
+export type MissedReason =
+  'late' | 'noQuestion' | 'noGroup' | 'nobody' | 'closed' | 'lookAlike' | 'nearlySame' | 'other';
 
 /** One week of a schedule, past or to come. */
 export type CalendarCell = {

@@ -129,6 +129,7 @@ export const detailTypes = {
   'option taken': 'Another option of the question has this id.',
   'language taken': 'A translation is in the language of the text itself.',
   'invalid address': 'Not an address that begins with https:// or http://.',
+  'same words': 'A schedule names two questions with the same words, which count as one question.',
   'question retired': 'A schedule names a question that is retired, or that there is not.',
   'question changed': 'A question that is there keeps its type and options.',
   'key taken': 'The account has a question with this key, or a KPI with this id, already.',

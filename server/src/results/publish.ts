@@ -6,10 +6,12 @@ import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts'
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
+import { classesOf } from '../questions/same-words.ts';
 import { lockSurvey, respondentOf, tryLockSurvey, weeksToClose } from '../rounds/rounds.ts';
 import {
+  type Answered,
+  classFigures,
   kpiValues,
-  questionFigures,
   type KpiValue,
   type Rate,
   type Result,
@@ -82,14 +84,21 @@ async function makeFigures(
   const asked = [...new Set(data.rounds.flatMap(({ questionIds }) => questionIds))].toSorted((a, b) => a - b);
   const results = new Map<number, Result[]>();
   const comments: CommentRow[] = [];
-  for (const id of asked) {
-    const { type, options } = questions.get(id) as Question;
-    // oxlint-disable-next-line no-await-in-loop -- one question at a time is in memory
-    const answers = await selectAnswers(tx, accountId, week, id);
-    const made = questionFigures({ id, type, options: options.map((option) => option.id) }, answers, turnout);
-    results.set(id, made.results);
-    const ordered = inNoOrder(made.comments, key);
-    comments.push(...ordered.map((comment, position) => ({ ...comment, questionId: id, position })));
+  const classes = classesOf(questions.values());
+  for (const alike of Map.groupBy(asked, (id) => classes.get(id)).values()) {
+    const answered: Answered[] = [];
+    for (const id of alike) {
+      const { type, options } = questions.get(id) as Question;
+      // oxlint-disable-next-line no-await-in-loop -- one question, or those with the same words, at a time in memory
+      const answers = await selectAnswers(tx, accountId, week, id);
+      answered.push({ question: { id, type, options: options.map((option) => option.id) }, answers });
+    }
+    for (const [i, made] of classFigures(answered, turnout).entries()) {
+      const id = alike[i] as number;
+      results.set(id, made.results);
+      const ordered = inNoOrder(made.comments, key);
+      comments.push(...ordered.map((comment, position) => ({ ...comment, questionId: id, position })));
+    }
   }
   return {
     // By group: what is read together lies together, which halves what reading a range of groups costs.
