@@ -31,21 +31,22 @@ export const spreadByThreshold = (real: Procedure): Procedure => ({ ...real, cho
 
 /** Each tree goes through the procedure by itself. */
 export function treeByTree(real: Procedure): Procedure {
-  const parts = new WeakMap<Pieces, Pieces[]>();
+  const parts = new WeakMap<Pieces['pieceOf'], Pieces[]>();
   return {
     choosePieces: (sets, count, threshold, weights) => {
       const ofTree = Map.groupBy(sets, ({ tree }) => tree);
       const pieces = [...ofTree.values()].map((some) => real.choosePieces(some, count, threshold, weights));
-      const all: Pieces = {
-        shown: new Map(pieces.flatMap(({ shown }) => [...shown])),
-        pieceOf: new Int32Array(count),
-        sizes: [0],
-      };
-      parts.set(all, pieces);
-      return all;
+      const pieceOf = new Int32Array(count);
+      parts.set(pieceOf, pieces);
+      return { shown: new Map(pieces.flatMap(({ shown }) => [...shown])), pieceOf, sizes: [0] };
     },
-    chooseSpread: (all, treeOf, threshold) =>
-      new Map((parts.get(all) ?? []).flatMap((pieces) => [...real.chooseSpread(pieces, treeOf, threshold)])),
+    chooseSpread: ({ shown, pieceOf }, treeOf, threshold) => {
+      const spreads = (parts.get(pieceOf) ?? []).map((pieces) => {
+        const own = [...pieces.shown].filter(([group]) => shown.has(group));
+        return real.chooseSpread({ ...pieces, shown: new Map(own) }, treeOf, threshold);
+      });
+      return new Map(spreads.flatMap((spread) => [...spread]));
+    },
   };
 }
 

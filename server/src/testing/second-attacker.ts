@@ -510,10 +510,10 @@ export function findInteger(system: System, threshold: number): Claim[] {
   return claims;
 }
 
-/** At most 14 different sets: more would take too long. */
+/** At most 12 different sets: more would take too long. */
 function tableOf({ rows }: System): Table {
   const different = new Map(rows.map((row) => [[...row.weights.keys()].toSorted().join(), row]));
-  const some = [...different.values()].toSorted((a, b) => a.weights.size - b.weights.size).slice(0, 14);
+  const some = [...different.values()].toSorted((a, b) => a.weights.size - b.weights.size).slice(0, 12);
   const { companies } = columnsOf(some);
   const words = some[0]?.weights.keys().next().value?.split('|')[0];
   const sets = some.map(({ weights }) =>
@@ -586,7 +586,7 @@ function fixedModulo(weights: Int8Array, total: number, sizes: number[], low: nu
 // --- Comments: the places in which one is shown leave few who can have written it.
 
 function findAuthors(published: PublishedWeek, marked: PublishedWeek, threshold: number): Claim[] {
-  // In the experiment each comment is its author’s name: whoever would be shown in the same places can be the author.
+  // In the experiment each comment is its author’s name: all who would be shown in the same places can be the author.
   const claims: Claim[] = [];
   for (const [id, list] of marked.comments) {
     const authors = new Map<string, string[]>();
