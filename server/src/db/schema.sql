@@ -361,12 +361,15 @@ create table results (
   value        double precision,
   answers      integer,
   spread       text,
+  handed_out   boolean not null default false,
   primary key (account_id, group_id, week, question_id)
 );
 comment on table results is 'The published figures of a question. Never changed; nulls: withheld.';
 comment on column results.value is '0 to 1.';
 comment on column results.answers is 'How many answers the figure rests on.';
 comment on column results.spread is 'The distribution as JSON: {value or option id: count}.';
+comment on column results.handed_out is
+  'Whether fewer than the threshold of the people behind the figure answered through a link that was sent to them.';
 
 create table comments (
   account_id   integer not null,
@@ -404,9 +407,11 @@ create table kpi_values (
   group_id    integer not null,
   week        date    not null,
   value       double precision,
+  handed_out  boolean not null default false,
   primary key (account_id, kpi_id, group_id, week)
 );
 comment on table kpi_values is 'The published KPI values. Null: none of its questions is shown.';
+comment on column kpi_values.handed_out is 'Whether a figure that it is made of is handed_out.';
 
 create unlogged table token_usage (
   account_id  integer     not null,

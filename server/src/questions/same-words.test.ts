@@ -30,10 +30,21 @@ describe('texts', () => {
     expect(comparable(other)).not.toBe(comparable(one));
   });
 
-  test('a comparable text stays as it is when it is compared again', () => {
+  test('white space, punctuation and case never make a difference', () => {
+    const words = fc.array(fc.stringMatching(/^[\p{L}\p{N}]{1,6}$/u), { minLength: 1, maxLength: 5 });
+    const between = fc.array(
+      fc.constantFrom(' ', '  ', '\t', ', ', '-', '…', '?!', '\u200b', '\u00a0', ' “'),
+      {
+        minLength: 5,
+        maxLength: 5,
+      },
+    );
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 12 }), (text) => {
-        expect(comparable(comparable(text))).toBe(comparable(text));
+      fc.property(words, between, (some, gaps) => {
+        const one = some.join(' ');
+        const other = some.map((word, i) => `${word}${gaps[i]}`).join('');
+        expect(comparable(other)).toBe(comparable(one));
+        expect(comparable(other.toLowerCase().toUpperCase())).toBe(comparable(one));
       }),
     );
   });

@@ -312,12 +312,19 @@ describe('decisions', () => {
         choices: null,
         comment: null,
         skipped: false,
+        handedOut: false,
       })),
     });
     const [all, seven] = [given(1, names), given(2, names.slice(0, 7))];
     const shown = classFigures([all, seven], turnoutOf(data)).map(({ results: [result] }) => result);
     expect(shown).toEqual(
-      Array.from({ length: 2 }, () => ({ groupId: 1, value: 0.75, answers: 7, spread: null })),
+      Array.from({ length: 2 }, () => ({
+        groupId: 1,
+        value: 0.75,
+        answers: 7,
+        spread: null,
+        handedOut: false,
+      })),
     );
     // By themselves, they would tell it: eight answers and seven.
     const alone = [all, seven].map((one) => classFigures([one], turnoutOf(data))[0]?.results[0]?.answers);
@@ -361,6 +368,7 @@ describe('decisions', () => {
       value,
       answers: value === null ? null : 5,
       spread: null,
+      handedOut: groupId === 2,
     });
     const results = new Map([
       [1, [result(1, 0.25), result(2, null), result(3, null)]],
@@ -368,9 +376,9 @@ describe('decisions', () => {
       [3, [result(1, 0.1)]],
     ]);
     expect(kpiValues([{ id: 'both', questionIds: [1, 2, 9] }], results)).toEqual([
-      { kpiId: 'both', groupId: 1, value: 0.5 },
-      { kpiId: 'both', groupId: 2, value: 0.5 },
-      { kpiId: 'both', groupId: 3, value: null },
+      { kpiId: 'both', groupId: 1, value: 0.5, handedOut: false },
+      { kpiId: 'both', groupId: 2, value: 0.5, handedOut: true },
+      { kpiId: 'both', groupId: 3, value: null, handedOut: false },
     ]);
   });
 });

@@ -19,7 +19,13 @@ export type WeekRound = { id: number; groupId: number; questionIds: number[]; ab
  * active any more: such a one counts as never asked, though answers already given stay counted (decision B13).
  */
 export type Assignment = { respondent: string; roundId: number; groupIds: number[]; isWithdrawn?: true };
-export type WeekAnswer = KeptAnswer & { respondent: string; comment: string | null; skipped: boolean };
+/** `handedOut`: it was given through a link that the employer handed out, not one that was sent to the person. */
+export type WeekAnswer = KeptAnswer & {
+  respondent: string;
+  comment: string | null;
+  skipped: boolean;
+  handedOut: boolean;
+};
 
 /** All that a week's figures are made of. */
 export type WeekData = {
@@ -36,10 +42,12 @@ export type Result = {
   value: number | null;
   answers: number | null;
   spread: Distribution | null;
+  /** Whether it is shown and rests on too few people who answered through a link that was sent to them (P14). */
+  handedOut: boolean;
 };
 export type ShownComment = { text: string; groupIds: number[] };
 export type Rate = { groupId: number; value: number | null };
-export type KpiValue = { kpiId: string; groupId: number; value: number | null };
+export type KpiValue = { kpiId: string; groupId: number; value: number | null; handedOut: boolean };
 
 /** Who is asked what in a week, and what has been answered so far. */
 export type Turnout = {
@@ -110,6 +118,7 @@ export function classFigures(asked: readonly Answered[], turnout: Turnout): Ques
       return resultOf(question, groupId, {
         people: company.answersOf(chosen.shown.get(key), number),
         wide: company.answersOf(chosen.spread.get(key), number),
+        threshold: thresholds.figures,
       });
     }),
     comments: comments[number] as ShownComment[],
@@ -216,15 +225,32 @@ export function chooseClass(
 function resultOf(
   { type, options }: WeekQuestion,
   groupId: number,
-  { people, wide }: { people: WeekAnswer[] | undefined; wide: WeekAnswer[] | undefined },
+  {
+    people,
+    wide,
+    threshold,
+  }: { people: WeekAnswer[] | undefined; wide: WeekAnswer[] | undefined; threshold: number },
 ): Result {
-  if (!people) return { groupId, value: null, answers: null, spread: null };
+  if (!people) return { groupId, value: null, answers: null, spread: null, handedOut: false };
   return {
     groupId,
     value: isScaled(type) ? meanOf(type, people) : null,
     answers: people.length,
     spread: wide ? distributionOf(type, options, wide) : null,
+    handedOut:
+      restsOnHandedOut(people, threshold) || (wide !== undefined && restsOnHandedOut(wide, threshold)),
   };
+}
+
+/**
+ * Whether fewer people than the threshold answered through links of their own. Whoever hands out links can answer through
+ * them, and then knows what the others said. With a threshold of 1 everybody's answers are known anyway, and everybody is
+ * told so: then never.
+ */
+function restsOnHandedOut(people: readonly WeekAnswer[], threshold: number): boolean {
+  if (threshold === 1) return false;
+  const sent = people.reduce((count, { handedOut }) => count + (handedOut ? 0 : 1), 0);
+  return sent < threshold;
 }
 
 function meanOf(type: QuestionType, answers: WeekAnswer[]): number | null {
@@ -360,16 +386,19 @@ export function kpiValues(
 ): KpiValue[] {
   return kpis.flatMap(({ id, questionIds }) => {
     const values = new Map<number, number[]>();
+    const handedOut = new Set<number>();
     for (const questionId of questionIds.toSorted((a, b) => a - b)) {
-      for (const { groupId, value } of results.get(questionId) ?? []) {
+      for (const { groupId, value, handedOut: isHandedOut } of results.get(questionId) ?? []) {
         const others = values.get(groupId) ?? [];
         values.set(groupId, value === null ? others : [...others, value]);
+        if (value !== null && isHandedOut) handedOut.add(groupId);
       }
     }
     return [...values].map(([groupId, shown]) => ({
       kpiId: id,
       groupId,
       value: shown.length > 0 ? shown.reduce((sum, value) => sum + value, 0) / shown.length : null,
+      handedOut: handedOut.has(groupId),
     }));
   });
 }

@@ -89,7 +89,8 @@ export async function selectAnswers(
            value      as "value",
            choices    as "choices",
            comment    as "comment",
-           skipped    as "skipped"
+           skipped    as "skipped",
+           false      as "handedOut"
     from   answers
     where  account_id = ${accountId} and week = ${week} and question_id = ${questionId}
     order  by respondent`;
@@ -108,8 +109,8 @@ export async function copyResults(
   rows: Iterable<Result & { questionId: number }>,
 ): Promise<void> {
   await copyInto(
-    tx`copy results (account_id, week, group_id, question_id, value, answers, spread) from stdin`,
-    [...rows].map(({ groupId, questionId, value, answers, spread }) => [
+    tx`copy results (account_id, week, group_id, question_id, value, answers, spread, handed_out) from stdin`,
+    [...rows].map(({ groupId, questionId, value, answers, spread, handedOut }) => [
       accountId,
       week,
       groupId,
@@ -117,6 +118,7 @@ export async function copyResults(
       value,
       answers,
       spread && JSON.stringify(spread),
+      handedOut,
     ]),
   );
 }
@@ -140,8 +142,8 @@ export async function copyKpiValues(
   values: KpiValue[],
 ): Promise<void> {
   await copyInto(
-    tx`copy kpi_values (account_id, week, kpi_id, group_id, value) from stdin`,
-    values.map(({ kpiId, groupId, value }) => [accountId, week, kpiId, groupId, value]),
+    tx`copy kpi_values (account_id, week, kpi_id, group_id, value, handed_out) from stdin`,
+    values.map(({ kpiId, groupId, value, handedOut }) => [accountId, week, kpiId, groupId, value, handedOut]),
   );
 }
 
