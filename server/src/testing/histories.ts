@@ -154,7 +154,10 @@ function randomAnswers(random: Random, rounds: RandomRound[]): Map<number, WeekA
 }
 
 /** A week as it is kept while it is open: as rounds.ts makes it of who is a member of what (decision A11). */
-export function weekData({ thresholds, parents }: RandomHistory, { rounds }: RandomWeek): WeekData {
+export function weekData(
+  { thresholds, parents }: Pick<RandomHistory, 'thresholds' | 'parents'>,
+  { rounds }: RandomWeek,
+): WeekData {
   const asked = new Map<number, Set<number>>();
   for (const { groupId, questionIds } of rounds) {
     for (const id of groupsBeneath(groupId, parents)) {
