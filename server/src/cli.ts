@@ -8,12 +8,14 @@ import { createToken, listTokens, revokeToken } from './accounts/tokens.ts';
 import { readConfig } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import { newPassword } from './base/secrets.ts';
+import { version } from './base/version.ts';
 import { asFault, inTransaction, openPool, type Pool } from './db/db.ts';
 import { openEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { migrationSteps } from './answers/seal-open-weeks.ts';
 import { askingCommands } from './cli.asking.ts';
 import { keyCommands } from './cli.keys.ts';
+import { privacyCommands } from './cli.privacy.ts';
 import { simulationCommands } from './cli.simulation.ts';
 import {
   account,
@@ -324,6 +326,7 @@ const commands: Record<string, Command> = {
   ...keyCommands,
   ...askingCommands(() => readConfig(process.env)),
   ...simulationCommands(() => readConfig(process.env)),
+  ...privacyCommands(() => readConfig(process.env)),
   migrate: {
     usage: '\n    Brings the database to the schema of this version; every other command does so too.',
     options: {},
@@ -429,9 +432,6 @@ async function main(args: string[]): Promise<void> {
 }
 
 function printVersion(rest: string[]): void {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
   print(
     rest.includes('--json') ? JSON.stringify({ version }) : `soundings ${version}, Node ${process.version}`,
   );

@@ -104,8 +104,8 @@ export async function copyResults(
   rows: Iterable<Result & { questionId: number }>,
 ): Promise<void> {
   await copyInto(
-    tx`copy results (account_id, week, group_id, question_id, value, answers, spread) from stdin`,
-    [...rows].map(({ groupId, questionId, value, answers, spread }) => [
+    tx`copy results (account_id, week, group_id, question_id, value, answers, spread, handed_out) from stdin`,
+    [...rows].map(({ groupId, questionId, value, answers, spread, handedOut }) => [
       accountId,
       week,
       groupId,
@@ -113,6 +113,7 @@ export async function copyResults(
       value,
       answers,
       spread && JSON.stringify(spread),
+      handedOut,
     ]),
   );
 }
@@ -136,8 +137,8 @@ export async function copyKpiValues(
   values: KpiValue[],
 ): Promise<void> {
   await copyInto(
-    tx`copy kpi_values (account_id, week, kpi_id, group_id, value) from stdin`,
-    values.map(({ kpiId, groupId, value }) => [accountId, week, kpiId, groupId, value]),
+    tx`copy kpi_values (account_id, week, kpi_id, group_id, value, handed_out) from stdin`,
+    values.map(({ kpiId, groupId, value, handedOut }) => [accountId, week, kpiId, groupId, value, handedOut]),
   );
 }
 

@@ -7,12 +7,14 @@ import { audit } from '../accounts/audit.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
+import { classesOf } from '../questions/same-words.ts';
 import { lockSurvey, tryLockSurvey, weeksToClose } from '../rounds/rounds.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
 import {
+  type Answered,
+  classFigures,
   kpiValues,
-  questionFigures,
   type KpiValue,
   type Rate,
   type Result,
@@ -139,16 +141,20 @@ async function makeFigures(
   const answers = await openAnswers(tx, key, accountId, week);
   const results = new Map<number, Result[]>();
   const comments: CommentRow[] = [];
-  for (const id of asked) {
-    const { type, options } = questions.get(id) as Question;
-    const made = questionFigures(
-      { id, type, options: options.map((option) => option.id) },
-      answers.to(id),
-      turnout,
-    );
-    results.set(id, made.results);
-    const ordered = inNoOrder(made.comments, key.orderKey);
-    comments.push(...ordered.map((comment, position) => ({ ...comment, questionId: id, position })));
+  const classes = classesOf(questions.values());
+  for (const alike of Map.groupBy(asked, (id) => classes.get(id)).values()) {
+    const answered: Answered[] = [];
+    for (const id of alike) {
+      const { type, options } = questions.get(id) as Question;
+      const question = { id, type, options: options.map((option) => option.id) };
+      answered.push({ question, answers: answers.to(id) });
+    }
+    for (const [i, made] of classFigures(answered, turnout).entries()) {
+      const id = alike[i] as number;
+      results.set(id, made.results);
+      const ordered = inNoOrder(made.comments, key.orderKey);
+      comments.push(...ordered.map((comment, position) => ({ ...comment, questionId: id, position })));
+    }
   }
   return {
     // By group: what is read together lies together, which halves what reading a range of groups costs.

@@ -6,7 +6,7 @@ import { api } from '../../api.ts';
 import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
 import { useLanguageNames } from '../../text/languages.ts';
 import { useText } from '../../text/text.tsx';
-import { Button } from '../../ui/Button.tsx';
+import { Button, LinkButton } from '../../ui/Button.tsx';
 import { Facts } from '../../ui/Facts.tsx';
 import {
   CheckboxField,
@@ -127,7 +127,11 @@ function Privacy({ form }: { form: SettingsForm }) {
   const twice = threshold === 1 ? 1 : 2 * (threshold || 0);
   const count = form.field('threshold');
   return (
-    <Section title={t('settings.privacy')} description={t('settings.privacyText')}>
+    <Section
+      title={t('settings.privacy')}
+      description={t('settings.privacyText')}
+      actions={<LinkButton to="/privacy">{t('privacy.open')}</LinkButton>}
+    >
       <div className={css['fields']}>
         <NumberField
           label={t('settings.threshold')}
