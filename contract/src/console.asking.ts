@@ -154,7 +154,7 @@ export type Audience = { people: number; withEmail: number };
 
 /** Why a week was missed; `other`: in words that are no longer known. */
 export type MissedReason =
-  'late' | 'noQuestion' | 'noGroup' | 'nobody' | 'closed' | 'lookAlike' | 'nearlySame' | 'other';
+  'late' | 'noQuestion' | 'noGroup' | 'nobody' | 'closed' | 'lost' | 'lookAlike' | 'nearlySame' | 'other';
 
 /** One week of a schedule, past or to come. */
 export type CalendarCell = {
@@ -262,8 +262,8 @@ export type Participation =
 
 export type Rounds = {
   open: OpenWeek[];
-  /** The last weeks that have closed, newest first. */
-  closed: (WeekName & { closedAt: string; schedules: string[] })[];
+  /** The last weeks that have closed, newest first. `isLost`: without results, because their key was lost. */
+  closed: (WeekName & { closedAt: string; isLost: boolean; schedules: string[] })[];
   /** What is due in this week and in the next, without the weeks that are open. */
   coming: (WeekName & {
     day: string;

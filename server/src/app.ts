@@ -33,7 +33,8 @@ import { runThread, type ThreadLimits } from './jobs/threads.ts';
 import { type Mailer, openMailer } from './mail/mail.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data.routes.ts';
-import { closeLostWeeks, dueWeeks } from './results/publish.ts';
+import { closeLostWeeks, type LostMail, mailLostWeek } from './results/lost-weeks.ts';
+import { dueWeeks } from './results/publish.ts';
 import { dueMessages, noteRefusal, openSender } from './rounds/messages.ts';
 import { dueSchedules } from './rounds/opening.ts';
 import { countParticipation } from './rounds/participation.ts';
@@ -398,6 +399,8 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
           payload as MailedLink,
         ),
       'close week': (payload) => onWeeks('close', payload as NonNullable<WeeksWork['only']>),
+      'mail lost week': (payload) =>
+        mailLostWeek({ pool, mailer, publicUrl: config.publicUrl, log }, payload as LostMail),
       'mail file report': (payload) => mailReport(pool, mailer, payload as MailedReport, log),
     },
   };

@@ -3,7 +3,7 @@ import type { KeyState } from '@soundings/contract/console.privacy.ts';
 import { readFileSync } from 'node:fs';
 import { auditEverywhere } from './accounts/audit.ts';
 import { type Command, flag, table, UsageError } from './cli.options.ts';
-import { closeLostWeeks } from './results/publish.ts';
+import { closeLostWeeks } from './results/lost-weeks.ts';
 
 export const keyCommands: Record<string, Command> = {
   'keys show': {

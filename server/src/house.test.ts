@@ -106,6 +106,7 @@ const publicFiles = [
   'answers/imported.ts',
   'answers/seal-open-weeks.ts',
   'answers/page-words.ts',
+  'results/lost-weeks.ts',
   'results/privacy-report.ts',
   'results/publish.ts',
   'results/results.ts',
@@ -223,6 +224,7 @@ const writers: Record<string, string[]> = {
   weeks: [
     'rounds/rounds.sql.ts',
     'rounds/participation.sql.ts',
+    'results/lost-weeks.sql.ts',
     'results/publish.sql.ts',
     'answers/seal-open-weeks.sql.ts',
   ],

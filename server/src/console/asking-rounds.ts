@@ -97,9 +97,10 @@ async function roundsView(pool: Pool, who: Who, now: number, hasMail: boolean): 
         .filter((one) => one.week === week.week)
         .map(({ id, schedule, day }) => ({ id, name: schedule, day })),
     })),
-    closed: closed.map(({ week, closedAt, schedules }) => ({
+    closed: closed.map(({ week, closedAt, isLost, schedules }) => ({
       ...named(week),
       closedAt: closedAt.toISOString(),
+      isLost,
       schedules,
     })),
     coming,

@@ -189,10 +189,11 @@ export async function selectClosedWeeks(
   db: Db,
   accountId: AccountId,
   count: number,
-): Promise<{ week: Week; closedAt: Date; schedules: string[] }[]> {
+): Promise<{ week: Week; closedAt: Date; isLost: boolean; schedules: string[] }[]> {
   return db`
     select w.week      as "week",
            w.closed_at as "closedAt",
+           w.is_lost   as "isLost",
            array(select distinct s.name
                  from   rounds r
                  join   schedules s on s.account_id = r.account_id and s.schedule_id = r.schedule_id

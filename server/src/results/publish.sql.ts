@@ -258,11 +258,6 @@ export async function vacuumForgotten(pool: Pool): Promise<void> {
   await pool`vacuum answers, assignments, week_keys, weeks, links, messages, participants`;
 }
 
-/** Notes that a week has closed without results; its schedules may choose its questions again. */
-export async function updateLost(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
-  await tx`update weeks set is_lost = true where account_id = ${accountId} and week = ${week}`;
-}
-
 /** Removes all that was published or asked of groups that are removed (decision A15). */
 export async function deleteFigures(
   tx: Transaction,

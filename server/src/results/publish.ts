@@ -3,7 +3,6 @@
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { createHash, createHmac } from 'node:crypto';
 import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
-import { audit } from '../accounts/audit.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
@@ -39,7 +38,6 @@ import {
   selectWeek,
   selectWeekData,
   updateKpisWithValues,
-  updateLost,
   updateShown,
   vacuumForgotten,
 } from './publish.sql.ts';
@@ -91,33 +89,6 @@ async function weekKeyOf(
 export async function forgetClosed(pool: Pool, keys: AnswerKeys): Promise<void> {
   await keys.advance();
   await vacuumForgotten(pool);
-}
-
-/**
- * Closes open weeks whose key is lost, without results, and returns them: what was answered in them cannot be read by anyone. Of
- * everything else nothing is lost.
- */
-export async function closeLostWeeks(
-  pool: Pool,
-  keys: AnswerKeys,
-): Promise<{ accountId: AccountId; week: Week }[]> {
-  const lost = await keys.lostWeeks();
-  for (const { accountId, week } of lost) {
-    // oxlint-disable-next-line no-await-in-loop -- each is a transaction of its own
-    await inTransaction(pool, async (tx) => {
-      await lockSurvey(tx, accountId);
-      const state = await selectWeek(tx, accountId, week, true);
-      if (!state || state.isClosed) return;
-      await lockAccount(tx, accountId);
-      await endWeek(tx, accountId, week);
-      await updateLost(tx, accountId, week);
-      await keys.forget(tx, accountId, week);
-      await raiseVersion(tx, accountId);
-      await audit(tx, accountId, { origin: 'service' }, 'week lost', { subject: weekName(week) });
-    });
-  }
-  if (lost.length > 0) await forgetClosed(pool, keys);
-  return lost;
 }
 
 /** All that is told of a week. */

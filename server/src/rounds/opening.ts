@@ -35,6 +35,7 @@ import {
   selectActiveSchedules,
   selectSettled,
   selectTimezones,
+  updateWeekMissed,
 } from './schedules.sql.ts';
 
 /** A schedule that is due in a week. `isOver`: the week has ended, and it was not opened. */
@@ -47,6 +48,7 @@ const missedBecause = {
   noGroup: 'None of its groups is there any more.',
   nobody: 'There was nobody to ask.',
   closed: 'The week was closed.',
+  lost: 'The key of the week was lost, and with it its answers.',
   lookAlike: 'Another round of the week asks some of the same people a question with the same words.',
   nearlySame:
     'Another round of the week asks the same question, and only a few people are asked by just one of the two.',
@@ -60,6 +62,10 @@ export function missedReasonOf(kept: string | null): MissedReason | null {
   const found = Object.entries(missedBecause).find(([, known]) => known === words);
   return (found?.[0] as MissedReason | undefined) ?? 'other';
 }
+
+/** After a week was lost: its schedules have asked nothing in it, and may choose its questions again. */
+export const missLostWeek = (tx: Transaction, accountId: AccountId, week: Week): Promise<void> =>
+  updateWeekMissed(tx, accountId, week, missedBecause.lost);
 
 /** What came of it; a schedule that was missed says why. */
 export type Opened = Due & { outcome: 'opened' | 'missed'; reason: string | null; people: number };
