@@ -160,6 +160,7 @@ const pureFiles = [
   'answers/page-words.ts',
   'results/anonymity.ts',
   'results/figures.ts',
+  'results/noise.ts',
   'results/privacy-promises.ts',
   'results/shape.ts',
   'results/window.ts',
