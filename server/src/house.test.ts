@@ -150,6 +150,7 @@ const pureFiles = [
   'answers/page-words.ts',
   'results/anonymity.ts',
   'results/figures.ts',
+  'results/noise.ts',
   'results/shape.ts',
   'results/window.ts',
   'history/lines.ts',

@@ -1,6 +1,7 @@
 // SQL of closing a week. Writers of all figures, and of the end of a week: publish.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, copyInto, type Db, type Pool, type Transaction } from '../db/db.ts';
+import type { NoiseLevel } from './noise.ts';
 import type { Assignment, KpiValue, Rate, Result, WeekAnswer, WeekData, WeekRound } from './figures.ts';
 
 export type OpenWeekRow = {
@@ -11,6 +12,7 @@ export type OpenWeekRow = {
   figures: number;
   spread: number;
   comments: number;
+  noise: NoiseLevel;
 };
 
 /**
@@ -30,7 +32,8 @@ export async function selectWeek(
            respondent_key        as "key",
            threshold             as "figures",
            spread_threshold      as "spread",
-           comment_threshold     as "comments"
+           comment_threshold     as "comments",
+           noise                 as "noise"
     from   weeks
     where  account_id = ${accountId} and week = ${week}
     ${isLocked ? tx`for update` : tx``}`;
@@ -109,8 +112,8 @@ export async function copyResults(
   rows: Iterable<Result & { questionId: number }>,
 ): Promise<void> {
   await copyInto(
-    tx`copy results (account_id, week, group_id, question_id, value, answers, spread, handed_out) from stdin`,
-    [...rows].map(({ groupId, questionId, value, answers, spread, handedOut }) => [
+    tx`copy results (account_id, week, group_id, question_id, value, answers, spread, handed_out, noise) from stdin`,
+    [...rows].map(({ groupId, questionId, value, answers, spread, handedOut, noise }) => [
       accountId,
       week,
       groupId,
@@ -119,6 +122,7 @@ export async function copyResults(
       answers,
       spread && JSON.stringify(spread),
       handedOut,
+      noise,
     ]),
   );
 }

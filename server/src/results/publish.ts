@@ -2,7 +2,7 @@
 // transaction (privacy.md P1).
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { createHash, createHmac } from 'node:crypto';
-import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
+import { accountById, lockAccount, noiseKeyOf, raiseVersion } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
@@ -19,6 +19,7 @@ import {
   turnoutOf,
   type WeekData,
 } from './figures.ts';
+import { type Noise, type NoiseLevel, noiseOf } from './noise.ts';
 import {
   type CommentRow,
   copyComments,
@@ -56,7 +57,7 @@ export async function closeWeek(
   }
   if (state.isClosed) return undefined;
   const data = await weekData(tx, accountId, week, state);
-  const figures = await makeFigures(tx, accountId, week, data, state.key);
+  const figures = await makeFigures(tx, accountId, week, data, state);
   const published = await writeFigures(tx, accountId, week, figures, state.isShown ? groupsOf(data) : []);
   await endWeek(tx, accountId, week);
   return published;
@@ -77,9 +78,10 @@ async function makeFigures(
   accountId: AccountId,
   week: Week,
   data: WeekData,
-  key: Uint8Array | null,
+  { key, noise: level }: OpenWeekRow,
 ): Promise<Figures> {
   const turnout = turnoutOf(data);
+  const noise = await noiseIn(tx, accountId, level);
   const questions = new Map((await questionsOf(tx, accountId)).map((question) => [question.id, question]));
   const asked = [...new Set(data.rounds.flatMap(({ questionIds }) => questionIds))].toSorted((a, b) => a - b);
   const results = new Map<number, Result[]>();
@@ -93,7 +95,7 @@ async function makeFigures(
       const answers = await selectAnswers(tx, accountId, week, id);
       answered.push({ question: { id, type, options: options.map((option) => option.id) }, answers });
     }
-    for (const [i, made] of classFigures(answered, turnout).entries()) {
+    for (const [i, made] of classFigures(answered, turnout, noise).entries()) {
       const id = alike[i] as number;
       results.set(id, made.results);
       const ordered = inNoOrder(made.comments, key);
@@ -109,6 +111,20 @@ async function makeFigures(
     values: kpiValues(await kpisOf(tx, accountId), results),
     comments,
   };
+}
+
+/**
+ * The noise of a week's figures, if any. `personOf`: what a respondent of the week is called in every week. The same set of
+ * people gets the same noise in two weeks only if this is the same in both.
+ */
+async function noiseIn(
+  tx: Transaction,
+  accountId: AccountId,
+  level: NoiseLevel,
+  personOf = (respondent: string) => respondent,
+): Promise<Noise | undefined> {
+  if (level === 0) return undefined;
+  return noiseOf(await noiseKeyOf(tx, accountId), level, personOf);
 }
 
 /** Writes the figures of groups that there are, in place of those that were shown of the week while it was open. */
@@ -201,7 +217,7 @@ async function showWeek(tx: Transaction, accountId: AccountId, week: Week, isLiv
     return updateShown(tx, accountId, week, null);
   }
   // Response rates are of closed weeks only (P7).
-  const figures = { ...(await makeFigures(tx, accountId, week, data, state.key)), rates: [] };
+  const figures = { ...(await makeFigures(tx, accountId, week, data, state)), rates: [] };
   const digest = createHash('sha256').update(JSON.stringify(figures)).digest();
   if (state.shownDigest?.equals(digest)) return;
   await writeFigures(tx, accountId, week, figures, state.isShown ? groupsOf(data) : []);

@@ -13,13 +13,14 @@ export async function insertWeek(
   respondentKey: Uint8Array,
 ): Promise<void> {
   await tx`
-    insert into weeks (account_id, week, threshold, spread_threshold, comment_threshold, respondent_key)
+    insert into weeks (account_id, week, threshold, spread_threshold, comment_threshold, respondent_key, noise)
     select ${accountId},
            ${week},
            threshold,
            coalesce(spread_threshold, case threshold when 1 then 1 else 2 * threshold end),
            coalesce(comment_threshold, case threshold when 1 then 1 else 2 * threshold end),
-           ${respondentKey}
+           ${respondentKey},
+           noise
     from   accounts
     where  account_id = ${accountId}
     on conflict do nothing`;
