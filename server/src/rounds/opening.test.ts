@@ -321,13 +321,13 @@ describe('a second round of a week', () => {
     });
     const wanted = mondays({ groupIds: [groupId], withoutGroupIds: [outside], questionIds: [questionId] });
     const id = await inTransaction(world.pool, (tx) => createSchedule(tx, account.id, wanted));
-    await openDueRounds(world.pool, noon);
+    await openDueRounds(world.pool, world.keys, noon);
     return weeksOf(account, id);
   };
 
   test('is missed when it asks a question with the same words of any of the same people', async () => {
     const planned = await scheduled({ count: 8, keys: ['workload-amount'] });
-    await openDueRounds(world.pool, noon);
+    await openDueRounds(world.pool, world.keys, noon);
     const original = planned.questionIds.get('workload-amount') as number;
     const lookAlike = await lookAlikeOf(planned.account.id, original);
     expect(await second(planned, lookAlike, planned.userIds.slice(1))).toMatchObject([
@@ -340,19 +340,19 @@ describe('a second round of a week', () => {
 
   test('is missed when it asks the same question of all but a few; with other people, it is opened', async () => {
     const near = await scheduled({ count: 12, keys: ['workload-amount'] });
-    await openDueRounds(world.pool, noon);
+    await openDueRounds(world.pool, world.keys, noon);
     const question = near.questionIds.get('workload-amount') as number;
     expect(await second(near, question, near.userIds.slice(0, 4))).toMatchObject([
       { outcome: 'missed', reason: expect.stringContaining('only a few people') },
     ]);
     const far = await scheduled({ count: 12, keys: ['workload-amount'] });
-    await openDueRounds(world.pool, noon);
+    await openDueRounds(world.pool, world.keys, noon);
     const other = far.questionIds.get('workload-amount') as number;
     expect(await second(far, other, far.userIds.slice(0, 5))).toMatchObject([
       { outcome: 'opened', people: 7 },
     ]);
     const same = await scheduled({ count: 12, keys: ['workload-amount'] });
-    await openDueRounds(world.pool, noon);
+    await openDueRounds(world.pool, world.keys, noon);
     const third = same.questionIds.get('workload-amount') as number;
     expect(await second(same, third, [])).toMatchObject([{ outcome: 'opened', people: 12 }]);
   });
