@@ -32,6 +32,7 @@ import { type Mailer, openMailer } from './mail/mail.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data.routes.ts';
 import { closeLostWeeks, dueWeeks } from './results/publish.ts';
+import { type LinkNotice, mailLinkNotice } from './rounds/link-notices.ts';
 import { dueMessages, noteRefusal, openSender } from './rounds/messages.ts';
 import { dueSchedules } from './rounds/opening.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
@@ -366,6 +367,7 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
         ),
       'close week': (payload) => onWeeks('close', payload as NonNullable<WeeksWork['only']>),
       'mail file report': (payload) => mailReport(pool, mailer, payload as MailedReport, log),
+      'mail link notice': (payload) => mailLinkNotice(pool, mailer, payload as LinkNotice, log),
     },
   };
 }

@@ -1,6 +1,7 @@
 // The commands of asking: questions, schedules, links, and how the open weeks stand.
 import { dayIn, type Week, weekName } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from './accounts/accounts.ts';
+import { audit } from './accounts/audit.ts';
 import {
   account,
   accountOf,
@@ -200,6 +201,7 @@ export const askingCommands = (
     say: ({ id }: { id: number }) => `Schedule ${id} is removed.`,
   },
   'links export': {
+    isLogged: false,
     usage:
       '--account ID [--week 2026-W47] [--replace]\n' +
       '    A new personal link, as CSV, for each person asked in an open week who gets none by e-mail: who has no address, or\n' +
@@ -207,14 +209,19 @@ export const askingCommands = (
       '    that they rest on links that were handed out. --replace: links handed out before no longer work.',
     options: { ...account, week: text, replace: flag },
     run: (pool, values) =>
-      inTransaction(pool, (tx) =>
-        exportLinks(tx, accountOf(values), config().publicUrl, {
+      inTransaction(pool, async (tx) => {
+        const isReplacing = values['replace'] === true;
+        const { week, links } = await exportLinks(tx, accountOf(values), config().publicUrl, {
           week: weekOf(values),
-          isReplacing: values['replace'] === true,
+          isReplacing,
           canMail: config().smtpUrl !== undefined,
           by: null,
-        }),
-      ).then(({ week, links }) => ({ week: weekName(week), links })),
+        });
+        const details = { people: links.length, isReplacing };
+        const subject = weekName(week);
+        await audit(tx, accountOf(values), { origin: 'command' }, 'links exported', { subject, details });
+        return { week: subject, links };
+      }),
     say: ({ links }: { links: ExportedLink[] }) =>
       [
         csvRow(['externalId', 'firstName', 'lastName', 'email', 'phone', 'language', 'link']),

@@ -77,7 +77,7 @@ async function csvOf(links: ExportedLink[]): Promise<string> {
 async function roundsView(pool: Pool, who: Who, now: number, hasMail: boolean): Promise<Rounds> {
   const { accountId } = who;
   const [weeks, rounds, messages, refusals, closed, coming] = await Promise.all([
-    selectOpenWeeks(pool, accountId),
+    selectOpenWeeks(pool, accountId, hasMail),
     selectOpenRounds(pool, accountId),
     selectMessages(pool, accountId),
     selectRefusedPeople(pool, accountId),
@@ -122,7 +122,7 @@ function openWeek(
   { week, threshold, asked, answered, isFailing }: OpenWeekRow,
   timezone: string,
   now: number,
-): Omit<OpenWeek, 'rounds' | 'stillDue' | 'invitations' | 'reminders' | 'withoutEmail'> {
+): Omit<OpenWeek, 'rounds' | 'stillDue' | 'invitations' | 'reminders' | 'withoutEmail' | 'linkable'> {
   const endsAt = endOf(week, timezone);
   return {
     ...named(week),
@@ -136,9 +136,9 @@ function openWeek(
 }
 
 function mailsOf(
-  { threshold, asked, withoutEmail }: OpenWeekRow,
+  { threshold, asked, withoutEmail, linkable }: OpenWeekRow,
   messages: MessageRow[],
-): Pick<OpenWeek, 'invitations' | 'reminders' | 'withoutEmail'> {
+): Pick<OpenWeek, 'invitations' | 'reminders' | 'withoutEmail' | 'linkable'> {
   const count = (kind: MessageRow['kind'], ...states: MessageRow['state'][]) =>
     messages
       .filter((one) => one.kind === kind && states.includes(one.state))
@@ -149,6 +149,7 @@ function mailsOf(
   const left = count('reminder', 'waiting');
   return {
     withoutEmail,
+    linkable,
     invitations: {
       waiting: count('invitation', 'waiting'),
       sent: count('invitation', 'sent'),
