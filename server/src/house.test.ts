@@ -95,6 +95,7 @@ const publicFiles = [
   'sealing/person-answers.ts',
   'sealing/week-key.ts',
   'rounds/invitation.ts',
+  'rounds/link-notices.ts',
   'rounds/links.ts',
   'rounds/messages.ts',
   'rounds/moments.ts',
