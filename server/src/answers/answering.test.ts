@@ -201,6 +201,7 @@ describe('a dump of the whole database', () => {
         'account_id',
         'choices',
         'comment',
+        'counted',
         'question_id',
         'respondent',
         'skipped',
