@@ -153,7 +153,7 @@ export async function startApp(
   serveAll(server, { config, pool, reads, answers, keys, pushes, now });
   const onWeeks = weeksOn(config, databaseUrl, log, now);
   const approve = openApproving(new URL('files.thread.ts', import.meta.url), databaseUrl);
-  serveConsole(server, { config, pool, reads, keys, mailer, onWeeks, approve, log, now });
+  serveConsole(server, { config, pool, reads, keys, mailer, approve, log, now });
   if (config.isDevelopment) await serveDevelopment(server);
   else servePages(server);
   const { host, port, sftpPort } = config;
@@ -321,7 +321,6 @@ type ConsoleParts = {
   reads: Promise<Pool>;
   keys: Promise<AnswerKeys>;
   mailer: Mailer | undefined;
-  onWeeks: OnWeeks;
   approve: Approve;
   now: () => number;
 };
@@ -329,10 +328,10 @@ type ConsoleParts = {
 /** The console's own interface. */
 function serveConsole(
   server: Server,
-  { config, pool, reads, keys, mailer, onWeeks, approve, log, now }: ConsoleParts,
+  { config, pool, reads, keys, mailer, approve, log, now }: ConsoleParts,
 ): void {
   const console = openConsole(server, pool, isSecure(config));
-  serveAccess(console, { ...config, pool, mailer, showWeeks: () => onWeeks('show') });
+  serveAccess(console, { ...config, pool, mailer });
   serveSession(console, { pool, now, log, canMail: mailer !== undefined });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail: mailer !== undefined, now });
   serveConsoleGroups(console, pool);
@@ -386,7 +385,7 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
       { name: 'resume files', cron: '* * * * *', work: () => resumeFiles(pool) },
       { name: 'open rounds', cron: '* * * * *', work: toOpen },
       { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },
-      { name: 'show live weeks', cron: '* * * * *', work: toShow },
+      { name: 'show live weeks', cron: '*/15 * * * *', work: toShow },
       { name: 'count participation', cron: '23 * * * *', work: () => countParticipation(pool, keys, now()) },
       { name: 'end epochs', cron: '* * * * *', work: () => keys.advance() },
       { name: 'close weeks', cron: '*/5 * * * *', work: toClose },
