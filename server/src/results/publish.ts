@@ -87,7 +87,7 @@ async function makeFigures(
   const results = new Map<number, Result[]>();
   const comments: CommentRow[] = [];
   const classes = classesOf(questions.values());
-  for (const alike of Map.groupBy(asked, (id) => classes.get(id)).values()) {
+  for (const [words, alike] of Map.groupBy(asked, (id) => classes.get(id))) {
     const answered: Answered[] = [];
     for (const id of alike) {
       const { type, options } = questions.get(id) as Question;
@@ -95,7 +95,7 @@ async function makeFigures(
       const answers = await selectAnswers(tx, accountId, week, id);
       answered.push({ question: { id, type, options: options.map((option) => option.id) }, answers });
     }
-    for (const [i, made] of classFigures(answered, turnout, noise).entries()) {
+    for (const [i, made] of classFigures(answered, turnout, noise?.ofQuestion(String(words))).entries()) {
       const id = alike[i] as number;
       results.set(id, made.results);
       const ordered = inNoOrder(made.comments, key);
