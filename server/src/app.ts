@@ -108,7 +108,7 @@ export async function startApp(
     await onThread('weeks', data);
   };
   const approve = openApproving(new URL('files.thread.ts', import.meta.url), databaseUrl);
-  serveConsole(server, { config, pool, reads, mailer, onWeeks, approve, log, now });
+  serveConsole(server, { config, pool, reads, mailer, approve, log, now });
   if (config.isDevelopment) await serveDevelopment(server);
   else servePages(server);
   const { host, port, sftpPort } = config;
@@ -238,7 +238,6 @@ type ConsoleParts = {
   pool: Promise<Pool>;
   reads: Promise<Pool>;
   mailer: Mailer | undefined;
-  onWeeks: OnWeeks;
   approve: Approve;
   now: () => number;
 };
@@ -246,10 +245,10 @@ type ConsoleParts = {
 /** The console's own interface. */
 function serveConsole(
   server: Server,
-  { config, pool, reads, mailer, onWeeks, approve, log, now }: ConsoleParts,
+  { config, pool, reads, mailer, approve, log, now }: ConsoleParts,
 ): void {
   const console = openConsole(server, pool, isSecure(config));
-  serveAccess(console, { ...config, pool, mailer, showWeeks: () => onWeeks('show') });
+  serveAccess(console, { ...config, pool, mailer });
   serveSession(console, { pool, now, log, canMail: mailer !== undefined });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail: mailer !== undefined, now });
   serveConsoleGroups(console, pool);
@@ -294,7 +293,7 @@ function workOf({ config, pool, databaseUrl, log, now, mailer, onWeeks }: Parts)
       { name: 'resume files', cron: '* * * * *', work: () => resumeFiles(pool) },
       { name: 'open rounds', cron: '* * * * *', work: toOpen },
       { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },
-      { name: 'show live weeks', cron: '* * * * *', work: toShow },
+      { name: 'show live weeks', cron: '*/15 * * * *', work: toShow },
       { name: 'close weeks', cron: '*/5 * * * *', work: toClose },
     ],
     tasks: {

@@ -35,7 +35,7 @@ export async function selectLink(db: Db, hash: Uint8Array): Promise<LinkRow | un
            w.threshold                                   as "figures",
            w.spread_threshold                            as "spread",
            w.comment_threshold                           as "comments",
-           a.publication = 'live'                        as "isLive",
+           w.is_live                                     as "isLive",
            l.is_exported                                 as "isExported"
     from   links l
     join   users u on u.account_id = l.account_id and u.user_id = l.user_id

@@ -114,7 +114,7 @@ function inSteps(count: number, step: number, asked: number): number {
 }
 
 function openWeek(
-  { week, threshold, asked, answered, isFailing }: OpenWeekRow,
+  { week, threshold, isLive, asked, answered, isFailing }: OpenWeekRow,
   timezone: string,
   now: number,
 ): Omit<OpenWeek, 'rounds' | 'stillDue' | 'invitations' | 'reminders' | 'withoutEmail'> {
@@ -123,6 +123,7 @@ function openWeek(
     ...named(week),
     endsAt: new Date(endsAt).toISOString(),
     hasEnded: now >= endsAt,
+    isLive,
     asked,
     answered: asked >= threshold ? inSteps(answered, threshold, asked) : null,
     threshold,

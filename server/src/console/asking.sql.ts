@@ -70,6 +70,7 @@ export async function selectKpisWithValues(db: Db, accountId: AccountId): Promis
 export type OpenWeekRow = {
   week: Week;
   threshold: number;
+  isLive: boolean;
   /** Active people; of a week that a file has opened, everyone. */
   asked: number;
   /** How many have answered something: to be shown in steps alone. */
@@ -83,6 +84,7 @@ export async function selectOpenWeeks(db: Db, accountId: AccountId): Promise<Ope
   return db<OpenWeekRow[]>`
     select w.week                            as "week",
            w.threshold                       as "threshold",
+           w.is_live                         as "isLive",
            coalesce(nullif(p.asked, 0), (select count(distinct s.respondent)::integer
                                          from   assignments s
                                          where  s.account_id = ${accountId} and s.week = w.week)) as "asked",

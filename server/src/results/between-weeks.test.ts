@@ -51,6 +51,7 @@ function publishedSum(answers: ReadonlyMap<string, number>, level: NoiseLevel, w
     comment: null,
     skipped: false,
     handedOut: false,
+    counted: false,
   }));
   const noise = noiseOf(Buffer.from('key'), level, (respondent) => respondent)?.ofQuestion(words);
   const [result] = questionFigures({ id: 1, type: 1, options: [] }, given, turnout, noise).results;

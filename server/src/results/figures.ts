@@ -20,12 +20,16 @@ export type WeekRound = { id: number; groupId: number; questionIds: number[]; ab
  * active any more: such a one counts as never asked, though answers already given stay counted (decision B13).
  */
 export type Assignment = { respondent: string; roundId: number; groupIds: number[]; isWithdrawn?: true };
-/** `handedOut`: it was given through a link that the employer handed out, not one that was sent to the person. */
+/**
+ * `handedOut`: it was given through a link that the employer handed out, not one that was sent to the person. `counted`: it is
+ * in the figures that are shown of a live week (batches.ts).
+ */
 export type WeekAnswer = KeptAnswer & {
   respondent: string;
   comment: string | null;
   skipped: boolean;
   handedOut: boolean;
+  counted: boolean;
 };
 
 /** All that a week's figures are made of. */
@@ -111,14 +115,27 @@ export function questionFigures(
  * question: a person who answered several of them is one person, so no two of their figures differ by a few people.
  */
 export function classFigures(asked: readonly Answered[], turnout: Turnout, noise?: Noise): QuestionFigures[] {
-  const { thresholds } = turnout.data;
   for (const { question, answers } of asked) noteDone(question.id, answers, turnout);
   const company = companyOf(asked, turnout);
-  const chosen = chooseClass(company, thresholds);
-  const restsOnHandedOut = handedOutIn(company, chosen.pieces, thresholds.figures);
-  const comments = commentsOf(company, thresholds.comments);
-  return asked.map(({ question }, number) => ({
-    results: concernedBy(question.id, turnout.data).map((groupId): Result => {
+  const chosen = chooseClass(company, turnout.data.thresholds);
+  const comments = commentsOf(company, turnout.data.thresholds.comments);
+  return classResults(asked, company, chosen, turnout.data, noise).map((results, number) => ({
+    results,
+    comments: comments[number] as ShownComment[],
+  }));
+}
+
+/** The results of each question, by what was chosen. */
+export function classResults(
+  asked: readonly Answered[],
+  company: Company,
+  chosen: Chosen,
+  data: WeekData,
+  noise: Noise | undefined,
+): Result[][] {
+  const restsOnHandedOut = handedOutIn(company, chosen.pieces, data.thresholds.figures);
+  return asked.map(({ question }, number) =>
+    concernedBy(question.id, data).map((groupId): Result => {
       const key = company.keyOf(groupId, number);
       return resultOf(question, groupId, {
         people: company.answersOf(chosen.shown.get(key), number),
@@ -127,11 +144,15 @@ export function classFigures(asked: readonly Answered[], turnout: Turnout, noise
         noise,
       });
     }),
-    comments: comments[number] as ShownComment[],
-  }));
+  );
 }
 
-function noteDone(questionId: number, answers: readonly WeekAnswer[], { done }: Turnout): void {
+/** The comments of each question, by the procedure over all who answered. */
+export const classComments = (asked: readonly Answered[], turnout: Turnout): ShownComment[][] =>
+  commentsOf(companyOf(asked, turnout), turnout.data.thresholds.comments);
+
+/** Notes who has done a question. */
+export function noteDone(questionId: number, answers: readonly WeekAnswer[], { done }: Turnout): void {
   for (const { respondent } of answers) {
     const own = done.get(respondent);
     if (own) own.add(questionId);
@@ -140,7 +161,7 @@ function noteDone(questionId: number, answers: readonly WeekAnswer[], { done }: 
 }
 
 /** Which groups have a result of a question: those that it was asked of, and all above. */
-export function concernedBy(questionId: number, { asked, rounds }: WeekData): number[] {
+function concernedBy(questionId: number, { asked, rounds }: WeekData): number[] {
   const concerned = new Set<number>();
   for (const { groupId, questionIds } of asked) if (questionIds.includes(questionId)) concerned.add(groupId);
   for (const { groupId, questionIds, aboveIds } of rounds) {

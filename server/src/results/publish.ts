@@ -1,13 +1,14 @@
 // Closing a week: its figures are made once and published, its answers and who gave them are forgotten, all in one
 // transaction (privacy.md P1).
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { accountById, lockAccount, noiseKeyOf, raiseVersion } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
 import { classesOf } from '../questions/same-words.ts';
 import { lockSurvey, respondentOf, tryLockSurvey, weeksToClose } from '../rounds/rounds.ts';
+import { addBatch } from './batches.ts';
 import {
   type Answered,
   classFigures,
@@ -33,9 +34,11 @@ import {
   selectActive,
   selectAnswers,
   selectPresentGroups,
+  selectShown,
   selectShownWeeks,
   selectWeek,
   selectWeekData,
+  updateCounted,
   updateKpisWithValues,
   updateShown,
   vacuumForgotten,
@@ -57,7 +60,7 @@ export async function closeWeek(
   }
   if (state.isClosed) return undefined;
   const data = await weekData(tx, accountId, week, state);
-  const figures = await makeFigures(tx, accountId, week, data, state);
+  const { figures } = await makeFigures(tx, accountId, week, data, { state, isLast: true });
   const published = await writeFigures(tx, accountId, week, figures, state.isShown ? groupsOf(data) : []);
   await endWeek(tx, accountId, week);
   return published;
@@ -73,44 +76,55 @@ type Figures = {
   comments: CommentRow[];
 };
 
+/** Who became counted, for the questions of a class. */
+type Counted = { questionIds: number[]; respondents: string[] };
+
+/** Makes the figures of a week: whole, or, of a live week, those that are shown with a batch more. `isLast`: it closes. */
 async function makeFigures(
   tx: Transaction,
   accountId: AccountId,
   week: Week,
   data: WeekData,
-  { key, noise: level }: OpenWeekRow,
-): Promise<Figures> {
+  { state, isLast }: { state: OpenWeekRow; isLast: boolean },
+): Promise<{ figures: Figures; counted: Counted[] }> {
   const turnout = turnoutOf(data);
-  const noise = await noiseIn(tx, accountId, level);
+  const noise = await noiseIn(tx, accountId, state.noise);
   const questions = new Map((await questionsOf(tx, accountId)).map((question) => [question.id, question]));
   const asked = [...new Set(data.rounds.flatMap(({ questionIds }) => questionIds))].toSorted((a, b) => a - b);
+  const shown = state.isLive ? await selectShown(tx, accountId, week, groupsOf(data)) : undefined;
   const results = new Map<number, Result[]>();
   const comments: CommentRow[] = [];
+  const counted: Counted[] = [];
   const classes = classesOf(questions.values());
-  for (const [words, alike] of Map.groupBy(asked, (id) => classes.get(id))) {
+  for (const [words, questionIds] of Map.groupBy(asked, (id) => classes.get(id))) {
     const answered: Answered[] = [];
-    for (const id of alike) {
+    for (const id of questionIds) {
       const { type, options } = questions.get(id) as Question;
       // oxlint-disable-next-line no-await-in-loop -- one question, or those with the same words, at a time in memory
       const answers = await selectAnswers(tx, accountId, week, id);
       answered.push({ question: { id, type, options: options.map((option) => option.id) }, answers });
     }
-    for (const [i, made] of classFigures(answered, turnout, noise?.ofQuestion(String(words))).entries()) {
-      const id = alike[i] as number;
-      results.set(id, made.results);
-      const ordered = inNoOrder(made.comments, key);
+    const own = noise?.ofQuestion(String(words));
+    const batch = shown && addBatch(answered, shown, turnout, { isLast, noise: own });
+    if (batch && batch.counted.length > 0) counted.push({ questionIds, respondents: batch.counted });
+    const whole = batch ? [] : classFigures(answered, turnout, own);
+    for (const [i, id] of questionIds.entries()) {
+      results.set(id, batch?.results[i] ?? whole[i]?.results ?? []);
+      const ordered = inNoOrder(batch?.comments[i] ?? whole[i]?.comments ?? [], state.key);
       comments.push(...ordered.map((comment, position) => ({ ...comment, questionId: id, position })));
     }
   }
-  return {
+  const figures = {
     // By group: what is read together lies together, which halves what reading a range of groups costs.
     results: [...results]
       .flatMap(([questionId, list]) => list.map((result) => ({ ...result, questionId })))
       .toSorted((a, b) => a.groupId - b.groupId || a.questionId - b.questionId),
-    rates: responseRates(turnout),
+    // Those of a live week appear when it closes (P7).
+    rates: isLast ? responseRates(turnout) : [],
     values: kpiValues(await kpisOf(tx, accountId), results),
     comments,
   };
+  return { figures, counted };
 }
 
 /**
@@ -187,41 +201,34 @@ const groupsOf = ({ asked, rounds }: Pick<WeekData, 'asked' | 'rounds'>): number
   ]),
 ];
 
-/** Whether there are weeks to close at a time, in ms, and open ones to show or to take back. */
+/** Whether there are weeks to close at a time, in ms, and live ones to show. */
 export async function dueWeeks(pool: Pool, now: number): Promise<{ close: boolean; show: boolean }> {
   const [ended, shown] = await Promise.all([weeksToClose(pool, now), selectShownWeeks(pool)]);
   return { close: ended.length > 0, show: shown.length > 0 };
 }
 
-/**
- * Shows the open weeks of accounts whose publication is live as they stand now (decision A16), and takes back what is
- * shown of those whose publication no longer is.
- */
+/** Adds to the figures of live weeks that are open what has been answered since, in whole batches (P16). */
 export async function showLiveWeeks(pool: Pool): Promise<void> {
-  for (const { accountId, week, isLive } of await selectShownWeeks(pool)) {
+  for (const { accountId, week } of await selectShownWeeks(pool)) {
     // oxlint-disable-next-line no-await-in-loop -- each is a transaction of its own
-    await inTransaction(pool, (tx) => showWeek(tx, accountId, week, isLive));
+    await inTransaction(pool, (tx) => showWeek(tx, accountId, week));
   }
 }
 
-/** Skipped while the week is closed or imported into: a minute later it is tried again. */
-async function showWeek(tx: Transaction, accountId: AccountId, week: Week, isLive: boolean): Promise<void> {
+/** Skipped while the week is closed or imported into: the next time it is tried again. */
+async function showWeek(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
   if (!(await tryLockSurvey(tx, accountId))) return;
   const state = await selectWeek(tx, accountId, week, false);
-  if (!state || state.isClosed) return;
+  if (!state || state.isClosed || !state.isLive) return;
   const data = await weekData(tx, accountId, week, state);
-  if (!isLive) {
-    await lockAccount(tx, accountId);
-    await deleteShown(tx, accountId, week, groupsOf(data));
-    await raiseVersion(tx, accountId);
-    return updateShown(tx, accountId, week, null);
+  const { figures, counted } = await makeFigures(tx, accountId, week, data, { state, isLast: false });
+  if (counted.length === 0) return;
+  for (const { questionIds, respondents } of counted) {
+    // oxlint-disable-next-line no-await-in-loop -- one for each question that has a batch
+    await updateCounted(tx, accountId, week, questionIds, respondents);
   }
-  // Response rates are of closed weeks only (P7).
-  const figures = { ...(await makeFigures(tx, accountId, week, data, state)), rates: [] };
-  const digest = createHash('sha256').update(JSON.stringify(figures)).digest();
-  if (state.shownDigest?.equals(digest)) return;
   await writeFigures(tx, accountId, week, figures, state.isShown ? groupsOf(data) : []);
-  await updateShown(tx, accountId, week, digest);
+  await updateShown(tx, accountId, week);
 }
 
 /** By a keyed hash of the text, whose key nobody has once the week is closed (P6). */

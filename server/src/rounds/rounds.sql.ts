@@ -5,7 +5,7 @@ import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts
 export type WeekRow = { week: Week; respondentKey: Buffer | null; isClosed: boolean };
 export type RoundRow = { id: number; week: Week; groupId: number; questionIds: number[] };
 
-/** Makes the week, with the account's thresholds of now, if it is not there. */
+/** Makes the week, with the account's thresholds, noise and publication of now, if it is not there. */
 export async function insertWeek(
   tx: Transaction,
   accountId: AccountId,
@@ -13,14 +13,15 @@ export async function insertWeek(
   respondentKey: Uint8Array,
 ): Promise<void> {
   await tx`
-    insert into weeks (account_id, week, threshold, spread_threshold, comment_threshold, respondent_key, noise)
+    insert into weeks (account_id, week, threshold, spread_threshold, comment_threshold, respondent_key, noise, is_live)
     select ${accountId},
            ${week},
            threshold,
            coalesce(spread_threshold, case threshold when 1 then 1 else 2 * threshold end),
            coalesce(comment_threshold, case threshold when 1 then 1 else 2 * threshold end),
            ${respondentKey},
-           noise
+           noise,
+           publication = 'live'
     from   accounts
     where  account_id = ${accountId}
     on conflict do nothing`;
