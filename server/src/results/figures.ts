@@ -133,13 +133,14 @@ export function classResults(
   data: WeekData,
   noise: Noise | undefined,
 ): Result[][] {
+  const restsOnHandedOut = handedOutIn(company, chosen.pieces, data.thresholds.figures);
   return asked.map(({ question }, number) =>
     concernedBy(question.id, data).map((groupId): Result => {
       const key = company.keyOf(groupId, number);
       return resultOf(question, groupId, {
         people: company.answersOf(chosen.shown.get(key), number),
         wide: company.answersOf(chosen.spread.get(key), number),
-        threshold: data.thresholds.figures,
+        handedOut: restsOnHandedOut(chosen.shown.get(key)) || restsOnHandedOut(chosen.spread.get(key)),
         noise,
       });
     }),
@@ -254,12 +255,12 @@ function resultOf(
   {
     people,
     wide,
-    threshold,
+    handedOut,
     noise,
   }: {
     people: WeekAnswer[] | undefined;
     wide: WeekAnswer[] | undefined;
-    threshold: number;
+    handedOut: boolean;
     noise: Noise | undefined;
   },
 ): Result {
@@ -270,20 +271,39 @@ function resultOf(
     answers: people.length,
     spread: wide ? spreadOf(type, options, wide, noise) : null,
     noise: noise?.level ?? 0,
-    handedOut:
-      restsOnHandedOut(people, threshold) || (wide !== undefined && restsOnHandedOut(wide, threshold)),
+    handedOut,
   };
 }
 
 /**
- * Whether fewer people than the threshold answered through links of their own. Whoever hands out links can answer through
- * them, and then knows what the others said. With a threshold of 1 everybody's answers are known anyway, and everybody is
- * told so: then never.
+ * For people that a figure rests on, whether too few of them answered through links of their own: fewer than the threshold,
+ * in all or in one of the pieces, which can be told from the others by subtraction. Whoever hands out links can answer
+ * through them, and then knows what the others said. With a threshold of 1 everybody's answers are known anyway, and
+ * everybody is told so: then never.
  */
-function restsOnHandedOut(people: readonly WeekAnswer[], threshold: number): boolean {
-  if (threshold === 1) return false;
-  const sent = people.reduce((count, { handedOut }) => count + (handedOut ? 0 : 1), 0);
-  return sent < threshold;
+function handedOutIn(
+  { respondents, types, answersOf }: Company,
+  { pieceOf, sizes }: Pieces,
+  threshold: number,
+) {
+  const everyone = respondents.map((_, person) => person);
+  const own = everyone.map(() => true);
+  for (const number of types.keys()) {
+    for (const [person, answer] of (answersOf(everyone, number) ?? []).entries()) {
+      if (answer?.handedOut) own[person] = false;
+    }
+  }
+  const sent = sizes.map(() => 0);
+  for (const person of everyone) {
+    const piece = pieceOf[person] as number;
+    if (own[person]) sent[piece] = (sent[piece] as number) + 1;
+  }
+  return (people: readonly number[] | undefined): boolean => {
+    if (!people || threshold === 1) return false;
+    const pieces = [...new Set(people.map((person) => pieceOf[person] as number))];
+    const counts = pieces.map((piece) => sent[piece] as number);
+    return counts.every((count) => count === 0) || counts.some((count) => count > 0 && count < threshold);
+  };
 }
 
 function meanOf(type: QuestionType, answers: WeekAnswer[], noise: Noise | undefined): number | null {

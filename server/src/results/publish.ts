@@ -136,16 +136,17 @@ async function makeFigures(
   const comments: CommentRow[] = [];
   const counted: Counted[] = [];
   const classes = classesOf(questions.values());
-  for (const questionIds of Map.groupBy(asked, (id) => classes.get(id)).values()) {
+  for (const [words, questionIds] of Map.groupBy(asked, (id) => classes.get(id))) {
     const answered: Answered[] = [];
     for (const id of questionIds) {
       const { type, options } = questions.get(id) as Question;
       const question = { id, type, options: options.map((option) => option.id) };
       answered.push({ question, answers: answers.to(id) });
     }
-    const batch = shown && addBatch(answered, shown, turnout, { isLast, noise });
+    const own = noise?.ofQuestion(String(words));
+    const batch = shown && addBatch(answered, shown, turnout, { isLast, noise: own });
     if (batch && batch.counted.length > 0) counted.push({ questionIds, respondents: batch.counted });
-    const whole = batch ? [] : classFigures(answered, turnout, noise);
+    const whole = batch ? [] : classFigures(answered, turnout, own);
     for (const [i, id] of questionIds.entries()) {
       results.set(id, batch?.results[i] ?? whole[i]?.results ?? []);
       const ordered = inNoOrder(batch?.comments[i] ?? whole[i]?.comments ?? [], key.orderKey);
