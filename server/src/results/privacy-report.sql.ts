@@ -214,6 +214,19 @@ export async function selectLinkExports(
     order  by max(at) desc`;
 }
 
+/** How often the answer key was exported since a moment, and when last. */
+export async function selectKeyExports(
+  db: Db,
+  accountId: AccountId,
+  since: Date,
+): Promise<{ times: number; lastAt: Date | null }> {
+  const [row] = await db<{ times: number; lastAt: Date | null }[]>`
+    select count(*)::integer as "times", max(at) as "lastAt"
+    from   audit_entries
+    where  account_id = ${accountId} and at >= ${since} and action = 'answer key exported'`;
+  return row!;
+}
+
 export type DatabaseFacts = { walBytes: number; isArchived: boolean; replicas: number };
 
 /** How much of its log PostgreSQL keeps, whether the log is archived, and how many replicas read it. Of no account. */
