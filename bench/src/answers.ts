@@ -3,12 +3,17 @@
 // oxlint-disable no-await-in-loop -- one after another, or they would measure each other
 import { dayIn, type Week, weekName } from '@soundings/contract/weeks.ts';
 import { lockAccount } from '@soundings/server/src/accounts/accounts.ts';
-import { inTransaction } from '@soundings/server/src/db/db.ts';
+import { copyInto, inTransaction } from '@soundings/server/src/db/db.ts';
 import { defineLibrary, questionsOf } from '@soundings/server/src/questions/questions.ts';
-import { exportLinks } from '@soundings/server/src/rounds/links.ts';
+import { linksOfAll } from '@soundings/server/src/rounds/links.ts';
 import { weekdayOf } from '@soundings/server/src/rounds/moments.ts';
 import { openDueRounds } from '@soundings/server/src/rounds/opening.ts';
 import { createSchedule } from '@soundings/server/src/rounds/schedules.ts';
+import {
+  decodeAnswers,
+  encodeAnswers,
+  type PersonAnswer,
+} from '@soundings/server/src/sealing/person-answers.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Given, GivingOrder } from './giving.ts';
 import { attribute, makeCompany } from './company.ts';
@@ -31,9 +36,9 @@ export async function benchAnswers(say: Say): Promise<{ rows: Row[]; postgres: s
     await push(service, account, bodyOf(company), { created: company.users.length });
     const { opening, week, questionIds } = await open(service, account);
     say(`opening: ${time(opening)}`);
-    const { links } = await inTransaction(service.pool, (tx) => exportLinks(tx, account.id, ''));
+    const links = await linksOfAll(service.pool, account.id, week);
     const load = await service.beside('giving.ts', service.databaseUrl);
-    const giving = { links: links.map(({ link }) => link.slice(3)), questionIds };
+    const giving = { links: links.map(({ link }) => link), questionIds };
     const rows = [
       {
         what: 'Opening a round for 20,000 people in 2,000 groups, with their messages',
@@ -51,7 +56,7 @@ export async function benchAnswers(say: Say): Promise<{ rows: Row[]; postgres: s
 }
 
 /** Five questions for the whole company, at once. */
-async function open({ pool }: Service, { id }: Account) {
+async function open({ pool, keys }: Service, { id }: Account) {
   const today = dayIn('UTC', Date.now());
   const questionIds = await inTransaction(pool, async (tx) => {
     await lockAccount(tx, id);
@@ -80,7 +85,7 @@ async function open({ pool }: Service, { id }: Account) {
     });
     return ids;
   });
-  const [opening, opened] = await timed(() => openDueRounds(pool, Date.now()));
+  const [opening, opened] = await timed(() => openDueRounds(pool, keys, Date.now()));
   const [one] = opened;
   if (one?.outcome !== 'opened') throw new Error(`The round was not opened: ${JSON.stringify(opened)}`);
   return { opening, week: one.week, questionIds };
@@ -141,6 +146,34 @@ async function measureGiving(
   ];
 }
 
+/** Everyone answers everything that is not answered yet. */
+async function answerAll(
+  { pool, keys }: Service,
+  { accountId, week, questionIds }: { accountId: number; week: Week; questionIds: number[] },
+): Promise<void> {
+  const key = await keys.of(pool, accountId, week);
+  if (!key) throw new Error('The week has no key.');
+  const people = await pool<{ respondent: string; sealed: Buffer | null }[]>`
+    select s.respondent as "respondent", a.sealed as "sealed"
+    from   assignments s
+    left   join answers a on a.account_id = s.account_id and a.week = s.week and a.respondent = s.respondent
+    where  s.account_id = ${accountId} and s.week = ${week}`;
+  const giving = { link: 'bench', visit: null, handedOut: false };
+  const rows = people.map(({ respondent, sealed }, i): [number, string, string, number, Buffer] => {
+    const answers = sealed ? decodeAnswers(key.open(respondent, sealed)) : new Map<number, PersonAnswer>();
+    for (const [place, question] of questionIds.entries()) {
+      if (answers.has(question)) continue;
+      const value = 1 + ((i + place) % 5);
+      answers.set(question, { value, choices: null, comment: null, skipped: false, counted: false, giving });
+    }
+    return [accountId, week, respondent, 0, key.seal(respondent, encodeAnswers(answers))];
+  });
+  await inTransaction(pool, async (tx) => {
+    await tx`delete from answers where account_id = ${accountId} and week = ${week}`;
+    await copyInto(tx`copy answers (account_id, week, respondent, part, sealed) from stdin`, rows);
+  });
+}
+
 /** Everybody answers everything that is not answered yet, and the week is closed by the command. */
 async function measureClosing(
   service: Service,
@@ -150,14 +183,7 @@ async function measureClosing(
   week: Week,
   say: Say,
 ): Promise<Row[]> {
-  await service.pool`
-    insert into answers (account_id, week, question_id, respondent, value, skipped)
-    select a.account_id, a.week, q, a.respondent, 1 + (a.respondent + q) % 5, false
-    from   assignments a
-    join   rounds r on r.account_id = a.account_id and r.round_id = a.round_id,
-           unnest(r.question_ids) q
-    where  a.account_id = ${id} and a.week = ${week}
-    on conflict do nothing`;
+  await answerAll(service, { accountId: id, week, questionIds: giving.questionIds });
   await service.pool`vacuum analyze`;
   const asking = service.askSteadily('/v1/kpis', token, 50);
   await sleep(3000);

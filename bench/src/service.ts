@@ -5,6 +5,7 @@ import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction, openPool, type Pool } from '@soundings/server/src/db/db.ts';
 import { openEmbedded } from '@soundings/server/src/db/embedded.ts';
 import { defineAttribute } from '@soundings/server/src/people/people.ts';
+import { AnswerKeys } from '@soundings/server/src/sealing/answer-keys.ts';
 import { freePort } from '@soundings/server/src/testing/free-port.ts';
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,6 +29,8 @@ export type Service = {
   databaseUrl: string;
   /** The benchmark's own connections to the same database. */
   pool: Pool;
+  /** The keys of open weeks, as the service has them. */
+  keys: AnswerKeys;
   postgres: string;
   account(attribute: { name: string; values: string[] }): Promise<Account>;
   /** Sends a body that is JSON already. */
@@ -101,6 +104,7 @@ export async function startService(): Promise<Service> {
       dataDir,
       databaseUrl: embedded.url,
       pool,
+      keys: new AnswerKeys(pool, { place: 'file', directory: join(dataDir, 'keys') }),
       postgres: version?.version ?? '',
       account: (attribute) => makeAccount(pool, attribute),
       post: (path, token, body) => post(agent, address + path, token, body),

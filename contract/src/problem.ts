@@ -122,6 +122,11 @@ export const detailTypes = {
   'run not found': 'The account has no such run.',
   'run not held': 'Only a held run can be approved or rejected.',
   'week not found': 'Nothing was asked in that week.',
+  'already answered':
+    'The question was answered by another link or in another browser, or its answer is counted already: it cannot be changed here.',
+  'answer key missing':
+    'The key of the open weeks is missing here, so nothing can be asked or answered. See "soundings keys show".',
+  'no links to hand out': 'Everyone who is asked gets a personal link by e-mail.',
   'week closed': 'The week is closed: its figures are published, and nothing can be added to it.',
   'schedule not found': 'The account has no such schedule.',
   'question not found': 'The account has no such question.',
@@ -131,6 +136,7 @@ export const detailTypes = {
   'option taken': 'Another option of the question has this id.',
   'language taken': 'A translation is in the language of the text itself.',
   'invalid address': 'Not an address that begins with https:// or http://.',
+  'same words': 'A schedule names two questions with the same words, which count as one question.',
   'question retired': 'A schedule names a question that is retired, or that there is not.',
   'question changed': 'A question that is there keeps its type and options.',
   'key taken': 'The account has a question with this key, or a KPI with this id, already.',

@@ -21,7 +21,7 @@ async function openSurvey() {
   const users = people.map((name) => person(name, { accessInfo: { memberOf: ['top'] } }));
   await acme.push({ settings: { ...noBrakes, validateOnly: false }, data: { groups: [unit('top')], users } });
   await importLines(
-    world.pool,
+    world,
     acme.id,
     [
       question('mood', 1),

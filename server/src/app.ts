@@ -1,5 +1,4 @@
 // The whole service on one screen: every route, job and listener.
-import type { KeyState } from '@soundings/contract/console.privacy.ts';
 import type { Config, LogLevel } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import type { Log } from './base/log.ts';
@@ -22,7 +21,7 @@ import { serveResults } from './console/results.routes.ts';
 import { serveFiles } from './console/files.routes.ts';
 import { serveRuns } from './console/runs.routes.ts';
 import { serveSession } from './console/session.routes.ts';
-import { asFault, openPool, type Pool } from './db/db.ts';
+import { asFault, longestTransaction, openPool, type Pool } from './db/db.ts';
 import { isMigrated, migrate } from './db/migrate.ts';
 import { openAnswerCache } from './http/cache.ts';
 import { serveMetrics } from './http/metrics.ts';
@@ -34,14 +33,18 @@ import { runThread, type ThreadLimits } from './jobs/threads.ts';
 import { type Mailer, openMailer } from './mail/mail.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data.routes.ts';
+import { closeLostWeeks, type LostMail, mailLostWeek } from './results/lost-weeks.ts';
 import { dueWeeks } from './results/publish.ts';
 import { dueMessages, noteRefusal, openSender } from './rounds/messages.ts';
 import { dueSchedules } from './rounds/opening.ts';
+import { countParticipation } from './rounds/participation.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import { openPushes, type Pushes } from './sync/pushes.ts';
 import { forgetOldRuns } from './sync/runs.ts';
 import type { WeeksWork } from './weeks.thread.ts';
 import type { FilesWork } from './files.thread.ts';
+import { migrationSteps } from './answers/seal-open-weeks.ts';
+import { AnswerKeys } from './sealing/answer-keys.ts';
 import { type Approve, openApproving } from './files/approving.ts';
 import { type MailedReport, mailReport } from './files/mails.ts';
 import { openSftp, type SftpOptions, type SftpServer } from './files/sftp.ts';
@@ -52,6 +55,10 @@ import { forgetOldFiles, resumeFiles, waitingFiles } from './files/store.ts';
 export type AppConfig = Omit<Config, 'dataDir' | 'databaseUrl' | 'logLevel' | 'shutdownSeconds'> & {
   /** Whether the console is made from its sources while it is used. */
   isDevelopment?: boolean;
+  /** How long, in ms, a client may leave an answer unread. Default: a minute. */
+  readPatience?: number;
+  /** How long, in ms, a long answer may be read in all. Default: half an hour. */
+  longestRead?: number;
 };
 
 export type App = {
@@ -69,6 +76,51 @@ export type App = {
  */
 const [longReads, longReadsOfAccount] = [6, 3];
 
+/** How long, in ms, a client may leave an answer unread before its connection is cut. */
+const readPatience = 60_000;
+
+/** How long, in ms, a long answer may be read in all. The database ends it then, whatever happens here. */
+const longestRead = 30 * 60_000;
+
+type Connections = {
+  /** Fulfilled when the database can be reached. */
+  reached: Promise<void>;
+  pool: Promise<Pool>;
+  reads: Promise<Pool>;
+  answers: Promise<Pool>;
+  keys: Promise<AnswerKeys>;
+  pushes: Promise<Pushes>;
+};
+
+/** Connections to the database by what they are for, and what needs one from the start. */
+function connect(
+  config: AppConfig,
+  databaseUrl: Promise<string>,
+  log: Log,
+  isStopping: () => boolean,
+): Connections {
+  const pool = databaseUrl.then((url) => openPool(url, 10));
+  const reached = pool.then((one) => whenReachable(one, log, isStopping));
+  const reads = reached.then(async () => openReads(await pool, await databaseUrl, config));
+  // Who answers while the week opens or closes is told to try again, and takes nobody else's connection.
+  const answers = databaseUrl.then((url) => openPool(url, 6, { settings: { lock_timeout: '2s' } }));
+  const keys = pool.then((one) => new AnswerKeys(one, config.answerKeys));
+  const pushes = databaseUrl.then((url) =>
+    openPushes(new URL('pushes.thread.ts', import.meta.url), url, log),
+  );
+  for (const opening of [pool, reached, reads, answers, keys, pushes]) opening.catch(() => {}); // start() tells why
+  return { pool, reached, reads, answers, keys, pushes };
+}
+
+/** Runs work of weeks on a thread of its own. */
+const weeksOn =
+  ({ answerKeys }: AppConfig, databaseUrl: Promise<string>, log: Log, now: () => number): OnWeeks =>
+  async (work, only) => {
+    const logLevel = log.level as LogLevel;
+    const more = { ...(only && { only }), now: now(), logLevel };
+    await onThread('weeks', { databaseUrl: await databaseUrl, answerKeys, work, ...more });
+  };
+
 /**
  * Listens at once, answering 503 until the database is there and migrated: `databaseUrl` may still be under way,
  * so that nobody who asks early is refused the connection. `now` is the clock, in ms.
@@ -79,19 +131,12 @@ export async function startApp(
   log: Log,
   now: () => number = Date.now,
 ): Promise<App> {
-  const pool = databaseUrl.then((url) => openPool(url, 10));
-  const reads = databaseUrl.then((url) => openPool(url, longReads));
-  // Who answers while the week opens or closes is told to try again, and takes nobody else's connection.
-  const answers = databaseUrl.then((url) => openPool(url, 6, { settings: { lock_timeout: '2s' } }));
-  const pushes = databaseUrl.then((url) =>
-    openPushes(new URL('pushes.thread.ts', import.meta.url), url, log),
-  );
-  for (const opening of [pool, reads, answers, pushes]) opening.catch(() => {}); // start() tells why
   const mailer = config.smtpUrl === undefined ? undefined : openMailer(config.smtpUrl, config.mailFrom);
   let jobs: Jobs | undefined;
   let sftp: SftpServer | undefined;
   let isStarted = false;
   let isStopping = false;
+  const { pool, reached, reads, answers, keys, pushes } = connect(config, databaseUrl, log, () => isStopping);
 
   const server = createServer({
     log,
@@ -104,25 +149,31 @@ export async function startApp(
     slots: openSlots(longReads, longReadsOfAccount),
     now,
   });
-  serveAll(server, { config, pool, reads, answers, pushes, now });
-  const onWeeks: OnWeeks = async (work, only) => {
-    const logLevel = log.level as LogLevel;
-    const data = { databaseUrl: await databaseUrl, work, ...(only && { only }), now: now(), logLevel };
-    await onThread('weeks', data);
-  };
+  serveAll(server, { config, pool, reads, answers, keys, pushes, now });
+  const onWeeks = weeksOn(config, databaseUrl, log, now);
   const approve = openApproving(new URL('files.thread.ts', import.meta.url), databaseUrl);
-  serveConsole(server, { config, pool, reads, mailer, onWeeks, approve, log, now });
+  serveConsole(server, { config, pool, reads, keys, mailer, onWeeks, approve, log, now });
   if (config.isDevelopment) await serveDevelopment(server);
   else servePages(server);
   const { host, port, sftpPort } = config;
   const address = await orRefused(server.app.listen({ host, port }), { host, port, setting: 'PORT' });
 
   async function start(): Promise<void> {
-    await whenReachable(await pool, log, () => isStopping);
-    const applied = await migrate(await pool);
+    await reached;
+    const applied = await migrate(await pool, migrationSteps(await keys));
     if (applied.length > 0) log.info({ applied }, 'The database was migrated');
+    await prepareKeys(await pool, await keys, log);
     const url = await databaseUrl;
-    const work = workOf({ config, pool: await pool, databaseUrl: url, log, now, mailer, onWeeks });
+    const work = workOf({
+      config,
+      pool: await pool,
+      keys: await keys,
+      databaseUrl: url,
+      log,
+      now,
+      mailer,
+      onWeeks,
+    });
     jobs = await startJobs(url, work, log);
     if (sftpPort !== 0) sftp = await serveSftp({ ...config, port: sftpPort, pool: await pool, log, now });
     isStarted = true;
@@ -158,12 +209,36 @@ const authenticator =
 /** Whether people come by HTTPS. */
 const isSecure = ({ publicUrl }: AppConfig): boolean => publicUrl.startsWith('https:');
 
+/** Brings the key of open weeks to where it belongs, and says what is wrong or not promised. */
+async function prepareKeys(pool: Pool, keys: AnswerKeys, log: Log): Promise<void> {
+  await keys.advance();
+  const { place, state } = await keys.state();
+  if (place === 'database') {
+    log.warn(
+      'ANSWER_KEYS=database: who answered what in a closed week can be read from the database log and backups until they are recycled',
+    );
+  }
+  if (state === 'missing') {
+    log.error(
+      'The key of the open weeks is missing here: nothing can be asked or answered. Run "soundings keys import" with the key of another process, or "soundings keys reset" if it is lost',
+    );
+  }
+  const lost = await closeLostWeeks(pool, keys);
+  if (lost.length > 0) {
+    log.error(
+      { weeks: lost },
+      'Open weeks were closed without results: their key is lost. Ask their questions again',
+    );
+  }
+}
+
 /** How the server is reached. */
 const doorOf = (config: AppConfig) => ({
   tls: config.tls,
   trustProxy: config.trustProxy,
   corsOrigins: config.corsOrigins,
   isSecure: isSecure(config),
+  readPatience: config.readPatience ?? readPatience,
 });
 
 /**
@@ -171,8 +246,7 @@ const doorOf = (config: AppConfig) => ({
  * simulating weeks that have passed.
  */
 export async function startAnswering(
-  pool: Pool,
-  now: () => number,
+  { pool, keys, now }: { pool: Pool; keys: AnswerKeys; now: () => number },
   log: Log,
 ): Promise<{ address: string; close(): Promise<void> }> {
   const noToken = () => Promise.reject(new Error('No operation is served.'));
@@ -186,10 +260,12 @@ export async function startAnswering(
     count: noToken,
     cache: openAnswerCache(0),
     slots: openSlots(1, 1),
+    readPatience,
     now,
     corsOrigins: [],
   });
-  serveAnswering(server, Promise.resolve(pool), now);
+  const [own, ownKeys] = [Promise.resolve(pool), Promise.resolve(keys)];
+  serveAnswering(server, { pool: own, keys: ownKeys, isSecure: false, now });
   const address = await server.app.listen({ host: '127.0.0.1', port: 0 });
   return { address, close: () => server.shutDown(5) };
 }
@@ -202,6 +278,7 @@ function serveAll(
     pool,
     reads,
     answers,
+    keys,
     pushes,
     now,
   }: {
@@ -209,6 +286,7 @@ function serveAll(
     pool: Promise<Pool>;
     reads: Promise<Pool>;
     answers: Promise<Pool>;
+    keys: Promise<AnswerKeys>;
     pushes: Promise<Pushes>;
     now: () => number;
   },
@@ -217,7 +295,7 @@ function serveAll(
   serveData(server, { pool, reads }, now);
   serveOrganization(server, pushes);
   serveStorage(server, pool);
-  serveAnswering(server, answers, now);
+  serveAnswering(server, { pool: answers, keys, isSecure: isSecure(config), now });
   serveMetrics(server.app, {
     token: config.metricsToken,
     isProxied: config.trustProxy.length > 0,
@@ -240,6 +318,7 @@ type ConsoleParts = {
   config: AppConfig;
   pool: Promise<Pool>;
   reads: Promise<Pool>;
+  keys: Promise<AnswerKeys>;
   mailer: Mailer | undefined;
   onWeeks: OnWeeks;
   approve: Approve;
@@ -249,7 +328,7 @@ type ConsoleParts = {
 /** The console's own interface. */
 function serveConsole(
   server: Server,
-  { config, pool, reads, mailer, onWeeks, approve, log, now }: ConsoleParts,
+  { config, pool, reads, keys, mailer, onWeeks, approve, log, now }: ConsoleParts,
 ): void {
   const console = openConsole(server, pool, isSecure(config));
   serveAccess(console, { ...config, pool, mailer, showWeeks: () => onWeeks('show') });
@@ -261,7 +340,7 @@ function serveConsole(
   serveResults(console, { pool, reads });
   serveAsking(console, { pool, mailer, publicUrl: config.publicUrl, now });
   servePrivacy(console, pool, async () => ({
-    keys: await keyState(),
+    keys: await (await keys).state(),
     version,
     fileDays: config.fileDays,
     hasMail: mailer !== undefined,
@@ -270,21 +349,13 @@ function serveConsole(
   }));
 }
 
-// TEMPORARY, until weeks are sealed: the key of an open week is in its row of the table weeks.
-const keyState = async (): Promise<KeyState> => ({
-  place: 'database',
-  path: null,
-  state: 'ready',
-  epoch: 0,
-  processes: [],
-});
-
 /** What the files of an account may take at once: a list of 20,000 people takes a fifth of it. */
 const filesLimits = { heapMb: 1024, milliseconds: 300_000 };
 
 type Parts = {
   config: AppConfig;
   pool: Pool;
+  keys: AnswerKeys;
   databaseUrl: string;
   log: Log;
   now: () => number;
@@ -293,11 +364,11 @@ type Parts = {
 };
 
 /** Everything that is done without a request: recurring, and when it is asked for. */
-function workOf({ config, pool, databaseUrl, log, now, mailer, onWeeks }: Parts): Work {
+function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: Parts): Work {
   const whenDue = (work: WeeksWork['work'], isDue: () => Promise<boolean>) => async () => {
     if (await isDue()) await onWeeks(work);
   };
-  const sendDue = openSender(pool, mailer, config.publicUrl, log);
+  const sendDue = openSender({ pool, keys, mailer, publicUrl: config.publicUrl, log });
   const toOpen = whenDue('open', async () => (await dueSchedules(pool, now())).length > 0);
   const toShow = whenDue('show', async () => (await dueWeeks(pool, now())).show);
   const toClose = whenDue('close', async () => (await dueWeeks(pool, now())).close);
@@ -315,6 +386,8 @@ function workOf({ config, pool, databaseUrl, log, now, mailer, onWeeks }: Parts)
       { name: 'open rounds', cron: '* * * * *', work: toOpen },
       { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },
       { name: 'show live weeks', cron: '* * * * *', work: toShow },
+      { name: 'count participation', cron: '23 * * * *', work: () => countParticipation(pool, keys, now()) },
+      { name: 'end epochs', cron: '* * * * *', work: () => keys.advance() },
       { name: 'close weeks', cron: '*/5 * * * *', work: toClose },
     ],
     tasks: {
@@ -326,6 +399,8 @@ function workOf({ config, pool, databaseUrl, log, now, mailer, onWeeks }: Parts)
           payload as MailedLink,
         ),
       'close week': (payload) => onWeeks('close', payload as NonNullable<WeeksWork['only']>),
+      'mail lost week': (payload) =>
+        mailLostWeek({ pool, mailer, publicUrl: config.publicUrl, log }, payload as LostMail),
       'mail file report': (payload) => mailReport(pool, mailer, payload as MailedReport, log),
     },
   };
@@ -358,6 +433,12 @@ async function orRefused<T>(
     const message = `The service cannot listen on port ${port} of ${host}: ${reason}.`;
     throw new Fault('invalid', 'invalid configuration', message, { cause: error });
   }
+}
+
+/** Opens the connections for long answers. */
+async function openReads(pool: Pool, url: string, config: AppConfig): Promise<Pool> {
+  const settings = await longestTransaction(pool, config.longestRead ?? longestRead);
+  return openPool(url, longReads, { settings });
 }
 
 /** Waits for a database that comes up later than the service does. */

@@ -51,7 +51,7 @@ describe('a program reads the company of docs/example.md', () => {
     const example = readFileSync(new URL('example.md', docs), 'utf8');
     await account.push(/```json groups\n(.*?)```/s.exec(example)?.[1]);
     const survey = fileURLToPath(new URL('examples/survey.ndjson', docs));
-    await importHistory(world.pool, account.id, survey, Date.now());
+    await importHistory(world.pool, world.keys, account.id, survey, Date.now());
   });
   afterAll(() => world.close());
 

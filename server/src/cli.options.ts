@@ -2,6 +2,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
 import type { Pool } from './db/db.ts';
+import type { AnswerKeys } from './sealing/answer-keys.ts';
 
 export type Values = Record<string, string | boolean | string[] | undefined>;
 export type Command = {
@@ -10,7 +11,7 @@ export type Command = {
   /** What stands without a name, such as FILE: it goes into the values by this name. */
   positional?: string;
   /** Returns what --json prints; `say` makes the words for people of it. */
-  run: (pool: Pool, values: Values) => Promise<unknown>;
+  run: (pool: Pool, values: Values, keys: AnswerKeys) => Promise<unknown>;
   /** False: it changes nothing, or what it calls writes the audit log itself. */
   isLogged?: false;
   /** Its connections, when two are not enough. */

@@ -14,15 +14,6 @@ import type { Config } from './base/config.ts';
 import { version } from './base/version.ts';
 import { readPrivacyReport } from './results/privacy-report.ts';
 
-// TEMPORARY, until weeks are sealed: the key of an open week is in its row of the table weeks.
-const keyState = async (): Promise<KeyState> => ({
-  place: 'database',
-  path: null,
-  state: 'ready',
-  epoch: 0,
-  processes: [],
-});
-
 export const privacyCommands = (config: () => Config): Record<string, Command> => ({
   'privacy report': {
     isLogged: false,
@@ -32,10 +23,17 @@ export const privacyCommands = (config: () => Config): Record<string, Command> =
       '    promise: for works councils and data-protection officers. It names no person. Run it with the settings of the\n' +
       '    service.',
     options: account,
-    run: async (pool, values) => {
+    run: async (pool, values, keys) => {
       const { fileDays, smtpUrl, publicUrl } = config();
       const hasMail = smtpUrl !== undefined;
-      const installation = { keys: await keyState(), version, fileDays, hasMail, publicUrl, now: Date.now() };
+      const installation = {
+        keys: await keys.state(),
+        version,
+        fileDays,
+        hasMail,
+        publicUrl,
+        now: Date.now(),
+      };
       return readPrivacyReport(pool, accountOf(values), installation);
     },
     say: privacyWords,

@@ -13,6 +13,7 @@ import {
 } from './cli.options.ts';
 import type { Pool } from './db/db.ts';
 import type { Demo } from './demo/demo.ts';
+import type { AnswerKeys } from './sealing/answer-keys.ts';
 import type { ServeAnswering } from './simulation/simulation.ts';
 
 // What simulates is loaded by these commands alone: others would wait for it.
@@ -57,12 +58,12 @@ export const simulationCommands = (
       '\n    A company to try Soundings with: people, groups and 26 weeks of answers, and a token for it.',
     options: {},
     connect,
-    run: async (pool) => (await demo()).makeDemo(pool, Date.now(), serve),
+    run: async (pool, _values, keys) => (await demo()).makeDemo(pool, keys, Date.now(), serve),
     say: async (made: Demo) => (await demo()).describeDemo(made, config()),
   },
 });
 
-async function simulateWeeks(pool: Pool, values: Values) {
+async function simulateWeeks(pool: Pool, values: Values, keys: AnswerKeys) {
   const wanted = {
     weeks: numberOf(values, 'weeks'),
     seed: numberOf(values, 'seed'),
@@ -70,7 +71,11 @@ async function simulateWeeks(pool: Pool, values: Values) {
   };
   const begun = performance.now();
   const { simulate } = await simulation();
-  const { weeks, pulse } = await simulate(pool, accountOf(values), { ...wanted, now: Date.now(), serve });
+  const { weeks, pulse } = await simulate(pool, keys, accountOf(values), {
+    ...wanted,
+    now: Date.now(),
+    serve,
+  });
   return {
     weeks: weeks.map((one) => ({ ...one, week: weekName(one.week) })),
     seconds: Math.round((performance.now() - begun) / 100) / 10,
@@ -84,7 +89,7 @@ function rateOf(value: string): number {
 }
 
 /** Loaded only here: no other command serves anything. What is logged goes to standard error. */
-const serve: ServeAnswering = async (pool, now) => {
+const serve: ServeAnswering = async (pool, keys, now) => {
   const [{ startAnswering }, { openLog }] = await Promise.all([import('./app.ts'), import('./base/log.ts')]);
-  return startAnswering(pool, now, openLog('warn', 2));
+  return startAnswering({ pool, keys, now }, openLog('warn', 2));
 };

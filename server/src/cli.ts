@@ -12,7 +12,9 @@ import { version } from './base/version.ts';
 import { asFault, inTransaction, openPool, type Pool } from './db/db.ts';
 import { openEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
+import { migrationSteps } from './answers/seal-open-weeks.ts';
 import { askingCommands } from './cli.asking.ts';
+import { keyCommands } from './cli.keys.ts';
 import { privacyCommands } from './cli.privacy.ts';
 import { simulationCommands } from './cli.simulation.ts';
 import {
@@ -40,6 +42,7 @@ import { createGroup } from './people/groups.ts';
 import { createUser, defineAttribute } from './people/people.ts';
 import { defineLibrary } from './questions/questions.ts';
 import { closeWeekNow, forgetGroups, showLiveWeeks } from './results/publish.ts';
+import { AnswerKeys } from './sealing/answer-keys.ts';
 import { listRuns } from './sync/runs.ts';
 
 const limits = ['users', 'groups'].flatMap((kind) =>
@@ -110,11 +113,11 @@ const commands: Record<string, Command> = {
       'notify-success': text,
       ...Object.fromEntries(limits.map((one) => [one, text])),
     },
-    run: async (pool, values) => {
+    run: async (pool, values, keys) => {
       const settings = settingsOf(values);
       const changed = await inTransaction(pool, (tx) => changeAccount(tx, accountOf(values), settings));
       // At once: what was shown of an open week must not stay for another minute.
-      if (settings.publication !== undefined) await showLiveWeeks(pool);
+      if (settings.publication !== undefined) await showLiveWeeks(pool, keys);
       return changed;
     },
     say: (settings: Account) => table(Object.entries(settings).map(([name, value]) => [name, String(value)])),
@@ -293,7 +296,8 @@ const commands: Record<string, Command> = {
       '    New questions, KPIs and translations come in by such a file too (docs/asking.md).',
     options: account,
     positional: 'FILE',
-    run: (pool, values) => importHistory(pool, accountOf(values), needed(values, 'FILE'), Date.now()),
+    run: (pool, values, keys) =>
+      importHistory(pool, keys, accountOf(values), needed(values, 'FILE'), Date.now()),
     say: ({
       questions,
       kpis,
@@ -310,8 +314,8 @@ const commands: Record<string, Command> = {
       '--account ID [--week 2026-W47]\n' +
       '    Publishes a week and forgets its answers; by default the last week that has ended. There is no way back.',
     options: { ...account, week: text },
-    run: async (pool, values) => {
-      const closed = await closeWeekNow(pool, accountOf(values), weekOf(values), Date.now());
+    run: async (pool, values, keys) => {
+      const closed = await closeWeekNow(pool, keys, accountOf(values), weekOf(values), Date.now());
       return { week: weekName(closed.week), published: closed.published };
     },
     say: ({ week, published }: { week: string; published: number }) =>
@@ -319,13 +323,14 @@ const commands: Record<string, Command> = {
         ? `${week} is closed: ${published} figures are published.`
         : `${week} is closed. Nothing was published now: it had closed before, or too few have answered.`,
   },
-  ...askingCommands(() => readConfig(process.env).publicUrl),
+  ...keyCommands,
+  ...askingCommands(() => readConfig(process.env)),
   ...simulationCommands(() => readConfig(process.env)),
   ...privacyCommands(() => readConfig(process.env)),
   migrate: {
     usage: '\n    Brings the database to the schema of this version; every other command does so too.',
     options: {},
-    run: async (pool) => ({ applied: await migrate(pool) }),
+    run: async (pool, _values, keys) => ({ applied: await migrate(pool, migrationSteps(keys)) }),
     say: ({ applied }: { applied: string[] }) =>
       applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database is up to date.',
   },
@@ -414,9 +419,9 @@ async function main(args: string[]): Promise<void> {
   const command = commands[name] as Command;
   if (rest.includes('--help')) return print(usage([name]));
   const { json, ...values } = readOptions(command, rest, usage([name]));
-  const result = await withDatabase(command, async (pool) => {
-    if (name !== 'migrate') await migrate(pool);
-    const came = await command.run(pool, values);
+  const result = await withDatabase(command, async (pool, keys) => {
+    if (name !== 'migrate') await migrate(pool, migrationSteps(keys));
+    const came = await command.run(pool, values, keys);
     if (command.isLogged !== false && values['account'] !== undefined) {
       const details = { options: Object.keys(values) }; // not their values: they may tell of people
       await audit(pool, accountOf(values), { origin: 'command' }, 'command run', { subject: name, details });
@@ -432,7 +437,10 @@ function printVersion(rest: string[]): void {
   );
 }
 
-async function withDatabase<T>({ connect }: Command, work: (pool: Pool) => Promise<T>): Promise<T> {
+async function withDatabase<T>(
+  { connect }: Command,
+  work: (pool: Pool, keys: AnswerKeys) => Promise<T>,
+): Promise<T> {
   const config = readConfig(process.env);
   const embedded =
     config.databaseUrl === undefined
@@ -441,7 +449,7 @@ async function withDatabase<T>({ connect }: Command, work: (pool: Pool) => Promi
   const url = config.databaseUrl ?? (embedded?.url as string);
   const pool = connect ? await connect(url) : openPool(url, 2);
   try {
-    return await work(pool);
+    return await work(pool, new AnswerKeys(pool, config.answerKeys));
   } finally {
     await pool.end({ timeout: 5 });
     await embedded?.stop();

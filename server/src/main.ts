@@ -8,6 +8,7 @@ import { type Log, openLog } from './base/log.ts';
 import { openPool, surviveLostConnections } from './db/db.ts';
 import { openEmbedded } from './db/embedded.ts';
 import { describeDemo, makeDemo } from './demo/demo.ts';
+import { AnswerKeys } from './sealing/answer-keys.ts';
 import { openSimulationPool } from './simulation/simulation.ts';
 
 try {
@@ -55,7 +56,12 @@ async function showDemo(databaseUrl: string, config: Config, log: Log): Promise<
   const pagesLog = openLog('warn');
   try {
     log.info('The demo company is made, unless it is there: half a year of answers takes a minute or less');
-    const demo = await makeDemo(pool, Date.now(), (pages, now) => startAnswering(pages, now, pagesLog));
+    const demo = await makeDemo(
+      pool,
+      new AnswerKeys(pool, config.answerKeys),
+      Date.now(),
+      (pages, keys, now) => startAnswering({ pool: pages, keys, now }, pagesLog),
+    );
     process.stdout.write(describeDemo(demo, config));
   } finally {
     await pool.end({ timeout: 5 });

@@ -48,7 +48,7 @@ describe('a client that openapi-typescript and openapi-fetch make of the documen
     world = await openWorld(log, {}, () => later);
     account = await world.account();
     await apply(account, { groups: [unit('top'), unit('team', { parent: 'top' }), unit('other')] });
-    await importLines(world.pool, account.id, survey);
+    await importLines(world, account.id, survey);
     folder = await mkdtemp(join(tmpdir(), 'soundings-client-'));
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
     await copyFile(join(root, 'docs/examples/bi/soundings.ts'), join(folder, 'soundings.ts'));

@@ -6,23 +6,27 @@ import { openLog } from './base/log.ts';
 import { openPool, surviveLostConnections } from './db/db.ts';
 import { closeEndedWeeks, closeWeekNow, showLiveWeeks } from './results/publish.ts';
 import { type Opened, openDueRounds } from './rounds/opening.ts';
+import { AnswerKeys, type KeyPlace } from './sealing/answer-keys.ts';
 
 /** `only`: one week to close, whether it has ended or not. `logLevel`: of the service. `now`: the time, in ms, by which schedules are due and weeks have ended. */
 export type WeeksWork = {
   databaseUrl: string;
+  answerKeys: KeyPlace;
   work: 'open' | 'close' | 'show';
   only?: { accountId: number; week: string };
   now: number;
   logLevel: LogLevel;
 };
 
-const { databaseUrl, work, only, now, logLevel } = workerData as WeeksWork;
+const { databaseUrl, answerKeys, work, only, now, logLevel } = workerData as WeeksWork;
 surviveLostConnections(() => {});
-const pool = openPool(databaseUrl, 1);
+const pool = openPool(databaseUrl, 2);
+const keys = new AnswerKeys(pool, answerKeys);
 try {
-  if (only) await closeWeekNow(pool, only.accountId, only.week, now);
-  else if (work === 'open') tell(await openDueRounds(pool, now));
-  else await (work === 'close' ? closeEndedWeeks(pool, now) : showLiveWeeks(pool));
+  await keys.prepare();
+  if (only) await closeWeekNow(pool, keys, only.accountId, only.week, now);
+  else if (work === 'open') tell(await openDueRounds(pool, keys, now));
+  else await (work === 'close' ? closeEndedWeeks(pool, keys, now) : showLiveWeeks(pool, keys));
 } finally {
   await pool.end({ timeout: 5 });
 }

@@ -17,3 +17,9 @@ export async function insertAuditEntry(db: Db, accountId: AccountId, entry: NewA
     values (${accountId}, ${entry.origin}, ${entry.userId}, ${entry.tokenId}, ${entry.address}, ${entry.action},
             ${entry.subject}, ${db.json(entry.details as never)})`;
 }
+
+/** All accounts of the installation. */
+export async function selectAccountIds(db: Db): Promise<AccountId[]> {
+  const rows = await db<{ id: AccountId }[]>`select account_id as id from accounts order by account_id`;
+  return rows.map(({ id }) => id);
+}

@@ -2,7 +2,7 @@
 // never changed or removed.
 import type { AuditAction } from '@soundings/contract/audit-actions.ts';
 import type { AccountId, Db } from '../db/db.ts';
-import { insertAuditEntry } from './audit.sql.ts';
+import { insertAuditEntry, selectAccountIds } from './audit.sql.ts';
 
 /**
  * Who does something: somebody in the console, a token over an interface (or somebody in the console by a file), the soundings
@@ -38,4 +38,10 @@ export async function audit(
     subject: subject === null ? null : String(subject),
     details,
   });
+}
+
+/** Writes the same entry for every account: of what concerns the whole installation. */
+export async function auditEverywhere(db: Db, actor: Actor, action: AuditAction): Promise<void> {
+  // oxlint-disable-next-line no-await-in-loop -- seldom, and few accounts
+  for (const accountId of await selectAccountIds(db)) await audit(db, accountId, actor, action);
 }

@@ -7,11 +7,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { maxCommentLength } from '@soundings/contract/limits.ts';
 import { Fault } from '../base/errors.ts';
 import { type JsonValue, parseJson } from '../base/json.ts';
+import { randomText } from '../base/secrets.ts';
 import { asFault, type Pool } from '../db/db.ts';
 import { acceptedEncoding, pack } from '../http/encoding.ts';
 import { retryAfter } from '../http/problems.ts';
 import type { Server } from '../http/server.ts';
 import { openStop, setReminders } from '../rounds/stops.ts';
+import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { type Asking, type GivenAnswer, giveAnswers, openLink } from './answering.ts';
 import { openDeadLinks } from './dead-links.ts';
 import { answersIn, keptIn, type Said, saidIn } from './form.ts';
@@ -47,7 +49,7 @@ const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).di
 const html = 'text/html; charset=utf-8';
 const pageHeaders = {
   'content-type': html,
-  vary: 'accept-encoding, accept-language',
+  vary: 'accept-encoding, accept-language, cookie',
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
   'x-robots-tag': 'noindex, nofollow',
@@ -62,15 +64,26 @@ const pageHeaders = {
   ].join('; '),
 };
 
+/** What answers are read and written by. */
+type Means = { pool: Pool; keys: AnswerKeys; isSecure: boolean };
+
 type Handler = (
-  pool: Pool,
+  means: Means,
   link: string,
   request: FastifyRequest,
   reply: FastifyReply,
 ) => Promise<FastifyReply>;
 
-/** `now`: the clock, in ms. */
-export function serveAnswering(server: Server, pool: Promise<Pool>, now: () => number): void {
+export type AnsweringParts = {
+  pool: Promise<Pool>;
+  keys: Promise<AnswerKeys>;
+  /** People come by HTTPS, and cookies are for it alone. */
+  isSecure: boolean;
+  /** The clock, in ms. */
+  now: () => number;
+};
+
+export function serveAnswering(server: Server, { pool, keys, isSecure, now }: AnsweringParts): void {
   const deadLinks = openDeadLinks(now);
 
   /** The answer to a link that opens nothing, counted against the address that it comes from. */
@@ -106,7 +119,8 @@ export function serveAnswering(server: Server, pool: Promise<Pool>, now: () => n
         bodyLimit,
         handler: async (request, reply) => {
           const [link = ''] = Object.values(request.params as Record<string, string>);
-          return handler(await pool, link, request, reply).catch((error: unknown) => {
+          const means = { pool: await pool, keys: await keys, isSecure };
+          return handler(means, link, request, reply).catch((error: unknown) => {
             if (error === opensNothing) return dead(request, reply);
             throw error;
           });
@@ -139,42 +153,67 @@ function isForeign({ headers }: FastifyRequest): boolean {
   return site !== undefined && site !== 'same-origin' && site !== 'none';
 }
 
-async function opened(pool: Pool, link: string): Promise<Asking> {
-  const asking = await openLink(pool, link);
+async function opened({ pool, keys }: Means, link: string, visit: string | null): Promise<Asking> {
+  const asking = await openLink(pool, keys, { link, visit });
   if (!asking) throw opensNothing;
   return asking;
+}
+
+const visitCookie = 'soundings_visit';
+const visitForm = /^[0-9A-Za-z]{27}$/;
+
+/** The secret of the browser session in which a link is used, where it has one: only there its answers are shown (P13). */
+function visitOf({ headers }: FastifyRequest): string | null {
+  const cookies = (headers.cookie ?? '').split(';').map((one) => one.trim());
+  const value = cookies.find((one) => one.startsWith(`${visitCookie}=`))?.slice(visitCookie.length + 1);
+  return value !== undefined && visitForm.test(value) ? value : null;
+}
+
+/** The same; a browser that has none gets one, for this link alone and until the browser is closed. */
+function beginVisit(request: FastifyRequest, reply: FastifyReply, link: string, isSecure: boolean): string {
+  const before = visitOf(request);
+  if (before !== null) return before;
+  const visit = randomText(27);
+  const traits = `Path=/a/${link}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
+  reply.header('set-cookie', `${visitCookie}=${visit}; ${traits}`);
+  return visit;
 }
 
 const queryOf = (request: FastifyRequest) => request.query as Record<string, unknown>;
 const languageFor = (asking: Asking, request: FastifyRequest) =>
   pageLanguage(asking, queryOf(request)['language']);
 
-async function showPage(pool: Pool, link: string, request: FastifyRequest, reply: FastifyReply) {
-  const asking = await opened(pool, link);
+async function showPage(means: Means, link: string, request: FastifyRequest, reply: FastifyReply) {
+  const asking = await opened(means, link, visitOf(request));
+  beginVisit(request, reply, link, means.isSecure);
   const language = languageFor(asking, request);
   const { saved, empty } = queryOf(request);
   const isSent = saved !== undefined || empty !== undefined;
-  // Whoever handed the link out shall not learn by it whether anything was answered.
-  const isAnswered = asking.isExported ? saved !== undefined : asking.hasAnswered;
-  if (isSent && isAnswered) return reply.send(thanksPage(dress, asking, language));
+  if (isSent && (saved !== undefined || asking.answers.size > 0))
+    return reply.send(thanksPage(dress, asking, language));
   return reply.send(askingPage(dress, asking, language, keptIn(asking), isSent ? 'empty' : undefined));
 }
 
 /** The whole form, without JavaScript: all of it is kept, or nothing. */
-async function takeForm(pool: Pool, link: string, request: FastifyRequest, reply: FastifyReply) {
+async function takeForm(means: Means, link: string, request: FastifyRequest, reply: FastifyReply) {
   const form = formOf(request);
-  const asking = await opened(pool, link);
+  const asking = await opened(means, link, visitOf(request));
+  const visit = beginVisit(request, reply, link, means.isSecure);
   const language = languageFor(asking, request);
   const said = saidIn(form);
   const answers = answersIn(said, asking);
   try {
-    const came = await giveAnswers(pool, link, answers);
+    const came = await giveAnswers(means.pool, means.keys, { link, visit }, answers);
     if (came === 'closed') throw opensNothing;
   } catch (error) {
     if (!(error instanceof Fault) || error.kind !== 'invalid') throw error;
-    const wrong = new Set(error.details.map(({ path }) => Number(path?.slice(1))));
-    const faults = [...wrong].map((id) => [id, faultAt(id, asking, said.get(id))] as const);
-    return reply.code(400).send(askingPage(dress, asking, language, said, new Map(faults)));
+    const now = await opened(means, link, visit); // some may have been answered elsewhere since
+    const wrong = new Map(error.details.map(({ path, type }) => [Number(path?.slice(1)), type]));
+    const faults = [...wrong].map(
+      ([id, type]) =>
+        [id, type === 'already answered' ? 'elsewhere' : faultAt(id, now, said.get(id))] as const,
+    );
+    return reply.code(400).send(askingPage(dress, now, language, said, new Map(faults)));
   }
   return reply
     .code(303)
@@ -198,24 +237,26 @@ function faultAt(id: number, { questions }: Asking, said: Said | undefined): Pag
 }
 
 /** One answer, as JSON. */
-async function takeAnswer(pool: Pool, link: string, request: FastifyRequest, reply: FastifyReply) {
+async function takeAnswer(means: Means, link: string, request: FastifyRequest, reply: FastifyReply) {
   const answer = answerIn(request.body as Buffer | undefined);
-  const refused = (fault: PageFault) => {
+  const refused = (status: number, fault: PageFault) => {
     const language = queryOf(request)['language'];
     const words = wordsOf(typeof language === 'string' ? language : spoken(request));
-    return speak(reply, 400, faultWords(words, fault));
+    return speak(reply, status, faultWords(words, fault));
   };
   // Looked up all the same: whoever tries links learns nothing from what else is wrong.
   if (answer === undefined) {
-    await opened(pool, link);
-    return refused('wrong');
+    await opened(means, link, visitOf(request));
+    return refused(400, 'wrong');
   }
+  const visit = visitOf(request) ?? randomText(27);
   try {
-    const came = await giveAnswers(pool, link, [answer]);
+    const came = await giveAnswers(means.pool, means.keys, { link, visit }, [answer]);
     if (came === 'closed') throw opensNothing;
   } catch (error) {
     if (!(error instanceof Fault) || error.kind !== 'invalid') throw error;
-    return refused([...(answer.comment ?? '')].length > maxCommentLength ? 'tooLong' : 'wrong');
+    if (error.code === 'already answered') return refused(409, 'elsewhere');
+    return refused(400, [...(answer.comment ?? '')].length > maxCommentLength ? 'tooLong' : 'wrong');
   }
   return reply.code(204).removeHeader('content-type').send();
 }
@@ -233,14 +274,14 @@ function answerIn(body: Buffer | undefined): GivenAnswer | undefined {
   return { questionId: question, comment, skipped, ...(value !== undefined && { value }) };
 }
 
-async function showReminders(pool: Pool, token: string, _request: FastifyRequest, reply: FastifyReply) {
+async function showReminders({ pool }: Means, token: string, _request: FastifyRequest, reply: FastifyReply) {
   const stop = await openStop(pool, token);
   if (!stop) throw opensNothing;
   return reply.send(remindersPage(dress, stop, stop.isStopped ? 'stopped' : 'asked'));
 }
 
 /** Stops reminders, as one click of a mail program does too (RFC 8058), whatever the body; by ?again they are wanted. */
-async function changeReminders(pool: Pool, token: string, request: FastifyRequest, reply: FastifyReply) {
+async function changeReminders({ pool }: Means, token: string, request: FastifyRequest, reply: FastifyReply) {
   const stop = await openStop(pool, token);
   const isWanted = queryOf(request)['again'] !== undefined;
   if (!stop || !(await setReminders(pool, stop.accountId, stop.userId, isWanted))) throw opensNothing;

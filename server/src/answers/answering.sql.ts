@@ -7,8 +7,8 @@ export type LinkRow = {
   accountId: AccountId;
   userId: number;
   week: Week;
-  respondentKey: Buffer;
-  person: string;
+  /** The week's key, wrapped. */
+  wrapped: Buffer;
   company: string;
   firstName: string;
   language: string;
@@ -17,17 +17,19 @@ export type LinkRow = {
   spread: number;
   comments: number;
   isLive: boolean;
+  /** The employer has handed the link out. */
   isExported: boolean;
+  /** Who handed it out, where that is known. */
+  handedBy: string | null;
 };
 
-/** Whom a link is for, if it opens anything: the week is open, and the person active. */
+/** Which person a link is for, if it opens anything: the week is open, and the person active. */
 export async function selectLink(db: Db, hash: Uint8Array): Promise<LinkRow | undefined> {
   const [row] = await db<LinkRow[]>`
     select l.account_id                                  as "accountId",
            l.user_id                                     as "userId",
            l.week                                        as "week",
-           w.respondent_key                              as "respondentKey",
-           person_of(u.external_id, u.user_id) as "person",
+           k.wrapped                                     as "wrapped",
            a.name                                        as "company",
            u.first_name                                  as "firstName",
            coalesce(u.language, a.language)              as "language",
@@ -36,11 +38,14 @@ export async function selectLink(db: Db, hash: Uint8Array): Promise<LinkRow | un
            w.spread_threshold                            as "spread",
            w.comment_threshold                           as "comments",
            a.publication = 'live'                        as "isLive",
-           l.is_exported                                 as "isExported"
+           l.is_exported                                 as "isExported",
+           nullif(btrim(h.first_name || ' ' || h.last_name), '') as "handedBy"
     from   links l
     join   users u on u.account_id = l.account_id and u.user_id = l.user_id
     join   accounts a on a.account_id = l.account_id
     join   weeks w on w.account_id = l.account_id and w.week = l.week
+    join   week_keys k on k.account_id = l.account_id and k.week = l.week
+    left   join users h on h.account_id = l.account_id and h.user_id = l.handed_by
     where  l.hash = ${hash} and u.active and w.closed_at is null`;
   return row;
 }
@@ -50,7 +55,7 @@ export async function selectAsked(
   db: Db,
   accountId: AccountId,
   week: Week,
-  respondent: number,
+  respondent: string,
 ): Promise<Question[]> {
   return db<Question[]>`
     select q.question_id  as "id",
@@ -71,69 +76,76 @@ export async function selectAsked(
     order  by asked.place`;
 }
 
-export type GivenRow = {
-  questionId: number;
-  value: number | null;
-  choices: string[] | null;
-  comment: string | null;
-  skipped: boolean;
-};
+/** What a person has answered in a week, sealed: by a link, and in parts that come from a history file. */
+export type SealedAnswers = { given: Buffer | null; imported: Buffer[] };
 
 /** What a person has answered in a week so far. */
-export async function selectGiven(
+export async function selectSealed(
   db: Db,
   accountId: AccountId,
   week: Week,
-  respondent: number,
-): Promise<GivenRow[]> {
-  return db<GivenRow[]>`
-    select question_id as "questionId",
-           value       as "value",
-           choices     as "choices",
-           comment     as "comment",
-           skipped     as "skipped"
+  respondent: string,
+): Promise<SealedAnswers> {
+  const rows = await db<{ part: number; sealed: Buffer }[]>`
+    select part as "part", sealed as "sealed"
     from   answers
-    where  account_id = ${accountId} and week = ${week} and respondent = ${respondent}`;
+    where  account_id = ${accountId} and week = ${week} and respondent = ${respondent}
+    order  by part`;
+  return {
+    given: rows.find(({ part }) => part === 0)?.sealed ?? null,
+    imported: rows.filter(({ part }) => part > 0).map(({ sealed }) => sealed),
+  };
 }
 
-/** What became of answers: kept; refused, as some are of questions that are not asked; or the link opens nothing. */
-export type Outcome = { isOpen: boolean; unasked: number[] };
+/**
+ * What became of answers: kept; refused, as some are of questions that are not asked; the link opens nothing; or none of
+ * these, as the person's answers are not those that `before` says: somebody has answered meanwhile.
+ */
+export type Outcome = { isOpen: boolean; unasked: number[]; isKept: boolean };
 
 /**
- * Keeps answers in place of those that the person gave before: all of them or none, in one statement. The week is locked against closing meanwhile: closing waits for it, and what comes later finds
- * the week closed. So an answer is counted or refused. The number of the person is that of respondentOf (rounds.ts).
+ * Keeps a person's answers in place of those before, in one statement, if they are still those. The week is locked against
+ * closing meanwhile: closing waits for it, and what comes later finds the week closed. So an answer is counted or refused.
+ * `questionIds`: what is answered; `before`: what was there, as it was sealed.
  */
-export async function upsertAnswers(db: Db, hash: Uint8Array, given: GivenRow[]): Promise<Outcome> {
-  const [row] = await db<{ isOpen: boolean; unasked: number[] | null }[]>`
-    with given as (select *
-                   from   jsonb_to_recordset(${db.json(given)})
-                          as g("questionId" integer, value smallint, choices jsonb, comment text, skipped boolean)),
-         link as (select l.account_id, l.week, w.respondent_key,
-                         person_of(u.external_id, u.user_id) as person
+export async function upsertAnswers(
+  db: Db,
+  hash: Uint8Array,
+  {
+    respondent,
+    questionIds,
+    sealed,
+    before,
+  }: { respondent: string; questionIds: number[]; sealed: Buffer; before: SealedAnswers },
+): Promise<Outcome> {
+  const [row] = await db<{ isOpen: boolean; unasked: number[] | null; isKept: boolean }[]>`
+    with link as (select l.account_id, l.week
                   from   links l
                   join   users u on u.account_id = l.account_id and u.user_id = l.user_id
                   join   weeks w on w.account_id = l.account_id and w.week = l.week
                   where  l.hash = ${hash} and u.active and w.closed_at is null
                   for    share of w),
-         me as (select account_id, week, respondent_of(respondent_key, person) as respondent from link),
-         unasked as (select g."questionId" as id
-                     from   given g, me
+         unasked as (select q.id
+                     from   unnest(${questionIds}::integer[]) as q(id), link
                      where  not exists (select 1
                                         from   assignments s
                                         join   rounds r on r.account_id = s.account_id and r.round_id = s.round_id
-                                        where  s.account_id = me.account_id and s.week = me.week
-                                          and  s.respondent = me.respondent and g."questionId" = any(r.question_ids))),
-         kept as (insert into answers (account_id, week, question_id, respondent, value, choices, comment, skipped)
-                  select me.account_id, me.week, g."questionId", me.respondent, g.value,
-                         case when g.choices is not null
-                              then array(select jsonb_array_elements_text(g.choices)) end,
-                         g.comment, g.skipped
-                  from   me, given g
+                                        where  s.account_id = link.account_id and s.week = link.week
+                                          and  s.respondent = ${respondent} and q.id = any(r.question_ids))),
+         kept as (insert into answers (account_id, week, respondent, part, sealed)
+                  select link.account_id, link.week, ${respondent}, 0, ${sealed}
+                  from   link
                   where  not exists (select 1 from unasked)
-                  on conflict (account_id, week, question_id, respondent) do update
-                  set    value = excluded.value, choices = excluded.choices, comment = excluded.comment,
-                         skipped = excluded.skipped)
-    select exists (select 1 from me)                as "isOpen",
-           (select array_agg(id) from unasked)      as "unasked"`;
-  return { isOpen: row!.isOpen, unasked: row!.unasked ?? [] };
+                    and  ${before.imported.length} = (select count(*)
+                                                      from   answers o
+                                                      where  o.account_id = link.account_id and o.week = link.week
+                                                        and  o.respondent = ${respondent} and o.part > 0)
+                  on conflict (account_id, week, respondent, part) do update
+                  set    sealed = excluded.sealed
+                  where  answers.sealed = ${before.given}
+                  returning 1)
+    select exists (select 1 from link)               as "isOpen",
+           (select array_agg(id) from unasked)       as "unasked",
+           exists (select 1 from kept)               as "isKept"`;
+  return { isOpen: row!.isOpen, unasked: row!.unasked ?? [], isKept: row!.isKept };
 }

@@ -1,6 +1,6 @@
 // Answering by a personal link: what it opens, and the answers that are given by it.
 import { maxCommentLength } from '@soundings/contract/limits.ts';
-import type { Detail } from '@soundings/contract/problem.ts';
+import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { Fault } from '../base/errors.ts';
 import { tokenHash } from '../base/secrets.ts';
@@ -8,15 +8,25 @@ import type { AccountId, Db, Pool } from '../db/db.ts';
 import type { Question } from '../questions/questions.ts';
 import { freeText, type KeptAnswer, type QuestionType, readAnswer } from '../questions/types.ts';
 import { isLinkShaped } from '../rounds/links.ts';
-import { respondentOf } from '../rounds/rounds.ts';
+import type { AnswerKeys } from '../sealing/answer-keys.ts';
+import type { WeekKey } from '../sealing/week-key.ts';
 import {
-  type GivenRow,
   type LinkRow,
   selectAsked,
-  selectGiven,
   selectLink,
+  selectSealed,
+  type SealedAnswers,
   upsertAnswers,
 } from './answering.sql.ts';
+import {
+  decodeAnswers,
+  encodeAnswers,
+  type Giving,
+  isOwn,
+  type PersonAnswers,
+  type Refusal,
+  refusalOf,
+} from '../sealing/person-answers.ts';
 
 /** What a personal link opens. */
 export type Asking = {
@@ -35,35 +45,68 @@ export type Asking = {
   isLive: boolean;
   /** What is asked, in order. */
   questions: Question[];
-  /** An administrator has handed the link out: it shows no answers. */
+  /** The employer has handed the link out. */
   isExported: boolean;
-  hasAnswered: boolean;
-  /** What the person has said so far, by question; value: yes is 1, no 0. Nothing where the link was handed out. */
+  /** Who handed it out, where that is known. */
+  handedBy: string | null;
+  /** What was answered by this link in this browser session, by question; value: yes is 1, no 0. */
   answers: Map<number, KeptAnswer & { comment: string | null; skipped: boolean }>;
+  /** What cannot be answered here any more: it was answered elsewhere, or is counted already. */
+  fixed: Map<number, Refusal>;
 };
 
-/** What a link opens; undefined when it is wrong, old or replaced, the week has closed or the person is not active. */
-export async function openLink(pool: Pool, link: string): Promise<Asking | undefined> {
-  const row = await rowOf(pool, link);
-  if (!row) return undefined;
-  const { accountId, week, respondentKey, person, figures, spread, comments, ...rest } = row;
-  const respondent = respondentOf(respondentKey, person);
-  const [questions, given] = await Promise.all([
+/** A personal link, and the browser session in which it is used: a secret, null where there is none. */
+export type Visit = { link: string; visit: string | null };
+
+/**
+ * What a link opens; undefined when it is wrong, old or replaced, the week has closed or the person is not active. What was
+ * answered by another link or in another browser is not shown (P13). By a link that was handed out it is not even told that
+ * there is an answer: whoever handed it out would know who has answered.
+ */
+export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise<Asking | undefined> {
+  const found = await openRow(pool, keys, by.link);
+  if (!found) return undefined;
+  const { accountId, userId, week, wrapped: _, figures, spread, comments, ...rest } = found.row;
+  const respondent = found.key.respondentOf(userId);
+  const [questions, sealed] = await Promise.all([
     selectAsked(pool, accountId, week, respondent),
-    selectGiven(pool, accountId, week, respondent),
+    selectSealed(pool, accountId, week, respondent),
   ]);
-  // Another externalId since the round was opened: by the number that it makes, nothing is asked.
   if (questions.length === 0) return undefined;
+  const giving = givingOf(by, rest.isExported);
+  const given = [...allIn(found.key, respondent, sealed)];
+  const own = given.filter(([, answer]) => isOwn(answer, giving));
+  const fixed = given.flatMap(([id, answer]) => {
+    const refusal = refusalOf(answer, giving);
+    return refusal === undefined || (refusal === 'elsewhere' && rest.isExported)
+      ? []
+      : [[id, refusal] as const];
+  });
   return {
     ...rest,
     accountId,
+    userId,
     week,
     thresholds: { figures, spread, comments },
     questions,
-    hasAnswered: given.length > 0,
-    // Whoever handed the link out has seen it, and shall not read by it what was answered.
-    answers: new Map(row.isExported ? [] : given.map(({ questionId, ...answer }) => [questionId, answer])),
+    answers: new Map(
+      own.map(([id, { value, choices, comment, skipped }]) => [id, { value, choices, comment, skipped }]),
+    ),
+    fixed: new Map(fixed),
   };
+}
+
+/** Of secrets only digests are kept: of a link 60 bits, which tell it from the few others of a person. */
+const givingOf = ({ link, visit }: Visit, handedOut: boolean): Giving => ({
+  link: tokenHash(link).toString('base64url').slice(0, 10),
+  visit: visit === null ? null : tokenHash(visit).toString('base64url').slice(0, 22),
+  handedOut,
+});
+
+/** All that a person has answered: by links, and in history files. */
+function allIn(key: WeekKey, respondent: string, { given, imported }: SealedAnswers): PersonAnswers {
+  const parts = given === null ? imported : [given, ...imported];
+  return new Map(parts.flatMap((part) => [...decodeAnswers(key.open(respondent, part))]));
 }
 
 /**
@@ -77,13 +120,21 @@ export type GivenAnswer = {
   skipped?: boolean;
 };
 
+type GivenRow = KeptAnswer & { questionId: number; comment: string | null; skipped: boolean };
+
 /**
- * Keeps answers, each in place of the one that the person gave before: all or nothing. 'closed' when the link opens
- * nothing. Throws a Fault, with a detail of the path `q` and the question's id for each, when answers are out of range or
- * to questions that are not asked.
+ * Keeps answers, each in place of the one that was given before by the same link in the same browser session: all or nothing.
+ * 'closed' when the link opens nothing. Throws a Fault, with a detail of the path `q` and the question's id for each, when
+ * answers are out of range, to questions that are not asked ('invalid value'), or to questions that were answered
+ * elsewhere or are counted already ('already answered').
  */
-export async function giveAnswers(db: Db, link: string, answers: GivenAnswer[]): Promise<'kept' | 'closed'> {
-  const questions = await questionsFor(db, link, answers);
+export async function giveAnswers(
+  pool: Pool,
+  keys: AnswerKeys,
+  by: Visit,
+  answers: GivenAnswer[],
+): Promise<'kept' | 'closed'> {
+  const questions = await questionsFor(pool, keys, by.link, answers);
   if (questions === 'closed') return 'closed';
   const details: Detail[] = [];
   const given = new Map<number, GivenRow>();
@@ -92,16 +143,110 @@ export async function giveAnswers(db: Db, link: string, answers: GivenAnswer[]):
     if (typeof read !== 'string') given.set(answer.questionId, read);
     else details.push({ type: 'invalid value', message: read, path: `q${answer.questionId}` });
   }
-  // A link that opens nothing is told of before anything else is.
-  if (details.length > 0 && !(await rowOf(db, link))) return 'closed';
+  // A link that opens nothing is reported before anything else is.
+  if (details.length > 0 && !(await openRow(pool, keys, by.link))) return 'closed';
   if (details.length === 0 && given.size > 0) {
-    const { isOpen, unasked } = await upsertAnswers(db, tokenHash(link), [...given.values()]);
-    if (!isOpen || !isLinkShaped(link)) return 'closed';
-    details.push(...unasked.map((id) => ({ type: 'invalid value', message: notAsked, path: `q${id}` })));
+    const outcome = await keep(pool, keys, by, [...given.values()]);
+    if (outcome === 'closed') return 'closed';
+    details.push(...outcome);
   }
-  if (details[0]) throw new Fault('invalid', 'invalid value', details[0].message, { details });
+  if (details[0]) throw new Fault('invalid', details[0].type as DetailType, details[0].message, { details });
   return 'kept';
 }
+
+/**
+ * What this process kept last for a link, so that most answers take a single statement: no key, and nothing that could be read
+ * without one. The oldest make room.
+ */
+type Recent = {
+  row: Pick<LinkRow, 'accountId' | 'week' | 'userId' | 'wrapped' | 'isExported'>;
+  before: SealedAnswers;
+};
+const recents = new Map<string, Recent>();
+const mostRecents = 20_000;
+
+/** So many times others may answer for the same person in between. */
+const mostTries = 20;
+
+async function keep(
+  pool: Pool,
+  keys: AnswerKeys,
+  by: Visit,
+  given: GivenRow[],
+): Promise<Detail[] | 'closed'> {
+  if (!isLinkShaped(by.link)) return 'closed';
+  const hash = tokenHash(by.link);
+  const name = hash.toString('latin1');
+  const detail = (type: DetailType, message: string) => (id: number) => ({ type, message, path: `q${id}` });
+  for (let tries = 0; tries < mostTries; tries++) {
+    // oxlint-disable no-await-in-loop -- again only where somebody else was in between
+    const found = await recentOf(
+      pool,
+      keys,
+      by.link,
+      tries === 0 ? (recents.get(name) ?? 'unknown') : undefined,
+    );
+    recents.delete(name);
+    if (!found) return 'closed';
+    const { row, key, before } = found;
+    const respondent = key.respondentOf(row.userId);
+    const giving = givingOf(by, row.isExported);
+    const all = allIn(key, respondent, before);
+    const refused = given.filter(({ questionId }) => refusalOf(all.get(questionId), giving));
+    if (refused.length > 0 && found.isFresh)
+      return refused.map(({ questionId }) => detail('already answered', answeredElsewhere)(questionId));
+    if (refused.length > 0) continue; // what is recent here may be old
+    const now: PersonAnswers = allIn(key, respondent, { given: before.given, imported: [] });
+    for (const { questionId, ...answer } of given) now.set(questionId, { ...answer, counted: false, giving });
+    const sealed = key.seal(respondent, encodeAnswers(now));
+    const questionIds = given.map(({ questionId }) => questionId);
+    const came = await upsertAnswers(pool, hash, { respondent, questionIds, sealed, before });
+    // oxlint-enable no-await-in-loop
+    if (!came.isOpen) return 'closed';
+    if (came.unasked.length > 0) return came.unasked.map(detail('invalid value', notAsked));
+    if (!came.isKept) continue;
+    recents.set(name, { row, before: { given: sealed, imported: before.imported } });
+    if (recents.size > mostRecents) recents.delete(recents.keys().next().value as string);
+    return [];
+  }
+  throw new Fault(
+    'unavailable',
+    'unavailable',
+    'The answers of this person are changing all the time. Try again.',
+  );
+}
+
+type Found = Recent & { key: WeekKey; isFresh: boolean };
+
+/**
+ * What is there for a link: as this process kept it last; where it does not know, nothing, as of most people who begin; or as
+ * the database has it. A guess that is wrong keeps nothing (upsertAnswers).
+ */
+async function recentOf(
+  pool: Pool,
+  keys: AnswerKeys,
+  link: string,
+  recent: Recent | 'unknown' | undefined,
+): Promise<Found | undefined> {
+  if (recent && recent !== 'unknown') {
+    const { accountId, week, wrapped } = recent.row;
+    // The epoch may have moved on since.
+    const key = await keys.unwrap(pool, accountId, week, wrapped).catch(() => undefined);
+    if (key) return { ...recent, key, isFresh: false };
+  }
+  const found = await openRow(pool, keys, link);
+  if (!found) return undefined;
+  const { row, key } = found;
+  const { accountId, week, userId, wrapped, isExported } = row;
+  const isFresh = recent !== 'unknown';
+  const before = isFresh
+    ? await selectSealed(pool, accountId, week, key.respondentOf(userId))
+    : { given: null, imported: [] };
+  return { row: { accountId, week, userId, wrapped, isExported }, before, key, isFresh };
+}
+
+const answeredElsewhere =
+  'This question has been answered by another link or in another browser, or is counted already: it cannot be changed here.';
 
 const notAsked = 'This question is not asked.';
 
@@ -116,15 +261,16 @@ const mostForms = 20_000;
 
 /** How what is answered can be answered. What is not known yet is what the person of the link is asked. */
 async function questionsFor(
-  db: Db,
+  pool: Pool,
+  keys: AnswerKeys,
   link: string,
   answers: GivenAnswer[],
 ): Promise<ReadonlyMap<number, AnswerForm> | 'closed'> {
   if (answers.every(({ questionId }) => forms.has(questionId))) return forms;
-  const row = await rowOf(db, link);
-  if (!row) return 'closed';
-  const respondent = respondentOf(row.respondentKey, row.person);
-  const asked = await selectAsked(db, row.accountId, row.week, respondent);
+  const found = await openRow(pool, keys, link);
+  if (!found) return 'closed';
+  const { row, key } = found;
+  const asked = await selectAsked(pool, row.accountId, row.week, key.respondentOf(row.userId));
   const own = new Map(
     asked.map(({ id, type, options }) => [
       id,
@@ -159,6 +305,23 @@ function readGiven(
   const read = readAnswer(question.type, question.optionIds, value);
   if (typeof read === 'string') return `The answer must be ${read}.`;
   return { questionId, ...read, comment: said, skipped: false };
+}
+
+/** What a link is for, and the key of its week; undefined when it opens nothing. */
+async function openRow(
+  pool: Pool,
+  keys: AnswerKeys,
+  link: string,
+): Promise<{ row: LinkRow; key: WeekKey } | undefined> {
+  const row = await rowOf(pool, link);
+  if (!row) return undefined;
+  const { accountId, week, wrapped } = row;
+  const key = await keys.unwrap(pool, accountId, week, wrapped).catch(async (error: unknown) => {
+    const again = await rowOf(pool, link); // the epoch may have moved on in between
+    if (again?.wrapped.equals(wrapped) !== false) throw error;
+    return keys.unwrap(pool, accountId, week, again.wrapped);
+  });
+  return { row, key };
 }
 
 /** One look-up for every link, also for one that cannot be: time tells nothing. */

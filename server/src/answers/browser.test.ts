@@ -40,7 +40,7 @@ type Asked = AskedAccount & { link: string; ids: number[] };
 
 async function asked(settings: Parameters<typeof askPeople>[2] = {}): Promise<Asked> {
   const { id } = await world.account();
-  const one = await askPeople(world.pool, id, { count: 1, keys, ...settings });
+  const one = await askPeople(world, id, { count: 1, keys, ...settings });
   const ids = keys.map((key) => one.questionIds.get(key) as number);
   return { ...one, link: one.links[0] as string, ids };
 }
@@ -296,7 +296,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
   test('a page without questions says nothing to the console', async () => {
     const one = await asked();
     const page = await openPage(await stopPath(one));
-    const asking = (await openLink(world.pool, one.link)) as Asking;
+    const asking = (await openLink(world.pool, world.keys, { link: one.link, visit: null })) as Asking;
     await page.setContent(askingPage(dress, { ...asking, questions: [] }, 'en', new Map()));
     expect(await page.locator('#progress').count()).toBe(1);
     await page.evaluate(

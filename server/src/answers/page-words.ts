@@ -57,6 +57,8 @@ export type PageWords = {
     wrong: string;
     tooLong: (most: number) => string;
     notAsked: string;
+    /** It was answered by another link or in another browser, or is counted already. */
+    elsewhere: string;
     /** Instead of the heading and the list, where nothing was answered. */
     emptyHeading: string;
     empty: string;
@@ -128,6 +130,8 @@ const english: PageWords = {
     wrong: 'Choose one of the answers shown.',
     tooLong: (most) => `Shorten the comment to ${most} characters.`,
     notAsked: 'One of the answers is to a question that you are not asked.',
+    elsewhere:
+      "This question has already been answered from another link or browser, so it can't be changed here.",
     emptyHeading: 'No answers yet',
     empty: 'You have not answered any question on this page yet.',
   },
@@ -228,6 +232,8 @@ const swedish: PageWords = {
     wrong: 'Välj ett av svaren som visas.',
     tooLong: (most) => `Korta ner kommentaren till ${most} tecken.`,
     notAsked: 'Ett av svaren gäller en fråga som inte ställs till dig.',
+    elsewhere:
+      'Frågan har redan besvarats via en annan länk eller i en annan webbläsare och kan inte ändras här.',
     emptyHeading: 'Inga svar än',
     empty: 'Du har inte svarat på någon fråga på den här sidan än.',
   },
@@ -328,6 +334,8 @@ const german: PageWords = {
     wrong: 'Wähle eine der gezeigten Antworten.',
     tooLong: (most) => `Kürze den Kommentar auf ${most} Zeichen.`,
     notAsked: 'Eine der Antworten gehört zu einer Frage, die dir nicht gestellt wird.',
+    elsewhere:
+      'Diese Frage wurde bereits über einen anderen Link oder in einem anderen Browser beantwortet und kann hier nicht geändert werden.',
     emptyHeading: 'Noch keine Antworten',
     empty: 'Du hast auf dieser Seite noch keine Frage beantwortet.',
   },

@@ -124,20 +124,20 @@
         signal: AbortSignal.timeout(15000),
       });
       status = reply.status;
-      if (status === 400) ({ message } = await reply.json());
+      if (status === 400 || status === 409) ({ message } = await reply.json());
     } catch {
       // Not reached: tried again below.
     }
     clearTimeout(slow);
     isSending = false;
-    const isOver = status === 204 || status === 400 || status === 404;
+    const isOver = [204, 400, 404, 409].includes(status);
     if (isOver && waiting.get(step) === body) waiting.delete(step);
     if (status === 404) {
       waiting.clear();
       leavingTo = undefined;
       return say('ended');
     }
-    if (status === 400) {
+    if (status === 400 || status === 409) {
       leavingTo = undefined;
       step.sent = undefined;
       state.replaceChildren();

@@ -41,7 +41,8 @@ const asking = (over: Partial<Asking> = {}): Asking => ({
   questions: types.map((type, i) => questionOf(type, 101 + i)),
   answers: new Map(),
   isExported: false,
-  hasAnswered: false,
+  handedBy: null,
+  fixed: new Map(),
   ...over,
 });
 

@@ -14,7 +14,7 @@ import { type PageWords, pageWords, type PlainKind, type RemindersState } from '
 export type Dress = { style: string; script: string };
 
 /** What is wrong with an answer, by question; the page has words for each. */
-export type PageFault = 'choose' | 'wrong' | 'tooLong' | 'notAsked';
+export type PageFault = 'choose' | 'wrong' | 'tooLong' | 'notAsked' | 'elsewhere';
 
 type Language = keyof typeof pageWords;
 
@@ -102,8 +102,9 @@ const scriptWords = ['saving', 'saved', 'unsaved', 'ended', 'dropped', 'stillSki
 /** The page after answers were kept. */
 export function thanksPage(dress: Dress, asking: Asking, language: string): string {
   const [{ thanks }, say] = speaking(language);
-  // What was answered by another link than one that was handed out is not known here.
-  const open = asking.isExported ? 0 : asking.questions.filter(({ id }) => !asking.answers.has(id)).length;
+  // By a link that was handed out, what was answered elsewhere is not told.
+  const isDone = (id: number) => asking.answers.has(id) || asking.fixed.has(id);
+  const open = asking.isExported ? 0 : asking.questions.filter(({ id }) => !isDone(id)).length;
   const body = `<div class="thanks">
 <svg viewBox="0 0 56 56" width="56" height="56" aria-hidden="true"><circle cx="28" cy="28" r="26"/><path d="m17 29 8 8 14-17"/></svg>
 <h1>${say(thanks.heading(calm(asking.firstName)))}</h1>

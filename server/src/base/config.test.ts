@@ -38,6 +38,7 @@ describe('the defaults', () => {
     host: '127.0.0.1',
     port: 8080,
     dataDir: './data',
+    answerKeys: { place: 'file', directory: 'data/keys' },
     databaseUrl: undefined,
     tls: undefined,
     trustProxy: [],

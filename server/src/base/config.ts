@@ -1,6 +1,7 @@
 // The settings of an installation: one table. Nothing else reads the environment; values are handed down.
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { join } from 'node:path';
 import { isAddressRange } from './addresses.ts';
 import { Fault } from './errors.ts';
 import { isLoopback, mailboxOf, smtpServerOf } from './smtp.ts';
@@ -9,6 +10,7 @@ type Setting = {
   name: string;
   kind:
     | 'text'
+    | 'place'
     | 'port'
     | 'seconds'
     | 'switch'
@@ -29,6 +31,13 @@ export const settings = [
   { name: 'HOST', kind: 'text', fallback: '127.0.0.1', sentence: 'The address to listen on.' },
   { name: 'PORT', kind: 'port', fallback: '8080', sentence: 'The port of the HTTP(S) interfaces.' },
   { name: 'DATA_DIR', kind: 'text', fallback: './data', sentence: 'Where the embedded database lives.' },
+  {
+    name: 'ANSWER_KEYS',
+    kind: 'place',
+    fallback: 'file',
+    sentence:
+      'Where the key of open weeks is kept. file: in DATA_DIR/keys, outside the database. database: in the database, for a container without a persistent volume; answers of closed weeks can then be read from its log and backups until those are recycled.',
+  },
   {
     name: 'DATABASE_URL',
     kind: 'url',
@@ -133,6 +142,8 @@ export type Config = {
   host: string;
   port: number;
   dataDir: string;
+  /** Where the key of open weeks is kept (sealing/answer-keys.ts). */
+  answerKeys: { place: 'file' | 'database'; directory: string };
   databaseUrl: string | undefined;
   tls: { cert: string; key: string } | undefined;
   trustProxy: string[];
@@ -189,6 +200,10 @@ export function readConfig(env: Environment): Config {
     host: value.HOST,
     port: Number(value.PORT),
     dataDir: value.DATA_DIR,
+    answerKeys: {
+      place: value.ANSWER_KEYS as 'file' | 'database',
+      directory: join(value.DATA_DIR, 'keys'),
+    },
     databaseUrl: value.DATABASE_URL || undefined,
     tls,
     trustProxy,
@@ -232,6 +247,8 @@ function readSetting(setting: Setting, env: Environment, faults: string[]): stri
 /** What a value of the kind should be, when this one is not. */
 function unlike(kind: Setting['kind'], value: string): string | undefined {
   switch (kind) {
+    case 'place':
+      return /^(file|database)$/.test(value) ? undefined : 'file or database';
     case 'port':
       return /^\d{1,5}$/.test(value) && Number(value) <= 65_535 ? undefined : 'a port (0 to 65535)';
     case 'seconds':

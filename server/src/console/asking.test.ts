@@ -38,7 +38,7 @@ beforeAll(async () => {
     () => noon,
   );
   const account = await world.account({ timezone: 'Europe/Stockholm' });
-  asked = await askPeople(world.pool, account.id, { count: 12 });
+  asked = await askPeople(world, account.id, { count: 12 });
   cookies = {
     Administrator: await signIn(account.id, 'ada@example.org'),
     Manager: await signIn(account.id, 'mona@example.org'),
@@ -391,7 +391,7 @@ describe('an open week', () => {
 
   test('never tells that everybody has answered', async () => {
     const account = await world.account();
-    const { links, questionIds } = await askPeople(world.pool, account.id, { count: 10 });
+    const { links, questionIds } = await askPeople(world, account.id, { count: 10 });
     const cookie = await signIn(account.id, 'ada@example.org');
     await answerBy(links, questionIds);
     const { open } = (await ask<Rounds>('GET', '/rounds', { cookie })).body;
@@ -400,7 +400,7 @@ describe('an open week', () => {
 
   test('of fewer people than a figure may rest on, tells nothing of answers or reminders', async () => {
     const account = await world.account();
-    await askPeople(world.pool, account.id, { count: 3 });
+    await askPeople(world, account.id, { count: 3 });
     const cookie = await signIn(account.id, 'ada@example.org');
     const { open } = (await ask<Rounds>('GET', '/rounds', { cookie })).body;
     expect(open).toMatchObject([{ asked: 3, answered: null, reminders: { sent: null } }]);
@@ -421,7 +421,7 @@ describe('an open week', () => {
   });
 
   test('closes when it is asked for, by a job, and once', async () => {
-    await openDueRounds(world.pool, noon);
+    await openDueRounds(world.pool, world.keys, noon);
     expect((await ask('POST', '/rounds/2026-11-16/close')).status).toBe(204);
     await until(async () => (await ask<Rounds>('GET', '/rounds')).body.open.length === 0);
     const { closed } = (await ask<Rounds>('GET', '/rounds')).body;

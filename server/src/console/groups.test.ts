@@ -229,7 +229,7 @@ test('a removed group takes its weeks along, and what is beneath it moves up; a 
   const a1 = await idOf('Team 10');
   await ada(`POST /groups/${a1}/move`, { parentId: id, from: a });
   const people = Array.from({ length: 6 }, (_, i) => `p${i}`);
-  await importLines(world.pool, account.id, [
+  await importLines(world, account.id, [
     question('q', 1),
     round('2026-W23', { id }, ['q'], Object.fromEntries(people.map((one) => [one, [{ id }]]))),
     ...people.map((one) => answerLine('2026-W23', { id }, one, 'q', 3)),

@@ -13,7 +13,6 @@ import { audit, type AuditAction } from '../accounts/audit.ts';
 import { endSessions, shutOut } from '../accounts/sessions.ts';
 import { giveLinkByMail, linkHours, makeSignInLink, signInAddress } from '../accounts/sign-in-links.ts';
 import { turnOffSecondStep } from '../accounts/totp.ts';
-import { lockNumbers, renamePerson } from '../answers/renamed.ts';
 import { byteOrderMark, csvRow } from '../base/csv.ts';
 import { Fault } from '../base/errors.ts';
 import { type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';
@@ -106,9 +105,8 @@ function serveChanges(console: Console, { pool }: PeopleParts): void {
     inTransaction(await pool, async (tx) => {
       const { accountId } = who;
       const userId = idIn(params.userId);
-      if (body.externalId !== undefined) await lockNumbers(tx, accountId);
       const changed = await changePerson(tx, accountId, userId, body as PersonChanges, who.userId);
-      await afterRenaming(tx, who, userId, changed.externalId);
+      await afterRenaming(tx, who, changed.externalId);
       const { fields } = changed;
       if (fields.includes('active') && body.active === false) await shutOut(tx, accountId, [userId]);
       if (fields.length > 0) {
@@ -135,9 +133,8 @@ function serveHandover(console: Console, { pool }: PeopleParts): void {
   console.serve('POST /users/{userId}/adopt', async (who, { params, body }) =>
     inTransaction(await pool, async (tx) => {
       const userId = idIn(params.userId);
-      if (body.externalId !== undefined) await lockNumbers(tx, who.accountId);
       const renamed = await adoptPerson(tx, who.accountId, userId, body.externalId, who.userId);
-      await afterRenaming(tx, who, userId, renamed);
+      await afterRenaming(tx, who, renamed);
       await audit(tx, who.accountId, actorOf(who), 'person adopted', { subject: userId });
       return personById(tx, who.accountId, userId);
     }),
@@ -206,15 +203,13 @@ function refuseLink({ active, email }: Person, isMailMissing: boolean): void {
   if (isMailMissing) throw new Fault('conflict', 'no mail server', 'This installation sends no mail.');
 }
 
-/** Of who is called otherwise from now on: what was answered under the name before stays the person's, old runs tell nothing. */
+/** After an externalId was changed: old runs say nothing of the person any more. */
 async function afterRenaming(
   tx: Transaction,
   { accountId }: Who,
-  userId: number,
   { from, to }: { from: string | null; to: string | null },
 ): Promise<void> {
   if (from === to) return;
-  await renamePerson(tx, accountId, userId, from, to);
   if (from !== null) await eraseUserChanges(tx, accountId, [from]);
 }
 

@@ -458,7 +458,7 @@ describe('by hand', () => {
 
   test('who gets another externalId in an open week keeps what was asked and answered', async () => {
     const { ask, account } = await office();
-    const asked = await askPeople(world.pool, account.id, { count: 2 });
+    const asked = await askPeople(world, account.id, { count: 2 });
     const [id, link] = [asked.userIds[0]!, asked.links[0]!];
     const [key] = await world.pool<{ key: Buffer }[]>`
       select respondent_key as key from weeks where account_id = ${account.id}`;

@@ -114,7 +114,7 @@ describe('the report', () => {
   test('says of an open week what it was opened with, and how many are asked', async () => {
     const own = await world.account();
     const { ask } = await someone('Administrator', own);
-    const asked = await askPeople(world.pool, own.id, { count: 6 });
+    const asked = await askPeople(world, own.id, { count: 6 });
     await ask('PATCH /settings', { threshold: 9 });
     const report = await reading(ask);
     expect(report.rules.threshold).toBe(9);
@@ -126,7 +126,7 @@ describe('the report', () => {
   test('counts exports of links by week, and by whom no more than that it was the console or the command', async () => {
     const own = await world.account();
     const { ask } = await someone('Administrator', own);
-    const { week } = await askPeople(world.pool, own.id, { count: 6 });
+    const { week } = await askPeople(world, own.id, { count: 6 });
     await ask(`POST /rounds/${week}/links`, { isReplacing: false });
     await ask(`POST /rounds/${week}/links`, { isReplacing: true });
     const old = new Date(noon - 60 * 86_400_000);
@@ -201,7 +201,7 @@ describe('the report', () => {
       data: { groups: [{ externalId: 'all', name: 'All' }] },
     });
     const people = ['a', 'b', 'c', 'd', 'e', 'f'];
-    await importLines(world.pool, own.id, [
+    await importLines(world, own.id, [
       question('mood', 1),
       round('2026-W40', 'all', ['mood'], Object.fromEntries(people.map((one) => [one, ['all']]))),
       ...people.map((one) => answer('2026-W40', 'all', one, 'mood', 4)),
@@ -225,7 +225,7 @@ describe('the report', () => {
     const theirs = await someone('Administrator', other);
     await theirs.ask('PATCH /settings', { name: 'Quartz', threshold: 11, publication: 'live' });
     await createToken(world.pool, other.id, { name: 'Quartz token', scopes: ['data'] });
-    const { week } = await askPeople(world.pool, other.id, { count: 6 });
+    const { week } = await askPeople(world, other.id, { count: 6 });
     await theirs.ask(`POST /rounds/${week}/links`, { isReplacing: false });
     expect(await reading(ask)).toEqual(before);
 

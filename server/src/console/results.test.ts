@@ -78,7 +78,7 @@ async function accountWith(history: RandomHistory, seed: number): Promise<TestAc
     unit(`g${id}`, { parent: above === null ? null : `g${above}` }),
   );
   await apply(account, { groups });
-  await importLines(world.pool, account.id, linesOf(history, seed), now);
+  await importLines(world, account.id, linesOf(history, seed), now);
   return account;
 }
 
@@ -293,7 +293,7 @@ describe('who sees what', () => {
     });
     const all = { ...people('north'), ...people('south'), ...people('tech') };
     await importLines(
-      world.pool,
+      world,
       account.id,
       [
         question('mood', 1, { text: 'Happy?', translations: { sv: 'Glad?' } }),

@@ -120,7 +120,7 @@ describe('a held run', () => {
         accessInfo: { memberOf: ['g1'] },
       })),
     });
-    await importLines(world.pool, account.id, [
+    await importLines(world, account.id, [
       question('q', 1),
       round('2026-W02', 'g1', ['q'], Object.fromEntries(people.map((one) => [one, ['g1']]))),
       ...people.map((one) => answerLine('2026-W02', 'g1', one, 'q', 4)),

@@ -20,14 +20,17 @@ export function migrations(): Migration[] {
     });
 }
 
+/** What a migration does that SQL cannot, by its number: it runs after the statements, in the same transaction. */
+export type MigrationSteps = Readonly<Record<number, (tx: Transaction) => Promise<void>>>;
+
 /** Applies what is missing and returns the names of what it applied. */
-export async function migrate(pool: Pool): Promise<string[]> {
+export async function migrate(pool: Pool, steps: MigrationSteps = {}): Promise<string[]> {
   const known = migrations();
   await inTransaction(pool, createMigrationsTable);
   const applied: string[] = [];
   for (const migration of known) {
     // oxlint-disable-next-line no-await-in-loop -- one after another, in order
-    const done = await inTransaction(pool, (tx) => applyOnce(tx, migration));
+    const done = await inTransaction(pool, (tx) => applyOnce(tx, migration, steps));
     if (done) applied.push(migration.name);
   }
   await refuseNewerBreaking(pool, known.at(-1)?.version ?? 0);
@@ -52,11 +55,16 @@ async function createMigrationsTable(tx: Transaction): Promise<void> {
   await tx`comment on table migrations is 'Which changes of the schema this database has had.'`;
 }
 
-async function applyOnce(tx: Transaction, { version, name, breaking, sql }: Migration): Promise<boolean> {
+async function applyOnce(
+  tx: Transaction,
+  { version, name, breaking, sql }: Migration,
+  steps: MigrationSteps,
+): Promise<boolean> {
   await tx`select pg_advisory_xact_lock(${lockKey})`;
   const [present] = await tx`select 1 from migrations where version = ${version}`;
   if (present) return false;
   await tx.unsafe(sql);
+  await steps[version]?.(tx);
   await tx`insert into migrations (version, name, breaking) values (${version}, ${name}, ${breaking})`;
   return true;
 }

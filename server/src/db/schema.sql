@@ -124,6 +124,7 @@ create table users (
   attributes   jsonb       not null default '{}',
   fingerprint  text,
   created_at   timestamptz not null default now(),
+  active_since timestamptz not null default now(),
   primary key (account_id, user_id),
   check (external_id is not null or not managed),
   check ((email is null) = (email_key is null))
@@ -136,8 +137,18 @@ comment on column users.email_key is 'The address in the form in which addresses
 comment on column users.timezone is 'Null: the account''s.';
 comment on column users.language is 'Null: the account''s.';
 comment on column users.attributes is 'Attribute name to value.';
+comment on column users.active_since is 'Since when the person has been active without a break.';
 comment on column users.fingerprint is
   'What was last sent for a managed user, digested: equal means nothing to do. Null after any change by hand.';
+
+create function note_activation() returns trigger language plpgsql as $$
+begin
+  new.active_since := now();
+  return new;
+end $$;
+comment on function note_activation is 'Whoever becomes active is active from then on.';
+create trigger users_become_active before update of active on users
+  for each row when (new.active and not old.active) execute function note_activation();
 
 create table memberships (
   account_id  integer not null,
@@ -282,22 +293,26 @@ create table weeks (
   threshold          smallint not null,
   spread_threshold   smallint not null,
   comment_threshold  smallint not null,
-  respondent_key     bytea,
   shown_at           timestamptz,
   closed_at          timestamptz,
   shown_digest       bytea,
-  primary key (account_id, week),
-  check (closed_at is null or respondent_key is null)
+  is_lost            boolean  not null default false,
+  participation      integer,
+  participation_on   date,
+  primary key (account_id, week)
 );
 comment on table weeks is 'The weeks in which an account asks or has asked. Whoever answers, opens or closes locks the row.';
 comment on column weeks.week is 'Its Monday.';
 comment on column weeks.threshold is 'The thresholds are those of the account when the week was opened.';
-comment on column weeks.respondent_key is
-  'Makes of a person the random number under which the person answers in this week. Destroyed at closing.';
+comment on column weeks.is_lost is 'It closed without results, because its key was lost.';
 comment on column weeks.shown_at is
   'When the figures of the open week were shown last, as they stood; only of accounts whose publication is live.';
 comment on column weeks.closed_at is 'When its figures were published and its answers deleted. Null: it is open.';
 comment on column weeks.shown_digest is 'SHA-256 of what is shown of an open week: it is written anew only when it differs.';
+
+comment on column weeks.participation is
+  'At least this many have answered, as of participation_on, in steps. Null: too few are asked, or it has not been counted yet.';
+comment on column weeks.participation_on is 'The day, in the account''s time zone, on which it was counted last.';
 
 create table rounds (
   account_id    integer     not null,
@@ -316,33 +331,64 @@ comment on column rounds.group_id is 'The group when the round was opened; it ma
 comment on column rounds.schedule_id is 'The schedule that opened it. Null: it came from a history file.';
 comment on column rounds.above_ids is 'The groups above it when the round was opened, from the nearest to the top.';
 
+create table answer_keys (
+  only_one  boolean     primary key default true check (only_one),
+  chain     bytea       not null,
+  epoch     integer     not null,
+  is_spent  boolean     not null default false,
+  secret    bytea
+);
+comment on table answer_keys is
+  'Which epoch key wraps the keys of open weeks. The key itself is in a file outside the database. One row, of no account.';
+comment on column answer_keys.chain is 'The name of the chain of epoch keys: random.';
+comment on column answer_keys.epoch is 'Moves forward after each closing: the keys of open weeks are then wrapped by the next epoch key.';
+comment on column answer_keys.is_spent is 'A week has closed in this epoch: it is to end.';
+comment on column answer_keys.secret is 'The epoch key, with ANSWER_KEYS=database alone.';
+
+create table key_processes (
+  name     text        primary key,
+  epoch    integer     not null,
+  seen_at  timestamptz not null
+);
+comment on table key_processes is
+  'Which processes keep a copy of the epoch key, and of which epoch: one that is behind keeps what the others have erased. Of no account.';
+
+create table week_keys (
+  account_id  integer not null,
+  week        date    not null,
+  wrapped     bytea   not null,
+  primary key (account_id, week),
+  foreign key (account_id, week) references weeks
+);
+comment on table week_keys is 'The keys of open weeks, wrapped by the epoch key. Deleted at closing.';
+
 create table assignments (
   account_id  integer   not null,
   week        date      not null,
-  respondent  bigint    not null,
+  respondent  uuid      not null,
   round_id    integer   not null,
   group_ids   integer[] not null,
   primary key (account_id, week, respondent, round_id)
 );
 comment on table assignments is 'Who is asked by a round of an open week. Deleted at closing.';
-comment on column assignments.respondent is 'The number of a person in this week: see weeks.respondent_key.';
+comment on column assignments.respondent is
+  'The number of a person in this week: made of the week''s key and the internal id of the user.';
 comment on column assignments.group_ids is
   'The groups in which the person''s answers count: the person''s own within the asked group, and all above those.';
 
 create table answers (
-  account_id   integer  not null,
-  week         date     not null,
-  question_id  integer  not null,
-  respondent   bigint   not null,
-  value        smallint,
-  choices      text[],
-  comment      text,
-  skipped      boolean  not null,
-  primary key (account_id, week, question_id, respondent)
+  account_id  integer  not null,
+  week        date     not null,
+  respondent  uuid     not null,
+  part        integer  not null default 0,
+  sealed      bytea    not null,
+  primary key (account_id, week, respondent, part)
 );
-comment on table answers is 'The answers of open weeks: no person, no time, no order. Deleted at closing.';
-comment on column answers.value is 'Of types 1 to 4, on the question''s own scale; yes 1, no 0.';
-comment on column answers.choices is 'Of types 5 and 6: ids of options.';
+alter table answers alter column sealed set storage external;
+comment on table answers is
+  'What people answer in open weeks, sealed by the key of the week: no person, no time, no order. Deleted at closing.';
+comment on column answers.part is '0: given by a link. Others come from a history file.';
+comment on column answers.sealed is 'All that the person has answered, padded to one of a few lengths.';
 
 create table asked (
   account_id    integer   not null,
@@ -361,12 +407,15 @@ create table results (
   value        double precision,
   answers      integer,
   spread       text,
+  handed_out   boolean not null default false,
   primary key (account_id, group_id, week, question_id)
 );
 comment on table results is 'The published figures of a question. Never changed; nulls: withheld.';
 comment on column results.value is '0 to 1.';
 comment on column results.answers is 'How many answers the figure rests on.';
 comment on column results.spread is 'The distribution as JSON: {value or option id: count}.';
+comment on column results.handed_out is
+  'Whether fewer than the threshold of the people behind the figure answered through a link that was sent to them.';
 
 create table comments (
   account_id   integer not null,
@@ -404,9 +453,11 @@ create table kpi_values (
   group_id    integer not null,
   week        date    not null,
   value       double precision,
+  handed_out  boolean not null default false,
   primary key (account_id, kpi_id, group_id, week)
 );
 comment on table kpi_values is 'The published KPI values. Null: none of its questions is shown.';
+comment on column kpi_values.handed_out is 'Whether a figure that it is made of is handed_out.';
 
 create unlogged table token_usage (
   account_id  integer     not null,
@@ -575,13 +626,16 @@ create table links (
   user_id      integer not null,
   week         date    not null,
   is_exported  boolean not null default false,
+  sent_to      text,
+  handed_by    integer,
   foreign key (account_id, user_id, week) references participants on delete cascade
 );
 create index links_by_participant on links (account_id, user_id, week);
 comment on table links is
   'SHA-256 of the personal links by which people answer. Unique in the whole service, so not keyed by account. Deleted at closing.';
-comment on column links.is_exported is
-  'An administrator has seen it: it shows nothing of what the person has answered.';
+comment on column links.sent_to is 'The e-mail address it was sent to. Null: handed out.';
+comment on column links.is_exported is 'The employer has handed it out: it was not sent by Soundings.';
+comment on column links.handed_by is 'The user who handed it out. Null: the soundings command, or it was sent.';
 
 create table messages (
   account_id   integer     not null,
@@ -637,19 +691,6 @@ create unlogged table job_workers (
 );
 comment on table job_workers is
   'Which process a worker of the jobs is of, by the name of its connections: of one that is gone others take the jobs over. Of no account.';
-
-create function person_of(external_id text, user_id integer) returns text
-language sql immutable parallel safe
-return coalesce(external_id, chr(1) || user_id);
-comment on function person_of is
-  'How a person is called where numbers are made: by externalId, or by U+0001, which no externalId has, and the id.';
-
-create function respondent_of(respondent_key bytea, person text) returns bigint
-language sql immutable parallel safe
-return ('x' || encode(substr(sha256(respondent_key || convert_to(person, 'UTF8')), 1, 8), 'hex'))::bit(64)::bigint >> 11
-       & 9007199254740991;
-comment on function respondent_of is
-  'The number, of 53 bits, under which a person answers in a week: as respondentOf of rounds.ts makes it.';
 
 create table sessions (
   hash        bytea       primary key,

@@ -13,6 +13,7 @@ import { newLinks } from '../rounds/links.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { roundsOf } from '../rounds/rounds.ts';
 import { createSchedule, schedulesOf } from '../rounds/schedules.ts';
+import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { pulseOf, type ServeAnswering, simulate } from '../simulation/simulation.ts';
 import { pushOrganization } from '../sync/sync.ts';
 import { type DemoCompany, demoAttribute, makeDemoCompany, otherSchedules } from './company.ts';
@@ -41,6 +42,7 @@ export type Demo = {
  */
 export async function makeDemo(
   pool: Pool,
+  keys: AnswerKeys,
   now: number,
   serve: ServeAnswering,
   weeks = Infinity,
@@ -48,9 +50,9 @@ export async function makeDemo(
   const whole = makeDemoCompany({ seed: demoPlot.seed, today: dayIn(timezone, now) });
   const company = { ...whole, weeks: whole.weeks.slice(-weeks) };
   const id = (await selectDemoAccount(pool, name)) ?? (await makeAccount(pool));
-  await fill(pool, id, company, now, serve);
+  await fill(pool, keys, id, company, { now, serve });
   // As the service does each minute: so that there is a link to try when the week's Monday has come.
-  await openDueRounds(pool, now, { accountId: id });
+  await openDueRounds(pool, keys, now, { accountId: id });
   const scopes = ['data', 'organization', 'files'];
   const { token } = await createToken(pool, id, { name: 'demo', scopes });
   const { sftpUsername } = await accountById(pool, id);
@@ -91,10 +93,10 @@ async function makeAccount(pool: Pool): Promise<AccountId> {
 /** Simulates the weeks that are missing: all of them, or, after a stop in the middle, those after the last. */
 async function fill(
   pool: Pool,
+  keys: AnswerKeys,
   id: AccountId,
   company: DemoCompany,
-  now: number,
-  serve: ServeAnswering,
+  { now, serve }: { now: number; serve: ServeAnswering },
 ): Promise<void> {
   const asked = new Set((await roundsOf(pool, id)).map(({ week }) => week));
   if (asked.size >= company.weeks.length) return;
@@ -105,7 +107,7 @@ async function fill(
   await makeSchedules(pool, id, first);
   const { character } = company;
   const before = (week: Week) => push(pool, id, company, week);
-  await simulate(pool, id, { ...demoPlot, weeks: missing.length, now, serve, character, before });
+  await simulate(pool, keys, id, { ...demoPlot, weeks: missing.length, now, serve, character, before });
   await push(pool, id, company, undefined);
 }
 

@@ -98,7 +98,7 @@ const textOf = (lines: (object | string)[]) =>
   lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
 
 const importFile = async (accountId: number, content: string | Uint8Array, now = later) =>
-  importHistory(database.pool, accountId, await written(content), now);
+  importHistory(database.pool, database.keys, accountId, await written(content), now);
 
 const rowsIn = async (table: string, { id }: Company) => [
   ...(await database.pool.unsafe(`select * from ${table} t where account_id = $1 order by t::text`, [id])),
@@ -329,7 +329,7 @@ describe('a line that is wrong', () => {
 
   test('without the wrong line the file is good', async () => {
     const other = await company();
-    expect(await importLines(database.pool, other.id, good)).toEqual(counts);
+    expect(await importLines(database, other.id, good)).toEqual(counts);
     before = await tablesOf(database.pool);
   });
 
@@ -418,7 +418,7 @@ describe('a line that is wrong', () => {
 
   test('a question of another type or with other options than before is named', async () => {
     const other = await company();
-    await importLines(database.pool, other.id, good);
+    await importLines(database, other.id, good);
     before = await tablesOf(database.pool);
     const another: [object, string][] = [
       [question('scale', 2), 'The question "scale" is there with another type (1)'],
@@ -438,7 +438,7 @@ describe('a line that is wrong', () => {
 
   test('a round that comes to a week that has closed is named', async () => {
     const other = await company();
-    await importLines(database.pool, other.id, good);
+    await importLines(database, other.id, good);
     before = await tablesOf(database.pool);
     const lines = [question('new', 1), round(W, 'north', ['scale'], { e9: ['team'] })];
     expect(await refused(textOf(lines), 2, other.id)).toBe(
@@ -448,7 +448,7 @@ describe('a line that is wrong', () => {
 
   test('a round that was there with other questions is named', async () => {
     const other = await company();
-    await importLines(database.pool, other.id, good);
+    await importLines(database, other.id, good);
     before = await tablesOf(database.pool);
     const words = await refused(textOf([round(W, 'top', ['scale'], {})]), 1, other.id);
     expect(words).toBe(`The week ${W} has a round of this group with other questions.`);
@@ -457,10 +457,10 @@ describe('a line that is wrong', () => {
   test('an answer that was there before, by an earlier round of an open week, is named', async () => {
     const other = await company();
     const open = Date.parse('2024-11-20T12:00:00Z');
-    await importLines(database.pool, other.id, good, open);
+    await importLines(database, other.id, good, open);
     before = await tablesOf(database.pool);
     const lines = [round(W, 'north', ['scale'], { e1: ['team'] }), answer(W, 'north', 'e1', 'scale', 2)];
-    const error = await thrownBy(importLines(database.pool, other.id, lines, open));
+    const error = await thrownBy(importLines(database, other.id, lines, open));
     expect((error as Fault).message).toBe(
       'Nothing was imported. Line 2: The same person has answered this question already.',
     );
@@ -478,13 +478,13 @@ describe('a file that cannot be read', () => {
     const { id } = await company();
     await mkdir(join(home, 'directory'), { recursive: true });
     await writeFile(join(home, 'file'), '');
-    const error = await thrownBy(importHistory(database.pool, id, join(home, name), later));
+    const error = await thrownBy(importHistory(database.pool, database.keys, id, join(home, name), later));
     expect(error).toBeInstanceOf(Fault);
     expect((error as Fault).message).toContain(words);
   });
 
   test('an account that does not exist is not found', async () => {
-    await expect(importLines(database.pool, 999_999, good)).rejects.toMatchObject({ kind: 'not_found' });
+    await expect(importLines(database, 999_999, good)).rejects.toMatchObject({ kind: 'not_found' });
   });
 });
 
@@ -512,7 +512,7 @@ describe('a good file', () => {
       const parentId = await createGroup(tx, acme.id, { name: 'Warehouse', externalId: 'warehouse' });
       await createGroup(tx, acme.id, { name: 'Night', externalId: 'warehouse-night', parentId });
     });
-    expect(await importLines(database.pool, acme.id, lines)).toEqual(stated);
+    expect(await importLines(database, acme.id, lines)).toEqual(stated);
   });
 
   test.each(['', '\n', '\uFEFF', ' \r\n\r\n'])('of nothing imports nothing: %j', async (text) => {
@@ -531,7 +531,7 @@ describe('a good file', () => {
         { id: 'a', text: 'Out' },
       ],
     };
-    await importLines(database.pool, acme.id, [
+    await importLines(database, acme.id, [
       { question: { key: 'lunch', ...lunch } },
       question('scale', 1),
       kpi('mood', ['scale'], { name: 'Mood', imageURL: 'https://example.com/m.png' }),
@@ -552,7 +552,7 @@ describe('a good file', () => {
     const odd = 'a"b\\c,{}\t\r\n\\.\\N NULL \u0001 å 👩‍🚀 \u2028';
     const open = Date.parse('2024-11-20T12:00:00Z');
     await importLines(
-      database.pool,
+      database,
       acme.id,
       [
         question(odd, 6, {
@@ -582,11 +582,11 @@ describe('a good file', () => {
       round(W, 'top', ['scale'], { 'anna@example.org': ['top'] }),
       answer(W, 'top', 'anna@example.org', 'scale', 3),
     ];
-    await importLines(database.pool, acme.id, lines, Date.parse('2024-11-20T12:00:00Z'));
+    await importLines(database, acme.id, lines, Date.parse('2024-11-20T12:00:00Z'));
     expect((await tablesOf(database.pool)).join('\n')).not.toContain('anna@');
     expect(await rowsIn('answers', acme)).toHaveLength(1);
-    await importLines(database.pool, acme.id, lines, later);
-    await closeEndedWeeks(database.pool, later);
+    await importLines(database, acme.id, lines, later);
+    await closeEndedWeeks(database.pool, database.keys, later);
     expect(await rowsIn('answers', acme)).toEqual([]);
     expect(await rowsIn('assignments', acme)).toEqual([]);
     expect((await rowsIn('weeks', acme)).map((one) => one['respondent_key'])).toEqual([null, null]);
@@ -606,7 +606,7 @@ describe('importing again', () => {
     ['in part not ended', open],
   ])('the same file changes nothing and counts nothing, where its weeks have %s', async (_, now) => {
     const { id } = await company();
-    expect(await importLines(database.pool, id, lines, now)).toEqual({
+    expect(await importLines(database, id, lines, now)).toEqual({
       ...counts,
       rounds: 2,
       weeks: 2,
@@ -614,20 +614,20 @@ describe('importing again', () => {
     });
     const before = await tablesOf(database.pool);
     const passed = { ...none, passedOver: 10 };
-    expect(await importLines(database.pool, id, lines, now)).toEqual(passed);
-    expect(await importLines(database.pool, id, lines.toReversed(), now)).toEqual(passed);
+    expect(await importLines(database, id, lines, now)).toEqual(passed);
+    expect(await importLines(database, id, lines.toReversed(), now)).toEqual(passed);
     expect(await tablesOf(database.pool)).toEqual(before);
   });
 
   test('another file adds other weeks, and leaves those that are there', async () => {
     const acme = await company();
-    await importLines(database.pool, acme.id, lines);
+    await importLines(database, acme.id, lines);
     const before = await rowsIn('results', acme);
     const more = [
       round('2024-W48', 'top', ['scale'], Object.fromEntries(people(5).map((one) => [one, ['team']]))),
       ...people(5).map((one) => answer('2024-W48', 'top', one, 'scale', 5)),
     ];
-    expect(await importLines(database.pool, acme.id, [...more, ...lines])).toEqual({
+    expect(await importLines(database, acme.id, [...more, ...lines])).toEqual({
       ...none,
       rounds: 1,
       answers: 5,
@@ -641,7 +641,7 @@ describe('importing again', () => {
 
   test('other words of a question, option or KPI take the place of the old ones, and are counted', async () => {
     const acme = await company();
-    await importLines(database.pool, acme.id, good);
+    await importLines(database, acme.id, good);
     const results = await rowsIn('results', acme);
     const changed = [
       question('scale', 1, { text: 'New?', language: 'sv', translations: { en: 'New?' } }),
@@ -649,7 +649,7 @@ describe('importing again', () => {
       question('lunch', 5, { options: options.options.map(({ id }) => ({ id, text: `${id}!` })) }),
       kpi('mood', ['ten'], { name: 'Spirits' }),
     ];
-    expect(await importLines(database.pool, acme.id, changed)).toEqual({ ...none, questions: 2, kpis: 1 });
+    expect(await importLines(database, acme.id, changed)).toEqual({ ...none, questions: 2, kpis: 1 });
     const kept = new Map((await rowsIn('questions', acme)).map((one) => [one['key'], one]));
     expect(kept.get('scale')).toMatchObject({ text: 'New?', language: 'sv', translations: { en: 'New?' } });
     expect(kept.get('lunch')).toMatchObject({
@@ -662,23 +662,21 @@ describe('importing again', () => {
       { question_id: kept.get('ten')?.['question_id'] },
     ]);
     expect(await rowsIn('results', acme)).toEqual(results);
-    expect(await importLines(database.pool, acme.id, changed)).toEqual(none);
+    expect(await importLines(database, acme.id, changed)).toEqual(none);
   });
 
   test('a fault in another week leaves the first file as it was', async () => {
     const acme = await company();
-    await importLines(database.pool, acme.id, good);
+    await importLines(database, acme.id, good);
     const before = await tablesOf(database.pool);
     const more = [round('2024-W48', 'top', ['scale'], {}), answer('2024-W48', 'top', 'e1', 'scale', 3)];
-    await expect(importLines(database.pool, acme.id, [...good, ...more])).rejects.toThrow(
-      '"e1" was not asked',
-    );
+    await expect(importLines(database, acme.id, [...good, ...more])).rejects.toThrow('"e1" was not asked');
     expect(await tablesOf(database.pool)).toEqual(before);
   });
 
   test('two files at the same moment: each is imported once', async () => {
     const acme = await company();
-    const both = await Promise.all([1, 2].map(() => importLines(database.pool, acme.id, lines)));
+    const both = await Promise.all([1, 2].map(() => importLines(database, acme.id, lines)));
     expect(both.map(({ answers }) => answers).toSorted((x, y) => x - y)).toEqual([0, 10]);
     expect(await rowsIn('rounds', acme)).toHaveLength(2);
   });
@@ -722,7 +720,7 @@ describe('who is asked', () => {
       { round: { week: W, group: 'north', questions: ['scale'] } },
       ...['e1', 'e2', 'e5'].map((one) => answer(W, 'north', one, 'scale', 3)),
     ];
-    expect(await importLines(database.pool, acme.id, lines, open)).toMatchObject({ rounds: 1, answers: 3 });
+    expect(await importLines(database, acme.id, lines, open)).toMatchObject({ rounds: 1, answers: 3 });
     expect(await groupsAsked(acme)).toEqual([
       'north team top',
       'north team top',
@@ -734,7 +732,7 @@ describe('who is asked', () => {
         { round: { week: '2024-W48', group: 'north', questions: ['scale'] } },
         answer('2024-W48', 'north', outside, 'scale', 3),
       ];
-      await expect(importLines(database.pool, acme.id, other, open)).rejects.toThrow('Line 2');
+      await expect(importLines(database, acme.id, other, open)).rejects.toThrow('Line 2');
     }
   });
 
@@ -749,7 +747,7 @@ describe('who is asked', () => {
       }),
       round(W, 'top', ['scale'], { e4: ['team', 'south'], e5: [{ id: acme.groups.plain }], e6: ['top'] }),
     ];
-    await importLines(database.pool, acme.id, lines, open);
+    await importLines(database, acme.id, lines, open);
     expect(await groupsAsked(acme)).toEqual(
       [
         'north team top',
@@ -770,14 +768,14 @@ describe('who is asked', () => {
       { round: { week: W, group: plain, questions: ['scale'], asked: [{ person: 'e1' }] } },
       answer(W, plain, 'e1', 'scale', 3),
     ];
-    expect(await importLines(database.pool, acme.id, lines, open)).toMatchObject({ rounds: 1, answers: 1 });
+    expect(await importLines(database, acme.id, lines, open)).toMatchObject({ rounds: 1, answers: 1 });
     expect(await groupsAsked(acme)).toEqual(['plain top']);
-    expect(await importLines(database.pool, acme.id, lines, open)).toEqual({ ...none, passedOver: 1 });
+    expect(await importLines(database, acme.id, lines, open)).toEqual({ ...none, passedOver: 1 });
   });
 
   test('a round may ask nobody', async () => {
     const acme = await company();
-    await importLines(database.pool, acme.id, [question('scale', 1), round(W, 'top', ['scale'], {})]);
+    await importLines(database, acme.id, [question('scale', 1), round(W, 'top', ['scale'], {})]);
     expect((await rowsIn('results', acme)).map(({ answers }) => answers)).toEqual(Array(5).fill(null));
   });
 });
@@ -804,12 +802,12 @@ describe('weeks', () => {
     const acme = await company(timezone);
     const after = Date.parse(end);
     const last = addWeeks(monday, -1);
-    expect(await importLines(database.pool, acme.id, lines, after - 1)).toMatchObject({ weeks: 2 });
+    expect(await importLines(database, acme.id, lines, after - 1)).toMatchObject({ weeks: 2 });
     expect(await published(acme)).toEqual([last]);
     expect(await rowsIn('answers', acme)).toHaveLength(6);
-    await closeEndedWeeks(database.pool, after - 1);
+    await closeEndedWeeks(database.pool, database.keys, after - 1);
     expect(await published(acme)).toEqual([last]);
-    await closeEndedWeeks(database.pool, after);
+    await closeEndedWeeks(database.pool, database.keys, after);
     expect((await published(acme)).toSorted()).toEqual([last, monday]);
     expect(await rowsIn('answers', acme)).toEqual([]);
   });
@@ -820,20 +818,20 @@ describe('weeks', () => {
     ['America/Los_Angeles', '2024-11-25T08:00:00Z'],
   ])('one whose Sunday is over in %s is published with the import', async (timezone, end) => {
     const acme = await company(timezone);
-    await importLines(database.pool, acme.id, lines, Date.parse(end));
+    await importLines(database, acme.id, lines, Date.parse(end));
     expect((await published(acme)).toSorted()).toEqual([addWeeks(monday, -1), monday]);
   });
 
   test('to one that is open another file adds rounds', async () => {
     const acme = await company();
     const open = Date.parse('2024-11-20T12:00:00Z');
-    await importLines(database.pool, acme.id, lines, open);
+    await importLines(database, acme.id, lines, open);
     const more = [
       question('ten', 2),
       round(W, 'south', ['ten'], { e1: ['south'] }),
       answer(W, 'south', 'e1', 'ten', 9),
     ];
-    expect(await importLines(database.pool, acme.id, more, open)).toMatchObject({ rounds: 1, answers: 1 });
+    expect(await importLines(database, acme.id, more, open)).toMatchObject({ rounds: 1, answers: 1 });
     // The same person, by whichever file: one number.
     const numbers = new Set((await rowsIn('assignments', acme)).map((one) => one['respondent'] as string));
     expect(numbers.size).toBe(6);
@@ -958,10 +956,10 @@ describe('any history', () => {
     await fc.assert(
       fc.asyncProperty(history, async ([one, other]) => {
         await forgetWeeks();
-        const first = await importLines(world.pool, id, one);
+        const first = await importLines(world, id, one);
         const before = await told();
         await forgetWeeks();
-        const second = await importLines(world.pool, id, other);
+        const second = await importLines(world, id, other);
         expect({ ...second, questions: 0, kpis: 0 }).toEqual({ ...first, questions: 0, kpis: 0 });
         expect(await told()).toEqual(before);
         figures += before.join().match(/"value":[\d.]/g)?.length ?? 0;
@@ -1009,7 +1007,7 @@ describe('a large file', () => {
     const before = used();
     let most = 0;
     const timer = setInterval(() => (most = Math.max(most, used() - before)), 500);
-    const imported = await importHistory(database.pool, acme.id, path, later).finally(() =>
+    const imported = await importHistory(database.pool, database.keys, acme.id, path, later).finally(() =>
       clearInterval(timer),
     );
     expect(imported).toEqual({ questions: 10, kpis: 0, rounds: 20, answers: 200_000, weeks: 20 });

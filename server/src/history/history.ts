@@ -2,7 +2,7 @@
 // One transaction: a fault names its line, and then nothing is imported.
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
-import { type Answer, copyAnswers } from '../answers/answers.ts';
+import { answeredBefore, copyImported, sealedIn } from '../answers/imported.ts';
 import { Fault } from '../base/errors.ts';
 import { parseText } from '../base/json.ts';
 import { quote } from '../base/text.ts';
@@ -17,7 +17,7 @@ import {
   questionsOf,
 } from '../questions/questions.ts';
 import { freeText, readAnswer } from '../questions/types.ts';
-import { closeWeek } from '../results/publish.ts';
+import { closeWeek, forgetClosed } from '../results/publish.ts';
 import { wayUp } from '../people/tree.ts';
 import {
   type AskedPerson,
@@ -26,11 +26,16 @@ import {
   membersNow,
   openRound,
   openWeek,
+  type PersonRef,
   respondentOf,
   roundsOf,
 } from '../rounds/rounds.ts';
+import type { AnswerKeys } from '../sealing/answer-keys.ts';
+import type { PersonAnswer } from '../sealing/person-answers.ts';
+import type { WeekKey } from '../sealing/week-key.ts';
 import { faultAt, linesOf } from './file.ts';
-import { selectGroupNames } from './history.sql.ts';
+import { isAmong, type Respondents, respondentsOf, Roster } from './roster.ts';
+import { selectGroupNames, selectScheduledWeeks, selectUserIds } from './history.sql.ts';
 import {
   type AnswerLine,
   type GroupName,
@@ -58,42 +63,55 @@ type Scene = {
   parents: Map<number, number | null>;
   questions: Map<string, Question & { optionIds: Set<string> }>;
   rounds: Map<string, ImportedRound>;
+  /** The users of the account, by externalId: a person of the file who is one answers as that user. */
+  users: ReadonlyMap<string, number>;
+  /** Weeks in which a schedule asks: nothing is imported into them. */
+  scheduled: ReadonlySet<Week>;
   /** No round may be later: it would stay open for ever. */
   lastWeek: Week;
-  /** The weeks that this import has opened, with the keys of their people's numbers. */
-  weeks: Map<Week, Buffer>;
+  /** The weeks that this import has opened, or adds to. */
+  weeks: Map<Week, ImportedWeek>;
   /** Numbers that were made, of the weeks met last. */
-  numbers: Map<Week, Map<string, number>>;
+  numbers: Map<Week, Map<string, string>>;
 };
 type ImportedRound = {
   questionIds: number[];
   /** Who is asked, ascending; undefined for a round that was there already, whose answers are there too. */
-  respondents: Float64Array | undefined;
+  respondents: Respondents | undefined;
 };
+/** `isBrief`: this import has opened it. `roster`: who has answered what so far, from the first answer on. */
+type ImportedWeek = { key: WeekKey; isBrief: boolean; roster: Roster | undefined };
 
 /** Imports a file. `now`: milliseconds since 1970; weeks that have ended by then are published at once. */
 export async function importHistory(
   pool: Pool,
+  keys: AnswerKeys,
   accountId: AccountId,
   path: string,
   now: number,
 ): Promise<Imported> {
   const { timezone } = await accountById(pool, accountId);
-  return inTransaction(pool, async (tx) => {
+  await keys.prepare();
+  const imported = await inTransaction(pool, async (tx) => {
     // First, as those do who close or show a week: they and we would wait for each other.
     await lockSurvey(tx, accountId);
     await lockAccount(tx, accountId);
     const defined = await importDefinitions(tx, accountId, path);
     const scene = await sceneOf(tx, accountId, addWeeks(weekOf(dayIn(timezone, now)), 53));
-    const rounds = await importRounds(tx, accountId, path, scene);
+    const rounds = await importRounds(tx, keys, accountId, path, scene);
     const answers = await importAnswers(tx, accountId, path, scene);
-    for (const week of [...scene.weeks.keys()].toSorted()) {
-      // oxlint-disable-next-line no-await-in-loop -- one week at a time is in memory
-      if (hasEnded(week, timezone, now)) await closeWeek(tx, accountId, week);
+    for (const [week, { key, isBrief }] of [...scene.weeks].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+      // oxlint-disable no-await-in-loop -- one week at a time is in memory
+      if (hasEnded(week, timezone, now)) {
+        await closeWeek(tx, keys, accountId, week, isBrief ? key : undefined);
+      } else if (isBrief) await keys.keep(tx, accountId, week, key);
+      // oxlint-enable no-await-in-loop
     }
     await raiseVersion(tx, accountId);
     return { ...defined, rounds, ...answers, weeks: scene.weeks.size };
   });
+  await forgetClosed(pool, keys);
+  return imported;
 }
 
 /** The lines of the given kinds, with their numbers. Others are passed over as cheaply as can be. */
@@ -191,6 +209,8 @@ async function sceneOf(tx: Transaction, accountId: AccountId, lastWeek: Week): P
         { questionIds, respondents: undefined },
       ]),
     ),
+    users: await selectUserIds(tx, accountId),
+    scheduled: await selectScheduledWeeks(tx, accountId),
     lastWeek,
     weeks: new Map(),
     numbers: new Map(),
@@ -201,6 +221,7 @@ const placeOf = (week: Week, groupId: number) => `${week} ${groupId}`;
 
 async function importRounds(
   tx: Transaction,
+  keys: AnswerKeys,
   accountId: AccountId,
   path: string,
   scene: Scene,
@@ -209,7 +230,7 @@ async function importRounds(
   for await (const entries of entriesOf(path, ['round'])) {
     for (const { number, line } of entries) {
       // oxlint-disable-next-line no-await-in-loop -- of thousands of people each: one at a time is in memory
-      if (await importRound(tx, accountId, line, number, scene)) count++;
+      if (await importRound(tx, keys, accountId, { line, number, scene })) count++;
     }
   }
   return count;
@@ -218,10 +239,9 @@ async function importRounds(
 /** False when the round was there before. */
 async function importRound(
   tx: Transaction,
+  keys: AnswerKeys,
   accountId: AccountId,
-  line: RoundLine,
-  number: number,
-  scene: Scene,
+  { line, number, scene }: { line: RoundLine; number: number; scene: Scene },
 ): Promise<boolean> {
   const { week } = line;
   if (week > scene.lastWeek) throw faultAt(number, `The week ${weekName(week)} is more than a year ahead.`);
@@ -241,15 +261,34 @@ async function importRound(
     throw faultAt(number, `The week ${weekName(week)} has a round of this group with other questions.`);
   }
   if (before) return false;
-  const key = scene.weeks.get(week) ?? (await openedAt(number, () => openWeek(tx, accountId, week)));
-  scene.weeks.set(week, key);
+  if (scene.scheduled.has(week)) {
+    // An import that is refused for an answer that is there would tell who has answered.
+    throw faultAt(number, `A schedule asks in the week ${weekName(week)}: nothing can be imported into it.`);
+  }
+  const { key } = await weekAt(tx, keys, accountId, { week, number, scene });
   const asked = line.asked
     ? line.asked.map((one) => atLine(number, () => personOf(one, groupId, scene)))
     : await membersNow(tx, accountId, groupId, scene.parents);
   const round = { week, groupId, questionIds, asked, parents: scene.parents };
   const { respondents } = await openRound(tx, accountId, key, round);
-  scene.rounds.set(place, { questionIds, respondents: Float64Array.from(respondents).toSorted() });
+  scene.rounds.set(place, { questionIds, respondents: respondentsOf(respondents) });
   return true;
+}
+
+/** The week, opened unless it is open already. */
+async function weekAt(
+  tx: Transaction,
+  keys: AnswerKeys,
+  accountId: AccountId,
+  { week, number, scene }: { week: Week; number: number; scene: Scene },
+): Promise<ImportedWeek> {
+  const known = scene.weeks.get(week);
+  if (known) return known;
+  const isNew = ![...scene.rounds.keys()].some((place) => place.startsWith(`${week} `));
+  const key = await openedAt(number, () => openWeek(tx, keys, accountId, week, true));
+  const opened = { key, isBrief: isNew, roster: undefined };
+  scene.weeks.set(week, opened);
+  return opened;
 }
 
 async function openedAt<T>(number: number, work: () => Promise<T>): Promise<T> {
@@ -275,8 +314,13 @@ function personOf(
   const within = memberOf
     .map((name) => groupOf(name, scene))
     .filter((id) => wayUp(id, scene.parents).includes(groupId));
-  if (within.length > 0) return { person, memberOf: [...new Set(within)] };
+  if (within.length > 0) return { person: refOf(person, scene), memberOf: [...new Set(within)] };
   throw new LineFault(`${quote(person)} is in no group within the asked one.`);
+}
+
+function refOf(person: string, { users }: Scene): PersonRef {
+  const userId = users.get(person);
+  return userId === undefined ? { stranger: person } : { userId };
 }
 
 async function importAnswers(
@@ -286,26 +330,64 @@ async function importAnswers(
   scene: Scene,
 ): Promise<{ answers: number; passedOver?: number }> {
   let [count, passedOver] = [0, 0];
-  async function* answers(): AsyncGenerator<Answer[]> {
+  async function* sealed() {
     for await (const entries of entriesOf(path, ['answer'])) {
-      const batch = entries
-        .map(({ number, line }) => atLine(number, () => answerOf(line, scene)))
-        .filter((answer) => answer !== undefined);
-      count += batch.length;
-      passedOver += entries.length - batch.length;
-      yield batch;
+      const people = new Map<
+        string,
+        { week: Week; respondent: string; answers: Map<number, PersonAnswer> }
+      >();
+      for (const { number, line } of entries) {
+        const given = atLine(number, () => answerOf(line, scene));
+        if (!given) {
+          passedOver++;
+          continue;
+        }
+        count++;
+        const { week, respondent, questionId, answer } = given;
+        const imported = scene.weeks.get(week) as ImportedWeek;
+        imported.roster ??= emptyRoster(week, scene);
+        if (!imported.roster.note(respondent, questionId))
+          // oxlint-disable-next-line no-await-in-loop -- it ends the import
+          throw await secondAnswer(path, number, given, scene);
+        const name = `${week} ${respondent}`;
+        const one = people.get(name) ?? { week, respondent, answers: new Map<number, PersonAnswer>() };
+        people.set(name, one);
+        one.answers.set(questionId, answer);
+      }
+      yield [...people.values()].map((one) => sealedIn((scene.weeks.get(one.week) as ImportedWeek).key, one));
     }
   }
-  try {
-    await copyAnswers(tx, accountId, answers());
-  } catch (error) {
-    throw (error as { code?: string }).code === '23505' ? await secondAnswer(path, error, scene) : error;
+  // Before the answers are written: nothing else can be asked of the database meanwhile.
+  for (const [week, imported] of scene.weeks) {
+    // oxlint-disable-next-line no-await-in-loop -- few weeks are open
+    if (!imported.isBrief) imported.roster = await rosterOf(tx, accountId, week, scene);
   }
+  await copyImported(tx, accountId, sealed());
   return { answers: count, ...(passedOver > 0 && { passedOver }) };
 }
 
+function emptyRoster(week: Week, scene: Scene): Roster {
+  const rounds = [...scene.rounds].filter(([place]) => place.startsWith(`${week} `)).map(([, one]) => one);
+  return new Roster(
+    rounds.flatMap(({ respondents }) => respondents ?? []),
+    rounds.flatMap(({ questionIds }) => questionIds),
+  );
+}
+
+/** Who has answered what in an open week before the import. */
+async function rosterOf(tx: Transaction, accountId: AccountId, week: Week, scene: Scene): Promise<Roster> {
+  const { key } = scene.weeks.get(week) as ImportedWeek;
+  const roster = emptyRoster(week, scene);
+  for await (const [respondent, questionIds] of answeredBefore(tx, key, accountId, week)) {
+    for (const id of questionIds) roster.note(respondent, id);
+  }
+  return roster;
+}
+
+type ReadAnswer = { week: Week; questionId: number; respondent: string; answer: PersonAnswer };
+
 /** Undefined when its round was there before. */
-function answerOf(line: AnswerLine, scene: Scene): Answer | undefined {
+function answerOf(line: AnswerLine, scene: Scene): ReadAnswer | undefined {
   const { week, person, comment, skipped } = line;
   const round = scene.rounds.get(placeOf(week, groupOf(line.group, scene)));
   if (!round) throw new LineFault(`The week ${weekName(week)} has no round of this group.`);
@@ -323,11 +405,15 @@ function answerOf(line: AnswerLine, scene: Scene): Answer | undefined {
   if (!round.respondents) return undefined;
   const respondent = numberOf(week, person, scene);
   if (!isAmong(round.respondents, respondent)) throw new LineFault(`${quote(person)} was not asked.`);
-  return { week, questionId: question.id, respondent, ...kept, comment, skipped };
+  const answer = { ...kept, comment, skipped, counted: false, giving: fromFile };
+  return { week, questionId: question.id, respondent, answer };
 }
 
+const fromFile = { link: 'history', visit: null, handedOut: false };
+
 /** A person's number in a week. Those of a few weeks are kept: most files go through week after week. */
-function numberOf(week: Week, person: string, { weeks, numbers }: Scene): number {
+function numberOf(week: Week, person: string, scene: Scene): string {
+  const { weeks, numbers } = scene;
   let ofWeek = numbers.get(week);
   if (!ofWeek) {
     if (numbers.size === 4) numbers.clear();
@@ -335,38 +421,22 @@ function numberOf(week: Week, person: string, { weeks, numbers }: Scene): number
   }
   const known = ofWeek.get(person);
   if (known !== undefined) return known;
-  const number = respondentOf(weeks.get(week) as Buffer, person);
+  const number = respondentOf((weeks.get(week) as ImportedWeek).key, refOf(person, scene));
   ofWeek.set(person, number);
   return number;
 }
 
-function isAmong(sorted: Float64Array, wanted: number): boolean {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] as number) < wanted) low = middle + 1;
-    else high = middle;
-  }
-  return sorted[low] === wanted;
-}
-
-/** The fault of an answer that is there twice: the database tells which, the file in which line. */
-async function secondAnswer(path: string, error: unknown, scene: Scene): Promise<unknown> {
-  const detail = /=\(\d+, ([\d-]+), (\d+), (\d+)\)/.exec((error as { detail?: string }).detail ?? '');
-  if (!detail) return error;
-  const [, week, questionId, respondent] = detail;
-  let first: number | undefined;
+/** The fault of an answer, in a line, that is there twice: in a line before, or from before the import. */
+async function secondAnswer(path: string, at: number, second: ReadAnswer, scene: Scene): Promise<Fault> {
   for await (const entries of entriesOf(path, ['answer'])) {
     for (const { number, line } of entries) {
+      if (number >= at) break;
       const answer = answerOf(line, scene);
-      if (answer?.week !== week || answer?.questionId !== Number(questionId)) continue;
-      if (answer.respondent !== Number(respondent)) continue;
-      if (first !== undefined) {
-        return faultAt(number, `The same person has answered this question in line ${first} already.`);
+      if (answer?.week !== second.week || answer.questionId !== second.questionId) continue;
+      if (answer.respondent === second.respondent) {
+        return faultAt(at, `The same person has answered this question in line ${number} already.`);
       }
-      first = number;
     }
   }
-  // In an open week it may be there from before, by another round.
-  return first === undefined ? error : faultAt(first, 'The same person has answered this question already.');
+  return faultAt(at, 'The same person has answered this question already.');
 }

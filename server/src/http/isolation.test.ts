@@ -70,7 +70,7 @@ beforeAll(async () => {
   const side = async (word: string) => {
     const account = await world.account();
     expect((await account.push(organizationOf(word))).status).toBe(200);
-    await importLines(world.pool, account.id, surveyOf(word));
+    await importLines(world, account.id, surveyOf(word));
     const top = (await account.groups()).find(({ name }) => name === `${word} top`);
     const named = { groupId: top?.id as number, kpiId: `${word}-kpi`, file: `${word}.csv` };
     const made = (expires?: string) =>

@@ -114,7 +114,7 @@ async function withSurvey(
   importedAt = now,
 ): Promise<Company> {
   await apply(account, { groups });
-  await importLines(world.pool, account.id, lines, importedAt);
+  await importLines(world, account.id, lines, importedAt);
   const found = await questionsOf(world.pool, account.id);
   const listed = await account.groups();
   return {
@@ -1132,7 +1132,7 @@ describe('removed groups', () => {
     ]);
     const { account, group, question: ids } = made;
     await apply(account, { groups: tree.filter(({ externalId }) => externalId !== 'north') });
-    await closeWeekNow(world.pool, account.id, '2026-11-16', now);
+    await closeWeekNow(world.pool, world.keys, account.id, '2026-11-16', now);
     const all = await everything(made, group['company']);
     expect(JSON.stringify(all.results)).not.toContain(`"${group['north']}":`);
     expect(all.results[ids['mood']!]?.[group['sales']!]).toMatchObject({ 2647: { value: 1, answers: 6 } });
@@ -1175,7 +1175,7 @@ describe('ETag', () => {
       expect(among.status).toBe(304);
       expect((await ask(account, address, { 'if-none-match': '"other"' })).status).toBe(200);
     }
-    await closeWeekNow(world.pool, account.id, '2026-11-16', now);
+    await closeWeekNow(world.pool, world.keys, account.id, '2026-11-16', now);
     for (const [address, tag] of tags) {
       const { status, headers } = await ask(account, address, { 'if-none-match': tag });
       const isAsBefore = address === '/v1/groups';
@@ -1212,7 +1212,7 @@ describe('ETag', () => {
     const address = `/v1/results?groupId=${made.group['company']}&includeSubgroups=true`;
     let tag = tagOf(await ask(account, address));
     const changes = [
-      () => importLines(world.pool, account.id, [question('mood', 1, { text: 'Well?' })], now),
+      () => importLines(world, account.id, [question('mood', 1, { text: 'Well?' })], now),
       () =>
         apply(account, {
           groups: tree.map((one) => ({ ...one, ...(one.externalId === 'tech' && { parent: 'sales' }) })),

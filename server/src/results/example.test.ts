@@ -37,7 +37,7 @@ beforeAll(async () => {
   account = await world.account();
   await inTransaction(world.pool, (tx) => changeAccount(tx, account.id, { threshold: 3 }));
   await account.push(/```json groups\n(.*?)```/s.exec(text)?.[1]);
-  imported = await importHistory(world.pool, account.id, survey, Date.now());
+  imported = await importHistory(world.pool, world.keys, account.id, survey, Date.now());
 });
 afterAll(() => world.close());
 

@@ -109,7 +109,7 @@ async function openCompany(): Promise<Company> {
   await inTransaction(world.pool, (tx) => changeAccount(tx, account.id, { threshold: 3 }));
   await apply(account, { groups: tree });
   await inTransaction(world.pool, (tx) => createGroup(tx, account.id, { name: 'By hand' }));
-  await importLines(world.pool, account.id, lines, later);
+  await importLines(world, account.id, lines, later);
   const groups = await account.groups();
   const questions = await questionsOf(world.pool, account.id);
   return {
@@ -304,12 +304,13 @@ describe('the rows', () => {
     value: expect.closeTo(value),
     answers,
     status: 'shown',
+    handedOut: false,
   });
 
   test('groupExternalId is left out where there is none', async () => {
     const { account, group } = await openCompany();
     await importLines(
-      world.pool,
+      world,
       account.id,
       [
         question('mood', 1, { text: 'Happy, "really"?', translations: { sv: 'Glad?' } }),
@@ -332,7 +333,7 @@ describe('the rows', () => {
   test('a week that closes: what was open is shown or withheld, and it alone has changed', async () => {
     const { account } = await openCompany();
     const before = await rowsOf(account);
-    await closeWeekNow(world.pool, account.id, thisWeek, later);
+    await closeWeekNow(world.pool, world.keys, account.id, thisWeek, later);
     const after = await rowsOf(account);
     const past = (rows: FeedRow[]) => rows.filter(({ monday }) => monday !== thisWeek);
     expect(past(after)).toEqual(past(before));
@@ -346,11 +347,32 @@ describe('the rows', () => {
   test('of an open week that is shown as it stands: no row is there twice', async () => {
     const { account } = await openCompany();
     await inTransaction(world.pool, (tx) => changeAccount(tx, account.id, { publication: 'live' }));
-    await showLiveWeeks(world.pool);
+    await showLiveWeeks(world.pool, world.keys);
     const rows = await rowsOf(account, `fromDate=${thisWeek}&toDate=${thisWeek}`);
     const keys = rows.map(({ metric, metricId, groupId }) => `${metric} ${metricId} ${groupId}`);
     expect(keys).toEqual([...new Set(keys)]);
     expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(['shown', 'withheld']));
+  });
+
+  test('a figure that rests on links handed out says so, in both formats; all others say that they do not', async () => {
+    const { account, group, question: ids } = await openCompany();
+    await world.pool`
+      update results set handed_out = true
+      where  account_id = ${account.id} and group_id = ${group['north'] as number}
+        and  question_id = ${ids['mood'] as number} and week = '2026-11-02'`;
+    await world.pool`
+      update kpi_values set handed_out = true
+      where  account_id = ${account.id} and group_id = ${group['north'] as number} and kpi_id = '007'
+        and  week = '2026-11-02'`;
+    const rows = await rowsOf(account);
+    const flagged = rows.filter(({ handedOut }) => handedOut);
+    expect(flagged.map(({ metric, groupId, monday }) => [metric, groupId, monday])).toEqual([
+      ['kpi', group['north'], '2026-11-02'],
+      ['question', group['north'], '2026-11-02'],
+    ]);
+    expect(new Set(rows.map(({ handedOut }) => handedOut))).toEqual(new Set([true, false]));
+    const records = await recordsOf(account);
+    expect(records.map(({ handedOut }) => handedOut)).toEqual(rows.map(({ handedOut }) => String(handedOut)));
   });
 
   test('a removed group is gone at once', async () => {
@@ -365,7 +387,7 @@ describe('the rows', () => {
 
 describe('CSV', () => {
   const columns =
-    'metric metricId metricName groupId groupExternalId groupName week monday value answers status'.split(
+    'metric metricId metricName groupId groupExternalId groupName week monday value answers status handedOut'.split(
       ' ',
     );
 
@@ -386,7 +408,8 @@ describe('CSV', () => {
     const { account } = company;
     const records = await recordsOf(account);
     const rows = await rowsOf(account);
-    const asTexts = ({ groupExternalId = '', value, answers, groupId, ...row }: FeedRow) => ({
+    const asTexts = ({ groupExternalId = '', value, answers, groupId, handedOut, ...row }: FeedRow) => ({
+      handedOut: String(handedOut),
       ...row,
       groupId: String(groupId),
       groupExternalId,
@@ -539,7 +562,7 @@ describe('ETag', () => {
     expect(tags[0]).toMatch(/^W\/"/);
     const again = await repeat(tags[0]!);
     expect([again.status, again.body]).toEqual([304, '']);
-    await closeWeekNow(world.pool, account.id, thisWeek, later);
+    await closeWeekNow(world.pool, world.keys, account.id, thisWeek, later);
     tags.push(await tagOf());
     await apply(account, { groups: tree.map((one) => ({ ...one, name: 'Renamed' })) });
     tags.push(await tagOf());
@@ -569,7 +592,7 @@ describe('a large feed', () => {
     const account = await world.account();
     const units = Array.from({ length: groupCount }, (_, i) => unit(`group-${i}`));
     await apply(account, { groups: units }, { maxGroupsCreated: 20_000 });
-    await importLines(world.pool, account.id, [question('mood', 1)], later);
+    await importLines(world, account.id, [question('mood', 1)], later);
     await world.pool`
       insert into results (account_id, group_id, week, question_id, value, answers)
       select ${account.id}, g.group_id, ${first}::date + 7 * week, q.question_id, 0.5, 12

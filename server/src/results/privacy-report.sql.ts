@@ -122,7 +122,8 @@ export async function selectLeftAfterClosing(db: Db, accountId: AccountId): Prom
            ${left('assignments')}  as "assignments",
            ${left('participants')} as "participants",
            ${left('links')}        as "links",
-           ${left('messages')}     as "messages"
+           ${left('messages')}     as "messages",
+           ${left('week_keys')}    as "week_keys"
     from   accounts
     where  account_id = ${accountId}`;
   return Object.entries(row ?? {})

@@ -163,7 +163,7 @@ async function accountWith({ history, lines }: Sent): Promise<{ account: TestAcc
   const nameOf = (id: number | null) => (id === null ? null : groupName(id));
   const groups = [...history.parents].map(([id, parent]) => unit(groupName(id), { parent: nameOf(parent) }));
   await apply(account, { groups });
-  await importLines(world.pool, account.id, lines, now);
+  await importLines(world, account.id, lines, now);
   const isTop = ({ externalId }: { externalId?: string }) =>
     history.parents.get(Number(externalId?.slice(1))) === null;
   return { account, tops: (await account.groups()).filter(isTop).map(({ id }) => id) };
@@ -451,7 +451,7 @@ describe('once, after the week', () => {
       ...everybody.map((name, i) => answer(weekName(week), 'all', name, 'q', 1 + (i % 5), `said in ${week}`)),
     ];
     const definitions = [question('q', 1), kpi('k', ['q'])];
-    await importLines(world.pool, account.id, [...definitions, ...lines(lastWeek), ...lines(thisWeek)], now);
+    await importLines(world, account.id, [...definitions, ...lines(lastWeek), ...lines(thisWeek)], now);
 
     const paths = (range: string) => [
       `/v1/results?groupId=${group?.id}&includeComments=true&granularData=true${range}`,
@@ -473,7 +473,7 @@ describe('once, after the week', () => {
     );
     expect(await textOf(account, `/v1/askedquestions?groupId=${group?.id}${open}`)).toContain(`"${key}"`);
 
-    await closeWeekNow(world.pool, account.id, thisWeek, now);
+    await closeWeekNow(world.pool, world.keys, account.id, thisWeek, now);
     const text = await read(open);
     for (const telling of [`"${key}"`, longKey, `said in ${thisWeek}`]) expect(text).toContain(telling);
   });
@@ -498,7 +498,7 @@ describe('once, after the week', () => {
           : answer(weekName(thisWeek), 'top', name, 'words', undefined, 'words'),
       ),
     ];
-    await importLines(world.pool, account.id, lines, now);
+    await importLines(world, account.id, lines, now);
     const kept = await world.pool<{ text: string }[]>`
       select respondent::text as text from assignments where account_id = ${account.id}
       union
@@ -510,7 +510,7 @@ describe('once, after the week', () => {
     const key = secrets.find((text) => text.length === 64);
     expect(await dump()).toContain(key);
 
-    await closeWeekNow(world.pool, account.id, thisWeek, now);
+    await closeWeekNow(world.pool, world.keys, account.id, thisWeek, now);
     const after = await dump();
     expect(after).toContain('a remark');
     for (const secret of [...secrets, 'Kunigunde']) expect(after).not.toContain(secret);

@@ -1,13 +1,12 @@
 // SQL of closing a week. Writers of all figures, and of the end of a week: publish.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
-import { type AccountId, copyInto, type Db, type Pool, type Transaction } from '../db/db.ts';
-import type { Assignment, KpiValue, Rate, Result, WeekAnswer, WeekData, WeekRound } from './figures.ts';
+import { type AccountId, copyInto, type Db, inBatches, type Pool, type Transaction } from '../db/db.ts';
+import type { Assignment, KpiValue, Rate, Result, WeekData, WeekRound } from './figures.ts';
 
 export type OpenWeekRow = {
   isClosed: boolean;
   isShown: boolean;
   shownDigest: Buffer | null;
-  key: Buffer | null;
   figures: number;
   spread: number;
   comments: number;
@@ -27,7 +26,6 @@ export async function selectWeek(
     select closed_at is not null as "isClosed",
            shown_at is not null  as "isShown",
            shown_digest          as "shownDigest",
-           respondent_key        as "key",
            threshold             as "figures",
            spread_threshold      as "spread",
            comment_threshold     as "comments"
@@ -77,22 +75,20 @@ function withGroups(): (row: { respondent: string; roundId: number; groupIds: st
   };
 }
 
-/** The answers to a question in a week, in an order that tells nothing. */
-export async function selectAnswers(
+/** What people have answered in a week, sealed, in batches and in an order that tells nothing. */
+export function selectSealed(
   db: Db,
   accountId: AccountId,
   week: Week,
-  questionId: number,
-): Promise<WeekAnswer[]> {
-  return db<WeekAnswer[]>`
-    select respondent as "respondent",
-           value      as "value",
-           choices    as "choices",
-           comment    as "comment",
-           skipped    as "skipped"
+): AsyncIterable<{ respondent: string; sealed: Buffer }[]> {
+  return inBatches(
+    db<{ respondent: string; sealed: Buffer }[]>`
+    select respondent as "respondent", sealed as "sealed"
     from   answers
-    where  account_id = ${accountId} and week = ${week} and question_id = ${questionId}
-    order  by respondent`;
+    where  account_id = ${accountId} and week = ${week}
+    order  by respondent, part`,
+    2_000,
+  );
 }
 
 /** Which of the account's groups there are now: figures of those removed meanwhile are not written. */
@@ -108,8 +104,8 @@ export async function copyResults(
   rows: Iterable<Result & { questionId: number }>,
 ): Promise<void> {
   await copyInto(
-    tx`copy results (account_id, week, group_id, question_id, value, answers, spread) from stdin`,
-    [...rows].map(({ groupId, questionId, value, answers, spread }) => [
+    tx`copy results (account_id, week, group_id, question_id, value, answers, spread, handed_out) from stdin`,
+    [...rows].map(({ groupId, questionId, value, answers, spread, handedOut }) => [
       accountId,
       week,
       groupId,
@@ -117,6 +113,7 @@ export async function copyResults(
       value,
       answers,
       spread && JSON.stringify(spread),
+      handedOut,
     ]),
   );
 }
@@ -140,8 +137,8 @@ export async function copyKpiValues(
   values: KpiValue[],
 ): Promise<void> {
   await copyInto(
-    tx`copy kpi_values (account_id, week, kpi_id, group_id, value) from stdin`,
-    values.map(({ kpiId, groupId, value }) => [accountId, week, kpiId, groupId, value]),
+    tx`copy kpi_values (account_id, week, kpi_id, group_id, value, handed_out) from stdin`,
+    values.map(({ kpiId, groupId, value, handedOut }) => [accountId, week, kpiId, groupId, value, handedOut]),
   );
 }
 
@@ -222,26 +219,26 @@ export async function selectShownWeeks(
     order  by w.week, w.account_id`;
 }
 
-/** A week's rounds of schedules, and how those are called who were asked by them and are active (rounds.ts). */
-export async function selectActive(
+/** A week's rounds of schedules, and the users who were asked by them. */
+export async function selectAskedUsers(
   db: Db,
   accountId: AccountId,
   week: Week,
-): Promise<{ scheduledRounds: Set<number>; people: string[] }> {
+): Promise<{ scheduledRounds: Set<number>; users: { userId: number; isActive: boolean }[] }> {
   const rounds = await db<{ id: number }[]>`
     select round_id as id
     from   rounds
     where  account_id = ${accountId} and week = ${week} and schedule_id is not null`;
-  if (rounds.length === 0) return { scheduledRounds: new Set(), people: [] };
-  const people = await db<{ person: string }[]>`
-    select person_of(u.external_id, u.user_id) as person
+  if (rounds.length === 0) return { scheduledRounds: new Set(), users: [] };
+  const users = await db<{ userId: number; isActive: boolean }[]>`
+    select u.user_id as "userId", u.active as "isActive"
     from   participants p
     join   users u using (account_id, user_id)
-    where  account_id = ${accountId} and p.week = ${week} and u.active`;
-  return { scheduledRounds: new Set(rounds.map(({ id }) => id)), people: people.map(({ person }) => person) };
+    where  account_id = ${accountId} and p.week = ${week}`;
+  return { scheduledRounds: new Set(rounds.map(({ id }) => id)), users };
 }
 
-/** Forgets who was asked, who has answered what, and the key that tells whose an answer is (P1, P9). */
+/** Forgets who was asked and what was answered (P1, P9); the week's key is forgotten by AnswerKeys.forget. */
 export async function endWeek(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
   await tx`delete from answers where account_id = ${accountId} and week = ${week}`;
   await tx`delete from assignments where account_id = ${accountId} and week = ${week}`;
@@ -249,7 +246,7 @@ export async function endWeek(tx: Transaction, accountId: AccountId, week: Week)
   await tx`delete from messages where account_id = ${accountId} and week = ${week}`;
   await tx`delete from participants where account_id = ${accountId} and week = ${week}`;
   await tx`
-    update weeks set closed_at = now(), respondent_key = null, shown_at = null, shown_digest = null
+    update weeks set closed_at = now(), shown_at = null, shown_digest = null
     where  account_id = ${accountId} and week = ${week}`;
 }
 
@@ -258,7 +255,7 @@ export async function endWeek(tx: Transaction, accountId: AccountId, week: Week)
  * Of all accounts: a table is tidied whole.
  */
 export async function vacuumForgotten(pool: Pool): Promise<void> {
-  await pool`vacuum answers, assignments, weeks, links, messages, participants`;
+  await pool`vacuum answers, assignments, week_keys, weeks, links, messages, participants`;
 }
 
 /** Removes all that was published or asked of groups that are removed (decision A15). */

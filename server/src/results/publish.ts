@@ -6,10 +6,14 @@ import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts'
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
-import { lockSurvey, respondentOf, tryLockSurvey, weeksToClose } from '../rounds/rounds.ts';
+import { classesOf } from '../questions/same-words.ts';
+import { lockSurvey, tryLockSurvey, weeksToClose } from '../rounds/rounds.ts';
+import type { AnswerKeys } from '../sealing/answer-keys.ts';
+import type { WeekKey } from '../sealing/week-key.ts';
 import {
+  type Answered,
+  classFigures,
   kpiValues,
-  questionFigures,
   type KpiValue,
   type Rate,
   type Result,
@@ -17,6 +21,7 @@ import {
   turnoutOf,
   type WeekData,
 } from './figures.ts';
+import { openAnswers } from './open-answers.ts';
 import {
   type CommentRow,
   copyComments,
@@ -27,8 +32,7 @@ import {
   deleteShown,
   endWeek,
   type OpenWeekRow,
-  selectActive,
-  selectAnswers,
+  selectAskedUsers,
   selectPresentGroups,
   selectShownWeeks,
   selectWeek,
@@ -40,12 +44,16 @@ import {
 
 /**
  * Publishes a week and closes it. Returns how many figures of questions were published; undefined when it had closed
- * before, also by another process at the same moment. Throws a Fault when nothing was asked in that week.
+ * before, also by another process at the same moment. Throws a Fault when nothing was asked in that week, or its key is
+ * missing here. `brief`: the key of a week that was opened in the same transaction and never stored. When the transaction
+ * has committed, the caller calls `forgetClosed`.
  */
 export async function closeWeek(
   tx: Transaction,
+  keys: AnswerKeys,
   accountId: AccountId,
   week: Week,
+  brief?: WeekKey,
 ): Promise<number | undefined> {
   await lockSurvey(tx, accountId);
   const state = await selectWeek(tx, accountId, week, true);
@@ -53,14 +61,35 @@ export async function closeWeek(
     throw new Fault('not_found', 'week not found', `Nothing was asked in the week ${weekName(week)}.`);
   }
   if (state.isClosed) return undefined;
-  const data = await weekData(tx, accountId, week, state);
-  const figures = await makeFigures(tx, accountId, week, data, state.key);
+  const key = brief ?? (await weekKeyOf(tx, keys, accountId, week));
+  const data = await weekData(tx, accountId, week, state, key);
+  const figures = await makeFigures(tx, accountId, week, data, key);
   const published = await writeFigures(tx, accountId, week, figures, state.isShown ? groupsOf(data) : []);
   await endWeek(tx, accountId, week);
+  if (!brief) await keys.forget(tx, accountId, week);
   return published;
 }
 
-export { vacuumForgotten };
+/** The key of a week that is open. */
+async function weekKeyOf(
+  tx: Transaction,
+  keys: AnswerKeys,
+  accountId: AccountId,
+  week: Week,
+): Promise<WeekKey> {
+  const key = await keys.of(tx, accountId, week);
+  if (!key) throw new Error(`The open week ${weekName(week)} of account ${accountId} has no key.`);
+  return key;
+}
+
+/**
+ * After weeks have closed: ends the epoch of their keys, so that nothing that is left of them anywhere opens their answers, and
+ * tidies the tables. Interrupted, it is done by the next call, or within a minute by the service (AnswerKeys.advance).
+ */
+export async function forgetClosed(pool: Pool, keys: AnswerKeys): Promise<void> {
+  await keys.advance();
+  await vacuumForgotten(pool);
+}
 
 /** All that is told of a week. */
 type Figures = {
@@ -75,21 +104,28 @@ async function makeFigures(
   accountId: AccountId,
   week: Week,
   data: WeekData,
-  key: Uint8Array | null,
+  key: WeekKey,
 ): Promise<Figures> {
   const turnout = turnoutOf(data);
   const questions = new Map((await questionsOf(tx, accountId)).map((question) => [question.id, question]));
   const asked = [...new Set(data.rounds.flatMap(({ questionIds }) => questionIds))].toSorted((a, b) => a - b);
+  const answers = await openAnswers(tx, key, accountId, week);
   const results = new Map<number, Result[]>();
   const comments: CommentRow[] = [];
-  for (const id of asked) {
-    const { type, options } = questions.get(id) as Question;
-    // oxlint-disable-next-line no-await-in-loop -- one question at a time is in memory
-    const answers = await selectAnswers(tx, accountId, week, id);
-    const made = questionFigures({ id, type, options: options.map((option) => option.id) }, answers, turnout);
-    results.set(id, made.results);
-    const ordered = inNoOrder(made.comments, key);
-    comments.push(...ordered.map((comment, position) => ({ ...comment, questionId: id, position })));
+  const classes = classesOf(questions.values());
+  for (const alike of Map.groupBy(asked, (id) => classes.get(id)).values()) {
+    const answered: Answered[] = [];
+    for (const id of alike) {
+      const { type, options } = questions.get(id) as Question;
+      const question = { id, type, options: options.map((option) => option.id) };
+      answered.push({ question, answers: answers.to(id) });
+    }
+    for (const [i, made] of classFigures(answered, turnout).entries()) {
+      const id = alike[i] as number;
+      results.set(id, made.results);
+      const ordered = inNoOrder(made.comments, key.orderKey);
+      comments.push(...ordered.map((comment, position) => ({ ...comment, questionId: id, position })));
+    }
   }
   return {
     // By group: what is read together lies together, which halves what reading a range of groups costs.
@@ -141,13 +177,16 @@ async function weekData(
   tx: Transaction,
   accountId: AccountId,
   week: Week,
-  { figures, spread, comments, key }: OpenWeekRow,
+  { figures, spread, comments }: OpenWeekRow,
+  key: WeekKey,
 ): Promise<WeekData> {
   const data = await selectWeekData(tx, accountId, week);
-  const { scheduledRounds, people } = await selectActive(tx, accountId, week);
-  const present = key && new Set(people.map((person) => String(respondentOf(key, person))));
+  const { scheduledRounds, users } = await selectAskedUsers(tx, accountId, week);
+  const present = new Set(
+    users.filter(({ isActive }) => isActive).map(({ userId }) => key.respondentOf(userId)),
+  );
   const assignments = data.assignments.map((assignment) =>
-    present && scheduledRounds.has(assignment.roundId) && !present.has(assignment.respondent)
+    scheduledRounds.has(assignment.roundId) && !present.has(assignment.respondent)
       ? { ...assignment, isWithdrawn: true as const }
       : assignment,
   );
@@ -172,19 +211,25 @@ export async function dueWeeks(pool: Pool, now: number): Promise<{ close: boolea
  * Shows the open weeks of accounts whose publication is live as they stand now (decision A16), and takes back what is
  * shown of those whose publication no longer is.
  */
-export async function showLiveWeeks(pool: Pool): Promise<void> {
+export async function showLiveWeeks(pool: Pool, keys: AnswerKeys): Promise<void> {
   for (const { accountId, week, isLive } of await selectShownWeeks(pool)) {
     // oxlint-disable-next-line no-await-in-loop -- each is a transaction of its own
-    await inTransaction(pool, (tx) => showWeek(tx, accountId, week, isLive));
+    await inTransaction(pool, (tx) => showWeek(tx, keys, accountId, { week, isLive }));
   }
 }
 
 /** Skipped while the week is closed or imported into: a minute later it is tried again. */
-async function showWeek(tx: Transaction, accountId: AccountId, week: Week, isLive: boolean): Promise<void> {
+async function showWeek(
+  tx: Transaction,
+  keys: AnswerKeys,
+  accountId: AccountId,
+  { week, isLive }: { week: Week; isLive: boolean },
+): Promise<void> {
   if (!(await tryLockSurvey(tx, accountId))) return;
   const state = await selectWeek(tx, accountId, week, false);
   if (!state || state.isClosed) return;
-  const data = await weekData(tx, accountId, week, state);
+  const key = await weekKeyOf(tx, keys, accountId, week);
+  const data = await weekData(tx, accountId, week, state, key);
   if (!isLive) {
     await lockAccount(tx, accountId);
     await deleteShown(tx, accountId, week, groupsOf(data));
@@ -192,19 +237,17 @@ async function showWeek(tx: Transaction, accountId: AccountId, week: Week, isLiv
     return updateShown(tx, accountId, week, null);
   }
   // Response rates are of closed weeks only (P7).
-  const figures = { ...(await makeFigures(tx, accountId, week, data, state.key)), rates: [] };
+  const figures = { ...(await makeFigures(tx, accountId, week, data, key)), rates: [] };
   const digest = createHash('sha256').update(JSON.stringify(figures)).digest();
   if (state.shownDigest?.equals(digest)) return;
   await writeFigures(tx, accountId, week, figures, state.isShown ? groupsOf(data) : []);
   await updateShown(tx, accountId, week, digest);
 }
 
-/** By a keyed hash of the text, whose key nobody has once the week is closed (P6). */
-function inNoOrder<T extends { text: string }>(comments: T[], key: Uint8Array | null): T[] {
+/** By a keyed hash of the text, whose key no one has once the week is closed (P6). */
+function inNoOrder<T extends { text: string }>(comments: T[], key: Uint8Array): T[] {
   const placed = comments.map((comment, i) => {
-    const hash = createHmac('sha256', key ?? '')
-      .update(`${comment.text}\0${i}`)
-      .digest('hex');
+    const hash = createHmac('sha256', key).update(`${comment.text}\0${i}`).digest('hex');
     return { comment, hash };
   });
   return placed.toSorted((a, b) => (a.hash < b.hash ? -1 : 1)).map(({ comment }) => comment);
@@ -216,14 +259,15 @@ function inNoOrder<T extends { text: string }>(comments: T[], key: Uint8Array | 
  */
 export async function closeWeekNow(
   pool: Pool,
+  keys: AnswerKeys,
   accountId: AccountId,
   week: Week | undefined,
   now: number,
 ): Promise<{ week: Week; published: number }> {
   const { timezone } = await accountById(pool, accountId);
   const wanted = week ?? addWeeks(weekOf(dayIn(timezone, now)), -1);
-  const published = await inTransaction(pool, (tx) => closeWeek(tx, accountId, wanted));
-  if (published !== undefined) await vacuumForgotten(pool);
+  const published = await inTransaction(pool, (tx) => closeWeek(tx, keys, accountId, wanted));
+  if (published !== undefined) await forgetClosed(pool, keys);
   return { week: wanted, published: published ?? 0 };
 }
 
@@ -231,17 +275,17 @@ export async function closeWeekNow(
  * Closes every week that has ended, one after another: also those that ended while the service was stopped. One that
  * cannot be closed holds up no other; what was wrong is thrown at the end.
  */
-export async function closeEndedWeeks(pool: Pool, now: number): Promise<void> {
+export async function closeEndedWeeks(pool: Pool, keys: AnswerKeys, now: number): Promise<void> {
   const failures: unknown[] = [];
   const ended = await weeksToClose(pool, now);
   for (const { accountId, week } of ended) {
     // oxlint-disable-next-line no-await-in-loop -- each is a transaction of its own
     await inTransaction(pool, async (tx) => {
       // An import into the account may take minutes: the next call comes before.
-      if (await tryLockSurvey(tx, accountId)) await closeWeek(tx, accountId, week);
+      if (await tryLockSurvey(tx, accountId)) await closeWeek(tx, keys, accountId, week);
     }).catch((error: unknown) => failures.push(error));
   }
-  if (ended.length > 0) await vacuumForgotten(pool);
+  if (ended.length > 0) await forgetClosed(pool, keys);
   if (failures.length > 0) throw failures[0];
 }
 

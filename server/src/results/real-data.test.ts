@@ -82,7 +82,7 @@ async function survey(
       ...[...roles].map(([role, department]) => unit(role, { parent: department })),
     ],
   });
-  await importLines(world.pool, account.id, [
+  await importLines(world, account.id, [
     ...items.map((item) => question(item, 1)),
     kpi('satisfaction', [...satisfaction]),
     kpi('all', [...items]),
@@ -318,7 +318,7 @@ describe(`the Civil Service People Survey${skipped}`, () => {
       const account = await world.account();
       await apply(account, { groups: [unit('department')] });
       const ids = asked.map(({ id }) => id);
-      await importLines(world.pool, account.id, [
+      await importLines(world, account.id, [
         ...asked.map(({ id, text, answerType }) => question(id, types[answerType]!, { text })),
         ...questionnaire.map(({ title, questions }) =>
           kpi(

@@ -5,21 +5,47 @@ import type { AccountId, Db, Transaction } from '../db/db.ts';
 /** Keeps the digests of links, each for a participant who is there. */
 export async function insertLinks(
   db: Db,
-  links: { accountId: AccountId; userId: number; week: Week; hash: Buffer }[],
-  isExported: boolean,
+  links: { accountId: AccountId; userId: number; week: Week; hash: Buffer; sentTo: string | null }[],
+  handedOut: { by: number | null } | undefined,
 ): Promise<void> {
   const rows = links.map(({ hash, ...one }) => ({ ...one, hash: hash.toString('hex') }));
   await db`
-    insert into links (hash, account_id, user_id, week, is_exported)
-    select decode(n.hash, 'hex'), n."accountId", n."userId", n.week, ${isExported}
-    from   jsonb_to_recordset(${db.json(rows)}) as n(hash text, "accountId" integer, "userId" integer, week date)
+    insert into links (hash, account_id, user_id, week, is_exported, sent_to, handed_by)
+    select decode(n.hash, 'hex'), n."accountId", n."userId", n.week, ${handedOut !== undefined}, n."sentTo",
+           ${handedOut?.by ?? null}
+    from   jsonb_to_recordset(${db.json(rows)})
+             as n(hash text, "accountId" integer, "userId" integer, week date, "sentTo" text)
     join   participants p on p.account_id = n."accountId" and p.user_id = n."userId" and p.week = n.week
     for    key share of p`;
 }
 
-/** From now on none of the week opens anything. */
-export async function deleteLinks(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
-  await tx`delete from links where account_id = ${accountId} and week = ${week}`;
+/** From now on none of the week that was handed out to these people opens anything. */
+export async function deleteHandedOut(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  userIds: number[],
+): Promise<void> {
+  await tx`
+    delete from links
+    where  account_id = ${accountId} and week = ${week} and user_id = any(${userIds}) and is_exported`;
+}
+
+/**
+ * Deletes the links of a person in a week that were sent to other addresses than this one, and returns those addresses: a
+ * link that is sent to a new address replaces the old one (P13).
+ */
+export async function deleteLinksElsewhere(
+  db: Db,
+  { accountId, userId, week }: { accountId: AccountId; userId: number; week: Week },
+  address: string,
+): Promise<string[]> {
+  const rows = await db<{ sentTo: string }[]>`
+    delete from links
+    where  account_id = ${accountId} and user_id = ${userId} and week = ${week}
+      and  lower(sent_to) <> lower(${address})
+    returning sent_to as "sentTo"`;
+  return [...new Set(rows.map(({ sentTo }) => sentTo))];
 }
 
 export type LinkedPerson = {
@@ -32,12 +58,16 @@ export type LinkedPerson = {
   language: string;
 };
 
-/** Who is asked and active, in a week that is open or in the last of those. */
+/**
+ * Who is asked and active, in a week that is open or in the last of those. `canMail`: only those to whom the service cannot
+ * write, and to whom it has not written in that week (P14).
+ */
 export async function selectLinked(
   db: Db,
   accountId: AccountId,
   week: Week | undefined,
-): Promise<(LinkedPerson & { week: Week })[]> {
+  canMail: boolean,
+): Promise<(LinkedPerson & { week: Week; isWrittenTo: boolean })[]> {
   return db`
     select p.week                           as "week",
            u.user_id                        as "userId",
@@ -46,7 +76,11 @@ export async function selectLinked(
            u.last_name                      as "lastName",
            u.email                          as "email",
            u.phone                          as "phone",
-           coalesce(u.language, a.language) as "language"
+           coalesce(u.language, a.language) as "language",
+           ${canMail}::boolean and (u.email is not null
+             or exists (select 1 from messages m
+                        where  m.account_id = p.account_id and m.user_id = p.user_id and m.week = p.week
+                          and  m.state in ('sending', 'sent', 'unknown'))) as "isWrittenTo"
     from   participants p
     join   users u on u.account_id = p.account_id and u.user_id = p.user_id
     join   accounts a on a.account_id = p.account_id

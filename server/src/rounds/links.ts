@@ -4,7 +4,15 @@ import { type Week, weekName } from '@soundings/contract/weeks.ts';
 import { Fault } from '../base/errors.ts';
 import { randomText, tokenHash } from '../base/secrets.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import { deleteLinks, insertLinks, type LinkedPerson, selectLinked } from './links.sql.ts';
+import {
+  deleteHandedOut,
+  deleteLinksElsewhere,
+  insertLinks,
+  type LinkedPerson,
+  selectLinked,
+} from './links.sql.ts';
+
+export { deleteLinksElsewhere as endLinksElsewhere };
 
 /** 27 base-62 characters: 160 bits. */
 const length = 27;
@@ -17,58 +25,93 @@ export const isLinkShaped = (text: string): boolean => form.test(text);
 export const addressOf = (link: string, publicUrl: string): string => `${publicUrl}/a/${link}`;
 
 /**
- * New links for people, one for each, in their order. Earlier ones go on working. `isExported`: somebody else than the
- * person sees them, so they show nothing of what was answered.
+ * New links for people, one for each, in their order. Earlier ones go on working. `sentTo`: the address that a link is sent to.
+ * `handedOut`: the employer hands them out; by which user, where that is known.
  */
 export async function newLinks(
   db: Db,
-  people: { accountId: AccountId; userId: number; week: Week }[],
-  isExported = false,
+  people: { accountId: AccountId; userId: number; week: Week; sentTo?: string | null }[],
+  handedOut?: { by: number | null },
 ): Promise<string[]> {
   const links = people.map(() => randomText(length));
   await insertLinks(
     db,
-    people.map(({ accountId, userId, week }, i) => ({
+    people.map(({ accountId, userId, week, sentTo = null }, i) => ({
       accountId,
       userId,
       week,
+      sentTo,
       hash: tokenHash(links[i] as string),
     })),
-    isExported,
+    handedOut,
   );
   return links;
+}
+
+/** The secret part of a new link for each active person asked in an open week, as if it were sent: for simulations. */
+export async function linksOfAll(
+  db: Db,
+  accountId: AccountId,
+  week: Week,
+): Promise<{ userId: number; link: string }[]> {
+  const people = await selectLinked(db, accountId, week, false);
+  const links = await newLinks(
+    db,
+    people.map(({ userId }) => ({ accountId, userId, week })),
+  );
+  return people.map(({ userId }, i) => ({ userId, link: links[i] as string }));
 }
 
 /** A person of an open week and the person's link, for other channels than e-mail. */
 export type ExportedLink = LinkedPerson & { link: string };
 
+export type ExportOptions = {
+  week?: Week | undefined;
+  /** Links that were handed out to these people before are dead from now on. */
+  isReplacing?: boolean;
+  /** Whether a mail server is set. */
+  canMail: boolean;
+  /** The user who hands them out; null: the soundings command. */
+  by: number | null;
+};
+
 /**
- * A new link for each active person asked in an open week; by default in the last one that is open. `replacing`: all
- * earlier links of the week are dead from now on. Throws a Fault when nobody is asked.
+ * A new link for each active person asked in an open week to whom the service cannot write (P14): who has no e-mail address,
+ * or everyone where no mail server is set. By default in the last week that is open. Throws a Fault when there is no such
+ * person.
  */
 export async function exportLinks(
   tx: Transaction,
   accountId: AccountId,
   publicUrl: string,
-  { week, isReplacing = false }: { week?: Week | undefined; isReplacing?: boolean } = {},
+  { week, isReplacing = false, canMail, by }: ExportOptions,
 ): Promise<{ week: Week; links: ExportedLink[] }> {
-  const people = await selectLinked(tx, accountId, week);
-  const asked = people[0]?.week;
-  if (asked === undefined) {
+  const asked = await selectLinked(tx, accountId, week, canMail);
+  const askedIn = asked[0]?.week;
+  if (askedIn === undefined) {
     const message = week
-      ? `Nobody is asked in the week ${weekName(week)}, or it has closed.`
-      : 'No week is open in which anybody is asked.';
+      ? `No one is asked in the week ${weekName(week)}, or it has closed.`
+      : 'No week is open in which anyone is asked.';
     throw new Fault('not_found', 'week not found', message);
   }
-  if (isReplacing) await deleteLinks(tx, accountId, asked);
+  const people = asked.filter(({ isWrittenTo }) => !isWrittenTo);
+  if (people.length === 0) {
+    throw new Fault(
+      'conflict',
+      'no links to hand out',
+      'Everyone who is asked gets a personal link by e-mail. Links are handed out only to people without an e-mail address.',
+    );
+  }
+  const userIds = people.map(({ userId }) => userId);
+  if (isReplacing) await deleteHandedOut(tx, accountId, askedIn, userIds);
   const links = await newLinks(
     tx,
-    people.map(({ userId }) => ({ accountId, userId, week: asked })),
-    true,
+    userIds.map((userId) => ({ accountId, userId, week: askedIn })),
+    { by },
   );
   return {
-    week: asked,
-    links: people.map(({ week: _week, ...person }, i) => ({
+    week: askedIn,
+    links: people.map(({ week: _week, isWrittenTo: _isWrittenTo, ...person }, i) => ({
       ...person,
       link: addressOf(links[i] as string, publicUrl),
     })),

@@ -24,11 +24,12 @@ export type DueMessage = MessageKey & {
   active: boolean;
   /** From so many answers on results are shown. */
   threshold: number;
-  /** Of the week, and how the person is called with it (rounds.ts). Null: the week has closed. */
-  respondentKey: Buffer | null;
-  person: string;
-  /** The person has answered what it asks; or, of a reminder, wants none, or has had one in the week. */
-  isSuperfluous: boolean;
+  /** The week's key, wrapped. Null: the week has closed. */
+  wrapped: Buffer | null;
+  /** What the schedule asks in the week. */
+  scheduleAsks: number[];
+  /** Of a reminder: the person wants none, or has had one in the week. */
+  isUnwanted: boolean;
 };
 
 /**
@@ -71,63 +72,70 @@ export async function takeDue(db: Db, now: number, count: number): Promise<DueMe
            u.email                                     as "email",
            u.active                                    as "active",
            w.threshold                                 as "threshold",
-           w.respondent_key                            as "respondentKey",
-           person_of(u.external_id, u.user_id) as "person",
-           ${isSuperfluous(db, db`t`)}                 as "isSuperfluous"
+           k.wrapped                                   as "wrapped",
+           coalesce(s.question_ids, '{}')              as "scheduleAsks",
+           ${isUnwanted(db, db`t`)}                    as "isUnwanted"
     from   taken t
     join   users u on u.account_id = t.account_id and u.user_id = t.user_id
     join   accounts a on a.account_id = t.account_id
     join   weeks w on w.account_id = t.account_id and w.week = t.week
+    left   join week_keys k on k.account_id = t.account_id and k.week = t.week
+    left   join schedule_weeks s on s.account_id = t.account_id and s.schedule_id = t.schedule_id and s.week = t.week
     order  by t.account_id, t.user_id`;
 }
 
-/** To one who has answered what it asks; a reminder also to one who wants none, or has had one in the week. */
-const isSuperfluous = (db: Db, m: ReturnType<Db>) => db`
-  (exists (select 1
-           from   schedule_weeks s
-           join   weeks w on w.account_id = s.account_id and w.week = s.week
-           join   users u on u.account_id = s.account_id and u.user_id = ${m}.user_id
-           cross  join lateral (select respondent_of(w.respondent_key, person_of(u.external_id, u.user_id)) as number) p
-           cross  join unnest(s.question_ids) as q(id)
-           where  s.account_id = ${m}.account_id and s.schedule_id = ${m}.schedule_id and s.week = ${m}.week
-             and  exists (select 1 from answers a
-                          where  a.account_id = s.account_id and a.week = s.week and a.question_id = q.id
-                            and  a.respondent = p.number))
-   or ${m}.kind = 'reminder'
-      and (exists (select 1 from reminder_stops r
-                   where  r.account_id = ${m}.account_id and r.user_id = ${m}.user_id)
-           or exists (select 1 from messages o
-                      where  o.account_id = ${m}.account_id and o.user_id = ${m}.user_id and o.week = ${m}.week
-                        and  o.kind = 'reminder' and o.state in ('sending', 'sent', 'unknown'))))`;
+/** A reminder to someone who wants none, or has had one in the week. */
+const isUnwanted = (db: Db, m: ReturnType<Db>) => db`
+  (${m}.kind = 'reminder'
+   and (exists (select 1 from reminder_stops r
+                where  r.account_id = ${m}.account_id and r.user_id = ${m}.user_id)
+        or exists (select 1 from messages o
+                   where  o.account_id = ${m}.account_id and o.user_id = ${m}.user_id and o.week = ${m}.week
+                     and  o.kind = 'reminder' and o.state in ('sending', 'sent', 'unknown'))))`;
 
-/** How many questions wait for an answer of each of these in a week, in their order. */
-export async function selectQuestionCounts(
+/** What people are asked in a week, and what they have answered so far, sealed; in their order. */
+export async function selectAskedAndSealed(
   db: Db,
-  people: { accountId: AccountId; week: Week; respondent: number }[],
-): Promise<number[]> {
-  const rows = await db<{ count: number }[]>`
-    select (select count(distinct q.id)::integer
-            from   assignments s
-            join   rounds r on r.account_id = s.account_id and r.round_id = s.round_id
-            cross  join unnest(r.question_ids) as q(id)
-            where  s.account_id = n."accountId" and s.week = n.week and s.respondent = n.respondent
-              and  not exists (select 1 from answers a
-                               where  a.account_id = s.account_id and a.week = s.week
-                                 and  a.question_id = q.id
-                                 and  a.respondent = s.respondent)) as "count"
-    from   rows from (jsonb_to_recordset(${db.json(people)}) as ("accountId" integer, week date, respondent bigint))
+  people: { accountId: AccountId; week: Week; respondent: string }[],
+): Promise<{ questionIds: number[]; sealed: Buffer[] }[]> {
+  const rows = await db<{ questionIds: number[]; sealed: string[] }[]>`
+    select array(select distinct q.id
+                 from   assignments s
+                 join   rounds r on r.account_id = s.account_id and r.round_id = s.round_id
+                 cross  join unnest(r.question_ids) as q(id)
+                 where  s.account_id = n."accountId" and s.week = n.week and s.respondent = n.respondent) as "questionIds",
+           array(select encode(a.sealed, 'hex')
+                 from   answers a
+                 where  a.account_id = n."accountId" and a.week = n.week and a.respondent = n.respondent
+                 order  by a.part)                                                                        as "sealed"
+    from   rows from (jsonb_to_recordset(${db.json(people)}) as ("accountId" integer, week date, respondent uuid))
            with ordinality as n("accountId", week, respondent, place)
     order  by n.place`;
-  return rows.map(({ count }) => count);
+  return rows.map(({ questionIds, sealed }) => ({
+    questionIds,
+    sealed: sealed.map((text) => Buffer.from(text, 'hex')),
+  }));
 }
 
-/** Notes that a message is given to the mail server now. False when it is no longer to be sent, or was given before. */
-export async function beginSending(db: Db, key: MessageKey): Promise<boolean> {
+/**
+ * Notes that a message is given to the mail server now. False when it is no longer to be sent, was given before, or the person
+ * has answered since: then it is looked at again later. `sealed`: the person's answers as they were when it was decided.
+ */
+export async function beginSending(
+  db: Db,
+  key: MessageKey,
+  { respondent, sealed }: { respondent: string; sealed: Buffer[] },
+): Promise<boolean> {
   const rows = await db`
     update messages m
     set    state = 'sending', attempts = attempts + 1, begun_at = now()
     where  m.account_id = ${key.accountId} and ${isKey(db, key)} and m.state = 'waiting'
-      and  not ${isSuperfluous(db, db`m`)}
+      and  not ${isUnwanted(db, db`m`)}
+      and  ${sealed.map((one) => one.toString('hex'))}::text[]
+             = array(select encode(a.sealed, 'hex')
+                     from   answers a
+                     where  a.account_id = m.account_id and a.week = m.week and a.respondent = ${respondent}
+                     order  by a.part)
       and  exists (select 1 from users u
                    where  u.account_id = m.account_id and u.user_id = m.user_id and u.active)
       and  exists (select 1 from weeks w
@@ -250,17 +258,25 @@ export async function settleLost(db: Db): Promise<number> {
 }
 
 /**
- * The open weeks of an account in which people are asked: how many active ones, and, where these are as many as a figure
- * may rest on, how many have answered something.
+ * An open week in which people are asked: how many active ones; at least how many have answered, as it was counted on a day
+ * (participation.ts); and exactly how many, where answers are not anonymous.
  */
-export async function selectRunningWeeks(
-  db: Db,
-  accountId: AccountId,
-): Promise<{ week: Week; asked: number; answered: number | null }[]> {
-  return db`
-    select w.week      as "week",
-           p.asked     as "asked",
-           case when p.asked >= w.threshold
+export type RunningWeek = {
+  week: Week;
+  asked: number;
+  atLeast: number | null;
+  countedOn: string | null;
+  answered: number | null;
+};
+
+/** The open weeks of an account in which people are asked. */
+export async function selectRunningWeeks(db: Db, accountId: AccountId): Promise<RunningWeek[]> {
+  return db<RunningWeek[]>`
+    select w.week             as "week",
+           p.asked            as "asked",
+           w.participation    as "atLeast",
+           w.participation_on as "countedOn",
+           case when w.threshold = 1
                 then (select count(distinct a.respondent)::integer
                       from   answers a
                       where  a.account_id = ${accountId} and a.week = w.week) end as "answered"

@@ -3,8 +3,10 @@
 import type { Log } from '../base/log.ts';
 import type { Pool } from '../db/db.ts';
 import { MailDeferred, type Mailer, MailRefused, MailUnknown } from '../mail/mail.ts';
+import type { AnswerKeys } from '../sealing/answer-keys.ts';
+import { decodeAnswers } from '../sealing/person-answers.ts';
 import { invitationOf } from './invitation.ts';
-import { addressOf, newLinks } from './links.ts';
+import { addressOf, endLinksElsewhere, newLinks } from './links.ts';
 import {
   beginSending,
   countDue,
@@ -15,15 +17,14 @@ import {
   noteSent,
   noteUnknown,
   putOff,
+  selectAskedAndSealed,
   selectMessageCounts,
-  selectQuestionCounts,
   selectRefusals,
   selectRunningWeeks,
   settleLost,
   takeDue,
 } from './messages.sql.ts';
 import { endOf, sendableAt } from './moments.ts';
-import { respondentOf } from './rounds.ts';
 import { stopTokensFor } from './stops.ts';
 
 export {
@@ -37,19 +38,24 @@ export {
 /** So many are taken at a time, of which so many are on their way at once. */
 const [batchSize, atOnce] = [100, 4];
 
-type Means = { pool: Pool; mailer: Mailer; publicUrl: string; log: Log };
+type Means = {
+  pool: Pool;
+  keys: AnswerKeys;
+  mailer: Mailer;
+  publicUrl: string;
+  log: Log;
+};
 
 /**
  * Opens the sender of this process. What it returns sends all that is due, and does nothing while it is at it. `now`:
  * milliseconds since 1970, from which time goes on while it sends. Without a mail server messages wait, and the log says
  * so. Where the mail server could not be had, the next run tries it with one message first.
  */
-export function openSender(
-  pool: Pool,
-  mailer: Mailer | undefined,
-  publicUrl: string,
-  log: Log,
-): (now: number) => Promise<void> {
+export function openSender({
+  mailer,
+  ...others
+}: Omit<Means, 'mailer'> & { mailer: Mailer | undefined }): (now: number) => Promise<void> {
+  const { pool, log } = others;
   let isSending = false;
   let isDown = false;
   return async (now) => {
@@ -60,7 +66,7 @@ export function openSender(
       const lost = await settleLost(pool);
       if (lost > 0) log.warn({ messages: lost }, 'Of messages nobody can know whether they were sent');
       if (mailer) {
-        const means = { pool, mailer, publicUrl, log };
+        const means = { ...others, mailer };
         isDown = !(await sendDue(means, () => now + performance.now() - begun, isDown));
       } else if ((await countDue(pool, now)) > 0) {
         log.warn(
@@ -85,7 +91,10 @@ async function sendDue(means: Means, clock: () => number, wasDown: boolean): Pro
   }
 }
 
-type Letter = { message: DueMessage; questions: number; link: string; stop: string };
+type Letter = Unanswered & { link: string; stop: string };
+
+/** A message with the number of questions that the person has not answered, as of the answers that are `sealed`. */
+type Unanswered = { message: DueMessage; questions: number; respondent: string; sealed: Buffer[] };
 
 /** Sends what can go out now, and puts off the rest. False when the mail server is not to be had. */
 async function sendBatch(means: Means, due: DueMessage[], now: number): Promise<boolean> {
@@ -111,19 +120,14 @@ async function sendBatch(means: Means, due: DueMessage[], now: number): Promise<
 }
 
 /** Those that go out now, each with a link of its own. The others are put off, or are not to be sent. */
-async function lettersOf({ pool, publicUrl }: Means, due: DueMessage[], now: number): Promise<Letter[]> {
+async function lettersOf(means: Means, due: DueMessage[], now: number): Promise<Letter[]> {
+  const { pool, publicUrl } = means;
   const going = due.filter((message) => momentOf(message, now) === now);
-  const respondents = going.map(({ accountId, week, respondentKey, person }) => ({
-    accountId,
-    week,
-    respondent: respondentOf(respondentKey as Buffer, person),
-  }));
-  const counts = await selectQuestionCounts(pool, respondents);
-  const asked = going.map((message, i) => ({ message, questions: counts[i] as number }));
+  const asked = await unansweredOf(means, going);
   const wanted = asked.filter(({ questions }) => questions > 0);
   const links = await newLinks(
     pool,
-    wanted.map(({ message }) => message),
+    wanted.map(({ message }) => ({ ...message, sentTo: message.email })),
   );
   const stops = await stopTokensFor(
     pool,
@@ -148,10 +152,32 @@ async function lettersOf({ pool, publicUrl }: Means, due: DueMessage[], now: num
   }));
 }
 
+/** With how many questions each person has not answered; none where anything is answered that the schedule asks. */
+async function unansweredOf({ pool, keys }: Means, messages: DueMessage[]): Promise<Unanswered[]> {
+  const people = await Promise.all(
+    messages.map(async ({ accountId, week, userId, wrapped }) => {
+      const key = await keys.unwrap(pool, accountId, week, wrapped as Buffer);
+      return { key, accountId, week, respondent: key.respondentOf(userId) };
+    }),
+  );
+  const found = await selectAskedAndSealed(
+    pool,
+    people.map(({ accountId, week, respondent }) => ({ accountId, week, respondent })),
+  );
+  return messages.map((message, i) => {
+    const { key, respondent } = people[i] as (typeof people)[number];
+    const { questionIds, sealed } = found[i] as (typeof found)[number];
+    const answered = new Set(sealed.flatMap((part) => [...decodeAnswers(key.open(respondent, part)).keys()]));
+    const isSuperfluous = message.scheduleAsks.some((id) => answered.has(id));
+    const questions = isSuperfluous ? 0 : questionIds.filter((id) => !answered.has(id)).length;
+    return { message, questions, respondent, sealed };
+  });
+}
+
 /** Now, or a later time, in ms; undefined when it is not to be sent. */
 function momentOf(message: DueMessage, now: number): number | undefined {
-  const { active, email, respondentKey, isSuperfluous, timezone, anyHour, week, accountTimezone } = message;
-  if (email === null || respondentKey === null || isSuperfluous) return undefined;
+  const { active, email, wrapped, isUnwanted, timezone, anyHour, week, accountTimezone } = message;
+  if (email === null || wrapped === null || isUnwanted) return undefined;
   const weekEnd = endOf(week, accountTimezone);
   // Who is inactive now, perhaps by a faulty list, may be back soon.
   if (!active) return now + hour < weekEnd ? now + hour : undefined;
@@ -161,10 +187,10 @@ function momentOf(message: DueMessage, now: number): number | undefined {
 /** What came of it; where the mail server took none it is tried again later, and later still. */
 async function sendOne(
   { pool, mailer, publicUrl, log }: Means,
-  { message, questions, link, stop }: Letter,
+  { message, questions, respondent, sealed, link, stop }: Letter,
   now: number,
 ): Promise<'taken' | 'deferred' | 'down' | 'gone'> {
-  if (!(await beginSending(pool, message))) return 'gone';
+  if (!(await beginSending(pool, message, { respondent, sealed }))) return 'gone';
   const { accountId, userId, week, scheduleId, kind } = message;
   const about = { accountId, userId, week, kind };
   const id = `asking ${accountId} ${userId} ${week} ${scheduleId} ${kind}`;
@@ -174,6 +200,7 @@ async function sendOne(
   // What is thrown from here on leaves it as given to the mail server: it is not sent again.
   if (!error) {
     await noteSent(pool, message);
+    await endLinksElsewhere(pool, message, address);
     return 'taken';
   }
   const cause = error.message;

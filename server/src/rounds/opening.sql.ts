@@ -4,8 +4,6 @@ import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 export type Person = {
   userId: number;
-  /** As rounds.ts calls people. */
-  person: string;
   memberOf: number[];
   timezone: string | null;
   hasEmail: boolean;
@@ -15,7 +13,6 @@ export type Person = {
 export async function selectPeople(db: Db, accountId: AccountId, groupIds: number[]): Promise<Person[]> {
   const rows = await db<(Omit<Person, 'memberOf'> & { memberOf: string })[]>`
     select u.user_id                                       as "userId",
-           person_of(u.external_id, u.user_id)   as "person",
            string_agg(m.group_id::text, ',')               as "memberOf",
            u.timezone                                      as "timezone",
            u.email is not null                             as "hasEmail"
@@ -26,6 +23,40 @@ export async function selectPeople(db: Db, accountId: AccountId, groupIds: numbe
     having bool_or(m.group_id = any(${groupIds}))
     order  by u.user_id`;
   return rows.map((row) => ({ ...row, memberOf: row.memberOf.split(',').map(Number) }));
+}
+
+/** A round of a week with the people whom it asks, by their numbers in the week. */
+export type RoundPeople = { id: number; scheduleId: number | null; questionIds: number[]; people: string[] };
+
+/** The threshold of a week, and its rounds that ask any of some questions. */
+export async function selectAskedInWeek(
+  db: Db,
+  accountId: AccountId,
+  week: Week,
+  questionIds: number[],
+): Promise<{ threshold: number; rounds: RoundPeople[] }> {
+  const [row] = await db<{ threshold: number }[]>`
+    select threshold as "threshold" from weeks where account_id = ${accountId} and week = ${week}`;
+  const rounds = await db<Omit<RoundPeople, 'people'>[]>`
+    select round_id     as "id",
+           schedule_id  as "scheduleId",
+           question_ids as "questionIds"
+    from   rounds
+    where  account_id = ${accountId} and week = ${week} and question_ids && ${questionIds}::integer[]
+    order  by round_id`;
+  if (rounds.length === 0) return { threshold: row!.threshold, rounds: [] };
+  const people = await db<{ roundId: number; respondent: string }[]>`
+    select round_id as "roundId", respondent::text as "respondent"
+    from   assignments
+    where  account_id = ${accountId} and week = ${week} and round_id = any(${rounds.map(({ id }) => id)})`;
+  const peopleOf = Map.groupBy(people, ({ roundId }) => roundId);
+  return {
+    threshold: row!.threshold,
+    rounds: rounds.map((round) => ({
+      ...round,
+      people: (peopleOf.get(round.id) ?? []).map(({ respondent }) => respondent),
+    })),
+  };
 }
 
 /** Who is asked in a week. */

@@ -2,27 +2,23 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts';
 
-export type WeekRow = { week: Week; respondentKey: Buffer | null; isClosed: boolean };
+export type WeekRow = { week: Week; isClosed: boolean };
 export type RoundRow = { id: number; week: Week; groupId: number; questionIds: number[] };
 
-/** Makes the week, with the account's thresholds of now, if it is not there. */
-export async function insertWeek(
-  tx: Transaction,
-  accountId: AccountId,
-  week: Week,
-  respondentKey: Uint8Array,
-): Promise<void> {
-  await tx`
-    insert into weeks (account_id, week, threshold, spread_threshold, comment_threshold, respondent_key)
+/** Creates the week, with the account's thresholds of now. False when it is there already. */
+export async function insertWeek(tx: Transaction, accountId: AccountId, week: Week): Promise<boolean> {
+  const rows = await tx`
+    insert into weeks (account_id, week, threshold, spread_threshold, comment_threshold)
     select ${accountId},
            ${week},
            threshold,
            coalesce(spread_threshold, case threshold when 1 then 1 else 2 * threshold end),
-           coalesce(comment_threshold, case threshold when 1 then 1 else 2 * threshold end),
-           ${respondentKey}
+           coalesce(comment_threshold, case threshold when 1 then 1 else 2 * threshold end)
     from   accounts
     where  account_id = ${accountId}
-    on conflict do nothing`;
+    on conflict do nothing
+    returning 1`;
+  return rows.length > 0;
 }
 
 /** The week, locked until the transaction ends: no one else opens, answers or closes it meanwhile. */
@@ -33,7 +29,6 @@ export async function lockWeekRow(
 ): Promise<WeekRow | undefined> {
   const [row] = await tx<WeekRow[]>`
     select week                  as "week",
-           respondent_key        as "respondentKey",
            closed_at is not null as "isClosed"
     from   weeks
     where  account_id = ${accountId} and week = ${week}
@@ -116,7 +111,7 @@ export async function copyAssignments(
   accountId: AccountId,
   week: Week,
   roundId: number,
-  people: Iterable<{ respondent: number; groupIds: readonly number[] }>,
+  people: Iterable<{ respondent: string; groupIds: readonly number[] }>,
 ): Promise<void> {
   await copyInto(
     tx`copy assignments (account_id, week, round_id, respondent, group_ids) from stdin`,
@@ -125,7 +120,7 @@ export async function copyAssignments(
 }
 
 function* rowsOf(
-  people: Iterable<{ respondent: number; groupIds: readonly number[] }>,
+  people: Iterable<{ respondent: string; groupIds: readonly number[] }>,
   first: [number, string, number],
 ) {
   for (const { respondent, groupIds } of people) {
@@ -138,15 +133,14 @@ export async function selectMembers(
   db: Db,
   accountId: AccountId,
   groupIds: number[],
-): Promise<{ userId: number; externalId: string | null; memberOf: number[] }[]> {
-  return db<{ userId: number; externalId: string | null; memberOf: number[] }[]>`
+): Promise<{ userId: number; memberOf: number[] }[]> {
+  return db<{ userId: number; memberOf: number[] }[]>`
     select u.user_id               as "userId",
-           u.external_id           as "externalId",
            array_agg(m.group_id)   as "memberOf"
     from   memberships m
     join   users u on u.account_id = m.account_id and u.user_id = m.user_id
     where  m.account_id = ${accountId} and m.kind = 'memberOf' and m.group_id = any(${groupIds}) and u.active
-    group  by u.user_id, u.external_id
+    group  by u.user_id
     order  by u.user_id`;
 }
 

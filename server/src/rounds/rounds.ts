@@ -2,11 +2,12 @@
 // the answers count (decision A11): later moves and removals change nothing.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { addWeeks, dayIn, weekName, weekOf } from '@soundings/contract/weeks.ts';
-import { hash, randomBytes } from 'node:crypto';
 import { raiseVersion } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { wayUp } from '../people/tree.ts';
+import type { AnswerKeys } from '../sealing/answer-keys.ts';
+import type { WeekKey } from '../sealing/week-key.ts';
 import {
   copyAssignments,
   insertRound,
@@ -23,20 +24,35 @@ import {
 
 export { lockSurvey, selectParents as parentsOf, selectRounds as roundsOf, tryLockSurvey };
 
-/** A person as the sender calls them, and the person's own groups within the asked group. */
-export type AskedPerson = { person: string; memberOf: number[] };
+/**
+ * A person to ask, and the person's own groups within the asked group. A user is known by the internal id, so that no other
+ * name leads to the answers (P12); who is asked by an imported file alone, and is no user, by the name in it.
+ */
+export type AskedPerson = { person: PersonRef; memberOf: number[] };
+export type PersonRef = { userId: number } | { stranger: string };
 
 /** The groups of an account by id, each with the one above it. */
 export type Parents = ReadonlyMap<number, number | null>;
 
 /**
- * Opens the week if it is not open yet, and locks it until the transaction ends. Returns the key that makes the numbers
- * of its people. Throws a Fault when it has closed: what is published is never changed (P1).
+ * Opens the week if it is not open yet, and locks it until the transaction ends. Returns its key. Throws a Fault when it has
+ * closed: what is published is never changed (P1). `isBrief`: the caller closes the week in the same transaction, or stores
+ * its key before the end (AnswerKeys.keep).
  */
-export async function openWeek(tx: Transaction, accountId: AccountId, week: Week): Promise<Buffer> {
-  await insertWeek(tx, accountId, week, randomBytes(32));
+export async function openWeek(
+  tx: Transaction,
+  keys: AnswerKeys,
+  accountId: AccountId,
+  week: Week,
+  isBrief = false,
+): Promise<WeekKey> {
+  if (await insertWeek(tx, accountId, week)) {
+    await lockWeekRow(tx, accountId, week);
+    return isBrief ? keys.temporary(accountId, week) : keys.create(tx, accountId, week);
+  }
   const row = await lockWeekRow(tx, accountId, week);
-  if (row?.respondentKey) return row.respondentKey;
+  const key = row && !row.isClosed ? await keys.of(tx, accountId, week) : undefined;
+  if (key) return key;
   throw new Fault(
     'conflict',
     'week closed',
@@ -44,14 +60,9 @@ export async function openWeek(tx: Transaction, accountId: AccountId, week: Week
   );
 }
 
-/**
- * The number, of 53 bits, under which a person answers in a week: only the week's key tells whose it is (P9). SHA-256 of
- * the key and the person: of so short a part of it nothing can be continued, and it takes a tenth of the time of HMAC.
- */
-export function respondentOf(key: Uint8Array, person: string): number {
-  const bytes = hash('sha256', Buffer.concat([key, Buffer.from(person)]), 'buffer');
-  return bytes.readUInt32BE(0) * 2 ** 21 + (bytes.readUInt32BE(4) >>> 11);
-}
+/** The number under which a person answers in a week: only the week's key tells whose it is (P9, P12). */
+export const respondentOf = (key: WeekKey, person: PersonRef): string =>
+  'userId' in person ? key.respondentOf(person.userId) : key.respondentOfStranger(person.stranger);
 
 /** A round to open. `asked`: each person once. */
 export type NewRound = {
@@ -74,9 +85,9 @@ export type NewRound = {
 export async function openRound(
   tx: Transaction,
   accountId: AccountId,
-  key: Uint8Array,
+  key: WeekKey,
   round: NewRound,
-): Promise<{ roundId: number; respondents: number[] }> {
+): Promise<{ roundId: number; respondents: string[] }> {
   const { week, groupId, questionIds, asked, parents, scheduleId = null, without = new Set() } = round;
   const aboveIds = wayUp(groupId, parents).slice(1);
   const roundId = await insertRound(tx, accountId, { week, groupId, questionIds, aboveIds, scheduleId });
@@ -87,14 +98,14 @@ export async function openRound(
     one.memberOf.length === 1
       ? wayUp(one.memberOf[0] as number, parents)
       : [...new Set(one.memberOf.flatMap((own) => wayUp(own, parents)))];
-  const people = asked.map((one, i) => ({ respondent: respondents[i] as number, groupIds: groupsOf(one) }));
+  const people = asked.map((one, i) => ({ respondent: respondents[i] as string, groupIds: groupsOf(one) }));
   // In the order of the numbers, which tells nothing: in that of the people, a dump would tell whose number is whose.
   await copyAssignments(
     tx,
     accountId,
     week,
     roundId,
-    people.toSorted((a, b) => a.respondent - b.respondent),
+    people.toSorted((a, b) => (a.respondent < b.respondent ? -1 : 1)),
   );
   await raiseVersion(tx, accountId);
   return { roundId, respondents };
@@ -105,10 +116,7 @@ export function groupsBeneath(groupId: number, parents: Parents): number[] {
   return [...parents.keys()].filter((id) => wayUp(id, parents).includes(groupId));
 }
 
-/**
- * Everyone who is an active member of the group or of one beneath it now. A person is called by externalId, or by
- * U+0001, which no externalId has, and the id where there is none.
- */
+/** Everyone who is an active member of the group or of one of its descendants now. */
 export async function membersNow(
   db: Db,
   accountId: AccountId,
@@ -116,10 +124,7 @@ export async function membersNow(
   parents: Parents,
 ): Promise<AskedPerson[]> {
   const members = await selectMembers(db, accountId, groupsBeneath(groupId, parents));
-  return members.map(({ userId, externalId, memberOf }) => ({
-    person: externalId ?? `\u0001${userId}`,
-    memberOf,
-  }));
+  return members.map(({ userId, memberOf }) => ({ person: { userId }, memberOf }));
 }
 
 /** Open weeks, of all accounts, whose last day is over in the account's time zone. `now`: milliseconds since 1970. */

@@ -20,7 +20,7 @@ import { type ServeAnswering, simulate, type Simulation } from './simulation.ts'
 import { anyCompany } from './words.ts';
 
 const log = openLog('error');
-const serve: ServeAnswering = (pool, now) => startAnswering(pool, now, log);
+const serve: ServeAnswering = (pool, keys, now) => startAnswering({ pool, keys, now }, log);
 const simulation: Simulation = { weeks: 1, seed: 1, rate: 0.7, now: noon, serve };
 
 let world: World;
@@ -87,7 +87,7 @@ describe('a week', () => {
   test('its figures are exactly the arithmetic of what was answered', async () => {
     const account = await company(60);
     const given: { person: string; answers: Said[] }[] = [];
-    const { weeks, pulse } = await simulate(world.pool, account.id, {
+    const { weeks, pulse } = await simulate(world.pool, world.keys, account.id, {
       ...simulation,
       onAnswers: (_, answers) => given.push(...answers),
     });
@@ -123,9 +123,9 @@ describe('a week', () => {
   test('the same seed gives the same figures in another account, another seed others', async () => {
     const wanted = { ...simulation, weeks: 2 };
     const [one, same, other] = await Promise.all([company(40), company(40), company(40)]);
-    await simulate(world.pool, one.id, wanted);
-    await simulate(world.pool, same.id, wanted);
-    await simulate(world.pool, other.id, { ...wanted, seed: 2 });
+    await simulate(world.pool, world.keys, one.id, wanted);
+    await simulate(world.pool, world.keys, same.id, wanted);
+    await simulate(world.pool, world.keys, other.id, { ...wanted, seed: 2 });
     const figures = await figuresOf(one);
     expect(figures.results.length).toBeGreaterThan(0);
     expect(await figuresOf(same)).toEqual(figures);
@@ -134,7 +134,11 @@ describe('a week', () => {
 
   test('the weeks are those before the present one, the questions come round, and the pulse goes on', async () => {
     const account = await company(12);
-    const { weeks, pulse } = await simulate(world.pool, account.id, { ...simulation, weeks: 9, rate: 1 });
+    const { weeks, pulse } = await simulate(world.pool, world.keys, account.id, {
+      ...simulation,
+      weeks: 9,
+      rate: 1,
+    });
     expect(weeks.map(({ week }) => week)).toEqual(
       Array.from({ length: 9 }, (_, i) => addWeeks(askedWeek, i - 9)),
     );
@@ -143,7 +147,7 @@ describe('a week', () => {
       select question_ids as ids from schedule_weeks where account_id = ${account.id} order by week`;
     expect(new Set(asked.slice(0, 8).flatMap(({ ids }) => ids)).size).toBe(40);
     expect(asked[8]?.ids).toEqual(asked[0]?.ids);
-    const opened = await openDueRounds(world.pool, noon, { accountId: account.id });
+    const opened = await openDueRounds(world.pool, world.keys, noon, { accountId: account.id });
     expect(opened).toMatchObject([{ scheduleId: pulse?.scheduleId, week: askedWeek, outcome: 'opened' }]);
   });
 
@@ -167,7 +171,11 @@ describe('a week', () => {
         }),
       );
     });
-    const { weeks, pulse } = await simulate(world.pool, account.id, { ...simulation, weeks: 2, rate: 1 });
+    const { weeks, pulse } = await simulate(world.pool, world.keys, account.id, {
+      ...simulation,
+      weeks: 2,
+      rate: 1,
+    });
     expect(pulse).toBeUndefined();
     expect(weeks).toMatchObject([
       { asked: 12, answered: 12 },
@@ -184,17 +192,25 @@ describe('beside a running service', () => {
     const mailer = {
       send: async ({ to }: { to: string }) => void sent.push(to),
       close: () => {},
-    } as unknown as Parameters<typeof openSender>[1];
-    const sendDue = openSender(world.pool, mailer, 'http://localhost', log);
+    } as unknown as Parameters<typeof openSender>[0]['mailer'];
+    const sendDue = openSender({
+      pool: world.pool,
+      keys: world.keys,
+      mailer,
+      publicUrl: 'http://localhost',
+      log,
+    });
     const running = { isOver: false };
     let [jobsInWeeks, messages] = [0, 0];
     const wanted = { ...simulation, weeks: 3, rate: 1 };
-    const simulating = simulate(world.pool, account.id, wanted).finally(() => (running.isOver = true));
+    const simulating = simulate(world.pool, world.keys, account.id, wanted).finally(
+      () => (running.isOver = true),
+    );
     while (!running.isOver) {
       const open = await weeksToClose(world.pool, noon);
       if (open.some(({ accountId }) => accountId === account.id)) jobsInWeeks++;
       messages += await countOf('messages', account.id);
-      await closeEndedWeeks(world.pool, noon);
+      await closeEndedWeeks(world.pool, world.keys, noon);
       await sendDue(noon);
     }
     const { weeks } = await simulating;
@@ -213,7 +229,7 @@ describe('beside a running service', () => {
     const [first, second] = [addWeeks(askedWeek, -2), addWeeks(askedWeek, -1)];
     const wanted = { ...simulation, weeks: 2, rate: 1 };
     let pages: { close(): Promise<void> };
-    const stopping = simulate(world.pool, account.id, {
+    const stopping = simulate(world.pool, world.keys, account.id, {
       ...wanted,
       serve: async (...means) => (pages = await serve(...means)) as Awaited<ReturnType<ServeAnswering>>,
       before: async (week) => {
@@ -224,7 +240,7 @@ describe('beside a running service', () => {
     expect(await weeksToClose(world.pool, noon)).toEqual([
       { accountId: account.id, week: second, timezone: 'UTC' },
     ]);
-    await closeEndedWeeks(world.pool, noon);
+    await closeEndedWeeks(world.pool, world.keys, noon);
     expect(await weeksToClose(world.pool, noon)).toEqual([]);
     const { results, rates } = await figuresOf(account);
     expect(new Set(results.map(({ week }) => week as Week))).toEqual(new Set([first, second]));
@@ -239,18 +255,20 @@ describe('beside a running service', () => {
 
 describe('refused', () => {
   const refused = async (accountId: number, more: Partial<Simulation> = {}) =>
-    simulate(world.pool, accountId, { ...simulation, ...more }).then(
+    simulate(world.pool, world.keys, accountId, { ...simulation, ...more }).then(
       () => 'done',
       (error: unknown) => (error instanceof Fault ? error.message : error),
     );
 
   test('weeks that were asked already, with how many are free', async () => {
     const account = await company(6);
-    await simulate(world.pool, account.id, { ...simulation, now: noon - 14 * 86_400_000 });
+    await simulate(world.pool, world.keys, account.id, { ...simulation, now: noon - 14 * 86_400_000 });
     expect(await refused(account.id, { weeks: 4 })).toBe(
       'The account was asked in the week 2026-W44 already. Simulate the 2 after it (--weeks 2), or another account.',
     );
-    expect((await simulate(world.pool, account.id, { ...simulation, weeks: 2 })).weeks).toHaveLength(2);
+    expect(
+      (await simulate(world.pool, world.keys, account.id, { ...simulation, weeks: 2 })).weeks,
+    ).toHaveLength(2);
     expect(await refused(account.id)).toBe(
       'The account was asked in the week 2026-W46 already. Simulate another account.',
     );
@@ -265,7 +283,10 @@ describe('refused', () => {
 
   test('schedules of which none is due', async () => {
     const account = await company(6);
-    const { pulse } = await simulate(world.pool, account.id, { ...simulation, now: noon - 14 * 86_400_000 });
+    const { pulse } = await simulate(world.pool, world.keys, account.id, {
+      ...simulation,
+      now: noon - 14 * 86_400_000,
+    });
     await inTransaction(world.pool, (tx) => pauseSchedule(tx, account.id, pulse!.scheduleId, true));
     expect(await refused(account.id)).toMatch(/^No schedule of the account is due/);
   });

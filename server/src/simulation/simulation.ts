@@ -5,13 +5,14 @@ import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, openPool, type Pool, type Transaction } from '../db/db.ts';
 import { defineLibrary, kpisOf, questionsOf } from '../questions/questions.ts';
-import { closeWeek, vacuumForgotten } from '../results/publish.ts';
-import { exportLinks } from '../rounds/links.ts';
+import { closeWeek, forgetClosed } from '../results/publish.ts';
+import { addressOf, linksOfAll } from '../rounds/links.ts';
 import { dayDue, endOf, momentOf } from '../rounds/moments.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { wayUp } from '../people/tree.ts';
 import { lockSurvey, parentsOf, roundsOf } from '../rounds/rounds.ts';
 import { createSchedule, type NewSchedule, schedulesOf } from '../rounds/schedules.ts';
+import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { Character } from './mood.ts';
 import { type Asked, type AskedQuestion, type Said, scriptsOf } from './script.ts';
 import { type PersonRow, selectGroups, selectPeople, selectRoundsOf } from './simulation.sql.ts';
@@ -21,6 +22,7 @@ import { anyCompany } from './words.ts';
 /** Serves the answering pages by a clock, in ms, on an address that is free. */
 export type ServeAnswering = (
   pool: Pool,
+  keys: AnswerKeys,
   now: () => number,
 ) => Promise<{ address: string; close(): Promise<void> }>;
 
@@ -63,7 +65,12 @@ export type Simulated = {
  * process is killed is done, and a week that was open then is closed by the service. The pool needs four connections.
  * Throws a Fault when one of the weeks was asked already, nobody is in a group, or no schedule is due.
  */
-export async function simulate(pool: Pool, accountId: AccountId, simulation: Simulation): Promise<Simulated> {
+export async function simulate(
+  pool: Pool,
+  keys: AnswerKeys,
+  accountId: AccountId,
+  simulation: Simulation,
+): Promise<Simulated> {
   const { now, serve } = simulation;
   const { timezone } = await accountById(pool, accountId);
   const weeks = weeksBefore(weekOf(dayIn(timezone, now)), simulation);
@@ -75,18 +82,18 @@ export async function simulate(pool: Pool, accountId: AccountId, simulation: Sim
     schedules.some((one) => one.pausedAt === null && dayDue(one, week) !== undefined);
   if (!weeks.some(isDue)) throw nothingDue;
   let clock = now;
-  const pages = await serve(pool, () => clock);
+  const pages = await serve(pool, keys, () => clock);
   const simulated: SimulatedWeek[] = [];
   try {
     for (const week of weeks) {
       const setClock = (moment: number) => (clock = moment);
-      const means = { pool, accountId, timezone, simulation, address: pages.address, setClock };
+      const means = { pool, keys, accountId, timezone, simulation, address: pages.address, setClock };
       // oxlint-disable-next-line no-await-in-loop -- one after another
       simulated.push(await inTransaction(pool, (tx) => simulateWeek(tx, means, week)));
     }
   } finally {
     await pages.close();
-    await vacuumForgotten(pool); // what the closed weeks forgot goes from the files of the database too
+    await forgetClosed(pool, keys);
   }
   return { weeks: simulated, pulse };
 }
@@ -176,6 +183,7 @@ export const pulseOf = (
 
 type Means = {
   pool: Pool;
+  keys: AnswerKeys;
   accountId: AccountId;
   timezone: string;
   simulation: Simulation;
@@ -188,7 +196,7 @@ type Means = {
  * would close the week at once, for it has long ended.
  */
 async function simulateWeek(tx: Transaction, means: Means, week: Week): Promise<SimulatedWeek> {
-  const { pool, accountId, simulation, address, setClock } = means;
+  const { pool, keys, accountId, simulation, address, setClock } = means;
   await lockSurvey(tx, accountId);
   await simulation.before?.(week);
   const people = await selectPeople(pool, accountId);
@@ -197,13 +205,13 @@ async function simulateWeek(tx: Transaction, means: Means, week: Week): Promise<
   for (const moment of due) {
     setClock(moment);
     // oxlint-disable-next-line no-await-in-loop -- one after another, as time goes
-    const opened = await openDueRounds(pool, moment, { accountId, isSimulated: true });
+    const opened = await openDueRounds(pool, keys, moment, { accountId, isSimulated: true });
     isOpened ||= opened.some(({ outcome }) => outcome === 'opened');
   }
   if (!isOpened) return { week, asked: 0, answered: 0, published: 0 };
   setClock(dueForAll);
-  const { links } = await inTransaction(pool, (now) => exportLinks(now, accountId, address, { week }));
-  const linkOf = new Map(links.map(({ userId, link }) => [userId, link]));
+  const links = await linksOfAll(pool, accountId, week);
+  const linkOf = new Map(links.map(({ userId, link }) => [userId, addressOf(link, address)]));
   const asked = await askedIn(
     pool,
     accountId,
@@ -217,7 +225,7 @@ async function simulateWeek(tx: Transaction, means: Means, week: Week): Promise<
     return visits.length > 0 ? [{ person, page: linkOf.get(userId) as string, visits }] : [];
   });
   const kept = await visitAll(visitors);
-  const published = (await closeWeek(tx, accountId, week)) ?? 0;
+  const published = (await closeWeek(tx, keys, accountId, week)) ?? 0;
   simulation.onAnswers?.(
     week,
     visitors

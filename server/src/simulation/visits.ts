@@ -1,5 +1,6 @@
 // People come to their pages and send them, over HTTP and as browsers without JavaScript do, many at the same time.
 import { Agent, request } from 'node:http';
+import { randomText } from '../base/secrets.ts';
 import type { Said, Visit } from './script.ts';
 
 /** So many come at once. */
@@ -33,11 +34,12 @@ export async function visitAll(visitors: Visitor[]): Promise<boolean[]> {
 }
 
 async function comeTo(agent: Agent, page: string, visits: Visit[]): Promise<boolean> {
+  const cookie = `soundings_visit=${randomText(27)}`; // all from the same browser
   for (const { isReading, answers } of visits) {
     // oxlint-disable-next-line no-await-in-loop -- one after another
-    if (isReading && !isOpen(await ask(agent, 'GET', page), 200)) return false;
+    if (isReading && !isOpen(await ask(agent, 'GET', page, cookie), 200)) return false;
     // oxlint-disable-next-line no-await-in-loop -- one after another
-    if (!isOpen(await ask(agent, 'POST', page, formOf(answers)), 303)) return false;
+    if (!isOpen(await ask(agent, 'POST', page, cookie, formOf(answers)), 303)) return false;
   }
   return true;
 }
@@ -63,7 +65,7 @@ function formOf(answers: Said[]): string {
 }
 
 /** The status of the answer; its body is read and thrown away. Not fetch: it takes twice as long. */
-function ask(agent: Agent, method: 'GET' | 'POST', url: string, body = ''): Promise<number> {
+function ask(agent: Agent, method: 'GET' | 'POST', url: string, cookie: string, body = ''): Promise<number> {
   const form = {
     'content-type': 'application/x-www-form-urlencoded',
     'content-length': Buffer.byteLength(body),
@@ -71,11 +73,15 @@ function ask(agent: Agent, method: 'GET' | 'POST', url: string, body = ''): Prom
   return new Promise((resolve, reject) => {
     // Not as it is: by its code it would be taken for one of the database.
     const fail = (cause: Error) => reject(new Error('The answering page cannot be reached.', { cause }));
-    const asking = request(url, { agent, method, headers: method === 'POST' ? form : {} }, (answer) => {
-      answer.once('error', fail);
-      answer.once('end', () => resolve(answer.statusCode as number));
-      answer.resume();
-    });
+    const asking = request(
+      url,
+      { agent, method, headers: { cookie, ...(method === 'POST' && form) } },
+      (answer) => {
+        answer.once('error', fail);
+        answer.once('end', () => resolve(answer.statusCode as number));
+        answer.resume();
+      },
+    );
     asking.once('error', fail);
     asking.end(method === 'POST' ? body : undefined);
   });

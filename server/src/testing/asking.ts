@@ -8,6 +8,7 @@ import { defineLibrary, questionsOf } from '../questions/questions.ts';
 import { newLinks } from '../rounds/links.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { createSchedule, type NewSchedule } from '../rounds/schedules.ts';
+import type { TestData } from './database.ts';
 
 export type AskedAccount = {
   accountId: number;
@@ -86,12 +87,12 @@ export async function planAsking(
 
 /** The same, with the round opened as of `now`, and everybody's link. */
 export async function askPeople(
-  pool: Pool,
+  { pool, keys }: TestData,
   accountId: number,
   { now = noon, ...wishes }: Wishes & { now?: number } = {},
 ): Promise<AskedAccount> {
   const planned = await planAsking(pool, accountId, wishes);
-  await openDueRounds(pool, now);
+  await openDueRounds(pool, keys, now);
   const [row] = await pool<
     { week: Week }[]
   >`select max(week) as week from participants where account_id = ${accountId}`;

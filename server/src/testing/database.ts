@@ -1,11 +1,18 @@
 // A database of its own for a test file: a clone of the migrated template, or of another.
 import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { inject } from 'vitest';
 import { openPool, type Pool } from '../db/db.ts';
+import { AnswerKeys, type KeyPlace } from '../sealing/answer-keys.ts';
 import { databaseAt, templateName } from './postgres.ts';
 
-export type TestDatabase = { url: string; pool: Pool; close(): Promise<void> };
+/** A database, and the keys of its open weeks. */
+export type TestData = { pool: Pool; keys: AnswerKeys };
+export type TestDatabase = TestData & { url: string; keyPlace: KeyPlace; close(): Promise<void> };
 
+/** A template other than the usual has its key in it: whoever clones it has the key too. */
 export async function openTestDatabase(template = templateName): Promise<TestDatabase> {
   const server = inject('databaseUrl');
   const name = `test_${randomUUID().replaceAll('-', '')}`;
@@ -13,13 +20,20 @@ export async function openTestDatabase(template = templateName): Promise<TestDat
   await admin.unsafe(`create database ${name} template ${template}`);
   const url = databaseAt(server, name);
   const pool = openPool(url, 5);
+  const keyPlace: KeyPlace = {
+    place: template === templateName ? 'file' : 'database',
+    directory: join(tmpdir(), `soundings-keys-${name}`),
+  };
   return {
     url,
     pool,
+    keyPlace,
+    keys: new AnswerKeys(pool, keyPlace),
     async close() {
       await pool.end({ timeout: 5 });
       await admin.unsafe(`drop database ${name} with (force)`);
       await admin.end();
+      await rm(keyPlace.directory, { recursive: true, force: true });
     },
   };
 }

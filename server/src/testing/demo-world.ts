@@ -1,5 +1,7 @@
 // A running service with the demo company in it, for journeys through the console: made once for a test run, with its last
 // weeks alone, and cloned for each file.
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { inject } from 'vitest';
 import { beginSession } from '../accounts/sessions.ts';
 import { resetPassword } from '../accounts/signin.ts';
@@ -7,7 +9,8 @@ import { startAnswering } from '../app.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction, openPool } from '../db/db.ts';
 import { makeDemo } from '../demo/demo.ts';
-import { openSimulationPool } from '../simulation/simulation.ts';
+import { AnswerKeys } from '../sealing/answer-keys.ts';
+import { openSimulationPool, type ServeAnswering } from '../simulation/simulation.ts';
 import { noon } from './asking.ts';
 import { databaseAt, demoTemplateName as template, templateName } from './postgres.ts';
 import { openWorld, type testConfig, type World } from './world.ts';
@@ -72,7 +75,11 @@ async function makeTemplate(): Promise<void> {
     await admin.unsafe(`create database ${unfinished} template ${templateName}`);
     const pool = openSimulationPool(databaseAt(server, unfinished));
     try {
-      await makeDemo(pool, noon, (pages, now) => startAnswering(pages, now, openLog('error')), weeks);
+      // The key is in the database: it goes along when that is cloned.
+      const keys = new AnswerKeys(pool, { place: 'database', directory: join(tmpdir(), unfinished) });
+      const serve: ServeAnswering = (pages, ownKeys, now) =>
+        startAnswering({ pool: pages, keys: ownKeys, now }, openLog('error'));
+      await makeDemo(pool, keys, noon, serve, weeks);
     } finally {
       await pool.end({ timeout: 5 });
     }

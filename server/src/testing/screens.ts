@@ -11,6 +11,7 @@ import { startAnswering, startApp } from '../app.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { exportLinks } from '../rounds/links.ts';
+import { AnswerKeys } from '../sealing/answer-keys.ts';
 import { openEmbedded } from '../db/embedded.ts';
 import { makeDemo } from '../demo/demo.ts';
 import { openSimulationPool } from '../simulation/simulation.ts';
@@ -303,7 +304,9 @@ function wednesday(): number {
 
 /** Some of those who are asked in the open week answer. */
 async function answerSome(pool: Pool, accountId: number, address: string): Promise<void> {
-  const { links } = await inTransaction(pool, (tx) => exportLinks(tx, accountId, address));
+  const { links } = await inTransaction(pool, (tx) =>
+    exportLinks(tx, accountId, address, { canMail: false, by: null }),
+  );
   const questions = await pool<{ id: number; type: number }[]>`
     select distinct q.question_id as id, q.type
     from   asked a
@@ -339,6 +342,7 @@ async function main(): Promise<void> {
   const config = {
     host: '127.0.0.1',
     port: await freePort(),
+    answerKeys: { place: 'file' as const, directory: join(directory, 'keys') },
     tls: undefined,
     trustProxy: [],
     publicUrl,
@@ -362,7 +366,10 @@ async function main(): Promise<void> {
     const nobody = { browser, address: app.address, ids: {} as PageIds };
     await takeAll(nobody, [{ ...welcome, path: link as string }]);
 
-    const demo = await makeDemo(pool, now(), (pages, clock) => startAnswering(pages, clock, log));
+    const keys = new AnswerKeys(pool, config.answerKeys);
+    const demo = await makeDemo(pool, keys, now(), (pages, ownKeys, clock) =>
+      startAnswering({ pool: pages, keys: ownKeys, now: clock }, log),
+    );
     const accountId = demo.account.id;
     await answerSome(pool, accountId, app.address);
     const ids = await makeScene({ address: app.address, pool, accountId });

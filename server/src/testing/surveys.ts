@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Pool } from '../db/db.ts';
 import { type Imported, importHistory } from '../history/history.ts';
 import { newLinks } from '../rounds/links.ts';
+import type { TestData } from './database.ts';
 
 /** A moment after all weeks that tests import, and one before. */
 export const later = Date.parse('2026-11-21T12:00:00Z');
@@ -46,7 +47,7 @@ export const skip = (week: string, group: GroupName, person: string, questionKey
 
 /** Imports lines: objects, or the very text of a line. */
 export async function importLines(
-  pool: Pool,
+  { pool, keys }: TestData,
   accountId: number,
   lines: (object | string)[],
   now = later,
@@ -57,7 +58,7 @@ export async function importLines(
     lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''),
   );
   try {
-    return await importHistory(pool, accountId, path, now);
+    return await importHistory(pool, keys, accountId, path, now);
   } finally {
     await rm(path);
   }

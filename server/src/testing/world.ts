@@ -9,6 +9,8 @@ import { type App, startApp } from '../app.ts';
 import { type Log, openLog } from '../base/log.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { createUser } from '../people/people.ts';
+import type { AnswerKeys } from '../sealing/answer-keys.ts';
+import type { KeyPlace } from '../sealing/answer-keys.ts';
 import { openTestDatabase } from './database.ts';
 
 export type Answer<T> = { status: number; headers: Headers; body: T };
@@ -28,13 +30,16 @@ export type World = {
   address: string;
   databaseUrl: string;
   pool: Pool;
+  keys: AnswerKeys;
+  /** Where the key of open weeks is: what `answerKeys` says to another process of the same service. */
+  keyPlace: KeyPlace;
   /** A new account with one administrator made by hand and a token. */
   account(settings?: { timezone?: string; language?: string }): Promise<TestAccount>;
   request<T = Problem>(method: string, path: string, init?: RequestInit): Promise<Answer<T>>;
   close(): Promise<void>;
 };
 
-export const testConfig: Parameters<typeof startApp>[0] = {
+export const testConfig: Omit<Parameters<typeof startApp>[0], 'answerKeys'> = {
   host: '127.0.0.1',
   port: 0,
   tls: undefined,
@@ -58,9 +63,14 @@ export async function openWorld(
   template?: string,
 ): Promise<World> {
   const database = await openTestDatabase(template);
-  const app = await startApp({ ...testConfig, ...overrides }, Promise.resolve(database.url), log, now);
+  const app = await startApp(
+    { ...testConfig, answerKeys: database.keyPlace, ...overrides },
+    Promise.resolve(database.url),
+    log,
+    now,
+  );
   await app.started;
-  const { pool } = database;
+  const { pool, keys } = database;
 
   async function request<T>(method: string, path: string, init: RequestInit = {}): Promise<Answer<T>> {
     const answer = await fetch(app.address + path, { ...init, method });
@@ -103,6 +113,8 @@ export async function openWorld(
     address: app.address,
     databaseUrl: database.url,
     pool,
+    keys,
+    keyPlace: database.keyPlace,
     account,
     request,
     async close() {

@@ -1,0 +1,28 @@
+// Answers of open weeks that come from a history file, sealed like those that people give (answering.ts).
+import type { Week } from '@soundings/contract/weeks.ts';
+import type { AccountId, Transaction } from '../db/db.ts';
+import { decodeAnswers, encodeAnswers, type PersonAnswers } from '../sealing/person-answers.ts';
+import type { WeekKey } from '../sealing/week-key.ts';
+import { copyParts, type SealedPart, selectParts } from './imported.sql.ts';
+
+/** Which questions each respondent of an open week has answered so far. */
+export async function* answeredBefore(
+  tx: Transaction,
+  key: WeekKey,
+  accountId: AccountId,
+  week: Week,
+): AsyncGenerator<[respondent: string, questionIds: number[]]> {
+  for await (const rows of selectParts(tx, accountId, week)) {
+    for (const { respondent, sealed } of rows) {
+      yield [respondent, [...decodeAnswers(key.open(respondent, sealed)).keys()]];
+    }
+  }
+}
+
+/** What a person has answered in one batch of a file, sealed. */
+export const sealedIn = (
+  key: WeekKey,
+  { week, respondent, answers }: { week: Week; respondent: string; answers: PersonAnswers },
+): SealedPart => ({ week, respondent, sealed: key.seal(respondent, encodeAnswers(answers)) });
+
+export { copyParts as copyImported };

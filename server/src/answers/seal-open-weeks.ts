@@ -1,0 +1,61 @@
+// The part of migration 0016 that SQL cannot do: seals what is answered in weeks that are open now, under new numbers. Whoever
+// has a link goes on where they were.
+import { randomBytes } from 'node:crypto';
+import type { MigrationSteps } from '../db/migrate.ts';
+import type { Transaction } from '../db/db.ts';
+import type { AnswerKeys } from '../sealing/answer-keys.ts';
+import { encodeAnswers, type PersonAnswers } from '../sealing/person-answers.ts';
+import type { WeekKey } from '../sealing/week-key.ts';
+import {
+  forgetUnsealed,
+  insertSealed,
+  selectOldNumbers,
+  selectUnsealed,
+  selectUnsealedAssignments,
+  selectUnsealedWeeks,
+  type UnsealedWeek,
+} from './seal-open-weeks.sql.ts';
+
+/** What migrations need of the service, for migrate(). */
+export const migrationSteps = (keys: AnswerKeys): MigrationSteps => ({
+  16: (tx) => sealOpenWeeks(tx, keys),
+});
+
+async function sealOpenWeeks(tx: Transaction, keys: AnswerKeys): Promise<void> {
+  const weeks = await selectUnsealedWeeks(tx);
+  if (weeks.length > 0) await keys.prepare(tx);
+  for (const week of weeks) {
+    // oxlint-disable-next-line no-await-in-loop -- one week at a time is in memory
+    await sealWeek(tx, week, await keys.create(tx, week.accountId, week.week));
+  }
+  await forgetUnsealed(tx);
+}
+
+/** Which old answers came by a link no one can say any more: they count as sent, and are shown in no browser. */
+const before = { link: 'before', visit: null, handedOut: false };
+
+async function sealWeek(tx: Transaction, { accountId, week }: UnsealedWeek, key: WeekKey): Promise<void> {
+  const userOf = new Map(
+    (await selectOldNumbers(tx, accountId, week)).map(({ old, userId }) => [old, userId]),
+  );
+  const strangers = randomBytes(16).toString('hex');
+  const numberOf = (old: string) => {
+    const userId = userOf.get(old);
+    return userId === undefined ? key.respondentOfStranger(`${strangers} ${old}`) : key.respondentOf(userId);
+  };
+  const assignments = (await selectUnsealedAssignments(tx, accountId, week)).map(({ old, ...one }) => ({
+    ...one,
+    respondent: numberOf(old),
+  }));
+  const people = new Map<string, PersonAnswers>();
+  for (const { old, questionId, ...answer } of await selectUnsealed(tx, accountId, week)) {
+    const respondent = numberOf(old);
+    const answers = people.get(respondent) ?? new Map();
+    people.set(respondent, answers.set(questionId, { ...answer, counted: false, giving: before }));
+  }
+  const sealed = [...people].map(([respondent, answers]) => ({
+    respondent,
+    sealed: key.seal(respondent, encodeAnswers(answers)),
+  }));
+  await insertSealed(tx, accountId, week, { assignments, sealed });
+}

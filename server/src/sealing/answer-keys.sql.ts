@@ -1,0 +1,106 @@
+// SQL of the keys of open weeks. Writers: answer-keys.ts; closing deletes a week's key (results/publish.sql.ts).
+import type { Week } from '@soundings/contract/weeks.ts';
+import type { AccountId, Db, Transaction } from '../db/db.ts';
+
+/** Which epoch key wraps the keys of open weeks. `secret`: the key itself, where it is kept in the database. */
+export type ChainRow = { chain: Buffer; epoch: number; isSpent: boolean; secret: Buffer | null };
+
+/**
+ * The installation's chain of epoch keys. 'share': no one moves it forward until the transaction ends; 'update': nor opens or
+ * closes a week. Undefined before the first start.
+ */
+export async function selectChain(db: Db, lock?: 'share' | 'update'): Promise<ChainRow | undefined> {
+  const locking = { share: db`for share`, update: db`for update` };
+  const [row] = await db<ChainRow[]>`
+    select chain as "chain", epoch as "epoch", is_spent as "isSpent", secret as "secret"
+    from   answer_keys
+    ${lock ? locking[lock] : db``}`;
+  return row;
+}
+
+/** False when there is a chain already. */
+export async function insertChain(
+  db: Db,
+  { chain, epoch, secret }: Omit<ChainRow, 'isSpent'>,
+): Promise<boolean> {
+  const rows = await db`
+    insert into answer_keys (chain, epoch, secret)
+    values (${chain}, ${epoch}, ${secret})
+    on conflict do nothing
+    returning 1`;
+  return rows.length > 0;
+}
+
+export async function updateChain(
+  tx: Transaction,
+  { chain, epoch, secret }: Omit<ChainRow, 'isSpent'>,
+): Promise<void> {
+  await tx`update answer_keys set chain = ${chain}, epoch = ${epoch}, secret = ${secret}, is_spent = false`;
+}
+
+/** Notes that a week's key was wrapped by the present epoch key and is to be forgotten: the epoch is to end. */
+export async function spendEpoch(tx: Transaction): Promise<void> {
+  await tx`update answer_keys set is_spent = true`;
+}
+
+/** Waits until no other process writes the key file of this name; until the transaction ends. */
+export async function lockKeyFile(tx: Transaction, name: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${name}, 7302)) as answer_keys`;
+}
+
+export type WeekKeyRow = { accountId: AccountId; week: Week; wrapped: Buffer };
+
+/** The wrapped keys of the open weeks of all accounts. */
+export async function selectWeekKeys(db: Db): Promise<WeekKeyRow[]> {
+  return db<WeekKeyRow[]>`
+    select account_id as "accountId", week as "week", wrapped as "wrapped"
+    from   week_keys
+    order  by account_id, week`;
+}
+
+/** The wrapped key of an open week; undefined when the week has closed. */
+export async function selectWeekKey(db: Db, accountId: AccountId, week: Week): Promise<Buffer | undefined> {
+  const [row] = await db<{ wrapped: Buffer }[]>`
+    select wrapped as "wrapped" from week_keys where account_id = ${accountId} and week = ${week}`;
+  return row?.wrapped;
+}
+
+export async function insertWeekKey(
+  tx: Transaction,
+  { accountId, week, wrapped }: WeekKeyRow,
+): Promise<void> {
+  await tx`insert into week_keys (account_id, week, wrapped) values (${accountId}, ${week}, ${wrapped})`;
+}
+
+/** The keys of open weeks, wrapped again. */
+export async function updateWeekKeys(tx: Transaction, rows: WeekKeyRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  const texts = rows.map((row) => ({ ...row, wrapped: row.wrapped.toString('hex') }));
+  await tx`
+    update week_keys k
+    set    wrapped = decode(n.wrapped, 'hex')
+    from   jsonb_to_recordset(${tx.json(texts)}) as n("accountId" integer, week date, wrapped text)
+    where  k.account_id = n."accountId" and k.week = n.week`;
+}
+
+/** Forgets the key of a week that closes. */
+export async function deleteWeekKey(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
+  await tx`delete from week_keys where account_id = ${accountId} and week = ${week}`;
+}
+
+/** A process that has a copy of the epoch key, and which epoch it had when it was last seen. */
+export type ProcessRow = { name: string; epoch: number; seenAt: Date };
+
+/** Notes which epoch key a process has; those not seen for 90 days are forgotten. */
+export async function upsertProcess(db: Db, name: string, epoch: number): Promise<void> {
+  await db`
+    insert into key_processes (name, epoch, seen_at)
+    values (${name}, ${epoch}, now())
+    on conflict (name) do update set epoch = excluded.epoch, seen_at = excluded.seen_at`;
+  await db`delete from key_processes where seen_at < now() - interval '90 days'`;
+}
+
+export async function selectProcesses(db: Db): Promise<ProcessRow[]> {
+  return db<ProcessRow[]>`
+    select name as "name", epoch as "epoch", seen_at as "seenAt" from key_processes order by name`;
+}

@@ -1,0 +1,355 @@
+// The keys of open weeks, as a process has them. Each week's key is in the database, wrapped by the epoch key, which is not: it is
+// in a file beside the service, and moves forward one way whenever a week has closed (decisions/0016). So what the database,
+// its log, its replicas and its backups have of a closed week opens nothing any more.
+import type { KeyState } from '@soundings/contract/console.privacy.ts';
+import type { Week } from '@soundings/contract/weeks.ts';
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Fault } from '../base/errors.ts';
+import { type AccountId, type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import {
+  type ChainRow,
+  deleteWeekKey,
+  insertChain,
+  insertWeekKey,
+  lockKeyFile,
+  selectChain,
+  selectProcesses,
+  selectWeekKey,
+  selectWeekKeys,
+  spendEpoch,
+  updateChain,
+  updateWeekKeys,
+  upsertProcess,
+  type WeekKeyRow,
+} from './answer-keys.sql.ts';
+import { type EpochKey, isSameChain, keyAt, newChain, unwrap, wrap, wrappedBy } from './epoch-keys.ts';
+import { keyIn, keyText, readKeyFile, removeKeyFile, writeKeyFile } from './key-file.ts';
+import { contextOf, WeekKey } from './week-key.ts';
+
+/**
+ * Where the epoch key is kept. 'file': in `directory`/answers. 'database': beside what it wraps, for a container without a
+ * volume; then what is forgotten can be read from WAL and backups until they are recycled.
+ */
+export type KeyPlace = { place: 'file' | 'database'; directory: string };
+
+/** A process that was seen in the last 10 minutes is taken for running. */
+const seenLately = 10 * 60_000;
+
+export class AnswerKeys {
+  readonly #pool: Pool;
+  readonly #place: 'file' | 'database';
+  readonly #path: string;
+  /** The epoch key, as this process knows it. */
+  #key: EpochKey | undefined;
+  /** Week keys of the present epoch that were unwrapped, by what they were wrapped as. */
+  readonly #opened = new Map<string, WeekKey>();
+  #preparing: Promise<void> | undefined;
+
+  constructor(pool: Pool, { place, directory }: KeyPlace) {
+    this.#pool = pool;
+    this.#place = place;
+    this.#path = join(resolve(directory), 'answers');
+  }
+
+  /**
+   * Makes sure that there is an epoch key where it belongs: at the first start it is created; one that was kept elsewhere
+   * before is replaced by a new one; one that is behind is moved forward. Does nothing while the key of open weeks is
+   * missing here: see `state`. Called by itself where a key is needed.
+   */
+  prepare(tx?: Transaction): Promise<void> {
+    if (tx) return this.#prepareIn(tx).then(() => void (this.#preparing = Promise.resolve()));
+    this.#preparing ??= inTransaction(this.#pool, (own) => this.#prepareIn(own)).catch((error: unknown) => {
+      this.#preparing = undefined;
+      throw error;
+    });
+    return this.#preparing;
+  }
+
+  async #prepareIn(tx: Transaction): Promise<void> {
+    const file = readKeyFile(this.#path);
+    let chain = await selectChain(tx, 'update');
+    if (!chain) {
+      const first = file ?? newChain();
+      if (this.#place === 'file' && !file) writeKeyFile(this.#path, first);
+      await insertChain(tx, { ...first, secret: this.#place === 'database' ? first.secret : null });
+      // Another process may have been first, and its chain counts.
+      chain = (await selectChain(tx, 'update')) as ChainRow;
+    }
+    const kept = chain.secret
+      ? { ...chain, secret: chain.secret }
+      : file && isSameChain(file, chain)
+        ? file
+        : undefined;
+    if (kept && (chain.secret !== null) === (this.#place === 'database'))
+      return this.#settle(tx, chain, kept);
+    const isFree = (await selectWeekKeys(tx)).length === 0 && !(await this.#isAnotherRunning(tx));
+    // Kept elsewhere until now, or of no use to anyone: a new chain, which nothing kept before leads to.
+    if (kept) await this.#rewrap(tx, chain, keyAt(kept, chain.epoch), newChain());
+    else if (isFree) await this.#rewrap(tx, chain, undefined, newChain());
+  }
+
+  /** Brings the file, and what this process knows, to the epoch of the database; or the other way round after a restore. */
+  async #settle(tx: Transaction, chain: ChainRow, kept: EpochKey): Promise<void> {
+    if (kept.epoch > chain.epoch) {
+      // An older state of the database was restored: what it has wrapped cannot be opened any more (lostWeeks).
+      await updateChain(tx, { ...chain, epoch: kept.epoch });
+      this.#learn(kept);
+      return;
+    }
+    const present = keyAt(kept, chain.epoch);
+    if (!present) throw corrupt;
+    if (this.#place === 'file' && kept.epoch < chain.epoch) writeKeyFile(this.#path, present);
+    this.#learn(present);
+  }
+
+  async #isAnotherRunning(db: Db): Promise<boolean> {
+    const others = (await selectProcesses(db)).filter(({ name }) => name !== this.#name);
+    return others.some(({ seenAt }) => Date.now() - seenAt.getTime() < seenLately);
+  }
+
+  /** What this process is called: processes of one machine that share a file are one. */
+  get #name(): string {
+    return this.#place === 'database' ? 'database' : `${hostname()}:${this.#path}`;
+  }
+
+  #learn(key: EpochKey): void {
+    if (this.#key?.epoch === key.epoch && isSameChain(this.#key, key)) return;
+    this.#opened.clear();
+    this.#key = key;
+  }
+
+  /**
+   * A key for a week that opens. It is wrapped and stored in the same transaction, until whose end the epoch cannot move on.
+   * Throws a Fault when the epoch key is missing here.
+   */
+  async create(tx: Transaction, accountId: AccountId, week: Week): Promise<WeekKey> {
+    const key = this.temporary(accountId, week);
+    await this.keep(tx, accountId, week, key);
+    return key;
+  }
+
+  /** A key for a week that opens and closes within one transaction: it is stored nowhere, unless `keep` is called. */
+  temporary(accountId: AccountId, week: Week): WeekKey {
+    return new WeekKey(accountId, week, randomBytes(32));
+  }
+
+  /** Stores the key of a week. */
+  async keep(tx: Transaction, accountId: AccountId, week: Week, key: WeekKey): Promise<void> {
+    await this.prepare();
+    const chain = await selectChain(tx, 'share');
+    const present = chain && (await this.#epochKey(tx, chain));
+    if (!present) throw missingKey();
+    await insertWeekKey(tx, {
+      accountId,
+      week,
+      wrapped: wrap(present, contextOf(accountId, week), key.secret),
+    });
+  }
+
+  /** The key of an open week, as the database has it. Undefined when it has none: the week has closed. */
+  async of(db: Db, accountId: AccountId, week: Week): Promise<WeekKey | undefined> {
+    const wrapped = await selectWeekKey(db, accountId, week);
+    return (
+      wrapped &&
+      this.unwrap(db, accountId, week, wrapped).catch(async (error: unknown) => {
+        // The epoch may have moved on in between.
+        const again = await selectWeekKey(db, accountId, week);
+        if (!again || again.equals(wrapped)) throw error;
+        return this.unwrap(db, accountId, week, again);
+      })
+    );
+  }
+
+  /**
+   * Unwraps the key of an open week. Throws a Fault (unavailable) when the epoch key is missing here, or has moved on since
+   * `wrapped` was read: whoever tries again reads another.
+   */
+  async unwrap(db: Db, accountId: AccountId, week: Week, wrapped: Buffer): Promise<WeekKey> {
+    const known = this.#opened.get(wrapped.toString('latin1'));
+    if (known) return known;
+    await this.prepare();
+    const present = await this.#epochKey(db, wrappedBy(wrapped));
+    const secret = present && unwrap(present, contextOf(accountId, week), wrapped);
+    if (!secret) throw missingKey();
+    const key = new WeekKey(accountId, week, secret);
+    if (present === this.#key) {
+      if (this.#opened.size >= 500) this.#opened.clear();
+      this.#opened.set(wrapped.toString('latin1'), key);
+    }
+    return key;
+  }
+
+  /** The key of an epoch of the chain, if this process has it or can get to it. */
+  async #epochKey(db: Db, wanted: { chain: Uint8Array; epoch: number }): Promise<EpochKey | undefined> {
+    const isIt = (key: EpochKey | undefined) => key && isSameChain(key, wanted) && key.epoch === wanted.epoch;
+    if (isIt(this.#key)) return this.#key;
+    const kept = this.#place === 'file' ? readKeyFile(this.#path) : await keptIn(db);
+    const from = [kept, this.#key].find(
+      (key) => key && isSameChain(key, wanted) && key.epoch <= wanted.epoch,
+    );
+    const found = from && keyAt(from, wanted.epoch);
+    const isLater = !this.#key || !isSameChain(this.#key, wanted) || this.#key.epoch < wanted.epoch;
+    if (found && isLater) this.#learn(found);
+    return found;
+  }
+
+  /**
+   * Forgets the key of a week that closes, in the transaction that closes it. After it has committed, `advance` makes sure
+   * that what was stored of the key opens nothing.
+   */
+  async forget(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
+    await spendEpoch(tx);
+    await deleteWeekKey(tx, accountId, week);
+  }
+
+  /**
+   * Ends the epoch if a week has closed in it: wraps the keys of the weeks that are still open by the next epoch key, and
+   * erases the one before, in the database, in memory and on the disk. Also brings this process up to date where another
+   * one has done so. Called after each closing, each minute and at the start; interrupted anywhere, the next call goes on.
+   */
+  async advance(): Promise<void> {
+    await this.prepare();
+    await inTransaction(this.#pool, async (tx) => {
+      const chain = await selectChain(tx, 'update');
+      const present = chain && (await this.#epochKey(tx, chain));
+      if (!chain || !present) return;
+      if (chain.isSpent) await this.#rewrap(tx, chain, present, keyAt(present, chain.epoch + 1) as EpochKey);
+    });
+    await this.#catchUp();
+  }
+
+  /** Moves the file and what this process knows to the epoch that the database is in. */
+  async #catchUp(): Promise<void> {
+    await inTransaction(this.#pool, async (tx) => {
+      const chain = await selectChain(tx, 'share');
+      const present = chain && (await this.#epochKey(tx, chain));
+      if (!chain || !present) return;
+      if (this.#place === 'database') removeKeyFile(this.#path);
+      else {
+        // One after another: a slower process must not put an older key in the place of a newer one.
+        await lockKeyFile(tx, this.#name);
+        const file = readKeyFile(this.#path);
+        if (!file || !isSameChain(file, present) || file.epoch < present.epoch)
+          writeKeyFile(this.#path, present);
+      }
+      await upsertProcess(tx, this.#name, present.epoch);
+    });
+  }
+
+  /** Wraps the keys of all open weeks by another epoch key, which is the present one from now on. */
+  async #rewrap(tx: Transaction, chain: ChainRow, from: EpochKey | undefined, to: EpochKey): Promise<void> {
+    const rewrapped = (await selectWeekKeys(tx)).flatMap(({ accountId, week, wrapped }): WeekKeyRow[] => {
+      const context = contextOf(accountId, week);
+      const secret = from && unwrap(from, context, wrapped);
+      return secret ? [{ accountId, week, wrapped: wrap(to, context, secret) }] : [];
+    });
+    await updateWeekKeys(tx, rewrapped);
+    const isNewChain = !isSameChain(chain, to);
+    // A new chain cannot be computed from the one before: it is safe on the disk before the database knows of it.
+    if (this.#place === 'file' && isNewChain) writeKeyFile(this.#path, to);
+    await updateChain(tx, { ...to, secret: this.#place === 'database' ? to.secret : null });
+    if (isNewChain || this.#place === 'database') this.#learn(to);
+  }
+
+  /** Open weeks whose key cannot be opened by the present epoch key, and will never be. None while it is missing here. */
+  async lostWeeks(): Promise<{ accountId: AccountId; week: Week }[]> {
+    await this.prepare();
+    const chain = await selectChain(this.#pool);
+    const present = chain && (await this.#epochKey(this.#pool, chain));
+    if (!chain || !present) return [];
+    return (await selectWeekKeys(this.#pool))
+      .filter(({ accountId, week, wrapped }) => {
+        const by = wrappedBy(wrapped);
+        const isEarlier = !isSameChain(by, chain) || by.epoch < chain.epoch;
+        return (
+          isEarlier || (by.epoch === chain.epoch && !unwrap(present, contextOf(accountId, week), wrapped))
+        );
+      })
+      .map(({ accountId, week }) => ({ accountId, week }));
+  }
+
+  /** Gives up a key that is missing: from now on the open weeks are lost (lostWeeks), and new ones can be opened. */
+  async reset(): Promise<void> {
+    await inTransaction(this.#pool, async (tx) => {
+      const chain = await selectChain(tx, 'update');
+      if (chain) await this.#rewrap(tx, chain, undefined, newChain());
+    });
+    this.#preparing = undefined;
+    await this.#catchUp();
+  }
+
+  /** The key file as a text, for another process that has none. Throws a Fault where the key is missing or in the database. */
+  async exported(): Promise<string> {
+    await this.prepare();
+    const chain = await selectChain(this.#pool);
+    const present = chain && (await this.#epochKey(this.#pool, chain));
+    if (!present) throw missingKey();
+    return keyText(present);
+  }
+
+  /** Keeps a key that another process has exported. Throws a Fault when it is none, or not the one that is missing. */
+  async imported(text: string): Promise<void> {
+    const key = keyIn(text);
+    if (!key)
+      throw new Fault(
+        'invalid',
+        'invalid value',
+        'This is not an exported answer key. Run "soundings keys export" where the key is.',
+      );
+    const chain = await selectChain(this.#pool);
+    const present = chain && isSameChain(key, chain) ? keyAt(key, chain.epoch) : undefined;
+    if (!present) {
+      throw new Fault(
+        'conflict',
+        'invalid value',
+        'This key belongs to another installation, or is later than the database. Export it again.',
+      );
+    }
+    writeKeyFile(this.#path, present);
+    this.#learn(present);
+    this.#preparing = undefined;
+    await this.#catchUp();
+  }
+
+  async state(): Promise<KeyState> {
+    await this.prepare();
+    const chain = await selectChain(this.#pool);
+    const present = chain && (await this.#epochKey(this.#pool, chain));
+    const processes = await selectProcesses(this.#pool);
+    return {
+      place: this.#place,
+      path: this.#place === 'file' ? this.#path : null,
+      state: present ? 'ready' : 'missing',
+      epoch: chain?.epoch ?? 0,
+      processes: processes.map(({ name, epoch, seenAt }) => ({
+        name,
+        epoch,
+        seenAt: seenAt.toISOString(),
+        isBehind: epoch < (chain?.epoch ?? 0),
+      })),
+    };
+  }
+}
+
+async function keptIn(db: Db): Promise<EpochKey | undefined> {
+  const chain = await selectChain(db);
+  return chain?.secret ? { ...chain, secret: chain.secret } : undefined;
+}
+
+/** What to do when answers cannot be read or sealed here. */
+const missingKey = () =>
+  new Fault(
+    'unavailable',
+    'answer key missing',
+    'The key of the open weeks is missing here, so nothing can be asked or answered. Where another process has it, run ' +
+      '"soundings keys export" there and "soundings keys import" here. If it is lost, "soundings keys reset" closes the open weeks ' +
+      'without results. In a container without a persistent volume, set ANSWER_KEYS=database.',
+  );
+
+const corrupt = new Fault(
+  'unavailable',
+  'answer key missing',
+  'The answer key in the database is implausibly far ahead of the key file. Restore one of the two.',
+);

@@ -1,0 +1,80 @@
+// Epoch keys: the keys that wrap the keys of open weeks. They form a chain that can only be followed forward, so a key that has
+// been erased cannot be computed from a later one (privacy.md P15, decisions/0016).
+import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto';
+
+/** One key of a chain. `chain`: 8 random bytes that name it; `secret`: 32 bytes. */
+export type EpochKey = { chain: Buffer; epoch: number; secret: Buffer };
+
+/** The first key of a new chain. */
+export const newChain = (): EpochKey => ({ chain: randomBytes(8), epoch: 1, secret: randomBytes(32) });
+
+/** More steps than this in one go are not taken: at a thousand closings a day they are ten years. */
+const maxSteps = 4_000_000;
+
+/**
+ * The key of a later epoch of the same chain. Undefined when `epoch` is earlier than the key's own, which no one can
+ * compute, or implausibly far ahead.
+ */
+export function keyAt(key: EpochKey, epoch: number): EpochKey | undefined {
+  if (epoch < key.epoch || epoch - key.epoch > maxSteps) return undefined;
+  let { secret } = key;
+  for (let n = key.epoch; n < epoch; n++) {
+    secret = Buffer.from(hkdfSync('sha256', secret, key.chain, 'soundings epoch', 32));
+  }
+  return { chain: key.chain, epoch, secret };
+}
+
+export const isSameChain = (a: { chain: Uint8Array }, b: { chain: Uint8Array }): boolean =>
+  Buffer.compare(a.chain, b.chain) === 0;
+
+const [version, nonceLength, tagLength, headLength] = [1, 12, 16, 13];
+
+/** Wraps a secret. `context` is authenticated with it: what was wrapped for one week opens for no other. */
+export function wrap(key: EpochKey, context: string, secret: Uint8Array): Buffer {
+  const head = Buffer.alloc(headLength);
+  head.writeUInt8(version, 0);
+  key.chain.copy(head, 1);
+  head.writeUInt32BE(key.epoch, 9);
+  return Buffer.concat([head, seal(key.secret, Buffer.concat([head, Buffer.from(context)]), secret)]);
+}
+
+/** By which key a secret was wrapped. */
+export function wrappedBy(wrapped: Buffer): { chain: Buffer; epoch: number } {
+  return { chain: wrapped.subarray(1, 9), epoch: wrapped.readUInt32BE(9) };
+}
+
+/** The secret. Undefined when the key is another one than it was wrapped by, or the bytes were changed. */
+export function unwrap(key: EpochKey, context: string, wrapped: Buffer): Buffer | undefined {
+  const head = wrapped.subarray(0, headLength);
+  if (head[0] !== version) return undefined;
+  return open(key.secret, Buffer.concat([head, Buffer.from(context)]), wrapped.subarray(headLength));
+}
+
+/** nonce ‖ AES-256-GCM ‖ tag; `context` is authenticated. */
+export function seal(secret: Uint8Array, context: Uint8Array, plain: Uint8Array): Buffer {
+  const nonce = randomBytes(nonceLength);
+  const cipher = createCipheriv('aes-256-gcm', secret, nonce);
+  cipher.setAAD(context);
+  return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** What was sealed. Undefined when the secret or the context is another one, or the bytes were changed. */
+export function open(secret: Uint8Array, context: Uint8Array, sealed: Uint8Array): Buffer | undefined {
+  if (sealed.length < nonceLength + tagLength) return undefined;
+  const decipher = createDecipheriv('aes-256-gcm', secret, sealed.subarray(0, nonceLength), {
+    authTagLength: tagLength,
+  });
+  decipher.setAAD(context);
+  decipher.setAuthTag(sealed.subarray(-tagLength));
+  const first = decipher.update(sealed.subarray(nonceLength, -tagLength));
+  try {
+    const last = decipher.final();
+    return last.length === 0 ? first : Buffer.concat([first, last]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A key for one purpose, of 32 bytes: SHA-256 of a random key of 32 bytes and the purpose. */
+export const derived = (key: Uint8Array, purpose: string): Buffer =>
+  hash('sha256', Buffer.concat([key, Buffer.from(purpose)]), 'buffer');

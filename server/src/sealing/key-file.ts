@@ -1,0 +1,113 @@
+// The file in which the epoch key is kept, outside the database. It moves forward only, and the key before is overwritten on the
+// disk, whatever interrupts it: at each moment one of the two files is whole.
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { type EpochKey, isSameChain } from './epoch-keys.ts';
+
+const head = 'Soundings answer key, format 1. Never back this file up: see docs/operations.md.';
+
+/** A key as the text of its file, which always has the same length. */
+export function keyText({ chain, epoch, secret }: EpochKey): string {
+  const body = [
+    head,
+    `chain ${chain.toString('hex')}`,
+    `epoch ${String(epoch).padStart(10, '0')}`,
+    `key ${secret.toString('hex')}`,
+  ].join('\n');
+  return `${body}\nchecksum ${checksumOf(body)}\n`;
+}
+
+const checksumOf = (body: string) => createHash('sha256').update(body).digest('hex').slice(0, 16);
+
+/** The key in a text; undefined when the text is not whole, or something else. */
+export function keyIn(text: string): EpochKey | undefined {
+  const parts =
+    /^([^]*\nchain ([0-9a-f]{16})\nepoch (\d{10})\nkey ([0-9a-f]{64}))\nchecksum ([0-9a-f]{16})\n?$/.exec(
+      text,
+    );
+  if (!parts || checksumOf(parts[1] as string) !== parts[5]) return undefined;
+  const [, , chain = '', epoch, secret = ''] = parts;
+  return { chain: Buffer.from(chain, 'hex'), epoch: Number(epoch), secret: Buffer.from(secret, 'hex') };
+}
+
+const nextTo = (path: string) => `${path}.next`;
+
+/** The key that is kept; undefined when there is none. A step that was interrupted counts as done. */
+export function readKeyFile(path: string): EpochKey | undefined {
+  const [now, next] = [keyFrom(path), keyFrom(nextTo(path))];
+  if (!now || !next) return now ?? next;
+  return isSameChain(now, next) && next.epoch < now.epoch ? now : next;
+}
+
+function keyFrom(path: string): EpochKey | undefined {
+  try {
+    return keyIn(readFileSync(path, 'utf8'));
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Keeps a key in place of the one before, which is overwritten where it lies on the disk: first the new one is written and
+ * safe, then the old one is overwritten, then the new one takes its name. For the owner alone (mode 0600). Callers see to it
+ * that one process at a time writes (answer-keys.ts).
+ */
+export function writeKeyFile(path: string, key: EpochKey): void {
+  const directory = dirname(path);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const text = keyText(key);
+  writeWhole(nextTo(path), text, 'w');
+  syncDirectory(directory);
+  eraseKeyFile(path);
+  renameSync(nextTo(path), path);
+  syncDirectory(directory);
+}
+
+/** Overwrites the key and removes the file; nothing where there is none. */
+export function removeKeyFile(path: string): void {
+  for (const one of [nextTo(path), path]) {
+    eraseKeyFile(one);
+    rmSync(one, { force: true });
+  }
+}
+
+function eraseKeyFile(path: string): void {
+  let length: number;
+  try {
+    ({ length } = readFileSync(path));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  writeWhole(path, '0'.repeat(length), 'r+');
+}
+
+function writeWhole(path: string, text: string, flags: string): void {
+  const file = openSync(path, flags, 0o600);
+  try {
+    writeSync(file, text, 0);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function syncDirectory(path: string): void {
+  const directory = openSync(path, 'r');
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+}
