@@ -35,6 +35,7 @@ import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data.routes.ts';
 import { closeLostWeeks, type LostMail, mailLostWeek } from './results/lost-weeks.ts';
 import { dueWeeks } from './results/publish.ts';
+import { type LinkNotice, mailLinkNotice } from './rounds/link-notices.ts';
 import { dueMessages, noteRefusal, openSender } from './rounds/messages.ts';
 import { dueSchedules } from './rounds/opening.ts';
 import { countParticipation } from './rounds/participation.ts';
@@ -402,6 +403,7 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
       'mail lost week': (payload) =>
         mailLostWeek({ pool, mailer, publicUrl: config.publicUrl, log }, payload as LostMail),
       'mail file report': (payload) => mailReport(pool, mailer, payload as MailedReport, log),
+      'mail link notice': (payload) => mailLinkNotice(pool, mailer, payload as LinkNotice, log),
     },
   };
 }

@@ -88,7 +88,7 @@ const commands: Record<string, Command> = {
     isLogged: false,
     usage:
       '--account ID [--name N] [--timezone Z] [--language L] [--threshold K] [--publication weekly|live]\n' +
-      '    [--spread-threshold K|default] [--comment-threshold K|default]\n' +
+      '    [--spread-threshold K|default] [--comment-threshold K|default] [--noise 0|1|2]\n' +
       '    [--allow CIDR,…] [--apply-files true|false] [--partial-files true|false]\n' +
       '    [--create-groups-from-users true|false] [--notify EMAIL,…] [--notify-success true|false]\n' +
       `    ${limits.map((one) => `[--${one} N]`).join(' ')}\n` +
@@ -105,6 +105,7 @@ const commands: Record<string, Command> = {
       'spread-threshold': text,
       'comment-threshold': text,
       publication: text,
+      noise: text,
       allow: text,
       'apply-files': text,
       'partial-files': text,
@@ -383,6 +384,7 @@ function settingsOf(values: Values): Partial<AccountSettings> {
   }
   if (values['publication'] !== undefined)
     settings.publication = String(values['publication']) as 'weekly' | 'live';
+  if (values['noise'] !== undefined) settings.noise = numberOf(values, 'noise') as 0 | 1 | 2;
   if (values['allow'] !== undefined) settings.allow = commaList(String(values['allow']));
   if (values['notify'] !== undefined) settings.notify = commaList(String(values['notify']));
   for (const [option, setting] of switches) {

@@ -103,6 +103,10 @@ describe('the report', () => {
     });
     expect(limit(after, 'live')).toMatchObject({ threshold: 7, isSetting: true, weeks: [] });
     expect(limit(before, 'live')).toBeUndefined();
+    expect(limit(after, 'noNoise')).toMatchObject({ isSetting: true, weeks: [] });
+    await ask('PATCH /settings', { noise: 2 });
+    const noisy = await reading(ask);
+    expect([noisy.rules.noise, limit(noisy, 'noNoise')]).toEqual([2, undefined]);
     await ask('PATCH /settings', { threshold: 1, spreadThreshold: null, commentThreshold: null });
     expect((await reading(ask)).rules).toMatchObject({
       threshold: 1,
@@ -115,10 +119,12 @@ describe('the report', () => {
     const own = await world.account();
     const { ask } = await someone('Administrator', own);
     const asked = await askPeople(world, own.id, { count: 6 });
-    await ask('PATCH /settings', { threshold: 9 });
+    await ask('PATCH /settings', { threshold: 9, noise: 1 });
     const report = await reading(ask);
     expect(report.rules.threshold).toBe(9);
-    expect(report.openWeeks).toMatchObject([{ week: weekName(asked.week), threshold: 5, people: 6 }]);
+    expect(report.openWeeks).toMatchObject([
+      { week: weekName(asked.week), threshold: 5, noise: 0, people: 6 },
+    ]);
     expect(report.never[0]).toEqual({ code: 'figures', below: 5 });
     expect(limit(report, 'weekOpen')).toMatchObject({ weeks: [weekName(asked.week)], people: 6 });
   });

@@ -324,6 +324,7 @@ describe('decisions', () => {
         answers: 7,
         spread: null,
         handedOut: false,
+        noise: 0,
       })),
     );
     // By themselves, they would tell it: eight answers and seven.
@@ -369,6 +370,7 @@ describe('decisions', () => {
       answers: value === null ? null : 5,
       spread: null,
       handedOut: groupId === 2,
+      noise: 0 as const,
     });
     const results = new Map([
       [1, [result(1, 0.25), result(2, null), result(3, null)]],

@@ -9,6 +9,7 @@ import {
   scaledMean,
 } from '../questions/types.ts';
 import { choosePieces, chooseSpread, type GroupSet, type Pieces } from './anonymity.ts';
+import { type Noise, type NoiseLevel, noisyDistribution, noisySum } from './noise.ts';
 
 export type Thresholds = { figures: number; spread: number; comments: number };
 
@@ -44,6 +45,8 @@ export type Result = {
   spread: Distribution | null;
   /** Whether it is shown and rests on too few people who answered through a link that was sent to them (P14). */
   handedOut: boolean;
+  /** With how much noise its value and distribution are. */
+  noise: NoiseLevel;
 };
 export type ShownComment = { text: string; groupIds: number[] };
 export type Rate = { groupId: number; value: number | null };
@@ -98,15 +101,16 @@ export function questionFigures(
   question: WeekQuestion,
   answers: WeekAnswer[],
   turnout: Turnout,
+  noise?: Noise,
 ): QuestionFigures {
-  return classFigures([{ question, answers }], turnout)[0] as QuestionFigures;
+  return classFigures([{ question, answers }], turnout, noise)[0] as QuestionFigures;
 }
 
 /**
  * The same for questions that have the same words (privacy.md P17), in their order. They go through the procedure as one
  * question: a person who answered several of them is one person, so no two of their figures differ by a few people.
  */
-export function classFigures(asked: readonly Answered[], turnout: Turnout): QuestionFigures[] {
+export function classFigures(asked: readonly Answered[], turnout: Turnout, noise?: Noise): QuestionFigures[] {
   const { thresholds } = turnout.data;
   for (const { question, answers } of asked) noteDone(question.id, answers, turnout);
   const company = companyOf(asked, turnout);
@@ -119,6 +123,7 @@ export function classFigures(asked: readonly Answered[], turnout: Turnout): Ques
         people: company.answersOf(chosen.shown.get(key), number),
         wide: company.answersOf(chosen.spread.get(key), number),
         threshold: thresholds.figures,
+        noise,
       });
     }),
     comments: comments[number] as ShownComment[],
@@ -229,14 +234,21 @@ function resultOf(
     people,
     wide,
     threshold,
-  }: { people: WeekAnswer[] | undefined; wide: WeekAnswer[] | undefined; threshold: number },
+    noise,
+  }: {
+    people: WeekAnswer[] | undefined;
+    wide: WeekAnswer[] | undefined;
+    threshold: number;
+    noise: Noise | undefined;
+  },
 ): Result {
-  if (!people) return { groupId, value: null, answers: null, spread: null, handedOut: false };
+  if (!people) return { groupId, value: null, answers: null, spread: null, handedOut: false, noise: 0 };
   return {
     groupId,
-    value: isScaled(type) ? meanOf(type, people) : null,
+    value: isScaled(type) ? meanOf(type, people, noise) : null,
     answers: people.length,
-    spread: wide ? distributionOf(type, options, wide) : null,
+    spread: wide ? spreadOf(type, options, wide, noise) : null,
+    noise: noise?.level ?? 0,
     handedOut:
       restsOnHandedOut(people, threshold) || (wide !== undefined && restsOnHandedOut(wide, threshold)),
   };
@@ -253,9 +265,23 @@ function restsOnHandedOut(people: readonly WeekAnswer[], threshold: number): boo
   return sent < threshold;
 }
 
-function meanOf(type: QuestionType, answers: WeekAnswer[]): number | null {
+function meanOf(type: QuestionType, answers: WeekAnswer[], noise: Noise | undefined): number | null {
   const sum = answers.reduce((total, { value }) => total + (value ?? 0), 0);
-  return scaledMean(type, sum, answers.length);
+  const count = answers.length;
+  const shown = noise ? noisySum(type, { sum, count }, noise, noise.keyOf(answers.map(nameOf))) : sum;
+  return scaledMean(type, shown, count);
+}
+
+function spreadOf(
+  type: QuestionType,
+  options: string[],
+  answers: WeekAnswer[],
+  noise: Noise | undefined,
+): Distribution {
+  const distribution = distributionOf(type, options, answers);
+  if (!noise) return distribution;
+  const set = noise.keyOf(answers.map(nameOf));
+  return noisyDistribution(type, { distribution, count: answers.length }, noise, set);
 }
 
 /** The people 0 to `count` − 1 by the groups in which they count. */

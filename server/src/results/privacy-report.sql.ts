@@ -56,7 +56,7 @@ export async function selectAccountFacts(db: Db, accountId: AccountId): Promise<
            coalesce(a.spread_threshold, case a.threshold when 1 then 1 else 2 * a.threshold end)  as "spreadThreshold",
            coalesce(a.comment_threshold, case a.threshold when 1 then 1 else 2 * a.threshold end) as "commentThreshold",
            a.publication = 'live'   as "isLive",
-           ${noiseIn(db, 'a')}      as "noise",
+           a.noise                  as "noise",
            (select count(*)::integer from groups g where g.account_id = a.account_id) as "groups",
            u.*,
            (select min(e.at) from audit_entries e where e.account_id = a.account_id)  as "auditSince"
@@ -73,9 +73,6 @@ export async function selectAccountFacts(db: Db, accountId: AccountId): Promise<
   return { id, name, timezone, rules: rulesOf(row), groups, people, manual, withoutEmail, auditSince };
 }
 
-/** The column noise of a row, which older databases do not have. */
-const noiseIn = (db: Db, row: 'a' | 'w') => db`coalesce((to_jsonb(${db(row)}) ->> 'noise')::integer, 0)`;
-
 /** The open weeks with the rules that they were opened under, and how many people are asked. */
 export async function selectOpenWeekRules(
   db: Db,
@@ -87,7 +84,7 @@ export async function selectOpenWeekRules(
            w.spread_threshold    as "spreadThreshold",
            w.comment_threshold   as "commentThreshold",
            coalesce((to_jsonb(w) ->> 'is_live')::boolean, a.publication = 'live') as "isLive",
-           ${noiseIn(db, 'w')}   as "noise",
+           w.noise               as "noise",
            (select count(*)::integer
             from   participants p
             where  p.account_id = w.account_id and p.week = w.week) as "people"

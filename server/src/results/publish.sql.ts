@@ -1,6 +1,7 @@
 // SQL of closing a week. Writers of all figures, and of the end of a week: publish.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, copyInto, type Db, inBatches, type Pool, type Transaction } from '../db/db.ts';
+import type { NoiseLevel } from './noise.ts';
 import type { Assignment, KpiValue, Rate, Result, WeekData, WeekRound } from './figures.ts';
 
 export type OpenWeekRow = {
@@ -10,6 +11,7 @@ export type OpenWeekRow = {
   figures: number;
   spread: number;
   comments: number;
+  noise: NoiseLevel;
 };
 
 /**
@@ -28,7 +30,8 @@ export async function selectWeek(
            shown_digest          as "shownDigest",
            threshold             as "figures",
            spread_threshold      as "spread",
-           comment_threshold     as "comments"
+           comment_threshold     as "comments",
+           noise                 as "noise"
     from   weeks
     where  account_id = ${accountId} and week = ${week}
     ${isLocked ? tx`for update` : tx``}`;
@@ -104,8 +107,8 @@ export async function copyResults(
   rows: Iterable<Result & { questionId: number }>,
 ): Promise<void> {
   await copyInto(
-    tx`copy results (account_id, week, group_id, question_id, value, answers, spread, handed_out) from stdin`,
-    [...rows].map(({ groupId, questionId, value, answers, spread, handedOut }) => [
+    tx`copy results (account_id, week, group_id, question_id, value, answers, spread, handed_out, noise) from stdin`,
+    [...rows].map(({ groupId, questionId, value, answers, spread, handedOut, noise }) => [
       accountId,
       week,
       groupId,
@@ -114,6 +117,7 @@ export async function copyResults(
       answers,
       spread && JSON.stringify(spread),
       handedOut,
+      noise,
     ]),
   );
 }

@@ -34,25 +34,47 @@ const largestAt = (list: readonly number[]) => list.indexOf(Math.max(...list));
 
 /**
  * The best guess of a leaver’s answer from the sum with the leaver and that of the colleagues a week later, answers
- * counted from 0. By exact probabilities of all that can have happened.
+ * counted from 0; and the share of such guesses that are right. By exact probabilities of all that can happen.
  */
-export function leaverGuess(
+export function leaverRule(
   { usual, persistence }: Habits,
   errors: Errors,
   colleagues: number,
-): (sum: number, sumAfter: number) => number {
+): { guess: (sum: number, sumAfter: number) => number; share: number } {
   const top = usual.length - 1;
   const most = (errors.length - 1) / 2;
-  // How probable each pair of the colleagues’ sums in both weeks is.
   const width = colleagues * top + 1;
+  const pairs = pairsOfSums({ usual, persistence }, colleagues);
+  const likelyAt = (sum: number, sumAfter: number) =>
+    usual.map((chance, own) => {
+      let all = 0;
+      for (const [i, first] of errors.entries()) {
+        for (const [j, second] of errors.entries()) {
+          const [before, after] = [sum - own - (i - most), sumAfter - (j - most)];
+          if (before < 0 || after < 0 || before >= width || after >= width) continue;
+          all += first * second * (pairs[before * width + after] as number);
+        }
+      }
+      return chance * all;
+    });
+  let share = 0;
+  for (let sum = -most; sum < width + top + most; sum++) {
+    for (let after = -most; after < width + most; after++) share += Math.max(...likelyAt(sum, after));
+  }
+  return { guess: (sum, sumAfter) => largestAt(likelyAt(sum, sumAfter)), share };
+}
+
+/** How probable each pair of sums of some people’s answers in two weeks is. */
+function pairsOfSums({ usual, persistence }: Habits, people: number): Float64Array {
+  const top = usual.length - 1;
+  const width = people * top + 1;
   let pairs = new Float64Array(width * width);
   pairs[0] = 1;
-  for (let i = 0; i < colleagues; i++) {
+  for (let i = 0; i < people; i++) {
     const next = new Float64Array(width * width);
     for (let before = 0; before <= i * top; before++) {
       for (let after = 0; after <= i * top; after++) {
         const so = pairs[before * width + after] as number;
-        if (so === 0) continue;
         for (const [first, chance] of usual.entries()) {
           for (const [second, again] of usual.entries()) {
             const pair = chance * ((first === second ? persistence : 0) + (1 - persistence) * again);
@@ -64,20 +86,7 @@ export function leaverGuess(
     }
     pairs = next;
   }
-  return (sum, sumAfter) => {
-    const likely = usual.map((chance, own) => {
-      let all = 0;
-      for (const [i, first] of errors.entries()) {
-        for (const [j, second] of errors.entries()) {
-          const [before, after] = [sum - own - (i - most), sumAfter - (j - most)];
-          if (before < 0 || after < 0 || before >= width || after >= width) continue;
-          all += first * second * (pairs[before * width + after] as number);
-        }
-      }
-      return chance * all;
-    });
-    return largestAt(likely);
-  };
+  return pairs;
 }
 
 /** The plain guess: the difference of the sums, where it is on the scale. */
@@ -111,7 +120,7 @@ export function beliefs(
   const fromChains = flat();
   for (let round = 0; round < rounds; round++) {
     // Sums are taken for rough at first, so that no belief becomes certain before the others have been heard.
-    const rough = convolved(errors, bell(3 * Math.max(0, 1 - round / (0.7 * rounds))));
+    const rough = convolved(errors, bell(Math.max(0.35, 3 - (4 * round) / rounds)));
     for (const row of all) for (const likelihood of row) likelihood.fill(1);
     for (const [o, { week, people: some }] of observations.entries()) {
       for (const [i, person] of some.entries()) {
@@ -216,3 +225,80 @@ function convolved(a: readonly number[], b: readonly number[]): number[] {
 /** The most probable answer of each person in a week. */
 export const guessesOf = (probabilities: number[][][], week: number): number[] =>
   probabilities.map((row) => largestAt(row[week] as number[]));
+
+// --- A leaver again, from several weeks before and after.
+
+/**
+ * The best guess of a leaver’s answer in the last week with the team, from the sums of `before` weeks with the leaver and
+ * `after` weeks without, all answers counted from 0. Sums are taken for normally distributed. `isLasting`: the error stays
+ * the same while the people do; else it is drawn again each week.
+ */
+export function longLeaverGuess(
+  { usual, persistence }: Habits,
+  errors: Errors,
+  {
+    colleagues,
+    before,
+    after,
+    isLasting,
+  }: { colleagues: number; before: number; after: number; isLasting: boolean },
+): (sums: number[]) => number {
+  const mean = usual.reduce((sum, chance, value) => sum + chance * value, 0);
+  const variance = usual.reduce((sum, chance, value) => sum + chance * (value - mean) ** 2, 0);
+  const most = (errors.length - 1) / 2;
+  const noise = errors.reduce((sum, chance, i) => sum + chance * (i - most) ** 2, 0);
+  const weeks = Array.from({ length: before + after }, (_, week) => week);
+  const isWith = (week: number) => week < before;
+  const apart = (week: number) => persistence ** (before - 1 - week);
+  const covariance = weeks.map((one) =>
+    weeks.map((other) => {
+      const ofColleagues = colleagues * variance * persistence ** Math.abs(one - other);
+      const bothWith = isWith(one) && isWith(other);
+      // What is left open of the leaver’s other weeks when the last one is known.
+      const ofLeaver = bothWith
+        ? variance * (persistence ** Math.abs(one - other) - apart(one) * apart(other))
+        : 0;
+      const isSame = one === other || (isLasting && isWith(one) === isWith(other));
+      return ofColleagues + ofLeaver + (isSame ? noise : 0) + (one === other ? 1e-6 : 0);
+    }),
+  );
+  const solve = solver(covariance);
+  return (sums) => {
+    const likely = usual.map((chance, own) => {
+      const rest = sums.map(
+        (sum, week) => sum - colleagues * mean - (isWith(week) ? mean + (own - mean) * apart(week) : 0),
+      );
+      const distance = solve(rest).reduce((so, one, week) => so + one * (rest[week] as number), 0);
+      return Math.log(chance) - distance / 2;
+    });
+    return largestAt(likely);
+  };
+}
+
+/** Solves the equations of a symmetric positive matrix, by Cholesky’s roots. */
+function solver(matrix: number[][]): (right: number[]) => number[] {
+  const root: number[][] = matrix.map((row) => row.map(() => 0));
+  const at = (list: number[][], i: number, j: number) => list[i]?.[j] as number;
+  for (let i = 0; i < matrix.length; i++) {
+    for (let j = 0; j <= i; j++) {
+      let left = at(matrix, i, j);
+      for (let l = 0; l < j; l++) left -= at(root, i, l) * at(root, j, l);
+      (root[i] as number[])[j] = i === j ? Math.sqrt(left) : left / at(root, j, j);
+    }
+  }
+  return (right) => {
+    const half: number[] = [];
+    for (let i = 0; i < right.length; i++) {
+      let left = right[i] as number;
+      for (let l = 0; l < i; l++) left -= at(root, i, l) * (half[l] as number);
+      half.push(left / at(root, i, i));
+    }
+    const whole: number[] = [];
+    for (let i = right.length - 1; i >= 0; i--) {
+      let left = half[i] as number;
+      for (let l = i + 1; l < right.length; l++) left -= at(root, l, i) * (whole[l] as number);
+      whole[i] = left / at(root, i, i);
+    }
+    return whole;
+  };
+}

@@ -106,7 +106,7 @@ export function ownSum(type: QuestionType, mean: number, count: number): number 
 }
 
 /** Every system of rows that a week gives. */
-export function systemsOf(world: World, week: World['weeks'][number], publish: Publish) {
+function systemsOf(world: World, week: World['weeks'][number], publish: Publish) {
   const data = weekData(world, week);
   const members = membersOf(world, data, week.answers, publish);
   const published = publish(data, world.questions, week.answers, world.kpis);
@@ -606,12 +606,32 @@ function findAuthors(published: PublishedWeek, marked: PublishedWeek, threshold:
 
 // --- The whole attack.
 
+/** The same system for someone who knows the answers of some people already. */
+function knowing(known: ReadonlySet<string>, system: System): System {
+  const rows = system.rows.map(({ name, weights, total }): Row => {
+    const isKnown = ([unknown]: [string, number]) => known.has(personOf(unknown));
+    const sum = [...weights]
+      .filter(isKnown)
+      .reduce((so, [unknown, weight]) => so + weight * (system.truth.get(unknown) as number), 0);
+    return { name, weights: new Map([...weights].filter((one) => !isKnown(one))), total: total - sum };
+  });
+  return { ...system, rows };
+}
+
 export type Outcome = { claims: Claim[]; undecided: number; figures: number };
 
-/** Every way below a threshold that is found in one week. */
-export function attackWeek(world: World, week: World['weeks'][number], publish: Publish): Outcome {
+/** Every way below a threshold that is found in one week. `known`: the people whose answers the adversary gave. */
+export function attackWeek(
+  world: World,
+  week: World['weeks'][number],
+  publish: Publish,
+  known: ReadonlySet<string> = new Set(),
+): Outcome {
   const { thresholds } = world;
-  const { data, published, means, distributions } = systemsOf(world, week, publish);
+  const systems = systemsOf(world, week, publish);
+  const { data, published } = systems;
+  const means = systems.means.map((system) => knowing(known, system));
+  const distributions = systems.distributions.map((system) => knowing(known, system));
   const outcome: Outcome = { claims: [], undecided: 0, figures: 0 };
   const linear = (system: System, threshold: number) => {
     const found = findLinear(system, threshold);
@@ -641,10 +661,10 @@ export function attackWeek(world: World, week: World['weeks'][number], publish: 
 }
 
 /** The same for all weeks. Each week’s answers are unknowns of their own: between weeks is another attack (P19). */
-export function attackWorld(world: World, publish: Publish): Outcome {
+export function attackWorld(world: World, publish: Publish, known?: ReadonlySet<string>): Outcome {
   const all: Outcome = { claims: [], undecided: 0, figures: 0 };
   for (const week of world.weeks) {
-    const { claims, undecided, figures } = attackWeek(world, week, publish);
+    const { claims, undecided, figures } = attackWeek(world, week, publish, known);
     all.claims.push(...claims);
     all.undecided += undecided;
     all.figures += figures;

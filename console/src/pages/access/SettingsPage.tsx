@@ -126,6 +126,7 @@ function Privacy({ form }: { form: SettingsForm }) {
   const { threshold, publication } = form.values;
   const twice = threshold === 1 ? 1 : 2 * (threshold || 0);
   const count = form.field('threshold');
+  const noise = form.field('noise');
   return (
     <Section
       title={t('settings.privacy')}
@@ -168,6 +169,18 @@ function Privacy({ form }: { form: SettingsForm }) {
           {...form.field('publication')}
         />
         {publication === 'live' && <Notice tone="warn">{t('settings.liveRisk')}</Notice>}
+        <RadioField
+          label={t('settings.noise')}
+          hint={t('settings.noiseHint')}
+          options={[
+            { value: '0', label: t('settings.noiseOff'), hint: t('settings.noiseOffHint') },
+            { value: '1', label: t('settings.noiseOne'), hint: t('settings.noiseOneHint') },
+            { value: '2', label: t('settings.noiseTwo'), hint: t('settings.noiseTwoHint') },
+          ]}
+          {...noise}
+          value={String(noise.value) as '0' | '1' | '2'}
+          onChange={(value) => noise.onChange(Number(value) as 0 | 1 | 2)}
+        />
       </div>
     </Section>
   );

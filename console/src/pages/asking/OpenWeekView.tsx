@@ -14,7 +14,7 @@ import { LinksDialog } from './LinksDialog.tsx';
 import { QuestionList } from './QuestionList.tsx';
 import { useDays } from './words.ts';
 
-export function OpenWeekView({ week }: { week: OpenWeek }) {
+export function OpenWeekView({ week, hasMail }: { week: OpenWeek; hasMail: boolean }) {
   const t = useText();
   const days = useDays();
   const { short } = useWeekWords();
@@ -46,7 +46,7 @@ export function OpenWeekView({ week }: { week: OpenWeek }) {
         <Rounds week={week} />
       </Section>
       {shown === 'close' && <CloseDialog week={week} onClose={close} />}
-      {shown === 'links' && <LinksDialog week={week} onClose={close} />}
+      {shown === 'links' && <LinksDialog week={week} hasMail={hasMail} onClose={close} />}
     </>
   );
 }
