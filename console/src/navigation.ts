@@ -1,5 +1,5 @@
 // What the navigation lists, and for whom.
-import type { Role } from '@soundings/contract/organization.ts';
+import { hasRole, type Role } from '@soundings/contract/words.ts';
 import {
   Activity,
   CalendarClock,
@@ -17,6 +17,7 @@ import {
   RefreshCw,
   ScrollText,
   Settings,
+  ShieldCheck,
   SlidersHorizontal,
   TrendingUp,
   Users,
@@ -72,10 +73,14 @@ export const navigation: readonly NavigationGroup[] = [
     text: 'nav.account',
     links: [
       { to: '/settings', text: 'nav.settings', icon: Settings, least: 'Administrator' },
+      { to: '/privacy', text: 'nav.privacy', icon: ShieldCheck, least: 'Auditor' },
       { to: '/audit', text: 'nav.audit', icon: ScrollText, least: 'Administrator' },
     ],
   },
 ];
+
+/** Where somebody begins who sees no results. */
+export const firstPageOf = (role: Role): string => (hasRole({ role }, 'Auditor') ? '/privacy' : '/profile');
 
 /** For whom nothing of it is open, there is still the own profile. */
 export const ownProfile: NavigationLink = {

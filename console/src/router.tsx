@@ -12,6 +12,7 @@ import {
   useNavigate,
 } from '@tanstack/react-router';
 import { type ComponentType, lazy, useEffect, useState } from 'react';
+import { firstPageOf } from './navigation.ts';
 import { accessRoutes } from './pages/access/routes.ts';
 import { askingRoutes } from './pages/asking/routes.ts';
 import { groupsRoutes } from './pages/groups/routes.ts';
@@ -68,11 +69,11 @@ function ToSignIn() {
   return null;
 }
 
-function ToProfile() {
+function ToFirstPage({ role }: { role: Role }) {
   const navigate = useNavigate();
   useEffect(() => {
-    void navigate({ to: '/profile', replace: true });
-  }, [navigate]);
+    void navigate({ to: firstPageOf(role), replace: true });
+  }, [navigate, role]);
   return null;
 }
 
@@ -101,8 +102,8 @@ function guarded(area: Area, { path, least, ...page }: PageRoute): RouteComponen
   function Guarded() {
     const session = useMaybeSession();
     if (session && hasRole(session, least)) return <Page />;
-    // The start page is of results: whoever sees none begins with the profile.
-    return path === '/' ? <ToProfile /> : <NotFound />;
+    // The start page is of results: who sees none begins elsewhere.
+    return path === '/' && session ? <ToFirstPage role={session.user.role} /> : <NotFound />;
   }
   // So that the router loads the page's code before it shows it, and when a link to it is about to be followed.
   return Object.assign(Guarded, { preload: (Page as AsyncRouteComponent<unknown>).preload });

@@ -58,6 +58,8 @@ export type AccountSettingsView = {
   spreadThreshold: number | null;
   commentThreshold: number | null;
   publication: 'weekly' | 'live';
+  /** How many steps of the scale a published sum may be off; 0: no noise. */
+  noise: 0 | 1 | 2;
   applyFiles: boolean;
   filesPartial: boolean;
   createGroupsFromUsers: boolean;
@@ -80,6 +82,7 @@ const settings = Type.Partial(
       spreadThreshold: ownThreshold,
       commentThreshold: ownThreshold,
       publication: Type.Enum(['weekly', 'live']),
+      noise: Type.Union([Type.Literal(0), Type.Literal(1), Type.Literal(2)]),
       applyFiles: Type.Boolean(),
       filesPartial: Type.Boolean(),
       createGroupsFromUsers: Type.Boolean(),

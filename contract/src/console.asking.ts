@@ -153,7 +153,8 @@ export const ScheduleChange = Type.Object({ ...ScheduleBody.properties, version 
 export type Audience = { people: number; withEmail: number };
 
 /** Why a week was missed; `other`: in words that are no longer known. */
-export type MissedReason = 'late' | 'noQuestion' | 'noGroup' | 'nobody' | 'closed' | 'other';
+export type MissedReason =
+  'late' | 'noQuestion' | 'noGroup' | 'nobody' | 'closed' | 'lost' | 'lookAlike' | 'nearlySame' | 'other';
 
 /** One week of a schedule, past or to come. */
 export type CalendarCell = {
@@ -228,11 +229,7 @@ export type OpenWeek = WeekName & {
   hasEnded: boolean;
   /** How many active people are asked. */
   asked: number;
-  /**
-   * At least so many have answered something: counted in steps of `threshold`, so that nobody can watch a person answer.
-   * Null: fewer are asked than a figure may rest on.
-   */
-  answered: number | null;
+  answered: Participation;
   threshold: number;
   rounds: {
     scheduleId: number | null;
@@ -244,8 +241,8 @@ export type OpenWeek = WeekName & {
     groupCount: number;
   }[];
   invitations: MessageCounts;
-  /** Reminders go to those who have not answered, so what was sent of them is counted in steps too; null: too few are asked. */
-  reminders: { waiting: number; sent: number | null; from: string | null; until: string | null };
+  /** Reminders go to those who have not answered, so they are not counted: only whether and when they go out is shown. */
+  reminders: { state: 'none' | 'waiting' | 'sent'; from: string | null; until: string | null };
   withoutEmail: number;
   /** To how many links can be handed out: only to those to whom the service cannot write. */
   linkable: number;
@@ -255,10 +252,20 @@ export type OpenWeek = WeekName & {
   stillDue: { id: number; name: string; day: string }[];
 };
 
+/**
+ * How many have answered (P18). 'atLeast': counted once a day, over people who have been active for a week, in steps of `step`;
+ * `on`: the day. 'exact': as it is, where answers are not anonymous. 'tooFew': fewer than `step` such people are asked.
+ */
+export type Participation =
+  | { state: 'exact'; count: number }
+  | { state: 'atLeast'; count: number; on: string; step: number }
+  | { state: 'tooFew'; step: number }
+  | { state: 'notYet' };
+
 export type Rounds = {
   open: OpenWeek[];
-  /** The last weeks that have closed, newest first. */
-  closed: (WeekName & { closedAt: string; schedules: string[] })[];
+  /** The last weeks that have closed, newest first. `isLost`: without results, because their key was lost. */
+  closed: (WeekName & { closedAt: string; isLost: boolean; schedules: string[] })[];
   /** What is due in this week and in the next, without the weeks that are open. */
   coming: (WeekName & {
     day: string;

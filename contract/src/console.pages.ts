@@ -22,4 +22,5 @@ export const consolePages = [
   '/access',
   '/settings',
   '/audit',
+  '/privacy',
 ] as const;

@@ -40,6 +40,8 @@ export type QuestionFigures = {
   distribution: { key: string; count: number }[] | null;
   /** Type 3: -100 to 100. */
   enps: number | null;
+  /** Whether they rest partly on links or cards that the employer handed out. */
+  handedOut: boolean;
 };
 
 export type ResultComment = {

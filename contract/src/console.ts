@@ -4,6 +4,7 @@ import { accessOperations } from './console.access.ts';
 import { askingOperations } from './console.asking.ts';
 import { groupsOperations } from './console.groups.ts';
 import { peopleOperations } from './console.people.ts';
+import { privacyOperations } from './console.privacy.ts';
 import { resultsOperations } from './console.results.ts';
 import { runsOperations } from './console.runs.ts';
 import { sessionOperations } from './console.session.ts';
@@ -16,6 +17,7 @@ export const consoleOperations = {
   ...runsOperations,
   ...askingOperations,
   ...resultsOperations,
+  ...privacyOperations,
 };
 
 export type ConsoleOperations = typeof consoleOperations;

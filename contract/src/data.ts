@@ -305,6 +305,11 @@ export const FeedRow = Type.Object(
     status: Type.Enum(['shown', 'withheld', 'open'], {
       description: 'withheld: too few people; open: the week has not closed yet.',
     }),
+    handedOut: Type.Boolean({
+      description:
+        'Whether a figure is shown that rests partly on links or cards handed out by the employer: fewer people than ' +
+        'the threshold answered through a link that was sent to them. Of a KPI: whether one of its questions does.',
+    }),
   },
   { title: 'FeedRow' },
 );

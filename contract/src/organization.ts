@@ -3,9 +3,9 @@ import { Type, type Static, type TObject, type TSchema } from 'typebox';
 import { NoParameters } from './data.ts';
 import { maxChangesCeiling, maxChangesDefault } from './limits.ts';
 import type { Operation } from './operation.ts';
-import { roles } from './words.ts';
+import { organizationRoles } from './words.ts';
 
-export { type MembershipKind, membershipKinds, type Role, roles } from './words.ts';
+export { type MembershipKind, membershipKinds, type Role } from './words.ts';
 
 const maxChanges = (what: string) =>
   Type.Optional(
@@ -63,7 +63,7 @@ export const AccessInfo = Type.Object(
     inheritedAdminOf: groupNames('The groups the user is administrator of'),
     interestOf: groupNames('The groups the user gets read rights to'),
     role: Type.Optional(
-      Type.Enum(roles, {
+      Type.Enum(organizationRoles, {
         description:
           'Case-sensitive. Left out: an existing user keeps the present role, a new one is a User.',
       }),

@@ -98,6 +98,8 @@ export const detailTypes = {
   'new externalId':
     'Warning: a user who is removed and one who is new have the same e-mail address. Perhaps they are one person.',
   'named twice': 'Warning: a user names the same group twice in one list.',
+  'auditor replaced':
+    'Warning: the role that was sent replaces the role Auditor, which was given in the console. Leave the role out to keep it.',
 
   'not signed in': 'Nobody is signed in to the console, or the session has ended.',
   'missing role': 'Whoever is signed in to the console lacks the role for this.',
@@ -134,6 +136,7 @@ export const detailTypes = {
   'option taken': 'Another option of the question has this id.',
   'language taken': 'A translation is in the language of the text itself.',
   'invalid address': 'Not an address that begins with https:// or http://.',
+  'same words': 'A schedule names two questions with the same words, which count as one question.',
   'question retired': 'A schedule names a question that is retired, or that there is not.',
   'question changed': 'A question that is there keeps its type and options.',
   'key taken': 'The account has a question with this key, or a KPI with this id, already.',

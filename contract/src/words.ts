@@ -5,10 +5,14 @@
 export const membershipKinds = ['memberOf', 'adminOf', 'inheritedAdminOf', 'interestOf'] as const;
 export type MembershipKind = (typeof membershipKinds)[number];
 
-export const roles = ['Administrator', 'Manager', 'User'] as const;
+export const roles = ['Administrator', 'Manager', 'Auditor', 'User'] as const;
 export type Role = (typeof roles)[number];
 
-const ranks: Record<Role, number> = { User: 0, Manager: 1, Administrator: 2 };
+/** The roles that pushes and files can give. An Auditor is appointed in the console or by the soundings command only. */
+export const organizationRoles = ['Administrator', 'Manager', 'User'] as const satisfies readonly Role[];
+export type OrganizationRole = (typeof organizationRoles)[number];
+
+const ranks: Record<Role, number> = { User: 0, Auditor: 1, Manager: 2, Administrator: 3 };
 
 /** Whether somebody has a role, or one above it. */
 export const hasRole = (who: { role: Role }, least: Role): boolean => ranks[who.role] >= ranks[least];

@@ -2,6 +2,7 @@
 import type { Config, LogLevel } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import type { Log } from './base/log.ts';
+import { version } from './base/version.ts';
 import { callerOf, senderOf } from './accounts/callers.ts';
 import { tellEndingTokens } from './accounts/ending-tokens.ts';
 import { forgetEnded } from './accounts/sessions.ts';
@@ -15,11 +16,12 @@ import { serveAsking } from './console/asking.routes.ts';
 import { serveDevelopment } from './console/dev.ts';
 import { servePages } from './console/pages.ts';
 import { servePeople } from './console/people.routes.ts';
+import { servePrivacy } from './console/privacy.routes.ts';
 import { serveResults } from './console/results.routes.ts';
 import { serveFiles } from './console/files.routes.ts';
 import { serveRuns } from './console/runs.routes.ts';
 import { serveSession } from './console/session.routes.ts';
-import { asFault, openPool, type Pool } from './db/db.ts';
+import { asFault, longestTransaction, openPool, type Pool } from './db/db.ts';
 import { isMigrated, migrate } from './db/migrate.ts';
 import { openAnswerCache } from './http/cache.ts';
 import { serveMetrics } from './http/metrics.ts';
@@ -31,10 +33,12 @@ import { runThread, type ThreadLimits } from './jobs/threads.ts';
 import { type Mailer, openMailer } from './mail/mail.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data.routes.ts';
-import { closeLostWeeks, dueWeeks } from './results/publish.ts';
+import { closeLostWeeks, type LostMail, mailLostWeek } from './results/lost-weeks.ts';
+import { dueWeeks } from './results/publish.ts';
 import { type LinkNotice, mailLinkNotice } from './rounds/link-notices.ts';
 import { dueMessages, noteRefusal, openSender } from './rounds/messages.ts';
 import { dueSchedules } from './rounds/opening.ts';
+import { countParticipation } from './rounds/participation.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import { openPushes, type Pushes } from './sync/pushes.ts';
 import { forgetOldRuns } from './sync/runs.ts';
@@ -52,6 +56,10 @@ import { forgetOldFiles, resumeFiles, waitingFiles } from './files/store.ts';
 export type AppConfig = Omit<Config, 'dataDir' | 'databaseUrl' | 'logLevel' | 'shutdownSeconds'> & {
   /** Whether the console is made from its sources while it is used. */
   isDevelopment?: boolean;
+  /** How long, in ms, a client may leave an answer unread. Default: a minute. */
+  readPatience?: number;
+  /** How long, in ms, a long answer may be read in all. Default: half an hour. */
+  longestRead?: number;
 };
 
 export type App = {
@@ -69,7 +77,15 @@ export type App = {
  */
 const [longReads, longReadsOfAccount] = [6, 3];
 
+/** How long, in ms, a client may leave an answer unread before its connection is cut. */
+const readPatience = 60_000;
+
+/** How long, in ms, a long answer may be read in all. The database ends it then, whatever happens here. */
+const longestRead = 30 * 60_000;
+
 type Connections = {
+  /** Fulfilled when the database can be reached. */
+  reached: Promise<void>;
   pool: Promise<Pool>;
   reads: Promise<Pool>;
   answers: Promise<Pool>;
@@ -78,17 +94,23 @@ type Connections = {
 };
 
 /** Connections to the database by what they are for, and what needs one from the start. */
-function connect({ answerKeys }: AppConfig, databaseUrl: Promise<string>, log: Log): Connections {
+function connect(
+  config: AppConfig,
+  databaseUrl: Promise<string>,
+  log: Log,
+  isStopping: () => boolean,
+): Connections {
   const pool = databaseUrl.then((url) => openPool(url, 10));
-  const reads = databaseUrl.then((url) => openPool(url, longReads));
+  const reached = pool.then((one) => whenReachable(one, log, isStopping));
+  const reads = reached.then(async () => openReads(await pool, await databaseUrl, config));
   // Who answers while the week opens or closes is told to try again, and takes nobody else's connection.
   const answers = databaseUrl.then((url) => openPool(url, 6, { settings: { lock_timeout: '2s' } }));
-  const keys = pool.then((one) => new AnswerKeys(one, answerKeys));
+  const keys = pool.then((one) => new AnswerKeys(one, config.answerKeys));
   const pushes = databaseUrl.then((url) =>
     openPushes(new URL('pushes.thread.ts', import.meta.url), url, log),
   );
-  for (const opening of [pool, reads, answers, keys, pushes]) opening.catch(() => {}); // start() tells why
-  return { pool, reads, answers, keys, pushes };
+  for (const opening of [pool, reached, reads, answers, keys, pushes]) opening.catch(() => {}); // start() tells why
+  return { pool, reached, reads, answers, keys, pushes };
 }
 
 /** Runs work of weeks on a thread of its own. */
@@ -110,12 +132,12 @@ export async function startApp(
   log: Log,
   now: () => number = Date.now,
 ): Promise<App> {
-  const { pool, reads, answers, keys, pushes } = connect(config, databaseUrl, log);
   const mailer = config.smtpUrl === undefined ? undefined : openMailer(config.smtpUrl, config.mailFrom);
   let jobs: Jobs | undefined;
   let sftp: SftpServer | undefined;
   let isStarted = false;
   let isStopping = false;
+  const { pool, reached, reads, answers, keys, pushes } = connect(config, databaseUrl, log, () => isStopping);
 
   const server = createServer({
     log,
@@ -131,14 +153,14 @@ export async function startApp(
   serveAll(server, { config, pool, reads, answers, keys, pushes, now });
   const onWeeks = weeksOn(config, databaseUrl, log, now);
   const approve = openApproving(new URL('files.thread.ts', import.meta.url), databaseUrl);
-  serveConsole(server, { config, pool, reads, mailer, onWeeks, approve, log, now });
+  serveConsole(server, { config, pool, reads, keys, mailer, onWeeks, approve, log, now });
   if (config.isDevelopment) await serveDevelopment(server);
   else servePages(server);
   const { host, port, sftpPort } = config;
   const address = await orRefused(server.app.listen({ host, port }), { host, port, setting: 'PORT' });
 
   async function start(): Promise<void> {
-    await whenReachable(await pool, log, () => isStopping);
+    await reached;
     const applied = await migrate(await pool, migrationSteps(await keys));
     if (applied.length > 0) log.info({ applied }, 'The database was migrated');
     await prepareKeys(await pool, await keys, log);
@@ -217,6 +239,7 @@ const doorOf = (config: AppConfig) => ({
   trustProxy: config.trustProxy,
   corsOrigins: config.corsOrigins,
   isSecure: isSecure(config),
+  readPatience: config.readPatience ?? readPatience,
 });
 
 /**
@@ -238,6 +261,7 @@ export async function startAnswering(
     count: noToken,
     cache: openAnswerCache(0),
     slots: openSlots(1, 1),
+    readPatience,
     now,
     corsOrigins: [],
   });
@@ -295,6 +319,7 @@ type ConsoleParts = {
   config: AppConfig;
   pool: Promise<Pool>;
   reads: Promise<Pool>;
+  keys: Promise<AnswerKeys>;
   mailer: Mailer | undefined;
   onWeeks: OnWeeks;
   approve: Approve;
@@ -304,7 +329,7 @@ type ConsoleParts = {
 /** The console's own interface. */
 function serveConsole(
   server: Server,
-  { config, pool, reads, mailer, onWeeks, approve, log, now }: ConsoleParts,
+  { config, pool, reads, keys, mailer, onWeeks, approve, log, now }: ConsoleParts,
 ): void {
   const console = openConsole(server, pool, isSecure(config));
   serveAccess(console, { ...config, pool, mailer, showWeeks: () => onWeeks('show') });
@@ -315,6 +340,14 @@ function serveConsole(
   serveFiles(console, pool);
   serveResults(console, { pool, reads });
   serveAsking(console, { pool, mailer, publicUrl: config.publicUrl, now });
+  servePrivacy(console, pool, async () => ({
+    keys: await (await keys).state(),
+    version,
+    fileDays: config.fileDays,
+    hasMail: mailer !== undefined,
+    publicUrl: config.publicUrl,
+    now: now(),
+  }));
 }
 
 /** What the files of an account may take at once: a list of 20,000 people takes a fifth of it. */
@@ -354,6 +387,7 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
       { name: 'open rounds', cron: '* * * * *', work: toOpen },
       { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },
       { name: 'show live weeks', cron: '* * * * *', work: toShow },
+      { name: 'count participation', cron: '23 * * * *', work: () => countParticipation(pool, keys, now()) },
       { name: 'end epochs', cron: '* * * * *', work: () => keys.advance() },
       { name: 'close weeks', cron: '*/5 * * * *', work: toClose },
     ],
@@ -366,6 +400,8 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
           payload as MailedLink,
         ),
       'close week': (payload) => onWeeks('close', payload as NonNullable<WeeksWork['only']>),
+      'mail lost week': (payload) =>
+        mailLostWeek({ pool, mailer, publicUrl: config.publicUrl, log }, payload as LostMail),
       'mail file report': (payload) => mailReport(pool, mailer, payload as MailedReport, log),
       'mail link notice': (payload) => mailLinkNotice(pool, mailer, payload as LinkNotice, log),
     },
@@ -399,6 +435,12 @@ async function orRefused<T>(
     const message = `The service cannot listen on port ${port} of ${host}: ${reason}.`;
     throw new Fault('invalid', 'invalid configuration', message, { cause: error });
   }
+}
+
+/** Opens the connections for long answers. */
+async function openReads(pool: Pool, url: string, config: AppConfig): Promise<Pool> {
+  const settings = await longestTransaction(pool, config.longestRead ?? longestRead);
+  return openPool(url, longReads, { settings });
 }
 
 /** Waits for a database that comes up later than the service does. */

@@ -1,9 +1,12 @@
 // What becomes of answers and messages when processes die: what was acknowledged is kept, and nobody is written to twice.
+import { join } from 'node:path';
 import { dayIn } from '@soundings/contract/weeks.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createAccount } from './accounts/accounts.ts';
 import { openLink } from './answers/answering.ts';
 import { inTransaction, type Pool } from './db/db.ts';
+import { randomText } from './base/secrets.ts';
+import { AnswerKeys } from './sealing/answer-keys.ts';
 import { createUser } from './people/people.ts';
 import { weekdayOf } from './rounds/moments.ts';
 import { askPeople, planAsking } from './testing/asking.ts';
@@ -37,6 +40,12 @@ async function newAccount(pool: Pool): Promise<number> {
   });
 }
 
+/** The keys of a service, beside the service's own. */
+const keysOf = ({ dataDir }: Service, pool: Pool) =>
+  new AnswerKeys(pool, { place: 'file', directory: join(dataDir, 'keys') });
+/** The browser session of everyone. */
+const visit = randomText(27);
+
 describe('while people answer', () => {
   test.each([
     ['the service', async ({ child }: Service) => void child.kill('SIGKILL')],
@@ -48,7 +57,7 @@ describe('while people answer', () => {
     const first = await started(await newDataDir());
     const before = await connectionsTo(first);
     const accountId = await newAccount(before);
-    const { links, questionIds } = await askPeople(before, accountId, {
+    const { links, questionIds } = await askPeople({ pool: before, keys: keysOf(first, before) }, accountId, {
       count: 120,
       now: Date.now(),
       ...atOnce(),
@@ -62,7 +71,7 @@ describe('while people answer', () => {
         // oxlint-disable no-await-in-loop -- one after another
         const answer = await fetch(`${first.address}/a/${link}/answers`, {
           method: 'POST',
-          headers: { 'content-type': 'application/json' },
+          headers: { 'content-type': 'application/json', cookie: `soundings_visit=${visit}` },
           body: JSON.stringify({ question, value }),
         }).catch(() => undefined);
         // oxlint-enable no-await-in-loop
@@ -86,9 +95,10 @@ describe('while people answer', () => {
     const second = who === 'the service' ? await started(first.dataDir) : first;
     await until(() => isReady(second));
     const pool = await connectionsTo(second);
+    const keys = keysOf(second, pool);
     for (const [link, value] of acknowledged) {
       // oxlint-disable-next-line no-await-in-loop -- few
-      expect((await openLink(pool, link))?.answers.get(question)?.value).toBe(value);
+      expect((await openLink(pool, keys, { link, visit }))?.answers.get(question)?.value).toBe(value);
     }
   });
 });

@@ -201,27 +201,14 @@ export const askingCommands = (
     say: ({ id }: { id: number }) => `Schedule ${id} is removed.`,
   },
   'links export': {
-    isLogged: false,
     usage:
       '--account ID [--week 2026-W47] [--replace]\n' +
       '    A new personal link, as CSV, for each person asked in an open week who gets none by e-mail: who has no address, or\n' +
       '    everyone where no mail server is set. Anyone who has a link can answer in the name of the person, so results say\n' +
       '    that they rest on links that were handed out. --replace: links handed out before no longer work.',
+    isLogged: false,
     options: { ...account, week: text, replace: flag },
-    run: (pool, values) =>
-      inTransaction(pool, async (tx) => {
-        const isReplacing = values['replace'] === true;
-        const { week, links } = await exportLinks(tx, accountOf(values), config().publicUrl, {
-          week: weekOf(values),
-          isReplacing,
-          canMail: config().smtpUrl !== undefined,
-          by: null,
-        });
-        const details = { people: links.length, isReplacing };
-        const subject = weekName(week);
-        await audit(tx, accountOf(values), { origin: 'command' }, 'links exported', { subject, details });
-        return { week: subject, links };
-      }),
+    run: (pool, values) => linksExport(pool, values, config()),
     say: ({ links }: { links: ExportedLink[] }) =>
       [
         csvRow(['externalId', 'firstName', 'lastName', 'email', 'phone', 'language', 'link']),
@@ -233,15 +220,17 @@ export const askingCommands = (
   'week show': {
     isLogged: false,
     usage:
-      '--account ID\n    The open weeks: how many are asked and have answered, and what became of the mails.',
+      '--account ID\n    The open weeks: how many are asked, at least how many have answered, and what became of the mails.',
     options: account,
     run: weekShow,
     say: ({ weeks, refusals }: Awaited<ReturnType<typeof weekShow>>) =>
       [
         ...weeks.map(
-          ({ week, asked, answered, messages }) =>
-            `${week}: ${asked} people asked, ${answered ?? 'too few to say how many'} have answered. ${
-              messages.map(({ kind, state, count }) => `${count} ${kind}s ${state}`).join(', ') || 'No mails'
+          ({ week, asked, messages, ...participation }) =>
+            `${week}: ${asked} people asked, ${participationWords(participation)} ${
+              messages
+                .map(({ kind, state, count }) => `${count ?? ''} ${kind}s ${state}`.trim())
+                .join(', ') || 'No mails'
             }.`,
         ),
         ...(weeks.length === 0 ? ['No week is open in which anybody is asked.'] : []),
@@ -249,6 +238,21 @@ export const askingCommands = (
       ].join('\n'),
   },
 });
+
+function participationWords({
+  answered,
+  answeredAtLeast,
+  countedOn,
+}: {
+  answered?: number;
+  answeredAtLeast?: number | null;
+  countedOn?: string | null;
+}): string {
+  if (answered !== undefined) return `${answered} have answered.`;
+  if (!countedOn) return 'answers are counted once a day, from tomorrow on.';
+  if (typeof answeredAtLeast !== 'number') return 'too few are asked to say how many have answered.';
+  return `at least ${answeredAtLeast} have answered (counted on ${countedOn}).`;
+}
 
 async function questionList(pool: Pool, values: Values) {
   const [questions, kpis] = await Promise.all([
@@ -346,6 +350,29 @@ async function calendar(pool: Pool, schedule: Schedule, count: number) {
   }));
 }
 
+async function linksExport(
+  pool: Pool,
+  values: Values,
+  { publicUrl, smtpUrl }: { publicUrl: string; smtpUrl: string | undefined },
+) {
+  const accountId = accountOf(values);
+  const isReplacing = values['replace'] === true;
+  return inTransaction(pool, async (tx) => {
+    const { week, links } = await exportLinks(tx, accountId, publicUrl, {
+      week: weekOf(values),
+      isReplacing,
+      canMail: smtpUrl !== undefined,
+      by: null,
+    });
+    const details = { people: links.length, isReplacing };
+    await audit(tx, accountId, { origin: 'command' }, 'links exported', {
+      subject: weekName(week),
+      details,
+    });
+    return { week: weekName(week), links };
+  });
+}
+
 async function weekShow(pool: Pool, values: Values) {
   const accountId = accountOf(values);
   // Here, as every other command would wait for what sends mail.
@@ -355,14 +382,21 @@ async function weekShow(pool: Pool, values: Values) {
     messageCountsOf(pool, accountId),
     mailRefusalsOf(pool, accountId),
   ]);
-  const messagesIn = (week: Week) =>
-    counts.filter((count) => count.week === week).map(({ kind, state, count }) => ({ kind, state, count }));
+  // Reminders go to those who have not answered: how many there were would say how many that are (P18).
+  const messagesIn = (week: Week, isExact: boolean) =>
+    counts
+      .filter((count) => count.week === week)
+      .map(({ kind, state, count }) => ({
+        kind,
+        state,
+        ...((isExact || kind === 'invitation') && { count }),
+      }));
   return {
-    weeks: weeks.map(({ week, asked, answered }) => ({
+    weeks: weeks.map(({ week, asked, atLeast, countedOn, answered }) => ({
       week: weekName(week),
       asked,
-      answered,
-      messages: messagesIn(week),
+      ...(answered === null ? { answeredAtLeast: atLeast, countedOn } : { answered }),
+      messages: messagesIn(week, answered !== null),
     })),
     refusals,
   };

@@ -1,9 +1,9 @@
 // The commands of the key of open weeks: how it stands, and moving it to another process.
+import type { KeyState } from '@soundings/contract/console.privacy.ts';
 import { readFileSync } from 'node:fs';
 import { auditEverywhere } from './accounts/audit.ts';
 import { type Command, flag, table, UsageError } from './cli.options.ts';
-import { closeLostWeeks } from './results/publish.ts';
-import type { KeyState } from './sealing/answer-keys.ts';
+import { closeLostWeeks } from './results/lost-weeks.ts';
 
 export const keyCommands: Record<string, Command> = {
   'keys show': {

@@ -195,6 +195,7 @@ describe('account set', () => {
       threshold: 5,
       spreadThreshold: null,
       commentThreshold: null,
+      noise: 0,
       publication: 'weekly',
       allow: [],
       applyFiles: true,
@@ -209,8 +210,17 @@ describe('account set', () => {
       maxGroupsUpdated: 200,
       maxGroupsDeleted: 200,
     });
-    const one = await set('--threshold', '1', '--publication', 'live', '--apply-files', 'false');
-    expect(one).toEqual({ ...before, threshold: 1, publication: 'live', applyFiles: false });
+    const one = await set(
+      '--threshold',
+      '1',
+      '--publication',
+      'live',
+      '--apply-files',
+      'false',
+      '--noise',
+      '2',
+    );
+    expect(one).toEqual({ ...before, threshold: 1, publication: 'live', applyFiles: false, noise: 2 });
     const files = [
       '--partial-files',
       'true',

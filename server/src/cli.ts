@@ -8,12 +8,14 @@ import { createToken, listTokens, revokeToken } from './accounts/tokens.ts';
 import { readConfig } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import { newPassword } from './base/secrets.ts';
+import { version } from './base/version.ts';
 import { asFault, inTransaction, openPool, type Pool } from './db/db.ts';
 import { openEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { migrationSteps } from './answers/seal-open-weeks.ts';
 import { askingCommands } from './cli.asking.ts';
 import { keyCommands } from './cli.keys.ts';
+import { privacyCommands } from './cli.privacy.ts';
 import { simulationCommands } from './cli.simulation.ts';
 import {
   account,
@@ -86,7 +88,7 @@ const commands: Record<string, Command> = {
     isLogged: false,
     usage:
       '--account ID [--name N] [--timezone Z] [--language L] [--threshold K] [--publication weekly|live]\n' +
-      '    [--spread-threshold K|default] [--comment-threshold K|default]\n' +
+      '    [--spread-threshold K|default] [--comment-threshold K|default] [--noise 0|1|2]\n' +
       '    [--allow CIDR,…] [--apply-files true|false] [--partial-files true|false]\n' +
       '    [--create-groups-from-users true|false] [--notify EMAIL,…] [--notify-success true|false]\n' +
       `    ${limits.map((one) => `[--${one} N]`).join(' ')}\n` +
@@ -103,6 +105,7 @@ const commands: Record<string, Command> = {
       'spread-threshold': text,
       'comment-threshold': text,
       publication: text,
+      noise: text,
       allow: text,
       'apply-files': text,
       'partial-files': text,
@@ -324,6 +327,7 @@ const commands: Record<string, Command> = {
   ...keyCommands,
   ...askingCommands(() => readConfig(process.env)),
   ...simulationCommands(() => readConfig(process.env)),
+  ...privacyCommands(() => readConfig(process.env)),
   migrate: {
     usage: '\n    Brings the database to the schema of this version; every other command does so too.',
     options: {},
@@ -380,6 +384,7 @@ function settingsOf(values: Values): Partial<AccountSettings> {
   }
   if (values['publication'] !== undefined)
     settings.publication = String(values['publication']) as 'weekly' | 'live';
+  if (values['noise'] !== undefined) settings.noise = numberOf(values, 'noise') as 0 | 1 | 2;
   if (values['allow'] !== undefined) settings.allow = commaList(String(values['allow']));
   if (values['notify'] !== undefined) settings.notify = commaList(String(values['notify']));
   for (const [option, setting] of switches) {
@@ -429,9 +434,6 @@ async function main(args: string[]): Promise<void> {
 }
 
 function printVersion(rest: string[]): void {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
   print(
     rest.includes('--json') ? JSON.stringify({ version }) : `soundings ${version}, Node ${process.version}`,
   );

@@ -109,9 +109,10 @@ const formatOf = onceForLanguage((language) => {
     },
     bytes(size: number): string {
       if (size < 1000) return `${size} B`;
-      return size < 1e6
-        ? `${number.format(Math.round(size / 1000))} kB`
-        : `${number.format(Math.round(size / 1e5) / 10)} MB`;
+      if (size < 1e6) return `${number.format(Math.round(size / 1000))} kB`;
+      return size < 1e9
+        ? `${number.format(Math.round(size / 1e5) / 10)} MB`
+        : `${number.format(Math.round(size / 1e8) / 10)} GB`;
     },
   };
 });

@@ -11,6 +11,8 @@ export type AccountRow = {
   spreadThreshold: number | null;
   commentThreshold: number | null;
   publication: 'weekly' | 'live';
+  /** How many steps of the scale a published sum may be off. */
+  noise: 0 | 1 | 2;
   allow: string[];
   applyFiles: boolean;
   maxUsersCreated: number;
@@ -59,6 +61,7 @@ export async function selectAccount(db: Db, accountId: AccountId): Promise<Accou
            a.spread_threshold    as "spreadThreshold",
            a.comment_threshold   as "commentThreshold",
            a.publication         as "publication",
+           a.noise               as "noise",
            a.allowed_addresses   as "allow",
            a.apply_files         as "applyFiles",
            a.max_users_created   as "maxUsersCreated",
@@ -81,6 +84,7 @@ export async function updateAccount(
   tx: Transaction,
   accountId: AccountId,
   account: AccountSettings,
+  newNoiseKey: Uint8Array,
 ): Promise<void> {
   await tx`
     update accounts
@@ -91,6 +95,8 @@ export async function updateAccount(
            spread_threshold   = ${account.spreadThreshold},
            comment_threshold  = ${account.commentThreshold},
            publication        = ${account.publication},
+           noise              = ${account.noise},
+           noise_key          = case when ${account.noise} > 0 then coalesce(noise_key, ${newNoiseKey}) else noise_key end,
            allowed_addresses  = ${account.allow},
            apply_files        = ${account.applyFiles},
            max_users_created  = ${account.maxUsersCreated},
@@ -104,6 +110,13 @@ export async function updateAccount(
            notify_addresses   = ${account.notify},
            notify_success     = ${account.notifySuccess}
     where  account_id = ${accountId}`;
+}
+
+/** What decides the noise of the account's figures; null: noise was never switched on. */
+export async function selectNoiseKey(db: Db, accountId: AccountId): Promise<Buffer | null> {
+  const [row] = await db<{ key: Buffer | null }[]>`
+    select noise_key as "key" from accounts where account_id = ${accountId}`;
+  return row?.key ?? null;
 }
 
 /** Waits until no one else writes users or groups of the account; held to the end of the transaction. */

@@ -6,6 +6,7 @@ import {
   maxNameLength,
   minimumThreshold,
 } from '@soundings/contract/limits.ts';
+import { randomBytes } from 'node:crypto';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { isAddressRange } from '../base/addresses.ts';
 import { Fault } from '../base/errors.ts';
@@ -19,6 +20,7 @@ import {
   lockAccountRow,
   raiseVersion,
   selectAccount,
+  selectNoiseKey,
   updateAccount,
 } from './accounts.sql.ts';
 
@@ -55,7 +57,7 @@ export async function changeAccount(
   refuseWrongSettings(changes);
   const changed = { ...account, ...changes };
   refuseLowThresholds(changed);
-  await updateAccount(tx, accountId, changed);
+  await updateAccount(tx, accountId, changed, randomBytes(32));
   await auditChanges(tx, actor, account, changed);
   await raiseVersion(tx, accountId);
   return accountById(tx, accountId);
@@ -71,6 +73,13 @@ async function auditChanges(tx: Transaction, actor: Actor, before: Account, afte
     names.map((name) => [name, name === 'notify' ? {} : { from: before[name], to: after[name] }]),
   );
   await audit(tx, before.id, actor, 'settings changed', { details });
+}
+
+/** What decides the noise of an account's figures. There is one as soon as a week has noise. */
+export async function noiseKeyOf(db: Db, accountId: AccountId): Promise<Uint8Array> {
+  const key = await selectNoiseKey(db, accountId);
+  if (!key) throw new Error(`Account ${accountId} has no key for noise`);
+  return key;
 }
 
 /** The account, or a Fault when there is none. */
@@ -96,7 +105,7 @@ function refuseWrongSettings(settings: Partial<AccountSettings>): void {
   const details: Detail[] = [];
   const wrong = (path: string, message: string, type: DetailType = 'invalid value', value?: string) =>
     details.push({ type, message, path: `/${path}`, ...(value !== undefined && { value }) });
-  const { name, timezone, language, threshold, publication, allow, notify } = settings;
+  const { name, timezone, language, threshold, publication, noise, allow, notify } = settings;
   if (name !== undefined && (name.trim() === '' || name.length > maxNameLength)) {
     const type = name.trim() === '' ? 'missing field' : 'too long';
     wrong('name', `The name must have 1 to ${maxNameLength} characters.`, type);
@@ -120,6 +129,9 @@ function refuseWrongSettings(settings: Partial<AccountSettings>): void {
   }
   if (publication !== undefined && publication !== 'weekly' && publication !== 'live') {
     wrong('publication', 'Publication is weekly or live.');
+  }
+  if (noise !== undefined && ![0, 1, 2].includes(noise)) {
+    wrong('noise', 'Noise is 0 (none), 1 or 2.');
   }
   for (const range of allow ?? []) {
     if (!isAddressRange(range))

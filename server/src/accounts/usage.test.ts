@@ -213,7 +213,7 @@ describe('over HTTP', () => {
   test('holds over two instances on one database, both of which say when to try again', async () => {
     now = start;
     const other = await startApp(
-      { ...testConfig, rateLimit: 40 },
+      { ...testConfig, answerKeys: world.keyPlace, rateLimit: 40 },
       Promise.resolve(world.databaseUrl),
       silent,
       () => now,

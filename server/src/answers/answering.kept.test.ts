@@ -1,4 +1,4 @@
-// What is kept of the answers of an open week, and of whose. Closing is in results/publish.test.ts.
+// What is kept of the answers of an open week, and of whose: read by the week's key. Closing is in results/publish.test.ts.
 import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
@@ -7,6 +7,7 @@ import { createGroup } from '../people/groups.ts';
 import { createUser } from '../people/people.ts';
 import { closeWeekNow } from '../results/publish.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
+import { keptAnswers } from '../testing/kept-answers.ts';
 import { importLines, linkOf, question, round } from '../testing/surveys.ts';
 import { type GivenAnswer, giveAnswers } from './answering.ts';
 
@@ -57,12 +58,10 @@ async function asking() {
     idOf: (key: string) => ids.get(key)!,
     by,
     give: (person: string, of: string, said: Omit<GivenAnswer, 'questionId'>) =>
-      giveAnswers(database.pool, database.keys, by(person), [{ questionId: ids.get(of)!, ...said }]),
-    kept: async () => [
-      ...(await database.pool`
-        select question_id as "questionId", value, choices, comment, skipped from answers
-        where  account_id = ${id} order by question_id, respondent`),
-    ],
+      giveAnswers(database.pool, database.keys, { link: by(person), visit: 'a browser' }, [
+        { questionId: ids.get(of)!, ...said },
+      ]),
+    kept: () => keptAnswers(database, id, week),
   };
 }
 
@@ -106,7 +105,9 @@ describe('giveAnswers', () => {
   test('by a link of another account: refused in the same words; after closing: the link opens nothing', async () => {
     const [one, other] = [await asking(), await asking()];
     const questionId = one.idOf('scale');
-    const given = giveAnswers(database.pool, database.keys, other.by('e1'), [{ questionId, value: 3 }]);
+    const given = giveAnswers(database.pool, database.keys, { link: other.by('e1'), visit: null }, [
+      { questionId, value: 3 },
+    ]);
     await expect(given).rejects.toMatchObject({ details: [{ path: `q${questionId}`, message: notAsked }] });
     await closeWeekNow(database.pool, database.keys, one.id, week, meanwhile);
     expect(await one.give('e1', 'scale', { value: 3 })).toBe('closed');

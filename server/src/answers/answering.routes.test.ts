@@ -15,6 +15,7 @@ import { exportLinks } from '../rounds/links.ts';
 import { stopTokensFor } from '../rounds/stops.ts';
 import { closeWeekNow } from '../results/publish.ts';
 import { askPeople, type AskedAccount, noon } from '../testing/asking.ts';
+import { keptAnswers } from '../testing/kept-answers.ts';
 import { openWorld, testConfig, type World } from '../testing/world.ts';
 
 let world: World;
@@ -60,9 +61,11 @@ async function ask(method: string, path: string, init: RequestInit = {}): Promis
   });
   return { status: reply.status, headers: reply.headers, text: await reply.text() };
 }
+/** The browser session of everyone: a page that is read in it shows what was answered in it. */
+const cookie = `soundings_visit=${'v'.repeat(27)}`;
 const sendForm = (link: string, form: string, query = '') =>
   ask('POST', `/a/${link}${query}`, {
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    headers: { 'content-type': 'application/x-www-form-urlencoded', cookie },
     body: form,
   });
 const sendAnswer = (
@@ -71,7 +74,7 @@ const sendAnswer = (
   init: { headers?: Record<string, string>; query?: string } = {},
 ) =>
   ask('POST', `/a/${link}/answers${init.query ?? ''}`, {
-    headers: { 'content-type': 'application/json', ...init.headers },
+    headers: { 'content-type': 'application/json', cookie, ...init.headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 
@@ -92,12 +95,15 @@ async function wire(
   return { headers: reply.headers, bytes: await buffer(reply) };
 }
 
-const kept = async ({ accountId, questionIds }: AskedAccount) => {
-  const rows = await world.pool<{ id: number; said: unknown[] }[]>`
-    select question_id as id, json_build_array(value, choices, comment, skipped) as said
-    from   answers where account_id = ${accountId}`;
+const kept = async ({ accountId, questionIds, week }: AskedAccount) => {
+  const rows = await keptAnswers(world, accountId, week);
   const keyOf = new Map([...questionIds].map(([key, id]) => [id, key]));
-  return Object.fromEntries(rows.map(({ id, said }) => [keyOf.get(id), said]));
+  return Object.fromEntries(
+    rows.map(({ questionId, value, choices, comment, skipped }) => [
+      keyOf.get(questionId),
+      [value, choices, comment, skipped],
+    ]),
+  );
 };
 
 describe('GET /a/:link', () => {
@@ -180,7 +186,7 @@ describe('GET /a/:link', () => {
         expect(headers).toMatchObject({
           'content-encoding': encoding,
           'content-length': String(bytes.length),
-          vary: 'accept-encoding, accept-language',
+          vary: 'accept-encoding, accept-language, cookie',
         });
         expect(bytes.length, `${count} questions, ${encoding}`).toBeLessThan(30_000);
         expect(unpack(bytes).equals(plain.bytes)).toBe(true);
@@ -190,7 +196,9 @@ describe('GET /a/:link', () => {
 
   test('by a link that was handed out nobody learns what was answered, nor whether anything was', async () => {
     const one = await asked();
-    const { links } = await inTransaction(world.pool, (tx) => exportLinks(tx, one.accountId, ''));
+    const { links } = await inTransaction(world.pool, (tx) =>
+      exportLinks(tx, one.accountId, '', { canMail: false, by: null }),
+    );
     const path = links[0]?.link as string;
     const seen = () =>
       Promise.all(['', '?saved', '?empty'].map(async (query) => (await ask('GET', path + query)).text));
@@ -229,9 +237,12 @@ describe('POST /a/:link', () => {
     const thanks = await ask('GET', `/a/${one.link}?language=en&saved`);
     expect(thanks.text).toContain('Thank you, P1!');
     expect(thanks.text).toContain('until the end of Sunday 22 November');
-    const { text } = await ask('GET', `/a/${one.link}`);
+    const { text } = await ask('GET', `/a/${one.link}`, { headers: { cookie } });
     expect(text).toContain(`name="q${a}" value="4" checked`);
     expect(text).toContain('>\n&lt;b&gt;</textarea>');
+    // In another browser there is nothing of it to see.
+    const elsewhere = await ask('GET', `/a/${one.link}`);
+    expect(elsewhere.text).not.toMatch(/value="4" checked|Because|&lt;b&gt;/);
   });
 
   test('400: each fault is said at its question, what was typed stands there, and nothing is kept', async () => {
@@ -427,7 +438,12 @@ describe('/r/:token', () => {
 describe('a link that opens nothing', () => {
   test('gets one page, byte for byte the same whether it is wrong, old, replaced or cut, and records nothing', async () => {
     const [replaced, closed, alive] = [await asked(), await asked(), await asked()];
-    await inTransaction(world.pool, (tx) => exportLinks(tx, replaced.accountId, '', { isReplacing: true }));
+    const handOut = () =>
+      inTransaction(world.pool, (tx) =>
+        exportLinks(tx, replaced.accountId, '', { isReplacing: true, canMail: false, by: null }),
+      );
+    const { links: handedOut } = await handOut();
+    await handOut();
     await closeWeekNow(world.pool, world.keys, closed.accountId, closed.week, noon);
     const removed = await asked();
     const stopOfRemoved = await stopPath(removed);
@@ -443,7 +459,7 @@ describe('a link that opens nothing', () => {
       `/r/${'_'.repeat(32)}`,
     ];
     const dead = [
-      replaced.link,
+      (handedOut[0]?.link as string).slice(3),
       closed.link,
       alive.link.slice(0, -1),
       `${alive.link.slice(0, -1)}${alive.link.endsWith('a') ? 'b' : 'a'}`,
@@ -540,7 +556,12 @@ describe('without its database', () => {
   test('503 in plain words with Retry-After, and what the form had comes back to be sent again', async () => {
     const one = await asked();
     const { url, cut } = await openRelay(world.databaseUrl);
-    const app = await startApp(testConfig, Promise.resolve(url), openLog('silent'), () => noon);
+    const app = await startApp(
+      { ...testConfig, answerKeys: world.keyPlace },
+      Promise.resolve(url),
+      openLog('silent'),
+      () => noon,
+    );
     onTestFinished(() => app.stop(1));
     await app.started;
     expect((await fetch(`${app.address}/a/${one.link}`)).status).toBe(200);
@@ -565,7 +586,12 @@ describe('without its database', () => {
 
   test('503 in plain words also before the service has started', async () => {
     const url = Promise.withResolvers<string>();
-    const app = await startApp(testConfig, url.promise, openLog('silent'), () => noon);
+    const app = await startApp(
+      { ...testConfig, answerKeys: world.keyPlace },
+      url.promise,
+      openLog('silent'),
+      () => noon,
+    );
     onTestFinished(async () => {
       url.resolve(world.databaseUrl);
       await app.started;

@@ -1,9 +1,11 @@
 // Answers by a personal link while the week is open, while it closes and after; and what a dump of the database tells.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { closeWeekNow } from '../results/publish.ts';
-import { exportLinks } from '../rounds/links.ts';
+import { exportLinks, newLinks } from '../rounds/links.ts';
 import { respondentOf } from '../rounds/rounds.ts';
 import { askPeople, noon } from '../testing/asking.ts';
+import { encodeAnswers } from '../sealing/person-answers.ts';
+import { answersOfPerson } from '../testing/kept-answers.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { inTransaction, openPool } from '../db/db.ts';
 import { createAccount } from '../accounts/accounts.ts';
@@ -31,8 +33,18 @@ async function newAccount(): Promise<number> {
 }
 const asking = async (wishes: Parameters<typeof askPeople>[2] = {}) =>
   askPeople(database, await newAccount(), wishes);
-const give = (link: string, questionId: number, value: unknown, more: object = {}) =>
-  giveAnswers(database.pool, database.keys, link, [{ questionId, value, ...more }]);
+/** Everyone answers in the same browser, but where a test names another. */
+const visit = 'the usual browser';
+const give = (link: string, questionId: number, value: unknown, more: object = {}, by = visit) =>
+  giveAnswers(database.pool, database.keys, { link, visit: by }, [{ questionId, value, ...more }]);
+const open = (link: string, by: string | null = visit) =>
+  openLink(database.pool, database.keys, { link, visit: by });
+const handOut = async (accountId: number, isReplacing = false) => {
+  const options = { isReplacing, canMail: false, by: null };
+  const { links } = await inTransaction(database.pool, (tx) => exportLinks(tx, accountId, '', options));
+  return links.map(({ link }) => link.slice(3));
+};
+/** How many people have stored answers. */
 const answersOf = async (accountId: number) => {
   const [row] = await database.pool<{ count: number }[]>`
     select count(*)::integer as count from answers where account_id = ${accountId}`;
@@ -42,7 +54,7 @@ const answersOf = async (accountId: number) => {
 test('an answer can be changed, skipped and commented on until the week closes', async () => {
   const { links, questionIds, accountId, week } = await asking();
   const [link, id] = [links[0] as string, questionIds.get('workload-amount') as number];
-  const said = async () => (await openLink(database.pool, database.keys, link))?.answers.get(id);
+  const said = async () => (await open(link))?.answers.get(id);
   expect(await give(link, id, 2, { comment: 'Too much.' })).toBe('kept');
   expect(await said()).toEqual({ value: 2, choices: null, comment: 'Too much.', skipped: false });
   expect(await give(link, id, 5)).toBe('kept');
@@ -51,7 +63,7 @@ test('an answer can be changed, skipped and commented on until the week closes',
   expect(await said()).toEqual({ value: null, choices: null, comment: null, skipped: true });
   await closeWeekNow(database.pool, database.keys, accountId, week, noon);
   expect(await give(link, id, 4)).toBe('closed');
-  expect(await openLink(database.pool, database.keys, link)).toBeUndefined();
+  expect(await open(link)).toBeUndefined();
 });
 
 describe('nothing is stored', () => {
@@ -70,7 +82,7 @@ describe('nothing is stored', () => {
     const [wrong, right] = ['workload-amount', 'workload-rested'].map(
       (key) => questionIds.get(key) as number,
     );
-    const given = giveAnswers(database.pool, database.keys, links[0] as string, [
+    const given = giveAnswers(database.pool, database.keys, { link: links[0] as string, visit }, [
       { questionId: right as number, value: 3 },
       { questionId: wrong as number, value, ...more },
     ]);
@@ -98,13 +110,13 @@ describe('nothing is stored', () => {
     const id = questionIds.get('workload-amount') as number;
     await database.pool`update users set active = false where account_id = ${accountId} and user_id = ${userIds[1]!}`;
     expect(await give(links[1] as string, id, 3)).toBe('closed');
-    await inTransaction(database.pool, (tx) => exportLinks(tx, accountId, ''));
-    expect(await give(links[0] as string, id, 3)).toBe('kept');
-    const { links: fresh } = await inTransaction(database.pool, (tx) =>
-      exportLinks(tx, accountId, '', { isReplacing: true }),
-    );
-    expect(await give(links[0] as string, id, 4)).toBe('closed');
-    expect(await give(fresh[0]!.link.slice(3), id, 4)).toBe('kept');
+    const [replaced] = await handOut(accountId);
+    expect(await give(replaced as string, id, 3)).toBe('kept');
+    const [fresh] = await handOut(accountId, true);
+    expect(await give(replaced as string, id, 4)).toBe('closed');
+    // Links that were sent go on: only those that were handed out are replaced by others that are handed out.
+    await expect(give(links[0] as string, id, 4)).rejects.toMatchObject({ code: 'already answered' });
+    expect(await open(fresh as string)).toMatchObject({ isExported: true });
   });
 });
 
@@ -133,10 +145,12 @@ test('while a week closes, an answer is either counted or refused', async () => 
   const giveOn = (from: number, to: number) =>
     links
       .slice(from, to)
-      .map((link, i) => giveAnswers(others, link, [{ questionId: id, value: 1 + (i % 5) }]));
+      .map((link, i) =>
+        giveAnswers(others, database.keys, { link, visit }, [{ questionId: id, value: 1 + (i % 5) }]),
+      );
   const during = giveOn(20, 30);
   await waiting(10);
-  const closing = closeWeekNow(others, accountId, week, noon);
+  const closing = closeWeekNow(others, database.keys, accountId, week, noon);
   await waiting(11);
   during.push(...giveOn(30, 40));
   await waiting(21);
@@ -153,24 +167,119 @@ test('while a week closes, an answer is either counted or refused', async () => 
   expect(result?.answers).toBe(kept);
 });
 
-test('a link that an administrator has handed out shows nothing of what was answered', async () => {
-  const { links, questionIds, accountId } = await asking();
-  const id = questionIds.get('workload-amount') as number;
-  await give(links[0] as string, id, 2, { comment: 'Only for the figures.' });
-  const { links: handed } = await inTransaction(database.pool, (tx) => exportLinks(tx, accountId, ''));
-  const link = handed[0]!.link.slice(3);
-  expect(await openLink(database.pool, database.keys, link)).toMatchObject({
-    isExported: true,
-    hasAnswered: true,
-    answers: new Map(),
+describe('what was answered', () => {
+  async function answered() {
+    const { links, questionIds, accountId, week, userIds } = await asking();
+    const [id, other] = ['workload-amount', 'workload-rested'].map((key) => questionIds.get(key) as number);
+    const link = links[0] as string;
+    await give(link, id as number, 2, { comment: 'Only for the figures.' });
+    const stored = () => answersOfPerson(database, accountId, week, userIds[0] as number);
+    return {
+      id: id as number,
+      other: other as number,
+      link,
+      accountId,
+      stored,
+      person: { accountId, week, userId: userIds[0]! },
+    };
+  }
+  const elsewhere = { kind: 'invalid', code: 'already answered', details: [{ type: 'already answered' }] };
+
+  test('is shown only in the browser session that gave it; elsewhere it is said that there is an answer, not which', async () => {
+    const { id, link } = await answered();
+    expect(await open(link)).toMatchObject({
+      answers: new Map([[id, expect.objectContaining({ value: 2 })]]),
+      fixed: new Map(),
+    });
+    for (const by of ['another browser', null]) {
+      expect(await open(link, by)).toMatchObject({ answers: new Map(), fixed: new Map([[id, 'elsewhere']]) });
+    }
   });
-  expect(await give(link, id, 5)).toBe('kept');
-  expect((await openLink(database.pool, database.keys, links[0] as string))?.answers.get(id)?.value).toBe(5);
+
+  test('cannot be changed from elsewhere: by another browser, without any, or by another link of the same person', async () => {
+    const { id, other, link, stored, person } = await answered();
+    const before = await stored();
+    const [second] = await newLinks(database.pool, [person]);
+    await expect(give(link, id, 5, {}, 'another browser')).rejects.toMatchObject(elsewhere);
+    await expect(give(second as string, id, 5)).rejects.toMatchObject(elsewhere);
+    const by = { link, visit: null };
+    const none = giveAnswers(database.pool, database.keys, by, [{ questionId: id, value: 5 }]);
+    await expect(none).rejects.toMatchObject(elsewhere);
+    // All or nothing: also what would be right beside it is not kept.
+    const both = [id, other].map((questionId) => ({ questionId, value: 5 }));
+    const mixed = giveAnswers(database.pool, database.keys, { link, visit: 'another browser' }, both);
+    await expect(mixed).rejects.toMatchObject(elsewhere);
+    expect(await stored()).toEqual(before);
+    expect(await give(second as string, other, 5)).toBe('kept');
+    expect((await open(second as string))?.fixed).toEqual(new Map([[id, 'elsewhere']]));
+    expect(await give(link, id, 5)).toBe('kept');
+    expect((await stored()).get(id)).toMatchObject({ value: 5, giving: before.get(id)?.giving });
+  });
+
+  test('without a browser session is never shown, and never changed', async () => {
+    const { other, link } = await answered();
+    const by = { link, visit: null };
+    const again = () => giveAnswers(database.pool, database.keys, by, [{ questionId: other, value: 5 }]);
+    expect(await again()).toBe('kept');
+    expect((await open(link, null))?.answers).toEqual(new Map());
+    await expect(again()).rejects.toMatchObject(elsewhere);
+  });
+
+  test('by a link that was handed out is neither shown, nor told, nor changed', async () => {
+    const { id, other, link, accountId, stored } = await answered();
+    const [handed] = await handOut(accountId);
+    for (const by of [visit, 'another browser', null]) {
+      expect(await open(handed as string, by)).toMatchObject({
+        isExported: true,
+        answers: new Map(),
+        fixed: new Map(),
+      });
+    }
+    await expect(give(handed as string, id, 5)).rejects.toMatchObject(elsewhere);
+    expect(await give(handed as string, other, 4)).toBe('kept');
+    expect([...(await stored())].map(([one, { value, giving }]) => [one, value, giving.handedOut])).toEqual(
+      [
+        [id, 2, false],
+        [other, 4, true],
+      ].toSorted(([a], [b]) => Number(a) - Number(b)),
+    );
+    expect((await open(link))?.answers.get(id)?.value).toBe(2);
+  });
+
+  test('and is counted already cannot be changed even where it was given', async () => {
+    const { id, link, accountId, stored, person } = await answered();
+    const key = (await database.keys.of(database.pool, accountId, person.week))!;
+    const respondent = key.respondentOf(person.userId);
+    const counted = new Map(
+      [...(await stored())].map(([one, answer]) => [one, { ...answer, counted: true }]),
+    );
+    await database.pool`
+      update answers set sealed = ${key.seal(respondent, encodeAnswers(counted))}
+      where  account_id = ${accountId} and respondent = ${respondent}`;
+    await expect(give(link, id, 5)).rejects.toMatchObject(elsewhere);
+    expect(await open(link)).toMatchObject({ fixed: new Map([[id, 'counted']]) });
+    expect((await open(link))?.answers.get(id)?.value).toBe(2);
+  });
+
+  test('stays with its person whatever becomes of externalIds: the next to have one opens nothing of it', async () => {
+    const { id, link, accountId, stored, person } = await answered();
+    const before = await stored();
+    const { pool } = database;
+    await pool`update users set external_id = 'left' where account_id = ${accountId} and user_id = ${person.userId}`;
+    await pool`update users set external_id = 'p1' where account_id = ${accountId} and external_id = 'p2'`;
+    const [taker] = await pool<{ userId: number }[]>`
+      select user_id as "userId" from users where account_id = ${accountId} and external_id = 'p1'`;
+    const [theirs] = await newLinks(pool, [{ ...person, userId: taker!.userId }]);
+    expect(await open(theirs as string)).toMatchObject({ answers: new Map(), fixed: new Map() });
+    expect(await give(theirs as string, id, 5)).toBe('kept');
+    expect((await open(link))?.answers.get(id)?.value).toBe(2);
+    expect(await stored()).toEqual(before);
+  });
 });
 
 describe('a dump of the whole database', () => {
-  /** Every row of every table as text, but for the key of the week. */
-  async function dump(withKey: boolean): Promise<{ table: string; row: Record<string, unknown> }[]> {
+  /** Every row of every table. */
+  async function dump(): Promise<{ table: string; row: Record<string, unknown> }[]> {
     const tables = await database.pool<{ name: string }[]>`
       select c.relname as name from pg_class c
       where  c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`;
@@ -183,31 +292,18 @@ describe('a dump of the whole database', () => {
         ).map(({ row }) => ({ table: name, row })),
       ),
     );
-    return rows
-      .flat()
-      .map(({ table, row }) =>
-        table === 'weeks' && !withKey ? { table, row: { ...row, respondent_key: null } } : { table, row },
-      );
+    return rows.flat();
   }
 
-  test('before closing tells without the key whose an answer is no better than by the groups of the person', async () => {
-    const { links, questionIds, accountId, week } = await asking({ count: 12 });
+  test('before closing tells nothing of an answer, and of a number no more than the groups that it is in', async () => {
+    const { links, questionIds, accountId, week, userIds } = await asking({ count: 12 });
     const id = questionIds.get('workload-amount') as number;
     await give(links[3] as string, id, 4, { comment: 'A comment of p4.' });
-    const rows = (await dump(false)).filter(({ row }) => row['account_id'] === accountId);
+    const rows = (await dump()).filter(({ row }) => row['account_id'] === accountId);
     const [answer] = rows.filter(({ table }) => table === 'answers').map(({ row }) => row);
-    expect(Object.keys(answer!).toSorted()).toEqual(
-      [
-        'account_id',
-        'choices',
-        'comment',
-        'question_id',
-        'respondent',
-        'skipped',
-        'value',
-        'week',
-      ].toSorted(),
-    );
+    expect(Object.keys(answer!).toSorted()).toEqual(['account_id', 'part', 'respondent', 'sealed', 'week']);
+    expect(JSON.stringify(rows)).not.toContain('A comment of p4.');
+    expect(Buffer.from(String(answer!['sealed']).slice(2), 'hex').includes('A comment')).toBe(false);
     // Its number stands nowhere else than in who is asked, where it stands beside groups alone.
     const places = rows.filter(({ row }) => JSON.stringify(row).includes(String(answer!['respondent'])));
     expect(places.map(({ table }) => table).toSorted()).toEqual(['answers', 'assignments']);
@@ -217,15 +313,18 @@ describe('a dump of the whole database', () => {
       ['account_id', 'group_ids', 'respondent', 'round_id', 'week'].toSorted(),
     );
     // The order of the rows tells nothing either: it is that of the numbers.
-    const order = people.map((row) => row['respondent'] as number);
-    expect(order).toEqual(order.toSorted((one, other) => one - other));
+    const order = people.map((row) => row['respondent'] as string);
+    expect(order).toEqual(order.toSorted());
     expect(Object.keys(rows.find(({ table }) => table === 'participants')!.row).toSorted()).toEqual(
       ['account_id', 'user_id', 'week'].toSorted(),
     );
-    // With the key it can be told, and docs/privacy.md says so.
-    const [row] = await database.pool<{ key: Buffer }[]>`
-      select respondent_key as key from weeks where account_id = ${accountId} and week = ${week}`;
-    expect(respondentOf(row!.key, 'p4')).toBe(answer!['respondent']);
+    // With the week's key it can be told, and docs/privacy.md says so. In the database the key is only wrapped.
+    const key = (await database.keys.of(database.pool, accountId, week))!;
+    expect(respondentOf(key, { userId: userIds[3]! })).toBe(answer!['respondent']);
+    const secret = Buffer.from(key.secret);
+    const tables = await dump();
+    expect(JSON.stringify(tables)).not.toContain(secret.toString('hex'));
+    expect(tables.filter(({ table }) => table === 'answer_keys')).toMatchObject([{ row: { secret: null } }]);
   });
 
   test('after closing holds no answer, no number, no link, and not who was asked or has answered', async () => {
@@ -235,18 +334,18 @@ describe('a dump of the whole database', () => {
       // oxlint-disable-next-line no-await-in-loop -- few
       await give(link, id, 1 + (i % 5), i === 3 ? { comment: 'Said by one.' } : {});
     }
-    const before = (await dump(true)).filter(({ row }) => row['account_id'] === accountId);
+    const before = (await dump()).filter(({ row }) => row['account_id'] === accountId);
     const numbers = before
       .filter(({ table }) => table === 'assignments')
       .map(({ row }) => String(row['respondent']));
     expect(numbers).toHaveLength(12);
     await closeWeekNow(database.pool, database.keys, accountId, week, noon);
-    const after = (await dump(true)).filter(({ row }) => row['account_id'] === accountId);
-    const gone = ['answers', 'assignments', 'participants', 'links', 'messages'];
+    const after = (await dump()).filter(({ row }) => row['account_id'] === accountId);
+    const gone = ['answers', 'assignments', 'participants', 'links', 'messages', 'week_keys'];
     expect(after.filter(({ table }) => gone.includes(table))).toEqual([]);
     const text = JSON.stringify(after);
     expect(numbers.filter((number) => text.includes(number))).toEqual([]);
-    expect(after.filter(({ table }) => table === 'weeks')).toMatchObject([{ row: { respondent_key: null } }]);
+    expect(after.filter(({ table }) => table === 'week_keys')).toEqual([]);
     // What is left of the comment is the comment.
     const [comment] = after.filter(({ table }) => table === 'comments').map(({ row }) => row);
     expect(Object.keys(comment!).toSorted()).toEqual([

@@ -296,7 +296,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
   test('a page without questions says nothing to the console', async () => {
     const one = await asked();
     const page = await openPage(await stopPath(one));
-    const asking = (await openLink(world.pool, world.keys, one.link)) as Asking;
+    const asking = (await openLink(world.pool, world.keys, { link: one.link, visit: null })) as Asking;
     await page.setContent(askingPage(dress, { ...asking, questions: [] }, 'en', new Map()));
     expect(await page.locator('#progress').count()).toBe(1);
     await page.evaluate(

@@ -1,5 +1,5 @@
 // The console: the weeks that are open, closing one before its end, and personal links for those without an e-mail address.
-import type { OpenWeek, Rounds } from '@soundings/contract/console.asking.ts';
+import type { OpenWeek, Participation, Rounds } from '@soundings/contract/console.asking.ts';
 import { addWeeks, dayIn, isDay, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { audit } from '../accounts/audit.ts';
 import { csvRow } from '../base/csv.ts';
@@ -97,9 +97,10 @@ async function roundsView(pool: Pool, who: Who, now: number, hasMail: boolean): 
         .filter((one) => one.week === week.week)
         .map(({ id, schedule, day }) => ({ id, name: schedule, day })),
     })),
-    closed: closed.map(({ week, closedAt, schedules }) => ({
+    closed: closed.map(({ week, closedAt, isLost, schedules }) => ({
       ...named(week),
       closedAt: closedAt.toISOString(),
+      isLost,
       schedules,
     })),
     coming,
@@ -108,18 +109,8 @@ async function roundsView(pool: Pool, who: Who, now: number, hasMail: boolean): 
   };
 }
 
-/**
- * A number of `asked` people, by steps alone: nobody can watch one person answer, and never is everybody said to have. As it is
- * where the step is 1: not anonymous.
- */
-function inSteps(count: number, step: number, asked: number): number {
-  if (step === 1) return count;
-  const told = Math.max(0, Math.min(count, asked - 1));
-  return told - (told % step);
-}
-
 function openWeek(
-  { week, threshold, asked, answered, isFailing }: OpenWeekRow,
+  { week, threshold, asked, isFailing, ...row }: OpenWeekRow,
   timezone: string,
   now: number,
 ): Omit<OpenWeek, 'rounds' | 'stillDue' | 'invitations' | 'reminders' | 'withoutEmail' | 'linkable'> {
@@ -129,38 +120,49 @@ function openWeek(
     endsAt: new Date(endsAt).toISOString(),
     hasEnded: now >= endsAt,
     asked,
-    answered: asked >= threshold ? inSteps(answered, threshold, asked) : null,
+    answered: participationOf(row),
     threshold,
     closing: isFailing === null ? null : { isFailing },
   };
 }
 
+function participationOf({
+  answered,
+  step,
+  participation,
+  participationOn,
+}: Pick<OpenWeekRow, 'answered' | 'step' | 'participation' | 'participationOn'>): Participation {
+  if (answered !== null) return { state: 'exact', count: answered };
+  if (participationOn === null) return { state: 'notYet' };
+  if (participation === null) return { state: 'tooFew', step };
+  return { state: 'atLeast', count: participation, on: participationOn, step };
+}
+
 function mailsOf(
-  { threshold, asked, withoutEmail, linkable }: OpenWeekRow,
+  { withoutEmail, linkable }: OpenWeekRow,
   messages: MessageRow[],
 ): Pick<OpenWeek, 'invitations' | 'reminders' | 'withoutEmail' | 'linkable'> {
-  const count = (kind: MessageRow['kind'], ...states: MessageRow['state'][]) =>
+  const invitations = (...states: MessageRow['state'][]) =>
     messages
-      .filter((one) => one.kind === kind && states.includes(one.state))
+      .filter((one) => one.kind === 'invitation' && states.includes(one.state))
       .reduce((sum, one) => sum + one.count, 0);
-  const waiting = messages.filter(({ kind, state }) => kind === 'reminder' && state === 'waiting');
+  const reminders = messages.filter(({ kind }) => kind === 'reminder');
+  const waiting = reminders.filter(({ state }) => state === 'waiting');
   const ends = waiting.flatMap(({ from, until }) => [from.toISOString(), until.toISOString()]).toSorted();
-  const sent = count('reminder', 'sent', 'sending', 'unknown', 'refused');
-  const left = count('reminder', 'waiting');
+  const isBegun = reminders.length > waiting.length;
   return {
     withoutEmail,
     linkable,
     invitations: {
-      waiting: count('invitation', 'waiting'),
-      sent: count('invitation', 'sent'),
-      refused: count('invitation', 'refused'),
-      unknown: count('invitation', 'sending', 'unknown'),
+      waiting: invitations('waiting'),
+      sent: invitations('sent'),
+      refused: invitations('refused'),
+      unknown: invitations('sending', 'unknown'),
     },
     reminders: {
-      waiting: sent > 0 ? inSteps(left, threshold, asked) : left,
-      sent: asked >= threshold ? inSteps(sent, threshold, asked) : null,
-      from: ends[0] ?? null,
-      until: ends.at(-1) ?? null,
+      state: isBegun ? 'sent' : waiting.length > 0 ? 'waiting' : 'none',
+      from: isBegun ? null : (ends[0] ?? null),
+      until: isBegun ? null : (ends.at(-1) ?? null),
     },
   };
 }

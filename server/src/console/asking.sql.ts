@@ -71,10 +71,14 @@ export async function selectKpisWithValues(db: Db, accountId: AccountId): Promis
 export type OpenWeekRow = {
   week: Week;
   threshold: number;
+  step: number;
+  /** At least this many have answered, as of a day. */
+  participation: number | null;
+  participationOn: string | null;
   /** Active people; of a week that a file has opened, everyone. */
   asked: number;
-  /** How many have answered something: to be shown in steps alone. */
-  answered: number;
+  /** How many have answered something; only of a week that is not anonymous. */
+  answered: number | null;
   withoutEmail: number;
   /** To how many links can be handed out (P14). */
   linkable: number;
@@ -94,9 +98,13 @@ export async function selectOpenWeeks(
            coalesce(nullif(p.asked, 0), (select count(distinct s.respondent)::integer
                                          from   assignments s
                                          where  s.account_id = ${accountId} and s.week = w.week)) as "asked",
-           (select count(distinct a.respondent)::integer
-            from   answers a
-            where  a.account_id = ${accountId} and a.week = w.week) as "answered",
+           w.spread_threshold                as "step",
+           w.participation                   as "participation",
+           w.participation_on                as "participationOn",
+           case when w.threshold = 1
+                then (select count(distinct a.respondent)::integer
+                      from   answers a
+                      where  a.account_id = ${accountId} and a.week = w.week) end as "answered",
            p.without_email                   as "withoutEmail",
            p.linkable                        as "linkable",
            (select j.last_error is not null and j.locked_at is null
@@ -191,10 +199,11 @@ export async function selectClosedWeeks(
   db: Db,
   accountId: AccountId,
   count: number,
-): Promise<{ week: Week; closedAt: Date; schedules: string[] }[]> {
+): Promise<{ week: Week; closedAt: Date; isLost: boolean; schedules: string[] }[]> {
   return db`
     select w.week      as "week",
            w.closed_at as "closedAt",
+           w.is_lost   as "isLost",
            array(select distinct s.name
                  from   rounds r
                  join   schedules s on s.account_id = r.account_id and s.schedule_id = r.schedule_id

@@ -52,7 +52,7 @@ function orderOf(db: Db, { sort, isDown }: Sorting): Fragment {
     case 'email':
       return db`u.email_key ${way} nulls last, u.search_text, u.user_id`;
     case 'role':
-      return db`array_position('{Administrator,Manager,User}', u.role) ${way}, u.search_text, u.user_id`;
+      return db`array_position('{Administrator,Manager,Auditor,User}', u.role) ${way}, u.search_text, u.user_id`;
     case 'created':
       return db`u.created_at ${way}, u.user_id ${way}`;
     default:

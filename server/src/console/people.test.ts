@@ -359,6 +359,42 @@ describe('by hand', () => {
     });
   });
 
+  test('an Auditor whom the HR system manages stays one while pushes send no role; a role that is sent wins, with a warning', async () => {
+    const { ask, account } = await office();
+    const anna = { externalId: 'auditor', firstName: 'Anna', lastName: 'Ask', email: 'auditor@example.org' };
+    const pushed = (accessInfo?: object) =>
+      account.push({
+        settings: { validateOnly: false },
+        data: { users: [{ ...anna, ...(accessInfo && { accessInfo }) }] },
+      });
+    await pushed();
+    const [row] = await world.pool<{ id: number }[]>`
+      select user_id as id from users where account_id = ${account.id} and external_id = 'auditor'`;
+    const path = `/users/${row?.id}`;
+    const role = async () => (await ask<Person>(`GET ${path}`)).body.role;
+    const made = await ask<Person>(`PATCH ${path}`, { role: 'Auditor' });
+    expect([made.status, made.body.role]).toEqual([200, 'Auditor']);
+    const kept = await pushed();
+    expect([kept.body.warnings, await role()]).toEqual([[], 'Auditor']);
+
+    const granted = await pushed({ role: 'Auditor' });
+    expect([granted.status, granted.body.details[0]?.path]).toEqual([400, '/data/users/0/accessInfo/role']);
+
+    const replaced = await pushed({ role: 'User' });
+    expect(replaced.body.changes).toEqual([
+      {
+        entity: 'user',
+        externalId: 'auditor',
+        action: 'update',
+        fields: { role: { from: 'Auditor', to: 'User' } },
+      },
+    ]);
+    expect(replaced.body.warnings).toMatchObject([
+      { type: 'auditor replaced', path: '/data/users/0/accessInfo/role', externalId: 'auditor' },
+    ]);
+    expect(await role()).toBe('User');
+  });
+
   test('nobody shuts oneself out, and an administrator stays', async () => {
     const { ask, me, account } = await office();
     const paths = async (operation: string, body?: object) => pathsOf(await ask(operation, body));

@@ -124,9 +124,9 @@ async function readLast(
     week: weeks.named(last),
     questions: results
       .filter(({ week }) => week === last)
-      .map(({ questionId, data }) => {
-        const question = questions.get(questionId) as ShownQuestion;
-        return { ...questionHead(question, language), ...figuresOf(question, last, data) };
+      .map((result) => {
+        const question = questions.get(result.questionId) as ShownQuestion;
+        return { ...questionHead(question, language), ...figuresOf(question, result) };
       }),
   };
 }

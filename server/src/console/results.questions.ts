@@ -62,7 +62,7 @@ export async function readQuestion(pool: Pool, who: Who, wanted: Wanted): Promis
   const only = new Map([[question.id, question]]);
   const figuresIn = async (groupId: number) =>
     (window ? await resultsShown(pool, accountId, groupId, window, only) : []).map((one) =>
-      figuresOf(question, one.week, one.data),
+      figuresOf(question, one),
     );
   const [figures, above] = await Promise.all([figuresIn(group.id), company ? figuresIn(company.id) : []]);
   const chosen = week ?? figures.at(-1)?.week;

@@ -158,9 +158,9 @@ export const questionHead = (
 /** The figures of a question in a week, in the order of its scale or options. */
 export function figuresOf(
   { type, optionIds }: ShownQuestion,
-  week: string,
-  { value, answers, distribution, enps }: AnswerData,
+  { week, data, handedOut }: { week: string; data: AnswerData; handedOut: boolean },
 ): QuestionFigures {
+  const { value, answers, distribution, enps } = data;
   const keys = Object.keys(distribution ?? {});
   const ordered = isScaled(type) ? keys : optionIds.filter((id) => keys.includes(id));
   return {
@@ -169,6 +169,7 @@ export function figuresOf(
     answers,
     distribution: distribution ? ordered.map((key) => ({ key, count: distribution[key] as number })) : null,
     enps: enps ?? null,
+    handedOut,
   };
 }
 

@@ -199,7 +199,7 @@ describe('signing in', () => {
   test('under HTTPS the cookie is for HTTPS and this host alone, and every answer says to come by nothing else', async () => {
     const { email } = await somebody();
     const app = await startApp(
-      { ...testConfig, publicUrl: 'https://soundings.test' },
+      { ...testConfig, answerKeys: world.keyPlace, publicUrl: 'https://soundings.test' },
       Promise.resolve(world.databaseUrl),
       silent,
       () => now,

@@ -34,6 +34,18 @@ export const forWholeLists = {
 } satisfies PoolOptions;
 
 /**
+ * Returns the settings of connections on which no transaction may last longer than `ms`. This is for statements whose rows
+ * are read while a client takes them, should everything else that bounds them fail. Between two batches PostgreSQL waits in
+ * the middle of a statement, where idle_in_transaction_session_timeout and statement_timeout do nothing (measured on 15 and
+ * 18): only transaction_timeout, since 17, ends such a connection. Before 17 the statement fails when it is read on.
+ */
+export async function longestTransaction(pool: Pool, ms: number): Promise<Record<string, string>> {
+  const [row] = await pool<{ server_version_num: string }[]>`show server_version_num`;
+  const name = Number(row?.server_version_num) >= 170_000 ? 'transaction_timeout' : 'statement_timeout';
+  return { [name]: `${ms}ms` };
+}
+
+/**
  * Opens a pool of at most `max` connections, made when first needed. A lost server ends no process: what was
  * waiting fails with a Fault, and the next statement connects anew.
  */
@@ -244,8 +256,8 @@ const unreachable = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
   'ERR_STREAM_DESTROYED',
 ]);
-// Connection exceptions, operator intervention (shutdown, starting up), insufficient resources.
-const passing = /^(08|53|57P)/;
+// Connection exceptions, operator intervention (shutdown, starting up, time limits), insufficient resources.
+const passing = /^(08|53|57P|57014|25P04)/;
 
 // A lock that was not to be had in time, a deadlock, a serialization failure.
 const lostRaces = new Set(['55P03', '40P01', '40001']);
@@ -256,7 +268,7 @@ const isLoss = (error: unknown): boolean =>
   error !== null &&
   'query' in error && // the driver's own: `work` may have lost another connection
   'code' in error &&
-  (unreachable.has(String(error.code)) || String(error.code).startsWith('57P'));
+  (unreachable.has(String(error.code)) || /^(57P|25P04)/.test(String(error.code)));
 
 /** What a database error means to a caller; anything else is a defect and comes back as it is. */
 export function asFault(error: unknown): unknown {

@@ -185,8 +185,10 @@ describe('every table', () => {
 
   // Unique in the whole service, or not of an account at all.
   const notOfAnAccount = [
+    'answer_keys',
     'first_links',
     'job_workers',
+    'key_processes',
     'links',
     'migrations',
     'sessions',
@@ -245,7 +247,10 @@ describe('PostgreSQL 15, the oldest that DATABASE_URL may name', () => {
     if (url === undefined)
       return context.skip('SKIPPED: there is no user postgres, and PostgreSQL does not run as root');
     const pool = connect(url);
-    const app = await startApp(testConfig, Promise.resolve(url), openLog('error'));
+    const directory = await mkdtemp(join(tmpdir(), 'soundings-keys-15-'));
+    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const answerKeys = { place: 'file' as const, directory };
+    const app = await startApp({ ...testConfig, answerKeys }, Promise.resolve(url), openLog('error'));
     onTestFinished(() => app.stop(5));
     await app.started;
     expect((await pool`show server_version`)[0]?.['server_version']).toMatch(/^15\./);

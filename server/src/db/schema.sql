@@ -22,7 +22,9 @@ create table accounts (
   files_partial             boolean not null default false,
   create_groups_from_users  boolean not null default false,
   notify_addresses          text[]  not null default '{}',
-  notify_success            boolean not null default false
+  notify_success            boolean not null default false,
+  noise      smallint not null default 0 check (noise between 0 and 2),
+  noise_key  bytea
 );
 comment on table accounts is
   'One company. Its row is locked by whoever writes its users or groups, so that such writes come one after another.';
@@ -39,6 +41,9 @@ comment on column accounts.create_groups_from_users is
   'Whether groups that a file of users names, and that there are not, are created. False: that is a fault.';
 comment on column accounts.notify_addresses is 'Who gets a mail about files that are held or have faults.';
 comment on column accounts.notify_success is 'Whether they get one about files that were applied, too.';
+comment on column accounts.noise is
+  'How many steps of the scale a published sum may be off, in weeks that open from now on. 0: none.';
+comment on column accounts.noise_key is 'Decides the errors: the same for the same people. Created with the first noise.';
 
 create table sftp_usernames (
   username    text    primary key,
@@ -120,10 +125,11 @@ create table users (
   active       boolean     not null,
   timezone     text,
   language     text,
-  role         text        not null check (role in ('Administrator', 'Manager', 'User')),
+  role         text        not null check (role in ('Administrator', 'Manager', 'Auditor', 'User')),
   attributes   jsonb       not null default '{}',
   fingerprint  text,
   created_at   timestamptz not null default now(),
+  active_since timestamptz not null default now(),
   primary key (account_id, user_id),
   check (external_id is not null or not managed),
   check ((email is null) = (email_key is null))
@@ -136,8 +142,18 @@ comment on column users.email_key is 'The address in the form in which addresses
 comment on column users.timezone is 'Null: the account''s.';
 comment on column users.language is 'Null: the account''s.';
 comment on column users.attributes is 'Attribute name to value.';
+comment on column users.active_since is 'Since when the person has been active without a break.';
 comment on column users.fingerprint is
   'What was last sent for a managed user, digested: equal means nothing to do. Null after any change by hand.';
+
+create function note_activation() returns trigger language plpgsql as $$
+begin
+  new.active_since := now();
+  return new;
+end $$;
+comment on function note_activation is 'Whoever becomes active is active from then on.';
+create trigger users_become_active before update of active on users
+  for each row when (new.active and not old.active) execute function note_activation();
 
 create table memberships (
   account_id  integer not null,
@@ -286,6 +302,9 @@ create table weeks (
   closed_at          timestamptz,
   shown_digest       bytea,
   is_lost            boolean  not null default false,
+  participation      integer,
+  participation_on   date,
+  noise              smallint not null default 0,
   primary key (account_id, week)
 );
 comment on table weeks is 'The weeks in which an account asks or has asked. Whoever answers, opens or closes locks the row.';
@@ -295,7 +314,12 @@ comment on column weeks.is_lost is 'It closed without results, because its key w
 comment on column weeks.shown_at is
   'When the figures of the open week were shown last, as they stood; only of accounts whose publication is live.';
 comment on column weeks.closed_at is 'When its figures were published and its answers deleted. Null: it is open.';
+comment on column weeks.noise is 'That of the account when the week was opened.';
 comment on column weeks.shown_digest is 'SHA-256 of what is shown of an open week: it is written anew only when it differs.';
+
+comment on column weeks.participation is
+  'At least this many have answered, as of participation_on, in steps. Null: too few are asked, or it has not been counted yet.';
+comment on column weeks.participation_on is 'The day, in the account''s time zone, on which it was counted last.';
 
 create table rounds (
   account_id    integer     not null,
@@ -390,12 +414,17 @@ create table results (
   value        double precision,
   answers      integer,
   spread       text,
+  handed_out   boolean not null default false,
+  noise        smallint not null default 0,
   primary key (account_id, group_id, week, question_id)
 );
 comment on table results is 'The published figures of a question. Never changed; nulls: withheld.';
 comment on column results.value is '0 to 1.';
 comment on column results.answers is 'How many answers the figure rests on.';
 comment on column results.spread is 'The distribution as JSON: {value or option id: count}.';
+comment on column results.noise is 'With how much noise the figure was published.';
+comment on column results.handed_out is
+  'Whether fewer than the threshold of the people behind the figure answered through a link that was sent to them.';
 
 create table comments (
   account_id   integer not null,
@@ -433,9 +462,11 @@ create table kpi_values (
   group_id    integer not null,
   week        date    not null,
   value       double precision,
+  handed_out  boolean not null default false,
   primary key (account_id, kpi_id, group_id, week)
 );
 comment on table kpi_values is 'The published KPI values. Null: none of its questions is shown.';
+comment on column kpi_values.handed_out is 'Whether a figure that it is made of is handed_out.';
 
 create unlogged table token_usage (
   account_id  integer     not null,

@@ -158,6 +158,38 @@ describe('a file of groups and one of users', () => {
   });
 });
 
+describe('an Auditor', () => {
+  const rolesOf = async ({ id }: Company) => {
+    const rows = await pool<{ id: string; role: string }[]>`
+      select external_id as id, role from users where account_id = ${id} and managed order by 1`;
+    return Object.fromEntries(rows.map((row) => [row.id, row.role]));
+  };
+  const leads = (...cells: string[]) =>
+    lines('EmployeeID;FirstName;LastName;Department;Is manager', ...cells);
+
+  test('stays one where a file only infers who is a manager; a role in a cell wins, and no cell makes one', async () => {
+    const acme = await company();
+    await send(acme, 'groups.csv', groupsFile);
+    await send(acme, 'users.csv', three);
+    await pool`update users set role = 'Auditor', fingerprint = null
+               where account_id = ${acme.id} and external_id in ('001', '002')`;
+    await send(
+      acme,
+      'users.csv',
+      leads('001;Anna;Ask;north;no', '002;Bo;Berg;north;yes', '003;Cilla;Chen;south;no'),
+    );
+    expect(await rolesOf(acme)).toEqual({ '001': 'Auditor', '002': 'Manager', '003': 'User' });
+
+    const withRoles = (role: string) =>
+      lines('EmployeeID;FirstName;LastName;Role', `001;Anna;Ask;${role}`, '002;Bo;Berg;', '003;Cilla;Chen;');
+    const refused = await send(acme, 'users.csv', withRoles('Auditor'));
+    expect([refused.outcome, refused.details?.[0]?.column]).toEqual(['refused', 'Role']);
+    const replaced = await send(acme, 'users.csv', withRoles('Employee'));
+    expect(replaced.warnings.map(({ type }) => type)).toContain('auditor replaced');
+    expect(await rolesOf(acme)).toEqual({ '001': 'User', '002': 'Manager', '003': 'User' });
+  });
+});
+
 describe('an empty cell', () => {
   test('leaves a value as it is, of whatever column', async () => {
     const acme = await company();

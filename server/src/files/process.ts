@@ -170,9 +170,12 @@ async function completed(
     const { role: inferred, adminOf, ...access } = (user['accessInfo'] ?? {}) as JsonObject;
     // A file that only adds knows only some of those who are managed by somebody: it takes nothing away.
     if (account.filesPartial) return { ...whole, accessInfo: access };
-    // Who manages somebody is a Manager; an Administrator who does stays one.
+    // Who manages somebody is a Manager; an Administrator who does stays one. An Auditor who manages no one keeps the role,
+    // which a file has no word for: with the role left out it stays as it is.
     const stays = role === 'Administrator' ? role : (inferred as JsonValue);
-    return { ...whole, accessInfo: { ...access, role: stays, ...(adminOf !== undefined && { adminOf }) } };
+    const isKept = role === 'Auditor' && inferred === 'User';
+    const wanted = { ...(!isKept && { role: stays }), ...(adminOf !== undefined && { adminOf }) };
+    return { ...whole, accessInfo: { ...access, ...wanted } };
   });
 }
 

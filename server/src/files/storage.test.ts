@@ -63,6 +63,7 @@ async function openDoor(options: Partial<ServerOptions> = {}) {
     count: async () => {},
     cache: openAnswerCache(0),
     slots: openSlots(1, 1),
+    readPatience: 60_000,
     now: Date.now,
     corsOrigins: [],
     isStarted: () => true,

@@ -1,7 +1,7 @@
 // What stands in a cell, as the value that it is meant to be: numbers that are ids, yes and no, phone numbers, roles and
 // languages as people write them (docs/files.md). Pure. Whether a value is allowed is checked by the sync.
 import { isLanguage } from '@soundings/contract/formats.ts';
-import type { Role } from '@soundings/contract/organization.ts';
+import type { OrganizationRole } from '@soundings/contract/words.ts';
 import type { Cell } from './sheet.ts';
 
 /** What is written in a cell to clear a value: an empty one leaves it as it is. No name looks like it. */
@@ -80,7 +80,7 @@ export function activeOf(text: string): boolean | undefined {
   return activeWords.has(word) ? true : inactiveWords.has(word) ? false : yesOrNo(word);
 }
 
-const roleWords: Record<Role, string> = {
+const roleWords: Record<OrganizationRole, string> = {
   Administrator: 'administrator admin administratör',
   Manager: 'manager chef vorgesetzter vorgesetzte führungskraft leiter leiterin',
   User: 'user employee användare medarbetare anställd benutzer nutzer mitarbeiter mitarbeiterin',

@@ -8,17 +8,20 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { addWeeks, weekName, weekNamed } from '@soundings/contract/weeks.ts';
+import { addWeeks, type Week, weekName, weekNamed } from '@soundings/contract/weeks.ts';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
+import { giveAnswers } from '../answers/answering.ts';
 import { Fault } from '../base/errors.ts';
 import { inTransaction, type Transaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser } from '../people/people.ts';
 import { closeEndedWeeks } from '../results/publish.ts';
+import { askPeople, noon } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { answer, importLines, kpi, later, question, round, skip } from '../testing/surveys.ts';
+import { answersOfPerson, keptAnswers, storedAnswers } from '../testing/kept-answers.ts';
 import { tablesOf } from '../testing/tables.ts';
 import { openWorld, type World } from '../testing/world.ts';
 import { importHistory } from './history.ts';
@@ -27,6 +30,7 @@ let database: TestDatabase;
 let home: string;
 beforeAll(async () => {
   database = await openTestDatabase();
+  await database.keys.prepare(); // as the service does at its start
   home = await mkdtemp(join(tmpdir(), 'soundings-history-test-'));
 });
 afterAll(async () => {
@@ -564,7 +568,7 @@ describe('a good file', () => {
       ],
       open,
     );
-    const kept = await rowsIn('answers', acme);
+    const kept = await keptAnswers(database, acme.id, weekNamed(W) as Week);
     expect(kept.map(({ choices, comment }) => ({ choices, comment }))).toEqual(
       expect.arrayContaining([
         { choices: [odd, '\\', '__proto__', '{}'], comment: odd },
@@ -589,7 +593,86 @@ describe('a good file', () => {
     await closeEndedWeeks(database.pool, database.keys, later);
     expect(await rowsIn('answers', acme)).toEqual([]);
     expect(await rowsIn('assignments', acme)).toEqual([]);
-    expect((await rowsIn('weeks', acme)).map((one) => one['respondent_key'])).toEqual([null, null]);
+    expect(await rowsIn('week_keys', acme)).toEqual([]);
+  });
+});
+
+describe('an open week', () => {
+  const open = Date.parse('2024-11-20T12:00:00Z');
+  const week = weekNamed(W) as Week;
+  /** A week with a round of the whole company, and another of one group in a second file. */
+  const first = [
+    question('scale', 1),
+    question('ten', 2),
+    round(W, 'top', ['scale'], { e1: ['team'], e2: ['south'] }),
+    answer(W, 'top', 'e1', 'scale', 3),
+  ];
+  const second = round(W, 'north', ['scale', 'ten'], { e1: ['team'] });
+
+  test('in which a schedule asks takes nothing from a file: a refusal would tell who has answered', async () => {
+    const { id } = await inTransaction(database.pool, (tx) => createAccount(tx, { name: 'Acme' }));
+    const asked = await askPeople(database, id, { count: 2 });
+    const link = { link: asked.links[0] as string, visit: null };
+    const questionId = asked.questionIds.get('workload-amount') as number;
+    await giveAnswers(database.pool, database.keys, link, [{ questionId, value: 3 }]);
+    const group = { id: await inTransaction(database.pool, (tx) => createGroup(tx, id, { name: 'Else' })) };
+    const before = await tablesOf(database.pool);
+    const name = weekName(asked.week);
+    const lines = [question('scale', 1), round(name, group, ['scale'], { p1: [group] })];
+    for (const more of [[], [answer(name, group, 'p1', 'scale', 3)]]) {
+      await expect(importLines(database, id, [...lines, ...more], noon)).rejects.toMatchObject({
+        code: 'invalid history',
+        message: `Nothing was imported. Line 2: A schedule asks in the week ${name}: nothing can be imported into it.`,
+      });
+    }
+    expect(await tablesOf(database.pool)).toEqual(before);
+    // Nor of answers alone, to the round that is there: they are passed over, whether they are right or not.
+    const alone = [...asked.questionIds.keys()]
+      .slice(0, 1)
+      .map(() => answer(name, 'all', 'p1', 'workload-amount', 3));
+    expect(await importLines(database, id, alone, noon)).toMatchObject({ answers: 0, passedOver: 1 });
+    expect(await tablesOf(database.pool)).toEqual(before);
+  });
+
+  test.each([
+    ['in two rounds of one file', [[...first, second, answer(W, 'north', 'e1', 'scale', 4)]], 6],
+    ['in a file and in one after it', [first, [second, answer(W, 'north', 'e1', 'scale', 4)]], 2],
+  ])('has an answer of a person to a question once: not %s', async (_, files, line) => {
+    const acme = await company();
+    for (const file of files.slice(0, -1)) await importLines(database, acme.id, file, open);
+    const before = await tablesOf(database.pool);
+    await expect(importLines(database, acme.id, files.at(-1)!, open)).rejects.toMatchObject({
+      code: 'invalid history',
+      message: expect.stringMatching(new RegExp(`Line ${line}: The same person has answered this question`)),
+    });
+    expect(await tablesOf(database.pool)).toEqual(before);
+  });
+
+  test('to which a second file adds: all answers of a person count once it has closed, each to its question', async () => {
+    const acme = await company();
+    await importLines(database, acme.id, first, open);
+    const more = [second, answer(W, 'north', 'e1', 'ten', 7)];
+    expect(await importLines(database, acme.id, more, open)).toMatchObject({ rounds: 1, answers: 1 });
+    const stored = await storedAnswers(database, acme.id, week);
+    expect(stored.map(({ value }) => value)).toEqual([3, 7]);
+    expect(new Set(stored.map(({ respondent }) => respondent)).size).toBe(1);
+    expect(stored.every(({ giving }) => giving.link === 'history' && !giving.handedOut)).toBe(true);
+  });
+
+  test('knows a person of the file who is a user by the user, so that a link of theirs opens the same week', async () => {
+    const acme = await company();
+    const userId = await inTransaction(database.pool, (tx) =>
+      createUser(tx, acme.id, {
+        firstName: '',
+        lastName: '',
+        externalId: 'e1',
+        memberOf: [acme.groups.team],
+      }),
+    );
+    await importLines(database, acme.id, first, open);
+    expect([...(await answersOfPerson(database, acme.id, week, userId)).values()]).toMatchObject([
+      { value: 3 },
+    ]);
   });
 });
 

@@ -61,6 +61,7 @@ async function open(
     count: async () => {},
     cache,
     slots,
+    readPatience: 60_000,
     now: Date.now,
     corsOrigins,
     isStarted: () => true,

@@ -1,6 +1,9 @@
 // How the answers of the data interface travel (decision A17): packed as the client accepts, long ones in bounded
 // memory, with an ETag that makes an unchanged repeat a 304, and, unless they are large, kept for whoever asks next.
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { pipeline, Readable, Transform } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '../base/errors.ts';
@@ -9,19 +12,17 @@ import { asFault } from '../db/db.ts';
 import type { SentAnswer } from './cache.ts';
 import { acceptedEncoding, type Encoding, pack, packer } from './encoding.ts';
 import { vary } from './origins.ts';
+import type { Readers } from './readers.ts';
 import type { Slots } from './slots.ts';
 
 /** Bytes up to which an answer fits a packet anyhow, and is not packed. */
 const smallBytes = 1024;
 
-/** How long, in ms, a long answer may stand still before it ends: it holds what it reads from, a connection perhaps. */
-const stallPatience = 60_000;
-
 /**
  * An answer too long to be held: its pieces (some KB each: every one costs a turn) are asked for as fast as the client
  * takes them. `tag` is any text that changes when the answer does; a client that has the answer gets 304, and HEAD its
- * headers, without `pieces` being called. When the client goes away, or no byte moves for a minute, the pieces end as by
- * `return`. If they fail before anything was sent, the error is answered; later the connection breaks, so that nobody
+ * headers, without `pieces` being called. When the client goes away, or is cut because it reads too slowly, the pieces end
+ * as by `return`. If they fail before anything was sent, the error is answered; later the connection breaks, so that nobody
  * takes a part for the whole.
  */
 export class LongAnswer {
@@ -34,7 +35,7 @@ export class LongAnswer {
   }
 }
 
-/** What an answer is worth to us: bytes a second, on an average that begins after a minute. Slower readers are let go. */
+/** How fast a long answer must be read, in bytes a second: it uses a connection to the database. */
 const leastBytesPerSecond = 16_384;
 
 /** Takes what was sent, to keep it; `largest`: of at most so many bytes. */
@@ -72,7 +73,7 @@ export function sendAgain(
 export function sendLong(
   request: FastifyRequest,
   reply: FastifyReply,
-  { log, keep, slots }: { log: Log; keep: Keep; slots: Slots },
+  { log, keep, slots, readers }: { log: Log; keep: Keep; slots: Slots; readers: Readers },
   { tag, pieces }: LongAnswer,
 ): FastifyReply {
   // With the account: two tokens may ask from one browser, which keeps what it has by address alone.
@@ -80,28 +81,47 @@ export function sendLong(
   const etag = etagOf(`${format}\n${accountId}\n${tag}`);
   if (announce(request, reply, etag)) return reply.code(304).send();
   const encoding = settleEncoding(request, withType(reply));
-  if (request.method === 'HEAD' || reply.raw.destroyed) return reply.send(); // destroyed: the client has gone
-  const source = Readable.from(inSlot(slots, accountId, pieces), { objectMode: false });
+  const { socket } = request.raw;
+  if (request.method === 'HEAD' || socket.destroyed) return reply.send(); // destroyed: the client has gone
+  readers.require(reply.raw, leastBytesPerSecond);
+  const ended = endOf(reply.raw, socket);
+  const inTurn = inSlot(reply.raw, { slots, accountId, ended, pieces });
+  const source = Readable.from(inTurn, { objectMode: false });
   const sent = new Sent(keep.largest, (bytes) => keep.add({ etag, headers: traitsOf(reply), bytes }));
   const packing = packer(encoding);
   // A failure of the source fails what comes after it.
   const body = packing ? pipeline(source, packing, sent, () => {}) : pipeline(source, sent, () => {});
-  request.raw.socket.setTimeout(stallPatience);
+  ended.addEventListener('abort', () => void body.destroy());
   body.once('error', (error) => {
     if (!reply.raw.headersSent) return; // answered, and logged, like any error
     const level = asFault(error) instanceof Fault ? 'warn' : 'error';
     log[level]({ requestId: request.id, err: error }, 'An answer broke off');
     // Where the end of the connection is the end of the answer (nginx asks so), only a reset tells of the failure.
-    const { socket, httpVersion } = request.raw;
-    if (httpVersion === '1.0' && !('encrypted' in socket)) socket.resetAndDestroy();
+    if (request.raw.httpVersion === '1.0' && !('encrypted' in socket)) socket.resetAndDestroy();
   });
   return reply.send(body);
 }
 
-async function* inSlot(slots: Slots, accountId: number, pieces: () => AsyncIterable<string>) {
-  const release = await slots.take(accountId);
+/** Aborted when a response has ended, or its connection: one that waits for its turn on a connection is not closed with it. */
+function endOf(response: ServerResponse, socket: Socket): AbortSignal {
+  const ended = new AbortController();
+  const end = () => {
+    socket.off('close', end);
+    ended.abort();
+  };
+  response.once('close', end);
+  socket.once('close', end);
+  return ended.signal;
+}
+
+type Turn = { slots: Slots; accountId: number; ended: AbortSignal; pieces: () => AsyncIterable<string> };
+
+/** Waits until the earlier responses of the connection have ended and a slot is free, then returns the pieces. */
+async function* inSlot(response: ServerResponse, { slots, accountId, ended, pieces }: Turn) {
+  if (!response.socket) await once(response, 'socket', { signal: ended });
+  const release = await slots.take(accountId, ended);
   try {
-    yield* pieces();
+    if (!ended.aborted) yield* pieces();
   } finally {
     release();
   }
@@ -111,7 +131,6 @@ async function* inSlot(slots: Slots, accountId: number, pieces: () => AsyncItera
 class Sent extends Transform {
   private readonly largest: number;
   private readonly onWhole: (bytes: Buffer) => void;
-  private readonly begun = performance.now();
   private chunks: Buffer[] = [];
   private length = 0;
 
@@ -121,13 +140,7 @@ class Sent extends Transform {
     this.onWhole = onWhole;
   }
 
-  override _transform(
-    chunk: Buffer,
-    _encoding: string,
-    done: (error: Error | null, chunk?: Buffer) => void,
-  ): void {
-    const allowed = stallPatience + (this.length / leastBytesPerSecond) * 1000;
-    if (performance.now() - this.begun > allowed) return done(new Error('The client reads too slowly.'));
+  override _transform(chunk: Buffer, _encoding: string, done: (error: null, chunk: Buffer) => void): void {
     this.length += chunk.length;
     if (this.length <= this.largest) this.chunks.push(chunk);
     else this.chunks = [];

@@ -798,7 +798,11 @@ describe('GET /health/live and /health/ready', () => {
   test('until the database is there: live, not ready, every request 503 with Retry-After; then it serves', async () => {
     const database = await openTestDatabase();
     const url = Promise.withResolvers<string>();
-    const app = await startApp(testConfig, url.promise, openLog('silent'));
+    const app = await startApp(
+      { ...testConfig, answerKeys: database.keyPlace },
+      url.promise,
+      openLog('silent'),
+    );
     onTestFinished(async () => {
       await app.stop(5);
       await database.close();

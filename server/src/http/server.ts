@@ -22,6 +22,7 @@ import { acceptedEncoding } from './encoding.ts';
 import { corsHeaders, preflightHeaders } from './origins.ts';
 import { type Answer, defectAnswer, faultAnswer, problem, protocolAnswer, retryAfter } from './problems.ts';
 import { queryReader } from './query.ts';
+import { type Readers, watchReaders } from './readers.ts';
 import type { Slots } from './slots.ts';
 
 /** Who asks: a token, and the account that it is of; `version` is raised by whatever changes an answer of it. */
@@ -54,6 +55,8 @@ export type ServerOptions = {
   cache: AnswerCache;
   /** Who may read long answers at once. */
   slots: Slots;
+  /** How long, in ms, a client may leave an answer unread. */
+  readPatience: number;
   /** The clock, in ms. */
   now: () => number;
   /** The origins whose pages may read the data interface; `*`: all. None: the service says nothing of origins. */
@@ -92,12 +95,16 @@ declare module 'fastify' {
 
 export function createServer(options: ServerOptions): Server {
   const traffic = newTraffic();
+  const readers = watchReaders(options.readPatience);
   const app = newFastify(options);
   const methods = methodsByAddress(app);
   app.decorateRequest('caller', undefined);
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(headersOf(request.id, options));
     traffic.begin(reply);
+    readers.watch(reply.raw, request.raw.socket, () =>
+      options.log.warn({ requestId: request.id }, 'A client read too slowly, and was cut off'),
+    );
     // First, so that a page can read every refusal.
     if (request.routeOptions.config.face === 'data' && options.corsOrigins.length > 0) {
       corsHeaders(request, reply, options.corsOrigins);
@@ -124,11 +131,12 @@ export function createServer(options: ServerOptions): Server {
   return {
     app,
     serve(operation, handler, serveOptions = {}) {
-      serve(app, options, operation, handler, serveOptions);
+      serve(app, { ...options, readers }, operation, handler, serveOptions);
       if (operation.interface === 'data' && options.corsOrigins.length > 0) servePreflight(app, operation);
     },
     async shutDown(seconds) {
       await traffic.drain(seconds);
+      readers.close();
       const closed = app.close();
       app.server.closeAllConnections();
       await closed;
@@ -203,7 +211,7 @@ function newTraffic() {
 
 function serve(
   app: FastifyInstance,
-  { authenticate, count, log, cache, slots, now }: ServerOptions,
+  { authenticate, count, log, cache, slots, readers, now }: ServerOptions & { readers: Readers },
   operation: Operation,
   handler: (ask: Ask) => Promise<unknown>,
   { bodyLimit, encodings = [] }: ServeOptions,
@@ -245,7 +253,7 @@ function serve(
       const keep = { add: (one: SentAnswer) => cache.add(key, one), largest: cache.largest };
       const fresh = await answer();
       return fresh instanceof LongAnswer
-        ? sendLong(request, reply, { log, keep, slots }, fresh)
+        ? sendLong(request, reply, { log, keep, slots, readers }, fresh)
         : sendValue(request, reply, keep, fresh);
     },
   });

@@ -54,3 +54,17 @@ test('an account that has all of its own keeps no other from the rest', async ()
   (await second)();
   expect(order).toEqual(['another', 'the same']);
 });
+
+test('a client that goes away while it waits leaves its place to the next, at once', async () => {
+  const slots = openSlots(1, 1);
+  const release = await slots.take(1);
+  const gone = new AbortController();
+  const left = slots.take(2, gone.signal);
+  const next = slots.take(3);
+  gone.abort();
+  await expect(left).rejects.toThrow('aborted');
+  await expect(slots.take(2, gone.signal)).rejects.toThrow('aborted');
+  release();
+  (await next)();
+  (await slots.take(2))();
+});

@@ -4,9 +4,10 @@ import { Fault } from '../base/errors.ts';
 
 export type Slots = {
   /**
-   * Waits for a slot, and returns what gives it back. Throws a Fault (unavailable) when none has become free in time.
+   * Waits for a slot, and returns what gives it back. Throws a Fault (unavailable) when none has become free in time, and
+   * the signal's reason when that is aborted.
    */
-  take(accountId: number): Promise<() => void>;
+  take(accountId: number, gone?: AbortSignal): Promise<() => void>;
 };
 
 /** `total` slots, of which an account has `each` at most; `patience`: how long one waits, in ms. Who came first goes first. */
@@ -33,22 +34,32 @@ export function openSlots(total: number, each: number, patience = 30_000): Slots
   }
 
   return {
-    async take(accountId) {
+    async take(accountId, gone) {
+      gone?.throwIfAborted();
       if (isFree(accountId)) return occupy(accountId);
       return new Promise((resolve, reject) => {
-        const late = setTimeout(() => {
+        const leave = () => {
+          clearTimeout(late);
+          gone?.removeEventListener('abort', abort);
           waiting.delete(one);
+        };
+        const abort = () => {
+          leave();
+          reject(gone?.reason as Error);
+        };
+        const late = setTimeout(() => {
+          leave();
           const message = 'Too many long answers are being read at once. Try again in a moment.';
           reject(new Fault('unavailable', 'unavailable', message));
         }, patience);
         const one = {
           accountId,
           go() {
-            clearTimeout(late);
-            waiting.delete(one);
+            leave();
             resolve(occupy(accountId));
           },
         };
+        gone?.addEventListener('abort', abort);
         waiting.add(one);
       });
     },

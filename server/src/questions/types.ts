@@ -5,6 +5,9 @@ export type QuestionType = 1 | 2 | 3 | 4 | 5 | 6 | 7;
 /** The lowest and highest value on the question's own scale. */
 type Scale = { low: number; high: number };
 
+/** The scale of answers that are numbers. */
+export const scaleOf = (type: QuestionType): Scale | undefined => scales[type];
+
 const scales: Partial<Record<QuestionType, Scale>> = {
   1: { low: 1, high: 5 },
   2: { low: 1, high: 10 },

@@ -6,7 +6,14 @@ import { randomFrom } from '../simulation/random.ts';
 import { attack, findFew, toldByThreshold, toldOfWeek } from '../testing/attacker.ts';
 import { randomHistory, weekData } from '../testing/histories.ts';
 import { choosePieces, chooseSpread, type GroupSet } from './anonymity.ts';
-import { kpiValues, questionFigures, responseRates, turnoutOf, type WeekData } from './figures.ts';
+import {
+  classFigures,
+  kpiValues,
+  questionFigures,
+  responseRates,
+  turnoutOf,
+  type WeekData,
+} from './figures.ts';
 
 const attacks = Number(process.env['ATTACKS'] ?? 10_000);
 
@@ -37,6 +44,22 @@ describe('the attacker', () => {
       expect((brokenBy.get('any') as number) / attacks).toBeGreaterThanOrEqual(0.3);
     },
   );
+
+  test('breaks a procedure that takes questions with the same words for different questions', () => {
+    const apart = new Map([1, 2, 3].map((id) => [id, id]));
+    let [tried, broken] = [0, 0];
+    for (let seed = 1; seed <= 1_000; seed++) {
+      const history = randomHistory(seed);
+      if ([...history.classes].every(([id, first]) => id === first)) continue;
+      tried++;
+      const leaks = history.weeks.flatMap((week) =>
+        attack(toldOfWeek(history, week, apart), history.thresholds),
+      );
+      if (leaks.some(({ people: told }) => told !== 'undecided')) broken++;
+    }
+    process.stdout.write(`Look-alikes taken by themselves are broken: ${broken} of ${tried}\n`);
+    expect(broken / tried).toBeGreaterThan(0.1);
+  });
 
   const cells = (...sets: number[][]) =>
     sets.map((people) => people.map((one) => ({ person: String(one), question: 1 })));
@@ -266,6 +289,49 @@ describe('decisions', () => {
     }
   });
 
+  test('of a look-alike that one person of a team is not asked, no figure tells what that person said', () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+    const data: WeekData = {
+      thresholds: { figures: 5, spread: 10, comments: 10 },
+      rounds: [
+        { id: 1, groupId: 1, questionIds: [1], aboveIds: [] },
+        { id: 2, groupId: 1, questionIds: [2], aboveIds: [] },
+      ],
+      assignments: names.flatMap((respondent) =>
+        [1, 2]
+          .filter((roundId) => roundId === 1 || respondent !== 'h')
+          .map((roundId) => ({ respondent, roundId, groupIds: [1] })),
+      ),
+      asked: [{ groupId: 1, questionIds: [1, 2] }],
+    };
+    const given = (question: number, who: string[]) => ({
+      question: { id: question, type: 1 as const, options: [] },
+      answers: who.map((respondent) => ({
+        respondent,
+        value: respondent === 'h' ? 1 : 4,
+        choices: null,
+        comment: null,
+        skipped: false,
+        handedOut: false,
+      })),
+    });
+    const [all, seven] = [given(1, names), given(2, names.slice(0, 7))];
+    const shown = classFigures([all, seven], turnoutOf(data)).map(({ results: [result] }) => result);
+    expect(shown).toEqual(
+      Array.from({ length: 2 }, () => ({
+        groupId: 1,
+        value: 0.75,
+        answers: 7,
+        spread: null,
+        handedOut: false,
+        noise: 0,
+      })),
+    );
+    // By themselves, they would tell it: eight answers and seven.
+    const alone = [all, seven].map((one) => classFigures([one], turnoutOf(data))[0]?.results[0]?.answers);
+    expect(alone).toEqual([8, 7]);
+  });
+
   test('people who moved between two rounds of a week do not tell by response rates what one of them has done', () => {
     // Group 2 is all of group 1. The mover was in group 2 in the first round, and in group 1 itself in the second:
     // asked both in both groups, but for the second question in group 2. Only the mover is in the difference.
@@ -303,6 +369,8 @@ describe('decisions', () => {
       value,
       answers: value === null ? null : 5,
       spread: null,
+      handedOut: groupId === 2,
+      noise: 0 as const,
     });
     const results = new Map([
       [1, [result(1, 0.25), result(2, null), result(3, null)]],
@@ -310,9 +378,9 @@ describe('decisions', () => {
       [3, [result(1, 0.1)]],
     ]);
     expect(kpiValues([{ id: 'both', questionIds: [1, 2, 9] }], results)).toEqual([
-      { kpiId: 'both', groupId: 1, value: 0.5 },
-      { kpiId: 'both', groupId: 2, value: 0.5 },
-      { kpiId: 'both', groupId: 3, value: null },
+      { kpiId: 'both', groupId: 1, value: 0.5, handedOut: false },
+      { kpiId: 'both', groupId: 2, value: 0.5, handedOut: true },
+      { kpiId: 'both', groupId: 3, value: null, handedOut: false },
     ]);
   });
 });

@@ -10,6 +10,7 @@ export type FeedRow = {
   week: Week;
   value: number | null;
   answers: number | null;
+  handedOut: boolean;
   /** Whether the week is still open: then there is nothing to show yet. */
   isOpen: boolean;
 };
@@ -35,12 +36,13 @@ export function selectKpiFeed(
            v.week             as "week",
            v.value            as "value",
            null::integer      as "answers",
+           v.handed_out       as "handedOut",
            false              as "isOpen"
     from   scope s
     join   kpi_values v on v.account_id = ${accountId} and v.group_id = s.group_id
                        and v.week between ${first} and ${last}
     union  all
-    select distinct q.kpi_id, a.group_id, a.week, null::double precision, null::integer, true
+    select distinct q.kpi_id, a.group_id, a.week, null::double precision, null::integer, false, true
     from   scope s
     ${askedOpenly(pool, accountId, { first, last })}
     join   kpi_questions q on q.account_id = ${accountId} and q.question_id = any(a.question_ids)
@@ -64,12 +66,13 @@ export function selectRateFeed(
            r.week            as "week",
            r.value           as "value",
            null::integer     as "answers",
+           false             as "handedOut",
            false             as "isOpen"
     from   scope s
     join   response_rates r on r.account_id = ${accountId} and r.group_id = s.group_id
                            and r.week between ${first} and ${last}
     union  all
-    select '', a.group_id, a.week, null::double precision, null::integer, true
+    select '', a.group_id, a.week, null::double precision, null::integer, false, true
     from   scope s
     ${askedOpenly(pool, accountId, { first, last })}
     order  by 2, 3`,
@@ -92,17 +95,18 @@ export function selectQuestionFeed(
            r.week              as "week",
            r.value             as "value",
            r.answers           as "answers",
+           r.handed_out        as "handedOut",
            false               as "isOpen",
            r.question_id       as "order"
     from   scope s
     join   results r on r.account_id = ${accountId} and r.group_id = s.group_id
                     and r.week between ${first} and ${last}
     union  all
-    select q::text, a.group_id, a.week, null::double precision, null::integer, true, q
+    select q::text, a.group_id, a.week, null::double precision, null::integer, false, true, q
     from   scope s
     ${askedOpenly(pool, accountId, { first, last })}
     cross  join unnest(a.question_ids) as q
-    order  by 7, 2, 3`,
+    order  by 8, 2, 3`,
     batch,
   );
 }

@@ -304,6 +304,7 @@ describe('the rows', () => {
     value: expect.closeTo(value),
     answers,
     status: 'shown',
+    handedOut: false,
   });
 
   test('groupExternalId is left out where there is none', async () => {
@@ -353,6 +354,27 @@ describe('the rows', () => {
     expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(['shown', 'withheld']));
   });
 
+  test('a figure that rests on links handed out says so, in both formats; all others say that they do not', async () => {
+    const { account, group, question: ids } = await openCompany();
+    await world.pool`
+      update results set handed_out = true
+      where  account_id = ${account.id} and group_id = ${group['north'] as number}
+        and  question_id = ${ids['mood'] as number} and week = '2026-11-02'`;
+    await world.pool`
+      update kpi_values set handed_out = true
+      where  account_id = ${account.id} and group_id = ${group['north'] as number} and kpi_id = '007'
+        and  week = '2026-11-02'`;
+    const rows = await rowsOf(account);
+    const flagged = rows.filter(({ handedOut }) => handedOut);
+    expect(flagged.map(({ metric, groupId, monday }) => [metric, groupId, monday])).toEqual([
+      ['kpi', group['north'], '2026-11-02'],
+      ['question', group['north'], '2026-11-02'],
+    ]);
+    expect(new Set(rows.map(({ handedOut }) => handedOut))).toEqual(new Set([true, false]));
+    const records = await recordsOf(account);
+    expect(records.map(({ handedOut }) => handedOut)).toEqual(rows.map(({ handedOut }) => String(handedOut)));
+  });
+
   test('a removed group is gone at once', async () => {
     const { account, group } = await openCompany();
     const before = await rowsOf(account);
@@ -365,7 +387,7 @@ describe('the rows', () => {
 
 describe('CSV', () => {
   const columns =
-    'metric metricId metricName groupId groupExternalId groupName week monday value answers status'.split(
+    'metric metricId metricName groupId groupExternalId groupName week monday value answers status handedOut'.split(
       ' ',
     );
 
@@ -386,7 +408,8 @@ describe('CSV', () => {
     const { account } = company;
     const records = await recordsOf(account);
     const rows = await rowsOf(account);
-    const asTexts = ({ groupExternalId = '', value, answers, groupId, ...row }: FeedRow) => ({
+    const asTexts = ({ groupExternalId = '', value, answers, groupId, handedOut, ...row }: FeedRow) => ({
+      handedOut: String(handedOut),
       ...row,
       groupId: String(groupId),
       groupExternalId,

@@ -24,7 +24,7 @@ export type FeedWanted = {
 const selects = { kpi: selectKpiFeed, responserate: selectRateFeed, question: selectQuestionFeed };
 
 const header =
-  'metric,metricId,metricName,groupId,groupExternalId,groupName,week,monday,value,answers,status\r\n';
+  'metric,metricId,metricName,groupId,groupExternalId,groupName,week,monday,value,answers,status,handedOut\r\n';
 
 /** Everything that was ever published. */
 const always = { first: '0001-01-01', last: '9999-12-27' };
@@ -81,11 +81,11 @@ const statusOf = ({ isOpen, value, answers }: Line) =>
   isOpen ? 'open' : value === null && answers === null ? 'withheld' : 'shown';
 
 function csvLine(line: Line): string {
-  const { metric, metricId, metricName, group, week, value, answers } = line;
+  const { metric, metricId, metricName, group, week, value, answers, handedOut } = line;
   const id = metric === 'question' ? metricId : textCell(metricId); // that of a question is a number
   const about = `${metric},${id},${textCell(metricName)}`;
   const where = `${group.id},${textCell(group.externalId ?? '')},${textCell(group.name)}`;
-  return `${about},${where},${line.weekName},${week},${value ?? ''},${answers ?? ''},${statusOf(line)}\r\n`;
+  return `${about},${where},${line.weekName},${week},${value ?? ''},${answers ?? ''},${statusOf(line)},${handedOut}\r\n`;
 }
 
 function ndjsonLine(line: Line): string {
@@ -102,6 +102,7 @@ function ndjsonLine(line: Line): string {
     value,
     answers,
     status: statusOf(line),
+    handedOut: line.handedOut,
   };
   return `${JSON.stringify(row)}\n`;
 }

@@ -9,6 +9,7 @@ import {
   scaledMean,
 } from '../questions/types.ts';
 import { choosePieces, chooseSpread, type GroupSet, type Pieces } from './anonymity.ts';
+import { type Noise, type NoiseLevel, noisyDistribution, noisySum } from './noise.ts';
 
 export type Thresholds = { figures: number; spread: number; comments: number };
 
@@ -19,7 +20,13 @@ export type WeekRound = { id: number; groupId: number; questionIds: number[]; ab
  * active any more: such a one counts as never asked, though answers already given stay counted (decision B13).
  */
 export type Assignment = { respondent: string; roundId: number; groupIds: number[]; isWithdrawn?: true };
-export type WeekAnswer = KeptAnswer & { respondent: string; comment: string | null; skipped: boolean };
+/** `handedOut`: it was given through a link that the employer handed out, not one that was sent to the person. */
+export type WeekAnswer = KeptAnswer & {
+  respondent: string;
+  comment: string | null;
+  skipped: boolean;
+  handedOut: boolean;
+};
 
 /** All that a week's figures are made of. */
 export type WeekData = {
@@ -36,10 +43,14 @@ export type Result = {
   value: number | null;
   answers: number | null;
   spread: Distribution | null;
+  /** Whether it is shown and rests on too few people who answered through a link that was sent to them (P14). */
+  handedOut: boolean;
+  /** With how much noise its value and distribution are. */
+  noise: NoiseLevel;
 };
 export type ShownComment = { text: string; groupIds: number[] };
 export type Rate = { groupId: number; value: number | null };
-export type KpiValue = { kpiId: string; groupId: number; value: number | null };
+export type KpiValue = { kpiId: string; groupId: number; value: number | null; handedOut: boolean };
 
 /** Who is asked what in a week, and what has been answered so far. */
 export type Turnout = {
@@ -78,6 +89,10 @@ function groupsOf(respondent: string, questionId: number, { assignmentsOf, round
   return groups.length === 1 ? (groups[0] as number[]) : [...new Set(groups.flat())];
 }
 
+/** A question with its answers. */
+export type Answered = { question: WeekQuestion; answers: WeekAnswer[] };
+export type QuestionFigures = { results: Result[]; comments: ShownComment[] };
+
 /**
  * The figures and comments of one question. Notes in `turnout` who has done it, for the response rates. Every group
  * that the question was asked of, and every one above, has a result.
@@ -86,51 +101,187 @@ export function questionFigures(
   question: WeekQuestion,
   answers: WeekAnswer[],
   turnout: Turnout,
-): { results: Result[]; comments: ShownComment[] } {
-  const { thresholds, rounds, asked } = turnout.data;
+  noise?: Noise,
+): QuestionFigures {
+  return classFigures([{ question, answers }], turnout, noise)[0] as QuestionFigures;
+}
+
+/**
+ * The same for questions that have the same words (privacy.md P17), in their order. They go through the procedure as one
+ * question: a person who answered several of them is one person, so no two of their figures differ by a few people.
+ */
+export function classFigures(asked: readonly Answered[], turnout: Turnout, noise?: Noise): QuestionFigures[] {
+  const { thresholds } = turnout.data;
+  for (const { question, answers } of asked) noteDone(question.id, answers, turnout);
+  const company = companyOf(asked, turnout);
+  const chosen = chooseClass(company, thresholds);
+  const comments = commentsOf(company, thresholds.comments);
+  return asked.map(({ question }, number) => ({
+    results: concernedBy(question.id, turnout.data).map((groupId): Result => {
+      const key = company.keyOf(groupId, number);
+      return resultOf(question, groupId, {
+        people: company.answersOf(chosen.shown.get(key), number),
+        wide: company.answersOf(chosen.spread.get(key), number),
+        threshold: thresholds.figures,
+        noise,
+      });
+    }),
+    comments: comments[number] as ShownComment[],
+  }));
+}
+
+function noteDone(questionId: number, answers: readonly WeekAnswer[], { done }: Turnout): void {
   for (const { respondent } of answers) {
-    const done = turnout.done.get(respondent);
-    if (done) done.add(question.id);
-    else turnout.done.set(respondent, new Set([question.id]));
+    const own = done.get(respondent);
+    if (own) own.add(questionId);
+    else done.set(respondent, new Set([questionId]));
   }
-  const counted = answers.filter(({ skipped }) => !skipped);
-  const sets = setsOf(
-    counted.length,
-    (i) => groupsOf((counted[i] as WeekAnswer).respondent, question.id, turnout),
-    turnout.treeOf,
-  );
-  const { type, options } = question;
-  const threshold = isSpreadOnly(type) ? thresholds.spread : thresholds.figures;
-  const pieces = choosePieces(sets, counted.length, threshold);
-  const spread = spreadOf(type, pieces, turnout);
+}
+
+/** Which groups have a result of a question: those that it was asked of, and all above. */
+export function concernedBy(questionId: number, { asked, rounds }: WeekData): number[] {
   const concerned = new Set<number>();
-  for (const { groupId, questionIds } of asked) if (questionIds.includes(question.id)) concerned.add(groupId);
+  for (const { groupId, questionIds } of asked) if (questionIds.includes(questionId)) concerned.add(groupId);
   for (const { groupId, questionIds, aboveIds } of rounds) {
-    if (questionIds.includes(question.id)) for (const id of [groupId, ...aboveIds]) concerned.add(id);
+    if (questionIds.includes(questionId)) for (const id of [groupId, ...aboveIds]) concerned.add(id);
   }
-  const answersOf = (people: number[]) => people.map((person) => counted[person] as WeekAnswer);
-  const results = [...concerned].map((groupId): Result => {
-    const people = pieces.shown.get(groupId);
-    if (!people) return { groupId, value: null, answers: null, spread: null };
-    const wide = spread.get(groupId);
-    return {
-      groupId,
-      value: isScaled(type) ? meanOf(type, answersOf(people)) : null,
-      answers: people.length,
-      spread: wide ? distributionOf(type, options, answersOf(wide)) : null,
-    };
+  return [...concerned];
+}
+
+/** Who answered the questions of a class. A set of people is named by a group and the place of a question. */
+export type Company = {
+  types: QuestionType[];
+  sets: GroupSet[];
+  respondents: string[];
+  keyOf: (group: number, number: number) => number;
+  numberOf: (key: number) => number;
+  groupOf: (key: number) => number;
+  treeOf: (key: number) => number;
+  /** What people answered to a question; undefined for no people. */
+  answersOf: (people: readonly number[] | undefined, number: number) => WeekAnswer[] | undefined;
+};
+
+/** The people behind answers that count, each one number, and for each group and question who of them answered it there. */
+export function companyOf(asked: readonly Answered[], turnout: Turnout): Company {
+  const counted = asked.map(({ answers }) => answers.filter(({ skipped }) => !skipped));
+  // Each person has one answer to a question: of one question its place is the person's number.
+  const isOne = asked.length === 1;
+  const respondents = [...(isOne ? (counted[0] ?? []).map(nameOf) : new Set(counted.flat().map(nameOf)))];
+  const places = new Map(isOne ? [] : respondents.map((respondent, person) => [respondent, person]));
+  const given = isOne
+    ? counted
+    : counted.map((answers) => {
+        const byPerson: WeekAnswer[] = [];
+        for (const one of answers) byPerson[places.get(one.respondent) as number] = one;
+        return byPerson;
+      });
+  const keyOf = (group: number, number: number) => group * asked.length + number;
+  const groupOf = (key: number) => Math.floor(key / asked.length);
+  const treeOf = (key: number) => turnout.treeOf(groupOf(key));
+  const keysOf = (person: number) =>
+    asked.flatMap(({ question }, number) =>
+      given[number]?.[person]
+        ? groupsOf(respondents[person] as string, question.id, turnout).map((group) => keyOf(group, number))
+        : [],
+    );
+  const onlyId = asked[0]?.question.id as number;
+  return {
+    types: asked.map(({ question }) => question.type),
+    sets: setsOf(
+      respondents.length,
+      isOne ? (person) => groupsOf(respondents[person] as string, onlyId, turnout) : keysOf,
+      treeOf,
+    ),
+    respondents,
+    keyOf,
+    numberOf: (key) => key % asked.length,
+    groupOf,
+    treeOf,
+    answersOf: (people, number) => people?.map((person) => given[number]?.[person] as WeekAnswer),
+  };
+}
+
+const nameOf = ({ respondent }: WeekAnswer) => respondent;
+
+/** The people that each figure rests on, and each distribution, by the name of their set. */
+export type Chosen = { shown: Map<number, number[]>; spread: Map<number, number[]>; pieces: Pieces };
+
+/** Of questions whose distribution is all that there is to show, nothing is shown below the threshold for it. */
+export function chooseClass(
+  { types, sets, respondents, numberOf, treeOf }: Company,
+  thresholds: Thresholds,
+): Chosen {
+  if (types.every(isSpreadOnly)) {
+    const pieces = choosePieces(sets, respondents.length, thresholds.spread);
+    return { shown: pieces.shown, spread: pieces.shown, pieces };
+  }
+  const pieces = choosePieces(sets, respondents.length, thresholds.figures);
+  const typeOf = (key: number) => types[numberOf(key)] as QuestionType;
+  const withSpread = [...pieces.shown].filter(([key]) => isScaled(typeOf(key)) || isSpreadOnly(typeOf(key)));
+  const spread = chooseSpread({ ...pieces, shown: new Map(withSpread) }, treeOf, thresholds.spread);
+  const shown = [...pieces.shown].flatMap(([key, people]): [number, number[]][] => {
+    const wide = spread.get(key);
+    return isSpreadOnly(typeOf(key)) ? (wide ? [[key, wide]] : []) : [[key, people]];
   });
-  return { results, comments: commentsOf(counted, sets, thresholds.comments) };
+  return { shown: new Map(shown), spread, pieces };
 }
 
-function meanOf(type: QuestionType, answers: WeekAnswer[]): number | null {
+/** `people`: what those answered that the figure rests on, and `wide` those that the distribution rests on, if any. */
+function resultOf(
+  { type, options }: WeekQuestion,
+  groupId: number,
+  {
+    people,
+    wide,
+    threshold,
+    noise,
+  }: {
+    people: WeekAnswer[] | undefined;
+    wide: WeekAnswer[] | undefined;
+    threshold: number;
+    noise: Noise | undefined;
+  },
+): Result {
+  if (!people) return { groupId, value: null, answers: null, spread: null, handedOut: false, noise: 0 };
+  return {
+    groupId,
+    value: isScaled(type) ? meanOf(type, people, noise) : null,
+    answers: people.length,
+    spread: wide ? spreadOf(type, options, wide, noise) : null,
+    noise: noise?.level ?? 0,
+    handedOut:
+      restsOnHandedOut(people, threshold) || (wide !== undefined && restsOnHandedOut(wide, threshold)),
+  };
+}
+
+/**
+ * Whether fewer people than the threshold answered through links of their own. Whoever hands out links can answer through
+ * them, and then knows what the others said. With a threshold of 1 everybody's answers are known anyway, and everybody is
+ * told so: then never.
+ */
+function restsOnHandedOut(people: readonly WeekAnswer[], threshold: number): boolean {
+  if (threshold === 1) return false;
+  const sent = people.reduce((count, { handedOut }) => count + (handedOut ? 0 : 1), 0);
+  return sent < threshold;
+}
+
+function meanOf(type: QuestionType, answers: WeekAnswer[], noise: Noise | undefined): number | null {
   const sum = answers.reduce((total, { value }) => total + (value ?? 0), 0);
-  return scaledMean(type, sum, answers.length);
+  const count = answers.length;
+  const shown = noise ? noisySum(type, { sum, count }, noise, noise.keyOf(answers.map(nameOf))) : sum;
+  return scaledMean(type, shown, count);
 }
 
-function spreadOf(type: QuestionType, pieces: Pieces, { data, treeOf }: Turnout): Map<number, number[]> {
-  if (isSpreadOnly(type)) return pieces.shown;
-  return isScaled(type) ? chooseSpread(pieces, treeOf, data.thresholds.spread) : new Map();
+function spreadOf(
+  type: QuestionType,
+  options: string[],
+  answers: WeekAnswer[],
+  noise: Noise | undefined,
+): Distribution {
+  const distribution = distributionOf(type, options, answers);
+  if (!noise) return distribution;
+  const set = noise.keyOf(answers.map(nameOf));
+  return noisyDistribution(type, { distribution, count: answers.length }, noise, set);
 }
 
 /** The people 0 to `count` − 1 by the groups in which they count. */
@@ -150,21 +301,30 @@ function setsOf(
   return [...people].map(([group, members]) => ({ group, tree: treeOf(group), people: members }));
 }
 
-/** Each comment with the groups in which it is shown: those whose set, by the threshold for comments, has its author. */
-function commentsOf(counted: WeekAnswer[], sets: GroupSet[], threshold: number): ShownComment[] {
-  if (counted.every(({ comment }) => comment === null)) return [];
-  const { shown } = choosePieces(sets, counted.length, threshold);
-  const groupsOfComment = new Map<number, number[]>();
-  for (const [group, people] of shown) {
+/**
+ * The comments of each question, each with the groups in which it is shown: those whose set, by the threshold for
+ * comments, has its author.
+ */
+function commentsOf(
+  { types, sets, respondents, numberOf, groupOf, answersOf }: Company,
+  threshold: number,
+): ShownComment[][] {
+  const everyone = respondents.map((_, person) => person);
+  const texts = types.map((_, number) => answersOf(everyone, number)?.map((one) => one?.comment ?? null));
+  if (texts.every((of) => of?.every((text) => text === null))) return types.map(() => []);
+  const { shown } = choosePieces(sets, respondents.length, threshold);
+  const groupsOfComment = types.map(() => new Map<number, number[]>());
+  for (const [key, people] of shown) {
+    const number = numberOf(key);
+    const groups = groupsOfComment[number] as Map<number, number[]>;
     for (const person of people) {
-      if (counted[person]?.comment === null) continue;
-      groupsOfComment.set(person, [...(groupsOfComment.get(person) ?? []), group]);
+      if (texts[number]?.[person] === null) continue;
+      groups.set(person, [...(groups.get(person) ?? []), groupOf(key)]);
     }
   }
-  return [...groupsOfComment].map(([person, groupIds]) => ({
-    text: counted[person]?.comment as string,
-    groupIds,
-  }));
+  return groupsOfComment.map((groups, number) =>
+    [...groups].map(([person, groupIds]) => ({ text: texts[number]?.[person] as string, groupIds })),
+  );
 }
 
 /**
@@ -252,16 +412,19 @@ export function kpiValues(
 ): KpiValue[] {
   return kpis.flatMap(({ id, questionIds }) => {
     const values = new Map<number, number[]>();
+    const handedOut = new Set<number>();
     for (const questionId of questionIds.toSorted((a, b) => a - b)) {
-      for (const { groupId, value } of results.get(questionId) ?? []) {
+      for (const { groupId, value, handedOut: isHandedOut } of results.get(questionId) ?? []) {
         const others = values.get(groupId) ?? [];
         values.set(groupId, value === null ? others : [...others, value]);
+        if (value !== null && isHandedOut) handedOut.add(groupId);
       }
     }
     return [...values].map(([groupId, shown]) => ({
       kpiId: id,
       groupId,
       value: shown.length > 0 ? shown.reduce((sum, value) => sum + value, 0) / shown.length : null,
+      handedOut: handedOut.has(groupId),
     }));
   });
 }

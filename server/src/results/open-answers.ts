@@ -72,5 +72,6 @@ const answersIn = ({ respondents, values, flags, choices, comments }: Column): W
       choices: choices.get(place) ?? null,
       comment: comments.get(place) ?? null,
       skipped: (flag & skipped) !== 0,
+      handedOut: (flag & handedOut) !== 0,
     };
   });

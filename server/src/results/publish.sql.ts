@@ -1,6 +1,7 @@
 // SQL of closing a week. Writers of all figures, and of the end of a week: publish.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, copyInto, type Db, inBatches, type Pool, type Transaction } from '../db/db.ts';
+import type { NoiseLevel } from './noise.ts';
 import type { Assignment, KpiValue, Rate, Result, WeekData, WeekRound } from './figures.ts';
 
 export type OpenWeekRow = {
@@ -10,6 +11,7 @@ export type OpenWeekRow = {
   figures: number;
   spread: number;
   comments: number;
+  noise: NoiseLevel;
 };
 
 /**
@@ -28,7 +30,8 @@ export async function selectWeek(
            shown_digest          as "shownDigest",
            threshold             as "figures",
            spread_threshold      as "spread",
-           comment_threshold     as "comments"
+           comment_threshold     as "comments",
+           noise                 as "noise"
     from   weeks
     where  account_id = ${accountId} and week = ${week}
     ${isLocked ? tx`for update` : tx``}`;
@@ -104,8 +107,8 @@ export async function copyResults(
   rows: Iterable<Result & { questionId: number }>,
 ): Promise<void> {
   await copyInto(
-    tx`copy results (account_id, week, group_id, question_id, value, answers, spread) from stdin`,
-    [...rows].map(({ groupId, questionId, value, answers, spread }) => [
+    tx`copy results (account_id, week, group_id, question_id, value, answers, spread, handed_out, noise) from stdin`,
+    [...rows].map(({ groupId, questionId, value, answers, spread, handedOut, noise }) => [
       accountId,
       week,
       groupId,
@@ -113,6 +116,8 @@ export async function copyResults(
       value,
       answers,
       spread && JSON.stringify(spread),
+      handedOut,
+      noise,
     ]),
   );
 }
@@ -136,8 +141,8 @@ export async function copyKpiValues(
   values: KpiValue[],
 ): Promise<void> {
   await copyInto(
-    tx`copy kpi_values (account_id, week, kpi_id, group_id, value) from stdin`,
-    values.map(({ kpiId, groupId, value }) => [accountId, week, kpiId, groupId, value]),
+    tx`copy kpi_values (account_id, week, kpi_id, group_id, value, handed_out) from stdin`,
+    values.map(({ kpiId, groupId, value, handedOut }) => [accountId, week, kpiId, groupId, value, handedOut]),
   );
 }
 
@@ -255,11 +260,6 @@ export async function endWeek(tx: Transaction, accountId: AccountId, week: Week)
  */
 export async function vacuumForgotten(pool: Pool): Promise<void> {
   await pool`vacuum answers, assignments, week_keys, weeks, links, messages, participants`;
-}
-
-/** Notes that a week has closed without results; its schedules may choose its questions again. */
-export async function updateLost(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
-  await tx`update weeks set is_lost = true where account_id = ${accountId} and week = ${week}`;
 }
 
 /** Removes all that was published or asked of groups that are removed (decision A15). */

@@ -84,25 +84,32 @@ const survey = (name = W): object[] => [
 /** A company with that week, open. */
 async function asking(lines: object[] = survey()): Promise<Company> {
   const acme = await company();
-  await importLines(pool, acme.id, lines, meanwhile);
+  await importLines(database, acme.id, lines, meanwhile);
   return acme;
 }
 
-const close = ({ id }: Company, of = pool) => inTransaction(of, (tx) => closeWeek(tx, world.keys, id, week));
+const close = ({ id }: Company, of = pool) =>
+  inTransaction(of, (tx) => closeWeek(tx, database.keys, id, week));
 
 type Said = Omit<GivenAnswer, 'questionId'>;
 type Given = { link: string; answer: GivenAnswer };
+
+/** Everyone answers by one link, in one browser: by another, nothing that was given before could be changed. */
+const links = new Map<string, string>();
 
 /** What a person answers in the open week, by a link of the person's own. */
 async function answerOf({ id }: Company, name: string, key: string, said: Said): Promise<Given> {
   const [row] = await pool<{ userId: number; questionId: number }[]>`
     select user_id as "userId", question_id as "questionId" from users join questions using (account_id)
     where  account_id = ${id} and external_id = ${name} and key = ${key}`;
-  const link = await linkOf(pool, { accountId: id, userId: row!.userId, week });
+  const of = `${id} ${name}`;
+  const link = links.get(of) ?? (await linkOf(pool, { accountId: id, userId: row!.userId, week }));
+  links.set(of, link);
   return { link, answer: { questionId: row!.questionId, ...said } };
 }
 
-const giveOf = (db: Db, { link, answer: given }: Given) => giveAnswers(db, link, [given]);
+const giveOf = (db: Db, { link, answer: given }: Given) =>
+  giveAnswers(db as Pool, database.keys, { link, visit: 'a browser' }, [given]);
 
 async function give(acme: Company, name: string, key: string, said: Said): Promise<void> {
   expect(await giveOf(pool, await answerOf(acme, name, key, said))).toBe('kept');
@@ -212,8 +219,10 @@ describe('closing a week', () => {
     await close(acme);
     expect(await pool`select from answers where account_id = ${acme.id}`).toHaveLength(0);
     expect(await pool`select from assignments where account_id = ${acme.id}`).toHaveLength(0);
-    const [row] = await pool`select respondent_key, closed_at from weeks where account_id = ${acme.id}`;
-    expect(row).toEqual({ respondent_key: null, closed_at: expect.any(Date) });
+    expect(await pool`select from week_keys where account_id = ${acme.id}`).toHaveLength(0);
+    expect(await database.keys.of(pool, acme.id, week)).toBeUndefined();
+    const [row] = await pool`select closed_at from weeks where account_id = ${acme.id}`;
+    expect(row).toEqual({ closed_at: expect.any(Date) });
     // What was asked of groups stays: it is no secret, and the data interface tells it.
     expect(await pool`select from asked where account_id = ${acme.id}`).toHaveLength(5);
   });
@@ -234,7 +243,7 @@ describe('closing a week', () => {
     const acme = await asking();
     await asking(survey('2024-W40')); // another account's
     const before = await tablesOf(pool);
-    const error = await closeWeekNow(pool, acme.id, weekNamed('2024-W40'), over).catch(
+    const error = await closeWeekNow(pool, database.keys, acme.id, weekNamed('2024-W40'), over).catch(
       (thrown: unknown) => thrown,
     );
     expect(error).toBeInstanceOf(Fault);
@@ -243,14 +252,18 @@ describe('closing a week', () => {
       message: 'Nothing was asked in the week 2024-W40.',
     });
     expect(await tablesOf(pool)).toEqual(before);
-    await expect(closeWeekNow(pool, 999_999, week, over)).rejects.toMatchObject({ kind: 'not_found' });
+    await expect(closeWeekNow(pool, database.keys, 999_999, week, over)).rejects.toMatchObject({
+      kind: 'not_found',
+    });
   });
 
   test('without a week: the last one that has ended in the time zone of the account', async () => {
     const acme = await company('America/Los_Angeles');
-    await importLines(pool, acme.id, [...survey('2024-W46'), ...survey().slice(4)], meanwhile);
-    expect(await closeWeekNow(pool, acme.id, undefined, over)).toMatchObject({ week: addWeeks(week, -1) });
-    const published = await closeWeekNow(pool, acme.id, undefined, over + 8 * 3_600_000);
+    await importLines(database, acme.id, [...survey('2024-W46'), ...survey().slice(4)], meanwhile);
+    expect(await closeWeekNow(pool, database.keys, acme.id, undefined, over)).toMatchObject({
+      week: addWeeks(week, -1),
+    });
+    const published = await closeWeekNow(pool, database.keys, acme.id, undefined, over + 8 * 3_600_000);
     expect(published).toEqual({ week, published: 5 });
   });
 });
@@ -265,6 +278,8 @@ describe('a failure in the middle', () => {
     ['insert', 'comment_groups'],
     ['delete', 'answers'],
     ['delete', 'assignments'],
+    ['delete', 'week_keys'],
+    ['update', 'answer_keys'],
     ['update', 'weeks'],
   ])('at the %s of %s leaves everything as it was, and closing again then works', async (verb, table) => {
     const acme = await asking();
@@ -274,10 +289,10 @@ describe('a failure in the middle', () => {
     const drop = () => pool.unsafe('drop function if exists fail cascade');
     onTestFinished(async () => void (await drop()));
     const before = await tablesOf(pool);
-    await expect(closeWeekNow(pool, acme.id, week, over)).rejects.toThrow('broken');
+    await expect(closeWeekNow(pool, database.keys, acme.id, week, over)).rejects.toThrow('broken');
     expect(await tablesOf(pool)).toEqual(before);
     await drop();
-    expect(await closeWeekNow(pool, acme.id, week, over)).toEqual({ week, published: 5 });
+    expect(await closeWeekNow(pool, database.keys, acme.id, week, over)).toEqual({ week, published: 5 });
     expect((await figuresOf(acme))['top']).toEqual({ value: 0.75, answers: 18 });
   });
 
@@ -301,8 +316,8 @@ describe('closing twice', () => {
     expect(await close(acme)).toBe(5);
     const before = await tablesOf(pool);
     expect(await close(acme)).toBeUndefined();
-    expect(await closeWeekNow(pool, acme.id, week, over)).toEqual({ week, published: 0 });
-    await closeEndedWeeks(pool, over);
+    expect(await closeWeekNow(pool, database.keys, acme.id, week, over)).toEqual({ week, published: 0 });
+    await closeEndedWeeks(pool, database.keys, over);
     expect((await tablesOf(pool)).filter((row) => row.includes(`"account_id": ${acme.id},`))).toEqual(
       before.filter((row) => row.includes(`"account_id": ${acme.id},`)),
     );
@@ -330,7 +345,7 @@ describe('an answer at the moment of closing', () => {
   async function lastAnswer() {
     const acme = await company();
     await importLines(
-      pool,
+      database,
       acme.id,
       [...definitions, round(W, 'top', ['scale'], asked), ...lines.slice(4)],
       meanwhile,
@@ -408,7 +423,8 @@ describe('answers in an open week', () => {
   const only = [...definitions, round(W, 'top', ['scale', 'ten', 'words'], asked)];
 
   test('one that is changed counts with its last value and comment, once', async () => {
-    const acme = await asking();
+    const acme = await asking(only);
+    for (const one of everyone) await give(acme, one, 'scale', { value: 4, comment: `${one} says` });
     for (const one of everyone) await give(acme, one, 'scale', { value: 1, comment: `${one} again` });
     await give(acme, 'a0', 'scale', { value: 5 });
     await close(acme);
@@ -418,10 +434,8 @@ describe('answers in an open week', () => {
   });
 
   test('a skip counts in the response rate and in nothing else, also where an answer was before', async () => {
-    const acme = await asking([
-      ...only,
-      ...everyone.map((one) => answer(W, 'top', one, 'scale', 4, `${one} says`)),
-    ]);
+    const acme = await asking(only);
+    for (const one of everyone) await give(acme, one, 'scale', { value: 4, comment: `${one} says` });
     await give(acme, 'a0', 'scale', { skipped: true });
     await give(acme, 'b0', 'ten', { skipped: true });
     await close(acme);
@@ -435,11 +449,23 @@ describe('answers in an open week', () => {
   });
 
   test('a skip that is answered after all is an answer', async () => {
-    const acme = await asking([...only, ...everyone.map((one) => skip(W, 'top', one, 'scale'))]);
+    const acme = await asking(only);
+    for (const one of everyone) await give(acme, one, 'scale', { skipped: true });
     for (const one of everyone) await give(acme, one, 'scale', { value: 5 });
     await close(acme);
     expect((await figuresOf(acme))['top']).toEqual({ value: 1, answers: 18 });
     expect((await ratesOf(acme))['top']).toBe(18 / 54);
+  });
+
+  test('one that came from a file cannot be changed by a link; one by a link is not shown or changed by another', async () => {
+    const acme = await asking([...only, ...everyone.map((one) => answer(W, 'top', one, 'scale', 4))]);
+    const refused = { kind: 'invalid', code: 'already answered' };
+    await expect(give(acme, 'a0', 'scale', { value: 1 })).rejects.toMatchObject(refused);
+    await give(acme, 'a0', 'ten', { value: 10 });
+    links.delete(`${acme.id} a0`);
+    await expect(give(acme, 'a0', 'ten', { value: 1 })).rejects.toMatchObject(refused);
+    await close(acme);
+    expect((await figuresOf(acme))['top']).toEqual({ value: 0.75, answers: 18 });
   });
 });
 
@@ -458,12 +484,12 @@ describe('the threshold', () => {
     const acme = await company();
     const set = (threshold: number) => inTransaction(pool, (tx) => changeAccount(tx, acme.id, { threshold }));
     await set(first);
-    await importLines(pool, acme.id, lines(W), meanwhile);
+    await importLines(database, acme.id, lines(W), meanwhile);
     await set(then);
     // One more round makes no new week of it.
-    await importLines(pool, acme.id, [round(W, 'south', ['ten'], { south0: ['south'] })], meanwhile);
-    await importLines(pool, acme.id, lines('2024-W48'), meanwhile);
-    await closeEndedWeeks(pool, later);
+    await importLines(database, acme.id, [round(W, 'south', ['ten'], { south0: ['south'] })], meanwhile);
+    await importLines(database, acme.id, lines('2024-W48'), meanwhile);
+    await closeEndedWeeks(pool, database.keys, later);
     const shown = async (of: Week) => (await figuresOf(acme, 'scale', of))['a']?.answers;
     expect([await shown(week), await shown(addWeeks(week, 1))]).toEqual(
       [first, then].map((threshold) => (threshold > 4 ? null : 4)),
@@ -475,7 +501,7 @@ describe('the threshold', () => {
     await close(acme);
     const before = [await figuresOf(acme), await ratesOf(acme), await commentsOf(acme)];
     await inTransaction(pool, (tx) => changeAccount(tx, acme.id, { threshold: 100 }));
-    await closeEndedWeeks(pool, later);
+    await closeEndedWeeks(pool, database.keys, later);
     expect([await figuresOf(acme), await ratesOf(acme), await commentsOf(acme)]).toEqual(before);
   });
 });
@@ -485,8 +511,9 @@ describe('weeks that ended while nothing ran', () => {
     const names = ['2024-W44', '2024-W45', '2024-W46', W];
     const lines = names.flatMap((name, i) => survey(name).slice(i > 0 ? 4 : 0));
     const companies = await Promise.all([company(), company()]);
-    for (const { id } of companies) await importLines(pool, id, lines, Date.parse('2024-10-01T00:00:00Z'));
-    await closeEndedWeeks(pool, over - 1);
+    for (const { id } of companies)
+      await importLines(database, id, lines, Date.parse('2024-10-01T00:00:00Z'));
+    await closeEndedWeeks(pool, database.keys, over - 1);
     for (const acme of companies) {
       const counts = await Promise.all(
         [3, 2, 1, 0].map(
@@ -506,7 +533,7 @@ describe('weeks that ended while nothing ran', () => {
       create trigger fail before insert on response_rates for each row when (new.account_id = ${broken.id})
       execute function fail();`);
     onTestFinished(async () => void (await pool.unsafe('drop function fail cascade')));
-    await expect(closeEndedWeeks(pool, over)).rejects.toThrow('broken');
+    await expect(closeEndedWeeks(pool, database.keys, over)).rejects.toThrow('broken');
     expect((await figuresOf(acme))['top']?.answers).toBe(18);
     expect(await figuresOf(broken)).toEqual({}); // nor half of it
   });
@@ -517,35 +544,37 @@ describe('while something is imported into the account', () => {
     const acme = await asking();
     await inTransaction(pool, (tx) => changeAccount(tx, acme.id, { publication: 'live' }));
     const importing = await held((tx) => lockSurvey(tx, acme.id));
-    await showLiveWeeks(pool);
-    await closeEndedWeeks(pool, over);
+    await showLiveWeeks(pool, database.keys);
+    await closeEndedWeeks(pool, database.keys, over);
     expect(await figuresOf(acme)).toEqual({});
     await importing();
-    await showLiveWeeks(pool);
+    await showLiveWeeks(pool, database.keys);
     expect((await figuresOf(acme))['top']?.answers).toBe(18);
-    await closeEndedWeeks(pool, over);
+    await closeEndedWeeks(pool, database.keys, over);
     expect(await ratesOf(acme)).not.toEqual({});
   });
 });
 
 describe('an open week that is shown', () => {
   test('is written anew only when it has changed, tells no response rate, and lets people answer meanwhile', async () => {
-    const acme = await asking();
+    const acme = await asking(
+      survey().filter((line) => !JSON.stringify(line).includes('"person":"a0","question"')),
+    );
     await inTransaction(pool, (tx) => changeAccount(tx, acme.id, { publication: 'live' }));
     const state = () => pool`
       select a.version, w.xmin::text, w.shown_digest from accounts a join weeks w using (account_id)
       where  account_id = ${acme.id}`;
-    await showLiveWeeks(pool);
+    await showLiveWeeks(pool, database.keys);
     const [first, figures] = [await state(), await figuresOf(acme)];
-    await showLiveWeeks(pool);
+    await showLiveWeeks(pool, database.keys);
     expect(await state()).toEqual(first);
     expect(await ratesOf(acme)).toEqual({});
     const given = await answerOf(acme, 'a0', 'scale', { value: 1 });
     const answering = await held((tx) => giveOf(tx, given));
-    await showLiveWeeks(pool);
+    await showLiveWeeks(pool, database.keys);
     expect(await figuresOf(acme)).toEqual(figures);
     await answering();
-    await showLiveWeeks(pool);
+    await showLiveWeeks(pool, database.keys);
     expect(await figuresOf(acme)).not.toEqual(figures);
   });
 });
@@ -621,7 +650,7 @@ describe('groups that are removed', () => {
       ),
       ...Object.keys(islanders).map((one) => answer(W, 'island', one, 'scale', 2, `${one} says`)),
     ];
-    await importLines(pool, acme.id, lines, meanwhile);
+    await importLines(database, acme.id, lines, meanwhile);
     await close(acme);
     const before = await figuresOf(acme);
     const said = async () =>
@@ -649,7 +678,9 @@ describe('groups that are removed', () => {
 
 describe('people who are removed or moved while the week is open', () => {
   test('change no figure, rate or comment', async () => {
-    const [still, moved] = [await asking(), await asking()];
+    const lines = survey().filter((line) => !JSON.stringify(line).includes('"person":"a0","question"'));
+    const [still, moved] = [await asking(lines), await asking(lines)];
+    for (const acme of [still, moved]) await give(acme, 'a0', 'scale', { value: 4, comment: 'a0 says' });
     const homes = { ...home, a0: 'south', a1: 'b', south0: 'a', new0: 'a', new1: 'a' };
     const { b0, b1, ...rest } = homes as Record<string, string>;
     expect([b0, b1]).toEqual(['b', 'b']); // these are removed

@@ -2,17 +2,18 @@
 // transaction (privacy.md P1).
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { createHash, createHmac } from 'node:crypto';
-import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
-import { audit } from '../accounts/audit.ts';
+import { accountById, lockAccount, noiseKeyOf, raiseVersion } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
+import { classesOf } from '../questions/same-words.ts';
 import { lockSurvey, tryLockSurvey, weeksToClose } from '../rounds/rounds.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
 import {
+  type Answered,
+  classFigures,
   kpiValues,
-  questionFigures,
   type KpiValue,
   type Rate,
   type Result,
@@ -20,6 +21,7 @@ import {
   turnoutOf,
   type WeekData,
 } from './figures.ts';
+import { type Noise, type NoiseLevel, noiseOf } from './noise.ts';
 import { openAnswers } from './open-answers.ts';
 import {
   type CommentRow,
@@ -37,7 +39,6 @@ import {
   selectWeek,
   selectWeekData,
   updateKpisWithValues,
-  updateLost,
   updateShown,
   vacuumForgotten,
 } from './publish.sql.ts';
@@ -62,8 +63,9 @@ export async function closeWeek(
   }
   if (state.isClosed) return undefined;
   const key = brief ?? (await weekKeyOf(tx, keys, accountId, week));
-  const data = await weekData(tx, accountId, week, state, key);
-  const figures = await makeFigures(tx, accountId, week, data, key);
+  const { data, personOf } = await weekData(tx, accountId, week, state, key);
+  const noise = await noiseIn(tx, accountId, state.noise, personOf);
+  const figures = await makeFigures(tx, accountId, { week, data, key, noise });
   const published = await writeFigures(tx, accountId, week, figures, state.isShown ? groupsOf(data) : []);
   await endWeek(tx, accountId, week);
   if (!brief) await keys.forget(tx, accountId, week);
@@ -91,33 +93,6 @@ export async function forgetClosed(pool: Pool, keys: AnswerKeys): Promise<void> 
   await vacuumForgotten(pool);
 }
 
-/**
- * Closes open weeks whose key is lost, without results, and returns them: what was answered in them cannot be read by anyone. Of
- * everything else nothing is lost.
- */
-export async function closeLostWeeks(
-  pool: Pool,
-  keys: AnswerKeys,
-): Promise<{ accountId: AccountId; week: Week }[]> {
-  const lost = await keys.lostWeeks();
-  for (const { accountId, week } of lost) {
-    // oxlint-disable-next-line no-await-in-loop -- each is a transaction of its own
-    await inTransaction(pool, async (tx) => {
-      await lockSurvey(tx, accountId);
-      const state = await selectWeek(tx, accountId, week, true);
-      if (!state || state.isClosed) return;
-      await lockAccount(tx, accountId);
-      await endWeek(tx, accountId, week);
-      await updateLost(tx, accountId, week);
-      await keys.forget(tx, accountId, week);
-      await raiseVersion(tx, accountId);
-      await audit(tx, accountId, { origin: 'service' }, 'week lost', { subject: weekName(week) });
-    });
-  }
-  if (lost.length > 0) await forgetClosed(pool, keys);
-  return lost;
-}
-
 /** All that is told of a week. */
 type Figures = {
   results: (Result & { questionId: number })[];
@@ -129,9 +104,7 @@ type Figures = {
 async function makeFigures(
   tx: Transaction,
   accountId: AccountId,
-  week: Week,
-  data: WeekData,
-  key: WeekKey,
+  { week, data, key, noise }: { week: Week; data: WeekData; key: WeekKey; noise: Noise | undefined },
 ): Promise<Figures> {
   const turnout = turnoutOf(data);
   const questions = new Map((await questionsOf(tx, accountId)).map((question) => [question.id, question]));
@@ -139,16 +112,20 @@ async function makeFigures(
   const answers = await openAnswers(tx, key, accountId, week);
   const results = new Map<number, Result[]>();
   const comments: CommentRow[] = [];
-  for (const id of asked) {
-    const { type, options } = questions.get(id) as Question;
-    const made = questionFigures(
-      { id, type, options: options.map((option) => option.id) },
-      answers.to(id),
-      turnout,
-    );
-    results.set(id, made.results);
-    const ordered = inNoOrder(made.comments, key.orderKey);
-    comments.push(...ordered.map((comment, position) => ({ ...comment, questionId: id, position })));
+  const classes = classesOf(questions.values());
+  for (const alike of Map.groupBy(asked, (id) => classes.get(id)).values()) {
+    const answered: Answered[] = [];
+    for (const id of alike) {
+      const { type, options } = questions.get(id) as Question;
+      const question = { id, type, options: options.map((option) => option.id) };
+      answered.push({ question, answers: answers.to(id) });
+    }
+    for (const [i, made] of classFigures(answered, turnout, noise).entries()) {
+      const id = alike[i] as number;
+      results.set(id, made.results);
+      const ordered = inNoOrder(made.comments, key.orderKey);
+      comments.push(...ordered.map((comment, position) => ({ ...comment, questionId: id, position })));
+    }
   }
   return {
     // By group: what is read together lies together, which halves what reading a range of groups costs.
@@ -159,6 +136,20 @@ async function makeFigures(
     values: kpiValues(await kpisOf(tx, accountId), results),
     comments,
   };
+}
+
+/**
+ * The noise of a week's figures, if any. `personOf`: what a respondent of the week is called in every week. The same set of
+ * people gets the same noise in two weeks only if this is the same in both.
+ */
+async function noiseIn(
+  tx: Transaction,
+  accountId: AccountId,
+  level: NoiseLevel,
+  personOf: (respondent: string) => string,
+): Promise<Noise | undefined> {
+  if (level === 0) return undefined;
+  return noiseOf(await noiseKeyOf(tx, accountId), level, personOf);
 }
 
 /** Writes the figures of groups that there are, in place of those that were shown of the week while it was open. */
@@ -202,18 +193,22 @@ async function weekData(
   week: Week,
   { figures, spread, comments }: OpenWeekRow,
   key: WeekKey,
-): Promise<WeekData> {
+): Promise<{ data: WeekData; personOf: (respondent: string) => string }> {
   const data = await selectWeekData(tx, accountId, week);
   const { scheduledRounds, users } = await selectAskedUsers(tx, accountId, week);
-  const present = new Set(
-    users.filter(({ isActive }) => isActive).map(({ userId }) => key.respondentOf(userId)),
-  );
+  const people = users.map((user) => ({ ...user, respondent: key.respondentOf(user.userId) }));
+  const present = new Set(people.filter(({ isActive }) => isActive).map(({ respondent }) => respondent));
+  // The same person in every week: of who was removed, or is in a file alone, the number in this one.
+  const names = new Map(people.map(({ respondent, userId }) => [respondent, `user ${userId}`]));
   const assignments = data.assignments.map((assignment) =>
     scheduledRounds.has(assignment.roundId) && !present.has(assignment.respondent)
       ? { ...assignment, isWithdrawn: true as const }
       : assignment,
   );
-  return { ...data, assignments, thresholds: { figures, spread, comments } };
+  return {
+    data: { ...data, assignments, thresholds: { figures, spread, comments } },
+    personOf: (respondent) => names.get(respondent) ?? respondent,
+  };
 }
 
 /** All groups that a week asks, or in which its answers count. */
@@ -252,7 +247,7 @@ async function showWeek(
   const state = await selectWeek(tx, accountId, week, false);
   if (!state || state.isClosed) return;
   const key = await weekKeyOf(tx, keys, accountId, week);
-  const data = await weekData(tx, accountId, week, state, key);
+  const { data, personOf } = await weekData(tx, accountId, week, state, key);
   if (!isLive) {
     await lockAccount(tx, accountId);
     await deleteShown(tx, accountId, week, groupsOf(data));
@@ -260,7 +255,8 @@ async function showWeek(
     return updateShown(tx, accountId, week, null);
   }
   // Response rates are of closed weeks only (P7).
-  const figures = { ...(await makeFigures(tx, accountId, week, data, key)), rates: [] };
+  const noise = await noiseIn(tx, accountId, state.noise, personOf);
+  const figures = { ...(await makeFigures(tx, accountId, { week, data, key, noise })), rates: [] };
   const digest = createHash('sha256').update(JSON.stringify(figures)).digest();
   if (state.shownDigest?.equals(digest)) return;
   await writeFigures(tx, accountId, week, figures, state.isShown ? groupsOf(data) : []);

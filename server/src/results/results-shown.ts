@@ -83,13 +83,13 @@ export async function resultsShown(
   groupId: number,
   window: Window,
   questions: ReadonlyMap<number, WordedQuestion>,
-): Promise<{ questionId: number; week: Week; data: AnswerData }[]> {
+): Promise<{ questionId: number; week: Week; data: AnswerData; handedOut: boolean }[]> {
   const rows = (await selectGroupResults(pool, accountId, groupId, window, [...questions.keys()])) ?? [];
   return rows.flatMap((row) => {
     const question = questions.get(row.questionId);
     if (!question) return [];
     const data = JSON.parse(answerData(question, row, false)) as AnswerData;
-    return [{ questionId: row.questionId, week: row.week, data }];
+    return [{ questionId: row.questionId, week: row.week, data, handedOut: row.handedOut }];
   });
 }
 

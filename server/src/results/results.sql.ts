@@ -342,6 +342,9 @@ export async function selectGroupRates(
     where  g.account_id = ${accountId} and g.group_id = ${groupId}`;
 }
 
+/** A result with whether it rests on links that the employer handed out, which the data interface does not say. */
+export type GroupResultRow = ResultRow & { handedOut: boolean };
+
 /** Results of a group by question and week; undefined: there is no such group. */
 export async function selectGroupResults(
   db: Db,
@@ -349,21 +352,22 @@ export async function selectGroupResults(
   groupId: number,
   { first, last }: Window,
   questionIds: number[] | undefined,
-): Promise<ResultRow[] | undefined> {
-  const rows = await db<(Omit<ResultRow, 'questionId'> & { questionId: number | null })[]>`
+): Promise<GroupResultRow[] | undefined> {
+  const rows = await db<(Omit<GroupResultRow, 'questionId'> & { questionId: number | null })[]>`
     select r.question_id  as "questionId",
            g.group_id     as "groupId",
            r.week         as "week",
            r.value        as "value",
            r.answers      as "answers",
-           r.spread       as "spread"
+           r.spread       as "spread",
+           r.handed_out   as "handedOut"
     from   groups g
     left   join results r on r.account_id = ${accountId} and r.group_id = ${groupId}
                          and r.week between ${first} and ${last}
                          and ${questionIds ? db`r.question_id = any(${questionIds})` : true}
     where  g.account_id = ${accountId} and g.group_id = ${groupId}
     order  by r.question_id, r.week`;
-  return rows[0] && (rows.filter(({ questionId }) => questionId !== null) as ResultRow[]);
+  return rows[0] && (rows.filter(({ questionId }) => questionId !== null) as GroupResultRow[]);
 }
 
 /** What was asked of a group, by week; undefined: there is no such group. */

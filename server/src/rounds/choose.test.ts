@@ -120,3 +120,23 @@ test('a week is about several KPIs: as many as there are places, in the order in
 test('a fixed list is asked as it is, whatever was asked before', () => {
   expect(chooseQuestions({ questionIds: [3, 1, 2] }, new Map([[1, 1]]))).toEqual([3, 1, 2]);
 });
+
+test('of questions with the same words one is asked at a time, and the other has its turn', () => {
+  const classes = new Map([
+    [1, 1],
+    [2, 2],
+    [3, 1],
+  ]);
+  expect(chooseQuestions({ classes, questionIds: [3, 2, 1] }, new Map())).toEqual([3, 2]);
+  const pools = { classes, pools: [[1, 2, 3]], perWeek: 2, everyWeeks: 1 };
+  expect(chooseQuestions(pools, new Map())).toEqual([1, 2]);
+  expect(
+    chooseQuestions(
+      pools,
+      new Map([
+        [1, 1],
+        [2, 1],
+      ]),
+    ),
+  ).toEqual([2, 3]);
+});

@@ -1,7 +1,13 @@
 // Which questions a schedule asks in a week: the same for all whom it asks (privacy.md). Pure.
+import { withoutLookAlikes } from '../questions/same-words.ts';
 
-/** What a schedule asks: these questions each time, or some of those of KPIs in turn. */
-export type Choice =
+/**
+ * What a schedule asks: these questions each time, or some of those of KPIs in turn. `classes`: which questions have the
+ * same words; of such only one is asked in a week.
+ */
+export type Choice = { classes?: ReadonlyMap<number, number> } & Asking;
+
+type Asking =
   | { questionIds: number[] }
   | {
       /** KPIs in their order, each with its questions that may be asked. */
@@ -18,15 +24,21 @@ export type Choice =
  * as are alike one of each KPI after another: so each comes round, and each week is about several things.
  */
 export function chooseQuestions(choice: Choice, weeksSince: ReadonlyMap<number, number>): number[] {
-  if ('questionIds' in choice) return choice.questionIds;
+  const { classes = new Map<number, number>() } = choice;
+  if ('questionIds' in choice) return withoutLookAlikes(choice.questionIds, classes);
   const waited = (id: number) => weeksSince.get(id) ?? Infinity;
-  return inTurn(choice.pools)
-    .filter((id) => waited(id) >= choice.everyWeeks)
-    .map((id, place) => ({ id, place }))
-    .toSorted((a, b) => compare(waited(b.id), waited(a.id)) || a.place - b.place)
+  const places = new Map(
+    inTurn(choice.pools)
+      .filter((id) => waited(id) >= choice.everyWeeks)
+      .map((id, place) => [id, place]),
+  );
+  const placeOf = (id: number) => places.get(id) as number;
+  const longest = [...places.keys()].toSorted(
+    (a, b) => compare(waited(b), waited(a)) || placeOf(a) - placeOf(b),
+  );
+  return withoutLookAlikes(longest, classes)
     .slice(0, choice.perWeek)
-    .toSorted((a, b) => a.place - b.place)
-    .map(({ id }) => id);
+    .toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 const compare = (a: number, b: number) => (a === b ? 0 : a < b ? -1 : 1);

@@ -271,17 +271,25 @@ export async function settleLost(
 }
 
 /**
- * The open weeks of an account in which people are asked: how many active ones, and, where these are as many as a figure
- * may rest on, how many have answered something.
+ * An open week in which people are asked: how many active ones; at least how many have answered, as it was counted on a day
+ * (participation.ts); and exactly how many, where answers are not anonymous.
  */
-export async function selectRunningWeeks(
-  db: Db,
-  accountId: AccountId,
-): Promise<{ week: Week; asked: number; answered: number | null }[]> {
-  return db`
-    select w.week      as "week",
-           p.asked     as "asked",
-           case when p.asked >= w.threshold
+export type RunningWeek = {
+  week: Week;
+  asked: number;
+  atLeast: number | null;
+  countedOn: string | null;
+  answered: number | null;
+};
+
+/** The open weeks of an account in which people are asked. */
+export async function selectRunningWeeks(db: Db, accountId: AccountId): Promise<RunningWeek[]> {
+  return db<RunningWeek[]>`
+    select w.week             as "week",
+           p.asked            as "asked",
+           w.participation    as "atLeast",
+           w.participation_on as "countedOn",
+           case when w.threshold = 1
                 then (select count(distinct a.respondent)::integer
                       from   answers a
                       where  a.account_id = ${accountId} and a.week = w.week) end as "answered"

@@ -41,7 +41,7 @@ async function opened() {
 /** The same with people who are asked as of noon, but not written to yet. */
 async function asked(wishes: Parameters<typeof askPeople>[2] = {}) {
   const { pool, url, accountId } = await opened();
-  return { url, pool, ...(await askPeople(pool, accountId, wishes)) };
+  return { url, pool, ...(await askPeople(database, accountId, wishes)) };
 }
 
 async function served(wishes: SmtpWishes = {}) {
@@ -69,7 +69,7 @@ function senderOf(pool: Pool, smtpUrl: string | undefined, answer = 10_000) {
   const mailer =
     smtpUrl === undefined ? undefined : openMailer(smtpUrl, 'hr@example.com', { connect: 2000, answer });
   onTestFinished(() => mailer?.close());
-  return { send: openSender(pool, mailer, publicUrl, log), lines };
+  return { send: openSender({ pool, keys: database.keys, mailer, publicUrl, log }), lines };
 }
 
 const countsOf = async (pool: Pool, accountId: number) =>
@@ -107,7 +107,7 @@ describe('a message is sent once', () => {
       .find((line) => line.startsWith(publicUrl))!
       .split('/')
       .at(-1)!;
-    const page = await openLink(pool, link);
+    const page = await openLink(pool, database.keys, { link, visit: null });
     expect(page?.firstName.toLowerCase()).toBe(namesOf(to)[0]);
     expect(page?.questions).toHaveLength(2);
   });
@@ -195,11 +195,14 @@ describe('a message is sent once', () => {
     const more = ['workload-rested', ...questionIds.keys()].slice(0, 4).map((key) => questionIds.get(key)!);
     const second = mondays({ groupIds: [groupId], questionIds: [...new Set(more)] });
     await inTransaction(pool, (tx) => createSchedule(tx, accountId, second));
-    expect(await openDueRounds(pool, noon)).toHaveLength(2);
+    expect(await openDueRounds(pool, database.keys, noon)).toHaveLength(2);
     const smtp = await served();
     await senderOf(pool, smtp.url).send(noon);
     expect(namesOf(smtp.mails.map(({ to }) => to))).toEqual(['p1', 'p2', 'p3']);
-    const page = await openLink(pool, /\/a\/(\w+)/.exec(smtp.mails[0]!.text)![1] as string);
+    const page = await openLink(pool, database.keys, {
+      link: /\/a\/(\w+)/.exec(smtp.mails[0]!.text)![1] as string,
+      visit: null,
+    });
     expect(page!.questions.length).toBeGreaterThan(2);
     expect(smtp.mails[0]!.headers['subject']).toContain(`${page!.questions.length} questions`);
   });
@@ -308,7 +311,9 @@ describe('a reminder', () => {
     const { send } = senderOf(pool, smtp.url);
     await send(noon);
     const answer = { questionId: questionIds.get('workload-amount') as number, value: 3 };
-    expect(await giveAnswers(pool, links[0] as string, [answer])).toBe('kept');
+    expect(await giveAnswers(pool, database.keys, { link: links[0] as string, visit: null }, [answer])).toBe(
+      'kept',
+    );
     await setReminders(pool, accountId, userIds[1] as number, false);
     await pool`update users set active = false where account_id = ${accountId} and user_id = ${userIds[2] as number}`;
     await pool`delete from users where account_id = ${accountId} and user_id = ${userIds[3] as number}`;
@@ -338,11 +343,13 @@ describe('a reminder', () => {
     const { send } = senderOf(pool, smtp.url);
     await send(monday);
     const [first, second] = ['workload-amount', 'clarity-tasks'].map((key) => questionIds.get(key) as number);
-    await giveAnswers(pool, links[0] as string, [{ questionId: first as number, value: 3 }]);
+    await giveAnswers(pool, database.keys, { link: links[0] as string, visit: null }, [
+      { questionId: first as number, value: 3 },
+    ]);
     const wednesdays = mondays({ groupIds: [groupId], questionIds: [second as number], weekday: 3 });
     await inTransaction(pool, (tx) => createSchedule(tx, accountId, wednesdays));
     const wednesday = monday + 2 * 24 * 60 * minute;
-    await openDueRounds(pool, wednesday);
+    await openDueRounds(pool, database.keys, wednesday);
     smtp.mails.length = 0;
     await send(wednesday);
     await send(wednesday + 60 * minute);
@@ -361,7 +368,7 @@ describe('a reminder', () => {
   test('waits for an invitation that is late, and neither goes to who has answered by another way', async () => {
     const { pool, links, questionIds } = await asked({ count: 2, now: Date.parse('2026-11-16T09:00:00Z') });
     const answer = { questionId: questionIds.get('workload-amount') as number, value: 3 };
-    await giveAnswers(pool, links[0] as string, [answer]);
+    await giveAnswers(pool, database.keys, { link: links[0] as string, visit: null }, [answer]);
     const smtp = await served();
     const { send } = senderOf(pool, smtp.url);
     await send(noon); // the mail server is there from Wednesday noon on; the reminder was due at nine
@@ -396,7 +403,7 @@ describe('a reminder', () => {
       await createSchedule(tx, accountId, later);
     });
     await send(Date.parse('2026-11-19T09:00:00Z')); // the reminder of the first
-    await openDueRounds(pool, Date.parse('2026-11-19T10:00:00Z'));
+    await openDueRounds(pool, database.keys, Date.parse('2026-11-19T10:00:00Z'));
     await send(Date.parse('2026-11-19T10:00:00Z')); // the invitation of the second
     await send(friday + 60 * minute);
     const subjects = smtp.mails
@@ -411,7 +418,7 @@ describe('a reminder', () => {
     const smtp = await served();
     const { send } = senderOf(pool, smtp.url);
     await send(noon);
-    await closeWeekNow(pool, accountId, week, friday - 1);
+    await closeWeekNow(pool, database.keys, accountId, week, friday - 1);
     await send(friday);
     expect(smtp.mails).toHaveLength(6);
     const countIn = (table: string) =>

@@ -25,6 +25,40 @@ export async function selectPeople(db: Db, accountId: AccountId, groupIds: numbe
   return rows.map((row) => ({ ...row, memberOf: row.memberOf.split(',').map(Number) }));
 }
 
+/** A round of a week with the people whom it asks, by their numbers in the week. */
+export type RoundPeople = { id: number; scheduleId: number | null; questionIds: number[]; people: string[] };
+
+/** The threshold of a week, and its rounds that ask any of some questions. */
+export async function selectAskedInWeek(
+  db: Db,
+  accountId: AccountId,
+  week: Week,
+  questionIds: number[],
+): Promise<{ threshold: number; rounds: RoundPeople[] }> {
+  const [row] = await db<{ threshold: number }[]>`
+    select threshold as "threshold" from weeks where account_id = ${accountId} and week = ${week}`;
+  const rounds = await db<Omit<RoundPeople, 'people'>[]>`
+    select round_id     as "id",
+           schedule_id  as "scheduleId",
+           question_ids as "questionIds"
+    from   rounds
+    where  account_id = ${accountId} and week = ${week} and question_ids && ${questionIds}::integer[]
+    order  by round_id`;
+  if (rounds.length === 0) return { threshold: row!.threshold, rounds: [] };
+  const people = await db<{ roundId: number; respondent: string }[]>`
+    select round_id as "roundId", respondent::text as "respondent"
+    from   assignments
+    where  account_id = ${accountId} and week = ${week} and round_id = any(${rounds.map(({ id }) => id)})`;
+  const peopleOf = Map.groupBy(people, ({ roundId }) => roundId);
+  return {
+    threshold: row!.threshold,
+    rounds: rounds.map((round) => ({
+      ...round,
+      people: (peopleOf.get(round.id) ?? []).map(({ respondent }) => respondent),
+    })),
+  };
+}
+
 /** Who is asked in a week. */
 export async function insertParticipants(
   tx: Transaction,

@@ -49,7 +49,7 @@ describe('a schedule is opened', () => {
   test('once, by whichever of several processes comes first, and not again when clocks are set', async () => {
     const { account, scheduleId } = await scheduled();
     const pools = [openPool(world.databaseUrl, 2), openPool(world.databaseUrl, 2)];
-    const all = await Promise.all([...pools, ...pools].map((pool) => openDueRounds(pool, noon)));
+    const all = await Promise.all([...pools, ...pools].map((pool) => openDueRounds(pool, world.keys, noon)));
     await Promise.all(pools.map((pool) => pool.end()));
     const opened = all.flat().filter(({ accountId }) => accountId === account.id);
     expect(opened).toEqual([
@@ -187,9 +187,11 @@ describe('who is asked', () => {
     });
     await openDueRounds(world.pool, world.keys, noon);
     expect(await weeksOf(account, scheduleId)).toMatchObject([{ outcome: 'opened', people: 2 }]);
-    const { links } = await inTransaction(world.pool, (tx) => exportLinks(tx, account.id, ''));
+    const { links } = await inTransaction(world.pool, (tx) =>
+      exportLinks(tx, account.id, '', { canMail: false, by: null }),
+    );
     expect(links.map(({ userId }) => userId)).toEqual([people.both, people.alone]);
-    const asked = await openLink(world.pool, world.keys, links[0]!.link.slice(3));
+    const asked = await openLink(world.pool, world.keys, { link: links[0]!.link.slice(3), visit: null });
     expect(asked?.questions.map(({ key }) => key)).toEqual(['q']);
     expect((await messagesOf(account)).filter(({ kind }) => kind === 'invitation')).toHaveLength(2);
     const rows = await world.pool<{ groupId: number }[]>`
@@ -219,7 +221,9 @@ describe('who is asked', () => {
     await world.pool`delete from users where account_id = ${account.id} and user_id = ${second}`;
     for (const i of [0, 10, 11]) {
       // oxlint-disable-next-line no-await-in-loop -- few
-      expect(await openLink(world.pool, world.keys, asked.links[i] as string)).toBeUndefined();
+      expect(
+        await openLink(world.pool, world.keys, { link: asked.links[i] as string, visit: null }),
+      ).toBeUndefined();
     }
     await closeWeekNow(world.pool, world.keys, account.id, asked.week, noon);
     const read = async (path: string) =>
@@ -249,7 +253,7 @@ test('who is removed by mistake and comes back counts as never asked; nobody els
   const question = asked.questionIds.get('workload-amount') as number;
   for (const link of asked.links.slice(0, 5)) {
     // oxlint-disable-next-line no-await-in-loop -- few
-    await giveAnswers(world.pool, world.keys, link, [{ questionId: question, value: 3 }]);
+    await giveAnswers(world.pool, world.keys, { link, visit: null }, [{ questionId: question, value: 3 }]);
   }
   await closeWeekNow(world.pool, world.keys, account.id, asked.week, noon);
   const [rate] = await world.pool<{ value: number }[]>`
@@ -287,4 +291,79 @@ test('a schedule of KPIs goes through their questions week after week', async ()
   expect(weeks.map(({ week }) => week)).toEqual([3, 2, 1, 0].map((i) => addWeeks(askedWeek, i)));
   const ids = weeks.flatMap(({ questionIds }) => questionIds);
   expect([ids.length, new Set(ids).size]).toEqual([10, 10]);
+});
+
+describe('a second round of a week', () => {
+  /** A question beside those of the library, with a text that is the first one's but for case and punctuation. */
+  const lookAlikeOf = async (accountId: number, questionId: number) => {
+    const [row] = await world.pool<{ id: number }[]>`
+      insert into questions (account_id, key, type, text, language)
+      select account_id, 'look-alike', type, upper(text) || ' !', language
+      from   questions
+      where  account_id = ${accountId} and question_id = ${questionId}
+      returning question_id as id`;
+    return row!.id;
+  };
+  /** Opens a second schedule of the group without some of its people. Returns what came of it. */
+  const second = async (
+    { account, groupId }: { account: TestAccount; groupId: number },
+    questionId: number,
+    without: number[],
+  ) => {
+    const outside = await inTransaction(world.pool, async (tx) => {
+      const id = await createGroup(tx, account.id, { name: 'Outside' });
+      for (const userId of without) {
+        // oxlint-disable-next-line no-await-in-loop -- few
+        await tx`insert into memberships (account_id, user_id, group_id, kind)
+                 values (${account.id}, ${userId}, ${id}, 'memberOf')`;
+      }
+      return id;
+    });
+    const wanted = mondays({ groupIds: [groupId], withoutGroupIds: [outside], questionIds: [questionId] });
+    const id = await inTransaction(world.pool, (tx) => createSchedule(tx, account.id, wanted));
+    await openDueRounds(world.pool, world.keys, noon);
+    return weeksOf(account, id);
+  };
+
+  test('is missed when it asks a question with the same words of any of the same people', async () => {
+    const planned = await scheduled({ count: 8, keys: ['workload-amount'] });
+    await openDueRounds(world.pool, world.keys, noon);
+    const original = planned.questionIds.get('workload-amount') as number;
+    const lookAlike = await lookAlikeOf(planned.account.id, original);
+    expect(await second(planned, lookAlike, planned.userIds.slice(1))).toMatchObject([
+      { outcome: 'missed', reason: expect.stringContaining('a question with the same words'), people: 0 },
+    ]);
+    const [rounds] =
+      await world.pool`select count(*)::int from rounds where account_id = ${planned.account.id}`;
+    expect(rounds).toEqual({ count: 1 });
+  });
+
+  test('is missed when it asks the same question of all but a few; with other people, it is opened', async () => {
+    const near = await scheduled({ count: 12, keys: ['workload-amount'] });
+    await openDueRounds(world.pool, world.keys, noon);
+    const question = near.questionIds.get('workload-amount') as number;
+    expect(await second(near, question, near.userIds.slice(0, 4))).toMatchObject([
+      { outcome: 'missed', reason: expect.stringContaining('only a few people') },
+    ]);
+    const far = await scheduled({ count: 12, keys: ['workload-amount'] });
+    await openDueRounds(world.pool, world.keys, noon);
+    const other = far.questionIds.get('workload-amount') as number;
+    expect(await second(far, other, far.userIds.slice(0, 5))).toMatchObject([
+      { outcome: 'opened', people: 7 },
+    ]);
+    const same = await scheduled({ count: 12, keys: ['workload-amount'] });
+    await openDueRounds(world.pool, world.keys, noon);
+    const third = same.questionIds.get('workload-amount') as number;
+    expect(await second(same, third, [])).toMatchObject([{ outcome: 'opened', people: 12 }]);
+  });
+
+  test('cannot be asked by a schedule that has two questions with the same words', async () => {
+    const { account, groupId, questionIds } = await scheduled();
+    const original = questionIds.get('workload-amount') as number;
+    const lookAlike = await lookAlikeOf(account.id, original);
+    const wanted = mondays({ groupIds: [groupId], questionIds: [original, lookAlike] });
+    await expect(
+      inTransaction(world.pool, (tx) => createSchedule(tx, account.id, wanted)),
+    ).rejects.toMatchObject({ code: 'same words', details: [{ type: 'same words', path: 'questions' }] });
+  });
 });

@@ -11,11 +11,23 @@ import {
   insertParticipants,
   type NewMessage,
   type Person,
+  selectAskedInWeek,
   selectPeople,
 } from './opening.sql.ts';
 import { wayUp } from '../people/tree.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
-import { groupsBeneath, openRound, openWeek, type Parents, parentsOf, tryLockSurvey } from './rounds.ts';
+import { questionsOf } from '../questions/questions.ts';
+import { classesOf } from '../questions/same-words.ts';
+import { type AskedSet, type Clash, clashOf, withUnion } from './overlap.ts';
+import {
+  groupsBeneath,
+  openRound,
+  openWeek,
+  type Parents,
+  parentsOf,
+  respondentOf,
+  tryLockSurvey,
+} from './rounds.ts';
 import { questionsFor, type Schedule } from './schedules.ts';
 import {
   insertScheduleWeek,
@@ -23,6 +35,7 @@ import {
   selectActiveSchedules,
   selectSettled,
   selectTimezones,
+  updateWeekMissed,
 } from './schedules.sql.ts';
 
 /** A schedule that is due in a week. `isOver`: the week has ended, and it was not opened. */
@@ -35,6 +48,10 @@ const missedBecause = {
   noGroup: 'None of its groups is there any more.',
   nobody: 'There was nobody to ask.',
   closed: 'The week was closed.',
+  lost: 'The key of the week was lost, and with it its answers.',
+  lookAlike: 'Another round of the week asks some of the same people a question with the same words.',
+  nearlySame:
+    'Another round of the week asks the same question, and only a few people are asked by just one of the two.',
 };
 
 /** Of a reason that was kept. */
@@ -45,6 +62,10 @@ export function missedReasonOf(kept: string | null): MissedReason | null {
   const found = Object.entries(missedBecause).find(([, known]) => known === words);
   return (found?.[0] as MissedReason | undefined) ?? 'other';
 }
+
+/** After a week was lost: its schedules have asked nothing in it, and may choose its questions again. */
+export const missLostWeek = (tx: Transaction, accountId: AccountId, week: Week): Promise<void> =>
+  updateWeekMissed(tx, accountId, week, missedBecause.lost);
 
 /** What came of it; a schedule that was missed says why. */
 export type Opened = Due & { outcome: 'opened' | 'missed'; reason: string | null; people: number };
@@ -173,11 +194,23 @@ async function openRounds(
   if (people.length === 0) return missed('nobody');
   const key = await openWeek(tx, keys, accountId, week).catch(orClosed);
   if (!key) return missed('closed');
-  for (const { groupId, beneath } of asked) {
+  const rounds = asked.map(({ groupId, beneath }) => {
     const members = people.flatMap(({ userId, memberOf }) => {
       const own = memberOf.filter((id) => beneath.has(id));
       return own.length > 0 ? [{ person: { userId }, memberOf: own }] : [];
     });
+    return { groupId, members };
+  });
+  const clash = await clashIn(
+    tx,
+    { accountId, week },
+    rounds.map(({ members }) => ({
+      questionIds,
+      people: members.map(({ person }) => String(respondentOf(key, person))),
+    })),
+  );
+  if (clash) return missed(clash);
+  for (const { groupId, members } of rounds) {
     const round = { week, groupId, questionIds, asked: members, parents, scheduleId: schedule.id, without };
     // oxlint-disable-next-line no-await-in-loop -- in one transaction one after another
     await openRound(tx, accountId, key, round);
@@ -191,6 +224,21 @@ async function openRounds(
   const messages = isSimulated ? [] : messagesFor(schedule, people, { day, weekEnd, now, timezone });
   await insertMessages(tx, accountId, week, schedule, messages);
   return { outcome: 'opened', reason: null, questionIds, people: people.length };
+}
+
+/** What speaks against asking some people beside the rounds that the week has already (privacy.md P17). */
+async function clashIn(
+  tx: Transaction,
+  { accountId, week }: { accountId: AccountId; week: Week },
+  wanted: AskedSet<string>[],
+): Promise<Clash | undefined> {
+  const classes = classesOf(await questionsOf(tx, accountId));
+  const own = new Set(wanted.flatMap(({ questionIds }) => questionIds).map((id) => classes.get(id)));
+  const alike = [...classes].filter(([, first]) => own.has(first)).map(([id]) => id);
+  const { threshold, rounds } = await selectAskedInWeek(tx, accountId, week, alike);
+  const ofSchedules = Map.groupBy(rounds, ({ id, scheduleId }) => scheduleId ?? `imported ${id}`);
+  const present = [...ofSchedules.values()].flatMap(withUnion);
+  return clashOf(withUnion(wanted), present, { classes, threshold });
 }
 
 /** Only what a closed week says of itself. */

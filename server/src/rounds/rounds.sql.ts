@@ -8,12 +8,13 @@ export type RoundRow = { id: number; week: Week; groupId: number; questionIds: n
 /** Creates the week, with the account's thresholds of now. False when it is there already. */
 export async function insertWeek(tx: Transaction, accountId: AccountId, week: Week): Promise<boolean> {
   const rows = await tx`
-    insert into weeks (account_id, week, threshold, spread_threshold, comment_threshold)
+    insert into weeks (account_id, week, threshold, spread_threshold, comment_threshold, noise)
     select ${accountId},
            ${week},
            threshold,
            coalesce(spread_threshold, case threshold when 1 then 1 else 2 * threshold end),
-           coalesce(comment_threshold, case threshold when 1 then 1 else 2 * threshold end)
+           coalesce(comment_threshold, case threshold when 1 then 1 else 2 * threshold end),
+           noise
     from   accounts
     where  account_id = ${accountId}
     on conflict do nothing

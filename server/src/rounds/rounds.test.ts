@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
 import { inTransaction } from '../db/db.ts';
 import { closeWeekNow } from '../results/publish.ts';
+import { WeekKey } from '../sealing/week-key.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { wayUp } from '../people/tree.ts';
 import { groupsBeneath, hasEnded, openRound, openWeek, respondentOf, weeksToClose } from './rounds.ts';
@@ -37,20 +38,30 @@ test('the way up from a group ends at the top; beneath it is what has it on its 
 });
 
 describe('the number of a person', () => {
-  const key = Buffer.alloc(32, 7);
+  const keyOf = (byte: number) => new WeekKey(1, week, Buffer.alloc(32, byte));
 
   test('is the same in all rounds of a week, and tells nothing without the key of the week', () => {
-    expect(respondentOf(key, 'e1')).toBe(respondentOf(Buffer.alloc(32, 7), 'e1'));
-    expect(respondentOf(key, 'e1')).not.toBe(respondentOf(Buffer.alloc(32, 8), 'e1'));
-    expect(respondentOf(key, 'e1')).not.toBe(respondentOf(key, 'E1'));
+    const one = { userId: 1 };
+    expect(respondentOf(keyOf(7), one)).toBe(respondentOf(keyOf(7), { userId: 1 }));
+    expect(respondentOf(keyOf(7), one)).not.toBe(respondentOf(keyOf(8), one));
+    expect(respondentOf(keyOf(7), one)).not.toBe(respondentOf(keyOf(7), { userId: 2 }));
   });
 
-  test('is a whole number of 53 bits, all of which are used', () => {
-    const numbers = Array.from({ length: 10_000 }, (_, i) => respondentOf(key, `e${i}`));
-    expect(numbers.every((one) => Number.isSafeInteger(one) && one >= 0)).toBe(true);
+  test('of a user is no number of someone who is in a file alone, whatever the file calls them', () => {
+    const own = respondentOf(keyOf(7), { userId: 1 });
+    for (const stranger of ['1', 'user 1', 'user:1', 'e1']) {
+      expect(respondentOf(keyOf(7), { stranger })).not.toBe(own);
+    }
+    expect(respondentOf(keyOf(7), { stranger: 'e1' })).not.toBe(respondentOf(keyOf(7), { stranger: 'E1' }));
+  });
+
+  test('is a uuid, all 128 bits of which are used', () => {
+    const numbers = Array.from({ length: 10_000 }, (_, i) => respondentOf(keyOf(7), { userId: i }));
+    expect(numbers.every((one) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(one))).toBe(true);
     expect(new Set(numbers).size).toBe(10_000);
-    for (let bit = 0; bit < 53; bit++) {
-      const set = numbers.filter((one) => Math.floor(one / 2 ** bit) % 2 === 1).length;
+    const bits = numbers.map((one) => BigInt(`0x${one.replaceAll('-', '')}`));
+    for (let bit = 0n; bit < 128n; bit++) {
+      const set = bits.filter((one) => ((one >> bit) & 1n) === 1n).length;
       expect(Math.abs(set - 5_000)).toBeLessThan(300);
     }
   });
@@ -58,19 +69,20 @@ describe('the number of a person', () => {
 
 describe('openWeek', () => {
   const open = (accountId: number, of = week) =>
-    inTransaction(database.pool, (tx) => openWeek(tx, accountId, of));
+    inTransaction(database.pool, (tx) => openWeek(tx, database.keys, accountId, of));
 
   test('opens a week once, also for two at the same moment: everybody gets the same key', async () => {
     const id = await newAccount();
     const keys = await Promise.all([1, 2, 3].map(() => open(id)));
-    expect(keys[0]).toHaveLength(32);
-    expect(keys.every((one) => one.equals(keys[0] as Buffer))).toBe(true);
+    const secrets = keys.map(({ secret }) => Buffer.from(secret).toString('hex'));
+    expect(secrets[0]).toMatch(/^[0-9a-f]{64}$/);
+    expect(new Set(secrets).size).toBe(1);
   });
 
   test('each week and each account has a key of its own', async () => {
     const [one, other] = [await newAccount(), await newAccount()];
     const keys = [await open(one), await open(one, '2024-11-25'), await open(other)];
-    expect(new Set(keys.map((key) => key.toString('hex'))).size).toBe(3);
+    expect(new Set(keys.map(({ secret }) => Buffer.from(secret).toString('hex'))).size).toBe(3);
   });
 
   test('refuses a week that has closed, and does not open it again', async () => {
@@ -78,16 +90,15 @@ describe('openWeek', () => {
     await open(id);
     await closeWeekNow(database.pool, database.keys, id, week, 0);
     await expect(open(id)).rejects.toMatchObject({ kind: 'conflict', code: 'week closed' });
-    const [row] = await database.pool`select respondent_key from weeks where account_id = ${id}`;
-    expect(row).toEqual({ respondent_key: null });
+    expect(await database.pool`select from week_keys where account_id = ${id}`).toHaveLength(0);
   });
 });
 
 test('what rounds of a week ask of a group, or of one above it, is put together', async () => {
   const id = await newAccount();
   await inTransaction(database.pool, async (tx) => {
-    const key = await openWeek(tx, id, week);
-    const asked = [{ person: 'e1', memberOf: [3, 2] }];
+    const key = await openWeek(tx, database.keys, id, week);
+    const asked = [{ person: { userId: 1 }, memberOf: [3, 2] }];
     await openRound(tx, id, key, { week, groupId: 2, questionIds: [7, 9], asked, parents });
     await openRound(tx, id, key, { week, groupId: 1, questionIds: [3, 9], asked, parents });
   });
@@ -134,7 +145,7 @@ describe('the end of a week', () => {
       true,
     ]);
     const id = await newAccount(timezone);
-    await inTransaction(database.pool, (tx) => openWeek(tx, id, monday));
+    await inTransaction(database.pool, (tx) => openWeek(tx, database.keys, id, monday));
     const due = async (now: number) =>
       (await weeksToClose(database.pool, now)).filter(({ accountId }) => accountId === id);
     expect(await due(moment - 1)).toEqual([]);

@@ -231,6 +231,19 @@ export async function selectSettled(db: Db, weeks: Week[]): Promise<Set<string>>
   return new Set(rows.map(({ name }) => name));
 }
 
+/** Notes that what schedules have asked in a week was lost: they have asked nothing in it. */
+export async function updateWeekMissed(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  reason: string,
+): Promise<void> {
+  await tx`
+    update schedule_weeks
+    set    outcome = 'missed', reason = ${reason}, question_ids = '{}'
+    where  account_id = ${accountId} and week = ${week} and outcome = 'opened'`;
+}
+
 /** Notes what came of a schedule in a week: once. */
 export async function insertScheduleWeek(
   tx: Transaction,

@@ -6,6 +6,7 @@ import { lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
+import { classesOf } from '../questions/same-words.ts';
 import { type Choice, chooseQuestions } from './choose.ts';
 import { dayDue, weeksDue, workingHours } from './moments.ts';
 import { wayUp } from '../people/tree.ts';
@@ -199,11 +200,19 @@ function weeksSince(asked: ReadonlyMap<number, Week>, week: Week): Map<number, n
   return new Map([...asked].map(([id, other]) => [id, Math.round(ms(other) / (7 * 86_400_000))]));
 }
 
-type Library = { live: ReadonlySet<number>; kpis: ReadonlyMap<string, number[]> };
+type Library = {
+  live: ReadonlySet<number>;
+  classes: ReadonlyMap<number, number>;
+  kpis: ReadonlyMap<string, number[]>;
+};
 
 async function libraryOf(db: Db, accountId: AccountId): Promise<Library> {
   const [questions, kpis] = [await questionsOf(db, accountId), await kpisOf(db, accountId)];
-  return { live: liveIds(questions), kpis: new Map(kpis.map((kpi) => [kpi.id, kpi.questionIds])) };
+  return {
+    live: liveIds(questions),
+    classes: classesOf(questions),
+    kpis: new Map(kpis.map((kpi) => [kpi.id, kpi.questionIds])),
+  };
 }
 
 async function choiceOf(db: Db, schedule: NewSchedule & { accountId: AccountId }): Promise<Choice> {
@@ -211,11 +220,11 @@ async function choiceOf(db: Db, schedule: NewSchedule & { accountId: AccountId }
 }
 
 /** What it may choose from: questions that are retired are asked no more. */
-function choiceFrom({ live, kpis }: Library, schedule: NewSchedule): Choice {
+function choiceFrom({ live, classes, kpis }: Library, schedule: NewSchedule): Choice {
   const { questionIds, kpiIds, perWeek, everyWeeks } = schedule;
-  if (questionIds.length > 0) return { questionIds: questionIds.filter((id) => live.has(id)) };
+  if (questionIds.length > 0) return { classes, questionIds: questionIds.filter((id) => live.has(id)) };
   const pools = kpiIds.map((id) => (kpis.get(id) ?? []).filter((one) => live.has(one)));
-  return { pools, perWeek: perWeek as number, everyWeeks: everyWeeks as number };
+  return { classes, pools, perWeek: perWeek as number, everyWeeks: everyWeeks as number };
 }
 
 const liveIds = (questions: Question[]) =>
@@ -321,12 +330,23 @@ function needReminder(schedule: NewSchedule, need: Need): void {
   );
 }
 
+/** Questions that would count as one (privacy.md P17). */
+const sameWords = (questionIds: number[], classes: ReadonlyMap<number, number>): Detail[] =>
+  questionIds.flatMap((id, i) => {
+    const other = questionIds.slice(0, i).find((one) => one !== id && classes.get(one) === classes.get(id));
+    const message = `Questions ${other} and ${id} have the same words. They count as one question: ask one of them.`;
+    return other === undefined || !classes.has(id)
+      ? []
+      : [{ type: 'same words', message, path: 'questions' }];
+  });
+
 /** Groups, questions and KPIs that there are not, and more questions than come round in time. */
 async function unknownIn(db: Db, accountId: AccountId, schedule: NewSchedule): Promise<Detail[]> {
   const { groupIds, withoutGroupIds, questionIds, kpiIds, perWeek, everyWeeks, repeat, repeatWeeks } =
     schedule;
   const groups = await parentsOf(db, accountId);
-  const questions = liveIds(await questionsOf(db, accountId));
+  const all = await questionsOf(db, accountId);
+  const questions = liveIds(all);
   const kpis = new Set((await kpisOf(db, accountId)).map(({ id }) => id));
   const unknown = (
     what: 'group' | 'KPI',
@@ -351,6 +371,7 @@ async function unknownIn(db: Db, accountId: AccountId, schedule: NewSchedule): P
         message: `There is no question ${id} that is asked: it may be retired.`,
         path: 'questions',
       })),
+    ...sameWords(questionIds, classesOf(all)),
     ...unknown('KPI', 'kpis', kpiIds, kpis as ReadonlySet<unknown>),
   ];
   const isOut = (id: number) => wayUp(id, groups).some((above) => withoutGroupIds.includes(above));

@@ -1,6 +1,7 @@
 // The keys of open weeks, as a process has them. Each week's key is in the database, wrapped by the epoch key, which is not: it is
 // in a file beside the service, and moves forward one way whenever a week has closed (decisions/0016). So what the database,
 // its log, its replicas and its backups have of a closed week opens nothing any more.
+import type { KeyState } from '@soundings/contract/console.privacy.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -32,15 +33,6 @@ import { contextOf, WeekKey } from './week-key.ts';
  * volume; then what is forgotten can be read from WAL and backups until they are recycled.
  */
 export type KeyPlace = { place: 'file' | 'database'; directory: string };
-
-/** What is told of the keys: never a key. `path`: of the file. `isBehind`: the process has not moved on with the others. */
-export type KeyState = {
-  place: 'file' | 'database';
-  path: string | null;
-  state: 'ready' | 'missing';
-  epoch: number;
-  processes: { name: string; epoch: number; seenAt: string; isBehind: boolean }[];
-};
 
 /** A process that was seen in the last 10 minutes is taken for running. */
 const seenLately = 10 * 60_000;

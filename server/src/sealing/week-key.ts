@@ -48,6 +48,11 @@ export class WeekKey {
     return derived(this.#secret, 'soundings order');
   }
 
+  /** A secret number from 0 to `limit` − 1, the same as long as the week is open. */
+  below(limit: number): number {
+    return derived(this.#secret, 'soundings participation').readUInt32BE(0) % limit;
+  }
+
   /** Seals what a respondent has answered, padded so that its length tells next to nothing (paddedLength). */
   seal(respondent: string, plain: Uint8Array): Buffer {
     const padded = Buffer.alloc(paddedLength(plain.length + 4));

@@ -20,7 +20,7 @@ import { type ServeAnswering, simulate, type Simulation } from './simulation.ts'
 import { anyCompany } from './words.ts';
 
 const log = openLog('error');
-const serve: ServeAnswering = (pool, now) => startAnswering(pool, now, log);
+const serve: ServeAnswering = (pool, keys, now) => startAnswering({ pool, keys, now }, log);
 const simulation: Simulation = { weeks: 1, seed: 1, rate: 0.7, now: noon, serve };
 
 let world: World;
@@ -192,8 +192,14 @@ describe('beside a running service', () => {
     const mailer = {
       send: async ({ to }: { to: string }) => void sent.push(to),
       close: () => {},
-    } as unknown as Parameters<typeof openSender>[1];
-    const sendDue = openSender(world.pool, mailer, 'http://localhost', log);
+    } as unknown as Parameters<typeof openSender>[0]['mailer'];
+    const sendDue = openSender({
+      pool: world.pool,
+      keys: world.keys,
+      mailer,
+      publicUrl: 'http://localhost',
+      log,
+    });
     const running = { isOver: false };
     let [jobsInWeeks, messages] = [0, 0];
     const wanted = { ...simulation, weeks: 3, rate: 1 };

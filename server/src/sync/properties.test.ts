@@ -5,9 +5,9 @@ import {
   membershipKinds,
   type Report,
   type Role,
-  roles,
   type Settings,
 } from '@soundings/contract/organization.ts';
+import { organizationRoles } from '@soundings/contract/words.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -297,7 +297,7 @@ const userPlan = fc.record({
   language: maybe(fc.constantFrom('sv', 'nb', 'de')),
   access: maybe(
     fc.record({
-      role: maybe(fc.constantFrom(...roles)),
+      role: maybe(fc.constantFrom(...organizationRoles)),
       ...(Object.fromEntries(
         membershipKinds.map((kind) => [kind, maybe(fc.array(index, { maxLength: 3 }))]),
       ) as Record<MembershipKind, fc.Arbitrary<number[] | undefined>>),

@@ -150,6 +150,7 @@ async function synchronize(
   const isApplied = organization.settings.validateOnly === false;
   const groupNames = namesOfGroups(held, organization);
   warnOfNewIds(plan, owners, organization, findings);
+  warnOfAuditors(plan, organization, findings);
   if (findings.faultCount() > 0) {
     const isHeld = isApplied && wanted.beyondLimits === 'hold';
     // Also what is refused can be looked at: it tells whether the list was whole.
@@ -263,6 +264,19 @@ function warnOfNewIds(
       'If they are one person, keep the old externalId.';
     const path = `/data/users/${places.users.get(arrivesAs)}/externalId`;
     findings.warn({ type: 'new externalId', message, path, externalId, arrivesAs });
+  }
+}
+
+/** Warns of users who lose the role Auditor: only the console gives it, so a role that is sent always replaces it. */
+function warnOfAuditors({ changes }: Plan, { places }: SentOrganization, findings: Findings): void {
+  for (const { entity, externalId, fields } of changes) {
+    const role = entity === 'user' ? fields?.['role'] : undefined;
+    if (role?.from !== 'Auditor') continue;
+    const message =
+      `The user ${quote(externalId)} is an Auditor, and becomes ${quote(String(role.to))}. ` +
+      'To keep the role that was given in the console, leave the role out.';
+    const path = `/data/users/${places.users.get(externalId)}/accessInfo/role`;
+    findings.warn({ type: 'auditor replaced', message, path, externalId });
   }
 }
 

@@ -2,7 +2,9 @@
 // number of times and added up, tell of a few people alone.
 import { isScaled, type QuestionType } from '../questions/types.ts';
 import {
-  questionFigures,
+  type Answered,
+  classFigures,
+  type Result,
   responseRates,
   type Thresholds,
   type Turnout,
@@ -30,47 +32,90 @@ export const add = <T>(sets: Map<number, T[]>, group: number, one: T): void => {
 // --- What is told. Decisions look at counts only (P3), so the attacker may choose the answers, and chooses such that
 // every person can be told from what is published. It takes the figures as they come out, and knows nothing of how.
 
-/** All that a week tells. */
-export function toldOfWeek(history: RandomHistory, week: RandomWeek): ToldOfWeek {
+/**
+ * All that a week tells. Questions with the same words have the same answers: what is told of them is told of one
+ * question. `classes`: which of them the procedure takes for one; a mutant takes each by itself.
+ */
+export function toldOfWeek(
+  history: RandomHistory,
+  week: RandomWeek,
+  classes: ReadonlyMap<number, number> = history.classes,
+): ToldOfWeek {
   const turnout = turnoutOf(weekData(history, week));
   const questions = new Map<number, ToldOfQuestion>();
-  for (const [id, answers] of week.answers) {
-    const type = history.questions.find((one) => one.id === id)?.type as QuestionType;
-    questions.set(id, toldOfQuestion({ id, type }, answers, turnout));
+  for (const alike of Map.groupBy(week.answers.keys(), (id) => classes.get(id)).values()) {
+    const asked = alike.map((id): Asked => ({
+      id,
+      type: history.questions.find((one) => one.id === id)?.type as QuestionType,
+      answers: week.answers.get(id) as WeekAnswer[],
+    }));
+    for (const [i, told] of toldOfClass(asked, turnout).entries()) {
+      addTold(questions, history.classes.get(alike[i] as number) as number, alike[i] as number, told);
+    }
   }
   return { questions, rates: toldByRates(turnout) };
 }
 
-function toldOfQuestion(
-  { id, type }: { id: number; type: QuestionType },
-  answers: WeekAnswer[],
-  turnout: Turnout,
-): ToldOfQuestion {
-  const names = answers.map(({ respondent }) => respondent);
-  const told = { type, sums: new Map(), spreads: new Map(), comments: new Map() } as ToldOfQuestion;
+/** Adds what is told of a question to what is told of those with the same words. */
+function addTold(
+  questions: Map<number, ToldOfQuestion>,
+  first: number,
+  id: number,
+  told: ToldOfQuestion,
+): void {
+  const all = questions.get(first) ?? { ...told, sums: new Map(), spreads: new Map(), comments: new Map() };
+  questions.set(first, all);
+  for (const kind of ['sums', 'spreads', 'comments'] as const) {
+    for (const [group, people] of told[kind]) all[kind].set(group * 10 + id, people);
+  }
+}
+
+type Asked = { id: number; type: QuestionType; answers: WeekAnswer[] };
+
+function toldOfClass(asked: Asked[], turnout: Turnout): ToldOfQuestion[] {
+  const names = [...new Set(asked.flatMap(({ answers }) => answers.map(({ respondent }) => respondent)))];
+  const tolds = asked.map(({ type }): ToldOfQuestion => ({
+    type,
+    sums: new Map(),
+    spreads: new Map(),
+    comments: new Map(),
+  }));
   // People give powers of two, 40 at a time: a sum tells who is in it, and so does a distribution. Or each chooses an
   // option of the person's own.
-  const step = isScaled(type) ? 40 : names.length;
+  const step = asked.some(({ type }) => isScaled(type)) ? 40 : names.length;
   for (let start = 0; start < names.length; start += step) {
-    const marked = answers.map((answer, i): WeekAnswer => {
-      const value = i >= start && i < start + step ? 2 ** (i - start) : 0;
-      const kept = isScaled(type) ? { value, choices: null } : { value: null, choices: [answer.respondent] };
-      return { ...answer, ...kept, comment: answer.respondent };
-    });
-    const options = isScaled(type) ? [] : names;
-    const { results, comments } = questionFigures({ id, type, options }, marked, turnout);
-    for (const { groupId, value, answers: count, spread } of results) {
-      const sum = value === null ? 0 : sumOf(type, value, count as number);
-      for (const [i, name] of names.slice(start, start + step).entries()) {
-        if (Math.floor(sum / 2 ** i) % 2 === 1) add(told.sums, groupId, name);
-        if (spread?.[isScaled(type) ? 2 ** i : name]) add(told.spreads, groupId, name);
-      }
+    const marked = asked.map(({ id, type, answers }): Answered => ({
+      question: { id, type, options: isScaled(type) ? [] : names },
+      answers: answers.map((answer): WeekAnswer => {
+        const i = names.indexOf(answer.respondent);
+        const value = i >= start && i < start + step ? 2 ** (i - start) : 0;
+        const kept = isScaled(type)
+          ? { value, choices: null }
+          : { value: null, choices: [answer.respondent] };
+        return { ...answer, ...kept, comment: answer.respondent };
+      }),
+    }));
+    for (const [number, { results, comments }] of classFigures(marked, turnout).entries()) {
+      const told = tolds[number] as ToldOfQuestion;
+      collect(told, results, names.slice(start, start + step));
+      if (start > 0) continue;
+      for (const { text, groupIds } of comments)
+        for (const group of groupIds) add(told.comments, group, text);
     }
-    if (start > 0) continue;
-    for (const { text, groupIds } of comments) for (const group of groupIds) add(told.comments, group, text);
   }
   // A mean of yes and no is their distribution.
-  return type === 4 ? { ...told, sums: new Map(), spreads: told.sums } : told;
+  return tolds.map((told) => (told.type === 4 ? { ...told, sums: new Map(), spreads: told.sums } : told));
+}
+
+/** Notes which of some people the figures of a question rest on. */
+function collect({ type, sums, spreads }: ToldOfQuestion, results: Result[], names: string[]): void {
+  for (const { groupId, value, answers: count, spread } of results) {
+    const sum = value === null ? 0 : sumOf(type, value, count as number);
+    for (const [i, name] of names.entries()) {
+      if (Math.floor(sum / 2 ** i) % 2 === 1) add(sums, groupId, name);
+      if (spread?.[isScaled(type) ? 2 ** i : name]) add(spreads, groupId, name);
+    }
+  }
 }
 
 const scales: Partial<Record<QuestionType, [low: number, high: number]>> = {
@@ -136,7 +181,7 @@ export function toldByThreshold(history: RandomHistory, week: RandomWeek): ToldO
     for (const { respondent, skipped } of answers) {
       if (!skipped) for (const group of countsIn(respondent, id)) add(all, group, respondent);
     }
-    questions.set(id, {
+    addTold(questions, history.classes.get(id) as number, id, {
       type,
       sums: type <= 3 ? atLeast(figures, all) : new Map(),
       spreads: type <= 6 ? atLeast(spread, all) : new Map(),

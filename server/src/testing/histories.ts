@@ -16,6 +16,8 @@ export type RandomHistory = {
   thresholds: Thresholds;
   parents: Parents;
   questions: { id: number; type: QuestionType }[];
+  /** Of each question the first that has the same words. */
+  classes: Map<number, number>;
   kpis: { id: string; questionIds: number[] }[];
   weeks: RandomWeek[];
 };
@@ -52,9 +54,25 @@ export function randomHistory(seed: number, size = { people: [5, 80], groups: 40
       { id: 2, type: random.oneOf([1, 2, 3, 4] as const) },
       { id: 3, type: random.oneOf([4, 5, 6, 7] as const) },
     ],
+    classes: randomClasses(seed),
     kpis: [{ id: 'both', questionIds: [1, 2] }],
     weeks,
   };
+}
+
+/** In some histories questions have the same words: two of them, or all. */
+function randomClasses(seed: number): Map<number, number> {
+  const classes = randomFrom(seed, 'look-alikes').oneOf([
+    [1, 2, 3],
+    [1, 2, 3],
+    [1, 2, 3],
+    [1, 2, 3],
+    [1, 1, 3],
+    [1, 2, 1],
+    [1, 2, 2],
+    [1, 1, 1],
+  ]);
+  return new Map(classes.map((first, i) => [i + 1, first]));
 }
 
 /** One to three trees of at most four levels. */
@@ -128,6 +146,7 @@ function randomAnswers(random: Random, rounds: RandomRound[]): Map<number, WeekA
         choices: null,
         comment: random.chance(0.3) ? respondent : null,
         skipped: random.chance(0.05),
+        handedOut: false,
       })),
     );
   }
@@ -135,7 +154,10 @@ function randomAnswers(random: Random, rounds: RandomRound[]): Map<number, WeekA
 }
 
 /** A week as it is kept while it is open: as rounds.ts makes it of who is a member of what (decision A11). */
-export function weekData({ thresholds, parents }: RandomHistory, { rounds }: RandomWeek): WeekData {
+export function weekData(
+  { thresholds, parents }: Pick<RandomHistory, 'thresholds' | 'parents'>,
+  { rounds }: RandomWeek,
+): WeekData {
   const asked = new Map<number, Set<number>>();
   for (const { groupId, questionIds } of rounds) {
     for (const id of groupsBeneath(groupId, parents)) {

@@ -3,12 +3,13 @@ import type { Pool } from '../db/db.ts';
 
 /**
  * Every row of every table, each with the transaction that wrote it last: equal before and after means that nothing was
- * written, not even with the same values. Left out of accounts is what locking one changes.
+ * written, not even with the same values. Left out are what locking an account changes, and when a process was seen last.
  */
 export async function tablesOf(pool: Pool): Promise<string[]> {
   const tables = await pool<{ name: string }[]>`
     select table_name as name from information_schema.tables
-    where  table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'accounts'`;
+    where  table_schema = 'public' and table_type = 'BASE TABLE'
+      and  table_name not in ('accounts', 'key_processes')`;
   const parts = tables.map(
     ({ name }) => `select '${name} ' || t.xmin || ' ' || to_jsonb(t)::text as row from ${name} t`,
   );

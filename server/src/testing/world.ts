@@ -10,6 +10,7 @@ import { type Log, openLog } from '../base/log.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { createUser } from '../people/people.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
+import type { KeyPlace } from '../sealing/answer-keys.ts';
 import { openTestDatabase } from './database.ts';
 
 export type Answer<T> = { status: number; headers: Headers; body: T };
@@ -30,6 +31,8 @@ export type World = {
   databaseUrl: string;
   pool: Pool;
   keys: AnswerKeys;
+  /** Where the key of open weeks is: what `answerKeys` says to another process of the same service. */
+  keyPlace: KeyPlace;
   /** A new account with one administrator made by hand and a token. */
   account(settings?: { timezone?: string; language?: string }): Promise<TestAccount>;
   request<T = Problem>(method: string, path: string, init?: RequestInit): Promise<Answer<T>>;
@@ -111,6 +114,7 @@ export async function openWorld(
     databaseUrl: database.url,
     pool,
     keys,
+    keyPlace: database.keyPlace,
     account,
     request,
     async close() {

@@ -6,7 +6,7 @@ import { api } from '../../api.ts';
 import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
 import { useLanguageNames } from '../../text/languages.ts';
 import { useText } from '../../text/text.tsx';
-import { Button } from '../../ui/Button.tsx';
+import { Button, LinkButton } from '../../ui/Button.tsx';
 import { Facts } from '../../ui/Facts.tsx';
 import {
   CheckboxField,
@@ -126,8 +126,13 @@ function Privacy({ form }: { form: SettingsForm }) {
   const { threshold, publication } = form.values;
   const twice = threshold === 1 ? 1 : 2 * (threshold || 0);
   const count = form.field('threshold');
+  const noise = form.field('noise');
   return (
-    <Section title={t('settings.privacy')} description={t('settings.privacyText')}>
+    <Section
+      title={t('settings.privacy')}
+      description={t('settings.privacyText')}
+      actions={<LinkButton to="/privacy">{t('privacy.open')}</LinkButton>}
+    >
       <div className={css['fields']}>
         <NumberField
           label={t('settings.threshold')}
@@ -164,6 +169,18 @@ function Privacy({ form }: { form: SettingsForm }) {
           {...form.field('publication')}
         />
         {publication === 'live' && <Notice tone="warn">{t('settings.liveRisk')}</Notice>}
+        <RadioField
+          label={t('settings.noise')}
+          hint={t('settings.noiseHint')}
+          options={[
+            { value: '0', label: t('settings.noiseOff'), hint: t('settings.noiseOffHint') },
+            { value: '1', label: t('settings.noiseOne'), hint: t('settings.noiseOneHint') },
+            { value: '2', label: t('settings.noiseTwo'), hint: t('settings.noiseTwoHint') },
+          ]}
+          {...noise}
+          value={String(noise.value) as '0' | '1' | '2'}
+          onChange={(value) => noise.onChange(Number(value) as 0 | 1 | 2)}
+        />
       </div>
     </Section>
   );

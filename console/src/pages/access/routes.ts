@@ -1,4 +1,5 @@
-// Pages of API tokens, API access, settings and the audit log: for administrators.
+// Pages of API tokens, API access, settings and the audit log: for administrators. The privacy report is for
+// auditors and managers, too.
 import type { PageRoute } from '../../router.tsx';
 
 export const accessRoutes: PageRoute[] = [
@@ -25,5 +26,11 @@ export const accessRoutes: PageRoute[] = [
     least: 'Administrator',
     load: () => import('./AuditPage.tsx'),
     name: 'AuditPage',
+  },
+  {
+    path: '/privacy',
+    least: 'Auditor',
+    load: () => import('./PrivacyPage.tsx'),
+    name: 'PrivacyPage',
   },
 ];

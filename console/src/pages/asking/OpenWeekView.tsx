@@ -65,8 +65,7 @@ function Closing({ week: { closing } }: { week: OpenWeek }) {
 function Figures({ week }: { week: OpenWeek }) {
   const t = useText();
   const format = useFormat();
-  const { asked, answered, threshold, withoutEmail } = week;
-  const share = answered !== null && asked > 0 ? answered / asked : 0;
+  const { asked, withoutEmail } = week;
   return (
     <dl className={css['figures']}>
       <div>
@@ -78,30 +77,36 @@ function Figures({ week }: { week: OpenWeek }) {
       </div>
       <div>
         <dt>{t('asking.answeredLabel')}</dt>
-        {answered === null ? (
-          <dd className={css['words']}>{t('asking.tooFew', { threshold })}</dd>
-        ) : (
-          <>
-            <dd className={css['figure']}>
-              {answered === 0
-                ? t('asking.fewerThan', { count: threshold })
-                : t(threshold === 1 ? 'asking.exactly' : 'asking.atLeast', {
-                    answered: format.number(answered),
-                  })}
-            </dd>
-            <dd className={css['small']}>
-              <span className={css['track']} aria-hidden>
-                <span className={css['bar']} style={{ inlineSize: `${share * 100}%` }} />
-              </span>
-              {answered > 0 && t('asking.ofAsked', { share: format.percent(share) })}
-              {threshold > 1 && ` ${t('asking.inSteps', { count: threshold })}`}
-            </dd>
-          </>
-        )}
+        <Answered week={week} />
       </div>
       <Invitations week={week} />
       <Reminders week={week} />
     </dl>
+  );
+}
+
+function Answered({ week: { asked, answered } }: { week: OpenWeek }) {
+  const t = useText();
+  const format = useFormat();
+  if (answered.state === 'notYet') return <dd className={css['words']}>{t('asking.notCounted')}</dd>;
+  if (answered.state === 'tooFew')
+    return <dd className={css['words']}>{t('asking.tooFew', { count: answered.step })}</dd>;
+  const share = asked > 0 ? answered.count / asked : 0;
+  const count = format.number(answered.count);
+  const isExact = answered.state === 'exact';
+  return (
+    <>
+      <dd className={css['figure']}>
+        {t(isExact ? 'asking.exactly' : 'asking.atLeast', { answered: count })}
+      </dd>
+      <dd className={css['small']}>
+        <span className={css['track']} aria-hidden>
+          <span className={css['bar']} style={{ inlineSize: `${share * 100}%` }} />
+        </span>
+        {answered.count > 0 && t('asking.ofAsked', { share: format.percent(share) })}
+        {!isExact && ` ${t('asking.countedDaily', { day: format.day(answered.on), count: answered.step })}`}
+      </dd>
+    </>
   );
 }
 
@@ -130,11 +135,11 @@ function Invitations({ week: { invitations } }: { week: OpenWeek }) {
 function Reminders({ week: { reminders } }: { week: OpenWeek }) {
   const t = useText();
   const format = useFormat();
-  const { waiting, sent, from, until } = reminders;
+  const { state, from, until } = reminders;
   return (
     <div>
       <dt>{t('asking.remindersLabel')}</dt>
-      {waiting > 0 && from !== null ? (
+      {state === 'waiting' && from !== null ? (
         <>
           <dd className={css['words']}>{format.moment(from)}</dd>
           <dd className={css['small']}>
@@ -145,13 +150,10 @@ function Reminders({ week: { reminders } }: { week: OpenWeek }) {
           </dd>
         </>
       ) : (
-        <dd className={css['words']}>
-          {sent === null
-            ? t('asking.remindersHidden')
-            : sent > 0
-              ? t('asking.remindersSent', { count: sent })
-              : t('asking.noReminders')}
-        </dd>
+        <>
+          <dd className={css['words']}>{t(`asking.reminders.${state}`)}</dd>
+          {state === 'sent' && <dd className={css['small']}>{t('asking.remindersNotCounted')}</dd>}
+        </>
       )}
     </div>
   );

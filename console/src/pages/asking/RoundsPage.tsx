@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from 'react';
 import { useAnswer } from '../../plumbing/answers.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekWords } from '../../text/weeks.ts';
+import { Badge } from '../../ui/Badge.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/Empty.tsx';
 import { Page } from '../../ui/Page.tsx';
@@ -178,7 +179,10 @@ function Closed({ rows }: { rows: Rounds['closed'] }) {
                 {week.schedules.length > 0 && ` · ${week.schedules.join(', ')}`}
               </span>
             </span>
-            <span className={css['end']}>{t('asking.closedOn', { day: format.day(week.closedAt) })}</span>
+            <span className={css['end']}>
+              {week.isLost && <Badge tone="warn">{t('asking.lost')}</Badge>}{' '}
+              {t('asking.closedOn', { day: format.day(week.closedAt) })}
+            </span>
           </li>
         ))}
       </ul>

@@ -138,6 +138,7 @@ function Chosen({ results }: { results: QuestionResults }) {
   return (
     <Section title={title}>
       <Means results={results} own={own} />
+      {own.handedOut && <p className={css['soft']}>{t('results.handedOut')}</p>}
       {results.question.type !== 7 && <QuestionSpread results={results} own={own} />}
     </Section>
   );

@@ -6,6 +6,7 @@ import { useWeekWords } from '../../text/weeks.ts';
 import { StackedBar } from '../../ui/charts/StackedBar.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { partsOf, score } from './figures.ts';
+import { HandedOut } from './parts.tsx';
 import css from './results.module.css';
 import { useHiddenWords } from './words.ts';
 
@@ -32,6 +33,7 @@ export function WeekAnswers({ results: { last, group, weeks } }: { results: Grou
               >
                 {question.text}
               </Link>
+              {question.handedOut && <HandedOut />}
               {question.value !== null && <b>{score(question.value)}</b>}
             </p>
             <Spread question={question} week={last.week} people={group.people} />

@@ -7,6 +7,7 @@ import { addressOf } from '../../api.ts';
 import { useAnswer } from '../../plumbing/answers.ts';
 import { useLanguage, useText } from '../../text/text.tsx';
 import { useWeekWords } from '../../text/weeks.ts';
+import { Badge } from '../../ui/Badge.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Empty } from '../../ui/Empty.tsx';
@@ -86,6 +87,16 @@ export function DifferenceMark({ by }: { by: number }) {
   return (
     <span className={cx(css['difference'], by > 0 && css['above'], by < 0 && css['below'])}>
       {signed(by)}
+    </span>
+  );
+}
+
+/** Of a figure that rests on links or cards that the employer handed out. */
+export function HandedOut() {
+  const t = useText();
+  return (
+    <span title={t('results.handedOut')}>
+      <Badge tone="warn">{t('results.handedOutShort')}</Badge>
     </span>
   );
 }

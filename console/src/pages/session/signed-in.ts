@@ -1,7 +1,9 @@
 // What follows signing in: who it is becomes known, and the page that was asked for is shown.
 import type { Session } from '@soundings/contract/console.session.ts';
+import { hasRole } from '@soundings/contract/words.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
+import { firstPageOf } from '../../navigation.ts';
 
 /** A page of ours that an address names; the first page for anything else: nobody is led elsewhere. */
 export function ownPath(to: string | undefined): string {
@@ -16,6 +18,7 @@ export function useSignedIn(): (session: Session, to?: string) => void {
   const router = useRouter();
   return (session, to) => {
     queries.setQueryData(['GET /session'], session);
-    router.history.replace(to === undefined && session.user.role === 'User' ? '/profile' : ownPath(to));
+    const seesResults = hasRole(session.user, 'Manager');
+    router.history.replace(to === undefined && !seesResults ? firstPageOf(session.user.role) : ownPath(to));
   };
 }

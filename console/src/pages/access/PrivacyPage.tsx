@@ -1,0 +1,167 @@
+// The privacy report: what is in force, what is never shown, and what cannot be promised. For works councils and data-protection
+// officers, on the screen and on paper; everything on it is read when it is opened.
+import type { PrivacyLimit, PrivacyReport } from '@soundings/contract/console.privacy.ts';
+import { CircleAlert, EyeOff, Info, Printer, TriangleAlert } from 'lucide-react';
+import { useAnswer } from '../../plumbing/answers.ts';
+import { useFormat, useText } from '../../text/text.tsx';
+import { Button } from '../../ui/Button.tsx';
+import { Facts } from '../../ui/Facts.tsx';
+import { Page } from '../../ui/Page.tsx';
+import { Section } from '../../ui/Section.tsx';
+import { Answered } from '../../ui/States.tsx';
+import { usePrivacyWords } from './privacy-words.ts';
+import css from './privacy.module.css';
+import { Access, Keys, Links, Rules } from './PrivacyTables.tsx';
+
+export function PrivacyPage() {
+  const t = useText();
+  const format = useFormat();
+  const answer = useAnswer('GET /privacy');
+  const report = answer.data;
+  return (
+    <Page
+      title={t('privacy.title')}
+      subtitle={
+        report &&
+        t('privacy.subtitle', {
+          company: report.account.name,
+          at: format.moment(report.at),
+          version: report.version,
+        })
+      }
+      actions={
+        report && (
+          <Button icon={Printer} onClick={() => print()}>
+            {t('privacy.print')}
+          </Button>
+        )
+      }
+      narrow
+    >
+      <Answered answer={answer}>
+        {(data) => (
+          <>
+            <InShort {...data} />
+            <Limits {...data} />
+            <Never {...data} />
+            <Rules {...data} />
+            <Access {...data} />
+            <Links {...data} />
+            <Keys {...data} />
+            <Retention {...data} />
+          </>
+        )}
+      </Answered>
+    </Page>
+  );
+}
+
+function InShort({ rules, keys }: PrivacyReport) {
+  const t = useText();
+  const format = useFormat();
+  const words = usePrivacyWords();
+  const items = [
+    {
+      label: t('privacy.short.threshold'),
+      value: format.number(rules.threshold),
+      note: t(rules.threshold === 1 ? 'privacy.short.notAnonymous' : 'privacy.short.thresholdNote'),
+    },
+    {
+      label: t('privacy.short.results'),
+      value: t(rules.isLive ? 'privacy.results.live' : 'privacy.results.weekly'),
+      note: t('privacy.short.resultsNote'),
+    },
+    {
+      label: t('privacy.short.noise'),
+      value: t(`privacy.noise.${rules.noise}`),
+      note: t(rules.noise === 0 ? 'privacy.short.noiseOff' : 'privacy.short.noiseNote'),
+    },
+    {
+      label: t('privacy.short.keys'),
+      value: words.place(keys),
+      note: t('privacy.keyEpoch', { epoch: keys.epoch }),
+    },
+  ];
+  return (
+    <Section title={t('privacy.inShort')} description={t('privacy.inShortText')}>
+      <dl className={css['short']}>
+        {items.map(({ label, value, note }) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd className={css['value']}>{value}</dd>
+            <dd className={css['note']}>{note}</dd>
+          </div>
+        ))}
+      </dl>
+    </Section>
+  );
+}
+
+const icons = { broken: CircleAlert, weaker: TriangleAlert, inherent: Info };
+const weights = ['broken', 'weaker', 'inherent'] as const;
+
+function Limits({ limits }: PrivacyReport) {
+  const t = useText();
+  return (
+    <Section title={t('privacy.limits')} description={t('privacy.limitsText')}>
+      {weights.map((weight) => {
+        const own = limits.filter((limit) => limit.weight === weight);
+        return (
+          own.length > 0 && (
+            <div key={weight} className={css['part']}>
+              <h3 className={css['small']}>{t(`privacy.weight.${weight}`)}</h3>
+              <ul className={css['list']}>
+                {own.map((limit) => (
+                  <Limit key={limit.code} limit={limit} />
+                ))}
+              </ul>
+            </div>
+          )
+        );
+      })}
+    </Section>
+  );
+}
+
+function Limit({ limit }: { limit: PrivacyLimit }) {
+  const Icon = icons[limit.weight];
+  const { title, text, where } = usePrivacyWords().limit(limit);
+  return (
+    <li className={css[limit.weight]}>
+      <Icon aria-hidden size={18} strokeWidth={1.75} />
+      <div>
+        <p className={css['limitTitle']}>{title}</p>
+        <p>{text}</p>
+        {where !== undefined && <p className={css['soft']}>{where}</p>}
+      </div>
+    </li>
+  );
+}
+
+function Never({ never }: PrivacyReport) {
+  const t = useText();
+  const words = usePrivacyWords();
+  return (
+    <Section title={t('privacy.never')} description={t('privacy.neverText')}>
+      {never.length === 0 && <p>{t('privacy.neverNothing')}</p>}
+      <ul className={css['list']}>
+        {never.map((one) => (
+          <li key={one.code}>
+            <EyeOff aria-hidden size={18} strokeWidth={1.75} />
+            <p>{words.never(one)}</p>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function Retention({ kept }: PrivacyReport) {
+  const t = useText();
+  const words = usePrivacyWords();
+  return (
+    <Section title={t('privacy.kept')}>
+      <Facts items={kept.map((one) => words.kept(one))} />
+    </Section>
+  );
+}

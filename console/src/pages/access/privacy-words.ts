@@ -1,0 +1,113 @@
+// The sentences of the privacy report: each is the wording of a code and the values that came with it.
+import type { Kept, KeyState, NeverShown, PrivacyLimit } from '@soundings/contract/console.privacy.ts';
+import { type TextValues, useFormat, useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
+
+/** What sentences are made with. */
+function useMeans() {
+  const t = useText();
+  const format = useFormat();
+  const words = useWeekWords();
+  const week = (name: string) => words.full({ name });
+  return {
+    t,
+    format,
+    week,
+    weeksOf: (names: string[]) => names.map(week).join('; ') || t('privacy.none'),
+    yesNo: (isSo: boolean) => t(isSo ? 'privacy.yes' : 'privacy.no'),
+  };
+}
+type Means = ReturnType<typeof useMeans>;
+
+export function usePrivacyWords() {
+  const means = useMeans();
+  const { t } = means;
+  return {
+    limit: (limit: PrivacyLimit) => ({
+      title: t(`privacy.limit.${limit.code}`),
+      text: t(`privacy.limitText.${limit.code}`, limitValues(limit, means)),
+      where: whereOf(limit, means),
+    }),
+    never: (never: NeverShown) => t(`privacy.never.${never.code}`, neverValues(never)),
+    kept: (kept: Kept): [string, string] => [
+      t(`privacy.kept.${kept.code}`),
+      t(`privacy.keptText.${kept.code}`, keptValues(kept, means)),
+    ],
+    place: ({ place, state }: KeyState) =>
+      state === 'missing' ? t('privacy.keyMissing') : t(`privacy.keyPlace.${place}`),
+  };
+}
+
+function limitValues(limit: PrivacyLimit, { t, format, weeksOf, yesNo }: Means): TextValues {
+  switch (limit.code) {
+    case 'leftAfterClosing':
+      return { tables: limit.tables.join(', ') };
+    case 'keysMissing':
+      return { path: limit.path ?? t('privacy.none'), weeks: weeksOf(limit.weeks) };
+    case 'keysBehind': {
+      const seen = limit.processes.map(({ name, seenAt }) => `${name} (${format.moment(seenAt)})`);
+      return { processes: seen.join(', ') };
+    }
+    case 'keysInDatabase':
+      return {
+        size: format.bytes(limit.walBytes),
+        archived: yesNo(limit.isArchived),
+        replicas: limit.replicas,
+      };
+    case 'live':
+      return { threshold: limit.threshold };
+    case 'noNoise':
+      return { right: limit.right, withNoise: limit.withNoise, commonest: limit.commonest };
+    case 'noMail':
+      return { count: limit.people };
+    case 'noAddress':
+      return { count: limit.people, all: limit.all };
+    case 'linksHandedOut':
+      return { count: limit.people, weeks: limit.weeks };
+    case 'weekOpen':
+      return { count: limit.people, weeks: weeksOf(limit.weeks) };
+    case 'colleagues':
+      return { count: limit.others };
+    case 'invented':
+      return { count: limit.administrators, manual: limit.manual, people: limit.people };
+    case 'unanimity':
+      return { threshold: limit.threshold };
+    case 'plainHttp':
+      return { address: limit.address };
+    case 'notAnonymous':
+      return {};
+  }
+}
+
+/** To which weeks a limit applies; undefined: to all. */
+function whereOf(limit: PrivacyLimit, { t, week }: Means): string | undefined {
+  if (!('isSetting' in limit)) return undefined;
+  const list = [...(limit.isSetting ? [t('privacy.fromNowOn')] : []), ...limit.weeks.map(week)].join('; ');
+  return t('privacy.appliesTo', { list });
+}
+
+function neverValues(never: NeverShown): TextValues {
+  if ('below' in never) return { below: never.below };
+  if ('step' in never) return { step: never.step };
+  return 'closedWeeks' in never ? { count: never.closedWeeks } : {};
+}
+
+function keptValues(kept: Kept, { t, format, week, yesNo }: Means): TextValues {
+  switch (kept.code) {
+    case 'answers':
+      return { timezone: kept.timezone, count: kept.openWeeks };
+    case 'closing':
+      return { count: kept.closedWeeks, tables: kept.tables.join(', ') || t('privacy.none') };
+    case 'results':
+      return { count: kept.weeks, since: kept.since === null ? t('privacy.none') : week(kept.since) };
+    case 'runs':
+    case 'files':
+      return { days: kept.days };
+    case 'audit':
+      return { since: kept.since === null ? t('privacy.none') : format.day(kept.since) };
+    case 'databaseLog':
+      return { size: format.bytes(kept.walBytes), archived: yesNo(kept.isArchived) };
+    case 'replicas':
+      return { replicas: kept.count };
+  }
+}

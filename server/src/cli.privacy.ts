@@ -1,0 +1,245 @@
+// The command of the privacy report, in English sentences.
+import type {
+  KeyState,
+  Kept,
+  LinkExport,
+  NeverShown,
+  PrivacyArea,
+  PrivacyLimit,
+  PrivacyReport,
+  PrivacyRules,
+} from '@soundings/contract/console.privacy.ts';
+import { account, accountOf, type Command, table } from './cli.options.ts';
+import type { Config } from './base/config.ts';
+import { version } from './base/version.ts';
+import { readPrivacyReport } from './results/privacy-report.ts';
+
+export const privacyCommands = (config: () => Config): Record<string, Command> => ({
+  'privacy report': {
+    isLogged: false,
+    usage:
+      '--account ID\n' +
+      '    What is in force for the privacy of the people who answer, who may see what, and what this installation cannot\n' +
+      '    promise: for works councils and data-protection officers. It names no person. Run it with the settings of the\n' +
+      '    service.',
+    options: account,
+    run: async (pool, values, keys) => {
+      const { fileDays, smtpUrl, publicUrl } = config();
+      const hasMail = smtpUrl !== undefined;
+      const installation = {
+        keys: await keys.state(),
+        version,
+        fileDays,
+        hasMail,
+        publicUrl,
+        now: Date.now(),
+      };
+      return readPrivacyReport(pool, accountOf(values), installation);
+    },
+    say: privacyWords,
+  },
+});
+
+/** The whole report, one heading and its lines after another. */
+export function privacyWords(report: PrivacyReport): string {
+  const { account: of, at, rules, openWeeks, limits, never, keys, managers, links } = report;
+  const parts: [heading: string, lines: string[]][] = [
+    [
+      'In force',
+      [
+        table([
+          ['', 'weeks from now on', ...openWeeks.map(({ week }) => week)],
+          ...rulesRows([rules, ...openWeeks]),
+        ]),
+      ],
+    ],
+    [
+      'What this installation cannot promise',
+      limits.length === 0 ? ['Nothing to report.'] : limits.map((limit) => `- ${limitWords(limit)}`),
+    ],
+    ['Never shown', never.map((one) => `- ${neverWords(one)}`)],
+    [
+      'Who can see what',
+      [
+        table([
+          ['role', 'active people', 'with a password', 'sees'],
+          ...report.roles.map(({ role, people, canSignIn, sees }) => [
+            role,
+            String(people),
+            String(canSignIn),
+            sees
+              .map((area) => (role === 'Manager' && area === 'results' ? managersSee : areas[area]))
+              .join(', '),
+          ]),
+        ]),
+        '',
+        ...managers.bases.map(
+          ({ basis, managers: count, groups }) =>
+            `${count} managers see ${groups} of ${managers.groups} groups because they ${basisWords[basis]}.`,
+        ),
+        `${managers.withoutGroups} managers see no group.`,
+        '',
+        report.tokens.length === 0
+          ? 'No API token reads results.'
+          : table([
+              ['API token that reads results', 'created', 'last used', 'expires'],
+              ...report.tokens.map(({ name, createdAt, lastUsedAt, expiresAt }) => [
+                name,
+                minute(createdAt),
+                lastUsedAt === null ? 'never' : minute(lastUsedAt),
+                expiresAt === null ? 'never' : minute(expiresAt),
+              ]),
+            ]),
+      ],
+    ],
+    [`Links handed out in the last ${links.weeks} weeks`, exportLines(links.exports)],
+    ['Answer keys', keyLines(keys)],
+    ['What is kept, and for how long', report.kept.map((one) => `- ${keptWords(one)}`)],
+  ];
+  const title = `Privacy report: ${of.name} (account ${of.id})\n${minute(at)} UTC, Soundings ${report.version}`;
+  return [title, ...parts.map(([heading, lines]) => `${heading}\n\n${lines.join('\n')}`)].join('\n\n');
+}
+
+const minute = (iso: string) => iso.slice(0, 16).replace('T', ' ');
+const megabytes = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MB`;
+const counted = (count: number, one: string, more = `${one}s`) => `${count} ${count === 1 ? one : more}`;
+
+function rulesRows(all: PrivacyRules[]): string[][] {
+  const row = (label: string, of: (rules: PrivacyRules) => string) => [label, ...all.map(of)];
+  return [
+    row('fewest answers behind a figure', ({ threshold }) => String(threshold)),
+    row('fewest answers behind a distribution', ({ spreadThreshold }) => String(spreadThreshold)),
+    row('fewest answers where comments are shown', ({ commentThreshold }) => String(commentThreshold)),
+    row('results are shown', ({ isLive }) => (isLive ? 'live' : 'after the week')),
+    row('noise', ({ noise }) => (noise === 0 ? 'off' : `±${noise}`)),
+  ];
+}
+
+const areas: Record<PrivacyArea, string> = {
+  results: 'results of all groups',
+  people: 'people',
+  settings: 'settings',
+  audit: 'the audit log',
+  report: 'this report',
+  profile: 'their own profile',
+};
+const managersSee = 'results of the groups below';
+
+const basisWords = {
+  adminOf: 'own them',
+  inheritedAdminOf: 'administer them or a group above',
+  interestOf: 'have read rights',
+} as const;
+
+/** "Applies to weeks that open from now on, 2026-W47." */
+const whereWords = ({ isSetting, weeks }: { isSetting: boolean; weeks: string[] }) =>
+  `Applies to ${[...(isSetting ? ['weeks that open from now on'] : []), ...weeks].join(', ')}.`;
+
+function limitWords(limit: PrivacyLimit): string {
+  switch (limit.code) {
+    case 'notAnonymous':
+      return `Answers are not anonymous: the threshold is 1, so results can show what one person answered. ${whereWords(limit)}`;
+    case 'leftAfterClosing':
+      return `Data of closed weeks was not deleted. It is left in: ${limit.tables.join(', ')}. Ask the operator to check the log.`;
+    case 'keysMissing':
+      return `The key file is missing${limit.path === null ? '' : ` (${limit.path})`}. No week opens, and the answers of open weeks are lost: ${limit.weeks.join(', ') || 'none is open'}.`;
+    case 'keysBehind':
+      return `A process has not moved its key forward. Its copy can still open answers of weeks that have closed since: ${limit.processes
+        .map(({ name, seenAt }) => `${name}, last seen ${minute(seenAt)}`)
+        .join('; ')}.`;
+    case 'keysInDatabase':
+      return (
+        `The keys to the answers of open weeks are in the database. A copy of it, its log or a backup can reveal who answered what, also after the week has closed, ` +
+        `until the log is recycled (up to ${megabytes(limit.walBytes)}${limit.isArchived ? ', and it is archived' : ''}) and older backups are deleted. Connected replicas: ${limit.replicas}.`
+      );
+    case 'live':
+      return `Results are shown while people are still answering. Figures change by batches of at least ${limit.threshold} answers, and anyone who compares two readings sees the answers of one batch. ${whereWords(limit)}`;
+    case 'noNoise':
+      return `Noise is off, so figures of two weeks can be compared: when one person leaves a team of eight, a guess at that person’s answer is right in ${limit.right} % of cases if 95 % of colleagues repeat theirs (with noise ±1: ${limit.withNoise} %; guessing the most common answer: ${limit.commonest} %). ${whereWords(limit)}`;
+    case 'noMail':
+      return `No mail server is set, so every link is handed out by the employer, to ${counted(limit.people, 'active person', 'active people')}. Anyone with a link can answer in that person’s name.`;
+    case 'noAddress':
+      return `${limit.people} of ${limit.all} active people have no e-mail address, so the employer hands out their links. Anyone with a link can answer in that person’s name.`;
+    case 'linksHandedOut':
+      return `Personal links were exported in the last ${limit.weeks} weeks, ${limit.people} in all. Anyone who has seen a link could answer in that person’s name.`;
+    case 'plainHttp':
+      return `Answers cross the network unencrypted: the address of the service is ${limit.address}.`;
+    case 'weekOpen':
+      return `While a week is open, anyone with both the database and its keys can read answers by person: ${limit.weeks.join(', ')}, ${counted(limit.people, 'person', 'people')} asked.`;
+    case 'unanimity':
+      return `A mean close to the end of the scale reveals that nearly everyone chose it, also in a group of ${limit.threshold}.`;
+    case 'colleagues':
+      return `${counted(limit.others, 'colleague')} who share their own answers can work out the answer of one more.`;
+    case 'invented':
+      return `An employer can invent people to fill up a group: ${counted(limit.administrators, 'administrator')} can create people, and ${limit.manual} of ${limit.people} active people were created manually.`;
+  }
+}
+
+function neverWords(never: NeverShown): string {
+  switch (never.code) {
+    case 'figures':
+      return `Means and response rates that rest on fewer than ${never.below} answers.`;
+    case 'differences':
+      return `Figures whose sum or difference would rest on fewer than ${never.below} people.`;
+    case 'spreads':
+      return `Distributions and individual answers that rest on fewer than ${never.below} answers.`;
+    case 'comments':
+      return `Comments in groups where fewer than ${never.below} people answered, and who wrote a comment.`;
+    case 'openWeek':
+      return 'Figures of a week before it has closed.';
+    case 'whoAnswered':
+      return `Who has answered: while a week is open, only how many, in steps of ${never.step}.`;
+    case 'whoSaidWhat':
+      return `Who answered what, once a week has closed: nothing of it is left in ${counted(never.closedWeeks, 'closed week')}.`;
+  }
+}
+
+function exportLines(exports: LinkExport[]): string[] {
+  if (exports.length === 0) return ['None.'];
+  return [
+    table([
+      ['week', 'links', 'exports', 'from', 'last'],
+      ...exports.map(({ week, people, times, origin, lastAt }) => [
+        week ?? 'not recorded',
+        people === null ? 'not recorded' : String(people),
+        String(times),
+        origin === 'console' ? 'console' : 'soundings command',
+        minute(lastAt),
+      ]),
+    ]),
+  ];
+}
+
+const keyLines = ({ place, path, state, epoch, processes }: KeyState): string[] => [
+  place === 'file'
+    ? `In a file outside the database${path === null ? '' : `: ${path}`}.`
+    : 'In the database (ANSWER_KEYS=database).',
+  `State: ${state}, epoch ${epoch}.`,
+  ...processes.map(
+    ({ name, epoch: own, seenAt, isBehind }) =>
+      `Process ${name}: epoch ${own}, last seen ${minute(seenAt)}${isBehind ? ', behind' : ''}.`,
+  ),
+];
+
+function keptWords(kept: Kept): string {
+  switch (kept.code) {
+    case 'answers':
+      return `Answers: until their week closes, after its Sunday (${kept.timezone}). ${counted(kept.openWeeks, 'week')} open now.`;
+    case 'closing':
+      return `At closing answers, participants, links and messages are deleted: ${counted(kept.closedWeeks, 'closed week')}, ${
+        kept.tables.length === 0 ? 'nothing left' : `rows left in ${kept.tables.join(', ')}`
+      }.`;
+    case 'results':
+      return `Published figures and comments: no end date. ${counted(kept.weeks, 'week')}${kept.since === null ? '' : ` since ${kept.since}`}.`;
+    case 'runs':
+      return `Runs (pushes and files of the HR system): ${kept.days} days.`;
+    case 'files':
+      return `Uploaded files: ${kept.days} days after they were processed.`;
+    case 'audit':
+      return `Audit log: no end date${kept.since === null ? '' : `, since ${kept.since.slice(0, 10)}`}.`;
+    case 'databaseLog':
+      return `The log of the database: about ${megabytes(kept.walBytes)}, ${kept.isArchived ? 'and it is archived' : 'not archived'}.`;
+    case 'replicas':
+      return `Connected replicas of the database: ${kept.count}.`;
+  }
+}

@@ -1,0 +1,15 @@
+alter table results    add column handed_out boolean not null default false;
+alter table kpi_values add column handed_out boolean not null default false;
+comment on column results.handed_out is
+  'Whether fewer than the threshold of the people behind the figure answered through a link that was sent to them.';
+comment on column kpi_values.handed_out is 'Whether a figure that it is made of is handed_out.';
+
+alter table accounts add column noise smallint not null default 0 check (noise between 0 and 2);
+alter table accounts add column noise_key bytea;
+alter table weeks    add column noise smallint not null default 0;
+alter table results  add column noise smallint not null default 0;
+comment on column accounts.noise is
+  'How many steps of the scale a published sum may be off, in weeks that open from now on. 0: none.';
+comment on column accounts.noise_key is 'Decides the errors: the same for the same people. Created with the first noise.';
+comment on column weeks.noise is 'That of the account when the week was opened.';
+comment on column results.noise is 'With how much noise the figure was published.';

@@ -1,0 +1,349 @@
+// Clients that do not read what they asked for: each is cut, and then no connection to the database has a snapshot for it.
+// On the service as it is, with sockets of our own; only its patience is shorter.
+import { execFileSync } from 'node:child_process';
+import { EventEmitter } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as connectSecurely } from 'node:tls';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { until } from '../testing/until.ts';
+import { openWorld, type TestAccount, type World } from '../testing/world.ts';
+import { watchReaders } from './readers.ts';
+
+const readPatience = 600;
+const feed = '/v1/feed';
+
+type Place = { world: World; account: TestAccount };
+let [plain, secure]: [Place?, Place?] = [];
+const lines: Record<string, unknown>[] = [];
+const log = pino({ level: 'trace', base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
+
+beforeAll(async () => {
+  plain = await openPlace();
+  secure = await openPlace({ tls: certificate() });
+});
+afterAll(() => Promise.all([plain?.world.close(), secure?.world.close()]));
+
+/** A service with more values than the operating system takes of a response that nobody reads, even a compressed one. */
+async function openPlace(settings = {}): Promise<Place> {
+  const world = await openWorld(log as never, { readPatience, ...settings });
+  const account = await world.account();
+  await world.pool`
+    insert into groups (account_id, group_id, managed, name)
+    select ${account.id}, i, false, 'g' from generate_series(1, 50) i`;
+  await world.pool`
+    insert into kpi_values (account_id, kpi_id, group_id, week, value)
+    select ${account.id}, encode(sha512(i::text::bytea), 'hex'), 1 + i % 50, '2020-01-06', random()
+    from   generate_series(1, 100000) i`;
+  await world.pool`vacuum analyze kpi_values`;
+  return { world, account };
+}
+
+function certificate() {
+  const directory = mkdtempSync(join(tmpdir(), 'soundings-tls-'));
+  const [key, cert] = [join(directory, 'key'), join(directory, 'cert')];
+  const wanted = '-x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=localhost';
+  execFileSync('openssl', ['req', ...wanted.split(' '), '-keyout', key, '-out', cert], { stdio: 'ignore' });
+  const made = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+  rmSync(directory, { recursive: true });
+  return made;
+}
+
+/** A connection on which nothing is read until somebody does. Its end, of whatever kind, is in `gone`. */
+function open({ world }: Place) {
+  const { hostname, port, protocol } = new URL(world.address);
+  const socket: Socket =
+    protocol === 'https:'
+      ? connectSecurely({ host: hostname, port: Number(port), rejectUnauthorized: false })
+      : connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  socket.on('error', () => {});
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}
+
+const requestFor = ({ account }: Place, path = feed, headers = '', version = '1.1', method = 'GET') =>
+  `${method} ${path} HTTP/${version}\r\nhost: x\r\nauthorization: ${account.token}\r\n${headers}\r\n`;
+
+/** How many connections of the service have a snapshot; `waiting`: only those that wait for the service meanwhile. */
+async function snapshots({ world }: Place, waiting = false): Promise<number> {
+  const [row] = await world.pool<{ count: number }[]>`
+    select count(*)::integer as count from pg_stat_activity
+    where  datname = current_database() and application_name = 'soundings'
+    and    backend_xmin is not null and pid <> pg_backend_pid()
+    and    (not ${waiting} or wait_event = 'ClientRead')`;
+  return row?.count as number;
+}
+const some = (place: Place) => until(async () => (await snapshots(place, true)) > 0);
+const none = (place: Place) => until(async () => (await snapshots(place)) === 0, readPatience * 12);
+
+/** What comes on a connection until it ends. */
+async function wholeOf(socket: Socket): Promise<string> {
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  await until(async () => socket.readableEnded || socket.destroyed);
+  return Buffer.concat(chunks).toString('latin1');
+}
+
+/** How as many long answers at once as an account may read are answered: all slots must be free for it. */
+async function statusesOf(place: Place): Promise<string[]> {
+  const answers = [1, 2, 3].map((groupId) => {
+    const socket = open(place);
+    socket.write(requestFor(place, `${feed}?groupId=${groupId}`, '', '1.0'));
+    return wholeOf(socket);
+  });
+  return (await Promise.all(answers)).map((text) => text.slice(9, 12));
+}
+const allServed = ['200', '200', '200'];
+
+const warnings = () => lines.filter(({ level }) => Number(level) > 30).map(({ msg }) => msg);
+const cutOff = 'A client read too slowly, and was cut off';
+
+const wasCut = { isInTime: true, warnings: [cutOff], statuses: allServed };
+
+/** Waits until no snapshot is left of the client that has one now. `isInTime`: that was no sooner than allowed. */
+async function outcomeOf(place: Place): Promise<typeof wasCut> {
+  lines.length = 0;
+  await some(place);
+  const begun = performance.now();
+  await none(place);
+  const isInTime = performance.now() - begun > readPatience * 0.8;
+  return { isInTime, warnings: warnings() as string[], statuses: await statusesOf(place) };
+}
+
+describe('a client that reads nothing is cut, and no snapshot is left', () => {
+  const wishes = {
+    'HTTP/1.1': ['', '1.1'],
+    'Connection: close': ['connection: close\r\n', '1.1'],
+    'HTTP/1.0': ['', '1.0'],
+    'HTTP/1.0, keep-alive': ['connection: keep-alive\r\n', '1.0'],
+    gzip: ['accept-encoding: gzip\r\n', '1.1'],
+    br: ['accept-encoding: br\r\n', '1.1'],
+  } satisfies Record<string, [string, string]>;
+  const names = ['plain', 'TLS'].flatMap((kind) => Object.keys(wishes).map((name) => [kind, name]));
+
+  test.each(names)('%s, %s', async (kind, name) => {
+    const place = (kind === 'TLS' ? secure : plain) as Place;
+    const [headers, version] = wishes[name as keyof typeof wishes];
+    open(place).write(requestFor(place, feed, headers, version));
+    expect(await outcomeOf(place)).toEqual(wasCut);
+  });
+
+  test('three of one account and two that wait for a slot', async () => {
+    const place = plain as Place;
+    for (let i = 0; i < 5; i++) open(place).write(requestFor(place));
+    await some(place);
+    await none(place);
+    // The two have had their turn when the three were cut.
+    await until(async () => warnings().filter((one) => one === cutOff).length >= 5);
+    await none(place);
+    expect(await statusesOf(place)).toEqual(allServed);
+  });
+});
+
+test.each(['plain', 'TLS'])('%s: a client that goes on sending, and reads nothing, is cut', async (kind) => {
+  const place = (kind === 'TLS' ? secure : plain) as Place;
+  const socket = open(place);
+  socket.write(requestFor(place));
+  socket.write('GET /v1/groups?');
+  const sending = setInterval(() => socket.write('x'), 50);
+  expect(await outcomeOf(place).finally(() => clearInterval(sending))).toEqual(wasCut);
+});
+
+test.each(['plain', 'TLS'])('%s: a client that reads a byte now and then is cut', async (kind) => {
+  const place = (kind === 'TLS' ? secure : plain) as Place;
+  const socket = open(place);
+  socket.pause();
+  socket.write(requestFor(place));
+  const reading = setInterval(() => void socket.read(1), 50);
+  expect(await outcomeOf(place).finally(() => clearInterval(reading))).toEqual(wasCut);
+});
+
+test('a client that reads fast, and then stops, is cut', async () => {
+  const place = plain as Place;
+  const socket = open(place);
+  let read = 0;
+  socket.on('data', (chunk) => {
+    read += chunk.length;
+    if (read > 5_000_000) socket.pause();
+  });
+  socket.write(requestFor(place));
+  await until(async () => read > 5_000_000);
+  expect(await outcomeOf(place)).toEqual(wasCut);
+});
+
+test('a client that reads all, however it hesitates, gets all', async () => {
+  const place = plain as Place;
+  const request = requestFor(place, `${feed}?format=ndjson`, '', '1.0');
+  const bodyOf = (text: string) => text.slice(text.indexOf('\r\n\r\n') + 4);
+  const [fast, slow] = [open(place), open(place)];
+  fast.write(request);
+  const whole = bodyOf(await wholeOf(fast));
+  lines.length = 0;
+  slow.on('data', () => {
+    slow.pause();
+    setTimeout(() => slow.resume(), 5);
+  });
+  slow.write(request);
+  expect(bodyOf(await wholeOf(slow)) === whole).toBe(true);
+  expect(warnings()).toEqual([]);
+});
+
+test.each(['plain', 'TLS'])('%s: a client that closes its side has gone', async (kind) => {
+  const place = (kind === 'TLS' ? secure : plain) as Place;
+  const socket = open(place);
+  socket.write(requestFor(place));
+  await some(place);
+  socket.end();
+  await none(place);
+  expect(await statusesOf(place)).toEqual(allServed);
+});
+
+describe('a request behind another of the same connection', () => {
+  const two = (place: Place) => requestFor(place) + requestFor(place, `${feed}?format=ndjson`);
+
+  test('has no snapshot before its turn', async () => {
+    const place = plain as Place;
+    const socket = open(place);
+    socket.write(two(place));
+    await some(place);
+    await sleep(200);
+    expect(await snapshots(place)).toBe(1);
+    expect(await outcomeOf(place)).toEqual(wasCut);
+  });
+
+  test('ends with the connection', async () => {
+    const place = plain as Place;
+    const socket = open(place);
+    socket.write(two(place));
+    await some(place);
+    lines.length = 0;
+    socket.resetAndDestroy();
+    await none(place);
+    expect(warnings()).toEqual([]);
+    expect(await statusesOf(place)).toEqual(allServed);
+  });
+
+  test('is answered in its turn', async () => {
+    const place = plain as Place;
+    const socket = open(place);
+    const small = `${feed}?groupId=1`;
+    const last = requestFor(place, '/v1/groups', 'connection: close\r\n');
+    socket.write(requestFor(place, small) + requestFor(place, `${small}&format=ndjson`) + last);
+    const text = await wholeOf(socket);
+    expect(text.match(/HTTP\/1\.1 200 OK|content-type: \S+/g)).toEqual([
+      'HTTP/1.1 200 OK',
+      'content-type: text/csv;',
+      'HTTP/1.1 200 OK',
+      'content-type: application/x-ndjson',
+      'HTTP/1.1 200 OK',
+      'content-type: application/json;',
+    ]);
+  });
+});
+
+test('HEAD takes no snapshot', async () => {
+  const place = plain as Place;
+  lines.length = 0;
+  open(place).write(requestFor(place, feed, '', '1.1', 'HEAD'));
+  await until(async () => lines.some(({ msg }) => msg === 'answered'));
+  expect(await snapshots(place)).toBe(0);
+});
+
+test('a short answer is cut as well', async () => {
+  const place = plain as Place;
+  const socket = open(place);
+  socket.pause();
+  await place.world.pool`
+    insert into groups (account_id, group_id, managed, name)
+    select ${place.account.id}, 100 + i, false, encode(sha512(i::text::bytea), 'hex') from generate_series(1, 40000) i`;
+  await place.world.pool`update accounts set version = version + 1 where account_id = ${place.account.id}`;
+  lines.length = 0;
+  socket.write(requestFor(place, '/v1/groups'));
+  expect(await until(async () => warnings().includes(cutOff))).toBe(true);
+});
+
+test('the database ends an answer that takes too long, whatever the service does', async (context) => {
+  const place = await openPlace({ readPatience: 60_000, longestRead: 1000 });
+  onTestFinished(() => place.world.close());
+  const [row] = await place.world.pool<{ server_version_num: string }[]>`show server_version_num`;
+  if (Number(row?.server_version_num) < 170_000) return context.skip('SKIPPED: before PostgreSQL 17.');
+  const socket = open(place);
+  socket.write(requestFor(place));
+  await some(place);
+  await none(place);
+  socket.destroy();
+  expect(await statusesOf(place)).toEqual(allServed);
+});
+
+describe('a client that takes, of 16,384 bytes a second', () => {
+  const all = 1e9;
+  const kinds = {
+    /** Many writes, of which some have ended. */
+    'many writes': (taken: number) => ({ bytesWritten: taken + 1000, writableLength: 1000, queue: 1000 }),
+    /** One write, which has not ended. */
+    'one write': (taken: number) => ({ bytesWritten: all, writableLength: all, queue: all - taken }),
+  };
+
+  /** When a client is cut that takes so many bytes in each second, in seconds; undefined: not within 1000. */
+  function cutAt(rate: (second: number) => number, stateOf: (typeof kinds)['one write']): number | undefined {
+    vi.useFakeTimers();
+    try {
+      const readers = watchReaders(60_000);
+      let [taken, cut] = [0, undefined as number | undefined];
+      const socket = {
+        get bytesWritten() {
+          return stateOf(taken).bytesWritten;
+        },
+        get writableLength() {
+          return stateOf(taken).writableLength;
+        },
+        _handle: {
+          get writeQueueSize() {
+            return stateOf(taken).queue;
+          },
+        },
+        resetAndDestroy() {},
+      };
+      const response = Object.assign(new EventEmitter(), { socket });
+      let now = 0;
+      readers.watch(response as never, socket as never, () => (cut ??= now));
+      readers.require(response as never, 16_384);
+      for (let second = 0; second < 1000; second++) {
+        now = second;
+        taken += rate(second);
+        vi.advanceTimersByTime(1000);
+      }
+      readers.close();
+      return cut;
+    } finally {
+      vi.useRealTimers();
+    }
+  }
+
+  const never = Number.POSITIVE_INFINITY;
+  const cases = [
+    ['nothing', () => 0, 60],
+    ['a quarter', () => 4_096, 80],
+    ['half', () => 8_192, 120],
+    ['all', () => 16_384, never],
+    ['much at first, then nothing', (second: number) => (second < 100 ? 1_000_000 : 0), 160],
+    ['nothing for 50 s, then what is due', (second: number) => (second % 55 < 50 ? 0 : 250_000), never],
+  ] as const;
+  const names = cases.flatMap(([name, rate, seconds]) =>
+    (['many writes', 'one write'] as const).map((kind) => [name, kind, rate, seconds] as const),
+  );
+  test.each(names)('%s (%s): is cut in time, or not at all', (_name, kind, rate, seconds) => {
+    const at = cutAt(rate, kinds[kind]) ?? never;
+    expect(at).toBeGreaterThanOrEqual(seconds - 5);
+    expect(at).toBeLessThanOrEqual(seconds + 10);
+  });
+
+  test('all there is: is not cut, however long the next takes', () => {
+    const drained = (taken: number) => ({ bytesWritten: taken, writableLength: 0, queue: 0 });
+    expect(cutAt(() => 0, drained)).toBeUndefined();
+  });
+});

@@ -1,0 +1,114 @@
+// The same words are the same question (privacy.md P17).
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { classesOf, comparable, withoutLookAlikes } from './same-words.ts';
+
+describe('texts', () => {
+  test.each([
+    ['How are you?', 'how  are\tyou'],
+    ['How are you?', 'HOW ARE YOU!!!'],
+    ['How are you?', '“How are you” …'],
+    ['How are you?', 'How\u00a0are\u200byou\u00ad?'],
+    ['How are you?', 'Ｈｏｗ ａｒｅ ｙｏｕ？'],
+    ['How are you?', 'How are you?\ufe0f'],
+    ['How are you?', '`How are you´ ^'],
+    ['Är du nöjd?', 'A\u0308r du no\u0308jd'],
+    ['Straße', 'STRASSE'],
+    ['ΟΔΟΣ ΜΟΥ', 'οδος μου'],
+    ['up-to-date', 'up to date'],
+  ])('%j and %j are the same', (one, other) => {
+    expect(comparable(other)).toBe(comparable(one));
+  });
+
+  test.each([
+    ['How are you?', 'How are they?'],
+    ['Rate 1', 'Rate 2'],
+    ['Ar du nojd', 'Är du nöjd'],
+    ['🙂', '🙁'],
+    ['?', '!'],
+  ])('%j and %j are not', (one, other) => {
+    expect(comparable(other)).not.toBe(comparable(one));
+  });
+
+  test('white space, punctuation and case never make a difference', () => {
+    const words = fc.array(fc.stringMatching(/^[\p{L}\p{N}]{1,6}$/u), { minLength: 1, maxLength: 5 });
+    const between = fc.array(
+      fc.constantFrom(' ', '  ', '\t', ', ', '-', '…', '?!', '\u200b', '\u00a0', ' “'),
+      {
+        minLength: 5,
+        maxLength: 5,
+      },
+    );
+    fc.assert(
+      fc.property(words, between, (some, gaps) => {
+        const one = some.join(' ');
+        const other = some.map((word, i) => `${word}${gaps[i]}`).join('');
+        expect(comparable(other)).toBe(comparable(one));
+        expect(comparable(other.toLowerCase().toUpperCase())).toBe(comparable(one));
+      }),
+    );
+  });
+});
+
+describe('classes', () => {
+  const question = (id: number, text: string, translations: Record<string, string> = {}) => ({
+    id,
+    text,
+    translations,
+  });
+
+  test('a text of one language may be the translation of another, and classes join through a third question', () => {
+    const classes = classesOf([
+      question(9, 'Mår du bra?'),
+      question(4, 'Are you well?'),
+      question(7, 'Are you well', { sv: 'mår du bra' }),
+      question(5, 'Something else'),
+    ]);
+    expect([...classes].toSorted(([a], [b]) => a - b)).toEqual([
+      [4, 4],
+      [5, 5],
+      [7, 4],
+      [9, 4],
+    ]);
+  });
+
+  test('in whatever order the questions come, those that share a text, directly or not, are one class', () => {
+    const some = fc.array(
+      fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'), { minLength: 1, maxLength: 3 }),
+      {
+        minLength: 1,
+        maxLength: 8,
+      },
+    );
+    fc.assert(
+      fc.property(some, fc.nat(), (texts, turn) => {
+        const questions = texts.map(([text, ...rest], i) =>
+          question(i + 1, text as string, Object.fromEntries(rest.map((one, n) => [`l${n}`, one]))),
+        );
+        const turned = [...questions.slice(turn % texts.length), ...questions.slice(0, turn % texts.length)];
+        const classes = classesOf(turned);
+        // The slow way: go on joining as long as any two share a text.
+        let sets = texts.map((own, i) => ({ ids: [i + 1], texts: new Set(own) }));
+        for (let round = 0; round < texts.length; round++) {
+          for (const one of sets) {
+            for (const other of sets) {
+              if (one === other || ![...one.texts].some((text) => other.texts.has(text))) continue;
+              one.ids.push(...other.ids.splice(0));
+              for (const text of other.texts) one.texts.add(text);
+              other.texts.clear();
+            }
+          }
+          sets = sets.filter(({ ids }) => ids.length > 0);
+        }
+        for (const { ids } of sets) {
+          for (const id of ids) expect(classes.get(id)).toBe(Math.min(...ids));
+        }
+      }),
+    );
+  });
+
+  test('of look-alikes in a list the first stays', () => {
+    const classes = classesOf([question(1, 'a'), question(2, 'b'), question(3, 'A!')]);
+    expect(withoutLookAlikes([3, 2, 1], classes)).toEqual([3, 2]);
+  });
+});

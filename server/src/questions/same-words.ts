@@ -1,0 +1,60 @@
+// Which questions have the same words, whatever their keys: they count as one question wherever it matters who asked whom
+// what (privacy.md P17). Pure.
+
+/** A question as far as its words go. */
+export type Worded = { id: number; text: string; translations: Readonly<Record<string, string>> };
+
+/**
+ * A text as it is compared: the forms of a letter, upper and lower case, white space, punctuation, symbols and what is not
+ * seen at all make no difference. A text of nothing but symbols is compared by these.
+ */
+export function comparable(text: string): string {
+  const words = folded(text.replace(/[\p{P}\p{S}]/gu, '')).replace(/[\p{P}\p{S}]/gu, '');
+  return words === '' ? folded(text) : words;
+}
+
+/** Lower and then upper case: the one turns ẞ and İ into letters that the other knows, and the other joins ς and σ. */
+const folded = (text: string) =>
+  text
+    .normalize('NFKC')
+    .replace(/[\p{Default_Ignorable_Code_Point}\p{C}\p{Z}\s]/gu, '')
+    .toLowerCase()
+    .toUpperCase()
+    .normalize('NFKC');
+
+/**
+ * The class of each question by its id: the lowest id among all that have the same words, in any of their languages. Two
+ * questions that share words with a third are in one class, whether they share any with each other or not.
+ */
+export function classesOf(questions: Iterable<Worded>): Map<number, number> {
+  const above = new Map<number, number>();
+  const rootOf = (id: number): number => {
+    const next = above.get(id) as number;
+    return next === id ? id : rootOf(next);
+  };
+  const firstWith = new Map<string, number>();
+  for (const { id, text, translations } of [...questions].toSorted((a, b) => a.id - b.id)) {
+    above.set(id, id);
+    for (const one of [text, ...Object.values(translations)]) {
+      const words = comparable(one);
+      const other = firstWith.get(words);
+      firstWith.set(words, other ?? id);
+      if (other === undefined) continue;
+      const [low, high] = [rootOf(id), rootOf(other)].toSorted((a, b) => a - b) as [number, number];
+      above.set(high, low);
+    }
+  }
+  return new Map([...above.keys()].map((id) => [id, rootOf(id)]));
+}
+
+/** The questions of a list without those that have the same words as one before them. */
+export function withoutLookAlikes(
+  questionIds: readonly number[],
+  classes: ReadonlyMap<number, number>,
+): number[] {
+  const seen = new Set<number>();
+  return questionIds.filter((id) => {
+    const own = classes.get(id) ?? id;
+    return !seen.has(own) && seen.add(own);
+  });
+}

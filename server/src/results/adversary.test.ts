@@ -1,0 +1,272 @@
+// The second adversary against the figures of closed weeks: it must find nothing in what the service publishes, and must
+// break each mutant of the rules. ADVERSARIES=2000 makes it look in more worlds.
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { classesOf } from '../questions/same-words.ts';
+import { randomFrom } from '../simulation/random.ts';
+import { weekData } from '../testing/histories.ts';
+import {
+  spreadByThreshold,
+  thresholdOnly,
+  treeByTree,
+  withoutLeavingOut,
+  type Procedure,
+} from '../testing/mutants.ts';
+import {
+  attackWorld,
+  findCombination,
+  findInteger,
+  guessAnswers,
+  guessParticipation,
+  type Publish,
+  type Row,
+  sameWords,
+  type System,
+} from '../testing/second-attacker.ts';
+import { randomWorld, type World, type WorldQuestion } from '../testing/second-worlds.ts';
+import {
+  classFigures,
+  kpiValues,
+  responseRates,
+  type Result,
+  type ShownComment,
+  turnoutOf,
+} from './figures.ts';
+
+const count = Number(process.env['ADVERSARIES'] ?? 120);
+
+// The figures are made by the service's own code throughout; a mutant takes the place of anonymity.ts.
+const { mutant, real } = vi.hoisted(() => ({
+  mutant: { procedure: undefined as Procedure | undefined },
+  real: { procedure: undefined as Procedure | undefined },
+}));
+
+vi.mock('./anonymity.ts', async (original) => {
+  const actual = await original<Procedure>();
+  real.procedure = actual;
+  const choosePieces: Procedure['choosePieces'] = (...args) =>
+    (mutant.procedure ?? actual).choosePieces(...args);
+  const chooseSpread: Procedure['chooseSpread'] = (...args) =>
+    (mutant.procedure ?? actual).chooseSpread(...args);
+  return { ...actual, choosePieces, chooseSpread };
+});
+
+beforeEach(() => {
+  mutant.procedure = undefined;
+});
+
+/** Publishes a week as publish.ts does: questions with the same words together. `classes`: the class of each question. */
+const publishing =
+  (classes: (questions: WorldQuestion[]) => ReadonlyMap<number, number>): Publish =>
+  (data, questions, answers, kpis) => {
+    const turnout = turnoutOf(data);
+    const results = new Map<number, Result[]>();
+    const comments = new Map<number, ShownComment[]>();
+    const classOf = classes(questions);
+    const asked = questions.filter(({ id }) => answers.has(id));
+    for (const alike of Map.groupBy(asked, ({ id }) => classOf.get(id)).values()) {
+      const answered = alike.map((question) => ({ question, answers: answers.get(question.id) ?? [] }));
+      for (const [i, figures] of classFigures(answered, turnout).entries()) {
+        results.set(alike[i]?.id as number, figures.results);
+        comments.set(alike[i]?.id as number, figures.comments);
+      }
+    }
+    return { results, comments, kpis: kpiValues(kpis, results), rates: responseRates(turnout) };
+  };
+
+const publish = publishing((questions) => classesOf(questions.map((one) => ({ ...one, translations: {} }))));
+
+/** The mutant of P17: each question by itself, whatever its words. */
+const publishOneByOne = publishing((questions) => new Map(questions.map(({ id }) => [id, id])));
+
+/** The mutant of P8: KPIs of all answers, shown or not. */
+const publishWideKpis: Publish = (data, questions, answers, kpis) => {
+  const open = { ...data, thresholds: { figures: 1, spread: 1, comments: 1 } };
+  return {
+    ...publish(data, questions, answers, kpis),
+    kpis: publish(open, questions, answers, kpis).kpis,
+  };
+};
+
+const worlds = Array.from({ length: count }, (_, i) => randomWorld(i + 1));
+
+const withLookAlikes = worlds.filter(({ questions }) => questions.length > 3);
+
+const kinds = ['figures', 'comments', 'kpis'] as const;
+type Kind = (typeof kinds)[number];
+
+/** What a world publishes, as texts: where a mutant publishes the same, it can’t be broken. */
+function textsOf(world: World, by: Publish): Record<Kind, string> {
+  const weeks = world.weeks.map((week) =>
+    by(weekData(world, week), world.questions, week.answers, world.kpis),
+  );
+  return {
+    figures: JSON.stringify(weeks.map(({ results }) => [...results])),
+    comments: JSON.stringify(weeks.map(({ comments }) => [...comments])),
+    kpis: JSON.stringify(weeks.map((week) => week.kpis)),
+  };
+}
+
+type Measured = { different: number; broken: number; ways: Record<string, number> };
+
+/** In how many worlds a mutant publishes something else, and in how many of these the adversary breaks it by that. */
+function breaking(procedure: Procedure | undefined, by = publish, among = worlds.slice(0, 60)) {
+  const nothing = (): Measured => ({ different: 0, broken: 0, ways: {} });
+  const measured = { figures: nothing(), comments: nothing(), kpis: nothing() };
+  for (const world of among) {
+    mutant.procedure = undefined;
+    const before = textsOf(world, publish);
+    mutant.procedure = procedure;
+    const after = textsOf(world, by);
+    const different = kinds.filter((kind) => before[kind] !== after[kind]);
+    if (different.length === 0) continue;
+    const { claims } = attackWorld(world, by);
+    expect(claims.filter(({ isRight }) => !isRight)).toEqual([]);
+    for (const kind of different) {
+      const found = claims.filter((claim) => (claim.by === 'comments') === (kind === 'comments'));
+      const { ways } = measured[kind];
+      measured[kind].different++;
+      if (found.length > 0) measured[kind].broken++;
+      for (const way of new Set(found.map((claim) => claim.by))) ways[way] = (ways[way] ?? 0) + 1;
+    }
+  }
+  mutant.procedure = undefined;
+  return measured;
+}
+
+/** The share of worlds broken; none where there were too few to say. */
+const shareOf = ({ different, broken }: Measured): number => (different > 10 ? broken / different : 0);
+
+const report = (name: string, measured: object) =>
+  process.stdout.write(`Second adversary, ${name}: ${JSON.stringify(measured)}\n`);
+
+const mutants: [name: string, procedure: () => Procedure][] = [
+  ['a threshold alone', () => thresholdOnly],
+  ['each tree by itself', () => treeByTree(real.procedure as Procedure)],
+  ['nobody left out', () => withoutLeavingOut(real.procedure as Procedure)],
+];
+
+describe('the second adversary', () => {
+  test('finds nothing in what the service publishes', () => {
+    const found: object[] = [];
+    let [figures, undecided] = [0, 0];
+    for (const world of worlds) {
+      const outcome = attackWorld(world, publish);
+      found.push(...outcome.claims.map((claim) => ({ seed: world.seed, ...claim })));
+      figures += outcome.figures;
+      undecided += outcome.undecided;
+    }
+    report('the service', { worlds: count, figures, claims: found.length, undecided });
+    expect(found).toEqual([]);
+    expect(undecided).toBe(0);
+    expect(figures).toBeGreaterThan(50 * count);
+  });
+
+  test.each(mutants)('breaks the mutant: %s', (name, procedure) => {
+    const { figures, comments } = breaking(procedure());
+    report(name, { figures, comments });
+    expect(shareOf(figures)).toBeGreaterThan(0.3);
+    expect(shareOf(comments)).toBeGreaterThan(0.3);
+  });
+
+  test('breaks the mutant: distributions by their threshold alone', () => {
+    const { figures } = breaking(spreadByThreshold(real.procedure as Procedure));
+    report('distributions by their threshold alone', figures);
+    expect(shareOf(figures)).toBeGreaterThan(0.3);
+  });
+
+  test('breaks the mutant: look-alike questions by themselves', () => {
+    const { figures, comments } = breaking(undefined, publishOneByOne, withLookAlikes);
+    report('look-alike questions by themselves', { figures, comments });
+    expect(shareOf(figures)).toBeGreaterThan(0.3);
+  });
+
+  test('breaks the mutant: KPIs of values that are not shown', () => {
+    const { kpis } = breaking(undefined, publishWideKpis);
+    report('KPIs of values that are not shown', kpis);
+    expect(shareOf(kpis)).toBeGreaterThan(0.3);
+  });
+
+  test('knowing only who was asked, reads answers from a threshold alone and none from the service', () => {
+    const guesses = (guess: typeof guessAnswers, among: World[]) => {
+      const all = among.flatMap((world) => world.weeks.flatMap((week) => guess(world, week, publish)));
+      return { guesses: all.length, right: all.filter(({ isRight }) => isRight).length };
+    };
+    const service = guesses(guessAnswers, worlds);
+    const rates = guesses(guessParticipation, worlds);
+    mutant.procedure = thresholdOnly;
+    const broken = guesses(guessAnswers, worlds);
+    report('who was asked alone', { service, broken, 'participation by rates, of the service': rates });
+    expect(broken.right).toBe(broken.guesses);
+    expect(broken.right).toBeGreaterThan(count / 4);
+    expect(service.right).toBe(0);
+  });
+});
+
+describe('its tools', () => {
+  const row = (people: number[], values: number[]): Row => ({
+    name: people.join(),
+    weights: new Map(people.map((person) => [`q|${person}`, 1])),
+    total: people.reduce((sum, person) => sum + (values[person] as number), 0),
+  });
+  const everybody = [0, 1, 2, 3, 4, 5, 6];
+
+  test('a combination is found exactly when adding and subtracting finds one', () => {
+    const random = randomFrom(1, 'sets');
+    let found = 0;
+    for (let i = 0; i < 400; i++) {
+      const rows = Array.from({ length: 1 + (i % 4) }, () =>
+        row(
+          everybody.filter(() => random.chance(0.6)),
+          everybody,
+        ),
+      );
+      const threshold = 2 + (i % 3);
+      // All sums with each row taken −2 to 2 times.
+      const sizes = Array.from({ length: 5 ** rows.length }, (_, code) => {
+        const times = rows.map((_row, place) => (Math.floor(code / 5 ** place) % 5) - 2);
+        const left = everybody.filter(
+          (person) =>
+            rows.reduce(
+              (sum, { weights }, place) => sum + (times[place] as number) * (weights.get(`q|${person}`) ?? 0),
+              0,
+            ) !== 0,
+        );
+        return left.length;
+      });
+      const isThere = sizes.some((size) => size > 0 && size < threshold);
+      const combination = findCombination(rows, threshold);
+      expect(combination).not.toBe('undecided');
+      expect(combination !== undefined || !isThere).toBe(true);
+      if (combination) found++;
+    }
+    expect(found).toBeGreaterThan(100);
+  });
+
+  const system = (rows: Row[], values: number[]): System => ({
+    name: 'q',
+    rows,
+    low: 1,
+    high: 5,
+    truth: new Map(values.map((value, person) => [`q|${person}`, value])),
+  });
+
+  test('bounds fix an answer that no sum gives', () => {
+    // Twice the first two and once the third is 3 above its lowest; nothing is known of 3 to 6 but that they are there.
+    const values = [1, 1, 1, 5, 5, 5, 4];
+    const rows = [row([0, 1, 2, 3], values), row([2, 3, 4, 5, 6], values), row([4, 5, 6], values)];
+    expect(findInteger(system(rows, values), 3).every(({ isRight }) => isRight)).toBe(true);
+    // Four people with 5 + 5 + 5 + 1, three of them in another figure with 5 + 5 + 5: the fourth has 1, by subtraction.
+    const few = [5, 5, 5, 1];
+    expect(findInteger(system([row([0, 1, 2, 3], few), row([0, 1, 2], few)], few), 3)).toEqual([
+      { by: 'integer', system: 'q', people: ['3'], isRight: true },
+    ]);
+    // All of a figure agree: that is unanimity.
+    const same = [5, 5, 5, 5];
+    expect(findInteger(system([row([0, 1, 2, 3], same)], same), 3)).toEqual([]);
+  });
+
+  test('words are the same whatever their case, spaces and marks', () => {
+    expect(sameWords('  Question 1 ')).toBe(sameWords('question 1?'));
+    expect(sameWords('Question 1')).not.toBe(sameWords('Question 2'));
+  });
+});

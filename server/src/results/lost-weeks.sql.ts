@@ -1,0 +1,17 @@
+// SQL of weeks whose key is lost. Writers: lost-weeks.ts.
+import type { Week } from '@soundings/contract/weeks.ts';
+import type { AccountId, Transaction } from '../db/db.ts';
+
+/** Notes that a week has closed without results. */
+export async function updateLost(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
+  await tx`update weeks set is_lost = true where account_id = ${accountId} and week = ${week}`;
+}
+
+/** Asks for a mail to each administrator, by a job for each. */
+export async function addLostMails(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
+  await tx`
+    select graphile_worker.add_job(
+      'mail lost week', json_build_object('accountId', account_id, 'week', ${week}::text, 'to', email))
+    from   users
+    where  account_id = ${accountId} and role = 'Administrator' and active and email is not null`;
+}

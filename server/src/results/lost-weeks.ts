@@ -1,0 +1,132 @@
+// Weeks whose key is lost: what was answered in them can be read by no one, so they are closed without results, and
+// administrators are told. Of everything else nothing is lost (decisions/0016).
+import { type Week, weekName } from '@soundings/contract/weeks.ts';
+import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
+import { audit } from '../accounts/audit.ts';
+import { inert } from '../base/inert.ts';
+import type { Log } from '../base/log.ts';
+import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import { type Letter, lettered } from '../mail/letter.ts';
+import { type Mailer, MailRefused } from '../mail/mail.ts';
+import { missLostWeek } from '../rounds/opening.ts';
+import { lockSurvey } from '../rounds/rounds.ts';
+import type { AnswerKeys } from '../sealing/answer-keys.ts';
+import { addLostMails, updateLost } from './lost-weeks.sql.ts';
+import { forgetClosed } from './publish.ts';
+import { endWeek, selectWeek } from './publish.sql.ts';
+
+type LostWeek = { accountId: AccountId; week: Week };
+
+/** Closes open weeks whose key is lost, and returns them. None while the epoch key is missing here (AnswerKeys.lostWeeks). */
+export async function closeLostWeeks(pool: Pool, keys: AnswerKeys): Promise<LostWeek[]> {
+  const lost = await keys.lostWeeks();
+  for (const one of lost) {
+    // oxlint-disable-next-line no-await-in-loop -- each is a transaction of its own
+    await inTransaction(pool, (tx) => closeLost(tx, keys, one));
+  }
+  if (lost.length > 0) await forgetClosed(pool, keys);
+  return lost;
+}
+
+async function closeLost(tx: Transaction, keys: AnswerKeys, { accountId, week }: LostWeek): Promise<void> {
+  await lockSurvey(tx, accountId);
+  const state = await selectWeek(tx, accountId, week, true);
+  if (!state || state.isClosed) return;
+  await lockAccount(tx, accountId);
+  await endWeek(tx, accountId, week);
+  await updateLost(tx, accountId, week);
+  await missLostWeek(tx, accountId, week);
+  await keys.forget(tx, accountId, week);
+  await raiseVersion(tx, accountId);
+  await audit(tx, accountId, { origin: 'service' }, 'week lost', { subject: weekName(week) });
+  await addLostMails(tx, accountId, week);
+}
+
+/** What a job of a mail says. */
+export type LostMail = { accountId: AccountId; week: Week; to: string };
+
+/** Tells an administrator of a lost week. What is thrown is to be tried again; an address that refuses is not. */
+export async function mailLostWeek(
+  { pool, mailer, publicUrl, log }: { pool: Pool; mailer: Mailer | undefined; publicUrl: string; log: Log },
+  { accountId, week, to }: LostMail,
+): Promise<void> {
+  if (!mailer)
+    return log.warn({ accountId, week }, 'A lost week was not reported by mail: SMTP_URL is not set');
+  const { name, language } = await accountById(pool, accountId);
+  const { subject, letter } = letterOf(language, inert(name, 80), weekName(week), publicUrl);
+  try {
+    await mailer.send({ id: `lost ${accountId} ${week} ${to}`, to, subject, ...lettered(letter) });
+  } catch (error) {
+    if (!(error instanceof MailRefused)) throw error;
+    log.warn(
+      { accountId, week, cause: error.message },
+      'A mail about a lost week was refused by the mail server',
+    );
+  }
+}
+
+type Words = {
+  title: string;
+  text: string;
+  rest: string;
+  remedy: string;
+  button: string;
+  hint: string;
+  footer: string;
+};
+
+const words: Record<'en' | 'sv' | 'de', (week: string) => Words> = {
+  en: (week) => ({
+    title: `The answers of week ${week} are lost`,
+    text: 'The key that seals the answers of open weeks is gone, probably because a backup was restored without it. No one can read these answers any more, so the week was closed without results.',
+    rest: 'Results of earlier weeks, people, groups and questions are all there.',
+    remedy: 'Ask the questions again: create a schedule for a later week.',
+    button: 'Open schedules',
+    hint: 'Or open this address:',
+    footer: 'You get this because you are an administrator.',
+  }),
+  sv: (week) => ({
+    title: `Svaren från vecka ${week} har gått förlorade`,
+    text: 'Nyckeln som förseglar svaren från öppna veckor är borta, troligen för att en säkerhetskopia har återställts utan den. Ingen kan längre läsa svaren, så veckan stängdes utan resultat.',
+    rest: 'Resultat från tidigare veckor, medarbetare, grupper och frågor finns kvar.',
+    remedy: 'Ställ frågorna igen: skapa ett schema för en senare vecka.',
+    button: 'Öppna scheman',
+    hint: 'Eller öppna den här adressen:',
+    footer: 'Du får det här eftersom du är administratör.',
+  }),
+  de: (week) => ({
+    title: `Die Antworten der Woche ${week} sind verloren`,
+    text: 'Der Schlüssel, der die Antworten offener Wochen versiegelt, ist verloren, wahrscheinlich weil eine Sicherung ohne ihn wiederhergestellt wurde. Niemand kann diese Antworten mehr lesen; die Woche wurde deshalb ohne Ergebnisse geschlossen.',
+    rest: 'Ergebnisse früherer Wochen, Personen, Gruppen und Fragen sind vollständig.',
+    remedy: 'Stellen Sie die Fragen erneut: Legen Sie einen Zeitplan für eine spätere Woche an.',
+    button: 'Zeitpläne öffnen',
+    hint: 'Oder öffnen Sie diese Adresse:',
+    footer: 'Sie erhalten dies, weil Sie Administrator sind.',
+  }),
+};
+
+function letterOf(
+  language: string,
+  about: string,
+  week: string,
+  publicUrl: string,
+): { subject: string; letter: Letter } {
+  const known = language === 'sv' || language === 'de' ? language : 'en';
+  const { title, text, rest, remedy, button, hint, footer } = words[known](week);
+  return {
+    subject: title,
+    letter: {
+      language: known,
+      about,
+      tone: 'warn',
+      title,
+      blocks: [
+        { kind: 'text', text },
+        { kind: 'text', text: rest },
+        { kind: 'text', text: remedy },
+        { kind: 'button', text: button, address: `${publicUrl}/schedules`, hint },
+      ],
+      footer: [footer],
+    },
+  };
+}

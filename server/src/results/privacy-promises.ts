@@ -1,0 +1,267 @@
+// What an installation promises, and what it cannot, from its settings and counts. Pure: every code and value of the privacy
+// report follows from the arguments.
+import { consoleOperations } from '@soundings/contract/console.ts';
+import type { ConsoleOperation } from '@soundings/contract/console.operation.ts';
+import type {
+  Kept,
+  KeyState,
+  NeverShown,
+  OpenWeekRules,
+  PrivacyArea,
+  PrivacyLimit,
+  PrivacyReport,
+  PrivacyRules,
+} from '@soundings/contract/console.privacy.ts';
+import { privacyAreas } from '@soundings/contract/console.privacy.ts';
+import { runRetentionDays } from '@soundings/contract/limits.ts';
+import { lastDay, type Week, weekName } from '@soundings/contract/weeks.ts';
+import { hasRole, type Role, roles } from '@soundings/contract/words.ts';
+import type { AccountFacts, DatabaseFacts } from './privacy-report.sql.ts';
+
+/** What the running process knows of the installation. */
+export type Installation = {
+  keys: KeyState;
+  version: string;
+  fileDays: number;
+  /** Whether a mail server is set. */
+  hasMail: boolean;
+  publicUrl: string;
+  /** In ms. */
+  now: number;
+};
+
+/** What the database says. */
+export type PrivacyFacts = {
+  account: AccountFacts;
+  openWeeks: { week: Week; people: number; rules: PrivacyRules }[];
+  closedWeeks: { count: number; first: Week | null };
+  /** Tables that have rows of closed weeks. */
+  left: string[];
+  roles: { role: Role; people: number; canSignIn: number }[];
+  bases: {
+    basis: PrivacyReport['managers']['bases'][number]['basis'] | null;
+    managers: number;
+    groups: number;
+  }[];
+  tokens: PrivacyReport['tokens'];
+  exports: PrivacyReport['links']['exports'];
+  database: DatabaseFacts;
+};
+
+/** How many weeks back the handed-out links go. */
+export const linkWeeks = 8;
+
+/**
+ * How many guesses of 100 at the answer of someone who leaves a team of eight are right, from the figures of two weeks, when
+ * each colleague repeats their answer with probability .95: by noise. Guessing the most common answer is right as often as
+ * `commonest` (privacy.md, P19).
+ */
+const differencing = { right: [84, 38, 29], commonest: 40 } as const;
+
+export function privacyReportOf(facts: PrivacyFacts, installation: Installation): PrivacyReport {
+  const { account, tokens, exports } = facts;
+  const { keys, version, now } = installation;
+  const openWeeks = facts.openWeeks.map(({ week, people, rules }) => ({
+    week: weekName(week),
+    from: week,
+    to: lastDay(week),
+    people,
+    ...rules,
+  }));
+  return {
+    at: new Date(now).toISOString(),
+    version,
+    account: { id: account.id, name: account.name, timezone: account.timezone },
+    rules: account.rules,
+    openWeeks,
+    limits: limitsOf(facts, openWeeks, installation),
+    never: neverShown(facts, installation),
+    keys,
+    roles: roles.map((role) => ({
+      role,
+      people: 0,
+      canSignIn: 0,
+      ...facts.roles.find((one) => one.role === role),
+      sees: areasOf(role),
+    })),
+    managers: managersOf(facts),
+    tokens,
+    links: { weeks: linkWeeks, exports },
+    kept: keptOf(facts, installation),
+  };
+}
+
+/** Which operation opens each area: its minimum role decides who sees it. */
+const openedBy: Record<PrivacyArea, keyof typeof consoleOperations> = {
+  results: 'GET /results',
+  people: 'GET /users',
+  settings: 'GET /settings',
+  audit: 'GET /audit',
+  report: 'GET /privacy',
+  profile: 'GET /profile',
+};
+
+function areasOf(role: Role): PrivacyArea[] {
+  return privacyAreas.filter((area) => {
+    const { least } = consoleOperations[openedBy[area]] as ConsoleOperation;
+    return least === 'anybody' || hasRole({ role }, least);
+  });
+}
+
+const bases = ['adminOf', 'inheritedAdminOf', 'interestOf'] as const;
+
+const managersOf = ({ account, bases: counted }: PrivacyFacts): PrivacyReport['managers'] => ({
+  bases: bases.map((basis) => ({
+    managers: 0,
+    groups: 0,
+    ...counted.find((one) => one.basis === basis),
+    basis,
+  })),
+  withoutGroups: counted.find(({ basis }) => basis === null)?.managers ?? 0,
+  groups: account.groups,
+});
+
+/** Where rules have something: in the account's settings, and in which open weeks. */
+function where(rules: PrivacyRules, openWeeks: OpenWeekRules[], has: (rules: PrivacyRules) => boolean) {
+  return { isSetting: has(rules), weeks: openWeeks.filter(has).map(({ week }) => week) };
+}
+
+const isAnywhere = ({ isSetting, weeks }: { isSetting: boolean; weeks: string[] }) =>
+  isSetting || weeks.length > 0;
+
+const weights = { broken: 0, weaker: 1, inherent: 2 };
+
+function limitsOf(
+  facts: PrivacyFacts,
+  openWeeks: OpenWeekRules[],
+  installation: Installation,
+): PrivacyLimit[] {
+  const all = [
+    ...limitsOfRules(facts, openWeeks),
+    ...limitsOfKeys(facts, openWeeks, installation),
+    ...limitsOfLinks(facts, installation),
+    ...limitsOfPeople(facts),
+  ];
+  return all.toSorted((one, other) => weights[one.weight] - weights[other.weight]);
+}
+
+function limitsOfRules({ account: { rules } }: PrivacyFacts, openWeeks: OpenWeekRules[]): PrivacyLimit[] {
+  const notAnonymous = where(rules, openWeeks, ({ threshold }) => threshold === 1);
+  const live = where(rules, openWeeks, ({ isLive, threshold }) => isLive && threshold > 1);
+  const noNoise = where(rules, openWeeks, ({ noise, threshold }) => noise === 0 && threshold > 1);
+  const { right, commonest } = differencing;
+  const limits: PrivacyLimit[] = [];
+  if (isAnywhere(notAnonymous)) limits.push({ weight: 'broken', code: 'notAnonymous', ...notAnonymous });
+  if (isAnywhere(live)) {
+    const threshold = lowest(
+      [rules, ...openWeeks].filter(({ isLive }) => isLive),
+      'threshold',
+    );
+    limits.push({ weight: 'weaker', code: 'live', threshold, ...live });
+  }
+  if (isAnywhere(noNoise)) {
+    const figures = { right: right[0], withNoise: right[1], commonest };
+    limits.push({ weight: 'weaker', code: 'noNoise', ...figures, ...noNoise });
+  }
+  const threshold = lowest([rules, ...openWeeks], 'threshold');
+  if (threshold > 1) {
+    limits.push({ weight: 'inherent', code: 'unanimity', threshold });
+    limits.push({ weight: 'inherent', code: 'colleagues', others: threshold - 1 });
+  }
+  return limits;
+}
+
+/** The lowest value above 1, for which anything is promised; 1 when there is none. */
+function lowest(all: PrivacyRules[], name: 'threshold' | 'spreadThreshold' | 'commentThreshold'): number {
+  const values = all.filter(({ threshold }) => threshold > 1).map((rules) => rules[name]);
+  return values.length === 0 ? 1 : Math.min(...values);
+}
+
+function limitsOfKeys(
+  { left, database }: PrivacyFacts,
+  openWeeks: OpenWeekRules[],
+  { keys }: Installation,
+): PrivacyLimit[] {
+  const weeks = openWeeks.map(({ week }) => week);
+  const behind = keys.processes.filter(({ isBehind }) => isBehind);
+  const people = openWeeks.reduce((sum, week) => sum + week.people, 0);
+  const limits: PrivacyLimit[] = [];
+  if (left.length > 0) limits.push({ weight: 'broken', code: 'leftAfterClosing', tables: left });
+  if (keys.state === 'missing')
+    limits.push({ weight: 'broken', code: 'keysMissing', path: keys.path, weeks });
+  if (behind.length > 0) {
+    const processes = behind.map(({ name, seenAt }) => ({ name, seenAt }));
+    limits.push({ weight: 'broken', code: 'keysBehind', processes });
+  }
+  if (keys.place === 'database') limits.push({ weight: 'weaker', code: 'keysInDatabase', ...database });
+  if (weeks.length > 0 && keys.state === 'ready')
+    limits.push({ weight: 'inherent', code: 'weekOpen', weeks, people });
+  return limits;
+}
+
+function limitsOfLinks(
+  { account: { people, withoutEmail }, exports }: PrivacyFacts,
+  { hasMail, publicUrl }: Installation,
+): PrivacyLimit[] {
+  const handedOut = exports.reduce((sum, one) => sum + (one.people ?? 0), 0);
+  const limits: PrivacyLimit[] = [];
+  if (!hasMail) limits.push({ weight: 'weaker', code: 'noMail', people });
+  else if (withoutEmail > 0)
+    limits.push({ weight: 'weaker', code: 'noAddress', people: withoutEmail, all: people });
+  if (exports.length > 0)
+    limits.push({ weight: 'weaker', code: 'linksHandedOut', people: handedOut, weeks: linkWeeks });
+  if (isPlain(publicUrl)) limits.push({ weight: 'weaker', code: 'plainHttp', address: publicUrl });
+  return limits;
+}
+
+/** Whether people's answers cross a network as they are. */
+function isPlain(address: string): boolean {
+  const url = URL.parse(address);
+  return url?.protocol === 'http:' && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
+}
+
+function limitsOfPeople({ account: { people, manual }, roles: counted }: PrivacyFacts): PrivacyLimit[] {
+  const administrators = counted.find(({ role }) => role === 'Administrator')?.people ?? 0;
+  return administrators === 0
+    ? []
+    : [{ weight: 'inherent', code: 'invented', administrators, manual, people }];
+}
+
+/** By the lowest thresholds in force: what is said holds for every week. */
+function neverShown(
+  { account: { rules }, openWeeks, closedWeeks, left }: PrivacyFacts,
+  { keys }: Installation,
+): NeverShown[] {
+  const all = [rules, ...openWeeks.map((week) => week.rules)];
+  const never: NeverShown[] = [];
+  if (all.every(({ threshold }) => threshold > 1)) {
+    const below = lowest(all, 'threshold');
+    never.push({ code: 'figures', below }, { code: 'differences', below });
+    never.push({ code: 'spreads', below: lowest(all, 'spreadThreshold') });
+    never.push({ code: 'comments', below: lowest(all, 'commentThreshold') });
+    if (all.every(({ isLive }) => !isLive)) never.push({ code: 'openWeek' });
+    never.push({ code: 'whoAnswered', step: below });
+  }
+  const isForgotten = left.length === 0 && !keys.processes.some(({ isBehind }) => isBehind);
+  if (isForgotten && keys.place === 'file' && keys.state === 'ready')
+    never.push({ code: 'whoSaidWhat', closedWeeks: closedWeeks.count });
+  return never;
+}
+
+const keptOf = (
+  { account, openWeeks, closedWeeks, left, database }: PrivacyFacts,
+  { fileDays }: Installation,
+): Kept[] => [
+  { code: 'answers', timezone: account.timezone, openWeeks: openWeeks.length },
+  { code: 'closing', closedWeeks: closedWeeks.count, tables: left },
+  {
+    code: 'results',
+    weeks: closedWeeks.count,
+    since: closedWeeks.first === null ? null : weekName(closedWeeks.first),
+  },
+  { code: 'runs', days: runRetentionDays },
+  { code: 'files', days: fileDays },
+  { code: 'audit', since: account.auditSince?.toISOString() ?? null },
+  { code: 'databaseLog', walBytes: database.walBytes, isArchived: database.isArchived },
+  { code: 'replicas', count: database.replicas },
+];

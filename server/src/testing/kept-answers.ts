@@ -1,0 +1,57 @@
+// What is stored of people in an open week, opened: all of it is sealed (sealing/).
+import type { Week } from '@soundings/contract/weeks.ts';
+import { decodeAnswers, type PersonAnswer } from '../sealing/person-answers.ts';
+import type { TestData } from './database.ts';
+
+/** An answer as it is stored, but for how it came. `respondent`: a number that only the week's key leads to. */
+export type KeptRow = Pick<PersonAnswer, 'value' | 'choices' | 'comment' | 'skipped'> & {
+  questionId: number;
+};
+
+/** All that is stored of the answers of an open week, by question, then by respondent, with how each came. */
+export async function storedAnswers(
+  { pool, keys }: TestData,
+  accountId: number,
+  week: Week,
+): Promise<(PersonAnswer & { questionId: number; respondent: string })[]> {
+  const key = await keys.of(pool, accountId, week);
+  const rows = await pool<{ respondent: string; sealed: Buffer }[]>`
+    select respondent, sealed from answers where account_id = ${accountId} and week = ${week}
+    order  by respondent, part`;
+  if (!key) {
+    if (rows.length > 0) throw new Error('There are answers of a week that has no key.');
+    return [];
+  }
+  return rows
+    .flatMap(({ respondent, sealed }) =>
+      [...decodeAnswers(key.open(respondent, sealed))].map(([questionId, answer]) => ({
+        questionId,
+        respondent,
+        ...answer,
+      })),
+    )
+    .toSorted((a, b) => a.questionId - b.questionId);
+}
+
+/** The same, without whose they are and how they came. */
+export async function keptAnswers(data: TestData, accountId: number, week: Week): Promise<KeptRow[]> {
+  return (await storedAnswers(data, accountId, week)).map(
+    ({ questionId, value, choices, comment, skipped }) => ({ questionId, value, choices, comment, skipped }),
+  );
+}
+
+/** What is stored of one person, by question. */
+export async function answersOfPerson(
+  data: TestData,
+  accountId: number,
+  week: Week,
+  userId: number,
+): Promise<Map<number, PersonAnswer>> {
+  const key = await data.keys.of(data.pool, accountId, week);
+  const own = key?.respondentOf(userId);
+  return new Map(
+    (await storedAnswers(data, accountId, week))
+      .filter(({ respondent }) => respondent === own)
+      .map(({ questionId, respondent: _, ...answer }) => [questionId, answer]),
+  );
+}
