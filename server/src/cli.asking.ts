@@ -201,7 +201,6 @@ export const askingCommands = (
     say: ({ id }: { id: number }) => `Schedule ${id} is removed.`,
   },
   'links export': {
-    isLogged: false,
     usage:
       '--account ID [--week 2026-W47] [--replace]\n' +
       '    A new personal link, as CSV, for each person asked in an open week who gets none by e-mail: who has no address, or\n' +

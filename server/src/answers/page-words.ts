@@ -139,13 +139,13 @@ const english: PageWords = {
         ? 'Results are live: they are shown while the week is still open.'
         : `Results are live: they are shown while the week is still open, and change only when there are at least ${least} new answers.`,
     until: (day) =>
-      `You can see and change your answers only in this browser, as long as it stays open, until the end of ${day}.`,
+      `You can see and change your answers only in this browser, as long as it stays open, until the end of ${day} at the latest.`,
     untilLive: (day) =>
-      `You can see and change an answer only in this browser, as long as it stays open, until the live results count it or ${day} ends. Answers that are counted can’t be changed.`,
-    unlinked: 'After that, all answers are counted and can no longer be linked to you.',
+      `You can see and change an answer only in this browser, as long as it stays open, until the live results count it, or until the end of ${day} at the latest. Answers that are counted can’t be changed.`,
+    unlinked: 'When the week is over, all answers are counted and can no longer be linked to you.',
     traces:
-      'After that, all answers are counted and deleted. Until older backups and logs of the database are gone, whoever operates it could still find out who answered what.',
-    deleted: 'After that, all answers are counted and deleted: only results and comments remain.',
+      'When the week is over, all answers are counted and deleted. Until older backups and logs of the database are gone, whoever operates it could still find out who answered what.',
+    deleted: 'When the week is over, all answers are counted and deleted: only results and comments remain.',
     handedOut: (by) =>
       `This link was handed out by ${by === '' ? 'your employer' : by}, not sent to you by Soundings. Whoever has handed it out could answer with it too. If you have already answered in another way, that answer counts, and it isn’t shown here.`,
     limits: {
@@ -200,9 +200,9 @@ const english: PageWords = {
     heading: (firstName) => (firstName === '' ? 'Thank you!' : `Thank you, ${firstName}!`),
     text: 'Your answers are saved.',
     until: (day, zone) =>
-      `You can change them in this browser, as long as it stays open, until the end of ${day} (${zone}).`,
+      `You can change them in this browser, as long as it stays open, until the end of ${day} (${zone}) at the latest.`,
     untilLive: (day, zone) =>
-      `You can change an answer in this browser, as long as it stays open, until the live results count it or ${day} ends (${zone}).`,
+      `You can change an answer in this browser, as long as it stays open, until the live results count it, or until the end of ${day} (${zone}) at the latest.`,
     fixed: 'They can’t be seen or changed here anymore.',
     open: (questions) =>
       questions === 1 ? 'One question is still open.' : `${questions} questions are still open.`,
@@ -288,13 +288,13 @@ const swedish: PageWords = {
         ? 'Resultaten visas direkt, medan veckan fortfarande pågår.'
         : `Resultaten visas direkt, medan veckan fortfarande pågår, och ändras först när det har kommit minst ${least} nya svar.`,
     until: (day) =>
-      `Du kan bara se och ändra dina svar i den här webbläsaren, så länge den är öppen, till och med ${day}.`,
+      `Du kan bara se och ändra dina svar i den här webbläsaren, så länge den är öppen, dock längst till och med ${day}.`,
     untilLive: (day) =>
       `Du kan bara se och ändra ett svar i den här webbläsaren, så länge den är öppen, tills det räknas i resultaten, dock längst till och med ${day}. Svar som har räknats går inte att ändra.`,
-    unlinked: 'Sedan räknas alla svar och kan inte längre kopplas till dig.',
+    unlinked: 'När veckan är slut räknas alla svar och kan inte längre kopplas till dig.',
     traces:
-      'Sedan räknas alla svar och raderas. Tills äldre säkerhetskopior och loggar av databasen är borta kan den som driver den fortfarande ta reda på vem som har svarat vad.',
-    deleted: 'Sedan räknas alla svar och raderas: bara resultat och kommentarer finns kvar.',
+      'När veckan är slut räknas alla svar och raderas. Tills äldre säkerhetskopior och loggar av databasen är borta kan den som driver den fortfarande ta reda på vem som har svarat vad.',
+    deleted: 'När veckan är slut räknas alla svar och raderas: bara resultat och kommentarer finns kvar.',
     handedOut: (by) =>
       `Länken har delats ut av ${by === '' ? 'din arbetsgivare' : by} och har inte skickats till dig av Soundings. Den som har delat ut den kan också svara med den. Om du redan har svarat på annat sätt gäller det svaret, och det visas inte här.`,
     limits: {
@@ -348,7 +348,7 @@ const swedish: PageWords = {
     heading: (firstName) => (firstName === '' ? 'Tack!' : `Tack, ${firstName}!`),
     text: 'Dina svar är sparade.',
     until: (day, zone) =>
-      `Du kan ändra dem i den här webbläsaren, så länge den är öppen, till och med ${day} (${zone}).`,
+      `Du kan ändra dem i den här webbläsaren, så länge den är öppen, dock längst till och med ${day} (${zone}).`,
     untilLive: (day, zone) =>
       `Du kan ändra ett svar i den här webbläsaren, så länge den är öppen, tills det räknas i resultaten, dock längst till och med ${day} (${zone}).`,
     fixed: 'De går inte längre att se eller ändra här.',
@@ -438,14 +438,15 @@ const german: PageWords = {
         ? 'Die Ergebnisse sind live: Sie werden schon gezeigt, während die Woche noch läuft.'
         : `Die Ergebnisse sind live: Sie werden schon gezeigt, während die Woche noch läuft, und ändern sich erst, wenn mindestens ${least} neue Antworten da sind.`,
     until: (day) =>
-      `Nur in diesem Browser kannst du deine Antworten sehen und ändern, solange er geöffnet bleibt, bis einschließlich ${day}.`,
+      `Nur in diesem Browser kannst du deine Antworten sehen und ändern, solange er geöffnet bleibt, längstens bis einschließlich ${day}.`,
     untilLive: (day) =>
       `Nur in diesem Browser kannst du eine Antwort sehen und ändern, solange er geöffnet bleibt, bis sie in den Ergebnissen zählt, längstens bis einschließlich ${day}. Antworten, die schon zählen, lassen sich nicht mehr ändern.`,
     unlinked:
-      'Danach werden alle Antworten gezählt und lassen sich nicht mehr mit dir in Verbindung bringen.',
+      'Wenn die Woche vorbei ist, werden alle Antworten gezählt und lassen sich nicht mehr mit dir in Verbindung bringen.',
     traces:
-      'Danach werden alle Antworten gezählt und gelöscht. Bis ältere Sicherungen und Protokolle der Datenbank gelöscht sind, könnte ihr Betreiber noch herausfinden, wer was geantwortet hat.',
-    deleted: 'Danach werden alle Antworten gezählt und gelöscht; nur Ergebnisse und Kommentare bleiben.',
+      'Wenn die Woche vorbei ist, werden alle Antworten gezählt und gelöscht. Bis ältere Sicherungen und Protokolle der Datenbank gelöscht sind, könnte ihr Betreiber noch herausfinden, wer was geantwortet hat.',
+    deleted:
+      'Wenn die Woche vorbei ist, werden alle Antworten gezählt und gelöscht; nur Ergebnisse und Kommentare bleiben.',
     handedOut: (by) =>
       `Dieser Link wurde von ${by === '' ? 'deinem Arbeitgeber' : by} ausgegeben und dir nicht von Soundings geschickt. Wer ihn ausgegeben hat, könnte auch selbst damit antworten. Falls du schon auf anderem Weg geantwortet hast, zählt jene Antwort; sie wird hier nicht gezeigt.`,
     limits: {
@@ -501,7 +502,7 @@ const german: PageWords = {
     heading: (firstName) => (firstName === '' ? 'Vielen Dank!' : `Vielen Dank, ${firstName}!`),
     text: 'Deine Antworten sind gespeichert.',
     until: (day, zone) =>
-      `Bis einschließlich ${day} (${zone}) kannst du sie in diesem Browser ändern, solange er geöffnet bleibt.`,
+      `Du kannst sie in diesem Browser ändern, solange er geöffnet bleibt, längstens bis einschließlich ${day} (${zone}).`,
     untilLive: (day, zone) =>
       `Du kannst eine Antwort in diesem Browser ändern, solange er geöffnet bleibt, bis sie in den Ergebnissen zählt, längstens bis einschließlich ${day} (${zone}).`,
     fixed: 'Hier lassen sie sich nicht mehr sehen oder ändern.',

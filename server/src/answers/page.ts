@@ -86,7 +86,7 @@ export function askingPage(
   const refusals = questions.map(({ id }) => refusalIn(asking, wrong, id));
   if (questions.length > 0 && !refusals.includes(undefined)) {
     const notes = faultList(asking, language, wrong);
-    const body = `${notes}${allAnswered(asking, language, refusals)}\n${privacy(asking, language)}`;
+    const body = `${notes}${allAnswered(asking, language, refusals)}\n${privacy(asking, language, false)}`;
     return whole(dress, { language, company: asking.company, body, asking });
   }
   const progress = `<progress id="progress" max="${questions.length}" value="1" aria-hidden="true" hidden></progress>`;
@@ -281,8 +281,11 @@ export const faultWords = ({ faults }: PageWords, fault: PageFault): string =>
 const afterwards = ({ thresholds, leavesTraces }: Asking, words: PageWords['privacy']): string =>
   thresholds.figures <= 1 ? words.deleted : leavesTraces ? words.traces : words.unlinked;
 
-/** Who sees what, from how many answers on, what no one is shown (P11), and what that does not cover (P20). */
-function privacy(asking: Asking, language: string): string {
+/**
+ * Who sees what, from how many answers on, what no one is shown (P11), and what that does not cover (P20). `canChange`: there is
+ * something on the page that can be answered.
+ */
+function privacy(asking: Asking, language: string, canChange = true): string {
   const [{ privacy: words }, say] = speaking(language);
   const { figures, spread, comments } = asking.thresholds;
   const company = calm(asking.company);
@@ -291,12 +294,13 @@ function privacy(asking: Asking, language: string): string {
   const who = [
     isOpen ? words.open(company) : words.figures(company, figures),
     ...(isOneNumber ? [] : [words.spread(spread, comments)]),
-    ...(asking.isLive ? [words.live(figures)] : []),
   ];
+  const live = asking.isLive ? [words.live(figures)] : [];
   const day = lastDayIn(asking, language);
-  const until = [asking.isLive ? words.untilLive(day) : words.until(day), afterwards(asking, words)];
+  const change = canChange ? [asking.isLive ? words.untilLive(day) : words.until(day)] : [];
+  const until = [...change, afterwards(asking, words)];
   const handedOut = asking.isExported ? [words.handedOut(calm(asking.handedBy ?? ''))] : [];
-  const paragraphs = [who.join(' '), until.join(' '), ...handedOut];
+  const paragraphs = [who.join(' '), ...live, until.join(' '), ...handedOut];
   return `<section id="privacy"${isOpen ? ' class="open"' : ''}><h2>${say(isOpen ? words.openHeading : words.heading)}</h2>
 ${paragraphs.map((text) => `<p>${say(text)}</p>`).join('')}
 ${limits(asking, words.limits, say)}</section>`;
