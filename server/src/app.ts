@@ -135,6 +135,7 @@ export async function startApp(
   const mailer = config.smtpUrl === undefined ? undefined : openMailer(config.smtpUrl, config.mailFrom);
   let jobs: Jobs | undefined;
   let sftp: SftpServer | undefined;
+  let keeping: NodeJS.Timeout | undefined;
   let isStarted = false;
   let isStopping = false;
   const { pool, reached, reads, answers, keys, pushes } = connect(config, databaseUrl, log, () => isStopping);
@@ -164,6 +165,7 @@ export async function startApp(
     const applied = await migrate(await pool, migrationSteps(await keys));
     if (applied.length > 0) log.info({ applied }, 'The database was migrated');
     await prepareKeys(await pool, await keys, log);
+    keeping = keepKeysMoving(await keys, log);
     const url = await databaseUrl;
     const work = workOf({
       config,
@@ -186,6 +188,7 @@ export async function startApp(
     started,
     async stop(seconds) {
       isStopping = true;
+      clearInterval(keeping);
       const deadline = Date.now() + seconds * 1000;
       await server.shutDown(seconds);
       await started.catch(() => {});
@@ -209,6 +212,18 @@ const authenticator =
 
 /** Whether people come by HTTPS. */
 const isSecure = ({ publicUrl }: AppConfig): boolean => publicUrl.startsWith('https:');
+
+/** In ms: how long a copy of the key may open what another process has closed. */
+const keyPatience = 20_000;
+
+/** Moves this process's copy of the key of open weeks along with those of the others. Each process has one: no job would do. */
+function keepKeysMoving(keys: AnswerKeys, log: Log): NodeJS.Timeout {
+  return setInterval(() => {
+    keys.advance().catch((error: unknown) => {
+      log.warn({ cause: (error as Error).message }, 'The key of open weeks could not be moved forward; it is tried again');
+    });
+  }, keyPatience).unref();
+}
 
 /** Brings the key of open weeks to where it belongs, and says what is wrong or not promised. */
 async function prepareKeys(pool: Pool, keys: AnswerKeys, log: Log): Promise<void> {
@@ -387,7 +402,6 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
       { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },
       { name: 'show live weeks', cron: '*/15 * * * *', work: toShow },
       { name: 'count participation', cron: '23 * * * *', work: () => countParticipation(pool, keys, now()) },
-      { name: 'end epochs', cron: '* * * * *', work: () => keys.advance() },
       { name: 'close weeks', cron: '*/5 * * * *', work: toClose },
     ],
     tasks: {

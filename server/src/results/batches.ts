@@ -131,9 +131,8 @@ function sumOf(type: QuestionType, before: Result | undefined, batch: Result): R
     value: batch.value === null ? null : scaledMean(type, sum(before) + sum(batch), answers),
     answers,
     spread: addedUp(before.spread, batch.spread),
-    // Once enough people have answered through links of their own, more answers change nothing in it.
-    handedOut:
-      before.spread === null && batch.spread !== null ? batch.handedOut : before.handedOut && batch.handedOut,
+    // One cell with too few answers through links that were sent is enough.
+    handedOut: before.handedOut || batch.handedOut,
     noise: batch.noise,
   };
 }
