@@ -167,16 +167,8 @@ export async function startApp(
     await prepareKeys(await pool, await keys, log);
     keeping = keepKeysMoving(await keys, log);
     const url = await databaseUrl;
-    const work = workOf({
-      config,
-      pool: await pool,
-      keys: await keys,
-      databaseUrl: url,
-      log,
-      now,
-      mailer,
-      onWeeks,
-    });
+    const parts = { config, pool: await pool, keys: await keys, databaseUrl: url };
+    const work = workOf({ ...parts, log, now, mailer, onWeeks });
     jobs = await startJobs(url, work, log);
     if (sftpPort !== 0) sftp = await serveSftp({ ...config, port: sftpPort, pool: await pool, log, now });
     isStarted = true;
@@ -220,7 +212,10 @@ const keyPatience = 20_000;
 function keepKeysMoving(keys: AnswerKeys, log: Log): NodeJS.Timeout {
   return setInterval(() => {
     keys.advance().catch((error: unknown) => {
-      log.warn({ cause: (error as Error).message }, 'The key of open weeks could not be moved forward; it is tried again');
+      log.warn(
+        { cause: (error as Error).message },
+        'The key of open weeks could not be moved forward; it is tried again',
+      );
     });
   }, keyPatience).unref();
 }
