@@ -25,7 +25,7 @@ import {
   type WeekKeyRow,
 } from './answer-keys.sql.ts';
 import { type EpochKey, isSameChain, keyAt, newChain, unwrap, wrap, wrappedBy } from './epoch-keys.ts';
-import { keyIn, keyText, readKeyFile, removeKeyFile, writeKeyFile } from './key-file.ts';
+import { finishKeyFile, keyIn, keyText, readKeyFile, removeKeyFile, writeKeyFile } from './key-file.ts';
 import { contextOf, WeekKey } from './week-key.ts';
 
 /**
@@ -235,6 +235,7 @@ export class AnswerKeys {
       else {
         // One after another: a slower process must not put an older key in the place of a newer one.
         await lockKeyFiles(tx);
+        finishKeyFile(this.#path);
         const file = readKeyFile(this.#path);
         if (!file || !isSameChain(file, present) || file.epoch < present.epoch)
           writeKeyFile(this.#path, present);

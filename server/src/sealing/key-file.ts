@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -66,6 +67,7 @@ function keyFrom(path: string): EpochKey | undefined {
 export function writeKeyFile(path: string, key: EpochKey): void {
   const directory = dirname(path);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
+  finishKeyFile(path);
   const text = keyText(key);
   writeWhole(nextTo(path), text, 'w');
   syncDirectory(directory);
@@ -73,6 +75,27 @@ export function writeKeyFile(path: string, key: EpochKey): void {
   renameSync(nextTo(path), path);
   syncDirectory(directory);
 }
+
+/**
+ * Finishes a step that was interrupted: until then the key before may still be on the disk. Of the two files the one that counts
+ * (readKeyFile) is not touched. Nothing where no step was begun.
+ */
+export function finishKeyFile(path: string): void {
+  const next = nextTo(path);
+  if (!existsSync(next)) return;
+  const counts = readKeyFile(path);
+  const [written, before] = [keyFrom(next), keyFrom(path)];
+  if (counts && written && sameKey(counts, written) && !(before && sameKey(counts, before))) {
+    eraseKeyFile(path);
+    renameSync(next, path);
+  } else {
+    eraseKeyFile(next);
+    rmSync(next, { force: true });
+  }
+  syncDirectory(dirname(path));
+}
+
+const sameKey = (a: EpochKey, b: EpochKey): boolean => isSameChain(a, b) && a.epoch === b.epoch;
 
 /** Overwrites the key and removes the file; nothing where there is none. */
 export function removeKeyFile(path: string): void {
