@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -66,12 +67,27 @@ function keyFrom(path: string): EpochKey | undefined {
 export function writeKeyFile(path: string, key: EpochKey): void {
   const directory = dirname(path);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const text = keyText(key);
-  writeWhole(nextTo(path), text, 'w');
+  finishKeyFile(path);
+  eraseKeyFile(nextTo(path)); // part of a key, which an interrupted step has left
+  writeWhole(nextTo(path), keyText(key), 'w');
   syncDirectory(directory);
+  takePlace(path);
+}
+
+/** Whether a step was interrupted: then the key before may still be there, until finishKeyFile. */
+export const isKeyFileUnfinished = (path: string): boolean => existsSync(nextTo(path));
+
+/** Goes on with a step that was interrupted when the new key was whole. */
+export function finishKeyFile(path: string): void {
+  const next = keyFrom(nextTo(path));
+  if (next && readKeyFile(path)?.secret.equals(next.secret)) takePlace(path);
+}
+
+/** Lets the new key, which is whole and safe, take the place of the one before. */
+function takePlace(path: string): void {
   eraseKeyFile(path);
   renameSync(nextTo(path), path);
-  syncDirectory(directory);
+  syncDirectory(dirname(path));
 }
 
 /** Overwrites the key and removes the file; nothing where there is none. */

@@ -46,7 +46,7 @@ export async function answersOfPerson(
   accountId: number,
   week: Week,
   userId: number,
-): Promise<Map<number, PersonAnswer>> {
+): Promise<Map<number, PersonAnswer & { respondent: string }>> {
   const key = await data.keys.of(data.pool, accountId, week);
   const own = key?.respondentOf(userId);
   return new Map(
