@@ -227,6 +227,8 @@ export type OpenWeek = WeekName & {
   /** When it ends and closes by itself (ISO 8601), and whether that has passed. */
   endsAt: string;
   hasEnded: boolean;
+  /** Whether its figures are shown while it is open. */
+  isLive: boolean;
   /** How many active people are asked. */
   asked: number;
   answered: Participation;

@@ -160,6 +160,7 @@ const pureFiles = [
   'answers/page.ts',
   'answers/page-words.ts',
   'results/anonymity.ts',
+  'results/batches.ts',
   'results/figures.ts',
   'results/noise.ts',
   'results/privacy-promises.ts',

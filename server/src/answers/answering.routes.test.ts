@@ -468,7 +468,7 @@ describe('a link that opens nothing', () => {
       `/r/${'_'.repeat(32)}`,
     ];
     const dead = [
-      (handedOut[0]?.link as string).slice(3),
+      handedOut[0]!.link.slice(3),
       closed.link,
       alive.link.slice(0, -1),
       `${alive.link.slice(0, -1)}${alive.link.endsWith('a') ? 'b' : 'a'}`,

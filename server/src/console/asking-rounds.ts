@@ -110,7 +110,7 @@ async function roundsView(pool: Pool, who: Who, now: number, hasMail: boolean): 
 }
 
 function openWeek(
-  { week, threshold, asked, isFailing, ...row }: OpenWeekRow,
+  { week, threshold, isLive, asked, isFailing, ...row }: OpenWeekRow,
   timezone: string,
   now: number,
 ): Omit<OpenWeek, 'rounds' | 'stillDue' | 'invitations' | 'reminders' | 'withoutEmail' | 'linkable'> {
@@ -119,6 +119,7 @@ function openWeek(
     ...named(week),
     endsAt: new Date(endsAt).toISOString(),
     hasEnded: now >= endsAt,
+    isLive,
     asked,
     answered: participationOf(row),
     threshold,

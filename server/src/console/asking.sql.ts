@@ -75,6 +75,7 @@ export type OpenWeekRow = {
   /** At least this many have answered, as of a day. */
   participation: number | null;
   participationOn: string | null;
+  isLive: boolean;
   /** Active people; of a week that a file has opened, everyone. */
   asked: number;
   /** How many have answered something; only of a week that is not anonymous. */
@@ -95,6 +96,7 @@ export async function selectOpenWeeks(
   return db<OpenWeekRow[]>`
     select w.week                            as "week",
            w.threshold                       as "threshold",
+           w.is_live                         as "isLive",
            coalesce(nullif(p.asked, 0), (select count(distinct s.respondent)::integer
                                          from   assignments s
                                          where  s.account_id = ${accountId} and s.week = w.week)) as "asked",

@@ -39,16 +39,16 @@ test('a week is published with the noise of the account when it opened, whatever
       select noise_key as key from accounts where account_id = ${account.id}`
     )[0]?.key ?? null;
 
-  await importLines(world.pool, account.id, [...definitions, ...weekOf(thisWeek)], now);
+  await importLines(world, account.id, [...definitions, ...weekOf(thisWeek)], now);
   expect(await keyOf()).toBeNull();
   await set(2);
   const key = await keyOf();
   expect(key).toHaveLength(32);
-  await closeWeekNow(world.pool, account.id, thisWeek, now);
+  await closeWeekNow(world.pool, world.keys, account.id, thisWeek, now);
   expect(await published(thisWeek)).toMatchObject({ value: 0.5, noise: 0 });
 
   const [sixth, seventh] = [addWeeks(thisWeek, -2), addWeeks(thisWeek, -1)];
-  await importLines(world.pool, account.id, [...definitions, ...weekOf(sixth)], now);
+  await importLines(world, account.id, [...definitions, ...weekOf(sixth)], now);
   const noisy = await published(sixth);
   expect(noisy.noise).toBe(2);
   expect(Math.abs(noisy.value - 0.5)).toBeLessThanOrEqual(2 / 48 + 1e-9);
@@ -58,7 +58,7 @@ test('a week is published with the noise of the account when it opened, whatever
 
   // Off and on again, the key stays: the same people would else get other errors.
   await set(0);
-  await importLines(world.pool, account.id, [...definitions, ...weekOf(seventh)], now);
+  await importLines(world, account.id, [...definitions, ...weekOf(seventh)], now);
   expect(await published(seventh)).toMatchObject({ value: 0.5, noise: 0 });
   await set(1);
   expect((await keyOf())?.equals(key as Buffer)).toBe(true);

@@ -13,7 +13,7 @@ import {
   deleteWeekKey,
   insertChain,
   insertWeekKey,
-  lockKeyFile,
+  lockKeyFiles,
   selectChain,
   selectProcesses,
   selectWeekKey,
@@ -61,10 +61,15 @@ export class AnswerKeys {
    */
   prepare(tx?: Transaction): Promise<void> {
     if (tx) return this.#prepareIn(tx).then(() => void (this.#preparing = Promise.resolve()));
-    this.#preparing ??= inTransaction(this.#pool, (own) => this.#prepareIn(own)).catch((error: unknown) => {
-      this.#preparing = undefined;
-      throw error;
-    });
+    this.#preparing ??= inTransaction(this.#pool, (own) => this.#prepareIn(own))
+      .catch((error: unknown) => {
+        this.#preparing = undefined;
+        throw error;
+      })
+      .then(() => {
+        // Missing here: it may come, from another process, or be given up by it.
+        if (!this.#key) this.#preparing = undefined;
+      });
     return this.#preparing;
   }
 
@@ -229,7 +234,7 @@ export class AnswerKeys {
       if (this.place === 'database') removeKeyFile(this.#path);
       else {
         // One after another: a slower process must not put an older key in the place of a newer one.
-        await lockKeyFile(tx, this.#name);
+        await lockKeyFiles(tx);
         const file = readKeyFile(this.#path);
         if (!file || !isSameChain(file, present) || file.epoch < present.epoch)
           writeKeyFile(this.#path, present);

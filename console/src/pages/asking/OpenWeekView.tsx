@@ -42,6 +42,7 @@ export function OpenWeekView({ week, hasMail }: { week: OpenWeek; hasMail: boole
         }
       >
         {week.closing && <Closing week={week} />}
+        {week.isLive && <Notice tone="warn">{t('asking.live', { count: week.threshold })}</Notice>}
         <Figures week={week} />
         <Rounds week={week} />
       </Section>
