@@ -52,6 +52,6 @@ export async function answersOfPerson(
   return new Map(
     (await storedAnswers(data, accountId, week))
       .filter(({ respondent }) => respondent === own)
-      .map(({ questionId, respondent: _respondent, ...answer }) => [questionId, answer]),
+      .map(({ questionId, ...answer }) => [questionId, answer]),
   );
 }

@@ -1,0 +1,566 @@
+// Attacks on closed weeks with everything that exists then (privacy.md P15): the files of the database with dead rows and log, a
+// base backup, dumps of the time when the week was open, and every key that is still anywhere. On services and a PostgreSQL of
+// their own, whose files are read as they are. The same attacker must win against each mutant, and while the week is open.
+import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
+import { writeFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createToken } from '../accounts/tokens.ts';
+import { startAnswering } from '../app.ts';
+import { openLog } from '../base/log.ts';
+import { tokenHash } from '../base/secrets.ts';
+import { addClosing } from '../console/asking.sql.ts';
+import { inTransaction, openPool, type Pool } from '../db/db.ts';
+import { openEmbedded } from '../db/embedded.ts';
+import { closeWeek, forgetClosed } from '../results/publish.ts';
+import {
+  baseBackup,
+  type Dump,
+  dumpFile,
+  dumpOf,
+  filesBelow,
+  joinedLog,
+  pieces,
+  readWith,
+  type Source,
+  telltales,
+  tracesOf,
+  weekKeysIn,
+} from '../testing/file-attacker.ts';
+import {
+  type AnsweredWeek,
+  answeredWeek,
+  giveAnswer,
+  isForgotten,
+  keyPathOf,
+  keysBeside,
+} from '../testing/forgetting.ts';
+import { bareEnvironment } from '../testing/environment.ts';
+import { connectionsTo, exec, newDataDir, type Service, started } from '../testing/processes.ts';
+import { signIn } from '../testing/signed-in.ts';
+import { answer, importLines, question, round } from '../testing/surveys.ts';
+import { until } from '../testing/until.ts';
+import { AnswerKeys } from './answer-keys.ts';
+import { derived, keyAt } from './epoch-keys.ts';
+import { keyText, readKeyFile } from './key-file.ts';
+
+/** What the attacker takes while a week is open, and what the test knows from the inside. */
+type Before = {
+  asked: AnsweredWeek;
+  dump: Dump;
+  files: Source[];
+  /** Secrets that must be nowhere after closing, by name. */
+  secrets: Record<string, Uint8Array>;
+  respondents: string[];
+};
+
+/** Takes everything but the keys while the week is open. Made sure of here: with the key file, all of it can be read. */
+async function takeWhileOpen(
+  pool: Pool,
+  dataDir: string,
+  asked: AnsweredWeek,
+  cluster = join(dataDir, 'postgres'),
+): Promise<Before> {
+  const keys = keysBeside(dataDir, pool);
+  const weekKey = (await keys.of(pool, asked.accountId, asked.week))!;
+  const epoch = readKeyFile(keyPathOf(dataDir))!;
+  const dump = await dumpOf(pool);
+  const files = await filesBelow(cluster);
+  const keyFile = { name: 'key file', bytes: Buffer.from(keyText(epoch)) };
+  expect(readOf(asked, [dumpFile(dump), keyFile], dump)).toEqual({
+    answers: asked.answers,
+    comments: asked.links.length,
+  });
+  return {
+    asked,
+    dump,
+    files,
+    secrets: {
+      'week key': weekKey.secret,
+      'key of the numbers': derived(weekKey.secret, 'soundings respondent'),
+      'key of the answers': derived(weekKey.secret, 'soundings answers'),
+      'epoch key': epoch.secret,
+    },
+    respondents: asked.userIds.map((userId) => weekKey.respondentOf(userId)),
+  };
+}
+
+/** How many answers and comments of a week the attacker reads by person, with every key that comes out of the sources. */
+function readOf({ accountId, week }: AnsweredWeek, sources: Source[], dump: Dump) {
+  const read = readWith(weekKeysIn(sources, dump), dump).filter(
+    (one) => one.accountId === accountId && one.week === week,
+  );
+  return { answers: read.length, comments: read.filter(({ comment }) => comment !== null).length };
+}
+
+const nothing = { read: { answers: 0, comments: 0 }, traces: [], hidden: [], linked: [] };
+
+/** All that the attacker finds after a week has closed. `said`: what the service has logged. */
+async function attack(pool: Pool, before: Before, directories: string[], said = '') {
+  const after = await baseBackup(pool, directories);
+  const sources = [
+    ...after,
+    ...after.flatMap((one) => joinedLog(one) ?? []),
+    dumpFile(await dumpOf(pool)),
+    { name: 'log of the service', bytes: Buffer.from(said) },
+  ];
+  const taken = [...before.files, dumpFile(before.dump)];
+  const { shownMark, hiddenMark } = before.asked;
+  const mark = Buffer.from(shownMark);
+  expect(sources.some(({ bytes }) => bytes.includes(mark))).toBe(true); // it is published
+  return {
+    read: readOf(before.asked, [...taken, ...sources], before.dump),
+    traces: tracesOf(before.secrets, [...taken, ...sources]),
+    hidden: tracesOf({ hidden: Buffer.from(hiddenMark) }, [...taken, ...sources]),
+    linked: linkedPieces(before, mark, [...taken, ...sources]),
+  };
+}
+
+/** Records of the log, and pages, in which a published comment stands beside something that leads to a person. */
+function linkedPieces({ asked, respondents }: Before, mark: Buffer, sources: Source[]): string[] {
+  const names = [
+    ...respondents.map((one) => Buffer.from(one)),
+    ...respondents.map((one) => Buffer.from(one.replaceAll('-', ''), 'hex')),
+    ...asked.links.map((link) => Buffer.from(link)),
+    ...asked.links.map(tokenHash),
+    ...['Large', 'large'].map((name) => Buffer.from(asked.shownMark.replace('shown', `${name}-`))),
+  ];
+  const isLinked = (piece: Buffer) => piece.includes(mark) && names.some((name) => piece.includes(name));
+  return sources
+    .filter(({ name, bytes }) => name.includes('/postgres/') && bytes.includes(mark))
+    .flatMap((source) =>
+      [...pieces(source)].flatMap((piece, i) =>
+        isLinked(piece) ? [`${source.name}, piece ${i} of ${piece.length} bytes`] : [],
+      ),
+    );
+}
+
+/** Asks the service to close a week, as an administrator does in the console. */
+async function askToClose(service: Service, pool: Pool, { accountId, adminId, week }: AnsweredWeek) {
+  const ask = await signIn({ pool, address: service.address }, accountId, adminId);
+  expect((await ask(`POST /rounds/${week}/close`)).status).toBe(204);
+}
+
+const forgottenBy = (pool: Pool, asked: AnsweredWeek, ...dataDirs: string[]) =>
+  until(() => isForgotten(pool, asked, dataDirs));
+
+/** The same without the console, which would wait for locks that the test has. */
+const addClosingOf = (pool: Pool, { accountId, week }: AnsweredWeek) =>
+  inTransaction(pool, (tx) => addClosing(tx, accountId, week));
+
+/** A week after this one, of the same account, that is imported and stays open. */
+async function importNextWeek(pool: Pool, dataDir: string, { accountId, week }: AnsweredWeek) {
+  const next = weekName(addWeeks(week, 1));
+  const people = Array.from({ length: 6 }, (_, i) => `stranger ${i}`);
+  await importLines(
+    { pool, keys: keysBeside(dataDir, pool) },
+    accountId,
+    [
+      question('mood', 1),
+      round(next, 'Large', ['mood'], Object.fromEntries(people.map((one) => [one, ['Large']]))),
+      ...people.map((one) => answer(next, 'Large', one, 'mood', 3, 'imported comment')),
+    ],
+    Date.now(),
+  );
+}
+
+const longAgo = '1970-01-05';
+
+/** What was published long ago: more than the operating system takes of responses that no one reads. */
+async function publishMuch(pool: Pool, feed: AnsweredWeek, results: AnsweredWeek): Promise<void> {
+  await pool`
+    insert into kpi_values (account_id, kpi_id, group_id, week, value)
+    select ${feed.accountId}, encode(sha512(i::text::bytea), 'hex'), group_id, ${longAgo}, 0.5
+    from   generate_series(1, 80000) i, groups where account_id = ${feed.accountId} and name = 'Large'`;
+  await pool`
+    insert into results (account_id, group_id, week, question_id, value, answers)
+    select g.account_id, group_id, ${longAgo}::date + 7 * i, question_id, 0.123456789 + i / 10000.0, 4000
+    from   groups g join questions q on q.account_id = g.account_id, generate_series(0, 2500) i
+    where  g.account_id = ${results.accountId} and g.name = 'Large'`;
+}
+
+/** Five clients that ask for long answers and read nothing of them. */
+async function openSlowReaders(
+  service: Service,
+  pool: Pool,
+  [one, other]: [AnsweredWeek, AnsweredWeek],
+): Promise<Socket[]> {
+  await publishMuch(pool, one, other);
+  const tokens = await Promise.all(
+    [one, one, one, other, other].map(({ accountId }) =>
+      createToken(pool, accountId, { name: 'slow', scopes: ['data'] }),
+    ),
+  );
+  const [group] = await pool<{ id: number }[]>`
+    select group_id as id from groups where account_id = ${other.accountId} and name = 'Large'`;
+  const results = `/v1/results?groupId=${group?.id}&includeSubgroups=true&fromDate=${longAgo}&toDate=2020-01-05`;
+  return tokens.map(({ token }, i) => {
+    const socket = connect(service.port, '127.0.0.1').pause();
+    socket.on('error', () => {});
+    const path = i < 3 ? '/v1/feed' : results;
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: ${token}\r\n\r\n`);
+    onTestFinished(() => void socket.destroy());
+    return socket;
+  });
+}
+
+/** How many connections stand in the middle of a statement whose rows no one takes, with a snapshot. */
+async function snapshots(pool: Pool): Promise<number> {
+  const rows = await pool`
+    select 1 from pg_stat_activity
+    where  datname = current_database() and backend_xmin is not null and pid <> pg_backend_pid()
+      and  query ilike '%scope%'`;
+  return rows.length;
+}
+
+describe('after a week has closed', () => {
+  test('no answer and no comment of it can be read by person', async () => {
+    const service = await started(await newDataDir());
+    const { dataDir } = service;
+    const pool = await connectionsTo(service);
+    const asked = await answeredWeek({ pool, keys: keysBeside(dataDir, pool) }, [service.address]);
+    const before = await takeWhileOpen(pool, dataDir, asked);
+    await askToClose(service, pool, asked);
+    await forgottenBy(pool, asked, dataDir);
+    expect(await attack(pool, before, [dataDir], service.said())).toEqual(nothing);
+  });
+
+  test('nor with two others that are open, and five readers that read nothing of what they asked for', async () => {
+    const service = await started(await newDataDir());
+    const { dataDir } = service;
+    const pool = await connectionsTo(service);
+    const data = { pool, keys: keysBeside(dataDir, pool) };
+    const asked = await answeredWeek(data, [service.address]);
+    const other = await answeredWeek(data, [service.address]);
+    await importNextWeek(pool, dataDir, asked);
+    expect(await pool`select 1 from week_keys`).toHaveLength(3);
+    const sockets = await openSlowReaders(service, pool, [asked, other]);
+    await until(async () => (await snapshots(pool)) === 5);
+    // Only those readers see it from here on.
+    await pool`delete from kpi_values where week = ${longAgo}`;
+    await pool`delete from results where week < '2020-01-06'`;
+    const before = await takeWhileOpen(pool, dataDir, asked);
+    await askToClose(service, pool, asked);
+    await forgottenBy(pool, asked, dataDir);
+    expect(await snapshots(pool)).toBe(5);
+    expect(await attack(pool, before, [dataDir], service.said())).toEqual(nothing);
+    for (const socket of sockets) socket.destroy();
+    // What is still open is as it was: it can be read by its key, and answered.
+    const open = await takeWhileOpen(pool, dataDir, other);
+    await giveAnswer(service.address, other.links[1] as string, {
+      question: other.questionIds[1],
+      value: 2,
+    });
+    await askToClose(service, pool, other);
+    await forgottenBy(pool, other, dataDir);
+    expect(await attack(pool, open, [dataDir], service.said())).toEqual(nothing);
+  });
+});
+
+/** Does something in a transaction and leaves it open until it is released; then it is rolled back. */
+async function held(pool: Pool, work: (tx: Pool) => Promise<unknown>): Promise<() => Promise<void>> {
+  const [ready, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const done = pool
+    .begin(async (tx) => {
+      await work(tx as unknown as Pool);
+      ready.resolve();
+      await end.promise;
+      throw new Error('rolled back');
+    })
+    .catch((error: unknown) => ready.reject(error));
+  await ready.promise;
+  return async () => {
+    end.resolve();
+    await done;
+  };
+}
+
+/** Waits until a connection of the service waits for a lock, in a statement like this one. */
+const untilStuck = (pool: Pool, statement: string) =>
+  until(async () => {
+    const rows = await pool`
+      select 1 from pg_stat_activity
+      where  wait_event_type = 'Lock' and application_name = 'soundings' and query ilike ${`%${statement}%`}`;
+    return rows.length > 0;
+  });
+
+type Interrupted = {
+  pool: Pool;
+  service: Service;
+  asked: AnsweredWeek;
+  /** Another week that is open. */
+  other: AnsweredWeek;
+};
+
+/** Where the service is killed: each brings it there and returns what lets go. */
+const points: Record<string, (scene: Interrupted) => Promise<() => Promise<void>>> = {
+  'with all answers open, before any figure is written': async ({ pool, asked }) => {
+    const letGo = await held(
+      pool,
+      (tx) => tx`
+      select 1 from accounts where account_id = ${asked.accountId} for update`,
+    );
+    await addClosingOf(pool, asked);
+    await untilStuck(pool, 'accounts');
+    return letGo;
+  },
+
+  'when everything is written, before the commit': async ({ pool, asked }) => {
+    const letGo = await held(
+      pool,
+      (tx) => tx`
+      select 1 from week_keys where account_id = ${asked.accountId} for update`,
+    );
+    await addClosingOf(pool, asked);
+    await untilStuck(pool, 'delete from week_keys');
+    return letGo;
+  },
+
+  'after the commit, before the epoch ends': async ({ pool, asked }) => {
+    const commit = await held(
+      pool,
+      (tx) => tx`
+      select 1 from week_keys where account_id = ${asked.accountId} for update`,
+    );
+    await addClosingOf(pool, asked);
+    await untilStuck(pool, 'delete from week_keys');
+    // It may be spent, but no one may end it.
+    const letGo = await held(pool, (tx) => tx`select 1 from answer_keys for key share`);
+    await commit();
+    await untilStuck(pool, 'answer_keys');
+    const [row] = await pool`select is_spent as "isSpent" from answer_keys`;
+    expect(row).toEqual({ isSpent: true });
+    return letGo;
+  },
+
+  'while the keys of other weeks are wrapped again': async ({ pool, asked, other }) => {
+    const letGo = await held(
+      pool,
+      (tx) => tx`
+      select 1 from week_keys where account_id = ${other.accountId} for update`,
+    );
+    await addClosingOf(pool, asked);
+    await untilStuck(pool, 'update week_keys');
+    return letGo;
+  },
+
+  'when the epoch has ended in the database, and the file has the key before': async (scene) =>
+    beforeFile(scene),
+
+  'while the next key is written to its file': async (scene) => {
+    const letGo = await beforeFile(scene);
+    const path = keyPathOf(scene.service.dataDir);
+    const key = readKeyFile(path)!;
+    scene.service.child.kill('SIGKILL');
+    await writeFile(`${path}.next`, keyText(keyAt(key, key.epoch + 1)!).slice(0, 100));
+    return letGo;
+  },
+
+  'when the next key is written, before the one before is overwritten': async (scene) => {
+    const letGo = await beforeFile(scene);
+    const path = keyPathOf(scene.service.dataDir);
+    const key = readKeyFile(path)!;
+    scene.service.child.kill('SIGKILL');
+    await writeFile(`${path}.next`, keyText(keyAt(key, key.epoch + 1)!));
+    return letGo;
+  },
+
+  'while the key before is overwritten': async (scene) => {
+    const letGo = await beforeFile(scene);
+    const path = keyPathOf(scene.service.dataDir);
+    const key = readKeyFile(path)!;
+    scene.service.child.kill('SIGKILL');
+    await writeFile(`${path}.next`, keyText(keyAt(key, key.epoch + 1)!));
+    await writeFile(path, '0'.repeat(90), { flag: 'r+' });
+    return letGo;
+  },
+};
+
+/** Stands before the file is written: whoever writes it has this lock. */
+async function beforeFile({ pool, service, asked }: Interrupted): Promise<() => Promise<void>> {
+  const letGo = await held(
+    pool,
+    (tx) => tx`
+    select pg_advisory_xact_lock(7302)`,
+  );
+  await addClosingOf(pool, asked);
+  const [before] = await pool<{ epoch: number }[]>`select epoch from answer_keys`;
+  await untilStuck(pool, 'pg_advisory_xact_lock');
+  expect(readKeyFile(keyPathOf(service.dataDir))?.epoch).toBeLessThanOrEqual(before?.epoch as number);
+  return letGo;
+}
+
+describe('the service is killed in the middle of closing', () => {
+  test(
+    'at any point: when it has started again, nothing can be read by person, and nothing is lost',
+    { timeout: 150_000 },
+    async () => {
+      let service = await started(await newDataDir());
+      const { dataDir } = service;
+      const pool = await connectionsTo(service);
+      const other = await answeredWeek({ pool, keys: keysBeside(dataDir, pool) }, [service.address]);
+      const earlier: Record<string, Uint8Array> = {};
+      for (const [point, goTo] of Object.entries(points)) {
+        // oxlint-disable no-await-in-loop -- one after another is the point
+        const asked = await answeredWeek({ pool, keys: keysBeside(dataDir, pool) }, [service.address]);
+        const before = await takeWhileOpen(pool, dataDir, asked);
+        Object.assign(
+          earlier,
+          Object.fromEntries(
+            Object.entries(before.secrets).map(([name, one]) => [`${name} of ${point}`, one]),
+          ),
+        );
+        const letGo = await goTo({ pool, service, asked, other });
+        service.child.kill('SIGKILL');
+        await service.exited;
+        await letGo();
+        service = await started(dataDir);
+        if ((await pool`select 1 from week_keys where account_id = ${asked.accountId}`).length > 0)
+          await askToClose(service, pool, asked);
+        await forgottenBy(pool, asked, dataDir);
+        const found = await attack(pool, { ...before, secrets: earlier }, [dataDir], service.said());
+        expect({ point, ...found }).toEqual({ point, ...nothing });
+        const [published] = await pool<{ answers: number }[]>`
+        select max(answers) as answers from results where account_id = ${asked.accountId}`;
+        expect(published?.answers).toBe(24);
+      }
+      // The week that was open all the time has all of its answers.
+      await takeWhileOpen(pool, dataDir, other);
+    },
+  );
+});
+
+describe('two services with one database', () => {
+  test('answers come by both, one closes: the other forgets as well', async () => {
+    const place = await newDataDir();
+    const embedded = await openEmbedded(place, { role: 'service', log: () => {}, fast: true });
+    onTestFinished(() => embedded.stop());
+    const pool = openPool(embedded.url, 6);
+    onTestFinished(() => pool.end({ timeout: 0 }));
+    const [one, other] = [join(place, 'one'), join(place, 'other')];
+    const env = (dataDir: string) => ({ DATABASE_URL: embedded.url, DATA_DIR: dataDir });
+    const first = await started(one, env(one));
+    const key = await command(['keys', 'export'], env(one));
+    await command(['keys', 'import'], env(other), key);
+    const second = await started(other, env(other));
+    const asked = await answeredWeek({ pool, keys: keysBeside(one, pool) }, [first.address, second.address]);
+    const open = await answeredWeek({ pool, keys: keysBeside(one, pool) }, [second.address, first.address]);
+    const before = await takeWhileOpen(pool, one, asked, join(place, 'postgres'));
+    await askToClose(first, pool, asked);
+    await until(() => isForgotten(pool, asked, [one, other]), 45_000);
+    const said = first.said() + second.said();
+    expect(await attack(pool, before, [place], said)).toEqual(nothing);
+    // Both go on with what is open.
+    const [, questionId] = open.questionIds;
+    for (const { address } of [first, second]) {
+      // oxlint-disable-next-line no-await-in-loop -- two
+      await giveAnswer(address, open.links[2] as string, { question: questionId, value: 3 });
+    }
+  });
+});
+
+const cli = fileURLToPath(new URL('../cli.ts', import.meta.url));
+
+/** Runs a command of the service; returns what it prints. */
+async function command(words: string[], env: Record<string, string>, input = ''): Promise<string> {
+  const done = exec(process.execPath, [cli, ...words], { env: { ...bareEnvironment, ...env } });
+  done.child.stdin?.end(input);
+  return (await done).stdout;
+}
+
+describe('ANSWER_KEYS=database', () => {
+  test('the same attack reads everything from the log: the service and the privacy report say so', async () => {
+    const dataDir = await newDataDir();
+    const env = { ANSWER_KEYS: 'database' };
+    const service = await started(dataDir, env);
+    expect(service.said()).toContain('ANSWER_KEYS=database: who answered what in a closed week can be read');
+    const pool = await connectionsTo(service);
+    const keys = new AnswerKeys(pool, { place: 'database', directory: join(dataDir, 'keys') });
+    const asked = await answeredWeek({ pool, keys }, [service.address]);
+    const dump = await dumpOf(pool);
+    await askToClose(service, pool, asked);
+    await until(async () => (await pool`select 1 from answer_keys where not is_spent`).length > 0);
+    const after = await baseBackup(pool, [dataDir]);
+    expect(readOf(asked, [...after, dumpFile(dump)], dump)).toEqual({
+      answers: asked.answers,
+      comments: asked.links.length,
+    });
+    const report = await command(['privacy', 'report', '--account', String(asked.accountId)], {
+      ...env,
+      DATA_DIR: dataDir,
+    });
+    expect(report).toMatch(/database/);
+  });
+});
+
+/** A database of its own, an open week in which everyone has answered, and what the attacker takes of it meanwhile. */
+async function openForMutants() {
+  const dataDir = await newDataDir();
+  const embedded = await openEmbedded(dataDir, { role: 'service', log: () => {}, fast: true });
+  onTestFinished(() => embedded.stop());
+  const pool = openPool(embedded.url, 6);
+  onTestFinished(() => pool.end({ timeout: 0 }));
+  const keys = keysBeside(dataDir, pool);
+  const pages = await startAnswering({ pool, keys, now: Date.now }, openLog('error'));
+  onTestFinished(() => pages.close());
+  const asked = await answeredWeek({ pool, keys }, [pages.address]);
+  const before = await takeWhileOpen(pool, dataDir, asked);
+  const close = () => inTransaction(pool, (tx) => closeWeek(tx, keys, asked.accountId, asked.week));
+  return { dataDir, pool, keys, asked, before, close };
+}
+
+describe('the attacker wins', () => {
+  test('against an epoch that never ends, and no more when it ends', async () => {
+    const { dataDir, pool, keys, asked, before, close } = await openForMutants();
+    await close();
+    const { read, traces } = await attack(pool, before, [dataDir]);
+    expect(read).toEqual({ answers: asked.answers, comments: asked.links.length });
+    expect(traces).toContainEqual(expect.stringMatching(/^epoch key in .*\/keys\/answers$/));
+    await forgetClosed(pool, keys);
+    expect(await attack(pool, before, [dataDir])).toEqual(nothing);
+  });
+
+  test('against a week key in clear, a comment that is kept, and one that is kept with its number', async () => {
+    const { dataDir, pool, keys, asked, before, close } = await openForMutants();
+    const weekKey = (await keys.of(pool, asked.accountId, asked.week))!.secret;
+    await pool`create table clear (week_key bytea, text text, respondent uuid)`;
+    await pool`insert into clear (week_key) values (${weekKey})`;
+    await pool`insert into clear (text) values (${`${asked.hiddenMark} number 25`})`;
+    await pool`
+      insert into clear (text, respondent)
+      values (${`${asked.shownMark} number 1`}, ${before.respondents[1] as string})`;
+    await pool`delete from clear`;
+    await pool`drop table clear`;
+    await close();
+    await forgetClosed(pool, keys);
+    const { traces, hidden, linked } = await attack(pool, before, [dataDir]);
+    expect(traces).toContainEqual(expect.stringMatching(/^week key in .*\/pg_wal\//));
+    expect(hidden).toContainEqual(expect.stringMatching(/\/pg_wal\//));
+    expect(linked).not.toEqual([]);
+    // The key that was found opens the rows of the dump.
+    const found = new Map([[`${asked.accountId} ${asked.week}`, weekKey]]);
+    expect(readWith(found, before.dump)).toHaveLength(asked.answers);
+  });
+});
+
+test('what is stored of a person outside of the sealed part does not tell a skip from an answer or a comment', async () => {
+  const { asked, before } = await openForMutants();
+  const rows = (before.dump.get('answers') ?? []).filter((row) => row['account_id'] === asked.accountId);
+  expect(rows).toHaveLength(asked.links.length);
+  const skippers = new Set(
+    before.respondents.filter((_, i) => asked.skippers.has(asked.userIds[i] as number)),
+  );
+  const isSkipper = (respondent: string) => skippers.has(respondent);
+  expect(skippers.size).toBe(9);
+  expect(telltales(rows, isSkipper)).toEqual([]);
+  // The mutants: a column beside the sealed part, and a sealed part that is as long as what is in it.
+  const withFlag = rows.map((row) => ({ ...row, skipped: isSkipper(row['respondent'] as string) }));
+  expect(telltales(withFlag, isSkipper)).toEqual(['skipped']);
+  const notPadded = rows.map((row) => ({
+    ...row,
+    sealed: isSkipper(row['respondent'] as string) ? `${String(row['sealed']).slice(0, -8)}` : row['sealed'],
+  }));
+  expect(telltales(notPadded, isSkipper)).toEqual(['sealed']);
+});
