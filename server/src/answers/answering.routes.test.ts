@@ -194,7 +194,7 @@ describe('GET /a/:link', () => {
     }
   });
 
-  test('by a link that was handed out nobody learns what was answered, nor whether anything was', async () => {
+  test('by a link that was handed out no one sees what was answered or whether anything was, or changes it', async () => {
     const one = await asked();
     const { links } = await inTransaction(world.pool, (tx) =>
       exportLinks(tx, one.accountId, '', { canMail: false, by: null }),
@@ -206,15 +206,23 @@ describe('GET /a/:link', () => {
     const form = `q${one.ids[0]}=4&c${one.ids[0]}=Because`;
     expect((await sendForm(one.link, form)).status).toBe(303);
     expect(await seen()).toEqual(before);
-    for (const i of [0, 2])
-      expect(before[i]).toContain('those answers are not shown here; answering again replaces them');
+    for (const i of [0, 2]) expect(before[i]).toContain('that answer counts, and it isn’t shown here.');
     expect(before[1]).toContain('Your answers are saved.');
     expect(before[1]).not.toContain('still open');
-    expect((await ask('GET', `/a/${one.link}`)).text).not.toContain('not shown here');
-    expect((await sendForm(path.slice(3), `q${one.ids[0]}=1`)).headers.get('location')).toBe(
+    expect((await ask('GET', `/a/${one.link}`)).text).not.toContain('handed out');
+    const refused = await sendForm(path.slice(3), `q${one.ids[0]}=1&q${one.ids[1]}=2`);
+    expect([refused.status, refused.text.includes('already answered with another link')]).toEqual([
+      400,
+      true,
+    ]);
+    expect(refused.text).toContain(`name="q${one.ids[1]}" value="2" checked`);
+    expect((await sendForm(path.slice(3), `q${one.ids[1]}=2`)).headers.get('location')).toBe(
       '?language=en&saved',
     );
-    expect(await kept(one)).toEqual({ 'workload-pace': [1, null, null, false] });
+    expect(await kept(one)).toEqual({
+      'workload-pace': [4, null, 'Because', false],
+      'workload-rested': [2, null, null, false],
+    });
   });
 });
 
@@ -234,14 +242,15 @@ describe('POST /a/:link', () => {
       'energy-givers': [null, [], null, false],
       'works-well': [null, null, '<b>', false],
     });
-    const thanks = await ask('GET', `/a/${one.link}?language=en&saved`);
+    const thanks = await ask('GET', `/a/${one.link}?language=en&saved`, { headers: { cookie } });
     expect(thanks.text).toContain('Thank you, P1!');
     expect(thanks.text).toContain('until the end of Sunday 22 November');
     const { text } = await ask('GET', `/a/${one.link}`, { headers: { cookie } });
     expect(text).toContain(`name="q${a}" value="4" checked`);
     expect(text).toContain('>\n&lt;b&gt;</textarea>');
-    // In another browser there is nothing of it to see.
+    // In another browser there is nothing of it to see, only that it is answered.
     const elsewhere = await ask('GET', `/a/${one.link}`);
+    expect(elsewhere.text).toContain('Everything is answered, P1');
     expect(elsewhere.text).not.toMatch(/value="4" checked|Because|&lt;b&gt;/);
   });
 

@@ -18,6 +18,7 @@ import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
 import { createUser } from '../people/people.ts';
 import { openDueRounds } from '../rounds/opening.ts';
+import { countParticipation } from '../rounds/participation.ts';
 import { askPeople, type AskedAccount, noon, planAsking } from '../testing/asking.ts';
 import { openSmtp, type TestSmtp } from '../testing/smtp.ts';
 import { until } from '../testing/until.ts';
@@ -378,44 +379,69 @@ describe('an open week', () => {
     );
   const answer = async (people: number) => answerBy(asked.links.slice(0, people), asked.questionIds);
 
-  test('counts who has answered in steps, so that nobody can watch a person', async () => {
-    expect(await openWeek()).toMatchObject({ name: '2026-W47', asked: 12, answered: 0, threshold: 5 });
+  const day = 86_400_000;
+  /** As if its people had been active users for a month, by the service's clock. */
+  const settled = (id: number) =>
+    world.pool`update users set active_since = ${new Date(noon - 30 * day)} where account_id = ${id}`;
+  /** As if its schedules had asked on Monday. */
+  const openedOnMonday = (id: number) =>
+    world.pool`update schedule_weeks set at = '2026-11-16T09:00Z' where account_id = ${id}`;
+
+  test('tells of answers once a day and in steps, so that nobody can watch a person', async () => {
+    await settled(asked.accountId);
+    await openedOnMonday(asked.accountId);
+    expect(await openWeek()).toMatchObject({ name: '2026-W47', asked: 12, answered: { state: 'notYet' } });
     await answer(4);
-    expect((await openWeek()).answered).toBe(0);
-    await answer(7);
-    expect((await openWeek()).answered).toBe(5);
+    expect((await openWeek()).answered).toEqual({ state: 'notYet' });
+    await countParticipation(world.pool, world.keys, noon);
+    const first = (await openWeek()).answered;
+    expect(first).toEqual({ state: 'atLeast', count: 0, on: '2026-11-18', step: 10 });
     await answer(12);
-    // Nor is it told that everybody has.
-    expect((await openWeek()).answered).toBe(10);
+    await countParticipation(world.pool, world.keys, noon + 1);
+    expect((await openWeek()).answered).toEqual(first);
+    await countParticipation(world.pool, world.keys, noon + day);
+    // Nor is it told that everybody has: of 12 it is 10, or, where the steps begin at 2, none.
+    const { answered } = await openWeek();
+    expect(answered).toMatchObject({ state: 'atLeast', on: '2026-11-19', step: 10 });
+    expect([0, 10]).toContain((answered as { count: number }).count);
   });
 
   test('never tells that everybody has answered', async () => {
     const account = await world.account();
     const { links, questionIds } = await askPeople(world, account.id, { count: 10 });
+    await settled(account.id);
+    await openedOnMonday(account.id);
     const cookie = await signIn(account.id, 'ada@example.org');
     await answerBy(links, questionIds);
+    await countParticipation(world.pool, world.keys, noon);
     const { open } = (await ask<Rounds>('GET', '/rounds', { cookie })).body;
-    expect(open).toMatchObject([{ asked: 10, answered: 5 }]);
+    expect(open).toMatchObject([{ asked: 10, answered: { state: 'atLeast', count: 0 } }]);
   });
 
-  test('of fewer people than a figure may rest on, tells nothing of answers or reminders', async () => {
+  test('of fewer people than a step, tells nothing of answers or reminders', async () => {
     const account = await world.account();
     await askPeople(world, account.id, { count: 3 });
+    await settled(account.id);
+    await openedOnMonday(account.id);
     const cookie = await signIn(account.id, 'ada@example.org');
+    await countParticipation(world.pool, world.keys, noon);
     const { open } = (await ask<Rounds>('GET', '/rounds', { cookie })).body;
-    expect(open).toMatchObject([{ asked: 3, answered: null, reminders: { sent: null } }]);
+    expect(open).toMatchObject([{ asked: 3, answered: { state: 'tooFew', step: 10 } }]);
+    expect(open[0]?.reminders).not.toHaveProperty('sent');
   });
 
-  test('gives a link for everyone asked', async () => {
-    const { body } = await ask<{ name: string; csv: string; people: number }>(
-      'POST',
-      '/rounds/2026-11-16/links',
-      {
+  test('gives links only for those to whom no mail can be sent', async () => {
+    const links = () =>
+      ask<{ name: string; csv: string; people: number } & Problem>('POST', '/rounds/2026-11-16/links', {
         body: { isReplacing: false },
-      },
-    );
-    expect(body).toMatchObject({ name: 'links-2026-W47.csv', people: 12 });
-    expect(body.csv.split('\r\n')).toHaveLength(14);
+      });
+    const refused = await links();
+    expect([refused.status, refused.body.details[0]?.type]).toEqual([409, 'no links to hand out']);
+    await world.pool`
+      update users set email = null, email_key = null where account_id = ${asked.accountId} and external_id in ('p1', 'p2')`;
+    const { body } = await links();
+    expect(body).toMatchObject({ name: 'links-2026-W47.csv', people: 2 });
+    expect(body.csv.split('\r\n')).toHaveLength(4);
     expect(body.csv).toMatch(/http:\/\/soundings\.test\/a\/[0-9A-Za-z]{27}\r\n/);
     expect((await logged()).at(-1)).toBe('links exported');
   });

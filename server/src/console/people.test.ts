@@ -5,11 +5,13 @@ import type { Problem } from '@soundings/contract/problem.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { beginSession } from '../accounts/sessions.ts';
+import { giveAnswers, openLink } from '../answers/answering.ts';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
-import { defineAttribute } from '../people/people.ts';
+import { createUser, defineAttribute } from '../people/people.ts';
 import { askPeople, noon } from '../testing/asking.ts';
 import { type Ask, signInNew } from '../testing/signed-in.ts';
+import { linkOf } from '../testing/surveys.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 
 let world: World;
@@ -460,29 +462,43 @@ describe('by hand', () => {
     const { ask, account } = await office();
     const asked = await askPeople(world, account.id, { count: 2 });
     const [id, link] = [asked.userIds[0]!, asked.links[0]!];
-    const [key] = await world.pool<{ key: Buffer }[]>`
-      select respondent_key as key from weeks where account_id = ${account.id}`;
-    await world.pool`
-      insert into answers (account_id, week, question_id, respondent, value, skipped)
-      select account_id, week, ${asked.questionIds.get('workload-rested')!}, respondent_of(${key!.key}, 'p1'), 4, false
-      from   weeks where account_id = ${account.id}`;
-    const numbers = async (called: string) => {
-      const [row] = await world.pool<{ asked: number; given: number }[]>`
-        select (select count(*)::integer from assignments where account_id = ${account.id}
-                  and respondent = respondent_of(${key!.key}, ${called})) as asked,
-               (select count(*)::integer from answers where account_id = ${account.id}
-                  and respondent = respondent_of(${key!.key}, ${called})) as given`;
-      return row;
-    };
-    expect((await ask(`PATCH /users/${id}`, { externalId: 'new' })).status).toBe(200);
-    expect([await numbers('p1'), await numbers('new')]).toEqual([
-      { asked: 0, given: 0 },
-      { asked: 1, given: 1 },
-    ]);
-    expect((await fetch(`${world.address}/a/${link}`)).status).toBe(200);
-    await ask(`PATCH /users/${id}`, { externalId: null });
-    expect(await numbers(`\u0001${id}`)).toEqual({ asked: 1, given: 1 });
-    expect((await numbers('p2'))?.asked).toBe(1);
+    const question = asked.questionIds.get('workload-rested')!;
+    const by = { link, visit: 'a browser' };
+    await giveAnswers(world.pool, world.keys, by, [{ questionId: question, value: 4 }]);
+    const own = async () => (await openLink(world.pool, world.keys, by))?.answers.get(question)?.value;
+    // A number is of the internal id: nothing of what is stored changes with the externalId.
+    const stored = () => world.pool`
+      select a.xmin::text, a.respondent, s.xmin::text as sealed
+      from   assignments a left join answers s using (account_id, week, respondent)
+      where  a.account_id = ${account.id} order by a.respondent`;
+    const before = await stored();
+    expect(before).toHaveLength(2);
+    for (const externalId of ['new', null, 'p1']) {
+      // oxlint-disable-next-line no-await-in-loop -- few
+      expect((await ask(`PATCH /users/${id}`, { externalId })).status).toBe(200);
+      // oxlint-disable-next-line no-await-in-loop -- few
+      expect([await own(), await stored()]).toEqual([4, before]);
+    }
+  });
+
+  test('who gets the externalId of someone who has left gets nothing of what they were asked or answered', async () => {
+    const { ask, account } = await office();
+    const asked = await askPeople(world, account.id, { count: 2 });
+    const question = asked.questionIds.get('workload-rested')!;
+    const by = { link: asked.links[0]!, visit: 'a browser' };
+    await giveAnswers(world.pool, world.keys, by, [{ questionId: question, value: 4 }]);
+    expect((await ask(`DELETE /users/${asked.userIds[0]}`)).status).toBe(204);
+    expect((await ask(`PATCH /users/${asked.userIds[1]}`, { externalId: 'p1' })).status).toBe(200);
+    const theirs = { link: asked.links[1]!, visit: 'a browser' };
+    expect(await openLink(world.pool, world.keys, theirs)).toMatchObject({
+      answers: new Map(),
+      fixed: new Map(),
+    });
+    const back = { firstName: 'P1', lastName: 'Person', externalId: 'p1x', memberOf: [asked.groupId] };
+    const again = await inTransaction(world.pool, (tx) => createUser(tx, account.id, back));
+    const link = await linkOf(world.pool, { accountId: account.id, userId: again, week: asked.week });
+    expect(await openLink(world.pool, world.keys, { link, visit: 'a browser' })).toBeUndefined();
+    expect(await openLink(world.pool, world.keys, by)).toBeUndefined();
   });
 });
 

@@ -74,7 +74,7 @@ export async function takeDue(db: Db, now: number, count: number): Promise<DueMe
            u.email                                     as "email",
            u.active                                    as "active",
            w.threshold                                 as "threshold",
-           a.publication = 'live'                      as "isLive",
+           w.is_live                                   as "isLive",
            k.wrapped                                   as "wrapped",
            coalesce(s.question_ids, '{}')              as "scheduleAsks",
            ${isUnwanted(db, db`t`)}                    as "isUnwanted"

@@ -88,6 +88,16 @@ const duesOf = async (pool: Pool) => {
   return new Map(rows.map(({ name, due, attempts }) => [name, { due, attempts }]));
 };
 
+test('a message in a week whose results are live says so, whatever the account is set to since', async () => {
+  const { pool, accountId } = await opened();
+  await pool`update accounts set publication = 'live' where account_id = ${accountId}`;
+  await askPeople(database, accountId, { count: 1, reminderDays: null, reminderHour: null });
+  await pool`update accounts set publication = 'weekly' where account_id = ${accountId}`;
+  const smtp = await served();
+  await senderOf(pool, smtp.url).send(noon);
+  expect(smtp.mails[0]?.text).toContain('Results are live: they are shown while the week is still open');
+});
+
 describe('a message is sent once', () => {
   test('by two processes that send at the same time, each with a link that opens what it names', async () => {
     const { pool, url, accountId } = await asked({ count: 300, language: 'sv', ...reminded });

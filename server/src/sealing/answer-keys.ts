@@ -25,7 +25,7 @@ import {
   type WeekKeyRow,
 } from './answer-keys.sql.ts';
 import { type EpochKey, isSameChain, keyAt, newChain, unwrap, wrap, wrappedBy } from './epoch-keys.ts';
-import { finishKeyFile, keyIn, keyText, readKeyFile, removeKeyFile, writeKeyFile } from './key-file.ts';
+import { isKeyFileUnfinished, keyIn, keyText, readKeyFile, removeKeyFile, writeKeyFile } from './key-file.ts';
 import { contextOf, WeekKey } from './week-key.ts';
 
 /**
@@ -74,13 +74,19 @@ export class AnswerKeys {
   }
 
   async #prepareIn(tx: Transaction): Promise<void> {
-    const file = readKeyFile(this.#path);
+    let file = readKeyFile(this.#path);
     let chain = await selectChain(tx, 'update');
+    if (!chain) {
+      // Of processes that start for the first time together, one after another: they may share the file.
+      await lockKeyFiles(tx);
+      file = readKeyFile(this.#path);
+      chain = await selectChain(tx, 'update');
+    }
     if (!chain) {
       const first = file ?? newChain();
       if (this.place === 'file' && !file) writeKeyFile(this.#path, first);
       await insertChain(tx, { ...first, secret: this.place === 'database' ? first.secret : null });
-      // Another process may have been first, and its chain counts.
+      file = first;
       chain = (await selectChain(tx, 'update')) as ChainRow;
     }
     const kept = chain.secret
@@ -215,6 +221,8 @@ export class AnswerKeys {
    * one has done so. Called after each closing, each minute and at the start; interrupted anywhere, the next call goes on.
    */
   async advance(): Promise<void> {
+    // Where the key was missing: those that had it may have stopped since, and no week may be open any more.
+    if (!this.#key) this.#preparing = undefined;
     await this.prepare();
     await inTransaction(this.#pool, async (tx) => {
       const chain = await selectChain(tx, 'update');
@@ -235,10 +243,9 @@ export class AnswerKeys {
       else {
         // One after another: a slower process must not put an older key in the place of a newer one.
         await lockKeyFiles(tx);
-        finishKeyFile(this.#path);
         const file = readKeyFile(this.#path);
-        if (!file || !isSameChain(file, present) || file.epoch < present.epoch)
-          writeKeyFile(this.#path, present);
+        const isOld = !file || !isSameChain(file, present) || file.epoch < present.epoch;
+        if (isOld || isKeyFileUnfinished(this.#path)) writeKeyFile(this.#path, present);
       }
       await upsertProcess(tx, this.#name, present.epoch);
     });
@@ -262,18 +269,19 @@ export class AnswerKeys {
   /** Open weeks whose key cannot be opened by the present epoch key, and will never be. None while it is missing here. */
   async lostWeeks(): Promise<{ accountId: AccountId; week: Week }[]> {
     await this.prepare();
-    const chain = await selectChain(this.#pool);
-    const present = chain && (await this.#epochKey(this.#pool, chain));
-    if (!chain || !present) return [];
-    return (await selectWeekKeys(this.#pool))
-      .filter(({ accountId, week, wrapped }) => {
-        const by = wrappedBy(wrapped);
-        const isEarlier = !isSameChain(by, chain) || by.epoch < chain.epoch;
-        return (
-          isEarlier || (by.epoch === chain.epoch && !unwrap(present, contextOf(accountId, week), wrapped))
-        );
-      })
-      .map(({ accountId, week }) => ({ accountId, week }));
+    return inTransaction(this.#pool, async (tx) => {
+      // While it is locked, no one wraps the keys by another chain: all of them would look lost.
+      const chain = await selectChain(tx, 'share');
+      const present = chain && (await this.#epochKey(tx, chain));
+      if (!chain || !present) return [];
+      return (await selectWeekKeys(tx))
+        .filter(({ accountId, week, wrapped }) => {
+          const by = wrappedBy(wrapped);
+          const isPresent = isSameChain(by, chain) && by.epoch === chain.epoch;
+          return !isPresent || !unwrap(present, contextOf(accountId, week), wrapped);
+        })
+        .map(({ accountId, week }) => ({ accountId, week }));
+    });
   }
 
   /** Gives up a key that is missing: from now on the open weeks are lost (lostWeeks), and new ones can be opened. */

@@ -68,34 +68,27 @@ export function writeKeyFile(path: string, key: EpochKey): void {
   const directory = dirname(path);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   finishKeyFile(path);
-  const text = keyText(key);
-  writeWhole(nextTo(path), text, 'w');
+  eraseKeyFile(nextTo(path)); // part of a key, which an interrupted step has left
+  writeWhole(nextTo(path), keyText(key), 'w');
   syncDirectory(directory);
+  takePlace(path);
+}
+
+/** Whether a step was interrupted: then the key before may still be there, until finishKeyFile. */
+export const isKeyFileUnfinished = (path: string): boolean => existsSync(nextTo(path));
+
+/** Goes on with a step that was interrupted when the new key was whole. */
+export function finishKeyFile(path: string): void {
+  const next = keyFrom(nextTo(path));
+  if (next && readKeyFile(path)?.secret.equals(next.secret)) takePlace(path);
+}
+
+/** Lets the new key, which is whole and safe, take the place of the one before. */
+function takePlace(path: string): void {
   eraseKeyFile(path);
   renameSync(nextTo(path), path);
-  syncDirectory(directory);
-}
-
-/**
- * Finishes a step that was interrupted: until then the key before may still be on the disk. Of the two files the one that counts
- * (readKeyFile) is not touched. Nothing where no step was begun.
- */
-export function finishKeyFile(path: string): void {
-  const next = nextTo(path);
-  if (!existsSync(next)) return;
-  const counts = readKeyFile(path);
-  const [written, before] = [keyFrom(next), keyFrom(path)];
-  if (counts && written && sameKey(counts, written) && !(before && sameKey(counts, before))) {
-    eraseKeyFile(path);
-    renameSync(next, path);
-  } else {
-    eraseKeyFile(next);
-    rmSync(next, { force: true });
-  }
   syncDirectory(dirname(path));
 }
-
-const sameKey = (a: EpochKey, b: EpochKey): boolean => isSameChain(a, b) && a.epoch === b.epoch;
 
 /** Overwrites the key and removes the file; nothing where there is none. */
 export function removeKeyFile(path: string): void {

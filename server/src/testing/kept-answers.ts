@@ -46,12 +46,12 @@ export async function answersOfPerson(
   accountId: number,
   week: Week,
   userId: number,
-): Promise<Map<number, PersonAnswer>> {
+): Promise<Map<number, PersonAnswer & { respondent: string }>> {
   const key = await data.keys.of(data.pool, accountId, week);
   const own = key?.respondentOf(userId);
   return new Map(
     (await storedAnswers(data, accountId, week))
       .filter(({ respondent }) => respondent === own)
-      .map(({ questionId, respondent: _respondent, ...answer }) => [questionId, answer]),
+      .map(({ questionId, ...answer }) => [questionId, answer]),
   );
 }

@@ -1,0 +1,80 @@
+// Keys that wrap other keys: what they wrap opens by nothing else, and no later one leads to an earlier one.
+import { hkdfSync, randomBytes } from 'node:crypto';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { keyAt, newChain, open, seal, unwrap, wrap, wrappedBy } from './epoch-keys.ts';
+
+describe('what is wrapped', () => {
+  const key = newChain();
+  const secret = randomBytes(32);
+  const wrapped = wrap(key, '1 2026-11-16', secret);
+
+  test('opens by its key in its context, and says by which key', () => {
+    expect(unwrap(key, '1 2026-11-16', wrapped)?.equals(secret)).toBe(true);
+    expect(wrappedBy(wrapped)).toEqual({ chain: key.chain, epoch: 1 });
+    expect(wrapped.includes(secret)).toBe(false);
+    expect(wrap(key, '1 2026-11-16', secret).equals(wrapped)).toBe(false);
+  });
+
+  test.each(['1 2026-11-23', '2 2026-11-16', '12 026-11-16', ''])(
+    'does not open in the context "%s"',
+    (context) => {
+      expect(unwrap(key, context, wrapped)).toBeUndefined();
+    },
+  );
+
+  test('does not open by a key of another chain, of another epoch, or of the same name', () => {
+    const others = [
+      newChain(),
+      keyAt(key, 2)!,
+      { ...key, secret: randomBytes(32) },
+      { ...newChain(), secret: key.secret },
+    ];
+    for (const other of others.slice(0, 3)) expect(unwrap(other, '1 2026-11-16', wrapped)).toBeUndefined();
+  });
+
+  test('does not open when a byte of it was changed, or some are lacking', () => {
+    fc.assert(
+      fc.property(fc.nat(wrapped.length - 1), fc.integer({ min: 1, max: 255 }), (at, change) => {
+        const changed = Buffer.from(wrapped);
+        changed[at] = (changed[at] as number) ^ change;
+        expect(unwrap(key, '1 2026-11-16', changed)).toBeUndefined();
+        expect(unwrap(key, '1 2026-11-16', wrapped.subarray(0, at))).toBeUndefined();
+      }),
+    );
+  });
+
+  test('of what is sealed neither the context nor a part is enough', () => {
+    const sealed = seal(key.secret, Buffer.from('a'), Buffer.from('text'));
+    expect(open(key.secret, Buffer.from('a'), sealed)?.toString()).toBe('text');
+    expect(open(key.secret, Buffer.from('b'), sealed)).toBeUndefined();
+    expect(open(randomBytes(32), Buffer.from('a'), sealed)).toBeUndefined();
+    expect(
+      open(key.secret, Buffer.from('a'), seal(key.secret, Buffer.from('a'), Buffer.alloc(0))),
+    ).toHaveLength(0);
+  });
+});
+
+describe('the key of a later epoch', () => {
+  test('is the same by one step or many, and another in every epoch', () => {
+    const first = newChain();
+    const secrets = [1, 2, 3, 4, 5].map((epoch) => keyAt(first, epoch)!.secret.toString('hex'));
+    expect(new Set(secrets).size).toBe(5);
+    expect(keyAt(keyAt(first, 3)!, 5)).toEqual(keyAt(first, 5));
+    expect(keyAt(first, 1)).toEqual(first);
+    expect(keyAt(first, 5)).toMatchObject({ chain: first.chain, epoch: 5 });
+  });
+
+  test('is made of the one before by HKDF, with the chain: keys of equal secrets part', () => {
+    const first = newChain();
+    const next = Buffer.from(hkdfSync('sha256', first.secret, first.chain, 'soundings epoch', 32));
+    expect(keyAt(first, 2)!.secret.equals(next)).toBe(true);
+    expect(keyAt({ ...first, chain: randomBytes(8) }, 2)!.secret.equals(next)).toBe(false);
+  });
+
+  test('leads to no earlier one, and to none that is implausibly far ahead', () => {
+    const third = keyAt(newChain(), 3)!;
+    expect([keyAt(third, 2), keyAt(third, 1), keyAt(third, 0)]).toEqual([undefined, undefined, undefined]);
+    expect(keyAt(third, 2 ** 31)).toBeUndefined();
+  });
+});
