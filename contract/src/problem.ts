@@ -138,7 +138,8 @@ export const detailTypes = {
   'invalid address': 'Not an address that begins with https:// or http://.',
   'same words': 'A schedule names two questions with the same words, which count as one question.',
   'question retired': 'A schedule names a question that is retired, or that there is not.',
-  'question changed': 'A question that is there keeps its type and options.',
+  'question changed':
+    'A question that is there keeps its type and options, and, while a week that asks it is open, its words.',
   'key taken': 'The account has a question with this key, or a KPI with this id, already.',
   'kpi not found': 'The account has no such KPI.',
   'missing name': 'A schedule has no name.',

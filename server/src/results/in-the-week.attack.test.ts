@@ -2,9 +2,12 @@
 // question with the same words that is asked of all but one (P17), and watching how many have answered (P18). From outside, by the
 // console, pushes and the data interface; each attack wins against what it would meet without the rule.
 import type { Rounds } from '@soundings/contract/console.asking.ts';
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newLinks } from '../rounds/links.ts';
 import { openDueRounds } from '../rounds/opening.ts';
+import { coarse } from '../rounds/participation.ts';
+import { WeekKey } from '../sealing/week-key.ts';
 import { askedWeek, mondays, noon } from '../testing/asking.ts';
 import { giveAnswer } from '../testing/forgetting.ts';
 import { type Ask, signInNew } from '../testing/signed-in.ts';
@@ -289,4 +292,54 @@ describe('how many have answered', () => {
     const shown = await watch({ hoursApart: 5, isEligible: true });
     expect(shown.some((one) => /"count":[1-9]/.test(one))).toBe(true);
   });
+});
+
+/**
+ * How often the attacker is right about whether one person answers on the last day: all others are invented. On the days before,
+ * invented answers are added such that each count leaves the fewest places for the steps; then all but one up to a step.
+ */
+function guessesRight(days: string[], step: number): number {
+  const eligible = 1_000;
+  const guesses = Array.from({ length: 400 }, (_, i) => {
+    const key = new WeekKey(1, askedWeek, createHash('sha256').update(`week ${i}`).digest());
+    const hasAnswered = i % 2 === 0;
+    let shown = 0;
+    const count = (answered: number, day: string) => {
+      const counted = coarse(answered, { eligible, step, offset: key.below(step, day) }) as number;
+      return (shown = Math.max(shown, counted));
+    };
+    const expected = (answered: number, offset: number) => coarse(answered, { eligible, step, offset });
+    let places = Array.from({ length: step }, (__, offset) => offset);
+    let invented = 2 * step;
+    for (const day of days.slice(0, -1)) {
+      const cost = (more: number) =>
+        Math.max(
+          ...Map.groupBy(places, (one) => expected(invented + more, one))
+            .values()
+            .map((one) => one.length),
+        );
+      invented +=
+        Array.from({ length: step }, (__, more) => more).toSorted((a, b) => cost(a) - cost(b))[0] ?? 0;
+      const seen = count(invented, day);
+      const left = places.filter((one) => expected(invented, one) === seen);
+      places = left.length > 0 ? left : places;
+    }
+    const place = places[0] as number;
+    while (expected(invented, place) === expected(invented + 1, place)) invented++;
+    const seen = count(invented + (hasAnswered ? 1 : 0), days.at(-1) as string);
+    return (seen === expected(invented + 1, place)) === hasAnswered;
+  });
+  return guesses.filter(Boolean).length / guesses.length;
+}
+
+test.each([5, 10])('who finds out in some days where the steps of %i are is hardly ever right', (step) => {
+  const days = ['tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+  expect(guessesRight(days, step)).toBeLessThan(0.65);
+  // The mutant: the same steps all week.
+  expect(
+    guessesRight(
+      days.map(() => 'one'),
+      step,
+    ),
+  ).toBeGreaterThan(0.98);
 });

@@ -67,6 +67,7 @@ export async function updateParticipation(
 ): Promise<void> {
   await tx`
     update weeks
-    set    participation = ${count}, participation_on = ${today}
+    set    participation = case when ${count}::integer is not null then greatest(participation, ${count}::integer) end,
+           participation_on = ${today}
     where  account_id = ${accountId} and week = ${week} and closed_at is null`;
 }

@@ -38,7 +38,7 @@ async function countWeek(
       { accountId, week: wanted },
       eligible.map((userId) => key.respondentOf(userId)),
     );
-    const count = coarse(answered, { eligible: eligible.length, step, offset: key.below(step) });
+    const count = coarse(answered, { eligible: eligible.length, step, offset: key.below(step, today) });
     await updateParticipation(tx, accountId, wanted, { count, today });
   });
 }
@@ -54,8 +54,8 @@ async function answeredAmong(
 
 /**
  * At least this many of the eligible people have answered; null when these are fewer than a step. The steps begin at a secret
- * offset (0 to step − 1): whoever answers for invented people does not know when the next real answer makes a step. Never
- * everyone.
+ * offset (0 to step − 1), another one each day: whoever answers for invented people does not know when the next real answer makes
+ * a step, and cannot find out in some days to use it on the next. Never everyone.
  */
 export function coarse(
   answered: number,

@@ -48,9 +48,9 @@ export class WeekKey {
     return derived(this.#secret, 'soundings order');
   }
 
-  /** A secret number from 0 to `limit` − 1, the same as long as the week is open. */
-  below(limit: number): number {
-    return derived(this.#secret, 'soundings participation').readUInt32BE(0) % limit;
+  /** A secret number from 0 to `limit` − 1, another one each day, as long as the week is open. */
+  below(limit: number, day: string): number {
+    return derived(this.#secret, `soundings participation ${day}`).readUInt32BE(0) % limit;
   }
 
   /** Seals what a respondent has answered, padded so that its length tells next to nothing (paddedLength). */
