@@ -57,7 +57,8 @@ export const auditActions = {
   'answer key exported': 'The key of open weeks was printed, for another process.',
   'answer key imported': 'The key of open weeks was put in place.',
   'answer key reset': 'The key of open weeks was given up: open weeks were closed without results.',
-  'links exported': 'Personal links of everyone asked in a week were downloaded.',
+  'links exported':
+    'Personal links of people to whom the service cannot write were downloaded, to be handed out.',
   'audit log exported': 'The audit log was downloaded.',
   'run approved': 'A held run was approved in the console, and applied.',
   'run rejected': 'A held run was rejected in the console.',

@@ -227,6 +227,8 @@ export type OpenWeek = WeekName & {
   /** When it ends and closes by itself (ISO 8601), and whether that has passed. */
   endsAt: string;
   hasEnded: boolean;
+  /** Whether its figures are shown while it is open. */
+  isLive: boolean;
   /** How many active people are asked. */
   asked: number;
   answered: Participation;
@@ -244,6 +246,8 @@ export type OpenWeek = WeekName & {
   /** Reminders go to those who have not answered, so they are not counted: only whether and when they go out is shown. */
   reminders: { state: 'none' | 'waiting' | 'sent'; from: string | null; until: string | null };
   withoutEmail: number;
+  /** To how many links can be handed out: only to those to whom the service cannot write. */
+  linkable: number;
   /** That it is being closed; `isFailing`: it did not work, and is tried again. */
   closing: { isFailing: boolean } | null;
   /** Schedules that would still ask in it: if it is closed before, they miss it. */
@@ -327,7 +331,7 @@ export const askingOperations = {
   'GET /rounds': operation<Rounds>()(administrator),
   /** Asks for a week to be closed: it is under way when this is answered. */
   'POST /rounds/{week}/close': operation()(administrator),
-  /** A new personal link for everyone asked, as CSV. */
+  /** A new personal link, as CSV, for each person asked to whom the service cannot write. */
   'POST /rounds/{week}/links': operation<{ name: string; csv: string; people: number }>()({
     ...administrator,
     body: Type.Object({ isReplacing: Type.Boolean() }, closed),

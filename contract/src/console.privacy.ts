@@ -27,8 +27,8 @@ export type PrivacyRules = {
   noise: Noise;
 };
 
-/** `week`: such as 2026-W47; `from` and `to`: its days. */
-export type OpenWeekRules = PrivacyRules & { week: string; from: string; to: string; people: number };
+/** `week`: such as 2026-W47; `people`: how many are asked. */
+export type OpenWeekRules = PrivacyRules & { week: string; people: number };
 
 /** To which weeks a limit applies: those that open from now on, and open ones by name. */
 type Where = { isSetting: boolean; weeks: string[] };
@@ -42,6 +42,7 @@ export type PrivacyLimit = { weight: 'broken' | 'weaker' | 'inherent' } & (
   | { code: 'leftAfterClosing'; tables: string[] }
   | { code: 'keysMissing'; path: string | null; weeks: string[] }
   | { code: 'keysBehind'; processes: { name: string; seenAt: string }[] }
+  | { code: 'keysExported'; times: number; lastAt: string; weeks: number }
   | { code: 'keysInDatabase'; walBytes: number; isArchived: boolean; replicas: number }
   | ({ code: 'live'; threshold: number } & Where)
   | ({ code: 'noNoise'; right: number; withNoise: number; commonest: number } & Where)
@@ -62,6 +63,7 @@ export type NeverShown =
   | { code: 'comments'; below: number }
   | { code: 'differences'; below: number }
   | { code: 'openWeek' }
+  /** Only about how many have answered is shown, in steps of so many. */
   | { code: 'whoAnswered'; step: number }
   | { code: 'whoSaidWhat'; closedWeeks: number };
 
@@ -112,7 +114,7 @@ export type PrivacyReport = {
   at: string;
   /** Of the service. */
   version: string;
-  account: { id: number; name: string; timezone: string };
+  account: { id: number; name: string };
   /** Of weeks that open from now on. */
   rules: PrivacyRules;
   openWeeks: OpenWeekRules[];

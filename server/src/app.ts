@@ -35,6 +35,7 @@ import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data.routes.ts';
 import { closeLostWeeks, type LostMail, mailLostWeek } from './results/lost-weeks.ts';
 import { dueWeeks } from './results/publish.ts';
+import { type LinkNotice, mailLinkNotice } from './rounds/link-notices.ts';
 import { dueMessages, noteRefusal, openSender } from './rounds/messages.ts';
 import { dueSchedules } from './rounds/opening.ts';
 import { countParticipation } from './rounds/participation.ts';
@@ -134,6 +135,7 @@ export async function startApp(
   const mailer = config.smtpUrl === undefined ? undefined : openMailer(config.smtpUrl, config.mailFrom);
   let jobs: Jobs | undefined;
   let sftp: SftpServer | undefined;
+  let keeping: NodeJS.Timeout | undefined;
   let isStarted = false;
   let isStopping = false;
   const { pool, reached, reads, answers, keys, pushes } = connect(config, databaseUrl, log, () => isStopping);
@@ -152,7 +154,7 @@ export async function startApp(
   serveAll(server, { config, pool, reads, answers, keys, pushes, now });
   const onWeeks = weeksOn(config, databaseUrl, log, now);
   const approve = openApproving(new URL('files.thread.ts', import.meta.url), databaseUrl);
-  serveConsole(server, { config, pool, reads, keys, mailer, onWeeks, approve, log, now });
+  serveConsole(server, { config, pool, reads, keys, mailer, approve, log, now });
   if (config.isDevelopment) await serveDevelopment(server);
   else servePages(server);
   const { host, port, sftpPort } = config;
@@ -163,17 +165,10 @@ export async function startApp(
     const applied = await migrate(await pool, migrationSteps(await keys));
     if (applied.length > 0) log.info({ applied }, 'The database was migrated');
     await prepareKeys(await pool, await keys, log);
+    keeping = keepKeysMoving(await keys, log);
     const url = await databaseUrl;
-    const work = workOf({
-      config,
-      pool: await pool,
-      keys: await keys,
-      databaseUrl: url,
-      log,
-      now,
-      mailer,
-      onWeeks,
-    });
+    const parts = { config, pool: await pool, keys: await keys, databaseUrl: url };
+    const work = workOf({ ...parts, log, now, mailer, onWeeks });
     jobs = await startJobs(url, work, log);
     if (sftpPort !== 0) sftp = await serveSftp({ ...config, port: sftpPort, pool: await pool, log, now });
     isStarted = true;
@@ -185,6 +180,7 @@ export async function startApp(
     started,
     async stop(seconds) {
       isStopping = true;
+      clearInterval(keeping);
       const deadline = Date.now() + seconds * 1000;
       await server.shutDown(seconds);
       await started.catch(() => {});
@@ -208,6 +204,21 @@ const authenticator =
 
 /** Whether people come by HTTPS. */
 const isSecure = ({ publicUrl }: AppConfig): boolean => publicUrl.startsWith('https:');
+
+/** In ms: how long a copy of the key may open what another process has closed. */
+const keyPatience = 20_000;
+
+/** Moves this process's copy of the key of open weeks along with those of the others. Each process has one: no job would do. */
+function keepKeysMoving(keys: AnswerKeys, log: Log): NodeJS.Timeout {
+  return setInterval(() => {
+    keys.advance().catch((error: unknown) => {
+      log.warn(
+        { cause: (error as Error).message },
+        'The key of open weeks could not be moved forward; it is tried again',
+      );
+    });
+  }, keyPatience).unref();
+}
 
 /** Brings the key of open weeks to where it belongs, and says what is wrong or not promised. */
 async function prepareKeys(pool: Pool, keys: AnswerKeys, log: Log): Promise<void> {
@@ -320,7 +331,6 @@ type ConsoleParts = {
   reads: Promise<Pool>;
   keys: Promise<AnswerKeys>;
   mailer: Mailer | undefined;
-  onWeeks: OnWeeks;
   approve: Approve;
   now: () => number;
 };
@@ -328,10 +338,10 @@ type ConsoleParts = {
 /** The console's own interface. */
 function serveConsole(
   server: Server,
-  { config, pool, reads, keys, mailer, onWeeks, approve, log, now }: ConsoleParts,
+  { config, pool, reads, keys, mailer, approve, log, now }: ConsoleParts,
 ): void {
   const console = openConsole(server, pool, isSecure(config));
-  serveAccess(console, { ...config, pool, mailer, showWeeks: () => onWeeks('show') });
+  serveAccess(console, { ...config, pool, mailer });
   serveSession(console, { pool, now, log, canMail: mailer !== undefined });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail: mailer !== undefined, now });
   serveConsoleGroups(console, pool);
@@ -385,9 +395,8 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
       { name: 'resume files', cron: '* * * * *', work: () => resumeFiles(pool) },
       { name: 'open rounds', cron: '* * * * *', work: toOpen },
       { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },
-      { name: 'show live weeks', cron: '* * * * *', work: toShow },
+      { name: 'show live weeks', cron: '*/15 * * * *', work: toShow },
       { name: 'count participation', cron: '23 * * * *', work: () => countParticipation(pool, keys, now()) },
-      { name: 'end epochs', cron: '* * * * *', work: () => keys.advance() },
       { name: 'close weeks', cron: '*/5 * * * *', work: toClose },
     ],
     tasks: {
@@ -402,6 +411,7 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
       'mail lost week': (payload) =>
         mailLostWeek({ pool, mailer, publicUrl: config.publicUrl, log }, payload as LostMail),
       'mail file report': (payload) => mailReport(pool, mailer, payload as MailedReport, log),
+      'mail link notice': (payload) => mailLinkNotice(pool, mailer, payload as LinkNotice, log),
     },
   };
 }

@@ -50,6 +50,7 @@ export function privacyWords(report: PrivacyReport): string {
         table([
           ['', 'weeks from now on', ...openWeeks.map(({ week }) => week)],
           ...rulesRows([rules, ...openWeeks]),
+          ['people asked', '', ...openWeeks.map(({ people }) => String(people))],
         ]),
       ],
     ],
@@ -147,6 +148,8 @@ function limitWords(limit: PrivacyLimit): string {
       return `A process has not moved its key forward. Its copy can still open answers of weeks that have closed since: ${limit.processes
         .map(({ name, seenAt }) => `${name}, last seen ${minute(seenAt)}`)
         .join('; ')}.`;
+    case 'keysExported':
+      return `The answer key was exported ${counted(limit.times, 'time')} in the last ${limit.weeks} weeks, last on ${minute(limit.lastAt)}. Anyone with such a copy and the database can read answers of weeks that were open then.`;
     case 'keysInDatabase':
       return (
         `The keys to the answers of open weeks are in the database. A copy of it, its log or a backup can reveal who answered what, also after the week has closed, ` +
@@ -188,7 +191,7 @@ function neverWords(never: NeverShown): string {
     case 'openWeek':
       return 'Figures of a week before it has closed.';
     case 'whoAnswered':
-      return `Who has answered: while a week is open, only how many, in steps of ${never.step}.`;
+      return `Who has answered: while a week is open, only about how many, in steps of ${never.step}.`;
     case 'whoSaidWhat':
       return `Who answered what, once a week has closed: nothing of it is left in ${counted(never.closedWeeks, 'closed week')}.`;
   }

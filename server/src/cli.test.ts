@@ -6,6 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { PrivacyReport } from '@soundings/contract/console.privacy.ts';
 import { addWeeks, dayIn, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccount } from './accounts/accounts.ts';
@@ -828,6 +829,7 @@ describe('migrate, version and help', () => {
       'run approve',
       'history import',
       'week close',
+      'privacy report',
       'migrate',
       'version',
     ];
@@ -839,6 +841,65 @@ describe('migrate, version and help', () => {
     const one = await soundings(['group', 'create', '--help'], { env });
     expect(one).toMatchObject({ status: 0, err: '', out: expect.stringContaining('--parent GROUP_ID') });
     expect(one.out).not.toContain('account create');
+  });
+});
+
+describe('privacy report', () => {
+  test('says what is in force, follows the settings of the installation, and counts the links that the command has exported', async () => {
+    const id = await newAccount();
+    const auditor = ['user', 'create', '--account', id, '--first-name', 'D', '--last-name', 'PO'];
+    const { id: userId } = await json<{ id: number }>([...auditor, '--role', 'Auditor']);
+    await pool`
+      insert into weeks (account_id, week, threshold, spread_threshold, comment_threshold)
+      values (${id}, ${aheadMonday}, 6, 12, 12)`;
+    await pool`insert into participants (account_id, user_id, week) values (${id}, ${userId}, ${aheadMonday})`;
+    const exported = await json<{ links: unknown[] }>(['links', 'export', '--account', id]);
+    expect(exported.links).toHaveLength(1);
+    const entries = await pool`
+      select origin, action, subject, details from audit_entries
+      where  account_id = ${id} and (action = 'links exported' or subject = 'links export')`;
+    expect(entries.map((entry) => ({ ...entry }))).toEqual([
+      {
+        origin: 'command',
+        action: 'links exported',
+        subject: ahead,
+        details: { people: 1, isReplacing: false },
+      },
+    ]);
+
+    const ask = ['privacy', 'report', '--account', id];
+    const env = {
+      FILE_DAYS: '9',
+      PUBLIC_URL: 'https://surveys.example.com',
+      SMTP_URL: 'smtp://localhost:25',
+    };
+    const report = await json<PrivacyReport>(ask, { env });
+    expect(report).toMatchObject({
+      account: { id: Number(id) },
+      rules: { threshold: 5 },
+      openWeeks: [{ week: ahead, threshold: 6, people: 1 }],
+      links: { exports: [{ week: ahead, origin: 'command', times: 1, people: 1 }] },
+      roles: [
+        { role: 'Administrator' },
+        { role: 'Manager' },
+        { role: 'Auditor', people: 1 },
+        { role: 'User' },
+      ],
+    });
+    expect(report.kept).toContainEqual({ code: 'files', days: 9 });
+    const codes = (one: PrivacyReport) => one.limits.map(({ code }) => code);
+    expect(codes(report)).not.toContain('noMail');
+    expect(codes(await json<PrivacyReport>(ask))).toContain('noMail');
+
+    const { status, out, err } = await soundings(ask);
+    expect({ status, err }).toEqual({ status: 0, err: '' });
+    expect(out).toContain(`Privacy report: `);
+    expect(out).toMatch(/fewest answers behind a figure +5 +6\n/);
+    expect(out).toContain('Means and response rates that rest on fewer than 5 answers.');
+    expect(out).toContain(`No mail server is set`);
+    await json(['account', 'set', '--account', id, '--threshold', '8']);
+    expect((await soundings(ask)).out).toMatch(/fewest answers behind a figure +8 +6\n/);
+    expect(await refused(['privacy', 'report', '--account', '999999'])).toContain('999999');
   });
 });
 

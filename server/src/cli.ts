@@ -41,7 +41,7 @@ import { importHistory } from './history/history.ts';
 import { createGroup } from './people/groups.ts';
 import { createUser, defineAttribute } from './people/people.ts';
 import { defineLibrary } from './questions/questions.ts';
-import { closeWeekNow, forgetGroups, showLiveWeeks } from './results/publish.ts';
+import { closeWeekNow, forgetGroups } from './results/publish.ts';
 import { AnswerKeys } from './sealing/answer-keys.ts';
 import { listRuns } from './sync/runs.ts';
 
@@ -92,8 +92,9 @@ const commands: Record<string, Command> = {
       '    [--allow CIDR,…] [--apply-files true|false] [--partial-files true|false]\n' +
       '    [--create-groups-from-users true|false] [--notify EMAIL,…] [--notify-success true|false]\n' +
       `    ${limits.map((one) => `[--${one} N]`).join(' ')}\n` +
-      '    Changes the settings that are given. --publication live shows the figures of the open week as they stand:\n' +
-      '    whoever reads them often can tell single answers. --allow "" lets any address upload.\n' +
+      '    Changes the settings that are given. Thresholds, --publication and --noise hold for weeks that open from now on.\n' +
+      '    --publication live shows figures while the week is open, in batches of new answers as large as the threshold.\n' +
+      '    --noise: how many steps the sum behind a figure may be off. --allow "" lets any address upload.\n' +
       '    --partial-files true: a file only adds and updates, and removes nobody. --notify: who gets a mail about files\n' +
       '    that are held or have faults.',
     options: {
@@ -114,12 +115,9 @@ const commands: Record<string, Command> = {
       'notify-success': text,
       ...Object.fromEntries(limits.map((one) => [one, text])),
     },
-    run: async (pool, values, keys) => {
+    run: async (pool, values) => {
       const settings = settingsOf(values);
-      const changed = await inTransaction(pool, (tx) => changeAccount(tx, accountOf(values), settings));
-      // At once: what was shown of an open week must not stay for another minute.
-      if (settings.publication !== undefined) await showLiveWeeks(pool, keys);
-      return changed;
+      return inTransaction(pool, (tx) => changeAccount(tx, accountOf(values), settings));
     },
     say: (settings: Account) => table(Object.entries(settings).map(([name, value]) => [name, String(value)])),
   },

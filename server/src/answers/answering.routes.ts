@@ -162,11 +162,15 @@ async function opened({ pool, keys }: Means, link: string, visit: string | null)
 const visitCookie = 'soundings_visit';
 const visitForm = /^[0-9A-Za-z]{27}$/;
 
-/** The secret of the browser session in which a link is used, where it has one: only there its answers are shown (P13). */
+/**
+ * The secret of the browser session in which a link is used, where it has one: only there its answers are shown (P13). Of a
+ * browser that keeps no cookies the page's script says one of its own, as long as the page is open.
+ */
 function visitOf({ headers }: FastifyRequest): string | null {
   const cookies = (headers.cookie ?? '').split(';').map((one) => one.trim());
-  const value = cookies.find((one) => one.startsWith(`${visitCookie}=`))?.slice(visitCookie.length + 1);
-  return value !== undefined && visitForm.test(value) ? value : null;
+  const cookie = cookies.find((one) => one.startsWith(`${visitCookie}=`))?.slice(visitCookie.length + 1);
+  const value = cookie ?? headers['soundings-visit'];
+  return typeof value === 'string' && visitForm.test(value) ? value : null;
 }
 
 /** The same; a browser that has none gets one, for this link alone and until the browser is closed. */
@@ -189,8 +193,10 @@ async function showPage(means: Means, link: string, request: FastifyRequest, rep
   const language = languageFor(asking, request);
   const { saved, empty } = queryOf(request);
   const isSent = saved !== undefined || empty !== undefined;
-  if (isSent && (saved !== undefined || asking.answers.size > 0))
-    return reply.send(thanksPage(dress, asking, language));
+  // By a link that was handed out it is not told whether there are answers; a browser without cookies finds its own fixed.
+  const hasAnswers =
+    asking.answers.size > 0 || (saved !== undefined && (asking.isExported || asking.fixed.size > 0));
+  if (isSent && hasAnswers) return reply.send(thanksPage(dress, asking, language));
   return reply.send(askingPage(dress, asking, language, keptIn(asking), isSent ? 'empty' : undefined));
 }
 
@@ -211,7 +217,7 @@ async function takeForm(means: Means, link: string, request: FastifyRequest, rep
     const wrong = new Map(error.details.map(({ path, type }) => [Number(path?.slice(1)), type]));
     const faults = [...wrong].map(
       ([id, type]) =>
-        [id, type === 'already answered' ? 'elsewhere' : faultAt(id, now, said.get(id))] as const,
+        [id, type === 'already answered' ? refusalAt(id, now) : faultAt(id, now, said.get(id))] as const,
     );
     return reply.code(400).send(askingPage(dress, now, language, said, new Map(faults)));
   }
@@ -236,6 +242,9 @@ function faultAt(id: number, { questions }: Asking, said: Said | undefined): Pag
   return said.values.length === 0 ? 'choose' : 'wrong';
 }
 
+/** Why an answer cannot be changed. */
+const refusalAt = (id: number, { fixed }: Asking): PageFault => fixed.get(id) ?? 'elsewhere';
+
 /** One answer, as JSON. */
 async function takeAnswer(means: Means, link: string, request: FastifyRequest, reply: FastifyReply) {
   const answer = answerIn(request.body as Buffer | undefined);
@@ -255,7 +264,10 @@ async function takeAnswer(means: Means, link: string, request: FastifyRequest, r
     if (came === 'closed') throw opensNothing;
   } catch (error) {
     if (!(error instanceof Fault) || error.kind !== 'invalid') throw error;
-    if (error.code === 'already answered') return refused(409, 'elsewhere');
+    if (error.code === 'already answered') {
+      const now = await opened(means, link, visit);
+      return refused(409, refusalAt(answer.questionId, now));
+    }
     return refused(400, [...(answer.comment ?? '')].length > maxCommentLength ? 'tooLong' : 'wrong');
   }
   return reply.code(204).removeHeader('content-type').send();

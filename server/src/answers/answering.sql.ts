@@ -37,7 +37,7 @@ export async function selectLink(db: Db, hash: Uint8Array): Promise<LinkRow | un
            w.threshold                                   as "figures",
            w.spread_threshold                            as "spread",
            w.comment_threshold                           as "comments",
-           a.publication = 'live'                        as "isLive",
+           w.is_live                                     as "isLive",
            l.is_exported                                 as "isExported",
            nullif(btrim(h.first_name || ' ' || h.last_name), '') as "handedBy"
     from   links l

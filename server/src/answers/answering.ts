@@ -49,6 +49,8 @@ export type Asking = {
   isExported: boolean;
   /** Who handed it out, where that is known. */
   handedBy: string | null;
+  /** The key of the answers is in the database: until its log and backups are recycled, they tell who answered what. */
+  leavesTraces: boolean;
   /** What was answered by this link in this browser session, by question; value: yes is 1, no 0. */
   answers: Map<number, KeptAnswer & { comment: string | null; skipped: boolean }>;
   /** What cannot be answered here any more: it was answered elsewhere, or is counted already. */
@@ -89,6 +91,7 @@ export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise
     week,
     thresholds: { figures, spread, comments },
     questions,
+    leavesTraces: keys.place === 'database',
     answers: new Map(
       own.map(([id, { value, choices, comment, skipped }]) => [id, { value, choices, comment, skipped }]),
     ),

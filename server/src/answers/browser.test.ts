@@ -1,12 +1,16 @@
 // The answering page in a real browser: with JavaScript and without, by keyboard alone, in both themes, on a narrow screen
-// and a wide one; every page is looked through by axe, and says nothing to the console.
+// and a wide one; every page is looked through by axe, and says nothing to the console. What one browser has answered, no other
+// shows or changes.
 import axe from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
+import { exportLinks } from '../rounds/links.ts';
 import { stopTokensFor } from '../rounds/stops.ts';
+import { encodeAnswers } from '../sealing/person-answers.ts';
 import { askPeople, type AskedAccount, noon } from '../testing/asking.ts';
 import { hasBrowser, openBrowser } from '../testing/browser.ts';
+import { answersOfPerson, keptAnswers } from '../testing/kept-answers.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type World } from '../testing/world.ts';
 import { type Asking, openLink } from './answering.ts';
@@ -38,8 +42,12 @@ afterAll(async () => {
 
 type Asked = AskedAccount & { link: string; ids: number[] };
 
-async function asked(settings: Parameters<typeof askPeople>[2] = {}): Promise<Asked> {
+async function asked(
+  settings: Parameters<typeof askPeople>[2] = {},
+  publication: 'weekly' | 'live' = 'weekly',
+): Promise<Asked> {
   const { id } = await world.account();
+  await world.pool`update accounts set publication = ${publication} where account_id = ${id}`;
   const one = await askPeople(world, id, { count: 1, keys, ...settings });
   const ids = keys.map((key) => one.questionIds.get(key) as number);
   return { ...one, link: one.links[0] as string, ids };
@@ -50,27 +58,41 @@ const stopPath = async ({ accountId, userIds }: Asked) =>
   `/r/${(await stopTokensFor(world.pool, [{ accountId, userId: userIds[0] as number }]))[0]}`;
 
 /** What is kept of a question. */
-async function said({ accountId }: Asked, questionId: number | undefined): Promise<unknown[] | undefined> {
-  const [row] = await world.pool<{ said: unknown[] }[]>`
-    select json_build_array(value, choices, comment, skipped) as said
-    from   answers where account_id = ${accountId} and question_id = ${questionId as number}`;
-  return row?.said;
+async function said(
+  { accountId, week }: Asked,
+  questionId: number | undefined,
+): Promise<unknown[] | undefined> {
+  const rows = await keptAnswers(world, accountId, week);
+  const row = rows.find((one) => one.questionId === questionId);
+  return row && [row.value, row.choices, row.comment, row.skipped];
 }
-const countSaid = async ({ accountId }: Asked) =>
-  (await world.pool`select 1 from answers where account_id = ${accountId}`).length;
+const countSaid = async ({ accountId, week }: Asked) => (await keptAnswers(world, accountId, week)).length;
 const untilSaid = (one: Asked, id: number | undefined, what: unknown[]) =>
   until(async () => JSON.stringify(await said(one, id)) === JSON.stringify(what));
 
 type Opened = Page & { posted: string[]; complaints: string[] };
 
-/** A page that notes what it sends, and what it says to the console. */
-async function openPage(path: string, { js = true } = {}): Promise<Opened> {
+/** All that the person has answered so far becomes part of live figures. */
+async function count({ accountId, week, userIds }: Asked): Promise<void> {
+  const [userId] = userIds as [number];
+  const answers = await answersOfPerson(world, accountId, week, userId);
+  for (const answer of answers.values()) answer.counted = true;
+  const key = (await world.keys.of(world.pool, accountId, week))!;
+  const respondent = key.respondentOf(userId);
+  const sealed = key.seal(respondent, encodeAnswers(answers));
+  await world.pool`update answers set sealed = ${sealed}
+                   where account_id = ${accountId} and week = ${week} and respondent = ${respondent}`;
+}
+
+/** A page that notes what it sends, and what it says to the console. `cookies`: whether the browser keeps any. */
+async function openPage(path: string, { js = true, cookies = true } = {}): Promise<Opened> {
   const context = await browser.newContext({
     javaScriptEnabled: js,
     viewport: { width: 390, height: 800 },
     reducedMotion: 'reduce',
   });
   onTestFinished(() => context.close());
+  if (!cookies) await refuseCookies(context);
   const page = Object.assign(await context.newPage(), { posted: [] as string[], complaints: [] as string[] });
   page.setDefaultTimeout(10_000);
   page.on('request', (request) => request.method() === 'POST' && page.posted.push(request.url()));
@@ -81,6 +103,15 @@ async function openPage(path: string, { js = true } = {}): Promise<Opened> {
   await page.goto(world.address + path);
   return page;
 }
+
+/** Nothing that comes sets a cookie, and nothing that is sent has one. */
+const refuseCookies = (context: BrowserContext) =>
+  context.route('**/*', async (route) => {
+    const response = await route.fetch({ maxRedirects: 0 });
+    await context.clearCookies();
+    const { 'set-cookie': _, ...headers } = response.headers();
+    await route.fulfill({ response, headers });
+  });
 
 /** The whole of what has the focus, as text. */
 const focused = (page: Page) =>
@@ -104,7 +135,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await cards(page).count()).toBe(1);
     expect(page.posted).toEqual([]);
 
-    await tab(2); // the language, then the scale
+    await tab(3); // the language, what the promises mean, then the scale
     await keyboard.press('ArrowDown');
     expect(await focused(page)).toBe('2');
     await untilSaid(one, a, [2, null, null, false]);
@@ -331,6 +362,196 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(at?.x).toBeGreaterThan(then?.x as number);
     await look(page, 'from right to left');
     expect(page.complaints).toEqual([]);
+  });
+
+  test('a second browser sees by the same link that it is answered, not how, and changes nothing; the first goes on', async () => {
+    const one = await asked();
+    const [a, b] = one.ids as [number, number];
+    const first = await openPage(`/a/${one.link}`);
+    await first.locator(`[name=q${a}]`).nth(3).check();
+    await first.locator(`#q${a} summary`).click();
+    await first.locator(`[name=c${a}]`).fill('My very own words');
+    await untilSaid(one, a, [4, null, 'My very own words', false]);
+
+    const second = await openPage(`/a/${one.link}`);
+    // It begins with what is still open.
+    await second.getByText('2 of 7').waitFor();
+    await second.getByRole('button', { name: 'Back' }).click();
+    await untilFocused(second, /^1 of 7 /);
+    const card = second.locator(`#q${a}`);
+    expect(await card.innerText()).toContain('You have answered this question');
+    expect(await card.innerText()).toContain('in another browser');
+    expect(await card.locator('input, textarea, fieldset').count()).toBe(0);
+    expect(await second.content()).not.toContain('My very own words');
+    const status = await second.evaluate<number>(
+      `fetch(location.pathname + '/answers', {
+         method: 'POST', headers: { 'content-type': 'application/json' },
+         body: JSON.stringify({ question: ${a}, value: 1 }) }).then(({ status }) => status)`,
+    );
+    expect(status).toBe(409);
+    expect(second.complaints.filter((text) => !text.includes('409'))).toEqual([]);
+
+    const plain = await openPage(`/a/${one.link}`, { js: false });
+    expect(await plain.locator(`#q${a} input`).count()).toBe(0);
+    expect(await plain.locator(`#q${a}`).innerText()).toContain('You have answered this question');
+    // A form that has the field all the same.
+    const sent = await plain.request.post(`${world.address}/a/${one.link}`, {
+      form: { [`q${a}`]: '1', [`q${b}`]: '2' },
+    });
+    expect([sent.status(), (await sent.text()).includes('My very own words')]).toEqual([400, false]);
+    expect([await said(one, a), await said(one, b)]).toEqual([
+      [4, null, 'My very own words', false],
+      undefined,
+    ]);
+    await plain.locator(`[name=q${b}]`).nth(6).check();
+    await next(plain);
+    await plain.getByText('Thank you, P1!').waitFor();
+    await untilSaid(one, b, [7, null, null, false]);
+
+    await first.goto(`${world.address}/a/${one.link}?language=sv`);
+    expect(await first.locator(`[name=q${a}]:checked`).inputValue()).toBe('4');
+    expect(await first.locator(`[name=c${a}]`).inputValue()).toBe('My very own words');
+    await first.locator(`[name=q${a}]`).nth(1).check();
+    await untilSaid(one, a, [2, null, 'My very own words', false]);
+    expect(await first.locator(`#q${b}`).innerText()).not.toBe('7');
+    expect(first.complaints).toEqual([]);
+  });
+
+  test('a page that was open before is told at the question, asks no more for it, and goes on with the others', async () => {
+    const one = await asked();
+    const [a, b] = one.ids as [number, number];
+    const late = await openPage(`/a/${one.link}`);
+    const first = await openPage(`/a/${one.link}`);
+    await first.locator(`[name=q${a}]`).nth(3).check();
+    await untilSaid(one, a, [4, null, null, false]);
+    await late.locator(`[name=q${a}]`).nth(0).check();
+    await late
+      .locator(`#f${a}`, { hasText: 'already answered with another link or in another browser' })
+      .waitFor();
+    expect(await late.locator(`[name=q${a}]`).nth(0).isDisabled()).toBe(true);
+    await next(late);
+    await late.getByText('2 of 7').waitFor();
+    await late.locator(`[name=q${b}]`).nth(8).check();
+    await untilSaid(one, b, [9, null, null, false]);
+    await late.evaluate("dispatchEvent(new Event('online'))");
+    for (let i = 3; i <= 7; i++) {
+      await next(late);
+      await late.getByText(`${i} of 7`).waitFor();
+    }
+    await next(late);
+    await late.getByText('Thank you, P1!').waitFor();
+    expect(late.posted).toHaveLength(2);
+    expect(await said(one, a)).toEqual([4, null, null, false]);
+  });
+
+  test('what the live figures count cannot be changed any more, not in its own browser either; the rest can', async () => {
+    const one = await asked({}, 'live');
+    const [a, b] = one.ids as [number, number];
+    const page = await openPage(`/a/${one.link}`);
+    expect(await page.locator('#privacy').innerText()).toContain('Results are live');
+    await page.locator(`[name=q${a}]`).nth(3).check();
+    await untilSaid(one, a, [4, null, null, false]);
+    await count(one);
+    await page.locator(`[name=q${a}]`).nth(0).check();
+    await page.locator(`#f${a}`, { hasText: 'live results already count your answer' }).waitFor();
+    expect(await said(one, a)).toEqual([4, null, null, false]);
+    await page.goto(`${world.address}/a/${one.link}?saved`);
+    expect(await page.getByText('Change my answers').count()).toBe(0);
+    await page.getByText('Continue answering').click();
+    await page.getByText('2 of 7').waitFor();
+    await page.locator(`[name=q${b}]`).nth(8).check();
+    await untilSaid(one, b, [9, null, null, false]);
+    await page.goto(`${world.address}/a/${one.link}?saved`);
+    expect(await page.getByText('Change my answers').count()).toBe(1);
+  });
+
+  test('where everything is answered elsewhere, a friendly page says so, with the script and without', async () => {
+    const one = await asked();
+    const first = await openPage(`/a/${one.link}`, { js: false });
+    for (const id of one.ids) await first.locator(`[name=s${id}]`).check();
+    await next(first);
+    await first.getByText('Thank you, P1!').waitFor();
+    for (const js of [true, false]) {
+      const page = await openPage(`/a/${one.link}`, { js });
+      expect(await page.locator('h1').innerText()).toBe('Everything is answered, P1');
+      expect(await page.locator('form, input').count()).toBe(0);
+      expect(page.complaints).toEqual([]);
+      if (js) await look(page, 'everything is answered');
+    }
+  });
+
+  test('without cookies each question can be answered, and what is written changed until the page is left', async () => {
+    const one = await asked();
+    const [a, b] = one.ids as [number, number];
+    const page = await openPage(`/a/${one.link}`, { cookies: false });
+    await page.locator(`[name=q${a}]`).nth(3).check();
+    await untilSaid(one, a, [4, null, null, false]);
+    await page.locator(`#q${a} summary`).click();
+    await page.locator(`[name=c${a}]`).fill('A thought that comes later');
+    await untilSaid(one, a, [4, null, 'A thought that comes later', false]);
+    await page.reload();
+    await page.getByText('2 of 7').waitFor();
+    expect(await page.locator(`#q${a}`).textContent()).toContain('You have answered this question');
+    expect(await page.context().cookies()).toEqual([]);
+
+    const plain = await openPage(`/a/${one.link}`, { js: false, cookies: false });
+    await plain.locator(`[name=q${b}]`).nth(8).check();
+    await next(plain);
+    await plain.getByText('Your answers are saved.').waitFor();
+    expect(await plain.locator('main').innerText()).toContain('They can’t be seen or changed here anymore.');
+    expect(await plain.getByText('Change my answers').count()).toBe(0);
+    expect(await said(one, b)).toEqual([9, null, null, false]);
+    expect(page.complaints).toEqual([]);
+  });
+
+  test('the cookie is for this link alone, gone with the browser, out of reach of scripts and other websites', async () => {
+    const one = await asked();
+    const page = await openPage(`/a/${one.link}`);
+    const [cookie, ...others] = await page.context().cookies();
+    expect(others).toEqual([]);
+    expect(cookie).toMatchObject({
+      path: `/a/${one.link}`,
+      httpOnly: true,
+      sameSite: 'Lax',
+      secure: false,
+      expires: -1,
+    });
+    expect(cookie?.value).toMatch(/^[0-9A-Za-z]{27}$/);
+    expect(await page.evaluate('document.cookie')).toBe('');
+    await page.reload();
+    expect((await page.context().cookies())[0]?.value).toBe(cookie?.value);
+    const secure = await openWorld(undefined, { publicUrl: 'https://soundings.example' }, () => noon);
+    onTestFinished(() => secure.close());
+    const { id } = await secure.account();
+    const asking = await askPeople(secure, id, { count: 1 });
+    const { headers } = await fetch(`${secure.address}/a/${asking.links[0]}`);
+    expect(headers.get('set-cookie')).toMatch(
+      new RegExp(
+        `^soundings_visit=[0-9A-Za-z]{27}; Path=/a/${asking.links[0]}; HttpOnly; SameSite=Lax; Secure$`,
+      ),
+    );
+  });
+
+  test('by a link that was handed out the page says by whom, and shows nothing that was answered otherwise', async () => {
+    const one = await asked();
+    const [a] = one.ids as [number];
+    const own = await openPage(`/a/${one.link}`);
+    await own.locator(`[name=q${a}]`).nth(3).check();
+    await untilSaid(one, a, [4, null, null, false]);
+    const { links } = await inTransaction(world.pool, async (tx) => {
+      const [ada] = await tx<{ id: number }[]>`
+        select user_id as id from users where account_id = ${one.accountId} and role = 'Administrator'`;
+      return exportLinks(tx, one.accountId, '', { canMail: false, by: ada?.id ?? null });
+    });
+    const page = await openPage(links[0]?.link as string);
+    expect(await page.locator('#privacy').innerText()).toContain('This link was handed out by Ada Admin');
+    expect(await page.locator('.card[data-fixed]').count()).toBe(0);
+    await look(page, 'handed out');
+    await page.locator(`[name=q${a}]`).nth(0).check();
+    await page.locator(`#f${a}`, { hasText: 'already answered' }).waitFor();
+    expect(await said(one, a)).toEqual([4, null, null, false]);
+    await page.locator('#privacy summary').click();
+    await look(page, 'handed out, with what that means and a refused answer');
   });
 
   test('no page has a fault that axe can find, is wider than the screen, or has a target under 48 px', async () => {

@@ -1,4 +1,5 @@
 // What the answering page says, in English, Swedish and German. Pure. Every text is text: the page escapes it.
+import type { Refusal } from '../sealing/person-answers.ts';
 
 export type PageWords = {
   /** As days are written. */
@@ -18,10 +19,39 @@ export type PageWords = {
     /** Instead of the three above, with a threshold of 1. */
     openHeading: string;
     open: (company: string) => string;
-    live: string;
+    /** Where the open week is shown, in batches of so many new answers. */
+    live: (least: number) => string;
+    /** Where and until when answers can be changed. */
     until: (day: string) => string;
-    /** Of a link that an administrator has handed out. */
-    exported: string;
+    untilLive: (day: string) => string;
+    /** What becomes of them then. */
+    unlinked: string;
+    /** The same where the key of the answers is kept in the database. */
+    traces: string;
+    /** The same where results are shown from the first answer on. */
+    deleted: string;
+    /** Of a link that the employer has handed out. `by`: who did, '' where that is not known. */
+    handedOut: (by: string) => string;
+    /** What is not covered, a sentence each. */
+    limits: {
+      heading: string;
+      unanimity: string;
+      weeks: string;
+      skip: string;
+      colleagues: string;
+      invented: string;
+      live: (least: number) => string;
+      link: string;
+      cookie: string;
+    };
+  };
+  /** In place of a question that cannot be answered here any more, and why. */
+  answered: Record<Refusal, string> & { heading: string };
+  /** Instead of the form, where there is no other question. */
+  allAnswered: Record<Refusal, string> & {
+    heading: (firstName: string) => string;
+    text: string;
+    notYou: string;
   };
   /** Which of how many. */
   count: (at: number, of: number) => string;
@@ -46,8 +76,13 @@ export type PageWords = {
     heading: (firstName: string) => string;
     text: string;
     until: (day: string, zone: string) => string;
+    untilLive: (day: string, zone: string) => string;
+    /** Where nothing of it can be changed here. */
+    fixed: string;
     open: (questions: number) => string;
     change: string;
+    /** Instead of it, where only what is open can be answered. */
+    rest: string;
   };
   faults: {
     heading: string;
@@ -57,8 +92,12 @@ export type PageWords = {
     wrong: string;
     tooLong: (most: number) => string;
     notAsked: string;
-    /** It was answered by another link or in another browser, or is counted already. */
+    /** It was answered by another link or in another browser. */
     elsewhere: string;
+    /** The live figures count it already. */
+    counted: string;
+    /** After these two: what to do with the other answers. */
+    again: string;
     /** Instead of the heading and the list, where nothing was answered. */
     emptyHeading: string;
     empty: string;
@@ -85,7 +124,7 @@ const english: PageWords = {
       ? `${company} has one question for you.`
       : `${company} has ${questions} questions for you.`,
   privacy: {
-    heading: 'Nobody is shown who answered what',
+    heading: 'No one is shown who answered what',
     figures: (company, least) =>
       `Managers and administrators at ${company} see results for groups with at least ${least} answers.`,
     spread: (spread, comments) =>
@@ -95,10 +134,52 @@ const english: PageWords = {
     openHeading: 'Your answers are not anonymous',
     open: (company) =>
       `Managers and administrators at ${company} see group results from the first answer on. If you are the only one in your group to answer, they see what you answered.`,
-    live: 'They see the results as they stand, even before the week is over.',
+    live: (least) =>
+      least <= 1
+        ? 'Results are live: they are shown while the week is still open.'
+        : `Results are live: they are shown while the week is still open, and change only when there are at least ${least} new answers.`,
     until: (day) =>
-      `You can change your answers until the end of ${day}. Then they are counted and deleted: only results and comments remain.`,
-    exported: 'If you have answered before, those answers are not shown here; answering again replaces them.',
+      `You can see and change your answers only in this browser, as long as it stays open, until the end of ${day} at the latest.`,
+    untilLive: (day) =>
+      `You can see and change an answer only in this browser, as long as it stays open, until the live results count it, or until the end of ${day} at the latest. Answers that are counted can’t be changed.`,
+    unlinked: 'When the week is over, all answers are counted and can no longer be linked to you.',
+    traces:
+      'When the week is over, all answers are counted and deleted. Until older backups and logs of the database are gone, whoever operates it could still find out who answered what.',
+    deleted: 'When the week is over, all answers are counted and deleted: only results and comments remain.',
+    handedOut: (by) =>
+      `This link was handed out by ${by === '' ? 'your employer' : by}, not sent to you by Soundings. Whoever has handed it out could answer with it too. If you have already answered in another way, that answer counts, and it isn’t shown here.`,
+    limits: {
+      heading: 'What this means',
+      unanimity:
+        'If nearly everyone in a group gives the same answer, the result shows it: an average close to the end of the scale means that nearly everyone chose that end.',
+      weeks:
+        'Comparing weeks can reveal an answer: for example, when one person leaves a group and the others answer the same as before.',
+      skip: 'Results say how many answers they rest on. Someone who knows that everyone else has answered can tell that you haven’t, or that you chose “I’d rather not answer”.',
+      colleagues:
+        'Colleagues who share their answers with each other can work out the last one. A comment can be recognized by its style, or by something that only you know.',
+      invented:
+        'An administrator who adds invented people to a group and answers for them can narrow down what the real people answered.',
+      live: (least) =>
+        `Someone who watches live results sees how each batch of at least ${least} new answers changes them.`,
+      link: 'Anyone who has your link, such as the administrators of your email, can answer what you haven’t answered yet. They can’t see or change your answers.',
+      cookie:
+        'One cookie recognizes your browser until you close it. Without it, you can’t change your answers after you leave this page.',
+    },
+  },
+  answered: {
+    heading: 'You have answered this question',
+    elsewhere:
+      'It was answered with another link or in another browser. The answer is shown only there and can’t be changed here.',
+    counted: 'The live results already count your answer, so it can’t be changed.',
+  },
+  allAnswered: {
+    heading: (firstName) =>
+      firstName === '' ? 'Everything is answered' : `Everything is answered, ${firstName}`,
+    text: 'You have no more questions this week. Thank you!',
+    elsewhere:
+      'The questions were answered with another link or in another browser. The answers are shown only there and can’t be changed here.',
+    counted: 'The live results already count your answers, so they can’t be changed.',
+    notYou: 'If it wasn’t you who answered, contact your HR department.',
   },
   count: (at, of) => `${at} of ${of}`,
   addComment: 'Add a comment',
@@ -118,10 +199,15 @@ const english: PageWords = {
   thanks: {
     heading: (firstName) => (firstName === '' ? 'Thank you!' : `Thank you, ${firstName}!`),
     text: 'Your answers are saved.',
-    until: (day, zone) => `You can change them until the end of ${day} (${zone}).`,
+    until: (day, zone) =>
+      `You can change them in this browser, as long as it stays open, until the end of ${day} (${zone}) at the latest.`,
+    untilLive: (day, zone) =>
+      `You can change an answer in this browser, as long as it stays open, until the live results count it, or until the end of ${day} (${zone}) at the latest.`,
+    fixed: 'They can’t be seen or changed here anymore.',
     open: (questions) =>
       questions === 1 ? 'One question is still open.' : `${questions} questions are still open.`,
     change: 'Change my answers',
+    rest: 'Continue answering',
   },
   faults: {
     heading: 'These answers are not saved yet',
@@ -131,7 +217,9 @@ const english: PageWords = {
     tooLong: (most) => `Shorten the comment to ${most} characters.`,
     notAsked: 'One of the answers is to a question that you are not asked.',
     elsewhere:
-      "This question has already been answered from another link or browser, so it can't be changed here.",
+      'This question was already answered with another link or in another browser. Your new answer can’t be saved.',
+    counted: 'The live results already count your answer to this question. Your change can’t be saved.',
+    again: 'Your other answers are still on this page. Send them again.',
     emptyHeading: 'No answers yet',
     empty: 'You have not answered any question on this page yet.',
   },
@@ -195,10 +283,51 @@ const swedish: PageWords = {
     openHeading: 'Dina svar är inte anonyma',
     open: (company) =>
       `Chefer och administratörer på ${company} ser gruppresultat redan från första svaret. Om du är den enda i din grupp som svarar, ser de vad du har svarat.`,
-    live: 'De ser resultaten som de är just nu, även innan veckan är slut.',
+    live: (least) =>
+      least <= 1
+        ? 'Resultaten visas direkt, medan veckan fortfarande pågår.'
+        : `Resultaten visas direkt, medan veckan fortfarande pågår, och ändras först när det har kommit minst ${least} nya svar.`,
     until: (day) =>
-      `Du kan ändra dina svar till och med ${day}. Sedan räknas de och raderas: bara resultat och kommentarer finns kvar.`,
-    exported: 'Om du har svarat tidigare visas de svaren inte här; svarar du igen ersätts de.',
+      `Du kan bara se och ändra dina svar i den här webbläsaren, så länge den är öppen, dock längst till och med ${day}.`,
+    untilLive: (day) =>
+      `Du kan bara se och ändra ett svar i den här webbläsaren, så länge den är öppen, tills det räknas i resultaten, dock längst till och med ${day}. Svar som har räknats går inte att ändra.`,
+    unlinked: 'När veckan är slut räknas alla svar och kan inte längre kopplas till dig.',
+    traces:
+      'När veckan är slut räknas alla svar och raderas. Tills äldre säkerhetskopior och loggar av databasen är borta kan den som driver den fortfarande ta reda på vem som har svarat vad.',
+    deleted: 'När veckan är slut räknas alla svar och raderas: bara resultat och kommentarer finns kvar.',
+    handedOut: (by) =>
+      `Länken har delats ut av ${by === '' ? 'din arbetsgivare' : by} och har inte skickats till dig av Soundings. Den som har delat ut den kan också svara med den. Om du redan har svarat på annat sätt gäller det svaret, och det visas inte här.`,
+    limits: {
+      heading: 'Vad det här betyder',
+      unanimity:
+        'Om nästan alla i en grupp svarar likadant syns det i resultatet: ett medelvärde nära skalans ände betyder att nästan alla har valt den änden.',
+      weeks:
+        'Den som jämför veckor kan ibland räkna ut ett svar, till exempel när en person lämnar en grupp och de andra svarar som förut.',
+      skip: 'Resultaten visar hur många svar de bygger på. Den som vet att alla andra har svarat kan förstå att du inte har gjort det, eller att du valde ”Jag vill inte svara”.',
+      colleagues:
+        'Kollegor som berättar för varandra vad de har svarat kan räkna ut det sista svaret. En kommentar kan kännas igen på stilen, eller på något som bara du vet.',
+      invented:
+        'En administratör som lägger till påhittade personer i en grupp och svarar åt dem kan ringa in vad de riktiga personerna har svarat.',
+      live: (least) =>
+        `Den som följer resultaten medan veckan pågår ser hur varje omgång på minst ${least} nya svar ändrar dem.`,
+      link: 'Alla som har din länk, till exempel de som sköter din e-post, kan svara på det du inte har svarat på än. De kan inte se eller ändra dina svar.',
+      cookie:
+        'En kaka gör att din webbläsare känns igen tills du stänger den. Utan den kan du inte ändra dina svar när du har lämnat sidan.',
+    },
+  },
+  answered: {
+    heading: 'Du har svarat på den här frågan',
+    elsewhere:
+      'Frågan har besvarats via en annan länk eller i en annan webbläsare. Svaret visas bara där och går inte att ändra här.',
+    counted: 'Ditt svar räknas redan i resultaten och går inte att ändra.',
+  },
+  allAnswered: {
+    heading: (firstName) => (firstName === '' ? 'Allt är besvarat' : `Allt är besvarat, ${firstName}`),
+    text: 'Du har inga fler frågor den här veckan. Tack!',
+    elsewhere:
+      'Frågorna har besvarats via en annan länk eller i en annan webbläsare. Svaren visas bara där och går inte att ändra här.',
+    counted: 'Dina svar räknas redan i resultaten och går inte att ändra.',
+    notYou: 'Om det inte var du som svarade, kontakta din HR-avdelning.',
   },
   count: (at, of) => `${at} av ${of}`,
   addComment: 'Lägg till en kommentar',
@@ -218,12 +347,17 @@ const swedish: PageWords = {
   thanks: {
     heading: (firstName) => (firstName === '' ? 'Tack!' : `Tack, ${firstName}!`),
     text: 'Dina svar är sparade.',
-    until: (day, zone) => `Du kan ändra dem till och med ${day} (${zone}).`,
+    until: (day, zone) =>
+      `Du kan ändra dem i den här webbläsaren, så länge den är öppen, dock längst till och med ${day} (${zone}).`,
+    untilLive: (day, zone) =>
+      `Du kan ändra ett svar i den här webbläsaren, så länge den är öppen, tills det räknas i resultaten, dock längst till och med ${day} (${zone}).`,
+    fixed: 'De går inte längre att se eller ändra här.',
     open: (questions) =>
       questions === 1
         ? 'En fråga är fortfarande obesvarad.'
         : `${questions} frågor är fortfarande obesvarade.`,
     change: 'Ändra mina svar',
+    rest: 'Fortsätt svara',
   },
   faults: {
     heading: 'De här svaren är inte sparade än',
@@ -233,7 +367,9 @@ const swedish: PageWords = {
     tooLong: (most) => `Korta ner kommentaren till ${most} tecken.`,
     notAsked: 'Ett av svaren gäller en fråga som inte ställs till dig.',
     elsewhere:
-      'Frågan har redan besvarats via en annan länk eller i en annan webbläsare och kan inte ändras här.',
+      'Frågan har redan besvarats via en annan länk eller i en annan webbläsare. Ditt nya svar kan inte sparas.',
+    counted: 'Ditt svar på frågan räknas redan i resultaten. Ändringen kan inte sparas.',
+    again: 'Dina andra svar finns kvar på sidan. Skicka dem igen.',
     emptyHeading: 'Inga svar än',
     empty: 'Du har inte svarat på någon fråga på den här sidan än.',
   },
@@ -287,7 +423,7 @@ const german: PageWords = {
   asks: (company, questions) =>
     questions === 1 ? `${company} hat eine Frage an dich.` : `${company} hat ${questions} Fragen an dich.`,
   privacy: {
-    heading: 'Niemand erfährt, wer was geantwortet hat',
+    heading: 'Niemandem wird gezeigt, wer was geantwortet hat',
     figures: (company, least) =>
       `Führungskräfte und die Administration von ${company} sehen Gruppenergebnisse ab ${least} Antworten.`,
     spread: (spread, comments) =>
@@ -297,11 +433,54 @@ const german: PageWords = {
     openHeading: 'Deine Antworten sind nicht anonym',
     open: (company) =>
       `Führungskräfte und die Administration von ${company} sehen Gruppenergebnisse schon ab der ersten Antwort. Wenn in deiner Gruppe nur du antwortest, sehen sie, was du geantwortet hast.`,
-    live: 'Sie sehen den jeweiligen Stand auch schon, bevor die Woche zu Ende ist.',
+    live: (least) =>
+      least <= 1
+        ? 'Die Ergebnisse sind live: Sie werden schon gezeigt, während die Woche noch läuft.'
+        : `Die Ergebnisse sind live: Sie werden schon gezeigt, während die Woche noch läuft, und ändern sich erst, wenn mindestens ${least} neue Antworten da sind.`,
     until: (day) =>
-      `Bis einschließlich ${day} kannst du deine Antworten ändern. Danach werden sie gezählt und gelöscht; nur Ergebnisse und Kommentare bleiben.`,
-    exported:
-      'Falls du schon geantwortet hast, werden diese Antworten hier nicht gezeigt; antwortest du erneut, werden sie ersetzt.',
+      `Nur in diesem Browser kannst du deine Antworten sehen und ändern, solange er geöffnet bleibt, längstens bis einschließlich ${day}.`,
+    untilLive: (day) =>
+      `Nur in diesem Browser kannst du eine Antwort sehen und ändern, solange er geöffnet bleibt, bis sie in den Ergebnissen zählt, längstens bis einschließlich ${day}. Antworten, die schon zählen, lassen sich nicht mehr ändern.`,
+    unlinked:
+      'Wenn die Woche vorbei ist, werden alle Antworten gezählt und lassen sich nicht mehr mit dir in Verbindung bringen.',
+    traces:
+      'Wenn die Woche vorbei ist, werden alle Antworten gezählt und gelöscht. Bis ältere Sicherungen und Protokolle der Datenbank gelöscht sind, könnte ihr Betreiber noch herausfinden, wer was geantwortet hat.',
+    deleted:
+      'Wenn die Woche vorbei ist, werden alle Antworten gezählt und gelöscht; nur Ergebnisse und Kommentare bleiben.',
+    handedOut: (by) =>
+      `Dieser Link wurde von ${by === '' ? 'deinem Arbeitgeber' : by} ausgegeben und dir nicht von Soundings geschickt. Wer ihn ausgegeben hat, könnte auch selbst damit antworten. Falls du schon auf anderem Weg geantwortet hast, zählt jene Antwort; sie wird hier nicht gezeigt.`,
+    limits: {
+      heading: 'Was das bedeutet',
+      unanimity:
+        'Wenn in einer Gruppe fast alle dasselbe antworten, zeigt das auch das Ergebnis: Ein Mittelwert nahe am Ende der Skala heißt, dass fast alle dieses Ende gewählt haben.',
+      weeks:
+        'Wer Wochen vergleicht, kann manchmal eine Antwort erschließen, zum Beispiel wenn eine Person die Gruppe verlässt und die anderen antworten wie zuvor.',
+      skip: 'Ergebnisse zeigen, auf wie vielen Antworten sie beruhen. Wer weiß, dass alle anderen geantwortet haben, kann erkennen, dass du nicht geantwortet oder „Ich möchte nicht antworten“ gewählt hast.',
+      colleagues:
+        'Wenn sich Kolleginnen und Kollegen ihre Antworten verraten, können sie die letzte erschließen. Ein Kommentar kann am Stil erkannt werden, oder an etwas, das nur du weißt.',
+      invented:
+        'Wer in der Administration erfundene Personen in eine Gruppe aufnimmt und für sie antwortet, kann eingrenzen, was die echten Personen geantwortet haben.',
+      live: (least) =>
+        `Wer Live-Ergebnisse beobachtet, sieht, wie jeweils mindestens ${least} neue Antworten sie verändern.`,
+      link: 'Wer deinen Link hat, zum Beispiel die Administration deines E-Mail-Postfachs, kann beantworten, was du noch nicht beantwortet hast. Deine Antworten sehen oder ändern kann damit niemand.',
+      cookie:
+        'Ein Cookie erkennt deinen Browser wieder, bis du ihn schließt. Ohne das Cookie kannst du deine Antworten nicht mehr ändern, wenn du diese Seite verlassen hast.',
+    },
+  },
+  answered: {
+    heading: 'Du hast diese Frage beantwortet',
+    elsewhere:
+      'Sie wurde über einen anderen Link oder in einem anderen Browser beantwortet. Die Antwort wird nur dort gezeigt und lässt sich hier nicht ändern.',
+    counted: 'Deine Antwort zählt bereits in den Live-Ergebnissen und lässt sich nicht mehr ändern.',
+  },
+  allAnswered: {
+    heading: (firstName) =>
+      firstName === '' ? 'Alles ist beantwortet' : `Alles ist beantwortet, ${firstName}`,
+    text: 'Diese Woche gibt es keine weiteren Fragen an dich. Vielen Dank!',
+    elsewhere:
+      'Die Fragen wurden über einen anderen Link oder in einem anderen Browser beantwortet. Die Antworten werden nur dort gezeigt und lassen sich hier nicht ändern.',
+    counted: 'Deine Antworten zählen bereits in den Live-Ergebnissen und lassen sich nicht mehr ändern.',
+    notYou: 'Falls nicht du geantwortet hast, wende dich an deine Personalabteilung.',
   },
   count: (at, of) => `${at} von ${of}`,
   addComment: 'Kommentar hinzufügen',
@@ -322,10 +501,15 @@ const german: PageWords = {
   thanks: {
     heading: (firstName) => (firstName === '' ? 'Vielen Dank!' : `Vielen Dank, ${firstName}!`),
     text: 'Deine Antworten sind gespeichert.',
-    until: (day, zone) => `Bis einschließlich ${day} (${zone}) kannst du sie ändern.`,
+    until: (day, zone) =>
+      `Du kannst sie in diesem Browser ändern, solange er geöffnet bleibt, längstens bis einschließlich ${day} (${zone}).`,
+    untilLive: (day, zone) =>
+      `Du kannst eine Antwort in diesem Browser ändern, solange er geöffnet bleibt, bis sie in den Ergebnissen zählt, längstens bis einschließlich ${day} (${zone}).`,
+    fixed: 'Hier lassen sie sich nicht mehr sehen oder ändern.',
     open: (questions) =>
       questions === 1 ? 'Eine Frage ist noch offen.' : `${questions} Fragen sind noch offen.`,
     change: 'Meine Antworten ändern',
+    rest: 'Weiter antworten',
   },
   faults: {
     heading: 'Diese Antworten sind noch nicht gespeichert',
@@ -335,7 +519,10 @@ const german: PageWords = {
     tooLong: (most) => `Kürze den Kommentar auf ${most} Zeichen.`,
     notAsked: 'Eine der Antworten gehört zu einer Frage, die dir nicht gestellt wird.',
     elsewhere:
-      'Diese Frage wurde bereits über einen anderen Link oder in einem anderen Browser beantwortet und kann hier nicht geändert werden.',
+      'Diese Frage wurde bereits über einen anderen Link oder in einem anderen Browser beantwortet. Deine neue Antwort kann nicht gespeichert werden.',
+    counted:
+      'Deine Antwort auf diese Frage zählt bereits in den Live-Ergebnissen. Die Änderung kann nicht gespeichert werden.',
+    again: 'Deine anderen Antworten stehen noch auf dieser Seite. Sende sie noch einmal.',
     emptyHeading: 'Noch keine Antworten',
     empty: 'Du hast auf dieser Seite noch keine Frage beantwortet.',
   },

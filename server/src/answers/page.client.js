@@ -22,6 +22,10 @@
   let typing;
   let retry;
   let leavingTo;
+  // A browser that keeps no cookies is known again by this, as long as the page is open.
+  const visit = Array.from(crypto.getRandomValues(new Uint8Array(27)), (one) => (one % 36).toString(36)).join(
+    '',
+  );
 
   const wordsOf = (key) =>
     [...byId('words').content.querySelector(`[data-word=${key}]`).childNodes].map((node) =>
@@ -33,20 +37,25 @@
     state.replaceChildren(...wordsOf(key));
   }
 
+  // What cannot be answered here any more.
+  const isFixed = (step) => 'fixed' in step.dataset;
+  const first = Math.max(
+    0,
+    steps.findIndex((step) => !isFixed(step)),
+  );
+
   function show(isMove) {
-    at = Math.max(
-      0,
-      steps.findIndex(({ id }) => location.hash === `#${id}`),
-    );
+    const named = steps.findIndex(({ id }) => location.hash === `#${id}`);
+    at = named < 0 ? first : named;
     steps.forEach((step, i) => (step.hidden = i !== at));
     const isLast = at === steps.length - 1;
     byId('next').hidden = isLast;
     byId('finish').hidden = !isLast;
     // The page keeps its heading.
-    intro.classList.toggle('unseen', at > 0);
+    intro.classList.toggle('unseen', at !== first);
     back.hidden = at === 0;
     progress.value = at + 1;
-    form[at > 0 ? 'after' : 'before'](privacy);
+    form[at !== first ? 'after' : 'before'](privacy);
     if (!isMove) return;
     const heading = steps[at].querySelector('h2');
     document.title = `${heading.querySelector('small').textContent} – ${title}`;
@@ -65,6 +74,7 @@
 
   // The answer at a step; undefined where there is none; 'choose' where there is only a comment.
   function answerAt(step) {
+    if (isFixed(step)) return undefined;
     const type = Number(step.dataset.type);
     const question = Number(step.id.slice(1));
     if (field(step, 's').checked) return { question, skipped: true };
@@ -83,6 +93,7 @@
 
   // What is not kept, or still is: said beside the box, as long as the page would show something else than what is kept.
   function note(step) {
+    if (isFixed(step)) return;
     const isSkipped = field(step, 's').checked;
     const answer = answerAt(step);
     const isDropped = isSkipped && field(step, 'c').value.trim() !== '';
@@ -107,6 +118,14 @@
     void send();
   }
 
+  // It was answered elsewhere, or is counted: what was chosen stays in sight, and is not sent again.
+  function fix(step) {
+    step.dataset.fixed = '';
+    for (const one of step.querySelectorAll('input')) one.disabled = true;
+    for (const one of step.querySelectorAll('textarea')) one.readOnly = true;
+    step.querySelector('.note').replaceChildren();
+  }
+
   async function send() {
     if (isSending || waiting.size === 0) return go();
     clearTimeout(retry);
@@ -118,7 +137,7 @@
     try {
       const reply = await fetch(`${location.pathname}/answers${form.getAttribute('action')}`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', 'soundings-visit': visit },
         body,
         keepalive: true,
         signal: AbortSignal.timeout(15000),
@@ -141,8 +160,13 @@
       leavingTo = undefined;
       step.sent = undefined;
       state.replaceChildren();
+      if (status === 409) {
+        fix(step);
+        waiting.delete(step);
+      }
       fault(step, [message]);
-      return goTo(step);
+      goTo(step);
+      return send();
     }
     if (status === 204) {
       failures = 0;
@@ -218,7 +242,7 @@
   byId('send').hidden = true;
   for (const step of steps) {
     step.sent = JSON.stringify(answerAt(step));
-    step.isSkipped = field(step, 's').checked;
+    step.isSkipped = !isFixed(step) && field(step, 's').checked;
   }
   show(false);
 })();

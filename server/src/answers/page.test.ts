@@ -6,6 +6,7 @@ import { pack } from '../http/encoding.ts';
 import { libraryFor } from '../questions/library.ts';
 import type { Question } from '../questions/questions.ts';
 import type { QuestionType } from '../questions/types.ts';
+import type { Refusal } from '../sealing/person-answers.ts';
 import type { Asking } from './answering.ts';
 import { dress } from './answering.routes.ts';
 import { keptIn, type Said } from './form.ts';
@@ -42,12 +43,17 @@ const asking = (over: Partial<Asking> = {}): Asking => ({
   answers: new Map(),
   isExported: false,
   handedBy: null,
+  leavesTraces: false,
   fixed: new Map(),
   ...over,
 });
 
+const allFixed = ({ questions }: Pick<Asking, 'questions'>, refusal: Refusal): Asking['fixed'] =>
+  new Map(questions.map(({ id }) => [id, refusal]));
 const pageOf = (over: Partial<Asking> = {}, language = 'en', said: ReadonlyMap<number, Said> = new Map()) =>
   askingPage(dress, asking(over), language, said);
+
+const noAnswer = { value: null, choices: null, comment: null, skipped: false };
 
 const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
 const decoded = (html: string) =>
@@ -103,6 +109,9 @@ describe('texts of others', () => {
       ...['en', 'sv', 'de'].map((language) =>
         askingPage(dress, one, language, said, new Map([[1, 'wrong']])),
       ),
+      askingPage(dress, { ...one, isExported: true, handedBy: text }, 'en', said),
+      askingPage(dress, { ...one, fixed: new Map([[2, 'elsewhere']]) }, 'en', said),
+      askingPage(dress, { ...one, fixed: allFixed(one, 'elsewhere') }, 'en', said),
       thanksPage(dress, one, 'en'),
       remindersPage(dress, one, 'stopped'),
       plainPage(dress, 'en', 'away', { fields: [[text, text]], id: text }),
@@ -136,7 +145,7 @@ describe('texts of others', () => {
 });
 
 describe('the size', () => {
-  test('is under 30 KB unpacked for five questions of each type, also in a language of three bytes a letter', () => {
+  test('is under 32 KB unpacked for five questions of each type, also in a language of three bytes a letter', () => {
     const long = 'அணியில் எனக்கு என்ன எதிர்பார்க்கப்படுகிறது என்பது தெளிவாக உள்ளதா';
     for (const type of types) {
       const questions = [1, 2, 3, 4, 5].map((id): Question => {
@@ -149,7 +158,7 @@ describe('the size', () => {
       });
       for (const language of ['en', 'sv', 'de', 'ta']) {
         const page = pageOf({ questions, company: 'Nordwind Aktiebolag', isLive: true }, language);
-        expect(Buffer.byteLength(page), `type ${type}, ${language}`).toBeLessThan(30_000);
+        expect(Buffer.byteLength(page), `type ${type}, ${language}`).toBeLessThan(32_000);
       }
     }
   });
@@ -205,10 +214,15 @@ describe('words', () => {
   test('are those of the page', () => {
     expect(textOf(pageOf({}, 'sv'))).toContain('Hej Karin');
     expect(textOf(pageOf({}, 'sv'))).toContain('till och med söndag 22 november');
-    expect(textOf(pageOf({}, 'de'))).toContain('Bis einschließlich Sonntag, 22. November');
+    expect(textOf(pageOf({}, 'de'))).toContain('bis einschließlich Sonntag, 22. November');
     expect(textOf(pageOf())).toContain('until the end of Sunday 22 November');
-    expect(textOf(thanksPage(dress, asking(), 'en'))).toContain('Sunday 22 November (Central European Time)');
-    expect(textOf(thanksPage(dress, asking({ timezone: 'Factory' }), 'sv'))).toContain('22 november');
+    const answers: Asking['answers'] = new Map([[101, { ...noAnswer, value: 4 }]]);
+    expect(textOf(thanksPage(dress, asking({ answers }), 'en'))).toContain(
+      'Sunday 22 November (Central European Time)',
+    );
+    expect(textOf(thanksPage(dress, asking({ answers, timezone: 'Factory' }), 'sv'))).toContain(
+      '22 november',
+    );
   });
 });
 
@@ -218,12 +232,15 @@ describe('privacy', () => {
 
   test('who sees results, from how many answers on, and what nobody is shown, before the first question', () => {
     const text = privacyOf({});
-    expect(text).toContain('Nobody is shown who answered what');
+    expect(text).toContain('No one is shown who answered what');
     expect(text).toContain(
       'Managers and administrators at Nordwind see results for groups with at least 5 answers.',
     );
     expect(text).toContain('Distributions and comments are shown for groups with at least 10 answers.');
-    expect(text).not.toContain('as they stand');
+    expect(text).toContain(
+      'only in this browser, as long as it stays open, until the end of Sunday 22 November at the latest. When the week is over, all answers are counted and can no longer be linked to you.',
+    );
+    expect(text).not.toContain('live');
     const page = pageOf();
     expect(page.indexOf('id="privacy"')).toBeLessThan(page.indexOf('<form'));
   });
@@ -239,28 +256,138 @@ describe('privacy', () => {
     const text = privacyOf({ thresholds: { figures: 1, spread: 1, comments: 1 } });
     expect(text).toContain('Your answers are not anonymous');
     expect(text).toContain('from the first answer on. If you are the only one in your group to answer');
-    expect(text).not.toContain('Nobody');
+    expect(text).toContain('counted and deleted: only results and comments remain.');
+    expect(text).not.toMatch(/No one is shown|linked to you/);
   });
 
-  test('where the open week is shown, it says so', () => {
-    expect(privacyOf({ isLive: true })).toContain(
-      'with at least 5 answers. They see the results as they stand, even before the week is over. Distributions',
-    );
+  test('where the open week is shown, it says so, and that what is counted cannot be changed', () => {
+    const text = privacyOf({ isLive: true });
+    expect(text).toContain('Results are live: they are shown while the week is still open');
+    expect(text).toContain('change only when there are at least 5 new answers.');
+    expect(text).toContain('Answers that are counted can’t be changed.');
+    expect(text).toContain('sees how each batch of at least 5 new answers changes them.');
+  });
+
+  test('where the key of the answers is in the database, it does not promise what does not hold', () => {
+    const text = privacyOf({ leavesTraces: true });
+    expect(text).toContain('Until older backups and logs of the database are gone');
+    expect(text).not.toContain('no longer be linked');
+  });
+
+  test('what is not covered is folded up: each limit in a sentence or two, and only those that apply (P20)', () => {
+    const page = pageOf();
+    const limits = /<details><summary>What this means<\/summary>([\s\S]*?)<\/details>/.exec(page)?.[1] ?? '';
+    for (const words of [
+      'nearly everyone chose that end',
+      'Comparing weeks can reveal an answer',
+      'Someone who knows that everyone else has answered',
+      'Colleagues who share their answers',
+      'invented people',
+      'Anyone who has your link',
+      'One cookie recognizes your browser',
+    ]) {
+      expect(textOf(limits)).toContain(words);
+    }
+    expect(limits.match(/<li>/g)).toHaveLength(7);
+    const open = pageOf({ thresholds: { figures: 1, spread: 1, comments: 1 }, isLive: true });
+    expect(
+      open.match(/<details><summary>What this means[\s\S]*?<\/details>/)?.[0].match(/<li>/g),
+    ).toHaveLength(2);
+    expect(textOf(open)).not.toContain('at least 1');
   });
 });
 
 describe('a link that was handed out', () => {
-  test('says that earlier answers are not shown, and counts none as open', () => {
-    for (const [language, words] of [
-      ['en', 'those answers are not shown here; answering again replaces them.'],
-      ['sv', 'visas de svaren inte här; svarar du igen ersätts de.'],
-      ['de', 'werden diese Antworten hier nicht gezeigt; antwortest du erneut, werden sie ersetzt.'],
+  test('says who handed it out and what they could do, and that answers given otherwise stay; it counts none as open', () => {
+    for (const [language, by, stays] of [
+      ['en', 'handed out by Anna A, not sent', 'that answer counts, and it isn’t shown here.'],
+      ['sv', 'delats ut av Anna A och', 'gäller det svaret, och det visas inte här.'],
+      ['de', 'von Anna A ausgegeben', 'zählt jene Antwort; sie wird hier nicht gezeigt.'],
     ] as const) {
-      expect(textOf(pageOf({ isExported: true }, language))).toContain(words);
-      expect(textOf(pageOf({}, language))).not.toContain(words);
+      const text = textOf(pageOf({ isExported: true, handedBy: 'Anna A' }, language));
+      expect(text).toContain(by);
+      expect(text).toContain(stays);
+      expect(textOf(pageOf({}, language))).not.toContain(stays);
     }
+    const unknown = textOf(pageOf({ isExported: true }));
+    expect(unknown).toContain('handed out by your employer');
+    expect(unknown).toContain('Whoever has handed it out could answer with it too.');
     expect(textOf(thanksPage(dress, asking({ isExported: true }), 'en'))).not.toContain('still open');
     expect(textOf(thanksPage(dress, asking(), 'en'))).toContain('7 questions are still open.');
+  });
+});
+
+describe('a question that cannot be answered here any more', () => {
+  const cardOf = (page: string, id: number) =>
+    new RegExp(`<div class="card[^"]*" id="q${id}"[\\s\\S]*?(?=<div class="card|<div class="foot)`).exec(
+      page,
+    )?.[0] ?? '';
+
+  test('has no field at all, whatever is kept, and says why', () => {
+    for (const [refusal, words] of [
+      ['elsewhere', 'answered with another link or in another browser'],
+      ['counted', 'live results already count your answer'],
+    ] as const) {
+      const answers: Asking['answers'] = new Map([[101, { ...noAnswer, value: 4, comment: 'Because' }]]);
+      const over = { answers, fixed: new Map([[101, refusal]]) };
+      const card = cardOf(pageOf(over, 'en', keptIn(asking(over))), 101);
+      expect(textOf(card)).toContain('You have answered this question');
+      expect(textOf(card)).toContain(words);
+      expect(card).not.toMatch(/<(input|textarea|fieldset|details)|Because/);
+      expect(cardOf(pageOf(over), 102)).toContain('<input');
+    }
+  });
+
+  test('where it is refused just now, is shown so as well, and the others are there to be sent again', () => {
+    const said = new Map([[102, { values: ['3'], comment: '', skipped: false, wasKept: false }]]);
+    const page = askingPage(dress, asking({ isExported: true }), 'en', said, new Map([[101, 'elsewhere']]));
+    expect(cardOf(page, 101)).not.toContain('<input');
+    expect(cardOf(page, 102)).toContain('value="3" checked');
+    expect(textOf(page)).toContain('Question 1: This question was already answered');
+    expect(textOf(page)).toContain('Your other answers are still on this page. Send them again.');
+  });
+
+  test('where there is no other, the page says so in a friendly way, and has no form', () => {
+    for (const [language, heading] of [
+      ['en', 'Everything is answered, Karin'],
+      ['sv', 'Allt är besvarat, Karin'],
+      ['de', 'Alles ist beantwortet, Karin'],
+    ] as const) {
+      const page = pageOf({ fixed: allFixed(asking(), 'elsewhere') }, language);
+      expect(textOf(page)).toContain(heading);
+      expect(page).not.toMatch(/<form|<input|<script/);
+      expect(page).toContain('id="privacy"');
+    }
+    const elsewhere = textOf(pageOf({ fixed: allFixed(asking(), 'elsewhere') }));
+    expect(elsewhere).toContain('If it wasn’t you who answered, contact your HR department.');
+    expect(elsewhere).not.toContain('only in this browser');
+    const counted = textOf(pageOf({ isLive: true, fixed: allFixed(asking(), 'counted') }));
+    expect(counted).toContain('The live results already count your answers');
+    expect(counted).not.toContain('wasn’t you');
+  });
+});
+
+describe('thanks', () => {
+  const kept: Asking['answers'] = new Map([[101, { ...noAnswer, value: 4 }]]);
+  const thanksOf = (over: Partial<Asking>) => thanksPage(dress, asking(over), 'en');
+
+  test('offer to change answers only where that is possible, and say until when', () => {
+    const own = thanksOf({ answers: kept });
+    expect(textOf(own)).toContain('as long as it stays open, until the end of Sunday 22 November');
+    expect(own).toContain('>Change my answers</a>');
+    const live = thanksOf({ answers: kept, isLive: true });
+    expect(textOf(live)).toContain('until the live results count it');
+    expect(live).toContain('>Change my answers</a>');
+    for (const over of [
+      { fixed: new Map([[101, 'elsewhere']] as const) },
+      { answers: kept, fixed: new Map([[101, 'counted']] as const), isLive: true },
+    ]) {
+      const page = thanksOf(over);
+      expect(page).not.toContain('Change my answers');
+      expect(textOf(page)).toContain('They can’t be seen or changed here anymore. When the week is over');
+      expect(page).toContain('>Continue answering</a>');
+    }
+    expect(thanksOf({ fixed: allFixed(asking(), 'elsewhere') })).not.toContain('<a class="button');
   });
 });
 
@@ -342,7 +469,6 @@ describe('languages', () => {
 
 describe('what is kept', () => {
   test('stands at its question', () => {
-    const nothing = { value: null, choices: null, comment: null, skipped: false };
     const [, , , , single, several] = asking().questions as [
       Question,
       Question,
@@ -353,12 +479,12 @@ describe('what is kept', () => {
     ];
     const chosen = several.options.slice(0, 2).map(({ id }) => id);
     const answers: Asking['answers'] = new Map([
-      [101, { ...nothing, value: 4, comment: 'Because' }],
-      [103, { ...nothing, value: 0 }],
-      [104, { ...nothing, value: 0 }],
-      [105, { ...nothing, choices: [single.options[1]?.id as string] }],
-      [106, { ...nothing, choices: chosen }],
-      [107, { ...nothing, skipped: true }],
+      [101, { ...noAnswer, value: 4, comment: 'Because' }],
+      [103, { ...noAnswer, value: 0 }],
+      [104, { ...noAnswer, value: 0 }],
+      [105, { ...noAnswer, choices: [single.options[1]?.id as string] }],
+      [106, { ...noAnswer, choices: chosen }],
+      [107, { ...noAnswer, skipped: true }],
     ]);
     const page = pageOf({ answers }, 'en', keptIn(asking({ answers })));
     const checked = [...page.matchAll(/name="(\w+)" value="([^"]*)"[^>]* checked/g)].map(
@@ -408,6 +534,8 @@ describe('colours', () => {
       'soft page',
       'soft sheet',
       'accent sheet',
+      'accent wash',
+      'accent warn-wash',
       'on accent',
       'bad sheet',
       'bad page',

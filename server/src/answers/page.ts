@@ -6,6 +6,7 @@ import { lastDay } from '@soundings/contract/weeks.ts';
 import { libraryLanguage, scaleWords } from '../questions/library-words.ts';
 import type { Question } from '../questions/questions.ts';
 import { freeText } from '../questions/types.ts';
+import type { Refusal } from '../sealing/person-answers.ts';
 import type { Asking } from './answering.ts';
 import { isEmptiable, type Said } from './form.ts';
 import { type PageWords, pageWords, type PlainKind, type RemindersState } from './page-words.ts';
@@ -14,7 +15,7 @@ import { type PageWords, pageWords, type PlainKind, type RemindersState } from '
 export type Dress = { style: string; script: string };
 
 /** What is wrong with an answer, by question; the page has words for each. */
-export type PageFault = 'choose' | 'wrong' | 'tooLong' | 'notAsked' | 'elsewhere';
+export type PageFault = 'choose' | 'wrong' | 'tooLong' | 'notAsked' | Refusal;
 
 type Language = keyof typeof pageWords;
 
@@ -57,7 +58,10 @@ export function spokenLanguage(acceptLanguage = ''): Language {
 
 export const wordsOf = (language: string): PageWords => pageWords[libraryLanguage(language)];
 
-/** The page with its questions. `said`: what stands at them; `faults`: what is wrong there, or that all is empty. */
+/**
+ * The page with its questions. `said`: what stands at them; `faults`: what is wrong there, or that all is empty. A question that
+ * cannot be answered here any more has no fields, and where there is no other the page says that everything is answered.
+ */
 export function askingPage(
   dress: Dress,
   asking: Asking,
@@ -76,8 +80,15 @@ export function askingPage(
       of: questions.length,
       said: said.get(question.id) ?? nothing,
       fault: wrong.get(question.id),
+      refusal: refusalIn(asking, wrong, question.id),
     }),
   );
+  const refusals = questions.map(({ id }) => refusalIn(asking, wrong, id));
+  if (questions.length > 0 && !refusals.includes(undefined)) {
+    const notes = faultList(asking, language, wrong);
+    const body = `${notes}${allAnswered(asking, language, refusals)}\n${privacy(asking, language, false)}`;
+    return whole(dress, { language, company: asking.company, body, asking });
+  }
   const progress = `<progress id="progress" max="${questions.length}" value="1" aria-hidden="true" hidden></progress>`;
   const body = `<div id="intro">
 <h1>${say(words.greeting(calm(asking.firstName)))}</h1>
@@ -96,21 +107,53 @@ ${cards.join('\n')}
   return whole(dress, { language, company: asking.company, body, asking, isFaulty: wrong.size > 0 });
 }
 
+/** Why a question cannot be answered here any more: as the link opened it, or as an answer was refused just now. */
+function refusalIn(
+  { fixed }: Asking,
+  faults: ReadonlyMap<number, PageFault>,
+  id: number,
+): Refusal | undefined {
+  const fault = faults.get(id);
+  return fixed.get(id) ?? (fault === 'elsewhere' || fault === 'counted' ? fault : undefined);
+}
+
+/** What stands in place of the form where there is nothing left to answer, and why. */
+function allAnswered(asking: Asking, language: string, refusals: (Refusal | undefined)[]): string {
+  const [{ allAnswered: words }, say] = speaking(language);
+  const isElsewhere = refusals.includes('elsewhere');
+  const reasons = (['elsewhere', 'counted'] as const).filter((one) => refusals.includes(one));
+  return `<div class="thanks done">
+${checkMark}
+<h1>${say(words.heading(calm(asking.firstName)))}</h1>
+<p>${say(words.text)}</p>
+${reasons.map((reason) => `<p class="lead">${say(words[reason])}</p>`).join('')}${isElsewhere ? `<p class="lead">${say(words.notYou)}</p>` : ''}
+</div>`;
+}
+
+const checkMark =
+  '<svg viewBox="0 0 56 56" width="56" height="56" aria-hidden="true"><circle cx="28" cy="28" r="26"/><path d="m17 29 8 8 14-17"/></svg>';
+
 /** What the script says. */
 const scriptWords = ['saving', 'saved', 'unsaved', 'ended', 'dropped', 'stillSkipped'] as const;
 
 /** The page after answers were kept. */
 export function thanksPage(dress: Dress, asking: Asking, language: string): string {
-  const [{ thanks }, say] = speaking(language);
+  const [{ thanks, privacy: promises }, say] = speaking(language);
   // By a link that was handed out, what was answered elsewhere is not told.
   const isDone = (id: number) => asking.answers.has(id) || asking.fixed.has(id);
   const open = asking.isExported ? 0 : asking.questions.filter(({ id }) => !isDone(id)).length;
+  const canChange = [...asking.answers.keys()].some((id) => !asking.fixed.has(id));
+  const until = asking.isLive ? thanks.untilLive : thanks.until;
+  const rest = canChange ? until(lastDayIn(asking, language), zoneIn(asking, language)) : thanks.fixed;
+  const button = canChange ? thanks.change : open > 0 ? thanks.rest : undefined;
+  const kind = canChange ? ' plain' : '';
+  const back =
+    button && `\n<p><a class="button${kind}" href="?language=${escaped(language)}">${say(button)}</a></p>`;
   const body = `<div class="thanks">
-<svg viewBox="0 0 56 56" width="56" height="56" aria-hidden="true"><circle cx="28" cy="28" r="26"/><path d="m17 29 8 8 14-17"/></svg>
+${checkMark}
 <h1>${say(thanks.heading(calm(asking.firstName)))}</h1>
 <p>${say(thanks.text)}${open > 0 ? ` ${say(thanks.open(open))}` : ''}</p>
-<p class="lead">${say(thanks.until(lastDayIn(asking, language), zoneIn(asking, language)))}</p>
-<p><a class="button plain" href="?language=${escaped(language)}">${say(thanks.change)}</a></p>
+<p class="lead">${say(`${rest} ${afterwards(asking, promises)}`)}</p>${back ?? ''}
 </div>`;
   return whole(dress, { language, company: asking.company, body });
 }
@@ -218,10 +261,15 @@ function faultList(
     return `<li><a href="#q${id}">${say(words.faults.at(at + 1, faultWords(words, fault)))}</a></li>`;
   });
   const { heading, emptyHeading, empty } = words.faults;
+  const { again: sendAgain } = words.faults;
+  const refused =
+    faults === 'empty' ? [] : [...faults.values()].filter((one) => one === 'elsewhere' || one === 'counted');
+  const isRest = asking.questions.some(({ id }) => faults !== 'empty' && !refusalIn(asking, faults, id));
+  const again = refused.length > 0 && isRest ? `<p>${say(sendAgain)}</p>` : '';
   const what =
     faults === 'empty'
       ? `<h2>${say(emptyHeading)}</h2><p>${say(empty)}</p>`
-      : `<h2>${say(heading)}</h2><ul>${list.join('')}</ul>`;
+      : `<h2>${say(heading)}</h2><ul>${list.join('')}</ul>${again}`;
   return `<div class="faults" role="alert">${what}</div>\n`;
 }
 
@@ -229,22 +277,45 @@ function faultList(
 export const faultWords = ({ faults }: PageWords, fault: PageFault): string =>
   fault === 'tooLong' ? faults.tooLong(maxCommentLength) : faults[fault];
 
-/** Who sees what, from how many answers on, and what nobody is shown (P11). */
-function privacy(asking: Asking, language: string): string {
+/** What becomes of the answers when the week is over. */
+const afterwards = ({ thresholds, leavesTraces }: Asking, words: PageWords['privacy']): string =>
+  thresholds.figures <= 1 ? words.deleted : leavesTraces ? words.traces : words.unlinked;
+
+/**
+ * Who sees what, from how many answers on, what no one is shown (P11), and what that does not cover (P20). `canChange`: there is
+ * something on the page that can be answered.
+ */
+function privacy(asking: Asking, language: string, canChange = true): string {
   const [{ privacy: words }, say] = speaking(language);
   const { figures, spread, comments } = asking.thresholds;
   const company = calm(asking.company);
   const isOpen = figures <= 1;
   const isOneNumber = spread === figures && comments === figures;
-  const sentences = [
+  const who = [
     isOpen ? words.open(company) : words.figures(company, figures),
-    // Next to those whom it speaks of.
-    ...(asking.isLive ? [words.live] : []),
     ...(isOneNumber ? [] : [words.spread(spread, comments)]),
   ];
-  const exported = asking.isExported ? `<p>${say(words.exported)}</p>` : '';
+  const live = asking.isLive ? [words.live(figures)] : [];
+  const day = lastDayIn(asking, language);
+  const change = canChange ? [asking.isLive ? words.untilLive(day) : words.until(day)] : [];
+  const until = [...change, afterwards(asking, words)];
+  const handedOut = asking.isExported ? [words.handedOut(calm(asking.handedBy ?? ''))] : [];
+  const paragraphs = [who.join(' '), ...live, until.join(' '), ...handedOut];
   return `<section id="privacy"${isOpen ? ' class="open"' : ''}><h2>${say(isOpen ? words.openHeading : words.heading)}</h2>
-<p>${say(sentences.join(' '))}</p><p>${say(words.until(lastDayIn(asking, language)))}</p>${exported}</section>`;
+${paragraphs.map((text) => `<p>${say(text)}</p>`).join('')}
+${limits(asking, words.limits, say)}</section>`;
+}
+
+/** What is not covered, folded up: in plain words, and only what applies. */
+function limits(
+  { thresholds: { figures }, isLive }: Asking,
+  words: PageWords['privacy']['limits'],
+  say: (text: string) => string,
+): string {
+  const { unanimity, weeks, skip, colleagues, invented, live, link, cookie } = words;
+  const ofGroups = [unanimity, weeks, skip, colleagues, invented, ...(isLive ? [live(figures)] : [])];
+  const all = [...(figures <= 1 ? [] : ofGroups), link, cookie];
+  return `<details><summary>${say(words.heading)}</summary><ul>${all.map((text) => `<li>${say(text)}</li>`).join('')}</ul></details>`;
 }
 
 type Card = {
@@ -254,17 +325,23 @@ type Card = {
   of: number;
   said: Said;
   fault: PageFault | undefined;
+  /** It cannot be answered here any more. */
+  refusal: Refusal | undefined;
 };
 
 const nothing: Said = { values: [], comment: '', skipped: false, wasKept: false };
 
 function card(one: Card): string {
-  const { question, language, at, of, said, fault } = one;
+  const { question, language, at, of, said, fault, refusal } = one;
   const { id, type } = question;
   const [words, say] = speaking(language);
   const count = `<small>${say(words.count(at, of))}</small>`;
   const text = `<span id="t${id}"${foreign(textLanguage(question, language), language)}>${escaped(textIn(question, question, language))}</span>`;
   const heading = `<h2 tabindex="-1">${count} ${text}</h2>`;
+  if (refusal) {
+    const { answered } = words;
+    return `<div class="card fixed" id="q${id}" data-fixed>${heading}<p class="done">${say(answered.heading)}</p><p class="hint">${say(answered[refusal])}</p></div>`;
+  }
   const isRadio = type <= 5;
   const state = fault ? ` aria-invalid="true" aria-describedby="f${id}"` : '';
   const group = isRadio ? ` role="radiogroup" aria-labelledby="t${id}"${state}` : '';

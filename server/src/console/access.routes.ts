@@ -30,8 +30,6 @@ export type AccessOptions = {
   rateLimit: number;
   mailer: Mailer | undefined;
   mailFrom: string;
-  /** Shows the open weeks as they stand, or not, by the settings as they are now. */
-  showWeeks: () => Promise<void>;
 };
 
 /** Each is compared with the address of every upload. */
@@ -124,7 +122,7 @@ async function accessOf(
   };
 }
 
-function serveSettings(console: Console, { pool, mailer, mailFrom, showWeeks }: AccessOptions): void {
+function serveSettings(console: Console, { pool, mailer, mailFrom }: AccessOptions): void {
   const settings = async (db: Db, who: Who): Promise<AccountSettingsView> => {
     const { sftpUsername: _, allow: __, ...account } = await accountById(db, who.accountId);
     return { ...account, mailFrom: mailer ? mailFrom : null };
@@ -132,8 +130,6 @@ function serveSettings(console: Console, { pool, mailer, mailFrom, showWeeks }: 
   console.serve('GET /settings', async (who) => settings(await pool, who));
   console.serve('PATCH /settings', async (who, { body }) => {
     await inTransaction(await pool, (tx) => changeAccount(tx, who.accountId, body, actorOf(who)));
-    // At once: what was shown of an open week must not stay for another minute.
-    if (body.publication !== undefined) await showWeeks();
     return settings(await pool, who);
   });
   console.serve('POST /settings/test-mail', async (who) => {

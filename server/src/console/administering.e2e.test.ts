@@ -103,6 +103,41 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await row.getByText('Revoked', { exact: true }).waitFor();
   });
 
+  test('the privacy report follows the settings, names roles and tokens, and prints without navigation', async () => {
+    const page = await opened('/settings');
+    await page.getByLabel('Values and response rates').fill('8');
+    await press(page, 'Save');
+    await page.getByText('The settings are saved.').waitFor();
+    await page.getByRole('link', { name: 'Privacy report' }).click();
+    await heading(page, 'Privacy report').waitFor();
+    const row = (name: string | RegExp) => page.getByRole('row', { name });
+    const cells = async (name: string | RegExp) =>
+      await row(name).first().getByRole('cell').allTextContents();
+    await row('Fewest answers behind a figure').waitFor();
+    // The open week keeps what it was opened with.
+    expect(await cells('Fewest answers behind a figure')).toEqual(['8', '5']);
+    expect(await cells('Fewest answers behind a distribution')).toEqual(['16', '10']);
+    await page.getByText('Means and response rates that rest on fewer than 5 answers.').waitFor();
+    await page.getByText('Figures of two weeks can be compared').waitFor();
+    expect((await cells(/^Manager results of their groups/))[0]).toMatch(/^\d+$/);
+    await row(/^demo/).waitFor();
+
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    expect(await page.getByRole('navigation').isVisible()).toBe(false);
+    expect(await page.getByRole('button', { name: 'Print' }).isVisible()).toBe(false);
+    expect(await page.getByText('What is kept, and for how long').isVisible()).toBe(true);
+    const colours = await page.evaluate<string[]>(
+      `['color', 'backgroundColor'].map((name) => getComputedStyle(document.querySelector('main'))[name])`,
+    );
+    expect(colours).toEqual(['rgb(0, 0, 0)', 'rgb(255, 255, 255)']);
+    expect((await page.pdf({ preferCSSPageSize: true })).length).toBeGreaterThan(10_000);
+    await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
+    await page.goto('/settings');
+    await page.getByLabel('Values and response rates').fill('5');
+    await press(page, 'Save');
+    await page.getByText('The settings are saved.').waitFor();
+  });
+
   test('files are taken only from allowed addresses: one’s own is offered, and what is no address is said at the field', async () => {
     const files = await createToken(world.pool, world.accountId, { name: 'files', scopes: ['files'] });
     expect(await status('/v1/storage/files', files.token)).toBe(200);

@@ -77,7 +77,7 @@ async function csvOf(links: ExportedLink[]): Promise<string> {
 async function roundsView(pool: Pool, who: Who, now: number, hasMail: boolean): Promise<Rounds> {
   const { accountId } = who;
   const [weeks, rounds, messages, refusals, closed, coming] = await Promise.all([
-    selectOpenWeeks(pool, accountId),
+    selectOpenWeeks(pool, accountId, hasMail),
     selectOpenRounds(pool, accountId),
     selectMessages(pool, accountId),
     selectRefusedPeople(pool, accountId),
@@ -110,15 +110,16 @@ async function roundsView(pool: Pool, who: Who, now: number, hasMail: boolean): 
 }
 
 function openWeek(
-  { week, threshold, asked, isFailing, ...row }: OpenWeekRow,
+  { week, threshold, isLive, asked, isFailing, ...row }: OpenWeekRow,
   timezone: string,
   now: number,
-): Omit<OpenWeek, 'rounds' | 'stillDue' | 'invitations' | 'reminders' | 'withoutEmail'> {
+): Omit<OpenWeek, 'rounds' | 'stillDue' | 'invitations' | 'reminders' | 'withoutEmail' | 'linkable'> {
   const endsAt = endOf(week, timezone);
   return {
     ...named(week),
     endsAt: new Date(endsAt).toISOString(),
     hasEnded: now >= endsAt,
+    isLive,
     asked,
     answered: participationOf(row),
     threshold,
@@ -139,9 +140,9 @@ function participationOf({
 }
 
 function mailsOf(
-  { withoutEmail }: OpenWeekRow,
+  { withoutEmail, linkable }: OpenWeekRow,
   messages: MessageRow[],
-): Pick<OpenWeek, 'invitations' | 'reminders' | 'withoutEmail'> {
+): Pick<OpenWeek, 'invitations' | 'reminders' | 'withoutEmail' | 'linkable'> {
   const invitations = (...states: MessageRow['state'][]) =>
     messages
       .filter((one) => one.kind === 'invitation' && states.includes(one.state))
@@ -152,6 +153,7 @@ function mailsOf(
   const isBegun = reminders.length > waiting.length;
   return {
     withoutEmail,
+    linkable,
     invitations: {
       waiting: invitations('waiting'),
       sent: invitations('sent'),

@@ -1,6 +1,7 @@
 // SQL of the console's screens of asking: reading, and asking for a week to be closed.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
+import { canWriteTo } from '../rounds/links.ts';
 
 /** In how many weeks each question was asked, and in which last. */
 export async function selectAskedWeeks(
@@ -74,19 +75,28 @@ export type OpenWeekRow = {
   /** At least this many have answered, as of a day. */
   participation: number | null;
   participationOn: string | null;
+  isLive: boolean;
   /** Active people; of a week that a file has opened, everyone. */
   asked: number;
   /** How many have answered something; only of a week that is not anonymous. */
   answered: number | null;
   withoutEmail: number;
+  /** To how many links can be handed out (P14). */
+  linkable: number;
   /** Of the job that closes it. Null: none waits or runs. */
   isFailing: boolean | null;
 };
 
-export async function selectOpenWeeks(db: Db, accountId: AccountId): Promise<OpenWeekRow[]> {
+/** `canMail`: a mail server is set. */
+export async function selectOpenWeeks(
+  db: Db,
+  accountId: AccountId,
+  canMail: boolean,
+): Promise<OpenWeekRow[]> {
   return db<OpenWeekRow[]>`
     select w.week                            as "week",
            w.threshold                       as "threshold",
+           w.is_live                         as "isLive",
            coalesce(nullif(p.asked, 0), (select count(distinct s.respondent)::integer
                                          from   assignments s
                                          where  s.account_id = ${accountId} and s.week = w.week)) as "asked",
@@ -98,12 +108,14 @@ export async function selectOpenWeeks(db: Db, accountId: AccountId): Promise<Ope
                       from   answers a
                       where  a.account_id = ${accountId} and a.week = w.week) end as "answered",
            p.without_email                   as "withoutEmail",
+           p.linkable                        as "linkable",
            (select j.last_error is not null and j.locked_at is null
             from   graphile_worker.jobs j
             where  j.key = 'close week ' || ${accountId}::integer || ' ' || w.week) as "isFailing"
     from   weeks w
     cross  join lateral (select count(*)::integer                                  as asked,
-                                count(*) filter (where u.email is null)::integer   as without_email
+                                count(*) filter (where u.email is null)::integer   as without_email,
+                                count(*) filter (where not ${canWriteTo(db, canMail)})::integer as linkable
                          from   participants p
                          join   users u on u.account_id = p.account_id and u.user_id = p.user_id
                          where  p.account_id = ${accountId} and p.week = w.week and u.active) p
@@ -229,15 +241,24 @@ export async function selectTester(
   language: string;
   company: string;
   threshold: number;
+  isLive: boolean;
 }> {
   const [row] = await db<
-    { email: string | null; firstName: string; language: string; company: string; threshold: number }[]
+    {
+      email: string | null;
+      firstName: string;
+      language: string;
+      company: string;
+      threshold: number;
+      isLive: boolean;
+    }[]
   >`
     select u.email                          as "email",
            u.first_name                     as "firstName",
            coalesce(u.language, a.language) as "language",
            a.name                           as "company",
-           a.threshold                      as "threshold"
+           a.threshold                      as "threshold",
+           a.publication = 'live'           as "isLive"
     from   users u
     join   accounts a on a.account_id = u.account_id
     where  u.account_id = ${accountId} and u.user_id = ${userId}`;

@@ -4,6 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inTransaction } from '../db/db.ts';
+import { createUser } from '../people/people.ts';
 import { hasBrowser, openBrowser } from '../testing/browser.ts';
 import { addressOf, routePaths } from '../testing/console-pages.ts';
 import { makeScene, type PageIds } from '../testing/console-scene.ts';
@@ -29,6 +31,14 @@ afterAll(async () => {
   await browser?.close();
   await world?.close();
 });
+
+/** Somebody of the company who reads the privacy report, and nothing else. */
+async function makeAuditor(): Promise<string> {
+  const email = 'ombud@lavmark.example';
+  const person = { firstName: 'Disa', lastName: 'Ombud', email, role: 'Auditor' };
+  await inTransaction(world.pool, (tx) => createUser(tx, world.accountId, person));
+  return email;
+}
 
 const outside = ['/sign-in', '/welcome', '/password'];
 const inside = routePaths().filter((path) => !outside.includes(path));
@@ -123,7 +133,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
 
   test('every page that a manager, a user or nobody sees, likewise; of all others they are told that there is no such page', async () => {
     const results = ['/', '/heat-map', '/trends', '/results/questions/$questionId', '/comments'];
-    const forManagers = [...results, '/groups', '/groups/$groupId', '/profile'];
+    const forManagers = [...results, '/groups', '/groups/$groupId', '/profile', '/privacy'];
     const [group] = await world.pool<{ id: number }[]>`
       select m.group_id as id
       from   memberships m
@@ -143,10 +153,32 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await manager.getByRole('heading', { name: 'Owners' }).waitFor();
     expect(await manager.locator('a[href^="/people"]').count()).toBe(0);
 
-    const own = await look(await openConsole(world, browser, user), ['/profile', '/groups', '/tokens', '/']);
+    const own = await look(await openConsole(world, browser, user), [
+      '/profile',
+      '/groups',
+      '/tokens',
+      '/privacy',
+      '/',
+    ]);
     expect(own).toEqual({ seen: ['/profile', '/'], faults: [] });
     const nobody = await openConsole(world, browser);
     expect(await look(nobody, outside)).toEqual({ seen: outside, faults: [] });
+  });
+
+  test('an Auditor begins with the privacy report, and sees nothing else but the own profile', async () => {
+    const auditor = await openConsole(world, browser, await makeAuditor());
+    const read = await look(auditor, [
+      '/privacy',
+      '/profile',
+      '/groups',
+      '/settings',
+      '/audit',
+      '/people',
+      '/',
+    ]);
+    expect(read).toEqual({ seen: ['/privacy', '/profile', '/'], faults: [] });
+    await auditor.getByRole('heading', { level: 1, name: 'Privacy report' }).waitFor();
+    expect(await auditor.getByRole('navigation').getByRole('link').allTextContents()).toEqual(['Privacy']);
   });
 
   test('the language is chosen on the profile and the theme in the menu: both hold at once, and after loading anew', async () => {

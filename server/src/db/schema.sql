@@ -31,7 +31,8 @@ comment on table accounts is
 comment on column accounts.timezone is 'Time zone of users who have none of their own, and of the account''s weeks.';
 comment on column accounts.language is 'Language of users who have none of their own.';
 comment on column accounts.threshold is 'Fewest answers that a figure may rest on; 1: not anonymous.';
-comment on column accounts.publication is 'weekly: figures are shown when their week has closed; live: the open week too.';
+comment on column accounts.publication is
+  'weekly: figures are shown when their week has closed; live: while it is open. Of weeks that open from now on.';
 comment on column accounts.allowed_addresses is 'Address ranges that may upload files; empty: any.';
 comment on column accounts.apply_files is 'Whether files are applied, or only validated.';
 comment on column accounts.max_users_created is 'The most users one file may create; likewise the five below.';
@@ -300,22 +301,22 @@ create table weeks (
   comment_threshold  smallint not null,
   shown_at           timestamptz,
   closed_at          timestamptz,
-  shown_digest       bytea,
   is_lost            boolean  not null default false,
   participation      integer,
   participation_on   date,
   noise              smallint not null default 0,
+  is_live            boolean  not null default false,
   primary key (account_id, week)
 );
 comment on table weeks is 'The weeks in which an account asks or has asked. Whoever answers, opens or closes locks the row.';
 comment on column weeks.week is 'Its Monday.';
 comment on column weeks.threshold is 'The thresholds are those of the account when the week was opened.';
 comment on column weeks.is_lost is 'It closed without results, because its key was lost.';
-comment on column weeks.shown_at is
-  'When the figures of the open week were shown last, as they stood; only of accounts whose publication is live.';
+comment on column weeks.shown_at is 'When figures of the open week were shown last; only of live weeks.';
 comment on column weeks.closed_at is 'When its figures were published and its answers deleted. Null: it is open.';
 comment on column weeks.noise is 'That of the account when the week was opened.';
-comment on column weeks.shown_digest is 'SHA-256 of what is shown of an open week: it is written anew only when it differs.';
+comment on column weeks.is_live is
+  'Whether its figures are shown while it is open: the publication of the account when the week was opened.';
 
 comment on column weeks.participation is
   'At least this many have answered, as of participation_on, in steps. Null: too few are asked, or it has not been counted yet.';

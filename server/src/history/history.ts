@@ -337,18 +337,18 @@ async function importAnswers(
         { week: Week; respondent: string; answers: Map<number, PersonAnswer> }
       >();
       for (const { number, line } of entries) {
-        const read = atLine(number, () => answerOf(line, scene));
-        if (!read) {
+        const given = atLine(number, () => answerOf(line, scene));
+        if (!given) {
           passedOver++;
           continue;
         }
         count++;
-        const { week, respondent, questionId, answer } = read;
+        const { week, respondent, questionId, answer } = given;
         const imported = scene.weeks.get(week) as ImportedWeek;
         imported.roster ??= emptyRoster(week, scene);
-        // oxlint-disable-next-line no-await-in-loop -- it ends the import
         if (!imported.roster.note(respondent, questionId))
-          throw await secondAnswer(path, number, read, scene);
+          // oxlint-disable-next-line no-await-in-loop -- it ends the import
+          throw await secondAnswer(path, number, given, scene);
         const name = `${week} ${respondent}`;
         const one = people.get(name) ?? { week, respondent, answers: new Map<number, PersonAnswer>() };
         people.set(name, one);

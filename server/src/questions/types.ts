@@ -101,6 +101,12 @@ export function scaledMean(type: QuestionType, sum: number, count: number): numb
   return scale && count > 0 ? (sum - scale.low * count) / ((scale.high - scale.low) * count) : null;
 }
 
+/** The sum behind a mean that scaledMean made of it. */
+export function sumBehind(type: QuestionType, mean: number, count: number): number {
+  const { low, high } = scales[type] as Scale;
+  return Math.round((mean * (high - low) + low) * count);
+}
+
 /** Type 3: promoters (9, 10) minus detractors (0 to 6), in percent of the answers. */
 export function enpsOf(distribution: Distribution): number {
   let [sum, count] = [0, 0];

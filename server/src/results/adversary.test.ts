@@ -186,6 +186,40 @@ describe('the second adversary', () => {
     expect(shareOf(kpis)).toBeGreaterThan(0.3);
   });
 
+  test('knowing what was answered through handed-out links, finds nothing in figures that do not say so', () => {
+    const unmarked: Publish = (...args) => {
+      const published = publish(...args);
+      const results = [...published.results].map(
+        ([id, list]) => [id, list.filter(({ handedOut }) => !handedOut)] as const,
+      );
+      return { ...published, results: new Map(results), kpis: [] };
+    };
+    let [shown, broken] = [0, 0];
+    for (const { weeks, ...rest } of worlds.slice(0, 40)) {
+      const random = randomFrom(rest.seed, 'handed-out links');
+      const known = new Set(
+        Array.from({ length: 60 }, (_, i) => `person-${i}`).filter(() => random.chance(0.1)),
+      );
+      const marked = weeks.map(({ rounds, answers }) => {
+        const given = [...answers].map(([id, list]) => {
+          const own = list.map((one) => ({ ...one, handedOut: known.has(one.respondent) }));
+          return [id, own] as const;
+        });
+        return { rounds, answers: new Map(given) };
+      });
+      const world = { ...rest, weeks: marked };
+      const few = ({ claims }: ReturnType<typeof attackWorld>) =>
+        claims.filter(({ by, people }) => by !== 'comments' && people.length < rest.thresholds.figures);
+      const outcome = attackWorld(world, unmarked, known);
+      shown += outcome.figures;
+      expect({ seed: rest.seed, claims: few(outcome) }).toEqual({ seed: rest.seed, claims: [] });
+      if (few(attackWorld(world, publish, known)).length > 0) broken++;
+    }
+    report('handed-out links', { worlds: 40, shown, 'broken with figures that say so': broken });
+    expect(shown).toBeGreaterThan(1000);
+    expect(broken).toBeGreaterThan(12);
+  });
+
   test('knowing only who was asked, reads answers from a threshold alone and none from the service', () => {
     const guesses = (guess: typeof guessAnswers, among: World[]) => {
       const all = among.flatMap((world) => world.weeks.flatMap((week) => guess(world, week, publish)));

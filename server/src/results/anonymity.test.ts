@@ -313,6 +313,7 @@ describe('decisions', () => {
         comment: null,
         skipped: false,
         handedOut: false,
+        counted: false,
       })),
     });
     const [all, seven] = [given(1, names), given(2, names.slice(0, 7))];

@@ -104,9 +104,9 @@ const lines = [
   ...answered('2026-W47', 'company', 'north', 'tens', [1, 2, 3, 4, 5, 6, 7]),
 ];
 
-async function openCompany(): Promise<Company> {
+async function openCompany(publication: 'weekly' | 'live' = 'weekly'): Promise<Company> {
   const account = await world.account();
-  await inTransaction(world.pool, (tx) => changeAccount(tx, account.id, { threshold: 3 }));
+  await inTransaction(world.pool, (tx) => changeAccount(tx, account.id, { threshold: 3, publication }));
   await apply(account, { groups: tree });
   await inTransaction(world.pool, (tx) => createGroup(tx, account.id, { name: 'By hand' }));
   await importLines(world, account.id, lines, later);
@@ -345,8 +345,7 @@ describe('the rows', () => {
   });
 
   test('of an open week that is shown as it stands: no row is there twice', async () => {
-    const { account } = await openCompany();
-    await inTransaction(world.pool, (tx) => changeAccount(tx, account.id, { publication: 'live' }));
+    const { account } = await openCompany('live');
     await showLiveWeeks(world.pool, world.keys);
     const rows = await rowsOf(account, `fromDate=${thisWeek}&toDate=${thisWeek}`);
     const keys = rows.map(({ metric, metricId, groupId }) => `${metric} ${metricId} ${groupId}`);

@@ -18,6 +18,7 @@ function asked(people: number, handedOut: number, k = 5) {
     comment: null,
     skipped: false,
     handedOut: i < handedOut,
+    counted: false,
   }));
   const [result] = questionFigures({ id: 1, type: 1, options: [] }, answers, turnoutOf(data)).results;
   return { value: result?.value, handedOut: result?.handedOut };

@@ -20,12 +20,16 @@ export type WeekRound = { id: number; groupId: number; questionIds: number[]; ab
  * active any more: such a one counts as never asked, though answers already given stay counted (decision B13).
  */
 export type Assignment = { respondent: string; roundId: number; groupIds: number[]; isWithdrawn?: true };
-/** `handedOut`: it was given through a link that the employer handed out, not one that was sent to the person. */
+/**
+ * `handedOut`: it was given through a link that the employer handed out, not one that was sent to the person. `counted`: it is
+ * in the figures that are shown of a live week (batches.ts).
+ */
 export type WeekAnswer = KeptAnswer & {
   respondent: string;
   comment: string | null;
   skipped: boolean;
   handedOut: boolean;
+  counted: boolean;
 };
 
 /** All that a week's figures are made of. */
@@ -111,26 +115,44 @@ export function questionFigures(
  * question: a person who answered several of them is one person, so no two of their figures differ by a few people.
  */
 export function classFigures(asked: readonly Answered[], turnout: Turnout, noise?: Noise): QuestionFigures[] {
-  const { thresholds } = turnout.data;
   for (const { question, answers } of asked) noteDone(question.id, answers, turnout);
   const company = companyOf(asked, turnout);
-  const chosen = chooseClass(company, thresholds);
-  const comments = commentsOf(company, thresholds.comments);
-  return asked.map(({ question }, number) => ({
-    results: concernedBy(question.id, turnout.data).map((groupId): Result => {
-      const key = company.keyOf(groupId, number);
-      return resultOf(question, groupId, {
-        people: company.answersOf(chosen.shown.get(key), number),
-        wide: company.answersOf(chosen.spread.get(key), number),
-        threshold: thresholds.figures,
-        noise,
-      });
-    }),
+  const chosen = chooseClass(company, turnout.data.thresholds);
+  const comments = commentsOf(company, turnout.data.thresholds.comments);
+  return classResults(asked, company, chosen, turnout.data, noise).map((results, number) => ({
+    results,
     comments: comments[number] as ShownComment[],
   }));
 }
 
-function noteDone(questionId: number, answers: readonly WeekAnswer[], { done }: Turnout): void {
+/** The results of each question, by what was chosen. */
+export function classResults(
+  asked: readonly Answered[],
+  company: Company,
+  chosen: Chosen,
+  data: WeekData,
+  noise: Noise | undefined,
+): Result[][] {
+  const restsOnHandedOut = handedOutIn(company, chosen.pieces, data.thresholds.figures);
+  return asked.map(({ question }, number) =>
+    concernedBy(question.id, data).map((groupId): Result => {
+      const key = company.keyOf(groupId, number);
+      return resultOf(question, groupId, {
+        people: company.answersOf(chosen.shown.get(key), number),
+        wide: company.answersOf(chosen.spread.get(key), number),
+        handedOut: restsOnHandedOut(chosen.shown.get(key)) || restsOnHandedOut(chosen.spread.get(key)),
+        noise,
+      });
+    }),
+  );
+}
+
+/** The comments of each question, by the procedure over all who answered. */
+export const classComments = (asked: readonly Answered[], turnout: Turnout): ShownComment[][] =>
+  commentsOf(companyOf(asked, turnout), turnout.data.thresholds.comments);
+
+/** Notes who has done a question. */
+export function noteDone(questionId: number, answers: readonly WeekAnswer[], { done }: Turnout): void {
   for (const { respondent } of answers) {
     const own = done.get(respondent);
     if (own) own.add(questionId);
@@ -139,7 +161,7 @@ function noteDone(questionId: number, answers: readonly WeekAnswer[], { done }: 
 }
 
 /** Which groups have a result of a question: those that it was asked of, and all above. */
-export function concernedBy(questionId: number, { asked, rounds }: WeekData): number[] {
+function concernedBy(questionId: number, { asked, rounds }: WeekData): number[] {
   const concerned = new Set<number>();
   for (const { groupId, questionIds } of asked) if (questionIds.includes(questionId)) concerned.add(groupId);
   for (const { groupId, questionIds, aboveIds } of rounds) {
@@ -233,12 +255,12 @@ function resultOf(
   {
     people,
     wide,
-    threshold,
+    handedOut,
     noise,
   }: {
     people: WeekAnswer[] | undefined;
     wide: WeekAnswer[] | undefined;
-    threshold: number;
+    handedOut: boolean;
     noise: Noise | undefined;
   },
 ): Result {
@@ -249,20 +271,39 @@ function resultOf(
     answers: people.length,
     spread: wide ? spreadOf(type, options, wide, noise) : null,
     noise: noise?.level ?? 0,
-    handedOut:
-      restsOnHandedOut(people, threshold) || (wide !== undefined && restsOnHandedOut(wide, threshold)),
+    handedOut,
   };
 }
 
 /**
- * Whether fewer people than the threshold answered through links of their own. Whoever hands out links can answer through
- * them, and then knows what the others said. With a threshold of 1 everybody's answers are known anyway, and everybody is
- * told so: then never.
+ * For people that a figure rests on, whether too few of them answered through links of their own: fewer than the threshold,
+ * in all or in one of the pieces, which can be told from the others by subtraction. Whoever hands out links can answer
+ * through them, and then knows what the others said. With a threshold of 1 everybody's answers are known anyway, and
+ * everybody is told so: then never.
  */
-function restsOnHandedOut(people: readonly WeekAnswer[], threshold: number): boolean {
-  if (threshold === 1) return false;
-  const sent = people.reduce((count, { handedOut }) => count + (handedOut ? 0 : 1), 0);
-  return sent < threshold;
+function handedOutIn(
+  { respondents, types, answersOf }: Company,
+  { pieceOf, sizes }: Pieces,
+  threshold: number,
+) {
+  const everyone = respondents.map((_, person) => person);
+  const own = everyone.map(() => true);
+  for (const number of types.keys()) {
+    for (const [person, answer] of (answersOf(everyone, number) ?? []).entries()) {
+      if (answer?.handedOut) own[person] = false;
+    }
+  }
+  const sent = sizes.map(() => 0);
+  for (const person of everyone) {
+    const piece = pieceOf[person] as number;
+    if (own[person]) sent[piece] = (sent[piece] as number) + 1;
+  }
+  return (people: readonly number[] | undefined): boolean => {
+    if (!people || threshold === 1) return false;
+    const pieces = [...new Set(people.map((person) => pieceOf[person] as number))];
+    const counts = pieces.map((piece) => sent[piece] as number);
+    return counts.every((count) => count === 0) || counts.some((count) => count > 0 && count < threshold);
+  };
 }
 
 function meanOf(type: QuestionType, answers: WeekAnswer[], noise: Noise | undefined): number | null {

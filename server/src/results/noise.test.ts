@@ -62,6 +62,7 @@ const answersOf = (values: (number | null)[], choices: string[][] = []) =>
     comment: null,
     skipped: false,
     handedOut: false,
+    counted: false,
   }));
 
 describe('a mean and its distribution', () => {

@@ -1,6 +1,8 @@
 // Noise for accounts that want it (privacy.md P19), by cell keys: each person has a random number, those of a set of people
-// are added up, and the sum decides the error. The same people always get the same error, in every week and to every
-// question, so asking again averages nothing out; and who is one person more or fewer gets another. Pure.
+// are added up, and the sum decides the error. The same people always get the same error for the same question, in every
+// week, so asking again averages nothing out; and who is one person more or fewer gets another. Each question has errors of
+// its own: with one error for all of a set's questions, ten questions of two weeks tell that error, and so do answers that
+// the reader knows. Pure.
 import { keyedHash } from '../base/keyed.ts';
 import { type Distribution, isScaled, type QuestionType, scaleOf } from '../questions/types.ts';
 
@@ -15,6 +17,8 @@ export type Noise = {
   errorOf: (set: bigint, cell: string) => number;
   /** A number from 0 up to, not including, `count`. */
   pick: (set: bigint, cell: string, count: number) => number;
+  /** The noise of a question. `words`: a name for all questions that have the same words (P17). */
+  ofQuestion: (words: string) => Noise;
 };
 
 /**
@@ -35,18 +39,23 @@ export function noiseOf(
     keys.set(respondent, key);
     return key;
   };
-  const pick = (set: bigint, cell: string, count: number) =>
-    keyedHash(accountKey, 'cell', String(set), cell).readUIntBE(0, 6) % count;
-  return {
-    level,
-    keyOf: (respondents) => {
-      let sum = 0n;
-      for (const one of respondents) sum += keyOfOne(one);
-      return BigInt.asUintN(64, sum);
-    },
-    errorOf: (set, cell) => pick(set, cell, 2 * level + 1) - level,
-    pick,
+  const keyOf = (respondents: Iterable<string>) => {
+    let sum = 0n;
+    for (const one of respondents) sum += keyOfOne(one);
+    return BigInt.asUintN(64, sum);
   };
+  const ofQuestion = (words: string): Noise => {
+    const pick = (set: bigint, cell: string, count: number) =>
+      keyedHash(accountKey, 'cell', words, String(set), cell).readUIntBE(0, 6) % count;
+    return {
+      level,
+      keyOf,
+      errorOf: (set, cell) => pick(set, cell, 2 * level + 1) - level,
+      pick,
+      ofQuestion,
+    };
+  };
+  return ofQuestion('');
 }
 
 /** The sum of `count` answers with its error, within what `count` answers can sum up to. */

@@ -14,7 +14,7 @@ import type {
 } from '@soundings/contract/console.privacy.ts';
 import { privacyAreas } from '@soundings/contract/console.privacy.ts';
 import { runRetentionDays } from '@soundings/contract/limits.ts';
-import { lastDay, type Week, weekName } from '@soundings/contract/weeks.ts';
+import { type Week, weekName } from '@soundings/contract/weeks.ts';
 import { hasRole, type Role, roles } from '@soundings/contract/words.ts';
 import type { AccountFacts, DatabaseFacts } from './privacy-report.sql.ts';
 
@@ -45,6 +45,8 @@ export type PrivacyFacts = {
   }[];
   tokens: PrivacyReport['tokens'];
   exports: PrivacyReport['links']['exports'];
+  /** How often the answer key was exported lately. */
+  keyExports: { times: number; lastAt: string | null };
   database: DatabaseFacts;
 };
 
@@ -53,25 +55,23 @@ export const linkWeeks = 8;
 
 /**
  * How many guesses of 100 at the answer of someone who leaves a team of eight are right, from the figures of two weeks, when
- * each colleague repeats their answer with probability .95: by noise. Guessing the most common answer is right as often as
- * `commonest` (privacy.md, P19).
+ * each colleague repeats their answer with probability .95: without noise, and with ±1. Guessing the most common answer is right as
+ * often as `commonest` (privacy.md, P19).
  */
-const differencing = { right: [84, 38, 29], commonest: 40 } as const;
+const differencing = { right: 84, withNoise: 38, commonest: 40 } as const;
 
 export function privacyReportOf(facts: PrivacyFacts, installation: Installation): PrivacyReport {
   const { account, tokens, exports } = facts;
   const { keys, version, now } = installation;
   const openWeeks = facts.openWeeks.map(({ week, people, rules }) => ({
     week: weekName(week),
-    from: week,
-    to: lastDay(week),
     people,
     ...rules,
   }));
   return {
     at: new Date(now).toISOString(),
     version,
-    account: { id: account.id, name: account.name, timezone: account.timezone },
+    account: { id: account.id, name: account.name },
     rules: account.rules,
     openWeeks,
     limits: limitsOf(facts, openWeeks, installation),
@@ -149,7 +149,6 @@ function limitsOfRules({ account: { rules } }: PrivacyFacts, openWeeks: OpenWeek
   const notAnonymous = where(rules, openWeeks, ({ threshold }) => threshold === 1);
   const live = where(rules, openWeeks, ({ isLive, threshold }) => isLive && threshold > 1);
   const noNoise = where(rules, openWeeks, ({ noise, threshold }) => noise === 0 && threshold > 1);
-  const { right, commonest } = differencing;
   const limits: PrivacyLimit[] = [];
   if (isAnywhere(notAnonymous)) limits.push({ weight: 'broken', code: 'notAnonymous', ...notAnonymous });
   if (isAnywhere(live)) {
@@ -160,8 +159,7 @@ function limitsOfRules({ account: { rules } }: PrivacyFacts, openWeeks: OpenWeek
     limits.push({ weight: 'weaker', code: 'live', threshold, ...live });
   }
   if (isAnywhere(noNoise)) {
-    const figures = { right: right[0], withNoise: right[1], commonest };
-    limits.push({ weight: 'weaker', code: 'noNoise', ...figures, ...noNoise });
+    limits.push({ weight: 'weaker', code: 'noNoise', ...differencing, ...noNoise });
   }
   const threshold = lowest([rules, ...openWeeks], 'threshold');
   if (threshold > 1) {
@@ -178,7 +176,7 @@ function lowest(all: PrivacyRules[], name: 'threshold' | 'spreadThreshold' | 'co
 }
 
 function limitsOfKeys(
-  { left, database }: PrivacyFacts,
+  { left, keyExports, database }: PrivacyFacts,
   openWeeks: OpenWeekRules[],
   { keys }: Installation,
 ): PrivacyLimit[] {
@@ -193,6 +191,9 @@ function limitsOfKeys(
     const processes = behind.map(({ name, seenAt }) => ({ name, seenAt }));
     limits.push({ weight: 'broken', code: 'keysBehind', processes });
   }
+  const { times, lastAt } = keyExports;
+  if (lastAt !== null)
+    limits.push({ weight: 'weaker', code: 'keysExported', times, lastAt, weeks: linkWeeks });
   if (keys.place === 'database') limits.push({ weight: 'weaker', code: 'keysInDatabase', ...database });
   if (weeks.length > 0 && keys.state === 'ready')
     limits.push({ weight: 'inherent', code: 'weekOpen', weeks, people });
@@ -229,7 +230,7 @@ function limitsOfPeople({ account: { people, manual }, roles: counted }: Privacy
 
 /** By the lowest thresholds in force: what is said holds for every week. */
 function neverShown(
-  { account: { rules }, openWeeks, closedWeeks, left }: PrivacyFacts,
+  { account: { rules }, openWeeks, closedWeeks, left, keyExports }: PrivacyFacts,
   { keys }: Installation,
 ): NeverShown[] {
   const all = [rules, ...openWeeks.map((week) => week.rules)];
@@ -240,10 +241,11 @@ function neverShown(
     never.push({ code: 'spreads', below: lowest(all, 'spreadThreshold') });
     never.push({ code: 'comments', below: lowest(all, 'commentThreshold') });
     if (all.every(({ isLive }) => !isLive)) never.push({ code: 'openWeek' });
-    never.push({ code: 'whoAnswered', step: below });
+    never.push({ code: 'whoAnswered', step: lowest(all, 'spreadThreshold') });
   }
-  const isForgotten = left.length === 0 && !keys.processes.some(({ isBehind }) => isBehind);
-  if (isForgotten && keys.place === 'file' && keys.state === 'ready')
+  const { place, state, processes } = keys;
+  const hasCopies = keyExports.lastAt !== null || processes.some(({ isBehind }) => isBehind);
+  if (left.length === 0 && !hasCopies && place === 'file' && state === 'ready')
     never.push({ code: 'whoSaidWhat', closedWeeks: closedWeeks.count });
   return never;
 }

@@ -56,7 +56,7 @@ export async function selectAccountFacts(db: Db, accountId: AccountId): Promise<
            coalesce(a.spread_threshold, case a.threshold when 1 then 1 else 2 * a.threshold end)  as "spreadThreshold",
            coalesce(a.comment_threshold, case a.threshold when 1 then 1 else 2 * a.threshold end) as "commentThreshold",
            a.publication = 'live'   as "isLive",
-           ${noiseIn(db, 'a')}      as "noise",
+           a.noise                  as "noise",
            (select count(*)::integer from groups g where g.account_id = a.account_id) as "groups",
            u.*,
            (select min(e.at) from audit_entries e where e.account_id = a.account_id)  as "auditSince"
@@ -73,9 +73,6 @@ export async function selectAccountFacts(db: Db, accountId: AccountId): Promise<
   return { id, name, timezone, rules: rulesOf(row), groups, people, manual, withoutEmail, auditSince };
 }
 
-/** The column noise of a row, which older databases do not have. */
-const noiseIn = (db: Db, row: 'a' | 'w') => db`coalesce((to_jsonb(${db(row)}) ->> 'noise')::integer, 0)`;
-
 /** The open weeks with the rules that they were opened under, and how many people are asked. */
 export async function selectOpenWeekRules(
   db: Db,
@@ -87,7 +84,7 @@ export async function selectOpenWeekRules(
            w.spread_threshold    as "spreadThreshold",
            w.comment_threshold   as "commentThreshold",
            coalesce((to_jsonb(w) ->> 'is_live')::boolean, a.publication = 'live') as "isLive",
-           ${noiseIn(db, 'w')}   as "noise",
+           w.noise               as "noise",
            (select count(*)::integer
             from   participants p
             where  p.account_id = w.account_id and p.week = w.week) as "people"
@@ -122,7 +119,8 @@ export async function selectLeftAfterClosing(db: Db, accountId: AccountId): Prom
            ${left('assignments')}  as "assignments",
            ${left('participants')} as "participants",
            ${left('links')}        as "links",
-           ${left('messages')}     as "messages"
+           ${left('messages')}     as "messages",
+           ${left('week_keys')}    as "week_keys"
     from   accounts
     where  account_id = ${accountId}`;
   return Object.entries(row ?? {})
@@ -212,6 +210,19 @@ export async function selectLinkExports(
       and  (action = 'links exported' or (action = 'command run' and subject = 'links export'))
     group  by 1, 2
     order  by max(at) desc`;
+}
+
+/** How often the answer key was exported since a moment, and when last. */
+export async function selectKeyExports(
+  db: Db,
+  accountId: AccountId,
+  since: Date,
+): Promise<{ times: number; lastAt: Date | null }> {
+  const [row] = await db<{ times: number; lastAt: Date | null }[]>`
+    select count(*)::integer as "times", max(at) as "lastAt"
+    from   audit_entries
+    where  account_id = ${accountId} and at >= ${since} and action = 'answer key exported'`;
+  return row!;
 }
 
 export type DatabaseFacts = { walBytes: number; isArchived: boolean; replicas: number };

@@ -7,11 +7,11 @@ import type { Assignment, KpiValue, Rate, Result, WeekData, WeekRound } from './
 export type OpenWeekRow = {
   isClosed: boolean;
   isShown: boolean;
-  shownDigest: Buffer | null;
   figures: number;
   spread: number;
   comments: number;
   noise: NoiseLevel;
+  isLive: boolean;
 };
 
 /**
@@ -27,11 +27,11 @@ export async function selectWeek(
   const [row] = await tx<OpenWeekRow[]>`
     select closed_at is not null as "isClosed",
            shown_at is not null  as "isShown",
-           shown_digest          as "shownDigest",
            threshold             as "figures",
            spread_threshold      as "spread",
            comment_threshold     as "comments",
-           noise                 as "noise"
+           noise                 as "noise",
+           is_live               as "isLive"
     from   weeks
     where  account_id = ${accountId} and week = ${week}
     ${isLocked ? tx`for update` : tx``}`;
@@ -92,6 +92,63 @@ export function selectSealed(
     order  by respondent, part`,
     2_000,
   );
+}
+
+export type SealedRow = { respondent: string; part: number; sealed: Buffer };
+
+/** What the given respondents have answered in a week, sealed. */
+export async function selectSealedOf(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  respondents: string[],
+): Promise<SealedRow[]> {
+  return tx<SealedRow[]>`
+    select respondent as "respondent", part as "part", sealed as "sealed"
+    from   answers
+    where  account_id = ${accountId} and week = ${week} and respondent = any(${respondents}::uuid[])`;
+}
+
+/** The same, sealed again. */
+export async function updateSealed(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  rows: SealedRow[],
+): Promise<void> {
+  const texts = rows.map((row) => ({ ...row, sealed: row.sealed.toString('hex') }));
+  await tx`
+    update answers a
+    set    sealed = decode(n.sealed, 'hex')
+    from   jsonb_to_recordset(${tx.json(texts)}) as n(respondent uuid, part integer, sealed text)
+    where  a.account_id = ${accountId} and a.week = ${week} and a.respondent = n.respondent and a.part = n.part`;
+}
+
+/** The results that are shown of an open week, by question. */
+export async function selectShown(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  groupIds: number[],
+): Promise<Map<number, Result[]>> {
+  const rows = await tx<(Omit<Result, 'spread'> & { questionId: number; spread: string | null })[]>`
+    select question_id as "questionId",
+           group_id    as "groupId",
+           value       as "value",
+           answers     as "answers",
+           spread      as "spread",
+           handed_out  as "handedOut",
+           noise       as "noise"
+    from   results
+    where  account_id = ${accountId} and group_id = any(${groupIds}) and week = ${week}`;
+  const results = new Map<number, Result[]>();
+  for (const { questionId, spread, ...row } of rows) {
+    const one = { ...row, spread: spread === null ? null : (JSON.parse(spread) as Result['spread']) };
+    const others = results.get(questionId);
+    if (others) others.push(one);
+    else results.set(questionId, [one]);
+  }
+  return results;
 }
 
 /** Which of the account's groups there are now: figures of those removed meanwhile are not written. */
@@ -196,31 +253,18 @@ export async function deleteShown(
   await tx`delete from comments where account_id = ${accountId} and week = ${week}`;
 }
 
-/** Notes what is shown of an open week; null: nothing is. */
-export async function updateShown(
-  tx: Transaction,
-  accountId: AccountId,
-  week: Week,
-  digest: Buffer | null,
-): Promise<void> {
-  await tx`
-    update weeks
-    set    shown_at = case when ${digest}::bytea is not null then now() end, shown_digest = ${digest}
-    where  account_id = ${accountId} and week = ${week}`;
+/** Notes that something is shown of an open week. */
+export async function updateShown(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
+  await tx`update weeks set shown_at = now() where account_id = ${accountId} and week = ${week}`;
 }
 
-/** Open weeks of all accounts that are shown as they stand, or no longer to be shown. */
-export async function selectShownWeeks(
-  db: Db,
-): Promise<{ accountId: AccountId; week: Week; isLive: boolean }[]> {
-  return db<{ accountId: AccountId; week: Week; isLive: boolean }[]>`
-    select w.account_id              as "accountId",
-           w.week                    as "week",
-           a.publication = 'live'    as "isLive"
-    from   weeks w
-    join   accounts a on a.account_id = w.account_id
-    where  w.closed_at is null and (a.publication = 'live' or w.shown_at is not null)
-    order  by w.week, w.account_id`;
+/** The open weeks of all accounts that are shown while they are open. */
+export async function selectShownWeeks(db: Db): Promise<{ accountId: AccountId; week: Week }[]> {
+  return db<{ accountId: AccountId; week: Week }[]>`
+    select account_id as "accountId", week as "week"
+    from   weeks
+    where  closed_at is null and is_live
+    order  by week, account_id`;
 }
 
 /** A week's rounds of schedules, and the users who were asked by them. */
@@ -250,7 +294,7 @@ export async function endWeek(tx: Transaction, accountId: AccountId, week: Week)
   await tx`delete from messages where account_id = ${accountId} and week = ${week}`;
   await tx`delete from participants where account_id = ${accountId} and week = ${week}`;
   await tx`
-    update weeks set closed_at = now(), shown_at = null, shown_digest = null
+    update weeks set closed_at = now(), shown_at = null
     where  account_id = ${accountId} and week = ${week}`;
 }
 

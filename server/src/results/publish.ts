@@ -1,7 +1,7 @@
 // Closing a week: its figures are made once and published, its answers and who gave them are forgotten, all in one
 // transaction (privacy.md P1).
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { accountById, lockAccount, noiseKeyOf, raiseVersion } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
@@ -10,6 +10,7 @@ import { classesOf } from '../questions/same-words.ts';
 import { lockSurvey, tryLockSurvey, weeksToClose } from '../rounds/rounds.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
+import { addBatch } from './batches.ts';
 import {
   type Answered,
   classFigures,
@@ -22,7 +23,7 @@ import {
   type WeekData,
 } from './figures.ts';
 import { type Noise, type NoiseLevel, noiseOf } from './noise.ts';
-import { openAnswers } from './open-answers.ts';
+import { type Counted, markCounted, type OpenAnswers, openAnswers } from './open-answers.ts';
 import {
   type CommentRow,
   copyComments,
@@ -35,6 +36,7 @@ import {
   type OpenWeekRow,
   selectAskedUsers,
   selectPresentGroups,
+  selectShown,
   selectShownWeeks,
   selectWeek,
   selectWeekData,
@@ -64,8 +66,16 @@ export async function closeWeek(
   if (state.isClosed) return undefined;
   const key = brief ?? (await weekKeyOf(tx, keys, accountId, week));
   const { data, personOf } = await weekData(tx, accountId, week, state, key);
-  const noise = await noiseIn(tx, accountId, state.noise, personOf);
-  const figures = await makeFigures(tx, accountId, { week, data, key, noise });
+  const answers = await openAnswers(tx, key, accountId, week);
+  const { figures } = await makeFigures(tx, accountId, {
+    week,
+    data,
+    key,
+    personOf,
+    state,
+    answers,
+    isLast: true,
+  });
   const published = await writeFigures(tx, accountId, week, figures, state.isShown ? groupsOf(data) : []);
   await endWeek(tx, accountId, week);
   if (!brief) await keys.forget(tx, accountId, week);
@@ -101,41 +111,59 @@ type Figures = {
   comments: CommentRow[];
 };
 
+type FiguresOf = {
+  week: Week;
+  data: WeekData;
+  key: WeekKey;
+  personOf: (respondent: string) => string;
+  state: OpenWeekRow;
+  answers: OpenAnswers;
+  isLast: boolean;
+};
+
+/** Makes the figures of a week: whole, or, of a live week, those that are shown with a batch more. `isLast`: it closes. */
 async function makeFigures(
   tx: Transaction,
   accountId: AccountId,
-  { week, data, key, noise }: { week: Week; data: WeekData; key: WeekKey; noise: Noise | undefined },
-): Promise<Figures> {
+  { week, data, key, personOf, state, answers, isLast }: FiguresOf,
+): Promise<{ figures: Figures; counted: Counted[] }> {
   const turnout = turnoutOf(data);
+  const noise = await noiseIn(tx, accountId, state.noise, personOf);
   const questions = new Map((await questionsOf(tx, accountId)).map((question) => [question.id, question]));
   const asked = [...new Set(data.rounds.flatMap(({ questionIds }) => questionIds))].toSorted((a, b) => a - b);
-  const answers = await openAnswers(tx, key, accountId, week);
+  const shown = state.isLive ? await selectShown(tx, accountId, week, groupsOf(data)) : undefined;
   const results = new Map<number, Result[]>();
   const comments: CommentRow[] = [];
+  const counted: Counted[] = [];
   const classes = classesOf(questions.values());
-  for (const alike of Map.groupBy(asked, (id) => classes.get(id)).values()) {
+  for (const [words, questionIds] of Map.groupBy(asked, (id) => classes.get(id))) {
     const answered: Answered[] = [];
-    for (const id of alike) {
+    for (const id of questionIds) {
       const { type, options } = questions.get(id) as Question;
       const question = { id, type, options: options.map((option) => option.id) };
       answered.push({ question, answers: answers.to(id) });
     }
-    for (const [i, made] of classFigures(answered, turnout, noise).entries()) {
-      const id = alike[i] as number;
-      results.set(id, made.results);
-      const ordered = inNoOrder(made.comments, key.orderKey);
+    const own = noise?.ofQuestion(String(words));
+    const batch = shown && addBatch(answered, shown, turnout, { isLast, noise: own });
+    if (batch && batch.counted.length > 0) counted.push({ questionIds, respondents: batch.counted });
+    const whole = batch ? [] : classFigures(answered, turnout, own);
+    for (const [i, id] of questionIds.entries()) {
+      results.set(id, batch?.results[i] ?? whole[i]?.results ?? []);
+      const ordered = inNoOrder(batch?.comments[i] ?? whole[i]?.comments ?? [], key.orderKey);
       comments.push(...ordered.map((comment, position) => ({ ...comment, questionId: id, position })));
     }
   }
-  return {
+  const figures = {
     // By group: what is read together lies together, which halves what reading a range of groups costs.
     results: [...results]
       .flatMap(([questionId, list]) => list.map((result) => ({ ...result, questionId })))
       .toSorted((a, b) => a.groupId - b.groupId || a.questionId - b.questionId),
-    rates: responseRates(turnout),
+    // Those of a live week appear when it closes (P7).
+    rates: isLast ? responseRates(turnout) : [],
     values: kpiValues(await kpisOf(tx, accountId), results),
     comments,
   };
+  return { figures, counted };
 }
 
 /**
@@ -219,48 +247,37 @@ const groupsOf = ({ asked, rounds }: Pick<WeekData, 'asked' | 'rounds'>): number
   ]),
 ];
 
-/** Whether there are weeks to close at a time, in ms, and open ones to show or to take back. */
+/** Whether there are weeks to close at a time, in ms, and live ones to show. */
 export async function dueWeeks(pool: Pool, now: number): Promise<{ close: boolean; show: boolean }> {
   const [ended, shown] = await Promise.all([weeksToClose(pool, now), selectShownWeeks(pool)]);
   return { close: ended.length > 0, show: shown.length > 0 };
 }
 
-/**
- * Shows the open weeks of accounts whose publication is live as they stand now (decision A16), and takes back what is
- * shown of those whose publication no longer is.
- */
+/** Adds to the figures of live weeks that are open what has been answered since, in whole batches (P16). */
 export async function showLiveWeeks(pool: Pool, keys: AnswerKeys): Promise<void> {
-  for (const { accountId, week, isLive } of await selectShownWeeks(pool)) {
+  for (const { accountId, week } of await selectShownWeeks(pool)) {
     // oxlint-disable-next-line no-await-in-loop -- each is a transaction of its own
-    await inTransaction(pool, (tx) => showWeek(tx, keys, accountId, { week, isLive }));
+    await inTransaction(pool, (tx) => showWeek(tx, keys, accountId, week));
   }
 }
 
-/** Skipped while the week is closed or imported into: a minute later it is tried again. */
-async function showWeek(
-  tx: Transaction,
-  keys: AnswerKeys,
-  accountId: AccountId,
-  { week, isLive }: { week: Week; isLive: boolean },
-): Promise<void> {
+/** Skipped while the week is closed or imported into: the next time it is tried again. */
+async function showWeek(tx: Transaction, keys: AnswerKeys, accountId: AccountId, week: Week): Promise<void> {
   if (!(await tryLockSurvey(tx, accountId))) return;
   const state = await selectWeek(tx, accountId, week, false);
-  if (!state || state.isClosed) return;
+  if (!state || state.isClosed || !state.isLive) return;
   const key = await weekKeyOf(tx, keys, accountId, week);
   const { data, personOf } = await weekData(tx, accountId, week, state, key);
-  if (!isLive) {
-    await lockAccount(tx, accountId);
-    await deleteShown(tx, accountId, week, groupsOf(data));
-    await raiseVersion(tx, accountId);
-    return updateShown(tx, accountId, week, null);
-  }
-  // Response rates are of closed weeks only (P7).
-  const noise = await noiseIn(tx, accountId, state.noise, personOf);
-  const figures = { ...(await makeFigures(tx, accountId, { week, data, key, noise })), rates: [] };
-  const digest = createHash('sha256').update(JSON.stringify(figures)).digest();
-  if (state.shownDigest?.equals(digest)) return;
+  const answers = await openAnswers(tx, key, accountId, week);
+  const all = { week, data, key, personOf, state, answers, isLast: false };
+  const { figures, counted } = await makeFigures(tx, accountId, all);
+  if (counted.length === 0) return;
+  // From here on no one answers until the figures are written, so that what is counted is what is marked as counted.
+  await selectWeek(tx, accountId, week, true);
+  // Someone has changed an answer in the meantime: next time.
+  if (!(await markCounted(tx, key, { accountId, week }, { answers, counted }))) return;
   await writeFigures(tx, accountId, week, figures, state.isShown ? groupsOf(data) : []);
-  await updateShown(tx, accountId, week, digest);
+  await updateShown(tx, accountId, week);
 }
 
 /** By a keyed hash of the text, whose key no one has once the week is closed (P6). */

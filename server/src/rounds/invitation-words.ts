@@ -17,10 +17,14 @@ export type InvitationWords = {
   anonymous: { lead: string; text: (least: number) => string };
   /** The same where results are shown from the first answer on. */
   open: { lead: string; text: string };
+  /** Added to either where the open week is shown. `least`: in batches of so many new answers. */
+  live: (least: number) => string;
   /** What is said of a reminder. The first sentence only where results are not shown from the first answer on. */
   reminder: { lead: string; text: string };
   why: (company: string) => string;
   stop: string;
+  /** To an address that the person no longer has in the system: a link that was sent there has been replaced. */
+  replaced: { subject: string; text: (company: string) => string; lead: string; check: string };
 };
 
 /** In minutes, rounded up: a quarter of one for each question. */
@@ -48,7 +52,7 @@ const english: InvitationWords = {
   address: 'If the button does not work, open this address:',
   personal: 'The link is yours alone: please do not forward this email.',
   anonymous: {
-    lead: 'Nobody is shown who answered what.',
+    lead: 'No one is shown who answered what.',
     text: (least) =>
       `Results are shown only for groups with at least ${least} answers, and the page says how long you can change yours.`,
   },
@@ -56,12 +60,23 @@ const english: InvitationWords = {
     lead: 'Your answers are not anonymous: results are shown from the first answer on.',
     text: 'The page says who sees what, and how long you can change your answers.',
   },
+  live: (least) =>
+    least <= 1
+      ? 'Results are live: they are shown while the week is still open, and answers that they count can’t be changed.'
+      : `Results are live: they are shown while the week is still open, in batches of at least ${least} new answers. Answers that they count can’t be changed.`,
   reminder: {
     lead: 'Managers are not told who has answered.',
     text: 'This is the only reminder this week, and you can stop reminders below.',
   },
   why: (company) => `You are getting this email because ${company} runs its surveys with Soundings.`,
   stop: 'Stop reminders',
+  replaced: {
+    subject: 'Your survey link has been replaced',
+    text: (company) => `Your email address in the survey service of ${company} was changed.`,
+    lead: 'The survey link in earlier emails to this address no longer works.',
+    check:
+      'A new link was sent to the new address. If you didn’t ask for this change, contact your HR department.',
+  },
 };
 
 function inEnglish(questions: number): string {
@@ -99,6 +114,10 @@ const swedish: InvitationWords = {
     lead: 'Dina svar är inte anonyma: resultat visas redan från första svaret.',
     text: 'På sidan står vem som ser vad och hur länge du kan ändra dina svar.',
   },
+  live: (least) =>
+    least <= 1
+      ? 'Resultaten visas direkt, medan veckan fortfarande pågår, och svar som har räknats går inte att ändra.'
+      : `Resultaten visas direkt, medan veckan fortfarande pågår, i omgångar om minst ${least} nya svar. Svar som har räknats går inte att ändra.`,
   reminder: {
     lead: 'Chefer får inte veta vem som har svarat.',
     text: 'Det här är den enda påminnelsen den här veckan, och du kan stoppa påminnelser nedan.',
@@ -106,6 +125,13 @@ const swedish: InvitationWords = {
   why: (company) =>
     `Du får det här mejlet eftersom ${company} gör sina medarbetarundersökningar med Soundings.`,
   stop: 'Stoppa påminnelser',
+  replaced: {
+    subject: 'Din enkätlänk har ersatts',
+    text: (company) => `Din e-postadress i enkättjänsten hos ${company} har ändrats.`,
+    lead: 'Länken i tidigare mejl till den här adressen fungerar inte längre.',
+    check:
+      'En ny länk har skickats till den nya adressen. Om du inte har bett om ändringen, kontakta din HR-avdelning.',
+  },
 };
 
 function inSwedish(questions: number): string {
@@ -135,7 +161,7 @@ const german: InvitationWords = {
   address: 'Falls der Button nicht funktioniert, öffne diese Adresse:',
   personal: 'Der Link ist nur für dich: Bitte leite diese E-Mail nicht weiter.',
   anonymous: {
-    lead: 'Niemand erfährt, wer was geantwortet hat.',
+    lead: 'Niemandem wird gezeigt, wer was geantwortet hat.',
     text: (least) =>
       `Ergebnisse werden nur für Gruppen ab ${least} Antworten gezeigt, und auf der Seite steht, bis wann du deine Antworten ändern kannst.`,
   },
@@ -143,12 +169,23 @@ const german: InvitationWords = {
     lead: 'Deine Antworten sind nicht anonym: Ergebnisse werden schon ab der ersten Antwort gezeigt.',
     text: 'Auf der Seite steht, wer was sieht und bis wann du deine Antworten ändern kannst.',
   },
+  live: (least) =>
+    least <= 1
+      ? 'Die Ergebnisse sind live: Sie werden schon gezeigt, während die Woche noch läuft, und Antworten, die zählen, lassen sich nicht mehr ändern.'
+      : `Die Ergebnisse sind live: Sie werden schon gezeigt, während die Woche noch läuft, jeweils mit mindestens ${least} neuen Antworten. Antworten, die zählen, lassen sich nicht mehr ändern.`,
   reminder: {
     lead: 'Führungskräfte erfahren nicht, wer geantwortet hat.',
     text: 'Das ist die einzige Erinnerung in dieser Woche, und unten kannst du Erinnerungen abstellen.',
   },
   why: (company) => `Du bekommst diese E-Mail, weil ${company} dich mit Soundings befragt.`,
   stop: 'Erinnerungen abstellen',
+  replaced: {
+    subject: 'Dein Umfragelink wurde ersetzt',
+    text: (company) => `Deine E-Mail-Adresse im Umfragedienst von ${company} wurde geändert.`,
+    lead: 'Der Link in früheren E-Mails an diese Adresse funktioniert nicht mehr.',
+    check:
+      'Ein neuer Link ging an die neue Adresse. Falls du diese Änderung nicht veranlasst hast, wende dich an deine Personalabteilung.',
+  },
 };
 
 function inGerman(questions: number): string {

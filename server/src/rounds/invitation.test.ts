@@ -1,7 +1,7 @@
 // The mails by which people are asked: what they say, what they never say, and that nothing in them is other than it seems.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Invitation, invitationOf } from './invitation.ts';
+import { type Invitation, invitationOf, replacedNotice } from './invitation.ts';
 
 const address = 'https://soundings.example/a/2pC8xQ7vKzR4mW1t0123456789A';
 const stopAddress = 'https://soundings.example/r/AAAAAQAAAAKx3vQ0Zk1h_4-Xn2m5PpTa';
@@ -12,23 +12,24 @@ const invitation: Invitation = {
   firstName: 'Karin',
   questions: 3,
   threshold: 5,
+  isLive: false,
 };
 const mailOf = (wishes: Partial<Invitation> = {}) =>
   invitationOf({ ...invitation, ...wishes }, address, stopAddress);
 const hrefsOf = (html: string) => [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href);
 
 describe.each([
-  ['en', 'en', 'about a minute', /Nobody is shown who answered what/, /not anonymous/, /forward/],
+  ['en', 'en', 'about a minute', /No one is shown who answered what/, /not anonymous/, /forward/],
   ['sv', 'sv', 'ungefär en minut', /Ingen får se vem som har svarat vad/, /inte anonyma/, /vidarebefordra/],
   [
     'DE',
     'de',
     'etwa eine Minute',
-    /Niemand erfährt, wer was geantwortet hat/,
+    /Niemandem wird gezeigt, wer was geantwortet hat/,
     /nicht anonym/,
     /nicht weiter/,
   ],
-  ['fi', 'en', 'about a minute', /Nobody is shown who answered what/, /not anonymous/, /forward/],
+  ['fi', 'en', 'about a minute', /No one is shown who answered what/, /not anonymous/, /forward/],
 ])('to somebody who speaks %s', (language, spoken, time, promise, noPromise, personal) => {
   test('company, number of questions and time stand in subject, text and HTML, in that language', () => {
     for (const kind of ['invitation', 'reminder'] as const) {
@@ -81,6 +82,52 @@ describe('a reminder', () => {
   });
 });
 
+test('a live week says so, and that what is counted cannot be changed; in any other, nothing of it is said', () => {
+  for (const [language, live, counted] of [
+    ['en', 'shown while the week is still open', 'can’t be changed'],
+    ['sv', 'medan veckan fortfarande pågår', 'går inte att ändra'],
+    ['de', 'während die Woche noch läuft', 'lassen sich nicht mehr ändern'],
+  ] as const) {
+    for (const kind of ['invitation', 'reminder'] as const) {
+      for (const threshold of [1, 5]) {
+        for (const said of ['text', 'html'] as const) {
+          const mail = mailOf({ kind, language, threshold, isLive: true })[said];
+          expect(mail).toContain(live);
+          expect(mail).toContain(counted);
+          expect(mailOf({ kind, language, threshold })[said]).not.toContain(live);
+        }
+      }
+    }
+  }
+});
+
+describe('the notice that a link was replaced', () => {
+  test.each([
+    ['en', 'Your survey link has been replaced', 'no longer works', 'HR department'],
+    ['sv', 'Din enkätlänk har ersatts', 'fungerar inte längre', 'HR-avdelning'],
+    ['de', 'Dein Umfragelink wurde ersetzt', 'funktioniert nicht mehr', 'Personalabteilung'],
+    ['fi', 'Your survey link has been replaced', 'no longer works', 'HR department'],
+  ])('says in %s what happened and what to do, and has no link at all', (language, heading, dead, ask) => {
+    const { subject, text, html } = replacedNotice({ language, company: 'Nordwind', firstName: 'Karin' });
+    expect(subject).toBe(heading);
+    for (const said of [text, html]) {
+      for (const words of ['Karin', 'Nordwind', dead, ask]) expect(said).toContain(words);
+      expect(said).not.toMatch(/https?:\/\//);
+    }
+    expect(hrefsOf(html)).toEqual([]);
+  });
+
+  test('is text that cannot be clicked, whatever company and person are called', () => {
+    const { text, html } = replacedNotice({
+      language: 'en',
+      company: '<a href="https://evil.example">x</a>',
+      firstName: 'https://evil.example/login',
+    });
+    expect(hrefsOf(html)).toEqual([]);
+    expect(text).not.toMatch(/:\/\/|evil\.example/);
+  });
+});
+
 describe('the way to the page', () => {
   test('is a button, and the address on a line of its own to be copied', () => {
     const { text, html } = mailOf();
@@ -121,6 +168,7 @@ test('whatever company and person are called, it is text that cannot be clicked,
     firstName: hostile,
     questions: fc.integer({ min: 1, max: 50 }),
     threshold: fc.integer({ min: 1, max: 50 }),
+    isLive: fc.boolean(),
   });
   const plain = mailOf({ kind: 'reminder' }).html.match(/<[a-z/!][^>]*>/g)?.length as number;
   fc.assert(

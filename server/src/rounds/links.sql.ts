@@ -1,4 +1,4 @@
-// SQL of personal links. Writers: links.ts; closing deletes them (results/publish.sql.ts).
+// SQL of personal links. Writers: links.ts, link-notices.ts; closing deletes them (results/publish.sql.ts).
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
@@ -32,8 +32,8 @@ export async function deleteHandedOut(
 }
 
 /**
- * Deletes the links of a person in a week that were sent to other addresses than this one, and returns those addresses: a
- * link that is sent to a new address replaces the old one (P13).
+ * Deletes the links of a person in a week that were sent to other addresses than this one, and returns those addresses, each
+ * once: a link that is sent to a new address replaces the old one (P13).
  */
 export async function deleteLinksElsewhere(
   db: Db,
@@ -47,6 +47,17 @@ export async function deleteLinksElsewhere(
     returning sent_to as "sentTo"`;
   return [...new Set(rows.map(({ sentTo }) => sentTo))];
 }
+
+/**
+ * Whether the service can write to a participant p, who is the user u, or has written to them in the week: then no link is handed
+ * out to them (P14). `canMail`: a mail server is set.
+ */
+export const canWriteTo = (db: Db, canMail: boolean) => db`
+  (${canMail}::boolean
+   and (u.email is not null
+        or exists (select 1 from messages m
+                   where  m.account_id = p.account_id and m.user_id = p.user_id and m.week = p.week
+                     and  m.state in ('sending', 'sent', 'unknown'))))`;
 
 export type LinkedPerson = {
   userId: number;
@@ -77,10 +88,7 @@ export async function selectLinked(
            u.email                          as "email",
            u.phone                          as "phone",
            coalesce(u.language, a.language) as "language",
-           ${canMail}::boolean and (u.email is not null
-             or exists (select 1 from messages m
-                        where  m.account_id = p.account_id and m.user_id = p.user_id and m.week = p.week
-                          and  m.state in ('sending', 'sent', 'unknown'))) as "isWrittenTo"
+           ${canWriteTo(db, canMail)}      as "isWrittenTo"
     from   participants p
     join   users u on u.account_id = p.account_id and u.user_id = p.user_id
     join   accounts a on a.account_id = p.account_id

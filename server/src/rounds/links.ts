@@ -4,15 +4,9 @@ import { type Week, weekName } from '@soundings/contract/weeks.ts';
 import { Fault } from '../base/errors.ts';
 import { randomText, tokenHash } from '../base/secrets.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import {
-  deleteHandedOut,
-  deleteLinksElsewhere,
-  insertLinks,
-  type LinkedPerson,
-  selectLinked,
-} from './links.sql.ts';
+import { canWriteTo, deleteHandedOut, insertLinks, type LinkedPerson, selectLinked } from './links.sql.ts';
 
-export { deleteLinksElsewhere as endLinksElsewhere };
+export { canWriteTo };
 
 /** 27 base-62 characters: 160 bits. */
 const length = 27;

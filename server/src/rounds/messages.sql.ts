@@ -24,6 +24,8 @@ export type DueMessage = MessageKey & {
   active: boolean;
   /** From so many answers on results are shown. */
   threshold: number;
+  /** The open week is shown. */
+  isLive: boolean;
   /** The week's key, wrapped. Null: the week has closed. */
   wrapped: Buffer | null;
   /** What the schedule asks in the week. */
@@ -72,6 +74,7 @@ export async function takeDue(db: Db, now: number, count: number): Promise<DueMe
            u.email                                     as "email",
            u.active                                    as "active",
            w.threshold                                 as "threshold",
+           a.publication = 'live'                      as "isLive",
            k.wrapped                                   as "wrapped",
            coalesce(s.question_ids, '{}')              as "scheduleAsks",
            ${isUnwanted(db, db`t`)}                    as "isUnwanted"
@@ -248,13 +251,23 @@ const keyOf = ({ accountId, userId, week, scheduleId, kind }: MessageKey): Messa
   kind,
 });
 
-/** Those that a process gave to the mail server and did not live to hear of: of all accounts. Returns how many. */
-export async function settleLost(db: Db): Promise<number> {
-  const rows = await db`
-    update messages set state = 'unknown'
-    where  state = 'sending' and begun_at < now() - interval '15 minutes'
-    returning account_id`;
-  return rows.length;
+/**
+ * Notes of those that a process gave to the mail server and did not live to hear of, of all accounts, that nobody can know
+ * whether they were sent. Returns whose they are, and the person's address.
+ */
+export async function settleLost(
+  db: Db,
+): Promise<{ accountId: AccountId; userId: number; week: Week; email: string | null }[]> {
+  return db`
+    update messages m
+    set    state = 'unknown'
+    from   users u
+    where  u.account_id = m.account_id and u.user_id = m.user_id
+      and  m.state = 'sending' and m.begun_at < now() - interval '15 minutes'
+    returning m.account_id as "accountId",
+              m.user_id    as "userId",
+              m.week       as "week",
+              u.email      as "email"`;
 }
 
 /**

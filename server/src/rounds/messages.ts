@@ -6,7 +6,8 @@ import { MailDeferred, type Mailer, MailRefused, MailUnknown } from '../mail/mai
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { decodeAnswers } from '../sealing/person-answers.ts';
 import { invitationOf } from './invitation.ts';
-import { addressOf, endLinksElsewhere, newLinks } from './links.ts';
+import { replaceLinks } from './link-notices.ts';
+import { addressOf, newLinks } from './links.ts';
 import {
   beginSending,
   countDue,
@@ -64,7 +65,10 @@ export function openSender({
     const begun = performance.now();
     try {
       const lost = await settleLost(pool);
-      if (lost > 0) log.warn({ messages: lost }, 'Of messages nobody can know whether they were sent');
+      if (lost.length > 0)
+        log.warn({ messages: lost.length }, 'Of messages nobody can know whether they were sent');
+      // oxlint-disable-next-line no-await-in-loop -- seldom, and few
+      for (const { email, ...key } of lost) if (email !== null) await replaceLinks(pool, key, email);
       if (mailer) {
         const means = { ...others, mailer };
         isDown = !(await sendDue(means, () => now + performance.now() - begun, isDown));
@@ -199,8 +203,8 @@ async function sendOne(
   const error = await mailer.send({ id, to: address, ...letter }).catch((thrown: unknown) => thrown as Error);
   // What is thrown from here on leaves it as given to the mail server: it is not sent again.
   if (!error) {
+    await replaceLinks(pool, message, address);
     await noteSent(pool, message);
-    await endLinksElsewhere(pool, message, address);
     return 'taken';
   }
   const cause = error.message;
@@ -210,6 +214,7 @@ async function sendOne(
     return 'taken';
   }
   if (error instanceof MailUnknown) {
+    await replaceLinks(pool, message, address);
     await noteUnknown(pool, message);
     log.warn({ ...about, cause }, 'Of a message nobody can know whether it was sent');
     return 'down';

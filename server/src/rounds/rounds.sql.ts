@@ -5,16 +5,17 @@ import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts
 export type WeekRow = { week: Week; isClosed: boolean };
 export type RoundRow = { id: number; week: Week; groupId: number; questionIds: number[] };
 
-/** Creates the week, with the account's thresholds of now. False when it is there already. */
+/** Creates the week, with the account's thresholds, noise and publication of now. False when it is there already. */
 export async function insertWeek(tx: Transaction, accountId: AccountId, week: Week): Promise<boolean> {
   const rows = await tx`
-    insert into weeks (account_id, week, threshold, spread_threshold, comment_threshold, noise)
+    insert into weeks (account_id, week, threshold, spread_threshold, comment_threshold, noise, is_live)
     select ${accountId},
            ${week},
            threshold,
            coalesce(spread_threshold, case threshold when 1 then 1 else 2 * threshold end),
            coalesce(comment_threshold, case threshold when 1 then 1 else 2 * threshold end),
-           noise
+           noise,
+           publication = 'live'
     from   accounts
     where  account_id = ${accountId}
     on conflict do nothing

@@ -43,9 +43,12 @@ export async function spendEpoch(tx: Transaction): Promise<void> {
   await tx`update answer_keys set is_spent = true`;
 }
 
-/** Waits until no other process writes the key file of this name; until the transaction ends. */
-export async function lockKeyFile(tx: Transaction, name: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${name}, 7302)) as answer_keys`;
+/** Any number, the same in every process. */
+const keyFileLock = 7302;
+
+/** Waits until no other process writes a key file, which may be the same one on a shared volume; until the transaction ends. */
+export async function lockKeyFiles(tx: Transaction): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${keyFileLock}::bigint) as answer_keys`;
 }
 
 export type WeekKeyRow = { accountId: AccountId; week: Week; wrapped: Buffer };

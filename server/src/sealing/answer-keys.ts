@@ -13,7 +13,7 @@ import {
   deleteWeekKey,
   insertChain,
   insertWeekKey,
-  lockKeyFile,
+  lockKeyFiles,
   selectChain,
   selectProcesses,
   selectWeekKey,
@@ -39,7 +39,8 @@ const seenLately = 10 * 60_000;
 
 export class AnswerKeys {
   readonly #pool: Pool;
-  readonly #place: 'file' | 'database';
+  /** Where the epoch key is kept. */
+  readonly place: 'file' | 'database';
   readonly #path: string;
   /** The epoch key, as this process knows it. */
   #key: EpochKey | undefined;
@@ -49,7 +50,7 @@ export class AnswerKeys {
 
   constructor(pool: Pool, { place, directory }: KeyPlace) {
     this.#pool = pool;
-    this.#place = place;
+    this.place = place;
     this.#path = join(resolve(directory), 'answers');
   }
 
@@ -60,10 +61,15 @@ export class AnswerKeys {
    */
   prepare(tx?: Transaction): Promise<void> {
     if (tx) return this.#prepareIn(tx).then(() => void (this.#preparing = Promise.resolve()));
-    this.#preparing ??= inTransaction(this.#pool, (own) => this.#prepareIn(own)).catch((error: unknown) => {
-      this.#preparing = undefined;
-      throw error;
-    });
+    this.#preparing ??= inTransaction(this.#pool, (own) => this.#prepareIn(own))
+      .catch((error: unknown) => {
+        this.#preparing = undefined;
+        throw error;
+      })
+      .then(() => {
+        // Missing here: it may come, from another process, or be given up by it.
+        if (!this.#key) this.#preparing = undefined;
+      });
     return this.#preparing;
   }
 
@@ -72,14 +78,14 @@ export class AnswerKeys {
     let chain = await selectChain(tx, 'update');
     if (!chain) {
       // Of processes that start for the first time together, one after another: they may share the file.
-      await lockKeyFile(tx, 'the first key');
+      await lockKeyFiles(tx);
       file = readKeyFile(this.#path);
       chain = await selectChain(tx, 'update');
     }
     if (!chain) {
       const first = file ?? newChain();
-      if (this.#place === 'file' && !file) writeKeyFile(this.#path, first);
-      await insertChain(tx, { ...first, secret: this.#place === 'database' ? first.secret : null });
+      if (this.place === 'file' && !file) writeKeyFile(this.#path, first);
+      await insertChain(tx, { ...first, secret: this.place === 'database' ? first.secret : null });
       file = first;
       chain = (await selectChain(tx, 'update')) as ChainRow;
     }
@@ -88,8 +94,7 @@ export class AnswerKeys {
       : file && isSameChain(file, chain)
         ? file
         : undefined;
-    if (kept && (chain.secret !== null) === (this.#place === 'database'))
-      return this.#settle(tx, chain, kept);
+    if (kept && (chain.secret !== null) === (this.place === 'database')) return this.#settle(tx, chain, kept);
     const isFree = (await selectWeekKeys(tx)).length === 0 && !(await this.#isAnotherRunning(tx));
     // Kept elsewhere until now, or of no use to anyone: a new chain, which nothing kept before leads to.
     if (kept) await this.#rewrap(tx, chain, keyAt(kept, chain.epoch), newChain());
@@ -106,7 +111,7 @@ export class AnswerKeys {
     }
     const present = keyAt(kept, chain.epoch);
     if (!present) throw corrupt;
-    if (this.#place === 'file' && kept.epoch < chain.epoch) writeKeyFile(this.#path, present);
+    if (this.place === 'file' && kept.epoch < chain.epoch) writeKeyFile(this.#path, present);
     this.#learn(present);
   }
 
@@ -117,7 +122,7 @@ export class AnswerKeys {
 
   /** What this process is called: processes of one machine that share a file are one. */
   get #name(): string {
-    return this.#place === 'database' ? 'database' : `${hostname()}:${this.#path}`;
+    return this.place === 'database' ? 'database' : `${hostname()}:${this.#path}`;
   }
 
   #learn(key: EpochKey): void {
@@ -191,7 +196,7 @@ export class AnswerKeys {
   async #epochKey(db: Db, wanted: { chain: Uint8Array; epoch: number }): Promise<EpochKey | undefined> {
     const isIt = (key: EpochKey | undefined) => key && isSameChain(key, wanted) && key.epoch === wanted.epoch;
     if (isIt(this.#key)) return this.#key;
-    const kept = this.#place === 'file' ? readKeyFile(this.#path) : await keptIn(db);
+    const kept = this.place === 'file' ? readKeyFile(this.#path) : await keptIn(db);
     const from = [kept, this.#key].find(
       (key) => key && isSameChain(key, wanted) && key.epoch <= wanted.epoch,
     );
@@ -216,8 +221,6 @@ export class AnswerKeys {
    * one has done so. Called after each closing, each minute and at the start; interrupted anywhere, the next call goes on.
    */
   async advance(): Promise<void> {
-    // Where the key was missing: those that had it may have stopped since, and no week may be open any more.
-    if (!this.#key) this.#preparing = undefined;
     await this.prepare();
     await inTransaction(this.#pool, async (tx) => {
       const chain = await selectChain(tx, 'update');
@@ -234,10 +237,10 @@ export class AnswerKeys {
       const chain = await selectChain(tx, 'share');
       const present = chain && (await this.#epochKey(tx, chain));
       if (!chain || !present) return;
-      if (this.#place === 'database') removeKeyFile(this.#path);
+      if (this.place === 'database') removeKeyFile(this.#path);
       else {
         // One after another: a slower process must not put an older key in the place of a newer one.
-        await lockKeyFile(tx, this.#name);
+        await lockKeyFiles(tx);
         const file = readKeyFile(this.#path);
         const isOld = !file || !isSameChain(file, present) || file.epoch < present.epoch;
         if (isOld || isKeyFileUnfinished(this.#path)) writeKeyFile(this.#path, present);
@@ -256,9 +259,9 @@ export class AnswerKeys {
     await updateWeekKeys(tx, rewrapped);
     const isNewChain = !isSameChain(chain, to);
     // A new chain cannot be computed from the one before: it is safe on the disk before the database knows of it.
-    if (this.#place === 'file' && isNewChain) writeKeyFile(this.#path, to);
-    await updateChain(tx, { ...to, secret: this.#place === 'database' ? to.secret : null });
-    if (isNewChain || this.#place === 'database') this.#learn(to);
+    if (this.place === 'file' && isNewChain) writeKeyFile(this.#path, to);
+    await updateChain(tx, { ...to, secret: this.place === 'database' ? to.secret : null });
+    if (isNewChain || this.place === 'database') this.#learn(to);
   }
 
   /** Open weeks whose key cannot be opened by the present epoch key, and will never be. None while it is missing here. */
@@ -328,8 +331,8 @@ export class AnswerKeys {
     const present = chain && (await this.#epochKey(this.#pool, chain));
     const processes = await selectProcesses(this.#pool);
     return {
-      place: this.#place,
-      path: this.#place === 'file' ? this.#path : null,
+      place: this.place,
+      path: this.place === 'file' ? this.#path : null,
       state: present ? 'ready' : 'missing',
       epoch: chain?.epoch ?? 0,
       processes: processes.map(({ name, epoch, seenAt }) => ({

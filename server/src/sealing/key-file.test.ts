@@ -1,4 +1,5 @@
 // The key file: whatever interrupts a step, the next reader finds a whole key, and once a step is done no file has the key before.
+import type * as fs from 'node:fs';
 import { linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +19,7 @@ import {
 /** When the process dies: after so many steps on the disk; in the middle of a writing where `isTorn`. */
 const death = vi.hoisted(() => ({ left: Infinity, isTorn: false, isDead: false }));
 vi.mock('node:fs', async (original) => {
-  const real = await original<typeof import('node:fs')>();
+  const real = await original<typeof fs>();
   const dying =
     <F extends (...args: never[]) => unknown>(work: F, torn?: (...args: Parameters<F>) => void) =>
     (...args: Parameters<F>): unknown => {
@@ -85,7 +86,7 @@ test('the text of a key is always as long, and reads as the key; of any other te
   fc.assert(
     fc.property(fc.nat(text.length - 2), fc.constantFrom('0', '1', 'f', '\0', 'x'), (at, other) => {
       const changed = text.slice(0, at) + other + text.slice(at + 1);
-      if (changed !== text) expect(keyIn(changed)).toBeUndefined();
+      expect(changed === text || keyIn(changed) === undefined).toBe(true);
       expect(keyIn(text.slice(0, at))).toBeUndefined();
     }),
   );
@@ -124,8 +125,7 @@ describe.each([
       isOver = !dies(after, isTorn, () => writeKeyFile(path, second));
       steps = after;
       const found = readKeyFile(path);
-      expect([first, second]).toContainEqual(found);
-      if (isOver) expect(found).toEqual(second);
+      expect(isOver ? [second] : [first, second]).toContainEqual(found);
       // As AnswerKeys does at the start: whatever is unfinished is written again.
       if (isKeyFileUnfinished(path) || found?.epoch === 1) writeKeyFile(path, second);
       expect(readKeyFile(path)).toEqual(second);

@@ -32,36 +32,60 @@ const largestAt = (list: readonly number[]) => list.indexOf(Math.max(...list));
 
 // --- Someone leaves a team between two weeks.
 
+/** The sums of a question with the leaver, and of the colleagues a week later. */
+export type Leaving = [sum: number, sumAfter: number];
+
 /**
- * The best guess of a leaver’s answer from the sum with the leaver and that of the colleagues a week later, answers
- * counted from 0; and the share of such guesses that are right. By exact probabilities of all that can happen.
+ * The best guess of a leaver’s answer from the two sums, answers counted from 0, and the share of such guesses that are
+ * right, by exact probabilities of all that can happen. `guessAll`: the guesses for several questions of the same two weeks
+ * whose sums have the same errors.
  */
-export function leaverRule(
-  { usual, persistence }: Habits,
-  errors: Errors,
-  colleagues: number,
-): { guess: (sum: number, sumAfter: number) => number; share: number } {
+export function leaverRule({ usual, persistence }: Habits, errors: Errors, colleagues: number) {
   const top = usual.length - 1;
   const most = (errors.length - 1) / 2;
   const width = colleagues * top + 1;
   const pairs = pairsOfSums({ usual, persistence }, colleagues);
-  const likelyAt = (sum: number, sumAfter: number) =>
+  /** How probable each answer and these sums are with such errors. */
+  const likelyWith = ([sum, sumAfter]: Leaving, i: number, j: number) =>
     usual.map((chance, own) => {
-      let all = 0;
-      for (const [i, first] of errors.entries()) {
-        for (const [j, second] of errors.entries()) {
-          const [before, after] = [sum - own - (i - most), sumAfter - (j - most)];
-          if (before < 0 || after < 0 || before >= width || after >= width) continue;
-          all += first * second * (pairs[before * width + after] as number);
+      const [before, after] = [sum - own - (i - most), sumAfter - (j - most)];
+      if (before < 0 || after < 0 || before >= width || after >= width) return 0;
+      return chance * (pairs[before * width + after] as number);
+    });
+  const total = (list: readonly number[]) => list.reduce((so, one) => so + one, 0);
+  const guessAll = (sums: Leaving[]): number[] => {
+    const likely = sums.map(() => usual.map(() => 0));
+    for (const [i, first] of errors.entries()) {
+      for (const [j, second] of errors.entries()) {
+        const each = sums.map((one) => likelyWith(one, i, j));
+        const together = each.reduce((product, one) => product * total(one) * 100, first * second);
+        for (const [q, one] of each.entries()) {
+          const all = total(one);
+          if (all === 0) continue;
+          const row = likely[q] as number[];
+          for (let own = 0; own <= top; own++) {
+            row[own] = (row[own] as number) + (together * (one[own] as number)) / all;
+          }
         }
       }
-      return chance * all;
-    });
+    }
+    return likely.map(largestAt);
+  };
   let share = 0;
   for (let sum = -most; sum < width + top + most; sum++) {
-    for (let after = -most; after < width + most; after++) share += Math.max(...likelyAt(sum, after));
+    for (let after = -most; after < width + most; after++) {
+      const likely = usual.map(() => 0);
+      for (const [i, first] of errors.entries()) {
+        for (const [j, second] of errors.entries()) {
+          for (const [own, one] of likelyWith([sum, after], i, j).entries()) {
+            likely[own] = (likely[own] as number) + first * second * one;
+          }
+        }
+      }
+      share += Math.max(...likely);
+    }
   }
-  return { guess: (sum, sumAfter) => largestAt(likelyAt(sum, sumAfter)), share };
+  return { guessAll, share };
 }
 
 /** How probable each pair of sums of some people’s answers in two weeks is. */

@@ -147,6 +147,7 @@ function randomAnswers(random: Random, rounds: RandomRound[]): Map<number, WeekA
         comment: random.chance(0.3) ? respondent : null,
         skipped: random.chance(0.05),
         handedOut: false,
+        counted: false,
       })),
     );
   }

@@ -181,6 +181,13 @@ const screens: Screen[] = [
     words: 'Company, privacy, publication, files, mail.',
     path: '/settings',
   },
+  {
+    name: 'privacy',
+    title: 'Privacy report',
+    words: 'What is in force, what is never shown, and what cannot be promised.',
+    path: '/privacy',
+    onPhone: true,
+  },
   { name: 'audit', title: 'Audit log', words: 'Who did what, when, and from where.', path: '/audit' },
   {
     name: 'profile',

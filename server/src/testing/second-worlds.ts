@@ -177,7 +177,7 @@ function randomAnswers(random: Random, rounds: RandomRound[], questions: WorldQu
       if (!given.has(unknown)) given.set(unknown, random.chance(share) ? giveAnswer() : undefined);
       const answer = given.get(unknown);
       const comment = random.chance(0.3) ? respondent : null;
-      if (answer) list.push({ respondent, comment, handedOut: false, ...answer });
+      if (answer) list.push({ respondent, comment, handedOut: false, counted: false, ...answer });
     }
     answers.set(id, list);
   }

@@ -48,6 +48,8 @@ function limitValues(limit: PrivacyLimit, { t, format, weeksOf, yesNo }: Means):
       const seen = limit.processes.map(({ name, seenAt }) => `${name} (${format.moment(seenAt)})`);
       return { processes: seen.join(', ') };
     }
+    case 'keysExported':
+      return { count: limit.times, weeks: limit.weeks, last: format.moment(limit.lastAt) };
     case 'keysInDatabase':
       return {
         size: format.bytes(limit.walBytes),

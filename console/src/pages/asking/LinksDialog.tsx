@@ -1,4 +1,4 @@
-// Personal links of everyone asked in a week, for other channels than e-mail.
+// Personal links of a week for people to whom the service cannot write, to be handed out; or why there are none.
 import type { OpenWeek } from '@soundings/contract/console.asking.ts';
 import { Download } from 'lucide-react';
 import { useState } from 'react';
@@ -15,7 +15,15 @@ import { Failed } from '../../ui/States.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import css from './asking.module.css';
 
-export function LinksDialog({ week, onClose }: { week: OpenWeek; onClose: () => void }) {
+export function LinksDialog({
+  week,
+  hasMail,
+  onClose,
+}: {
+  week: OpenWeek;
+  hasMail: boolean;
+  onClose: () => void;
+}) {
   const t = useText();
   const { full } = useWeekWords();
   const toast = useToast();
@@ -31,20 +39,37 @@ export function LinksDialog({ week, onClose }: { week: OpenWeek; onClose: () => 
     toast({ text: t('asking.linksMade', { count: people }) });
     onClose();
   }
+  const title = t('asking.linksTitle', { week: full(week) });
+  if (week.linkable === 0)
+    return (
+      <Dialog
+        open
+        onClose={onClose}
+        title={title}
+        description={t('asking.linksNone')}
+        actions={
+          <Button kind="primary" onClick={onClose}>
+            {t('action.close')}
+          </Button>
+        }
+      >
+        <p>{t('asking.linksNoneText')}</p>
+      </Dialog>
+    );
   return (
     <Dialog
       open
       onClose={onClose}
       stays={busy}
-      title={t('asking.linksTitle', { week: full(week) })}
-      description={t('asking.linksText')}
+      title={title}
+      description={t(hasMail ? 'asking.linksText' : 'asking.linksTextNoMail')}
       actions={
         <>
           <Button disabled={busy} onClick={onClose}>
             {t('action.cancel')}
           </Button>
           <Button kind="primary" icon={Download} busy={busy} onClick={() => act(download)}>
-            {t('asking.linksDownload', { count: week.asked })}
+            {t('asking.linksDownload', { count: week.linkable })}
           </Button>
         </>
       }

@@ -14,7 +14,7 @@ import { LinksDialog } from './LinksDialog.tsx';
 import { QuestionList } from './QuestionList.tsx';
 import { useDays } from './words.ts';
 
-export function OpenWeekView({ week }: { week: OpenWeek }) {
+export function OpenWeekView({ week, hasMail }: { week: OpenWeek; hasMail: boolean }) {
   const t = useText();
   const days = useDays();
   const { short } = useWeekWords();
@@ -42,11 +42,12 @@ export function OpenWeekView({ week }: { week: OpenWeek }) {
         }
       >
         {week.closing && <Closing week={week} />}
+        {week.isLive && <Notice tone="warn">{t('asking.live', { count: week.threshold })}</Notice>}
         <Figures week={week} />
         <Rounds week={week} />
       </Section>
       {shown === 'close' && <CloseDialog week={week} onClose={close} />}
-      {shown === 'links' && <LinksDialog week={week} onClose={close} />}
+      {shown === 'links' && <LinksDialog week={week} hasMail={hasMail} onClose={close} />}
     </>
   );
 }

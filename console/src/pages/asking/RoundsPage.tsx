@@ -38,7 +38,7 @@ export function RoundsPage() {
             {!rounds.hasMail && <NoMail />}
             {rounds.open.length === 0 && <Nothing rounds={rounds} />}
             {rounds.open.map((week) => (
-              <OpenWeekView key={week.week} week={week} />
+              <OpenWeekView key={week.week} week={week} hasMail={rounds.hasMail} />
             ))}
             <Coming rows={rounds.coming} />
             <Refusals rows={rounds.refusals} />

@@ -72,6 +72,9 @@ comment on column answers.sealed is 'All that the person has answered, padded to
 
 alter table links add column sent_to text;
 alter table links add column handed_by integer;
+update links l set sent_to = u.email
+from   users u
+where  u.account_id = l.account_id and u.user_id = l.user_id and not l.is_exported;
 comment on column links.sent_to is 'The e-mail address it was sent to. Null: handed out.';
 comment on column links.is_exported is 'The employer has handed it out: it was not sent by Soundings.';
 comment on column links.handed_by is 'The user who handed it out. Null: the soundings command, or it was sent.';

@@ -1,3 +1,5 @@
+-- breaking: older code asks for the digest of what is shown of an open week.
+
 alter table results    add column handed_out boolean not null default false;
 alter table kpi_values add column handed_out boolean not null default false;
 comment on column results.handed_out is
@@ -13,3 +15,12 @@ comment on column accounts.noise is
 comment on column accounts.noise_key is 'Decides the errors: the same for the same people. Created with the first noise.';
 comment on column weeks.noise is 'That of the account when the week was opened.';
 comment on column results.noise is 'With how much noise the figure was published.';
+
+-- Weeks that are open now are not live: which of their answers are in what is shown is not known. They stay as they are shown.
+alter table weeks add column is_live boolean not null default false;
+alter table weeks drop column shown_digest;
+comment on column weeks.is_live is
+  'Whether its figures are shown while it is open: the publication of the account when the week was opened.';
+comment on column weeks.shown_at is 'When figures of the open week were shown last; only of live weeks.';
+comment on column accounts.publication is
+  'weekly: figures are shown when their week has closed; live: while it is open. Of weeks that open from now on.';

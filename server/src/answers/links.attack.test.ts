@@ -1,0 +1,294 @@
+// Attacks on personal links, from outside: by whoever has a mail, changes an address or hands links out. Each must fail: a link
+// lets its holder answer, shows nothing that was answered elsewhere, and changes none of it (privacy.md P13, P14).
+import type { Problem } from '@soundings/contract/problem.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inTransaction } from '../db/db.ts';
+import { createSchedule } from '../rounds/schedules.ts';
+import { askedWeek, mondays, planAsking } from '../testing/asking.ts';
+import { answersOfPerson } from '../testing/kept-answers.ts';
+import { type Ask, signInNew } from '../testing/signed-in.ts';
+import { openSmtp, type ReceivedMail, type TestSmtp } from '../testing/smtp.ts';
+import { until } from '../testing/until.ts';
+import { openWorld, type World } from '../testing/world.ts';
+
+// In Stockholm: some minutes before people are asked, right then, and when they are reminded.
+const [early, asking, reminding] = [
+  '2026-11-16T07:30:00Z',
+  '2026-11-16T08:00:30Z',
+  '2026-11-18T08:00:30Z',
+].map(Date.parse) as [number, number, number];
+let now = early;
+
+let world: World;
+let smtp: TestSmtp;
+/** What the mail server says of recipients, once for each. */
+const refusals = new Map<string, string>();
+beforeAll(async () => {
+  smtp = await openSmtp({
+    refuseRecipient: (address) => {
+      const said = refusals.get(address);
+      refusals.delete(address);
+      return said;
+    },
+  });
+  world = await openWorld(
+    undefined,
+    { smtpUrl: smtp.url, mailFrom: 'asking@example.com', publicUrl: 'http://soundings.test' },
+    () => now,
+  );
+});
+afterAll(async () => {
+  await world?.close();
+  await smtp?.close();
+});
+
+/** A job that comes each minute, now. */
+const run = async (name: string) => void (await world.pool`select graphile_worker.add_job(${name})`);
+const linksIn = ({ text }: ReceivedMail) =>
+  [...text.matchAll(/http:\/\/soundings\.test(\/a\/[0-9A-Za-z]{27})/g)].map(([, path]) => path as string);
+const mailsTo = (address: string) => smtp.mails.filter(({ to }) => to[0] === address);
+
+type Office = {
+  accountId: number;
+  userIds: number[];
+  ask: Ask;
+  /** The first question is asked by one schedule, the second by another, which reminds. */
+  first: number;
+  second: number;
+  /** p1 has this address, and so on. */
+  addressOf: (number: number) => string;
+};
+
+/** People who are asked by two schedules from Monday on. Nothing is opened yet. */
+async function office(count: number): Promise<Office> {
+  now = early;
+  const { id: accountId } = await world.account({ timezone: 'Europe/Stockholm' });
+  const planned = await planAsking(world.pool, accountId, {
+    count,
+    keys: ['workload-amount'],
+    reminderDays: null,
+    reminderHour: null,
+  });
+  const [first, second] = ['workload-amount', 'workload-rested'].map((key) => planned.questionIds.get(key));
+  await inTransaction(world.pool, async (tx) => {
+    const wanted = { groupIds: [planned.groupId], questionIds: [second as number], name: 'Second' };
+    await createSchedule(tx, accountId, mondays(wanted));
+    await tx`
+      update users
+      set    email = replace(email, '@', ${`-${accountId}@`}), email_key = replace(email_key, '@', ${`-${accountId}@`})
+      where  account_id = ${accountId} and role = 'User'`;
+  });
+  const { ask } = await signInNew(world, accountId, 'Administrator');
+  const addressOf = (number: number) => `p${number}-${accountId}@example.org`;
+  return {
+    accountId,
+    userIds: planned.userIds,
+    ask,
+    first: first as number,
+    second: second as number,
+    addressOf,
+  };
+}
+
+/** Opens what is due and sends the mails of it. */
+async function askAll({ accountId, userIds, addressOf }: Office, mails: number): Promise<void> {
+  now = asking;
+  await run('open rounds');
+  await until(
+    async () =>
+      (await world.pool`select 1 from participants where account_id = ${accountId}`).length >= userIds.length,
+  );
+  await run('send messages');
+  await until(async () => userIds.flatMap((_, i) => mailsTo(addressOf(i + 1))).length >= mails);
+}
+
+type Seen = { status: number; text: string };
+/** A browser session of its own. */
+function browser(): (method: string, path: string, body?: object | string) => Promise<Seen> {
+  const visit = Math.random().toString(36).slice(2).padEnd(27, '0').slice(0, 27);
+  return async (method, path, body) => {
+    const isForm = typeof body === 'string';
+    const reply = await fetch(world.address + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        cookie: `soundings_visit=${visit}`,
+        ...(body !== undefined && {
+          'content-type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
+        }),
+      },
+      ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
+    });
+    return { status: reply.status, text: await reply.text() };
+  };
+}
+
+const secret = 'Known to nobody else';
+/** A person answers by a link of their own, in a browser of their own, and sees it there. */
+async function answer(link: string, question: number, value: number): Promise<void> {
+  const own = browser();
+  const given = await own('POST', `${link}/answers`, { question, value, comment: secret });
+  expect(given.status).toBe(204);
+  expect((await own('GET', link)).text).toContain(secret);
+}
+
+const storedOf = async ({ accountId, userIds }: Office, number: number) =>
+  answersOfPerson(world, accountId, askedWeek, userIds[number - 1] as number);
+
+/** All that can be tried with a link to read or change an answer. It must come to nothing. */
+async function attack(
+  one: Office,
+  number: number,
+  link: string,
+  { isHandedOut = false } = {},
+): Promise<void> {
+  const before = await storedOf(one, number);
+  for (const query of ['', '?saved', '?empty', '?language=sv', '?language=de&saved']) {
+    const { status, text } = await browser()('GET', `${link}${query}`);
+    expect(status).toBe(200);
+    expect(text).not.toContain(secret);
+    expect(text).not.toContain(' checked');
+    expect(text.includes('data-fixed')).toBe(!isHandedOut && !query.includes('saved'));
+  }
+  for (const body of [
+    { question: one.first, value: 1 },
+    { question: one.first, skipped: true },
+    { question: one.first, value: 1, comment: 'Mine' },
+  ]) {
+    const { status, text } = await browser()('POST', `${link}/answers`, body);
+    expect([status, text.includes(secret)]).toEqual([409, false]);
+  }
+  for (const form of [`q${one.first}=1`, `s${one.first}=1`, `q${one.first}=1&q${one.second}=1`]) {
+    const { status, text } = await browser()('POST', link, form);
+    expect([status, text.includes(secret)]).toEqual([400, false]);
+  }
+  expect(await storedOf(one, number)).toEqual(before);
+  expect(before.get(one.first)?.comment).toBe(secret);
+}
+
+describe('a mail in other hands', () => {
+  test('the mail server, a shared mailbox or a forwarded mail reads nothing of what was answered, and changes nothing', async () => {
+    const one = await office(2);
+    await askAll(one, 2);
+    const links = mailsTo(one.addressOf(1)).flatMap(linksIn);
+    await answer(links[0] as string, one.first, 4);
+    for (const link of links) await attack(one, 1, link);
+    expect((await storedOf(one, 1)).get(one.first)).toMatchObject({ value: 4, comment: secret });
+  });
+
+  test('a reminder to a changed address: it shows and changes nothing, the old links are dead, the old address is told', async () => {
+    const one = await office(2);
+    await world.pool`update users set language = 'sv' where account_id = ${one.accountId} and role = 'User'`;
+    const userId = one.userIds[0] as number;
+    expect((await one.ask(`POST /users/${userId}/adopt`, { externalId: 'p1' })).status).toBe(200);
+    await askAll(one, 2);
+    const before = [...new Set(mailsTo(one.addressOf(1)).flatMap(linksIn))];
+    expect(before).toHaveLength(1);
+    await answer(before[0] as string, one.first, 4);
+
+    const spy = `spy-${one.accountId}@example.org`;
+    expect((await one.ask(`POST /users/${userId}/release`)).status).toBe(200);
+    expect((await one.ask(`PATCH /users/${userId}`, { email: spy })).status).toBe(200);
+    refusals.set(one.addressOf(1), '451 later');
+    now = reminding;
+    await run('send messages');
+    await until(async () => mailsTo(spy).length > 0);
+    const [link] = linksIn(mailsTo(spy)[0] as ReceivedMail);
+    await attack(one, 1, link as string);
+
+    // The old links open nothing, also where the answers were given.
+    await until(async () => (await browser()('GET', before[0] as string)).status === 404);
+    for (const old of before) {
+      expect((await browser()('GET', old)).status).toBe(404);
+      const given = await browser()('POST', `${old}/answers`, { question: one.second, value: 1 });
+      expect(given.status).toBe(404);
+    }
+    // The old address is told, in the person's language, although the mail server would not take it at first.
+    await until(async () => mailsTo(one.addressOf(1)).length > 1);
+    const notice = mailsTo(one.addressOf(1)).at(-1) as ReceivedMail;
+    expect(notice.headers['subject']).toBe('Din enkätlänk har ersatts');
+    for (const said of [notice.text, notice.html, notice.raw]) {
+      expect(said).not.toMatch(/https?:\/\//);
+      expect(said).not.toContain('spy');
+    }
+    expect(refusals.size).toBe(0);
+    expect(mailsTo(spy)).toHaveLength(1);
+    // Of the colleague whose address stayed, nothing was replaced.
+    const [own] = mailsTo(one.addressOf(2)).flatMap(linksIn);
+    expect((await browser()('GET', own as string)).status).toBe(200);
+    expect(mailsTo(one.addressOf(2)).map(({ headers }) => headers['subject'])).not.toContain(
+      'Din enkätlänk har ersatts',
+    );
+  });
+
+  test('where no one can know whether the mail to the new address was sent, the old links are dead all the same', async () => {
+    const one = await office(2);
+    await askAll(one, 2);
+    const [before] = mailsTo(one.addressOf(1)).flatMap(linksIn);
+    const userId = one.userIds[0] as number;
+    const changed = `new-${one.accountId}@example.org`;
+    expect((await one.ask(`PATCH /users/${userId}`, { email: changed })).status).toBe(200);
+    // As a process leaves it that is killed while the mail is on its way.
+    await world.pool`
+      update messages set state = 'sending', begun_at = now() - interval '20 minutes'
+      where  account_id = ${one.accountId} and user_id = ${userId} and kind = 'reminder'`;
+    await run('send messages');
+    await until(async () => (await browser()('GET', before as string)).status === 404);
+    await until(async () => mailsTo(one.addressOf(1)).length > 1);
+    expect(mailsTo(one.addressOf(1)).at(-1)?.headers['subject']).toBe('Your survey link has been replaced');
+    expect(mailsTo(changed)).toEqual([]);
+  });
+});
+
+type Exported = { csv: string; people: number };
+const handOut = ({ ask }: Office, isReplacing = false) =>
+  ask<Exported & Problem>(`POST /rounds/${askedWeek}/links`, { isReplacing });
+const linksOf = (csv: string) =>
+  csv
+    .split('\r\n')
+    .map((line) => /soundings\.test(\/a\/[0-9A-Za-z]{27})/.exec(line)?.[1])
+    .filter((link) => link !== undefined);
+
+describe('links that an administrator hands out', () => {
+  test('overwrite nothing: who answers as five of six does not learn what the sixth has answered', async () => {
+    const one = await office(6);
+    for (const userId of one.userIds)
+      expect((await one.ask(`PATCH /users/${userId}`, { email: null })).status).toBe(200);
+    await askAll(one, 0);
+    const { status, body } = await handOut(one);
+    expect([status, body.people]).toEqual([200, 6]);
+    const own = linksOf(body.csv);
+    for (const [i, link] of own.entries()) await answer(link, one.first, (i % 5) + 1);
+    const stored = await storedOf(one, 1);
+    expect(stored.get(one.first)?.giving.handedOut).toBe(true);
+    for (const isReplacing of [false, true]) {
+      const again = linksOf((await handOut(one, isReplacing)).body.csv);
+      expect(again).toHaveLength(6);
+      for (const [i, link] of again.entries()) await attack(one, i + 1, link, { isHandedOut: true });
+    }
+    // It does not go unseen.
+    const entries = await world.pool<{ details: object }[]>`
+      select details from audit_entries
+      where  account_id = ${one.accountId} and action = 'links exported' order by entry_id`;
+    expect(entries.map(({ details }) => details)).toEqual([
+      { people: 6, isReplacing: false },
+      { people: 6, isReplacing: false },
+      { people: 6, isReplacing: true },
+    ]);
+  });
+
+  test('are not there for anyone to whom the service writes, nor once it has written and the address is removed', async () => {
+    const one = await office(3);
+    const without = one.userIds[2] as number;
+    await askAll(one, 3);
+    const refused = async () => {
+      const { status, body } = await handOut(one);
+      return [status, body.details[0]?.type];
+    };
+    expect(await refused()).toEqual([409, 'no links to hand out']);
+    expect((await one.ask(`PATCH /users/${without}`, { email: null })).status).toBe(200);
+    expect(await refused()).toEqual([409, 'no links to hand out']);
+    const { body } = await one.ask<{ open: { withoutEmail: number; linkable: number }[] }>('GET /rounds');
+    expect(body.open).toMatchObject([{ withoutEmail: 1, linkable: 0 }]);
+  });
+});

@@ -1,0 +1,265 @@
+// Live weeks (privacy.md P16): all that was ever shown of a week, at whatever times it was read, tells of no fewer people than
+// the threshold.
+import { describe, expect, test } from 'vitest';
+import { isScaled, type QuestionType } from '../questions/types.ts';
+import { type Random, randomFrom } from '../simulation/random.ts';
+import { add, type Few, findFew, type Sets, sumOf } from '../testing/attacker.ts';
+import { randomHistory, type RandomHistory, type RandomWeek, weekData } from '../testing/histories.ts';
+import { addBatch } from './batches.ts';
+import {
+  type Answered,
+  classFigures,
+  type Result,
+  turnoutOf,
+  type WeekAnswer,
+  type WeekData,
+} from './figures.ts';
+
+const histories = Number(process.env['LIVE_ATTACKS'] ?? 600);
+
+type Told = { sums: Sets; spreads: Sets };
+type Live = (
+  asked: readonly Answered[],
+  shown: ReadonlyMap<number, Result[]>,
+  data: WeekData,
+  isLast: boolean,
+) => {
+  results: Result[][];
+  counted: string[];
+};
+
+const inBatches: Live = (asked, shown, data, isLast) => addBatch(asked, shown, turnoutOf(data), { isLast });
+/** The mutant: at each time the figures of all answers so far. */
+const recomputed: Live = (asked, _shown, data) => ({
+  results: classFigures(asked, turnoutOf(data)).map(({ results }) => results),
+  counted: [],
+});
+const marksAtATime = 40;
+
+/** The answers of a class, in the order in which they come, and after how many of them somebody looks. */
+type Course = {
+  type: QuestionType;
+  ids: number[];
+  answers: (WeekAnswer & { question: number })[];
+  looks: number[];
+  /** Whether anybody waits at a look: neither may tell anything. */
+  isWaiting: boolean;
+};
+
+function courseOf(history: RandomHistory, week: RandomWeek, ids: number[], random: Random): Course {
+  const all = ids.flatMap((id) => (week.answers.get(id) ?? []).map((one) => ({ ...one, question: id })));
+  const looks = [...Array(random.oneOf([1, 2, 4, 8])).keys()].map(() =>
+    Math.floor(random.next() * (all.length + 1)),
+  );
+  const type = history.questions.find(({ id }) => id === ids[0])?.type as QuestionType;
+  return {
+    type,
+    ids,
+    answers: random.shuffled(all),
+    looks: looks.toSorted((a, b) => a - b),
+    isWaiting: random.chance(0.5),
+  };
+}
+
+/** What all looks together tell of who is in which figure. `counts`: each person is counted at most once. */
+function toldBy(live: Live, history: RandomHistory, week: RandomWeek, course: Course): Told {
+  const told: Told = { sums: new Map(), spreads: new Map() };
+  const data = weekData(history, week);
+  const names = [...new Set(course.answers.map(({ respondent }) => respondent))];
+  for (let start = 0; start < names.length; start += marksAtATime) {
+    const people = names.slice(start, start + marksAtATime);
+    const shown = new Map<number, Result[]>();
+    const counted = new Set<string>();
+    // Answers that were there when their person became counted are marked, and none that come later.
+    const marked = new Set<WeekAnswer>();
+    for (const [look, end] of [...course.looks, course.answers.length].entries()) {
+      const asked = course.ids.map((id): Answered => {
+        const type = history.questions.find((one) => one.id === id)?.type as QuestionType;
+        const given = course.answers.slice(0, end).filter(({ question }) => question === id);
+        const answers = given.map((one) => ({
+          ...one,
+          ...markOf(type, people, one.respondent),
+          comment: null,
+          counted: marked.has(one),
+        }));
+        return { question: { id, type, options: names }, answers };
+      });
+      const { results, counted: more } = live(
+        asked,
+        shown,
+        data,
+        !course.isWaiting || look === course.looks.length,
+      );
+      expect(more.filter((one) => counted.has(one))).toEqual([]);
+      for (const one of more) counted.add(one);
+      for (const one of course.answers.slice(0, end)) if (more.includes(one.respondent)) marked.add(one);
+      for (const [number, list] of results.entries()) {
+        const id = course.ids[number] as number;
+        const { type } = (asked[number] as Answered).question;
+        shown.set(id, list);
+        collect(told, type, list, people, (group) => (look * 1_000 + group) * 10 + id);
+      }
+    }
+  }
+  return told;
+}
+
+const markOf = (type: QuestionType, people: string[], name: string) => {
+  const place = people.indexOf(name);
+  if (isScaled(type)) return { value: place < 0 ? 0 : 2 ** place, choices: null };
+  return { value: null, choices: place < 0 ? [] : [name] };
+};
+
+function collect(
+  told: Told,
+  type: QuestionType,
+  list: Result[],
+  people: string[],
+  keyOf: (group: number) => number,
+) {
+  for (const { groupId, value, answers, spread } of list) {
+    const sum = value === null ? 0 : sumOf(type, value, answers as number);
+    for (const [i, name] of people.entries()) {
+      const isInSum = Math.floor(sum / 2 ** i) % 2 === 1;
+      if (isInSum) add(type === 4 ? told.spreads : told.sums, keyOf(groupId), name);
+      if (type !== 4 && spread?.[isScaled(type) ? 2 ** i : name]) add(told.spreads, keyOf(groupId), name);
+    }
+  }
+}
+
+function attackOn(live: Live, seed: number): Few[] {
+  const history = randomHistory(seed);
+  const random = randomFrom(seed, 'course');
+  const [week] = history.weeks as [RandomWeek];
+  const found: Few[] = [];
+  for (const ids of Map.groupBy(week.answers.keys(), (id) => history.classes.get(id)).values()) {
+    const { sums, spreads } = toldBy(live, history, week, courseOf(history, week, ids, random));
+    const cells = (sets: Sets) =>
+      [...sets.values()].map((people) => people.map((person) => ({ person, question: 1 })));
+    found.push(
+      findFew([...cells(sums), ...cells(spreads)], history.thresholds.figures),
+      findFew(cells(spreads), history.thresholds.spread),
+    );
+  }
+  return found.filter((few) => few !== undefined);
+}
+
+describe('an attacker who reads a live week at any times', () => {
+  test(`finds nothing in ${histories} random weeks`, { timeout: 240_000 }, () => {
+    for (let seed = 1; seed <= histories; seed++) {
+      expect({ seed, found: attackOn(inBatches, seed) }).toEqual({ seed, found: [] });
+    }
+  });
+
+  test(
+    'breaks figures that are recomputed at each time, in at least 30 % of the weeks',
+    { timeout: 120_000 },
+    () => {
+      let broken = 0;
+      for (let seed = 1; seed <= 150; seed++) {
+        if (attackOn(recomputed, seed).some((few) => few !== 'undecided')) broken++;
+      }
+      process.stdout.write(`Live figures that are recomputed are broken: ${broken} of 150\n`);
+      expect(broken / 150).toBeGreaterThan(0.3);
+    },
+  );
+});
+
+// --- A company: two teams of eight and a manager.
+
+const teams = { a: 2, b: 3 };
+const people = [
+  'boss',
+  ...Object.keys(teams).flatMap((team) => Array.from({ length: 8 }, (_, i) => `${team}${i}`)),
+];
+const data: WeekData = {
+  thresholds: { figures: 5, spread: 5, comments: 5 },
+  rounds: [{ id: 1, groupId: 1, questionIds: [1], aboveIds: [] }],
+  assignments: people.map((respondent) => {
+    const team = teams[respondent[0] as 'a' | 'b'] as number | undefined;
+    return {
+      respondent,
+      roundId: 1,
+      groupIds: respondent === 'boss' || team === undefined ? [1] : [team, 1],
+    };
+  }),
+  asked: [1, 2, 3].map((groupId) => ({ groupId, questionIds: [1] })),
+};
+const given = (names: string[], counted: string[] = [], more: Partial<WeekAnswer> = {}): Answered[] => [
+  {
+    question: { id: 1, type: 1, options: [] },
+    answers: names.map((respondent, i) => ({
+      respondent,
+      value: 1 + (i % 5),
+      choices: null,
+      comment: `${respondent} says`,
+      skipped: false,
+      handedOut: false,
+      counted: counted.includes(respondent),
+      ...more,
+    })),
+  },
+];
+const answersOf = (results: Result[][]) =>
+  Object.fromEntries((results[0] ?? []).map(({ groupId, answers }) => [groupId, answers]));
+const none = new Map<number, Result[]>();
+const add1 = (asked: Answered[], shown: ReadonlyMap<number, Result[]>, isLast = false) =>
+  addBatch(asked, shown, turnoutOf(data), { isLast });
+
+describe('a batch', () => {
+  test('waits until a team has enough new answers, and then counts them in all groups above', () => {
+    const four = people.slice(1, 5);
+    expect(add1(given(four), none)).toMatchObject({ counted: [] });
+    // Four of the one team and four of the other: enough for the company, but missing from their teams for good.
+    expect(add1(given([...four, 'b0', 'b1', 'b2', 'b3']), none)).toMatchObject({ counted: [] });
+    const five = people.slice(1, 6);
+    const first = add1(given([...five, 'boss', 'b0']), none);
+    expect(first.counted).toEqual(five);
+    expect(answersOf(first.results)).toEqual({ 1: 5, 2: 5, 3: null });
+    const shown = new Map([[1, first.results[0] as Result[]]]);
+    const second = add1(given(people.slice(0, 14), five), shown);
+    expect(second.counted.toSorted()).toEqual(['b0', 'b1', 'b2', 'b3', 'b4']);
+    expect(answersOf(second.results)).toEqual({ 1: 10, 2: 5, 3: 5 });
+  });
+
+  test('when the week closes, takes whoever is left and makes a cell with others; comments come with it', () => {
+    const five = people.slice(1, 6);
+    const first = add1(given(five), none);
+    expect(first.comments).toEqual([[]]);
+    const shown = new Map([[1, first.results[0] as Result[]]]);
+    const last = add1(given(['boss', 'a5', 'a6', 'b0', 'b1', ...five], five), shown, true);
+    expect(last.counted.toSorted()).toEqual(['a5', 'a6', 'b0', 'b1', 'boss']);
+    expect(answersOf(last.results)).toEqual({ 1: 10, 2: 5, 3: null });
+    expect(last.comments[0]?.length).toBeGreaterThan(0);
+    // Two alone are in no cell, and stay out.
+    expect(add1(given(['b0', 'b1', ...five], five), shown, true).results).toEqual(first.results);
+  });
+
+  test('adds up to the figures of all at once, and never looks at an answer that is counted', () => {
+    const team = people.slice(1, 9);
+    const other = people.slice(9);
+    const first = add1(given(team), none);
+    const shown = new Map([[1, first.results[0] as Result[]]]);
+    const asked = given([...team, ...other], team);
+    const whole = classFigures(asked, turnoutOf(data))[0]?.results;
+    const second = add1(asked, shown, true);
+    expect(second.results[0]).toEqual(whole);
+    const edited = asked.map(({ question, answers }) => ({
+      question,
+      answers: answers.map((one) => (one.counted ? { ...one, value: 1 } : one)),
+    }));
+    expect(add1(edited, shown, true).results).toEqual(second.results);
+  });
+
+  test('rests on links handed out only as long as too few answered through links of their own', () => {
+    const first = add1(given(people.slice(1, 6), [], { handedOut: true }), none);
+    expect(first.results[0]?.[0]).toMatchObject({ groupId: 1, handedOut: true });
+    const shown = new Map([[1, first.results[0] as Result[]]]);
+    const second = add1(given(people.slice(1, 14), people.slice(1, 6)), shown);
+    expect(second.results[0]?.map(({ groupId, handedOut }) => [groupId, handedOut])).toEqual([
+      [1, false],
+      [2, true],
+      [3, false],
+    ]);
+  });
+});
