@@ -117,3 +117,18 @@ export async function upsertKpis(tx: Transaction, accountId: AccountId, kpis: Kp
     from   jsonb_to_recordset(${tx.json(kpis)}) as k(id text, "questionIds" jsonb),
            jsonb_array_elements_text(k."questionIds") as q`;
 }
+
+/** Which of the questions are asked in a week that is open. */
+export async function selectAskedNow(
+  db: Db,
+  accountId: AccountId,
+  questionIds: number[],
+): Promise<Set<number>> {
+  const rows = await db<{ id: number }[]>`
+    select distinct q.id as "id"
+    from   rounds r
+    join   weeks w on w.account_id = r.account_id and w.week = r.week
+    join   unnest(${questionIds}::integer[]) as q(id) on q.id = any(r.question_ids)
+    where  r.account_id = ${accountId} and w.closed_at is null`;
+  return new Set(rows.map(({ id }) => id));
+}

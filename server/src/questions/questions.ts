@@ -11,6 +11,7 @@ import {
   type NewQuestion,
   type Option,
   type QuestionRow,
+  selectAskedNow,
   selectKpis,
   selectQuestions,
   updateQuestions,
@@ -18,6 +19,7 @@ import {
   upsertKpis,
 } from './questions.sql.ts';
 import { libraryFor } from './library.ts';
+import { isWordedAlike } from './same-words.ts';
 import { isScaled } from './types.ts';
 import { kpiFaults, questionFaults } from './wording.ts';
 
@@ -47,6 +49,11 @@ export async function defineQuestions(
     changed.push({ ...question, id: before.id });
   }
   const added = questions.filter(({ key }) => !present.has(key));
+  await refuseWhileAsked(
+    tx,
+    accountId,
+    changed.map((after) => ({ before: present.get(after.key) as Question, after })),
+  );
   await insertQuestions(tx, accountId, added);
   await updateQuestions(tx, accountId, changed);
   return added.length + changed.length;
@@ -204,9 +211,34 @@ export async function changeQuestion(
     });
   }
   if (sameWords(before, after)) return false;
+  await refuseWhileAsked(tx, accountId, [{ before, after }]);
   await updateQuestions(tx, accountId, [after]);
   await raiseVersion(tx, accountId);
   return true;
+}
+
+/**
+ * Throws a Fault when a question that is asked in an open week would get other words: which questions have the same words is
+ * compared when a week opens and when it closes, and must be the same all the while (privacy.md P17).
+ */
+async function refuseWhileAsked(
+  tx: Transaction,
+  accountId: AccountId,
+  changes: { before: Question; after: NewQuestion }[],
+): Promise<void> {
+  const reworded = changes.filter(({ before, after }) => !isWordedAlike(before, after));
+  if (reworded.length === 0) return;
+  const asked = await selectAskedNow(
+    tx,
+    accountId,
+    reworded.map(({ before }) => before.id),
+  );
+  const first = reworded.find(({ before }) => asked.has(before.id));
+  if (!first) return;
+  const fault = `The question ${quote(first.before.key)} is asked in a week that is open: until it closes, only upper and lower case and punctuation can be changed. Change the words after that, or create another question.`;
+  throw new Fault('conflict', 'question changed', fault, {
+    details: [{ type: 'question changed', message: fault, path: '/text' }],
+  });
 }
 
 /** Retires a question, or takes it into use again. Returns whether that is new. Throws a Fault when there is none. */

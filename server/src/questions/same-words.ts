@@ -47,6 +47,13 @@ export function classesOf(questions: Iterable<Worded>): Map<number, number> {
   return new Map([...above.keys()].map((id) => [id, rootOf(id)]));
 }
 
+/** Whether two versions of a question have the same words as far as they are compared: in all languages together. */
+export function isWordedAlike(before: Omit<Worded, 'id'>, after: Omit<Worded, 'id'>): boolean {
+  const wordsOf = ({ text, translations }: Omit<Worded, 'id'>) =>
+    new Set([text, ...Object.values(translations)].map(comparable));
+  return wordsOf(before).symmetricDifference(wordsOf(after)).size === 0;
+}
+
 /** The questions of a list without those that have the same words as one before them. */
 export function withoutLookAlikes(
   questionIds: readonly number[],

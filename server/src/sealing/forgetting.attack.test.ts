@@ -21,7 +21,6 @@ import {
   dumpFile,
   dumpOf,
   filesBelow,
-  joinedLog,
   pieces,
   readWith,
   type Source,
@@ -102,7 +101,6 @@ async function attack(pool: Pool, before: Before, directories: string[], said = 
   const after = await baseBackup(pool, directories);
   const sources = [
     ...after,
-    ...after.flatMap((one) => joinedLog(one) ?? []),
     dumpFile(await dumpOf(pool)),
     { name: 'log of the service', bytes: Buffer.from(said) },
   ];
@@ -395,23 +393,16 @@ async function beforeFile({ pool, service, asked }: Interrupted): Promise<() => 
 describe('the service is killed in the middle of closing', () => {
   test(
     'at any point: when it has started again, nothing can be read by person, and nothing is lost',
-    { timeout: 150_000 },
+    { timeout: 240_000 },
     async () => {
       let service = await started(await newDataDir());
       const { dataDir } = service;
       const pool = await connectionsTo(service);
       const other = await answeredWeek({ pool, keys: keysBeside(dataDir, pool) }, [service.address]);
-      const earlier: Record<string, Uint8Array> = {};
       for (const [point, goTo] of Object.entries(points)) {
         // oxlint-disable no-await-in-loop -- one after another is the point
         const asked = await answeredWeek({ pool, keys: keysBeside(dataDir, pool) }, [service.address]);
         const before = await takeWhileOpen(pool, dataDir, asked);
-        Object.assign(
-          earlier,
-          Object.fromEntries(
-            Object.entries(before.secrets).map(([name, one]) => [`${name} of ${point}`, one]),
-          ),
-        );
         const letGo = await goTo({ pool, service, asked, other });
         service.child.kill('SIGKILL');
         await service.exited;
@@ -420,7 +411,8 @@ describe('the service is killed in the middle of closing', () => {
         if ((await pool`select 1 from week_keys where account_id = ${asked.accountId}`).length > 0)
           await askToClose(service, pool, asked);
         await forgottenBy(pool, asked, dataDir);
-        const found = await attack(pool, { ...before, secrets: earlier }, [dataDir], service.said());
+        // The files of before are searched in the tests above.
+        const found = await attack(pool, { ...before, files: [] }, [dataDir], service.said());
         expect({ point, ...found }).toEqual({ point, ...nothing });
         const [published] = await pool<{ answers: number }[]>`
         select max(answers) as answers from results where account_id = ${asked.accountId}`;

@@ -25,8 +25,8 @@ export async function filesBelow(directory: string): Promise<Source[]> {
       ),
     ),
   );
-  const files = withoutCopies(read.flat());
-  return [...files, ...files.flatMap((one) => joinedLog(one) ?? [])];
+  const sources = withoutCopies(read.flat());
+  return [...sources, ...sources.flatMap((one) => joinedLog(one) ?? [])];
 }
 
 /** Every file below directories as a base backup takes them: from a checkpoint on, with the log written meanwhile. */

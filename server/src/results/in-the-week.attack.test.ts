@@ -1,0 +1,292 @@
+// Attacks by an administrator while a week is open: live results that are switched on in its middle (privacy.md P16), a second
+// question with the same words that is asked of all but one (P17), and watching how many have answered (P18). From outside, by the
+// console, pushes and the data interface; each attack wins against what it would meet without the rule.
+import type { Rounds } from '@soundings/contract/console.asking.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { newLinks } from '../rounds/links.ts';
+import { openDueRounds } from '../rounds/opening.ts';
+import { askedWeek, mondays, noon } from '../testing/asking.ts';
+import { giveAnswer } from '../testing/forgetting.ts';
+import { type Ask, signInNew } from '../testing/signed-in.ts';
+import { until } from '../testing/until.ts';
+import { openWorld, type TestAccount, type World } from '../testing/world.ts';
+import { closeWeekNow } from './publish.ts';
+
+let world: World;
+let now = noon;
+beforeAll(async () => {
+  world = await openWorld(undefined, {}, () => now);
+});
+afterAll(() => world.close());
+beforeEach(() => {
+  now = noon;
+});
+
+type Office = { account: TestAccount; ask: Ask; groupIds: Map<string, number> };
+
+/** An account with people: the externalIds of each and of the groups. */
+async function office(people: [string, ...string[]][], groups: object[]): Promise<Office> {
+  const account = await world.account();
+  const { ask } = await signInNew(world, account.id, 'Administrator');
+  const users = people.map(([externalId, ...memberOf]) => ({
+    externalId,
+    firstName: 'P',
+    lastName: externalId,
+    email: `${externalId.replaceAll(' ', '-')}@example.org`,
+    accessInfo: { memberOf },
+  }));
+  const pushed = await account.push({ settings: { validateOnly: false }, data: { groups, users } });
+  expect(pushed.body).toMatchObject({ applied: true });
+  const rows = await world.pool<{ id: number; name: string }[]>`
+    select group_id as id, external_id as name from groups where account_id = ${account.id}`;
+  return { account, ask, groupIds: new Map(rows.map(({ id, name }) => [name, id])) };
+}
+
+async function created(answer: Promise<{ status: number; text: string; body: unknown }>): Promise<number> {
+  const { status, text, body } = await answer;
+  if (status >= 300) throw new Error(text);
+  return (body as { id: number }).id;
+}
+
+const newQuestion = (ask: Ask, key: string, text: string, more: object = {}) =>
+  created(
+    ask('POST /library/questions', {
+      key,
+      type: 1,
+      language: 'en',
+      text,
+      translations: {},
+      options: [],
+      kpiIds: [],
+      ...more,
+    }),
+  );
+
+const newSchedule = (ask: Ask, name: string, groupIds: number[], questionIds: number[]) =>
+  created(
+    ask('POST /schedules', mondays({ name, groupIds, questionIds, reminderDays: null, reminderHour: null })),
+  );
+
+const open = () => openDueRounds(world.pool, world.keys, now);
+
+/** The people of an account by externalId, with a link for each. */
+async function linksOf({ id }: TestAccount): Promise<Map<string, string>> {
+  const people = await world.pool<{ userId: number; name: string }[]>`
+    select user_id as "userId", external_id as name from users
+    join   participants using (account_id, user_id) where account_id = ${id} and week = ${askedWeek}`;
+  const links = await newLinks(
+    world.pool,
+    people.map(({ userId }) => ({ accountId: id, userId, week: askedWeek })),
+  );
+  return new Map(people.map(({ name }, i) => [name, links[i] as string]));
+}
+
+/** Sums that the data interface tells: "group question" to the sum of answers and how many there are. */
+async function sumsOf({ account, groupIds }: Office): Promise<Map<string, { sum: number; answers: number }>> {
+  const sums = new Map<string, { sum: number; answers: number }>();
+  const feed = await world.request<string>('GET', '/v1/feed?format=ndjson&metric=question', {
+    headers: { authorization: account.token },
+  });
+  expect(feed.status).toBe(200);
+  expect(groupIds.size).toBeGreaterThan(0);
+  type Line = { metricId: string; groupId: number; value: number | null; answers: number | null };
+  for (const line of feed.body.split('\n').filter((one) => one !== '')) {
+    const { metricId, groupId, value, answers } = JSON.parse(line) as Line;
+    if (value !== null && answers !== null)
+      sums.set(`${groupId} ${metricId}`, { sum: value * answers, answers });
+  }
+  return sums;
+}
+
+describe('a question with the same words, asked of everyone but one of each team', () => {
+  const teams = Array.from({ length: 12 }, (_, i) => `team ${i}`);
+  const words = 'How do you like your work?';
+  const valueOf = (team: number, person: number) => 1 + ((team * 7 + person * 3) % 5);
+
+  /** Everyone is in a team; all but one of each in another group as well, which the second schedule asks. */
+  async function attack(ways: {
+    second: (ask: Ask, first: number) => Promise<number>;
+    whileOpen?: (ask: Ask, second: number) => Promise<void>;
+    beforeClosing?: (ask: Ask, second: number) => Promise<void>;
+    /** Whether people take the two questions on a page for the same. */
+    isSame?: (page: string) => boolean;
+  }): Promise<number> {
+    const people = teams.flatMap((team, t) =>
+      Array.from({ length: 7 }, (_, i): [string, ...string[]] => [
+        `${t} ${i}`,
+        team,
+        ...(i === 0 ? [] : [`${team} rest`]),
+      ]),
+    );
+    const groups = teams.flatMap((team) => [
+      { externalId: team, name: team },
+      { externalId: `${team} rest`, name: `${team} rest` },
+    ]);
+    const at = await office(people, groups);
+    const { account, ask } = at;
+    const idOf = (name: string) => at.groupIds.get(name) as number;
+    const first = await newQuestion(ask, 'first', words);
+    const second = await ways.second(ask, first);
+    await newSchedule(ask, 'All', teams.map(idOf), [first]);
+    await open();
+    const rest = teams.map((team) => idOf(`${team} rest`));
+    // Refused when it is made, or when it is opened.
+    await newSchedule(ask, 'Rest', rest, [second]).catch(() => {});
+    await open();
+    await ways.whileOpen?.(ask, second);
+    const links = await linksOf(account);
+    const page = await (await fetch(`${world.address}/a/${links.get('0 1')}`)).text();
+    const isSame = ways.isSame?.(page) ?? true;
+    for (const [name, link] of links) {
+      const [t, i] = name.split(' ').map(Number) as [number, number];
+      for (const question of new Set([first, second])) {
+        // Who is not asked is refused.
+        const value = question === first || isSame ? valueOf(t, i) : 1;
+        // oxlint-disable-next-line no-await-in-loop -- likewise
+        await giveAnswer(world.address, link, { question, value }).catch(() => {});
+      }
+    }
+    await ways.beforeClosing?.(ask, second);
+    await closeWeekNow(world.pool, world.keys, account.id, askedWeek, now);
+    const sums = await sumsOf(at);
+    expect(sums.size).toBeGreaterThan(0);
+    const guesses = teams.map((team, t) => {
+      const all = sums.get(`${idOf(team)} ${first}`);
+      const others = sums.get(`${idOf(`${team} rest`)} ${second}`);
+      if (!all || !others || all.answers - others.answers !== 1) return false;
+      // Values are told from 0 to 1: 1 to 5 come from them as 1 + 4 times the value.
+      return Math.round(1 + 4 * (all.sum - others.sum)) === valueOf(t, 0);
+    });
+    return guesses.filter(Boolean).length;
+  }
+
+  test.each([
+    ['under another key', { text: words }],
+    ['in capitals, with other punctuation', { text: 'HOW do you like your work …' }],
+    ['with letters that no one sees', { text: 'How do you like your\u200b wo\u00adrk?' }],
+    ['as a translation of another text', { text: 'Something else?', translations: { sv: words } }],
+  ])('%s: no answer is known', async (_, more) => {
+    expect(await attack({ second: (ask) => newQuestion(ask, 'second', more.text, more) })).toBe(0);
+  });
+
+  test('as the same question: no answer is known', async () => {
+    expect(await attack({ second: async (_, first) => first })).toBe(0);
+  });
+
+  test('a question that gets the same words for some days: no answer is known', async () => {
+    const put = async (ask: Ask, id: number, text: string) => {
+      const { body } = await ask<{ version: string }>(`GET /library/questions/${id}`);
+      const changed = await ask(`PUT /library/questions/${id}`, {
+        text,
+        translations: {},
+        options: [],
+        version: body.version,
+      });
+      return changed.status;
+    };
+    const found = await attack({
+      second: (ask) => newQuestion(ask, 'second', 'What is for lunch?'),
+      whileOpen: async (ask, second) => void (await put(ask, second, words)),
+      beforeClosing: async (ask, second) => void (await put(ask, second, 'What is for lunch?')),
+      isSame: (page) => page.split(words).length > 2,
+    });
+    expect(found).toBe(0);
+  });
+
+  test('the attack wins where the words are taken for others', async () => {
+    expect(await attack({ second: (ask) => newQuestion(ask, 'second', 'How is your work?') })).toBe(12);
+  });
+});
+
+describe('live results', () => {
+  const people = Array.from({ length: 12 }, (_, i): [string, string] => [`p${i}`, 'team']);
+
+  /** How many answers are seen, one after another, as they come. */
+  async function seenOf(isLiveBefore: boolean): Promise<number> {
+    const at = await office(people, [{ externalId: 'team', name: 'Team' }]);
+    const { account, ask } = at;
+    const toLive = async () =>
+      expect((await ask('PATCH /settings', { publication: 'live' })).status).toBeLessThan(300);
+    if (isLiveBefore) await toLive();
+    const question = await newQuestion(ask, 'only', 'How is it?');
+    await newSchedule(ask, 'All', [at.groupIds.get('team') as number], [question]);
+    await open();
+    const links = [...(await linksOf(account)).values()];
+    let seen = 0;
+    let before = 0;
+    for (const [i, link] of links.entries()) {
+      // oxlint-disable no-await-in-loop -- one after another is the attack
+      if (i === 6 && !isLiveBefore) await toLive();
+      await giveAnswer(world.address, link, { question, value: 1 + (i % 5) });
+      await world.pool`select graphile_worker.add_job('show live weeks')`;
+      await until(
+        async () =>
+          (await world.pool`select 1 from graphile_worker.jobs where task_identifier = 'show live weeks'`)
+            .length === 0,
+      );
+      const answers = [...(await sumsOf(at)).values()].reduce((sum, one) => sum + one.answers, 0);
+      if (answers > before) seen += answers - before;
+      before = answers;
+      // oxlint-enable no-await-in-loop
+    }
+    return seen;
+  }
+
+  test('switched on in the middle of a week act on no answer of it', async () => {
+    expect(await seenOf(false)).toBe(0);
+  });
+
+  test('of a week that was opened live are seen by the same attack', async () => {
+    expect(await seenOf(true)).toBeGreaterThanOrEqual(5);
+  });
+});
+
+describe('how many have answered', () => {
+  const real = Array.from({ length: 8 }, (_, i): [string, string] => [`p${i}`, 'team']);
+
+  /** What the console shows after each single answer of an invented and of a real person, an hour apart. */
+  async function watch({ hoursApart, isEligible }: { hoursApart: number; isEligible: boolean }) {
+    const invented = Array.from({ length: 20 }, (_, i): [string, string] => [`invented ${i}`, 'team']);
+    const at = await office([...real, ...invented], [{ externalId: 'team', name: 'Team' }]);
+    const { account, ask } = at;
+    await world.pool`
+      update users set active_since = now() - interval '400 days'
+      where  account_id = ${account.id} and (${isEligible} or external_id like 'p%')`;
+    const question = await newQuestion(ask, 'only', 'How is it?');
+    await newSchedule(ask, 'All', [at.groupIds.get('team') as number], [question]);
+    now = Date.parse(`${askedWeek}T10:00:00Z`);
+    await open();
+    await world.pool`update schedule_weeks set at = ${new Date(now)} where account_id = ${account.id}`;
+    const links = await linksOf(account);
+    const shown = new Set<string>();
+    for (const name of [...invented, ...real].map(([one]) => one)) {
+      // oxlint-disable no-await-in-loop -- one after another is the attack
+      now += hoursApart * 3_600_000;
+      await giveAnswer(world.address, links.get(name) as string, { question, value: 3 });
+      await world.pool`select graphile_worker.add_job('count participation')`;
+      await until(
+        async () =>
+          (await world.pool`select 1 from graphile_worker.jobs where task_identifier = 'count participation'`)
+            .length === 0,
+      );
+      const { body } = await ask<Rounds>('GET /rounds');
+      shown.add(JSON.stringify(body.open[0]?.answered));
+      // oxlint-enable no-await-in-loop
+    }
+    return [...shown];
+  }
+
+  test('is not shown to change within a day, however many are added', async () => {
+    expect(await watch({ hoursApart: 0.25, isEligible: true })).toEqual(['{"state":"notYet"}']);
+  });
+
+  test('does not count invented people who are new', async () => {
+    const shown = await watch({ hoursApart: 2, isEligible: false });
+    expect(shown.every((one) => !/"count":[1-9]/.test(one))).toBe(true);
+  });
+
+  test('changes for the same attack where invented people are old and days pass', async () => {
+    const shown = await watch({ hoursApart: 5, isEligible: true });
+    expect(shown.some((one) => /"count":[1-9]/.test(one))).toBe(true);
+  });
+});
