@@ -206,6 +206,7 @@ export const askingCommands = (
       '    A new personal link, as CSV, for each person asked in an open week who gets none by e-mail: who has no address, or\n' +
       '    everyone where no mail server is set. Anyone who has a link can answer in the name of the person, so results say\n' +
       '    that they rest on links that were handed out. --replace: links handed out before no longer work.',
+    isLogged: false,
     options: { ...account, week: text, replace: flag },
     run: (pool, values) => linksExport(pool, values, config()),
     say: ({ links }: { links: ExportedLink[] }) =>

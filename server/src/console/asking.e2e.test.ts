@@ -6,7 +6,8 @@ import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createToken } from '../accounts/tokens.ts';
-import { askedWeek } from '../testing/asking.ts';
+import { countParticipation } from '../rounds/participation.ts';
+import { askedWeek, noon } from '../testing/asking.ts';
 import { hasBrowser, openBrowser } from '../testing/browser.ts';
 import { axeFaults, openConsole } from '../testing/console.ts';
 import { readCsv } from '../testing/csv.ts';
@@ -178,7 +179,7 @@ test.skipIf(!hasBrowser())(
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/rounds' });
     await page.getByRole('heading', { level: 2, name: /^16.*22 Nov 2026, w\. 47$/ }).waitFor();
-    await page.getByText('Fewer than 5', { exact: true }).waitFor();
+    await page.getByText('Counted once a day, from tomorrow on', { exact: true }).waitFor();
     const [asked] = await world.pool<{ count: number; top: number; question: number }[]>`
       select (select count(distinct respondent)::int from assignments
               where account_id = ${world.accountId} and week = ${askedWeek}) as count,
@@ -202,8 +203,12 @@ test.skipIf(!hasBrowser())(
       const sent = await fetch(world.address + path, { method: 'POST', body, redirect: 'manual' });
       expect(sent.status).toBe(303);
     }
+    // The day after, eight are fewer than a step, whose places no one knows.
+    await world.pool`update users set active_since = '2026-01-01' where account_id = ${world.accountId}`;
+    await world.pool`update schedule_weeks set at = '2026-11-16' where account_id = ${world.accountId}`;
+    await countParticipation(world.pool, world.keys, noon + 24 * 3_600_000);
     await page.reload();
-    await page.getByText('At least 5', { exact: true }).waitFor();
+    await page.getByText('Too few to show yet', { exact: true }).waitFor();
 
     // What closing means is read first, and the week's number typed.
     await page.getByRole('button', { name: 'Close now…' }).click();

@@ -221,8 +221,6 @@ export class AnswerKeys {
    * one has done so. Called after each closing, each minute and at the start; interrupted anywhere, the next call goes on.
    */
   async advance(): Promise<void> {
-    // Where the key was missing: those that had it may have stopped since, and no week may be open any more.
-    if (!this.#key) this.#preparing = undefined;
     await this.prepare();
     await inTransaction(this.#pool, async (tx) => {
       const chain = await selectChain(tx, 'update');

@@ -1,5 +1,5 @@
 // The key file: whatever interrupts a step, the next reader finds a whole key, and once a step is done no file has the key before.
-import type * as NodeFs from 'node:fs';
+import type * as fs from 'node:fs';
 import { linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import {
 /** When the process dies: after so many steps on the disk; in the middle of a writing where `isTorn`. */
 const death = vi.hoisted(() => ({ left: Infinity, isTorn: false, isDead: false }));
 vi.mock('node:fs', async (original) => {
-  const real = await original<typeof NodeFs>();
+  const real = await original<typeof fs>();
   const dying =
     <F extends (...args: never[]) => unknown>(work: F, torn?: (...args: Parameters<F>) => void) =>
     (...args: Parameters<F>): unknown => {
@@ -125,8 +125,7 @@ describe.each([
       isOver = !dies(after, isTorn, () => writeKeyFile(path, second));
       steps = after;
       const found = readKeyFile(path);
-      expect([first, second]).toContainEqual(found);
-      expect(isOver ? found : second).toEqual(second);
+      expect(isOver ? [second] : [first, second]).toContainEqual(found);
       // As AnswerKeys does at the start: whatever is unfinished is written again.
       if (isKeyFileUnfinished(path) || found?.epoch === 1) writeKeyFile(path, second);
       expect(readKeyFile(path)).toEqual(second);

@@ -52,6 +52,6 @@ export async function answersOfPerson(
   return new Map(
     (await storedAnswers(data, accountId, week))
       .filter(({ respondent }) => respondent === own)
-      .map(({ questionId, ...answer }) => [questionId, answer]),
+      .map((answer) => [answer.questionId, answer]),
   );
 }

@@ -92,6 +92,16 @@ function Answered({ week: { asked, answered } }: { week: OpenWeek }) {
   if (answered.state === 'notYet') return <dd className={css['words']}>{t('asking.notCounted')}</dd>;
   if (answered.state === 'tooFew')
     return <dd className={css['words']}>{t('asking.tooFew', { count: answered.step })}</dd>;
+  if (answered.state === 'atLeast' && answered.count === 0) {
+    return (
+      <>
+        <dd className={css['words']}>{t('asking.fewYet')}</dd>
+        <dd className={css['small']}>
+          {t('asking.countedDaily', { day: format.day(answered.on), count: answered.step })}
+        </dd>
+      </>
+    );
+  }
   const share = asked > 0 ? answered.count / asked : 0;
   const count = format.number(answered.count);
   const isExact = answered.state === 'exact';
