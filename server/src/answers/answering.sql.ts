@@ -2,6 +2,7 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../db/db.ts';
 import type { Question } from '../questions/questions.ts';
+import { nonceLength } from '../sealing/week-key.ts';
 
 export type LinkRow = {
   accountId: AccountId;
@@ -47,6 +48,23 @@ export async function selectLink(db: Db, hash: Uint8Array): Promise<LinkRow | un
     join   week_keys k on k.account_id = l.account_id and k.week = l.week
     left   join users h on h.account_id = l.account_id and h.user_id = l.handed_by
     where  l.hash = ${hash} and u.active and w.closed_at is null`;
+  return row;
+}
+
+/** What it takes to keep an answer: the rest of what a link opens is looked at when it is kept (upsertAnswers). */
+export type LinkKeyRow = Pick<LinkRow, 'accountId' | 'userId' | 'week' | 'wrapped' | 'isExported'>;
+
+/** Which person and week a link is for, and the week's key. */
+export async function selectLinkKey(db: Db, hash: Uint8Array): Promise<LinkKeyRow | undefined> {
+  const [row] = await db<LinkKeyRow[]>`
+    select l.account_id  as "accountId",
+           l.user_id     as "userId",
+           l.week        as "week",
+           k.wrapped     as "wrapped",
+           l.is_exported as "isExported"
+    from   links l
+    join   week_keys k on k.account_id = l.account_id and k.week = l.week
+    where  l.hash = ${hash}`;
   return row;
 }
 
@@ -142,7 +160,8 @@ export async function upsertAnswers(
                                                         and  o.respondent = ${respondent} and o.part > 0)
                   on conflict (account_id, week, respondent, part) do update
                   set    sealed = excluded.sealed
-                  where  answers.sealed = ${before.given}
+                  -- What is sealed begins with a nonce, which is never used again.
+                  where  substr(answers.sealed, 1, ${nonceLength}) = ${before.given && before.given.subarray(0, nonceLength)}
                   returning 1)
     select exists (select 1 from link)               as "isOpen",
            (select array_agg(id) from unasked)       as "unasked",

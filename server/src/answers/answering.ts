@@ -11,9 +11,11 @@ import { isLinkShaped } from '../rounds/links.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
 import {
+  type LinkKeyRow,
   type LinkRow,
   selectAsked,
   selectLink,
+  selectLinkKey,
   selectSealed,
   type SealedAnswers,
   upsertAnswers,
@@ -100,8 +102,12 @@ export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise
 }
 
 /** Of secrets only digests are kept: of a link 60 bits, which tell it from the few others of a person. */
-const givingOf = ({ link, visit }: Visit, handedOut: boolean): Giving => ({
-  link: tokenHash(link).toString('base64url').slice(0, 10),
+const givingOf = (
+  { link, visit }: Visit,
+  handedOut: boolean,
+  linkHash: Buffer = tokenHash(link),
+): Giving => ({
+  link: linkHash.toString('base64url').slice(0, 10),
   visit: visit === null ? null : tokenHash(visit).toString('base64url').slice(0, 22),
   handedOut,
 });
@@ -161,10 +167,7 @@ export async function giveAnswers(
  * What this process kept last for a link, so that most answers take a single statement: no key, and nothing that could be read
  * without one. The oldest make room.
  */
-type Recent = {
-  row: Pick<LinkRow, 'accountId' | 'week' | 'userId' | 'wrapped' | 'isExported'>;
-  before: SealedAnswers;
-};
+type Recent = { row: LinkKeyRow; before: SealedAnswers };
 const recents = new Map<string, Recent>();
 const mostRecents = 20_000;
 
@@ -186,20 +189,20 @@ async function keep(
     const found = await recentOf(
       pool,
       keys,
-      by.link,
+      hash,
       tries === 0 ? (recents.get(name) ?? 'unknown') : undefined,
     );
     recents.delete(name);
     if (!found) return 'closed';
     const { row, key, before } = found;
     const respondent = key.respondentOf(row.userId);
-    const giving = givingOf(by, row.isExported);
-    const all = allIn(key, respondent, before);
+    const giving = givingOf(by, row.isExported, hash);
+    const now = allIn(key, respondent, { given: before.given, imported: [] });
+    const all = before.imported.length === 0 ? now : allIn(key, respondent, before);
     const refused = given.filter(({ questionId }) => refusalOf(all.get(questionId), giving));
     if (refused.length > 0 && found.isFresh)
       return refused.map(({ questionId }) => detail('already answered', answeredElsewhere)(questionId));
     if (refused.length > 0) continue; // what is recent here may be old
-    const now: PersonAnswers = allIn(key, respondent, { given: before.given, imported: [] });
     for (const { questionId, ...answer } of given) now.set(questionId, { ...answer, counted: false, giving });
     const sealed = key.seal(respondent, encodeAnswers(now));
     const questionIds = given.map(({ questionId }) => questionId);
@@ -228,7 +231,7 @@ type Found = Recent & { key: WeekKey; isFresh: boolean };
 async function recentOf(
   pool: Pool,
   keys: AnswerKeys,
-  link: string,
+  hash: Buffer,
   recent: Recent | 'unknown' | undefined,
 ): Promise<Found | undefined> {
   if (recent && recent !== 'unknown') {
@@ -237,15 +240,15 @@ async function recentOf(
     const key = await keys.unwrap(pool, accountId, week, wrapped).catch(() => undefined);
     if (key) return { ...recent, key, isFresh: false };
   }
-  const found = await openRow(pool, keys, link);
+  const found = await opened(pool, keys, () => selectLinkKey(pool, hash));
   if (!found) return undefined;
   const { row, key } = found;
-  const { accountId, week, userId, wrapped, isExported } = row;
+  const { accountId, week, userId } = row;
   const isFresh = recent !== 'unknown';
   const before = isFresh
     ? await selectSealed(pool, accountId, week, key.respondentOf(userId))
     : { given: null, imported: [] };
-  return { row: { accountId, week, userId, wrapped, isExported }, before, key, isFresh };
+  return { row, before, key, isFresh };
 }
 
 const answeredElsewhere =
@@ -311,16 +314,19 @@ function readGiven(
 }
 
 /** What a link is for, and the key of its week; undefined when it opens nothing. */
-async function openRow(
+const openRow = (pool: Pool, keys: AnswerKeys, link: string) => opened(pool, keys, () => rowOf(pool, link));
+
+/** A row of a link with the key of its week; undefined where there is none. */
+async function opened<T extends LinkKeyRow>(
   pool: Pool,
   keys: AnswerKeys,
-  link: string,
-): Promise<{ row: LinkRow; key: WeekKey } | undefined> {
-  const row = await rowOf(pool, link);
+  read: () => Promise<T | undefined>,
+): Promise<{ row: T; key: WeekKey } | undefined> {
+  const row = await read();
   if (!row) return undefined;
   const { accountId, week, wrapped } = row;
   const key = await keys.unwrap(pool, accountId, week, wrapped).catch(async (error: unknown) => {
-    const again = await rowOf(pool, link); // the epoch may have moved on in between
+    const again = await read(); // the epoch may have moved on in between
     if (again?.wrapped.equals(wrapped) !== false) throw error;
     return keys.unwrap(pool, accountId, week, again.wrapped);
   });

@@ -1,5 +1,5 @@
 // Secrets: how API tokens are made, recognised and digested, and how passwords are made and digested.
-import { argon2, createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+import { argon2, hash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 
@@ -20,7 +20,7 @@ export function isTokenShaped(text: string): boolean {
 
 /** The only form in which a token, or another random secret, is kept. */
 export function tokenHash(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
+  return hash('sha256', token, 'buffer');
 }
 
 /** A new password: 20 base-62 characters. */

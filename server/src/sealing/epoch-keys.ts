@@ -1,6 +1,14 @@
 // Epoch keys: the keys that wrap the keys of open weeks. They form a chain that can only be followed forward, so a key that has
 // been erased cannot be computed from a later one (privacy.md P15, decisions/0016).
-import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  hash,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+  randomFillSync,
+} from 'node:crypto';
 
 /** One key of a chain. `chain`: 8 random bytes that name it; `secret`: 32 bytes. */
 export type EpochKey = { chain: Buffer; epoch: number; secret: Buffer };
@@ -27,7 +35,10 @@ export function keyAt(key: EpochKey, epoch: number): EpochKey | undefined {
 export const isSameChain = (a: { chain: Uint8Array }, b: { chain: Uint8Array }): boolean =>
   Buffer.compare(a.chain, b.chain) === 0;
 
-const [version, nonceLength, tagLength, headLength] = [1, 12, 16, 13];
+const [version, tagLength, headLength] = [1, 16, 13];
+
+/** What was sealed begins with a nonce of this many bytes, which no other begins with. */
+export const nonceLength = 12;
 
 /** Wraps a secret. `context` is authenticated with it: what was wrapped for one week opens for no other. */
 export function wrap(key: EpochKey, context: string, secret: Uint8Array): Buffer {
@@ -50,16 +61,35 @@ export function unwrap(key: EpochKey, context: string, wrapped: Buffer): Buffer 
   return open(key.secret, Buffer.concat([head, Buffer.from(context)]), wrapped.subarray(headLength));
 }
 
-/** nonce ‖ AES-256-GCM ‖ tag; `context` is authenticated. */
-export function seal(secret: Uint8Array, context: Uint8Array, plain: Uint8Array): Buffer {
-  const nonce = randomBytes(nonceLength);
+/** Random bytes for many nonces: each taken by itself would take longer than sealing. */
+const nonces = { bytes: Buffer.alloc(nonceLength * 256), next: 256 };
+
+function freshNonce(): Buffer {
+  if (nonces.next === 256) {
+    randomFillSync(nonces.bytes);
+    nonces.next = 0;
+  }
+  const start = nonces.next++ * nonceLength;
+  return Buffer.from(nonces.bytes.subarray(start, start + nonceLength));
+}
+
+/**
+ * nonce ‖ AES-256-GCM ‖ tag; `context` is authenticated. A secret that is used often is a KeyObject: as bytes it is made one each
+ * time, which takes 27 µs instead of 8.
+ */
+export function seal(secret: Uint8Array | KeyObject, context: Uint8Array, plain: Uint8Array): Buffer {
+  const nonce = freshNonce();
   const cipher = createCipheriv('aes-256-gcm', secret, nonce);
   cipher.setAAD(context);
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
 /** What was sealed. Undefined when the secret or the context is another one, or the bytes were changed. */
-export function open(secret: Uint8Array, context: Uint8Array, sealed: Uint8Array): Buffer | undefined {
+export function open(
+  secret: Uint8Array | KeyObject,
+  context: Uint8Array,
+  sealed: Uint8Array,
+): Buffer | undefined {
   if (sealed.length < nonceLength + tagLength) return undefined;
   const decipher = createDecipheriv('aes-256-gcm', secret, sealed.subarray(0, nonceLength), {
     authTagLength: tagLength,

@@ -1,22 +1,24 @@
 // The key of an open week: makes the numbers under which people answer, and seals and opens what they answer. It is in memory
 // only while it is used; the database has it wrapped by the epoch key (answer-keys.ts), until the week closes.
 import type { Week } from '@soundings/contract/weeks.ts';
-import { hash } from 'node:crypto';
+import { createSecretKey, hash, type KeyObject } from 'node:crypto';
 import type { AccountId } from '../db/db.ts';
-import { derived, open, seal } from './epoch-keys.ts';
+import { derived, nonceLength, open, seal } from './epoch-keys.ts';
+
+export { nonceLength };
 
 export class WeekKey {
   readonly #context: string;
   readonly #secret: Uint8Array;
   readonly #numbers: Buffer;
-  readonly #sealing: Buffer;
+  readonly #sealing: KeyObject;
 
   /** `secret`: 32 random bytes. */
   constructor(accountId: AccountId, week: Week, secret: Uint8Array) {
     this.#context = contextOf(accountId, week);
     this.#secret = secret;
     this.#numbers = derived(secret, 'soundings respondent');
-    this.#sealing = derived(secret, 'soundings answers');
+    this.#sealing = createSecretKey(derived(secret, 'soundings answers'));
   }
 
   /** What is wrapped and kept. */
