@@ -154,7 +154,16 @@ export type Audience = { people: number; withEmail: number };
 
 /** Why a week was missed; `other`: in words that are no longer known. */
 export type MissedReason =
-  'late' | 'noQuestion' | 'noGroup' | 'nobody' | 'closed' | 'lost' | 'lookAlike' | 'nearlySame' | 'other';
+  | 'late'
+  | 'noQuestion'
+  | 'noGroup'
+  | 'nobody'
+  | 'closed'
+  | 'imported'
+  | 'lost'
+  | 'lookAlike'
+  | 'nearlySame'
+  | 'other';
 
 /** One week of a schedule, past or to come. */
 export type CalendarCell = {

@@ -206,7 +206,7 @@ const authenticator =
 const isSecure = ({ publicUrl }: AppConfig): boolean => publicUrl.startsWith('https:');
 
 /** In ms: how long a copy of the key may open what another process has closed. */
-const keyPatience = 20_000;
+const keyPatience = 5_000;
 
 /** Moves this process's copy of the key of open weeks along with those of the others. Each process has one: no job would do. */
 function keepKeysMoving(keys: AnswerKeys, log: Log): NodeJS.Timeout {

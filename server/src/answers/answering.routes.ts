@@ -159,27 +159,36 @@ async function opened({ pool, keys }: Means, link: string, visit: string | null)
   return asking;
 }
 
-const visitCookie = 'soundings_visit';
+/**
+ * The name of the cookie of a visit. By HTTPS a browser takes it from this host alone: else another host of the same domain could
+ * set one that it knows, and read by it what is answered (RFC 6265bis, __Host-). Such a cookie has no path, so the link is in its
+ * name.
+ */
+const visitCookie = (link: string, isSecure: boolean) =>
+  isSecure
+    ? `__Host-soundings_visit_${createHash('sha256').update(link).digest('hex').slice(0, 12)}`
+    : 'soundings_visit';
 const visitForm = /^[0-9A-Za-z]{27}$/;
 
 /**
  * The secret of the browser session in which a link is used, where it has one: only there its answers are shown (P13). Of a
  * browser that keeps no cookies the page's script says one of its own, as long as the page is open.
  */
-function visitOf({ headers }: FastifyRequest): string | null {
+function visitOf({ headers }: FastifyRequest, link: string, isSecure: boolean): string | null {
+  const name = `${visitCookie(link, isSecure)}=`;
   const cookies = (headers.cookie ?? '').split(';').map((one) => one.trim());
-  const cookie = cookies.find((one) => one.startsWith(`${visitCookie}=`))?.slice(visitCookie.length + 1);
+  const cookie = cookies.find((one) => one.startsWith(name))?.slice(name.length);
   const value = cookie ?? headers['soundings-visit'];
   return typeof value === 'string' && visitForm.test(value) ? value : null;
 }
 
 /** The same; a browser that has none gets one, for this link alone and until the browser is closed. */
 function beginVisit(request: FastifyRequest, reply: FastifyReply, link: string, isSecure: boolean): string {
-  const before = visitOf(request);
+  const before = visitOf(request, link, isSecure);
   if (before !== null) return before;
   const visit = randomText(27);
-  const traits = `Path=/a/${link}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
-  reply.header('set-cookie', `${visitCookie}=${visit}; ${traits}`);
+  const traits = `Path=${isSecure ? '/' : `/a/${link}`}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
+  reply.header('set-cookie', `${visitCookie(link, isSecure)}=${visit}; ${traits}`);
   return visit;
 }
 
@@ -188,7 +197,7 @@ const languageFor = (asking: Asking, request: FastifyRequest) =>
   pageLanguage(asking, queryOf(request)['language']);
 
 async function showPage(means: Means, link: string, request: FastifyRequest, reply: FastifyReply) {
-  const asking = await opened(means, link, visitOf(request));
+  const asking = await opened(means, link, visitOf(request, link, means.isSecure));
   beginVisit(request, reply, link, means.isSecure);
   const language = languageFor(asking, request);
   const { saved, empty } = queryOf(request);
@@ -203,7 +212,7 @@ async function showPage(means: Means, link: string, request: FastifyRequest, rep
 /** The whole form, without JavaScript: all of it is kept, or nothing. */
 async function takeForm(means: Means, link: string, request: FastifyRequest, reply: FastifyReply) {
   const form = formOf(request);
-  const asking = await opened(means, link, visitOf(request));
+  const asking = await opened(means, link, visitOf(request, link, means.isSecure));
   const visit = beginVisit(request, reply, link, means.isSecure);
   const language = languageFor(asking, request);
   const said = saidIn(form);
@@ -255,10 +264,10 @@ async function takeAnswer(means: Means, link: string, request: FastifyRequest, r
   };
   // Looked up all the same: whoever tries links learns nothing from what else is wrong.
   if (answer === undefined) {
-    await opened(means, link, visitOf(request));
+    await opened(means, link, visitOf(request, link, means.isSecure));
     return refused(400, 'wrong');
   }
-  const visit = visitOf(request) ?? randomText(27);
+  const visit = visitOf(request, link, means.isSecure) ?? randomText(27);
   try {
     const came = await giveAnswers(means.pool, means.keys, { link, visit }, [answer]);
     if (came === 'closed') throw opensNothing;

@@ -9,7 +9,7 @@ import type { Question } from '../questions/questions.ts';
 import { freeText, type KeptAnswer, type QuestionType, readAnswer } from '../questions/types.ts';
 import { isLinkShaped } from '../rounds/links.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
-import type { WeekKey } from '../sealing/week-key.ts';
+import { epochOf, type WeekKey } from '../sealing/week-key.ts';
 import {
   type LinkKeyRow,
   type LinkRow,
@@ -170,6 +170,8 @@ export async function giveAnswers(
 type Recent = { row: LinkKeyRow; before: SealedAnswers };
 const recents = new Map<string, Recent>();
 const mostRecents = 20_000;
+/** Of the keys that these were sealed by. */
+let recentEpoch = '';
 
 /** So many times others may answer for the same person in between. */
 const mostTries = 20;
@@ -200,8 +202,14 @@ async function keep(
     const now = allIn(key, respondent, { given: before.given, imported: [] });
     const all = before.imported.length === 0 ? now : allIn(key, respondent, before);
     const refused = given.filter(({ questionId }) => refusalOf(all.get(questionId), giving));
-    if (refused.length > 0 && found.isFresh)
+    if (refused.length > 0 && found.isFresh) {
+      // First what is not asked: else someone could find out, without leaving a trace, what is answered.
+      const asked = await selectAsked(pool, row.accountId, row.week, respondent);
+      const unasked = given.filter(({ questionId }) => !asked.some(({ id }) => id === questionId));
+      if (unasked.length > 0)
+        return unasked.map(({ questionId }) => detail('invalid value', notAsked)(questionId));
       return refused.map(({ questionId }) => detail('already answered', answeredElsewhere)(questionId));
+    }
     if (refused.length > 0) continue; // what is recent here may be old
     for (const { questionId, ...answer } of given) now.set(questionId, { ...answer, counted: false, giving });
     const sealed = key.seal(respondent, encodeAnswers(now));
@@ -211,6 +219,9 @@ async function keep(
     if (!came.isOpen) return 'closed';
     if (came.unasked.length > 0) return came.unasked.map(detail('invalid value', notAsked));
     if (!came.isKept) continue;
+    const epoch = epochOf(row.wrapped);
+    if (epoch !== recentEpoch) recents.clear(); // a week has closed since
+    recentEpoch = epoch;
     recents.set(name, { row, before: { given: sealed, imported: before.imported } });
     if (recents.size > mostRecents) recents.delete(recents.keys().next().value as string);
     return [];

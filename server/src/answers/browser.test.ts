@@ -527,7 +527,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     const { headers } = await fetch(`${secure.address}/a/${asking.links[0]}`);
     expect(headers.get('set-cookie')).toMatch(
       new RegExp(
-        `^soundings_visit=[0-9A-Za-z]{27}; Path=/a/${asking.links[0]}; HttpOnly; SameSite=Lax; Secure$`,
+        '^__Host-soundings_visit_[0-9a-f]{12}=[0-9A-Za-z]{27}; Path=/; HttpOnly; SameSite=Lax; Secure$',
       ),
     );
   });

@@ -44,20 +44,23 @@ export async function deleteLinksElsewhere(
     delete from links
     where  account_id = ${accountId} and user_id = ${userId} and week = ${week}
       and  lower(sent_to) <> lower(${address})
+      and  exists (select 1
+                   from   links n
+                   where  n.account_id = ${accountId} and n.user_id = ${userId} and n.week = ${week}
+                     and  lower(n.sent_to) = lower(${address}))
     returning sent_to as "sentTo"`;
   return [...new Set(rows.map(({ sentTo }) => sentTo))];
 }
 
 /**
  * Whether the service can write to a participant p, who is the user u, or has written to them in the week: then no link is handed
- * out to them (P14). `canMail`: a mail server is set.
+ * out to them (P14). `canMail`: a mail server is set, as far as the caller knows; what was sent counts in any case.
  */
 export const canWriteTo = (db: Db, canMail: boolean) => db`
-  (${canMail}::boolean
-   and (u.email is not null
-        or exists (select 1 from messages m
-                   where  m.account_id = p.account_id and m.user_id = p.user_id and m.week = p.week
-                     and  m.state in ('sending', 'sent', 'unknown'))))`;
+  (${canMail}::boolean and u.email is not null
+   or exists (select 1 from messages m
+              where  m.account_id = p.account_id and m.user_id = p.user_id and m.week = p.week
+                and  m.state in ('sending', 'sent', 'unknown')))`;
 
 export type LinkedPerson = {
   userId: number;

@@ -28,6 +28,14 @@ export async function selectPeople(db: Db, accountId: AccountId, groupIds: numbe
 /** A round of a week with the people whom it asks, by their numbers in the week. */
 export type RoundPeople = { id: number; scheduleId: number | null; questionIds: number[]; people: string[] };
 
+/** Whether a week has rounds that came from a history file. */
+export async function selectHasImported(db: Db, accountId: AccountId, week: Week): Promise<boolean> {
+  const [row] = await db<{ hasImported: boolean }[]>`
+    select exists (select 1 from rounds
+                   where  account_id = ${accountId} and week = ${week} and schedule_id is null) as "hasImported"`;
+  return row!.hasImported;
+}
+
 /** The threshold of a week, and its rounds that ask any of some questions. */
 export async function selectAskedInWeek(
   db: Db,

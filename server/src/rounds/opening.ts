@@ -12,6 +12,7 @@ import {
   type NewMessage,
   type Person,
   selectAskedInWeek,
+  selectHasImported,
   selectPeople,
 } from './opening.sql.ts';
 import { wayUp } from '../people/tree.ts';
@@ -48,6 +49,8 @@ const missedBecause = {
   noGroup: 'None of its groups is there any more.',
   nobody: 'There was nobody to ask.',
   closed: 'The week was closed.',
+  imported:
+    'A history file was imported into the week: whoever made it knows answers that would count together with others.',
   lost: 'The key of the week was lost, and with it its answers.',
   lookAlike: 'Another round of the week asks some of the same people a question with the same words.',
   nearlySame:
@@ -194,6 +197,8 @@ async function openRounds(
   if (people.length === 0) return missed('nobody');
   const key = await openWeek(tx, keys, accountId, week).catch(orClosed);
   if (!key) return missed('closed');
+  // An employer could bring in answers of all but one, and read the last one from the figure.
+  if (await selectHasImported(tx, accountId, week)) return missed('imported');
   const rounds = asked.map(({ groupId, beneath }) => {
     const members = people.flatMap(({ userId, memberOf }) => {
       const own = memberOf.filter((id) => beneath.has(id));

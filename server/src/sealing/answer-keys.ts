@@ -34,6 +34,9 @@ import { contextOf, WeekKey } from './week-key.ts';
  */
 export type KeyPlace = { place: 'file' | 'database'; directory: string };
 
+/** In ms: how often a process notes that it is there. */
+const noteEvery = 60_000;
+
 /** A process that was seen in the last 10 minutes is taken for running. */
 const seenLately = 10 * 60_000;
 
@@ -47,6 +50,8 @@ export class AnswerKeys {
   /** Week keys of the present epoch that were unwrapped, by what they were wrapped as. */
   readonly #opened = new Map<string, WeekKey>();
   #preparing: Promise<void> | undefined;
+  /** When it was last noted that this process has the key, in ms. */
+  #notedAt = 0;
 
   constructor(pool: Pool, { place, directory }: KeyPlace) {
     this.#pool = pool;
@@ -222,6 +227,8 @@ export class AnswerKeys {
    */
   async advance(): Promise<void> {
     await this.prepare();
+    const before = await selectChain(this.#pool);
+    if (before && !before.isSpent && this.#isUpToDate(before)) return;
     await inTransaction(this.#pool, async (tx) => {
       const chain = await selectChain(tx, 'update');
       const present = chain && (await this.#epochKey(tx, chain));
@@ -229,6 +236,14 @@ export class AnswerKeys {
       if (chain.isSpent) await this.#rewrap(tx, chain, present, keyAt(present, chain.epoch + 1) as EpochKey);
     });
     await this.#catchUp();
+  }
+
+  /** Whether there is nothing to do: as it is nearly always when a process looks. */
+  #isUpToDate(chain: ChainRow): boolean {
+    const isKey = (key: EpochKey | undefined) => key && isSameChain(key, chain) && key.epoch === chain.epoch;
+    const isInPlace =
+      this.place === 'database' || (isKey(readKeyFile(this.#path)) && !isKeyFileUnfinished(this.#path));
+    return Boolean(isKey(this.#key) && isInPlace) && Date.now() - this.#notedAt < noteEvery;
   }
 
   /** Moves the file and what this process knows to the epoch that the database is in. */
@@ -247,6 +262,7 @@ export class AnswerKeys {
       }
       await upsertProcess(tx, this.#name, present.epoch);
     });
+    this.#notedAt = Date.now();
   }
 
   /** Wraps the keys of all open weeks by another epoch key, which is the present one from now on. */

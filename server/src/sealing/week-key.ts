@@ -7,6 +7,9 @@ import { derived, nonceLength, open, seal } from './epoch-keys.ts';
 
 export { nonceLength };
 
+/** By which epoch key a week's key is wrapped, as a text to compare. */
+export const epochOf = (wrapped: Buffer): string => wrapped.toString('latin1', 0, 13);
+
 export class WeekKey {
   readonly #context: string;
   readonly #secret: Uint8Array;
