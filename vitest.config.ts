@@ -5,11 +5,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const longest = [
   'sync/hostile.test.ts',
   'server/src/failures.test.ts',
+  'sealing/forgetting.attack.test.ts',
   'console/pages.e2e.test.ts',
   'server/src/cli.test.ts',
   'console/runs.e2e.test.ts',
   'console/signing-in.e2e.test.ts',
   'asking.failures.test.ts',
+  'http/readers.test.ts',
   'db/embedded.test.ts',
   'http/isolation.test.ts',
   'results/anonymity.test.ts',
