@@ -383,7 +383,9 @@ async function weekShow(pool: Pool, values: Values) {
     mailRefusalsOf(pool, accountId),
   ]);
   const messagesIn = (week: Week, isExact: boolean) => {
-    const own = counts.filter((count) => count.week === week).map(({ week: _, ...count }) => count);
+    const own = counts
+      .filter((count) => count.week === week)
+      .map(({ kind, state, count }) => ({ kind, state, count }));
     if (isExact) return own;
     // Reminders go to those who have not answered: how many there were would say how many that are, and what a mail server says
     // of one may say who (P18).
