@@ -55,6 +55,7 @@ export const auditActions = {
   'week close asked': 'Somebody asked for a week to be closed before its end.',
   'week lost': 'A week was closed without results, because its key was lost.',
   'answer key exported': 'The key of open weeks was printed, for another process.',
+  'key process forgotten': 'A process that had a copy of the key of open weeks was said to be gone.',
   'answer key imported': 'The key of open weeks was put in place.',
   'answer key reset': 'The key of open weeks was given up: open weeks were closed without results.',
   'links exported':

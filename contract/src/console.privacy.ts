@@ -10,6 +10,10 @@ export type KeyState = {
   path: string | null;
   state: 'ready' | 'missing';
   epoch: number;
+  /** When the present key, or one from which it follows, was exported last. Null: never. */
+  exportedAt: string | null;
+  /** When the key was in the database last, where it is no longer. */
+  inDatabaseUntil: string | null;
   processes: { name: string; epoch: number; seenAt: string; isBehind: boolean }[];
 };
 
@@ -42,10 +46,16 @@ export type PrivacyLimit = { weight: 'broken' | 'weaker' | 'inherent' } & (
   | { code: 'leftAfterClosing'; tables: string[] }
   | { code: 'keysMissing'; path: string | null; weeks: string[] }
   | { code: 'keysBehind'; processes: { name: string; seenAt: string }[] }
-  | { code: 'keysExported'; times: number; lastAt: string; weeks: number }
+  | { code: 'keysExported'; lastAt: string }
+  /** `until`: when the keys left the database. */
+  | { code: 'keysWereInDatabase'; until: string }
   | { code: 'keysInDatabase'; walBytes: number; isArchived: boolean; replicas: number }
   | ({ code: 'live'; threshold: number } & Where)
-  | ({ code: 'noNoise'; right: number; withNoise: number; commonest: number } & Where)
+  /**
+   * At a level of noise, how many guesses of 100 are right: of who leaves a team of eight, of anyone's answer where groups change
+   * each week, and by guessing the most common answer.
+   */
+  | ({ code: 'betweenWeeks'; noise: Noise; right: number; shuffled: number; commonest: number } & Where)
   | { code: 'noMail'; people: number }
   | { code: 'noAddress'; people: number; all: number }
   | { code: 'linksHandedOut'; people: number; weeks: number }

@@ -382,15 +382,20 @@ async function weekShow(pool: Pool, values: Values) {
     messageCountsOf(pool, accountId),
     mailRefusalsOf(pool, accountId),
   ]);
-  // Reminders go to those who have not answered: how many there were would say how many that are (P18).
-  const messagesIn = (week: Week, isExact: boolean) =>
-    counts
+  const messagesIn = (week: Week, isExact: boolean) => {
+    const own = counts
       .filter((count) => count.week === week)
-      .map(({ kind, state, count }) => ({
-        kind,
-        state,
-        ...((isExact || kind === 'invitation') && { count }),
-      }));
+      .map(({ kind, state, count }) => ({ kind, state, count }));
+    if (isExact) return own;
+    // Reminders go to those who have not answered: how many there were would say how many that are, and what a mail server says
+    // of one may say who (P18).
+    const reminders = own.filter(({ kind }) => kind === 'reminder');
+    const states = new Set(reminders.map(({ state }) => (state === 'waiting' ? 'waiting' : 'sent')));
+    return [
+      ...own.filter(({ kind }) => kind !== 'reminder'),
+      ...[...states].toSorted().map((state) => ({ kind: 'reminder', state, count: undefined })),
+    ];
+  };
   return {
     weeks: weeks.map(({ week, asked, atLeast, countedOn, answered }) => ({
       week: weekName(week),

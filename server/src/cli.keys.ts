@@ -2,8 +2,19 @@
 import type { KeyState } from '@soundings/contract/console.privacy.ts';
 import { readFileSync } from 'node:fs';
 import { auditEverywhere } from './accounts/audit.ts';
-import { type Command, flag, table, UsageError } from './cli.options.ts';
+import { type Command, flag, needed, table, text, UsageError } from './cli.options.ts';
 import { closeLostWeeks } from './results/lost-weeks.ts';
+
+/** Of copies that the key is in. */
+export const copyWords = ({
+  exportedAt,
+  inDatabaseUntil,
+}: Pick<KeyState, 'exportedAt' | 'inDatabaseUntil'>) => [
+  ...(exportedAt === null ? [] : [`Exported last on ${minute(exportedAt)}.`]),
+  ...(inDatabaseUntil === null ? [] : [`In the database until ${minute(inDatabaseUntil)}.`]),
+];
+
+const minute = (iso: string) => iso.slice(0, 16).replace('T', ' ');
 
 export const keyCommands: Record<string, Command> = {
   'keys show': {
@@ -11,7 +22,7 @@ export const keyCommands: Record<string, Command> = {
     usage: '\n    Where the key of open weeks is kept, and which processes have it.',
     options: {},
     run: (_pool, _values, keys) => keys.state(),
-    say: ({ place, path, state, epoch, processes }: KeyState) =>
+    say: ({ place, path, state, epoch, processes, ...keys }: KeyState) =>
       [
         `Kept in ${place === 'file' ? path : 'the database'}: ${state}. Epoch ${epoch}.`,
         ...(processes.length === 0
@@ -22,11 +33,12 @@ export const keyCommands: Record<string, Command> = {
                 ...processes.map((one) => [
                   one.name,
                   String(one.epoch),
-                  one.seenAt.slice(0, 16).replace('T', ' '),
-                  one.isBehind ? 'behind: start it, or delete its key file' : '',
+                  minute(one.seenAt),
+                  one.isBehind ? 'behind: start it, or delete its key file and "keys forget" it' : '',
                 ]),
               ]),
             ]),
+        ...copyWords(keys),
       ].join('\n'),
   },
   'keys export': {
@@ -53,6 +65,20 @@ export const keyCommands: Record<string, Command> = {
       return { imported: true };
     },
     say: () => 'The key is in place.',
+  },
+  'keys forget': {
+    isLogged: false,
+    usage:
+      '--name NAME\n    Forgets a process, by its name in "keys show", whose machine is gone and whose key file was deleted. A file that is\n' +
+      '    left still opens what it opened.',
+    options: { name: text },
+    run: async (pool, values, keys) => {
+      const name = needed(values, 'name');
+      await keys.forgetProcess(name);
+      await auditEverywhere(pool, { origin: 'command' }, 'key process forgotten', { subject: name });
+      return { forgotten: name };
+    },
+    say: ({ forgotten }: { forgotten: string }) => `${forgotten} is forgotten.`,
   },
   'keys reset': {
     isLogged: false,

@@ -9,6 +9,7 @@ import type {
   PrivacyReport,
   PrivacyRules,
 } from '@soundings/contract/console.privacy.ts';
+import { copyWords } from './cli.keys.ts';
 import { account, accountOf, type Command, table } from './cli.options.ts';
 import type { Config } from './base/config.ts';
 import { version } from './base/version.ts';
@@ -147,9 +148,13 @@ function limitWords(limit: PrivacyLimit): string {
     case 'keysBehind':
       return `A process has not moved its key forward. Its copy can still open answers of weeks that have closed since: ${limit.processes
         .map(({ name, seenAt }) => `${name}, last seen ${minute(seenAt)}`)
-        .join('; ')}.`;
+        .join(
+          '; ',
+        )}. Start it; or, if its machine is gone and its key file deleted, run "soundings keys forget".`;
     case 'keysExported':
-      return `The answer key was exported ${counted(limit.times, 'time')} in the last ${limit.weeks} weeks, last on ${minute(limit.lastAt)}. Anyone with such a copy and the database can read answers of weeks that were open then.`;
+      return `The answer key was exported, last on ${minute(limit.lastAt)}. Anyone with such a copy and the database can read answers of weeks that were open then, and of all weeks that open later, until the key is reset.`;
+    case 'keysWereInDatabase':
+      return `The answer keys were in the database until ${minute(limit.until)}. Answers of weeks that were open before can be read from database logs and backups of that time until those are recycled.`;
     case 'keysInDatabase':
       return (
         `The keys to the answers of open weeks are in the database. A copy of it, its log or a backup can reveal who answered what, also after the week has closed, ` +
@@ -157,8 +162,8 @@ function limitWords(limit: PrivacyLimit): string {
       );
     case 'live':
       return `Results are shown while people are still answering. Figures change by batches of at least ${limit.threshold} answers, and anyone who compares two readings sees the answers of one batch. ${whereWords(limit)}`;
-    case 'noNoise':
-      return `Noise is off, so figures of two weeks can be compared: when one person leaves a team of eight, a guess at that person’s answer is right in ${limit.right} % of cases if 95 % of colleagues repeat theirs (with noise ±1: ${limit.withNoise} %; guessing the most common answer: ${limit.commonest} %). ${whereWords(limit)}`;
+    case 'betweenWeeks':
+      return `Figures of weeks can be compared. ${limit.noise === 0 ? 'Noise is off' : `With noise ±${limit.noise}`}: when one person leaves a team of eight and 95 % of colleagues repeat their answers, the best guess at that person’s answer is right in ${limit.right} % of cases (guessing the most common answer: ${limit.commonest} %). Where groups of five are put together differently each week, ${limit.shuffled} % of all answers can be worked out after twelve weeks. ${whereWords(limit)}`;
     case 'noMail':
       return `No mail server is set, so every link is handed out by the employer, to ${counted(limit.people, 'active person', 'active people')}. Anyone with a link can answer in that person’s name.`;
     case 'noAddress':
@@ -213,11 +218,12 @@ function exportLines(exports: LinkExport[]): string[] {
   ];
 }
 
-const keyLines = ({ place, path, state, epoch, processes }: KeyState): string[] => [
+const keyLines = ({ place, path, state, epoch, processes, ...keys }: KeyState): string[] => [
   place === 'file'
     ? `In a file outside the database${path === null ? '' : `: ${path}`}.`
     : 'In the database (ANSWER_KEYS=database).',
   `State: ${state}, epoch ${epoch}.`,
+  ...copyWords(keys),
   ...processes.map(
     ({ name, epoch: own, seenAt, isBehind }) =>
       `Process ${name}: epoch ${own}, last seen ${minute(seenAt)}${isBehind ? ', behind' : ''}.`,

@@ -691,6 +691,21 @@ describe('history import', () => {
   });
 });
 
+describe('keys forget', () => {
+  test('forgets a process that is gone, and every account’s log says so; there is none of another name', async () => {
+    const id = await newAccount();
+    await pool`insert into key_processes (name, epoch, seen_at) values ('gone:/keys/answers', 0, '2024-01-01')`;
+    const forget = ['keys', 'forget', '--name', 'gone:/keys/answers'];
+    expect(await json(forget)).toEqual({ forgotten: 'gone:/keys/answers' });
+    expect(await pool`select 1 from key_processes where name = 'gone:/keys/answers'`).toEqual([]);
+    expect(
+      await pool`select action, subject from audit_entries where account_id = ${id} and action <> 'account created'`,
+    ).toEqual([{ action: 'key process forgotten', subject: 'gone:/keys/answers' }]);
+    expect(await refused(forget)).toContain('There is no process "gone:/keys/answers"');
+    expect(await refused(['keys', 'forget'], 2)).toContain('--name');
+  });
+});
+
 describe('week close', () => {
   const close = (id: string, ...options: string[]) => ['week', 'close', '--account', id, ...options];
 

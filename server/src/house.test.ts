@@ -161,6 +161,7 @@ const pureFiles = [
   'answers/page-words.ts',
   'results/anonymity.ts',
   'results/batches.ts',
+  'results/between-weeks.ts',
   'results/figures.ts',
   'results/noise.ts',
   'results/privacy-promises.ts',

@@ -41,7 +41,12 @@ export async function audit(
 }
 
 /** Writes the same entry for every account: of what concerns the whole installation. */
-export async function auditEverywhere(db: Db, actor: Actor, action: AuditAction): Promise<void> {
+export async function auditEverywhere(
+  db: Db,
+  actor: Actor,
+  action: AuditAction,
+  more?: { subject: string },
+): Promise<void> {
   // oxlint-disable-next-line no-await-in-loop -- seldom, and few accounts
-  for (const accountId of await selectAccountIds(db)) await audit(db, accountId, actor, action);
+  for (const accountId of await selectAccountIds(db)) await audit(db, accountId, actor, action, more);
 }

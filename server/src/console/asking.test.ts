@@ -406,6 +406,22 @@ describe('an open week', () => {
     expect([0, 10]).toContain((answered as { count: number }).count);
   });
 
+  test('counts no second time at once where the account gets another time zone', async () => {
+    const account = await world.account({ timezone: 'America/Los_Angeles' });
+    await askPeople(world, account.id, { count: 12 });
+    await openedOnMonday(account.id);
+    const counts = async (timezone: string, at: number) => {
+      await world.pool`update accounts set timezone = ${timezone} where account_id = ${account.id}`;
+      await countParticipation(world.pool, world.keys, at);
+      const [row] = await world.pool<{ at: Date }[]>`
+        select participation_at as at from weeks where account_id = ${account.id}`;
+      return row!.at.getTime();
+    };
+    expect(await counts('America/Los_Angeles', noon)).toBe(noon);
+    expect(await counts('Pacific/Kiritimati', noon + 60_000)).toBe(noon);
+    expect(await counts('Pacific/Kiritimati', noon + (20 * day) / 24)).toBe(noon + (20 * day) / 24);
+  });
+
   test('never tells that everybody has answered', async () => {
     const account = await world.account();
     const { links, questionIds } = await askPeople(world, account.id, { count: 10 });

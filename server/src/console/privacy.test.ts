@@ -103,10 +103,10 @@ describe('the report', () => {
     });
     expect(limit(after, 'live')).toMatchObject({ threshold: 7, isSetting: true, weeks: [] });
     expect(limit(before, 'live')).toBeUndefined();
-    expect(limit(after, 'noNoise')).toMatchObject({ isSetting: true, weeks: [] });
+    expect(limit(after, 'betweenWeeks')).toMatchObject({ noise: 0, isSetting: true, weeks: [] });
     await ask('PATCH /settings', { noise: 2 });
     const noisy = await reading(ask);
-    expect([noisy.rules.noise, limit(noisy, 'noNoise')]).toEqual([2, undefined]);
+    expect([noisy.rules.noise, limit(noisy, 'betweenWeeks')]).toMatchObject([2, { noise: 2 }]);
     await ask('PATCH /settings', { threshold: 1, spreadThreshold: null, commentThreshold: null });
     expect((await reading(ask)).rules).toMatchObject({
       threshold: 1,
@@ -197,6 +197,37 @@ describe('the report', () => {
       groups: 4,
     });
     expect(report.tokens.map(({ name }) => name)).toEqual(['test', 'Power BI']);
+  });
+
+  test('says that the key was exported, whenever that was and however old the account is', async () => {
+    await world.keys.exported();
+    await world.pool`update answer_keys set exported_at = now() - interval '900 days'`;
+    const { ask } = await someone('Auditor', await world.account());
+    const report = await reading(ask);
+    expect(limit(report, 'keysExported')?.lastAt).toBe(report.keys.exportedAt);
+    expect(report.never.some(({ code }) => code === 'whoSaidWhat')).toBe(false);
+    await world.pool`update answer_keys set exported_at = null`;
+  });
+
+  test('promises nothing of weeks that began before the keys had left the database', async () => {
+    const own = await world.account();
+    const { ask } = await someone('Auditor', own);
+    const closed = (week: string) => world.pool`
+      insert into weeks (account_id, week, threshold, spread_threshold, comment_threshold, closed_at)
+      values (${own.id}, ${week}, 5, 10, 10, now())`;
+    await closed('2026-09-07');
+    await closed('2026-09-14');
+    const promised = async () => {
+      const { never, limits } = await reading(ask);
+      return [never.at(-1), limits.find(({ code }) => code === 'keysWereInDatabase')];
+    };
+    expect(await promised()).toEqual([{ code: 'whoSaidWhat', closedWeeks: 2 }, undefined]);
+    await world.pool`update answer_keys set in_database_until = '2026-09-09T12:00Z'`;
+    expect(await promised()).toMatchObject([
+      { code: 'whoSaidWhat', closedWeeks: 1 },
+      { until: '2026-09-09T12:00:00.000Z' },
+    ]);
+    await world.pool`update answer_keys set in_database_until = null`;
   });
 
   test('finds what closing has left, of closed weeks only', async () => {

@@ -304,6 +304,7 @@ create table weeks (
   is_lost            boolean  not null default false,
   participation      integer,
   participation_on   date,
+  participation_at   timestamptz,
   noise              smallint not null default 0,
   is_live            boolean  not null default false,
   primary key (account_id, week)
@@ -321,6 +322,7 @@ comment on column weeks.is_live is
 comment on column weeks.participation is
   'At least this many have answered, as of participation_on, in steps. Null: too few are asked, or it has not been counted yet.';
 comment on column weeks.participation_on is 'The day, in the account''s time zone, on which it was counted last.';
+comment on column weeks.participation_at is 'When it was counted last: a day by the clock of one time zone is none by another''s.';
 
 create table rounds (
   account_id    integer     not null,
@@ -340,11 +342,13 @@ comment on column rounds.schedule_id is 'The schedule that opened it. Null: it c
 comment on column rounds.above_ids is 'The groups above it when the round was opened, from the nearest to the top.';
 
 create table answer_keys (
-  only_one  boolean     primary key default true check (only_one),
-  chain     bytea       not null,
-  epoch     integer     not null,
-  is_spent  boolean     not null default false,
-  secret    bytea
+  only_one           boolean     primary key default true check (only_one),
+  chain              bytea       not null,
+  epoch              integer     not null,
+  is_spent           boolean     not null default false,
+  secret             bytea,
+  exported_at        timestamptz,
+  in_database_until  timestamptz
 );
 comment on table answer_keys is
   'Which epoch key wraps the keys of open weeks. The key itself is in a file outside the database. One row, of no account.';
@@ -352,6 +356,10 @@ comment on column answer_keys.chain is 'The name of the chain of epoch keys: ran
 comment on column answer_keys.epoch is 'Moves forward after each closing: the keys of open weeks are then wrapped by the next epoch key.';
 comment on column answer_keys.is_spent is 'A week has closed in this epoch: it is to end.';
 comment on column answer_keys.secret is 'The epoch key, with ANSWER_KEYS=database alone.';
+comment on column answer_keys.exported_at is
+  'When a key of this chain was exported last: whoever has it can compute all later ones. Null: never.';
+comment on column answer_keys.in_database_until is
+  'When the secret left the database last: its log and backups of that time have it. Null: it never did.';
 
 create table key_processes (
   name     text        primary key,
@@ -359,7 +367,7 @@ create table key_processes (
   seen_at  timestamptz not null
 );
 comment on table key_processes is
-  'Which processes keep a copy of the epoch key, and of which epoch: one that is behind keeps what the others have erased. Of no account.';
+  'Which processes keep a copy of the epoch key, and of which epoch: one that is behind keeps what the others have erased. Until "soundings keys forget". Of no account.';
 
 create table week_keys (
   account_id  integer not null,

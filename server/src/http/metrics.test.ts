@@ -1,6 +1,8 @@
 // Who may read the metrics, and what they say.
+import Fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { openWorld, type testConfig } from '../testing/world.ts';
+import { serveMetrics } from './metrics.ts';
 
 async function world(settings: Partial<typeof testConfig> = {}) {
   const made = await openWorld(undefined, settings);
@@ -29,4 +31,38 @@ test('behind a proxy the token alone opens them', async () => {
   expect((await read(address)).status).toBe(404);
   expect((await read(address, { authorization: 'Bearer other' })).status).toBe(404);
   expect((await read(address, { authorization: 'Bearer secret' })).status).toBe(200);
+});
+
+test('answers and refused reminders are not counted: they would say how many have answered by now', async () => {
+  const { address } = await world();
+  for (const path of ['/a/x/answers', '/a/x', '/r/x'])
+    for (const method of ['GET', 'POST'])
+      // oxlint-disable-next-line no-await-in-loop -- a few
+      await fetch(`${address}${path}`, {
+        method,
+        headers: { 'content-type': 'application/json' },
+        body: method === 'POST' ? '{}' : null,
+      });
+  const { text } = await read(address);
+  expect(text).not.toMatch(/route="\/[ar]\//);
+});
+
+test('that a page of the people asked failed is counted', async () => {
+  const app = Fastify();
+  onTestFinished(() => app.close());
+  serveMetrics(app, { token: undefined, isProxied: false, waiting: async () => ({}) });
+  app.post('/a/:link/answers', async (_, reply) => reply.code(503).send());
+  app.get('/a/:link', async () => 'page');
+  app.get('/audit', async () => 'other');
+  for (const [method, url] of [
+    ['POST', '/a/x/answers'],
+    ['GET', '/a/x'],
+    ['GET', '/audit'],
+  ] as const)
+    // oxlint-disable-next-line no-await-in-loop -- three
+    await app.inject({ method, url });
+  const { body } = await app.inject('/metrics');
+  expect(body).toContain('count{method="POST",route="/a/:link/answers",status="503"} 1');
+  expect(body).toContain('count{method="GET",route="/audit",status="200"} 1');
+  expect(body).not.toContain('route="/a/:link",');
 });

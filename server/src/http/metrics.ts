@@ -1,5 +1,5 @@
 // What a monitoring system reads: the process (memory, event loop, garbage collection) and the requests by route and
-// status, in the text format of Prometheus. For the machine itself, or whoever has the token of METRICS_TOKEN.
+// status, in the text format of Prometheus. Of the people asked only failures. For the machine itself, or whoever has the token of METRICS_TOKEN.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
@@ -46,6 +46,7 @@ export function serveMetrics(
   });
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'none'; // the pattern: an address could hold anything
+    if (isOfPeopleAsked(route) && reply.statusCode < 500) return;
     requests.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
   });
   app.get('/metrics', async (request, reply) => {
@@ -56,6 +57,12 @@ export function serveMetrics(
     return reply.header('content-type', registry.contentType).send(await registry.metrics());
   });
 }
+
+/**
+ * Pages of the people asked: counted, they would say how many have answered, at each moment and exactly (privacy.md P18). Only
+ * what the service failed at is counted.
+ */
+const isOfPeopleAsked = (route: string) => /^\/[ar]\//.test(route);
 
 function isToken(authorization: string | undefined, token: string | undefined): boolean {
   if (token === undefined || authorization === undefined) return false;

@@ -28,7 +28,7 @@ const facts: PrivacyFacts = {
     auditSince: new Date('2025-01-07T00:00:00Z'),
   },
   openWeeks: [],
-  closedWeeks: { count: 26, first: '2026-05-18' },
+  closedWeeks: { count: 26, first: '2026-05-18', afterDatabase: 26 },
   left: [],
   roles: [
     { role: 'Administrator', people: 2, canSignIn: 1 },
@@ -51,7 +51,6 @@ const facts: PrivacyFacts = {
     },
   ],
   exports: [],
-  keyExports: { times: 0, lastAt: null },
   database: { walBytes: 2 ** 30, isArchived: false, replicas: 0 },
 };
 const installation: Installation = {
@@ -60,6 +59,8 @@ const installation: Installation = {
     path: '/data/keys/answers',
     state: 'ready',
     epoch: 7,
+    exportedAt: null,
+    inDatabaseUntil: null,
     processes: [{ name: 'one', epoch: 8, seenAt, isBehind: false }],
   },
   version: '1.2.3',
@@ -80,7 +81,6 @@ const troubled: { facts: PrivacyFacts; installation: Installation } = {
     exports: [
       { week: '2026-W47', origin: 'console', times: 2, people: 120, lastAt: '2026-11-16T09:00:00.000Z' },
     ],
-    keyExports: { times: 3, lastAt: '2026-11-10T10:00:00.000Z' },
   },
   installation: {
     ...installation,
@@ -89,6 +89,8 @@ const troubled: { facts: PrivacyFacts; installation: Installation } = {
       path: null,
       state: 'missing',
       epoch: 7,
+      exportedAt: '2026-11-10T10:00:00.000Z',
+      inDatabaseUntil: '2026-11-09T10:00:00.000Z',
       processes: [{ name: 'one', epoch: 5, seenAt, isBehind: true }],
     },
     publicUrl: 'http://surveys.example.com',
@@ -142,7 +144,9 @@ describe('every value that is read', () => {
   const leaves = leavesOf(troubled)
     .map((path) => [path.join('.'), path] as const)
     // Managers without any group have none.
-    .filter(([name]) => name !== 'facts.bases.3.groups');
+    .filter(([name]) => name !== 'facts.bases.3.groups')
+    // Said only where the keys are in a file: below.
+    .filter(([name]) => name !== 'facts.closedWeeks.afterDatabase');
 
   test('there are many', () => expect(leaves.length).toBeGreaterThan(60));
 
@@ -184,7 +188,17 @@ const ofKeys = (own: Partial<Installation['keys']>): Changes => ({
 
 describe('limits', () => {
   test('where nothing is set against it, only those of any survey are left', () => {
-    expect(codes(changed({}))).toEqual(['unanimity', 'colleagues', 'invented']);
+    expect(codes(changed({}))).toEqual(['betweenWeeks', 'unanimity', 'colleagues', 'invented']);
+  });
+
+  test('weeks of several levels of noise: what can be guessed at each', () => {
+    const { limits } = changed({
+      facts: { ...withRules({ noise: 2 }).facts, ...openWeek({ noise: 0 }).facts },
+    });
+    expect(limits.filter(({ code }) => code === 'betweenWeeks')).toMatchObject([
+      { noise: 0, isSetting: false, weeks: ['2026-W47'] },
+      { noise: 2, isSetting: true, weeks: [] },
+    ]);
   });
 
   test.each<[string, Changes, PrivacyLimit]>([
@@ -213,9 +227,38 @@ describe('limits', () => {
       withRules({ noise: 0 }),
       {
         weight: 'weaker',
-        code: 'noNoise',
-        right: 84,
-        withNoise: 38,
+        code: 'betweenWeeks',
+        noise: 0,
+        right: 81,
+        shuffled: 99,
+        commonest: 40,
+        isSetting: true,
+        weeks: [],
+      },
+    ],
+    [
+      'noise, which hides less where groups change',
+      withRules({ noise: 1 }),
+      {
+        weight: 'inherent',
+        code: 'betweenWeeks',
+        noise: 1,
+        right: 46,
+        shuffled: 75,
+        commonest: 40,
+        isSetting: true,
+        weeks: [],
+      },
+    ],
+    [
+      'more noise',
+      withRules({ noise: 2 }),
+      {
+        weight: 'inherent',
+        code: 'betweenWeeks',
+        noise: 2,
+        right: 43,
+        shuffled: 61,
         commonest: 40,
         isSetting: true,
         weeks: [],
@@ -248,8 +291,13 @@ describe('limits', () => {
     ],
     [
       'an exported key',
-      { facts: { keyExports: { times: 1, lastAt: seenAt } } },
-      { weight: 'weaker', code: 'keysExported', times: 1, lastAt: seenAt, weeks: 8 },
+      ofKeys({ exportedAt: seenAt }),
+      { weight: 'weaker', code: 'keysExported', lastAt: seenAt },
+    ],
+    [
+      'keys that were in the database',
+      ofKeys({ inDatabaseUntil: seenAt }),
+      { weight: 'weaker', code: 'keysWereInDatabase', until: seenAt },
     ],
     [
       'no mail server',
@@ -331,6 +379,14 @@ describe('what is never shown', () => {
     ]);
   });
 
+  test('who said what: of weeks that began after the keys had left the database', () => {
+    const closedWeeks = { ...facts.closedWeeks, afterDatabase: 4 };
+    expect(never({ ...ofKeys({ inDatabaseUntil: seenAt }), facts: { closedWeeks } }).at(-1)).toEqual({
+      code: 'whoSaidWhat',
+      closedWeeks: 4,
+    });
+  });
+
   test.each<[string, Changes, string[]]>([
     ['nothing of figures where anything is not anonymous', withRules({ threshold: 1 }), ['whoSaidWhat']],
     ['likewise of an open week', openWeek({ threshold: 1 }), ['whoSaidWhat']],
@@ -348,7 +404,7 @@ describe('what is never shown', () => {
       ofKeys({ processes: [{ name: 'old', epoch: 6, seenAt, isBehind: true }] }),
       'whoSaidWhat',
     ],
-    ['an exported key', { facts: { keyExports: { times: 1, lastAt: seenAt } } }, 'whoSaidWhat'],
+    ['an exported key, however long ago', ofKeys({ exportedAt: '2020-01-01T00:00:00.000Z' }), 'whoSaidWhat'],
     ['rows of closed weeks', { facts: { left: ['links'] } }, 'whoSaidWhat'],
   ])('%s: a promise less', (_, changes, code) => {
     expect(never({}).some((one) => one.code === code)).toBe(true);

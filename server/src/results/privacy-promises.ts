@@ -6,6 +6,7 @@ import type {
   Kept,
   KeyState,
   NeverShown,
+  Noise,
   OpenWeekRules,
   PrivacyArea,
   PrivacyLimit,
@@ -16,6 +17,7 @@ import { privacyAreas } from '@soundings/contract/console.privacy.ts';
 import { runRetentionDays } from '@soundings/contract/limits.ts';
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
 import { hasRole, type Role, roles } from '@soundings/contract/words.ts';
+import { betweenWeeks } from './between-weeks.ts';
 import type { AccountFacts, DatabaseFacts } from './privacy-report.sql.ts';
 
 /** What the running process knows of the installation. */
@@ -34,7 +36,8 @@ export type Installation = {
 export type PrivacyFacts = {
   account: AccountFacts;
   openWeeks: { week: Week; people: number; rules: PrivacyRules }[];
-  closedWeeks: { count: number; first: Week | null };
+  /** `afterDatabase`: how many began after the keys had left the database; all where they never were there. */
+  closedWeeks: { count: number; first: Week | null; afterDatabase: number };
   /** Tables that have rows of closed weeks. */
   left: string[];
   roles: { role: Role; people: number; canSignIn: number }[];
@@ -45,20 +48,11 @@ export type PrivacyFacts = {
   }[];
   tokens: PrivacyReport['tokens'];
   exports: PrivacyReport['links']['exports'];
-  /** How often the answer key was exported lately. */
-  keyExports: { times: number; lastAt: string | null };
   database: DatabaseFacts;
 };
 
 /** How many weeks back the handed-out links go. */
 export const linkWeeks = 8;
-
-/**
- * How many guesses of 100 at the answer of someone who leaves a team of eight are right, from the figures of two weeks, when
- * each colleague repeats their answer with probability .95: without noise, and with ±1. Guessing the most common answer is right as
- * often as `commonest` (privacy.md, P19).
- */
-const differencing = { right: 84, withNoise: 38, commonest: 40 } as const;
 
 export function privacyReportOf(facts: PrivacyFacts, installation: Installation): PrivacyReport {
   const { account, tokens, exports } = facts;
@@ -148,7 +142,6 @@ function limitsOf(
 function limitsOfRules({ account: { rules } }: PrivacyFacts, openWeeks: OpenWeekRules[]): PrivacyLimit[] {
   const notAnonymous = where(rules, openWeeks, ({ threshold }) => threshold === 1);
   const live = where(rules, openWeeks, ({ isLive, threshold }) => isLive && threshold > 1);
-  const noNoise = where(rules, openWeeks, ({ noise, threshold }) => noise === 0 && threshold > 1);
   const limits: PrivacyLimit[] = [];
   if (isAnywhere(notAnonymous)) limits.push({ weight: 'broken', code: 'notAnonymous', ...notAnonymous });
   if (isAnywhere(live)) {
@@ -158,8 +151,9 @@ function limitsOfRules({ account: { rules } }: PrivacyFacts, openWeeks: OpenWeek
     );
     limits.push({ weight: 'weaker', code: 'live', threshold, ...live });
   }
-  if (isAnywhere(noNoise)) {
-    limits.push({ weight: 'weaker', code: 'noNoise', ...differencing, ...noNoise });
+  for (const level of [0, 1, 2] as const) {
+    const at = where(rules, openWeeks, ({ noise, threshold }) => noise === level && threshold > 1);
+    if (isAnywhere(at)) limits.push({ ...betweenWeeksAt(level), ...at });
   }
   const threshold = lowest([rules, ...openWeeks], 'threshold');
   if (threshold > 1) {
@@ -169,6 +163,16 @@ function limitsOfRules({ account: { rules } }: PrivacyFacts, openWeeks: OpenWeek
   return limits;
 }
 
+/** What can be guessed between weeks at a level of noise. More noise would make it less, but not nothing. */
+const betweenWeeksAt = (noise: Noise) => ({
+  weight: noise === 0 ? ('weaker' as const) : ('inherent' as const),
+  code: 'betweenWeeks' as const,
+  noise,
+  right: betweenWeeks.leaver[noise],
+  shuffled: betweenWeeks.shuffled[noise],
+  commonest: betweenWeeks.commonest,
+});
+
 /** The lowest value above 1, for which anything is promised; 1 when there is none. */
 function lowest(all: PrivacyRules[], name: 'threshold' | 'spreadThreshold' | 'commentThreshold'): number {
   const values = all.filter(({ threshold }) => threshold > 1).map((rules) => rules[name]);
@@ -176,7 +180,7 @@ function lowest(all: PrivacyRules[], name: 'threshold' | 'spreadThreshold' | 'co
 }
 
 function limitsOfKeys(
-  { left, keyExports, database }: PrivacyFacts,
+  { left, database }: PrivacyFacts,
   openWeeks: OpenWeekRules[],
   { keys }: Installation,
 ): PrivacyLimit[] {
@@ -191,9 +195,10 @@ function limitsOfKeys(
     const processes = behind.map(({ name, seenAt }) => ({ name, seenAt }));
     limits.push({ weight: 'broken', code: 'keysBehind', processes });
   }
-  const { times, lastAt } = keyExports;
-  if (lastAt !== null)
-    limits.push({ weight: 'weaker', code: 'keysExported', times, lastAt, weeks: linkWeeks });
+  if (keys.exportedAt !== null)
+    limits.push({ weight: 'weaker', code: 'keysExported', lastAt: keys.exportedAt });
+  if (keys.inDatabaseUntil !== null)
+    limits.push({ weight: 'weaker', code: 'keysWereInDatabase', until: keys.inDatabaseUntil });
   if (keys.place === 'database') limits.push({ weight: 'weaker', code: 'keysInDatabase', ...database });
   if (weeks.length > 0 && keys.state === 'ready')
     limits.push({ weight: 'inherent', code: 'weekOpen', weeks, people });
@@ -230,7 +235,7 @@ function limitsOfPeople({ account: { people, manual }, roles: counted }: Privacy
 
 /** By the lowest thresholds in force: what is said holds for every week. */
 function neverShown(
-  { account: { rules }, openWeeks, closedWeeks, left, keyExports }: PrivacyFacts,
+  { account: { rules }, openWeeks, closedWeeks, left }: PrivacyFacts,
   { keys }: Installation,
 ): NeverShown[] {
   const all = [rules, ...openWeeks.map((week) => week.rules)];
@@ -243,10 +248,10 @@ function neverShown(
     if (all.every(({ isLive }) => !isLive)) never.push({ code: 'openWeek' });
     never.push({ code: 'whoAnswered', step: lowest(all, 'spreadThreshold') });
   }
-  const { place, state, processes } = keys;
-  const hasCopies = keyExports.lastAt !== null || processes.some(({ isBehind }) => isBehind);
+  const { place, state, processes, exportedAt } = keys;
+  const hasCopies = exportedAt !== null || processes.some(({ isBehind }) => isBehind);
   if (left.length === 0 && !hasCopies && place === 'file' && state === 'ready')
-    never.push({ code: 'whoSaidWhat', closedWeeks: closedWeeks.count });
+    never.push({ code: 'whoSaidWhat', closedWeeks: closedWeeks.afterDatabase });
   return never;
 }
 

@@ -95,13 +95,20 @@ export async function selectOpenWeekRules(
   return rows.map((row) => ({ week: row.week, people: row.people, rules: rulesOf(row) }));
 }
 
-/** How many weeks have closed, and the first of them. */
+/**
+ * How many weeks have closed, the first of them, and how many began, in each time zone, after the keys had left the database; all
+ * where they never were there.
+ */
 export async function selectClosedWeekCount(
   db: Db,
   accountId: AccountId,
-): Promise<{ count: number; first: Week | null }> {
-  const [row] = await db<{ count: number; first: Week | null }[]>`
-    select count(*)::integer as "count", min(week)::text as "first"
+  inDatabaseUntil: string | null,
+): Promise<{ count: number; first: Week | null; afterDatabase: number }> {
+  const [row] = await db<{ count: number; first: Week | null; afterDatabase: number }[]>`
+    select count(*)::integer  as "count",
+           min(week)::text    as "first",
+           (count(*) filter (where ${inDatabaseUntil}::timestamptz is null
+                                or week > ${inDatabaseUntil}::timestamptz + interval '1 day'))::integer as "afterDatabase"
     from   weeks
     where  account_id = ${accountId} and closed_at is not null`;
   return row!;
@@ -210,19 +217,6 @@ export async function selectLinkExports(
       and  (action = 'links exported' or (action = 'command run' and subject = 'links export'))
     group  by 1, 2
     order  by max(at) desc`;
-}
-
-/** How often the answer key was exported since a moment, and when last. */
-export async function selectKeyExports(
-  db: Db,
-  accountId: AccountId,
-  since: Date,
-): Promise<{ times: number; lastAt: Date | null }> {
-  const [row] = await db<{ times: number; lastAt: Date | null }[]>`
-    select count(*)::integer as "times", max(at) as "lastAt"
-    from   audit_entries
-    where  account_id = ${accountId} and at >= ${since} and action = 'answer key exported'`;
-  return row!;
 }
 
 export type DatabaseFacts = { walBytes: number; isArchived: boolean; replicas: number };

@@ -9,7 +9,6 @@ import {
   selectClosedWeekCount,
   selectDatabaseFacts,
   selectDataTokens,
-  selectKeyExports,
   selectLeftAfterClosing,
   selectLinkExports,
   selectManagerBases,
@@ -29,19 +28,17 @@ export async function readPrivacyReport(
 ): Promise<PrivacyReport> {
   await accountById(pool, accountId);
   const since = new Date(installation.now - linkWeeks * weekMs);
-  const [account, openWeeks, closedWeeks, left, roles, bases, tokens, exports, keyExports, database] =
-    await Promise.all([
-      selectAccountFacts(pool, accountId),
-      selectOpenWeekRules(pool, accountId),
-      selectClosedWeekCount(pool, accountId),
-      selectLeftAfterClosing(pool, accountId),
-      selectRoleCounts(pool, accountId),
-      selectManagerBases(pool, accountId),
-      selectDataTokens(pool, accountId),
-      selectLinkExports(pool, accountId, since),
-      selectKeyExports(pool, accountId, since),
-      selectDatabaseFacts(pool),
-    ]);
+  const [account, openWeeks, closedWeeks, left, roles, bases, tokens, exports, database] = await Promise.all([
+    selectAccountFacts(pool, accountId),
+    selectOpenWeekRules(pool, accountId),
+    selectClosedWeekCount(pool, accountId, installation.keys.inDatabaseUntil),
+    selectLeftAfterClosing(pool, accountId),
+    selectRoleCounts(pool, accountId),
+    selectManagerBases(pool, accountId),
+    selectDataTokens(pool, accountId),
+    selectLinkExports(pool, accountId, since),
+    selectDatabaseFacts(pool),
+  ]);
   return privacyReportOf(
     {
       account: account!,
@@ -57,7 +54,6 @@ export async function readPrivacyReport(
         expiresAt: expiresAt?.toISOString() ?? null,
       })),
       exports: exports.map((one) => ({ ...one, lastAt: one.lastAt.toISOString() })),
-      keyExports: { times: keyExports.times, lastAt: keyExports.lastAt?.toISOString() ?? null },
       database,
     },
     installation,

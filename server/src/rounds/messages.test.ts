@@ -3,6 +3,7 @@ import { Writable } from 'node:stream';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
+import { askingCommands } from '../cli.asking.ts';
 import { giveAnswers, openLink } from '../answers/answering.ts';
 import type { Log } from '../base/log.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
@@ -269,6 +270,20 @@ describe('a mail server', () => {
     refused = 'p3';
     await send(friday);
     expect(smtp.mails).toHaveLength(10);
+    expect(lines.map(({ kind, userId }) => ({ kind, userId }))).toEqual([
+      { kind: 'invitation', userId: userIds[1] },
+      { kind: 'reminder', userId: undefined },
+    ]);
+    // Nor does the command, or how many there were.
+    const show = askingCommands(() => ({ publicUrl, smtpUrl: undefined }))['week show']!;
+    const shown = (await show.run(pool, { account: String(accountId) }, database.keys)) as {
+      weeks: { messages: unknown[] }[];
+    };
+    expect(JSON.parse(JSON.stringify(shown.weeks[0]?.messages))).toEqual([
+      { kind: 'invitation', state: 'refused', count: 1 },
+      { kind: 'invitation', state: 'sent', count: 5 },
+      { kind: 'reminder', state: 'sent' },
+    ]);
     expect(await mailRefusalsOf(pool, accountId)).toEqual([refusal]);
     await noteSent(pool, { accountId, userId: userIds[1]!, week, scheduleId, kind: 'invitation' });
     expect(await mailRefusalsOf(pool, accountId)).toEqual([]);

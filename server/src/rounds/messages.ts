@@ -196,7 +196,8 @@ async function sendOne(
 ): Promise<'taken' | 'deferred' | 'down' | 'gone'> {
   if (!(await beginSending(pool, message, { respondent, sealed }))) return 'gone';
   const { accountId, userId, week, scheduleId, kind } = message;
-  const about = { accountId, userId, week, kind };
+  // Only who has not answered gets a reminder: the log says of none whose it was.
+  const about = { accountId, ...(kind === 'invitation' && { userId }), week, kind };
   const id = `asking ${accountId} ${userId} ${week} ${scheduleId} ${kind}`;
   const address = message.email as string;
   const letter = invitationOf({ ...message, questions }, addressOf(link, publicUrl), stop);

@@ -10,6 +10,7 @@ export type WeekToCount = {
   step: number;
   /** The day of the last count. Null: none yet. */
   countedOn: string | null;
+  countedAt: Date | null;
   /** The day, in a time zone, on which a schedule asked first. */
   openedOn: (timezone: string) => string;
 };
@@ -22,12 +23,13 @@ export async function selectWeeksToCount(db: Db): Promise<WeekToCount[]> {
            a.timezone          as "timezone",
            w.spread_threshold  as "step",
            w.participation_on  as "countedOn",
+           w.participation_at  as "countedAt",
            min(s.at)           as "openedAt"
     from   weeks w
     join   accounts a on a.account_id = w.account_id
     join   schedule_weeks s on s.account_id = w.account_id and s.week = w.week and s.outcome = 'opened'
     where  w.closed_at is null and w.threshold > 1
-    group  by w.account_id, w.week, a.timezone, w.spread_threshold, w.participation_on
+    group  by w.account_id, w.week, a.timezone, w.spread_threshold, w.participation_on, w.participation_at
     order  by w.account_id, w.week`;
   return rows.map(({ openedAt, ...row }) => ({
     ...row,
@@ -63,11 +65,12 @@ export async function updateParticipation(
   tx: Transaction,
   accountId: AccountId,
   week: Week,
-  { count, today }: { count: number | null; today: string },
+  { count, today, now }: { count: number | null; today: string; now: number },
 ): Promise<void> {
   await tx`
     update weeks
     set    participation = case when ${count}::integer is not null then greatest(participation, ${count}::integer) end,
-           participation_on = ${today}
+           participation_on = ${today},
+           participation_at = ${new Date(now)}
     where  account_id = ${accountId} and week = ${week} and closed_at is null`;
 }

@@ -10,12 +10,16 @@ import {
   updateParticipation,
 } from './participation.sql.ts';
 
-const week = 7 * 86_400_000;
+const [hour, week] = [3_600_000, 7 * 86_400_000];
+
+/** Between two counts, in ms: by another time zone the next day may have begun already. */
+const leastApart = 20 * hour;
 
 /** Counts the open weeks of all accounts that were not counted today, by the day of each account. `now`: ms since 1970. */
 export async function countParticipation(pool: Pool, keys: AnswerKeys, now: number): Promise<void> {
   for (const one of await selectWeeksToCount(pool)) {
     const today = dayIn(one.timezone, now);
+    if (one.countedAt !== null && now - one.countedAt.getTime() < leastApart) continue;
     // In the hours after opening it would say who was first: the first count comes on the day after.
     if (one.countedOn === null ? today <= one.openedOn(one.timezone) : today <= one.countedOn) continue;
     // oxlint-disable-next-line no-await-in-loop -- each is a transaction of its own
@@ -39,7 +43,7 @@ async function countWeek(
       eligible.map((userId) => key.respondentOf(userId)),
     );
     const count = coarse(answered, { eligible: eligible.length, step, offset: key.below(step, today) });
-    await updateParticipation(tx, accountId, wanted, { count, today });
+    await updateParticipation(tx, accountId, wanted, { count, today, now });
   });
 }
 

@@ -2,8 +2,20 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
-/** Which epoch key wraps the keys of open weeks. `secret`: the key itself, where it is kept in the database. */
-export type ChainRow = { chain: Buffer; epoch: number; isSpent: boolean; secret: Buffer | null };
+/**
+ * Which epoch key wraps the keys of open weeks. `secret`: the key itself, where it is kept in the database. `exportedAt`: when a
+ * key of the chain was exported last; `inDatabaseUntil`: when the secret left the database last.
+ */
+export type ChainRow = {
+  chain: Buffer;
+  epoch: number;
+  isSpent: boolean;
+  secret: Buffer | null;
+  exportedAt: Date | null;
+  inDatabaseUntil: Date | null;
+};
+
+type WrittenChain = Pick<ChainRow, 'chain' | 'epoch' | 'secret'>;
 
 /**
  * The installation's chain of epoch keys. 'share': no one moves it forward until the transaction ends; 'update': nor opens or
@@ -12,17 +24,19 @@ export type ChainRow = { chain: Buffer; epoch: number; isSpent: boolean; secret:
 export async function selectChain(db: Db, lock?: 'share' | 'update'): Promise<ChainRow | undefined> {
   const locking = { share: db`for share`, update: db`for update` };
   const [row] = await db<ChainRow[]>`
-    select chain as "chain", epoch as "epoch", is_spent as "isSpent", secret as "secret"
+    select chain             as "chain",
+           epoch             as "epoch",
+           is_spent          as "isSpent",
+           secret            as "secret",
+           exported_at       as "exportedAt",
+           in_database_until as "inDatabaseUntil"
     from   answer_keys
     ${lock ? locking[lock] : db``}`;
   return row;
 }
 
 /** False when there is a chain already. */
-export async function insertChain(
-  db: Db,
-  { chain, epoch, secret }: Omit<ChainRow, 'isSpent'>,
-): Promise<boolean> {
+export async function insertChain(db: Db, { chain, epoch, secret }: WrittenChain): Promise<boolean> {
   const rows = await db`
     insert into answer_keys (chain, epoch, secret)
     values (${chain}, ${epoch}, ${secret})
@@ -31,11 +45,23 @@ export async function insertChain(
   return rows.length > 0;
 }
 
-export async function updateChain(
-  tx: Transaction,
-  { chain, epoch, secret }: Omit<ChainRow, 'isSpent'>,
-): Promise<void> {
-  await tx`update answer_keys set chain = ${chain}, epoch = ${epoch}, secret = ${secret}, is_spent = false`;
+/** Also notes when the secret leaves the database. Of another chain nothing was exported yet. */
+export async function updateChain(tx: Transaction, { chain, epoch, secret }: WrittenChain): Promise<void> {
+  await tx`
+    update answer_keys
+    set    exported_at = case when chain = ${chain}::bytea then exported_at end,
+           in_database_until = case when secret is not null and ${secret}::bytea is null then now()
+                                    else in_database_until end,
+           chain = ${chain},
+           epoch = ${epoch},
+           secret = ${secret},
+           is_spent = false`;
+}
+
+/** Notes that a key of a chain is exported. False when the chain is no longer the present one. */
+export async function noteExport(db: Db, chain: Uint8Array): Promise<boolean> {
+  const rows = await db`update answer_keys set exported_at = now() where chain = ${chain} returning 1`;
+  return rows.length > 0;
 }
 
 /** Notes that a week's key was wrapped by the present epoch key and is to be forgotten: the epoch is to end. */
@@ -94,13 +120,18 @@ export async function deleteWeekKey(tx: Transaction, accountId: AccountId, week:
 /** A process that has a copy of the epoch key, and which epoch it had when it was last seen. */
 export type ProcessRow = { name: string; epoch: number; seenAt: Date };
 
-/** Notes which epoch key a process has; those not seen for 90 days are forgotten. */
+/** Notes which epoch key a process has. One that is not seen any more is kept: so may be its copy. */
 export async function upsertProcess(db: Db, name: string, epoch: number): Promise<void> {
   await db`
     insert into key_processes (name, epoch, seen_at)
     values (${name}, ${epoch}, now())
     on conflict (name) do update set epoch = excluded.epoch, seen_at = excluded.seen_at`;
-  await db`delete from key_processes where seen_at < now() - interval '90 days'`;
+}
+
+/** False when there is no such process. */
+export async function deleteProcess(db: Db, name: string): Promise<boolean> {
+  const rows = await db`delete from key_processes where name = ${name} returning 1`;
+  return rows.length > 0;
 }
 
 export async function selectProcesses(db: Db): Promise<ProcessRow[]> {

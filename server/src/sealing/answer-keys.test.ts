@@ -281,6 +281,54 @@ describe('prepare', () => {
   });
 });
 
+describe('what is noted of copies', () => {
+  const noted = async (keys: AnswerKeys) => {
+    const { exportedAt, inDatabaseUntil } = await keys.state();
+    return { isExported: exportedAt !== null, wasInDatabase: inDatabaseUntil !== null };
+  };
+
+  test('an export, for as long as the chain goes on', async () => {
+    const keys = keysIn(newDirectory());
+    await open(keys, weekAt(0));
+    expect(await noted(keys)).toEqual({ isExported: false, wasInDatabase: false });
+    await keys.exported();
+    await close(keys, weekAt(0));
+    await keys.advance();
+    expect(await noted(keys)).toEqual({ isExported: true, wasInDatabase: false });
+    await keys.reset();
+    expect(await noted(keys)).toEqual({ isExported: false, wasInDatabase: false });
+  });
+
+  test('that the key was in the database, from when it has left it', async () => {
+    const directory = newDirectory();
+    await open(keysIn(directory), weekAt(0));
+    const inDatabase = keysIn(directory, 'database');
+    await close(inDatabase, weekAt(0));
+    await inDatabase.advance();
+    expect(await noted(inDatabase)).toEqual({ isExported: false, wasInDatabase: false });
+    const keys = keysIn(directory);
+    const began = Date.now();
+    const { inDatabaseUntil } = await keys.state();
+    expect(Math.abs(Date.parse(inDatabaseUntil as string) - began)).toBeLessThan(10_000);
+    await keys.reset();
+    expect((await keys.state()).inDatabaseUntil).toBe(inDatabaseUntil);
+  });
+
+  test('a process that was switched off, until it is said to be gone', async () => {
+    const [first, second] = [keysIn(newDirectory()), keysIn(newDirectory())];
+    await open(first, weekAt(0));
+    await second.imported(await first.exported());
+    await database.pool`update key_processes set seen_at = now() - interval '900 days'`;
+    await close(first, weekAt(0));
+    await first.advance();
+    const behind = (await first.state()).processes.filter(({ isBehind }) => isBehind);
+    expect(behind).toHaveLength(1);
+    await first.forgetProcess(behind[0]!.name);
+    expect((await first.state()).processes.map(({ isBehind }) => isBehind)).toEqual([false]);
+    await expect(first.forgetProcess(behind[0]!.name)).rejects.toMatchObject({ kind: 'not_found' });
+  });
+});
+
 describe('ANSWER_KEYS', () => {
   test('from file to database and back: open weeks stay open, and no old key is left in file or database', async () => {
     const directory = newDirectory();

@@ -10,10 +10,12 @@ import { Fault } from '../base/errors.ts';
 import { type AccountId, type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import {
   type ChainRow,
+  deleteProcess,
   deleteWeekKey,
   insertChain,
   insertWeekKey,
   lockKeyFiles,
+  noteExport,
   selectChain,
   selectProcesses,
   selectWeekKey,
@@ -308,12 +310,15 @@ export class AnswerKeys {
     await this.#catchUp();
   }
 
-  /** The key file as a text, for another process that has none. Throws a Fault where the key is missing or in the database. */
+  /**
+   * The key file as a text, for another process that has none; noted in the database before anyone has it. Throws a Fault where
+   * the key is missing.
+   */
   async exported(): Promise<string> {
     await this.prepare();
     const chain = await selectChain(this.#pool);
     const present = chain && (await this.#epochKey(this.#pool, chain));
-    if (!present) throw missingKey();
+    if (!present || !(await noteExport(this.#pool, present.chain))) throw missingKey();
     return keyText(present);
   }
 
@@ -341,6 +346,12 @@ export class AnswerKeys {
     await this.#catchUp();
   }
 
+  /** Forgets a process that is gone, with its copy of the key. One that runs is soon back. Throws a Fault when there is none. */
+  async forgetProcess(name: string): Promise<void> {
+    if (!(await deleteProcess(this.#pool, name)))
+      throw new Fault('not_found', 'not found', `There is no process "${name}". See "soundings keys show".`);
+  }
+
   async state(): Promise<KeyState> {
     await this.prepare();
     const chain = await selectChain(this.#pool);
@@ -351,6 +362,8 @@ export class AnswerKeys {
       path: this.place === 'file' ? this.#path : null,
       state: present ? 'ready' : 'missing',
       epoch: chain?.epoch ?? 0,
+      exportedAt: chain?.exportedAt?.toISOString() ?? null,
+      inDatabaseUntil: chain?.inDatabaseUntil?.toISOString() ?? null,
       processes: processes.map(({ name, epoch, seenAt }) => ({
         name,
         epoch,

@@ -112,7 +112,7 @@ function Limits({ limits }: PrivacyReport) {
               <h3 className={css['small']}>{t(`privacy.weight.${weight}`)}</h3>
               <ul className={css['list']}>
                 {own.map((limit) => (
-                  <Limit key={limit.code} limit={limit} />
+                  <Limit key={JSON.stringify(limit)} limit={limit} />
                 ))}
               </ul>
             </div>

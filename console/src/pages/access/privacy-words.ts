@@ -49,7 +49,9 @@ function limitValues(limit: PrivacyLimit, { t, format, weeksOf, yesNo }: Means):
       return { processes: seen.join(', ') };
     }
     case 'keysExported':
-      return { count: limit.times, weeks: limit.weeks, last: format.moment(limit.lastAt) };
+      return { last: format.moment(limit.lastAt) };
+    case 'keysWereInDatabase':
+      return { until: format.moment(limit.until) };
     case 'keysInDatabase':
       return {
         size: format.bytes(limit.walBytes),
@@ -58,8 +60,10 @@ function limitValues(limit: PrivacyLimit, { t, format, weeksOf, yesNo }: Means):
       };
     case 'live':
       return { threshold: limit.threshold };
-    case 'noNoise':
-      return { right: limit.right, withNoise: limit.withNoise, commonest: limit.commonest };
+    case 'betweenWeeks': {
+      const { noise, right, shuffled, commonest } = limit;
+      return { level: t(`privacy.betweenWeeks.${noise}`), right, shuffled, commonest };
+    }
     case 'noMail':
       return { count: limit.people };
     case 'noAddress':
