@@ -3,6 +3,7 @@
 import type { Problem } from '@soundings/contract/problem.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
+import { newLinks } from '../rounds/links.ts';
 import { createSchedule } from '../rounds/schedules.ts';
 import { askedWeek, mondays, planAsking } from '../testing/asking.ts';
 import { answersOfPerson } from '../testing/kept-answers.ts';
@@ -229,6 +230,7 @@ describe('a mail in other hands', () => {
     const changed = `new-${one.accountId}@example.org`;
     expect((await one.ask(`PATCH /users/${userId}`, { email: changed })).status).toBe(200);
     // As a process leaves it that is killed while the mail is on its way.
+    await newLinks(world.pool, [{ accountId: one.accountId, userId, week: askedWeek, sentTo: changed }]);
     await world.pool`
       update messages set state = 'sending', begun_at = now() - interval '20 minutes'
       where  account_id = ${one.accountId} and user_id = ${userId} and kind = 'reminder'`;
