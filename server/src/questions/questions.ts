@@ -235,7 +235,7 @@ async function refuseWhileAsked(
   );
   const first = reworded.find(({ before }) => asked.has(before.id));
   if (!first) return;
-  const fault = `The question ${quote(first.before.key)} is asked in a week that is open: until it closes, only upper and lower case and punctuation can be changed. Change the words after that, or create another question.`;
+  const fault = `The question ${quote(first.before.key)} is asked in a week that is open: until it closes, only upper and lower case, accents and punctuation can be changed. Change the words after that, or create another question.`;
   throw new Fault('conflict', 'question changed', fault, {
     details: [{ type: 'question changed', message: fault, path: '/text' }],
   });

@@ -5,22 +5,54 @@
 export type Worded = { id: number; text: string; translations: Readonly<Record<string, string>> };
 
 /**
- * A text as it is compared: the forms of a letter, upper and lower case, white space, punctuation, symbols and what is not
- * seen at all make no difference. A text of nothing but symbols is compared by these.
+ * Returns a text as it is compared: the forms of a letter, its accents, upper and lower case, white space, punctuation, symbols
+ * and what is not seen at all make no difference, and a Cyrillic or Greek letter that looks like a Latin one is that letter.
+ * A text of nothing but symbols is compared by these.
  */
 export function comparable(text: string): string {
   const words = folded(text.replace(/[\p{P}\p{S}]/gu, '')).replace(/[\p{P}\p{S}]/gu, '');
   return words === '' ? folded(text) : words;
 }
 
-/** Lower and then upper case: the one turns ẞ and İ into letters that the other knows, and the other joins ς and σ. */
+/** Lower and then upper case: the one turns ẞ into letters that the other knows, and the other joins ς and σ. */
 const folded = (text: string) =>
+  bare(
+    withLatinShapes(bare(text.replace(/[ϲϹ]/gu, 'c')))
+      .toLowerCase()
+      .toUpperCase(),
+  ).replace(/\p{L}/gu, (letter) => latinByCapital.get(letter) ?? letter);
+
+/**
+ * Without what is not seen, and without accents. In other scripts than these three, marks that belong to the script are vowels or
+ * make another letter: they stay, and so do those of kana.
+ */
+const bare = (text: string) =>
   text
-    .normalize('NFKC')
+    .normalize('NFKD')
     .replace(/[\p{Default_Ignorable_Code_Point}\p{C}\p{Z}\s]/gu, '')
-    .toLowerCase()
-    .toUpperCase()
-    .normalize('NFKC');
+    .replace(/[\p{Script=Inherited}--[\u3099\u309a]]/gv, '')
+    .replace(/([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{M}+/gu, '$1');
+
+/**
+ * Some small letters look like another Latin letter than their capitals do: ν like v, Ν like N. They are taken for what they
+ * look like only where no letter shows that the text really is Greek or Cyrillic, so that there case makes no difference.
+ */
+const withLatinShapes = (text: string) =>
+  /[бджзилфцчшщъыэюяδθλξπσςφψ]/iu.test(text)
+    ? text
+    : text.replace(/[νηυӏ]/gu, (letter) => latinBySmall.get(letter) as string);
+
+const latinBySmall = new Map(Object.entries({ ν: 'v', η: 'n', υ: 'u', ӏ: 'l' }));
+
+/** A Latin letter, and the Cyrillic, Greek and phonetic capitals that look like it, or whose small letters do. */
+const latinByCapital = new Map(
+  ['AАΑⱭ BВΒ CС DԀ EЕΕ GꞬ HНҺΗ IІӀΙƖ JЈͿȷ KКΚ MМΜ', 'NПΝ OОΟ PРΡ QԚ RГ SЅ TТΤ VѴ WԜѠΩ XХΧ YУҮΓΥ ZΖ'].flatMap(
+    (line) =>
+      line
+        .split(' ')
+        .flatMap(([latin, ...others]) => others.map((other) => [other, latin as string] as const)),
+  ),
+);
 
 /**
  * The class of each question by its id: the lowest id among all that have the same words, in any of their languages. Two

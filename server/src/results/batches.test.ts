@@ -14,6 +14,7 @@ import {
   type WeekAnswer,
   type WeekData,
 } from './figures.ts';
+import { type Noise, noiseOf } from './noise.ts';
 
 const histories = Number(process.env['LIVE_ATTACKS'] ?? 600);
 
@@ -251,7 +252,7 @@ describe('a batch', () => {
     expect(add1(edited, shown, true).results).toEqual(second.results);
   });
 
-  test('says that it rests on links handed out as soon as one batch in it does', () => {
+  test('that rests on links handed out marks the figure for good, whatever comes later: subtraction tells it from the others', () => {
     const first = add1(given(people.slice(1, 6), [], { handedOut: true }), none);
     expect(first.results[0]?.[0]).toMatchObject({ groupId: 1, handedOut: true });
     const shown = new Map([[1, first.results[0] as Result[]]]);
@@ -261,5 +262,23 @@ describe('a batch', () => {
       [2, true],
       [3, false],
     ]);
+  });
+
+  test('has an error of its own, which adds up with those of the batches before it', () => {
+    const noise = noiseOf(new Uint8Array(32).fill(6), 2, (one) => one)?.ofQuestion('WORDS') as Noise;
+    const noisy = (asked: Answered[]) => asked.map((one) => ({ ...one, noise }));
+    const [team, other] = [people.slice(1, 7), people.slice(9, 14)];
+    const first = add1(noisy(given(team)), none);
+    const shown = new Map([[1, first.results[0] as Result[]]]);
+    const second = add1(noisy(given([...team, ...other], team)), shown);
+    const exact = add1(given([...team, ...other]), none);
+    const company = (results: Result[][]) => results[0]?.find(({ groupId }) => groupId === 1);
+    const sum = (results: Result[][]) => 4 * (company(results)?.value as number) * team.concat(other).length;
+    const errors = [team, other].map((names) => noise.errorOf(noise.keyOf(names), 'sum'));
+    expect(errors.every((error) => error !== 0)).toBe(true);
+    expect(sum(second.results) - sum(exact.results)).toBeCloseTo(
+      (errors[0] as number) + (errors[1] as number),
+    );
+    expect(company(second.results)).toMatchObject({ answers: 11, noise: 2 });
   });
 });

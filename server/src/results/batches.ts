@@ -23,7 +23,6 @@ import {
   type Turnout,
   type WeekRound,
 } from './figures.ts';
-import type { Noise } from './noise.ts';
 
 export type Batch = {
   /** The results of each question with the batch, in the order of the questions. */
@@ -43,19 +42,19 @@ export function addBatch(
   asked: readonly Answered[],
   previous: ReadonlyMap<number, readonly Result[]>,
   turnout: Turnout,
-  { isLast, noise }: { isLast: boolean; noise?: Noise | undefined },
+  { isLast }: { isLast: boolean },
 ): Batch {
   for (const { question, answers } of asked) noteDone(question.id, answers, turnout);
   const counted = new Set<string>();
   for (const { answers } of asked) {
     for (const one of answers) if (one.counted) counted.add(one.respondent);
   }
-  const fresh = asked.map(({ question, answers }) => ({
-    question,
+  const fresh = asked.map(({ answers, ...one }) => ({
+    ...one,
     answers: answers.filter(({ respondent, skipped }) => !skipped && !counted.has(respondent)),
   }));
   const { batch, company, chosen } = isLast ? chosenOf(fresh, turnout) : wholeBatch(fresh, turnout);
-  const results = classResults(batch, company, chosen, turnout.data, noise).map((list, number) => {
+  const results = classResults(batch, company, chosen, turnout.data).map((list, number) => {
     const { id, type } = (asked[number] as Answered).question;
     const before = new Map(previous.get(id)?.map((one) => [one.groupId, one]));
     return list.map((one) => sumOf(type, before.get(one.groupId), one));
@@ -93,8 +92,8 @@ function wholeBatch(fresh: readonly Answered[], turnout: Turnout): Choice {
       for (const person of people) if (!shown.has(person)) waiting.add(company.respondents[person] as string);
     }
     if (waiting.size === 0) return choice;
-    const rest = batch.map(({ question, answers }) => ({
-      question,
+    const rest = batch.map(({ answers, ...one }) => ({
+      ...one,
       answers: answers.filter(({ respondent }) => !waiting.has(respondent)),
     }));
     choice = chosenOf(rest, turnout);

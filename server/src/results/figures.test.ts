@@ -2,26 +2,46 @@
 import { describe, expect, test } from 'vitest';
 import { questionFigures, turnoutOf, type WeekAnswer, type WeekData } from './figures.ts';
 
-/** A group of people who are asked question 1; the first `handedOut` of them answer through links handed out. */
-function asked(people: number, handedOut: number, k = 5) {
-  const names = Array.from({ length: people }, (_, i) => `p${i}`);
+type Person = { groupIds: number[]; handedOut: boolean };
+
+/** People who are asked question 1 by company 1: its figure, and that of team 2. */
+function figuresOf(people: Person[], k = 5) {
+  const names = people.map((_, i) => `p${i}`);
   const data: WeekData = {
     thresholds: { figures: k, spread: k === 1 ? 1 : 2 * k, comments: 10 },
     rounds: [{ id: 1, groupId: 1, questionIds: [1], aboveIds: [] }],
-    assignments: names.map((respondent) => ({ respondent, roundId: 1, groupIds: [1] })),
-    asked: [{ groupId: 1, questionIds: [1] }],
+    assignments: people.map(({ groupIds }, i) => ({ respondent: names[i] as string, roundId: 1, groupIds })),
+    asked: [1, 2].map((groupId) => ({ groupId, questionIds: [1] })),
   };
-  const answers = names.map((respondent, i): WeekAnswer => ({
-    respondent,
+  const answers = people.map(({ handedOut }, i): WeekAnswer => ({
+    respondent: names[i] as string,
     value: 4,
     choices: null,
     comment: null,
     skipped: false,
-    handedOut: i < handedOut,
+    handedOut,
     counted: false,
   }));
-  const [result] = questionFigures({ id: 1, type: 1, options: [] }, answers, turnoutOf(data)).results;
-  return { value: result?.value, handedOut: result?.handedOut };
+  const { results } = questionFigures({ id: 1, type: 1, options: [] }, answers, turnoutOf(data));
+  const [company, team] = [1, 2].map((id) => results.find(({ groupId }) => groupId === id));
+  return { company, team };
+}
+
+/** A group of people; the first `handedOut` of them answer through links handed out. */
+function asked(people: number, handedOut: number, k = 5) {
+  const { company } = figuresOf(
+    Array.from({ length: people }, (_, i) => ({ groupIds: [1], handedOut: i < handedOut })),
+    k,
+  );
+  return { value: company?.value, handedOut: company?.handedOut };
+}
+
+/** A company of a team of five and five others; the people of either answer through links handed out, or none do. */
+function teamAndOthers(team: boolean, others: boolean) {
+  const five = (groupIds: number[], handedOut: boolean) =>
+    Array.from({ length: 5 }, () => ({ groupIds, handedOut }));
+  const figures = figuresOf([...five([1, 2], team), ...five([1], others)]);
+  return { team: figures.team?.handedOut, company: figures.company?.handedOut };
 }
 
 describe('links that the employer handed out', () => {
@@ -30,6 +50,12 @@ describe('links that the employer handed out', () => {
     expect(asked(12, 7)).toEqual({ value: 0.75, handedOut: false });
     expect(asked(12, 8)).toEqual({ value: 0.75, handedOut: true });
     expect(asked(12, 12)).toEqual({ value: 0.75, handedOut: true });
+  });
+
+  test('so does one of which a single cell rests on handed-out links alone', () => {
+    expect(teamAndOthers(true, false)).toEqual({ team: true, company: true });
+    expect(teamAndOthers(false, true)).toEqual({ team: false, company: true });
+    expect(teamAndOthers(false, false)).toEqual({ team: false, company: false });
   });
 
   test('a figure that is withheld says nothing', () => {

@@ -93,8 +93,8 @@ function groupsOf(respondent: string, questionId: number, { assignmentsOf, round
   return groups.length === 1 ? (groups[0] as number[]) : [...new Set(groups.flat())];
 }
 
-/** A question with its answers. */
-export type Answered = { question: WeekQuestion; answers: WeekAnswer[] };
+/** A question with its answers, and the noise of its figures, if any. */
+export type Answered = { question: WeekQuestion; answers: WeekAnswer[]; noise?: Noise | undefined };
 export type QuestionFigures = { results: Result[]; comments: ShownComment[] };
 
 /**
@@ -107,19 +107,19 @@ export function questionFigures(
   turnout: Turnout,
   noise?: Noise,
 ): QuestionFigures {
-  return classFigures([{ question, answers }], turnout, noise)[0] as QuestionFigures;
+  return classFigures([{ question, answers, noise }], turnout)[0] as QuestionFigures;
 }
 
 /**
  * The same for questions that have the same words (privacy.md P17), in their order. They go through the procedure as one
  * question: a person who answered several of them is one person, so no two of their figures differ by a few people.
  */
-export function classFigures(asked: readonly Answered[], turnout: Turnout, noise?: Noise): QuestionFigures[] {
+export function classFigures(asked: readonly Answered[], turnout: Turnout): QuestionFigures[] {
   for (const { question, answers } of asked) noteDone(question.id, answers, turnout);
   const company = companyOf(asked, turnout);
   const chosen = chooseClass(company, turnout.data.thresholds);
   const comments = commentsOf(company, turnout.data.thresholds.comments);
-  return classResults(asked, company, chosen, turnout.data, noise).map((results, number) => ({
+  return classResults(asked, company, chosen, turnout.data).map((results, number) => ({
     results,
     comments: comments[number] as ShownComment[],
   }));
@@ -131,10 +131,9 @@ export function classResults(
   company: Company,
   chosen: Chosen,
   data: WeekData,
-  noise: Noise | undefined,
 ): Result[][] {
   const restsOnHandedOut = handedOutIn(company, chosen.pieces, data.thresholds.figures);
-  return asked.map(({ question }, number) =>
+  return asked.map(({ question, noise }, number) =>
     concernedBy(question.id, data).map((groupId): Result => {
       const key = company.keyOf(groupId, number);
       return resultOf(question, groupId, {
@@ -276,9 +275,9 @@ function resultOf(
 }
 
 /**
- * For people that a figure rests on, whether too few of them answered through links of their own: fewer than the threshold,
- * in all or in one of the pieces, which can be told from the others by subtraction. Whoever hands out links can answer
- * through them, and then knows what the others said. With a threshold of 1 everybody's answers are known anyway, and
+ * For people that a figure rests on, whether fewer than the threshold answered through links of their own in one of the pieces,
+ * which can be told from the others by subtraction. Whoever hands out links can answer through them, and then knows what the
+ * others of the piece said, or gave all of its answers. With a threshold of 1 everybody's answers are known anyway, and
  * everybody is told so: then never.
  */
 function handedOutIn(
@@ -300,9 +299,7 @@ function handedOutIn(
   }
   return (people: readonly number[] | undefined): boolean => {
     if (!people || threshold === 1) return false;
-    const pieces = [...new Set(people.map((person) => pieceOf[person] as number))];
-    const counts = pieces.map((piece) => sent[piece] as number);
-    return counts.every((count) => count === 0) || counts.some((count) => count > 0 && count < threshold);
+    return people.some((person) => (sent[pieceOf[person] as number] as number) < threshold);
   };
 }
 

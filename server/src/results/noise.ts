@@ -1,5 +1,5 @@
 // Noise for accounts that want it (privacy.md P19), by cell keys: each person has a random number, those of a set of people
-// are added up, and the sum decides the error. The same people always get the same error for the same question, in every
+// are added up, and the sum decides the error. The same people always get the same error for the same words, in every
 // week, so asking again averages nothing out; and who is one person more or fewer gets another. Each question has errors of
 // its own: with one error for all of a set's questions, ten questions of two weeks tell that error, and so do answers that
 // the reader knows. Pure.
@@ -17,7 +17,7 @@ export type Noise = {
   errorOf: (set: bigint, cell: string) => number;
   /** A number from 0 up to, not including, `count`. */
   pick: (set: bigint, cell: string, count: number) => number;
-  /** The noise of a question. `words`: a name for all questions that have the same words (P17). */
+  /** The noise of a question. `words`: its words as they are compared (P17); the same words have the same errors. */
   ofQuestion: (words: string) => Noise;
 };
 

@@ -6,7 +6,7 @@ import { accountById, lockAccount, noiseKeyOf, raiseVersion } from '../accounts/
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
-import { classesOf } from '../questions/same-words.ts';
+import { classesOf, comparable } from '../questions/same-words.ts';
 import { lockSurvey, tryLockSurvey, weeksToClose } from '../rounds/rounds.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
@@ -136,17 +136,17 @@ async function makeFigures(
   const comments: CommentRow[] = [];
   const counted: Counted[] = [];
   const classes = classesOf(questions.values());
-  for (const [words, questionIds] of Map.groupBy(asked, (id) => classes.get(id))) {
+  for (const questionIds of Map.groupBy(asked, (id) => classes.get(id)).values()) {
     const answered: Answered[] = [];
     for (const id of questionIds) {
-      const { type, options } = questions.get(id) as Question;
+      const { type, options, text } = questions.get(id) as Question;
       const question = { id, type, options: options.map((option) => option.id) };
-      answered.push({ question, answers: answers.to(id) });
+      // By its own words, not by its class: that changes with the other questions, and the errors would change with it.
+      answered.push({ question, answers: answers.to(id), noise: noise?.ofQuestion(comparable(text)) });
     }
-    const own = noise?.ofQuestion(String(words));
-    const batch = shown && addBatch(answered, shown, turnout, { isLast, noise: own });
+    const batch = shown && addBatch(answered, shown, turnout, { isLast });
     if (batch && batch.counted.length > 0) counted.push({ questionIds, respondents: batch.counted });
-    const whole = batch ? [] : classFigures(answered, turnout, own);
+    const whole = batch ? [] : classFigures(answered, turnout);
     for (const [i, id] of questionIds.entries()) {
       results.set(id, batch?.results[i] ?? whole[i]?.results ?? []);
       const ordered = inNoOrder(batch?.comments[i] ?? whole[i]?.comments ?? [], key.orderKey);
