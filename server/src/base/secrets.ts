@@ -48,9 +48,9 @@ export function nobodysHash(): string {
 }
 
 /** Whether a password is the one that was digested. */
-export async function isPassword(password: string, hash: string): Promise<boolean> {
+export async function isPassword(password: string, digest: string): Promise<boolean> {
   const [, memory, passes, parallelism, salt, wanted] =
-    /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/.exec(hash) ?? [];
+    /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/.exec(digest) ?? [];
   if (salt === undefined || wanted === undefined) return false;
   const expected = Buffer.from(wanted, 'base64');
   const tag = await deriveKey('argon2id', {
