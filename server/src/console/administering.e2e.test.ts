@@ -118,7 +118,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await cells('Fewest answers behind a figure')).toEqual(['8', '5']);
     expect(await cells('Fewest answers behind a distribution')).toEqual(['16', '10']);
     await page.getByText('Means and response rates that rest on fewer than 5 answers.').waitFor();
-    await page.getByText('Figures of two weeks can be compared').waitFor();
+    await page.getByText('Figures of weeks can be compared').waitFor();
     expect((await cells(/^Manager results of their groups/))[0]).toMatch(/^\d+$/);
     await row(/^demo/).waitFor();
 

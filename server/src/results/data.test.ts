@@ -1212,7 +1212,13 @@ describe('ETag', () => {
     const address = `/v1/results?groupId=${made.group['company']}&includeSubgroups=true`;
     let tag = tagOf(await ask(account, address));
     const changes = [
-      () => importLines(world, account.id, [question('mood', 1, { text: 'MOOD!' })], now),
+      () =>
+        importLines(
+          world,
+          account.id,
+          [question('mood', 1, { text: 'HAPPY!', translations: { sv: 'Glad?' } })],
+          now,
+        ),
       () =>
         apply(account, {
           groups: tree.map((one) => ({ ...one, ...(one.externalId === 'tech' && { parent: 'sales' }) })),
