@@ -7,8 +7,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { maxCommentLength } from '@soundings/contract/limits.ts';
 import { Fault } from '../base/errors.ts';
 import { type JsonValue, parseJson } from '../base/json.ts';
-import { randomText } from '../base/secrets.ts';
+import { randomText, tokenHash } from '../base/secrets.ts';
 import { asFault, type Pool } from '../db/db.ts';
+import { cookieOf } from '../http/cookies.ts';
 import { acceptedEncoding, pack } from '../http/encoding.ts';
 import { retryAfter } from '../http/problems.ts';
 import type { Server } from '../http/server.ts';
@@ -165,20 +166,15 @@ async function opened({ pool, keys }: Means, link: string, visit: string | null)
  * name.
  */
 const visitCookie = (link: string, isSecure: boolean) =>
-  isSecure
-    ? `__Host-soundings_visit_${createHash('sha256').update(link).digest('hex').slice(0, 12)}`
-    : 'soundings_visit';
+  isSecure ? `__Host-soundings_visit_${tokenHash(link).toString('hex').slice(0, 12)}` : 'soundings_visit';
 const visitForm = /^[0-9A-Za-z]{27}$/;
 
 /**
  * The secret of the browser session in which a link is used, where it has one: only there its answers are shown (P13). Of a
  * browser that keeps no cookies the page's script says one of its own, as long as the page is open.
  */
-function visitOf({ headers }: FastifyRequest, link: string, isSecure: boolean): string | null {
-  const name = `${visitCookie(link, isSecure)}=`;
-  const cookies = (headers.cookie ?? '').split(';').map((one) => one.trim());
-  const cookie = cookies.find((one) => one.startsWith(name))?.slice(name.length);
-  const value = cookie ?? headers['soundings-visit'];
+function visitOf(request: FastifyRequest, link: string, isSecure: boolean): string | null {
+  const value = cookieOf(request, visitCookie(link, isSecure)) ?? request.headers['soundings-visit'];
   return typeof value === 'string' && visitForm.test(value) ? value : null;
 }
 

@@ -251,7 +251,7 @@ async function recentOf(
     const key = await keys.unwrap(pool, accountId, week, wrapped).catch(() => undefined);
     if (key) return { ...recent, key, isFresh: false };
   }
-  const found = await opened(pool, keys, () => selectLinkKey(pool, hash));
+  const found = await keys.opened(pool, () => selectLinkKey(pool, hash));
   if (!found) return undefined;
   const { row, key } = found;
   const { accountId, week, userId } = row;
@@ -325,24 +325,7 @@ function readGiven(
 }
 
 /** What a link is for, and the key of its week; undefined when it opens nothing. */
-const openRow = (pool: Pool, keys: AnswerKeys, link: string) => opened(pool, keys, () => rowOf(pool, link));
-
-/** A row of a link with the key of its week; undefined where there is none. */
-async function opened<T extends LinkKeyRow>(
-  pool: Pool,
-  keys: AnswerKeys,
-  read: () => Promise<T | undefined>,
-): Promise<{ row: T; key: WeekKey } | undefined> {
-  const row = await read();
-  if (!row) return undefined;
-  const { accountId, week, wrapped } = row;
-  const key = await keys.unwrap(pool, accountId, week, wrapped).catch(async (error: unknown) => {
-    const again = await read(); // the epoch may have moved on in between
-    if (again?.wrapped.equals(wrapped) !== false) throw error;
-    return keys.unwrap(pool, accountId, week, again.wrapped);
-  });
-  return { row, key };
-}
+const openRow = (pool: Pool, keys: AnswerKeys, link: string) => keys.opened(pool, () => rowOf(pool, link));
 
 /** One look-up for every link, also for one that cannot be: time tells nothing. */
 async function rowOf(db: Db, link: string): Promise<LinkRow | undefined> {

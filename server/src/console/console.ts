@@ -20,6 +20,7 @@ import type { Actor } from '../accounts/audit.ts';
 import { sessionOf, type SignedIn } from '../accounts/sessions.ts';
 import { Fault } from '../base/errors.ts';
 import type { Pool } from '../db/db.ts';
+import { cookieOf } from '../http/cookies.ts';
 import { acceptedEncoding, pack } from '../http/encoding.ts';
 import { queryReader } from '../http/query.ts';
 import type { Server } from '../http/server.ts';
@@ -155,11 +156,6 @@ function readerOf(name: Name): (request: FastifyRequest) => unknown {
 
 const askOf = (request: FastifyRequest, reply: FastifyReply, body: unknown) =>
   ({ params: request.params, query: request.query, body, request, reply }) as never;
-
-function cookieOf({ headers }: FastifyRequest, name: string): string | undefined {
-  const cookies = (headers.cookie ?? '').split(';').map((one) => one.trim());
-  return cookies.find((one) => one.startsWith(`${name}=`))?.slice(name.length + 1);
-}
 
 /**
  * Refuses a write that a page of another website sends: by what the browser says of it, or, of an older one, by the origin

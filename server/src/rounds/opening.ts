@@ -211,7 +211,7 @@ async function openRounds(
     { accountId, week },
     rounds.map(({ members }) => ({
       questionIds,
-      people: members.map(({ person }) => String(respondentOf(key, person))),
+      people: members.map(({ person }) => respondentOf(key, person)),
     })),
   );
   if (clash) return missed(clash);
@@ -241,7 +241,7 @@ async function clashIn(
   const own = new Set(wanted.flatMap(({ questionIds }) => questionIds).map((id) => classes.get(id)));
   const alike = [...classes].filter(([, first]) => own.has(first)).map(([id]) => id);
   const { threshold, rounds } = await selectAskedInWeek(tx, accountId, week, alike);
-  const ofSchedules = Map.groupBy(rounds, ({ id, scheduleId }) => scheduleId ?? `imported ${id}`);
+  const ofSchedules = Map.groupBy(rounds, ({ scheduleId }) => scheduleId);
   const present = [...ofSchedules.values()].flatMap(withUnion);
   return clashOf(withUnion(wanted), present, { classes, threshold });
 }

@@ -96,11 +96,7 @@ export class AnswerKeys {
       file = first;
       chain = (await selectChain(tx, 'update')) as ChainRow;
     }
-    const kept = chain.secret
-      ? { ...chain, secret: chain.secret }
-      : file && isSameChain(file, chain)
-        ? file
-        : undefined;
+    const kept = secretIn(chain) ?? (file && isSameChain(file, chain) ? file : undefined);
     if (kept && (chain.secret !== null) === (this.place === 'database')) return this.#settle(tx, chain, kept);
     const isFree = (await selectWeekKeys(tx)).length === 0 && !(await this.#isAnotherRunning(tx));
     // Kept elsewhere until now, or of no use to anyone: a new chain, which nothing kept before leads to.
@@ -156,8 +152,7 @@ export class AnswerKeys {
   /** Stores the key of a week. */
   async keep(tx: Transaction, accountId: AccountId, week: Week, key: WeekKey): Promise<void> {
     await this.prepare();
-    const chain = await selectChain(tx, 'share');
-    const present = chain && (await this.#epochKey(tx, chain));
+    const { present } = (await this.#present(tx, 'share')) ?? {};
     if (!present) throw missingKey();
     await insertWeekKey(tx, {
       accountId,
@@ -168,16 +163,30 @@ export class AnswerKeys {
 
   /** The key of an open week, as the database has it. Undefined when it has none: the week has closed. */
   async of(db: Db, accountId: AccountId, week: Week): Promise<WeekKey | undefined> {
-    const wrapped = await selectWeekKey(db, accountId, week);
-    return (
-      wrapped &&
-      this.unwrap(db, accountId, week, wrapped).catch(async (error: unknown) => {
-        // The epoch may have moved on in between.
-        const again = await selectWeekKey(db, accountId, week);
-        if (!again || again.equals(wrapped)) throw error;
-        return this.unwrap(db, accountId, week, again);
-      })
-    );
+    const read = async () => {
+      const wrapped = await selectWeekKey(db, accountId, week);
+      return wrapped && { accountId, week, wrapped };
+    };
+    return (await this.opened(db, read))?.key;
+  }
+
+  /**
+   * A row that has a week's key, and that key. `read` is called again when the epoch has moved on in between. Undefined when it
+   * finds no row.
+   */
+  async opened<T extends WeekKeyRow>(
+    db: Db,
+    read: () => Promise<T | undefined>,
+  ): Promise<{ row: T; key: WeekKey } | undefined> {
+    const row = await read();
+    if (!row) return undefined;
+    const { accountId, week, wrapped } = row;
+    const key = await this.unwrap(db, accountId, week, wrapped).catch(async (error: unknown) => {
+      const again = await read();
+      if (!again || again.wrapped.equals(wrapped)) throw error;
+      return this.unwrap(db, accountId, week, again.wrapped);
+    });
+    return { row, key };
   }
 
   /**
@@ -199,11 +208,19 @@ export class AnswerKeys {
     return key;
   }
 
+  /** The chain, and its present key if this process has it or can get to it. Undefined before the first start. */
+  async #present(
+    db: Db,
+    lock?: 'share' | 'update',
+  ): Promise<{ chain: ChainRow; present: EpochKey | undefined } | undefined> {
+    const chain = await selectChain(db, lock);
+    return chain && { chain, present: await this.#epochKey(db, chain) };
+  }
+
   /** The key of an epoch of the chain, if this process has it or can get to it. */
   async #epochKey(db: Db, wanted: { chain: Uint8Array; epoch: number }): Promise<EpochKey | undefined> {
-    const isIt = (key: EpochKey | undefined) => key && isSameChain(key, wanted) && key.epoch === wanted.epoch;
-    if (isIt(this.#key)) return this.#key;
-    const kept = this.place === 'file' ? readKeyFile(this.#path) : await keptIn(db);
+    if (isKeyOf(this.#key, wanted)) return this.#key;
+    const kept = this.place === 'file' ? readKeyFile(this.#path) : secretIn(await selectChain(db));
     const from = [kept, this.#key].find(
       (key) => key && isSameChain(key, wanted) && key.epoch <= wanted.epoch,
     );
@@ -232,28 +249,26 @@ export class AnswerKeys {
     const before = await selectChain(this.#pool);
     if (before && !before.isSpent && this.#isUpToDate(before)) return;
     await inTransaction(this.#pool, async (tx) => {
-      const chain = await selectChain(tx, 'update');
-      const present = chain && (await this.#epochKey(tx, chain));
-      if (!chain || !present) return;
-      if (chain.isSpent) await this.#rewrap(tx, chain, present, keyAt(present, chain.epoch + 1) as EpochKey);
+      const { chain, present } = (await this.#present(tx, 'update')) ?? {};
+      if (present && chain?.isSpent)
+        await this.#rewrap(tx, chain, present, keyAt(present, chain.epoch + 1) as EpochKey);
     });
     await this.#catchUp();
   }
 
   /** Whether there is nothing to do: as it is nearly always when a process looks. */
   #isUpToDate(chain: ChainRow): boolean {
-    const isKey = (key: EpochKey | undefined) => key && isSameChain(key, chain) && key.epoch === chain.epoch;
     const isInPlace =
-      this.place === 'database' || (isKey(readKeyFile(this.#path)) && !isKeyFileUnfinished(this.#path));
-    return Boolean(isKey(this.#key) && isInPlace) && Date.now() - this.#notedAt < noteEvery;
+      this.place === 'database' ||
+      (isKeyOf(readKeyFile(this.#path), chain) && !isKeyFileUnfinished(this.#path));
+    return isKeyOf(this.#key, chain) && isInPlace && Date.now() - this.#notedAt < noteEvery;
   }
 
   /** Moves the file and what this process knows to the epoch that the database is in. */
   async #catchUp(): Promise<void> {
     await inTransaction(this.#pool, async (tx) => {
-      const chain = await selectChain(tx, 'share');
-      const present = chain && (await this.#epochKey(tx, chain));
-      if (!chain || !present) return;
+      const { present } = (await this.#present(tx, 'share')) ?? {};
+      if (!present) return;
       if (this.place === 'database') removeKeyFile(this.#path);
       else {
         // One after another: a slower process must not put an older key in the place of a newer one.
@@ -287,8 +302,7 @@ export class AnswerKeys {
     await this.prepare();
     return inTransaction(this.#pool, async (tx) => {
       // While it is locked, no one wraps the keys by another chain: all of them would look lost.
-      const chain = await selectChain(tx, 'share');
-      const present = chain && (await this.#epochKey(tx, chain));
+      const { chain, present } = (await this.#present(tx, 'share')) ?? {};
       if (!chain || !present) return [];
       return (await selectWeekKeys(tx))
         .filter(({ accountId, week, wrapped }) => {
@@ -316,8 +330,7 @@ export class AnswerKeys {
    */
   async exported(): Promise<string> {
     await this.prepare();
-    const chain = await selectChain(this.#pool);
-    const present = chain && (await this.#epochKey(this.#pool, chain));
+    const { present } = (await this.#present(this.#pool)) ?? {};
     if (!present || !(await noteExport(this.#pool, present.chain))) throw missingKey();
     return keyText(present);
   }
@@ -354,8 +367,7 @@ export class AnswerKeys {
 
   async state(): Promise<KeyState> {
     await this.prepare();
-    const chain = await selectChain(this.#pool);
-    const present = chain && (await this.#epochKey(this.#pool, chain));
+    const { chain, present } = (await this.#present(this.#pool)) ?? {};
     const processes = await selectProcesses(this.#pool);
     return {
       place: this.place,
@@ -374,10 +386,15 @@ export class AnswerKeys {
   }
 }
 
-async function keptIn(db: Db): Promise<EpochKey | undefined> {
-  const chain = await selectChain(db);
-  return chain?.secret ? { ...chain, secret: chain.secret } : undefined;
-}
+/** The epoch key of a chain that is kept in the database. */
+const secretIn = (chain: ChainRow | undefined): EpochKey | undefined =>
+  chain?.secret ? { ...chain, secret: chain.secret } : undefined;
+
+/** Whether a key is the one of an epoch of a chain. */
+const isKeyOf = (
+  key: EpochKey | undefined,
+  { chain, epoch }: { chain: Uint8Array; epoch: number },
+): boolean => key !== undefined && isSameChain(key, { chain }) && key.epoch === epoch;
 
 /** What to do when answers cannot be read or sealed here. */
 const missingKey = () =>
