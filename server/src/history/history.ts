@@ -92,6 +92,8 @@ export async function importHistory(
 ): Promise<Imported> {
   const { timezone } = await accountById(pool, accountId);
   await keys.prepare();
+  // Weeks that it opens and closes itself have keys that are stored nowhere: they leave nothing to forget.
+  let closesOpenWeek = false;
   const imported = await inTransaction(pool, async (tx) => {
     // First, as those do who close or show a week: they and we would wait for each other.
     await lockSurvey(tx, accountId);
@@ -103,6 +105,7 @@ export async function importHistory(
     for (const [week, { key, isBrief }] of [...scene.weeks].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
       // oxlint-disable no-await-in-loop -- one week at a time is in memory
       if (hasEnded(week, timezone, now)) {
+        closesOpenWeek ||= !isBrief;
         await closeWeek(tx, keys, accountId, week, isBrief ? key : undefined);
       } else if (isBrief) await keys.keep(tx, accountId, week, key);
       // oxlint-enable no-await-in-loop
@@ -110,7 +113,7 @@ export async function importHistory(
     await raiseVersion(tx, accountId);
     return { ...defined, rounds, ...answers, weeks: scene.weeks.size };
   });
-  await forgetClosed(pool, keys);
+  if (closesOpenWeek) await forgetClosed(pool, keys);
   return imported;
 }
 
