@@ -30,6 +30,7 @@ import {
 } from './testing/processes.ts';
 import { openWorld, type World } from './testing/world.ts';
 import { until } from './testing/until.ts';
+import { held } from './testing/held.ts';
 
 async function newAccount(pool: Pool): Promise<{ id: number; token: string }> {
   const id = await inTransaction(pool, async (tx) => {
@@ -68,24 +69,6 @@ const large = {
     users: people(5_000).map((person) => ({ ...person, accessInfo: { memberOf: ['g'] } })),
   },
 };
-
-/** Does something in a transaction and leaves it open, until it is told to roll back. */
-async function held(pool: Pool, work: (tx: Pool) => Promise<unknown>): Promise<() => Promise<void>> {
-  const [ready, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const done = pool
-    .begin(async (tx) => {
-      await work(tx as unknown as Pool);
-      ready.resolve();
-      await end.promise;
-      throw new Error('rolled back');
-    })
-    .catch((error: unknown) => ready.reject(error));
-  await ready.promise;
-  return async () => {
-    end.resolve();
-    await done;
-  };
-}
 
 /** Whoever writes the user in the middle of the large request has to wait for what becomes of this one. */
 const holdMiddle = (pool: Pool, accountId: number) =>

@@ -41,6 +41,7 @@ import { connectionsTo, exec, newDataDir, type Service, started } from '../testi
 import { signIn } from '../testing/signed-in.ts';
 import { answer, importLines, question, round } from '../testing/surveys.ts';
 import { until } from '../testing/until.ts';
+import { held } from '../testing/held.ts';
 import { AnswerKeys } from './answer-keys.ts';
 import { derived, keyAt } from './epoch-keys.ts';
 import { keyText, readKeyFile } from './key-file.ts';
@@ -262,24 +263,6 @@ describe('after a week has closed', () => {
     },
   );
 });
-
-/** Does something in a transaction and leaves it open until it is released; then it is rolled back. */
-async function held(pool: Pool, work: (tx: Pool) => Promise<unknown>): Promise<() => Promise<void>> {
-  const [ready, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const done = pool
-    .begin(async (tx) => {
-      await work(tx as unknown as Pool);
-      ready.resolve();
-      await end.promise;
-      throw new Error('rolled back');
-    })
-    .catch((error: unknown) => ready.reject(error));
-  await ready.promise;
-  return async () => {
-    end.resolve();
-    await done;
-  };
-}
 
 /** Waits until a connection of the service waits for a lock, in a statement like this one. */
 const untilStuck = (pool: Pool, statement: string) =>
