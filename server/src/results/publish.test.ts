@@ -310,7 +310,7 @@ describe('a failure in the middle', () => {
     const closing = close(acme).catch((error: unknown) => error);
     const [backend] = await waiting();
     await pool`select pg_cancel_backend(${backend as number})`;
-    expect(await closing).toMatchObject({ code: '57014' });
+    expect(await closing).toMatchObject({ code: 'unavailable', cause: { code: '57014' } });
     await release();
     expect(await tablesOf(pool)).toEqual(before);
     expect(await close(acme)).toBe(5);
@@ -562,7 +562,7 @@ describe('while something is imported into the account', () => {
 });
 
 describe('a live week', () => {
-  test('shows nothing but figures, of what has been counted: a later change of an answer changes none, nor does closing', async () => {
+  test('shows nothing but figures, of what has been counted: that cannot be changed any more, and closing changes none', async () => {
     const acme = await asking(survey(), 'live');
     const state = () => pool`
       select a.version, w.xmin::text from accounts a join weeks w using (account_id) where account_id = ${acme.id}`;
@@ -570,8 +570,10 @@ describe('a live week', () => {
     const [first, figures] = [await state(), await figuresOf(acme)];
     expect(figures['top']).toEqual({ value: 0.75, answers: 18 });
     expect([await ratesOf(acme), await commentsOf(acme)]).toEqual([{}, {}]);
-    const given = await answerOf(acme, 'a0', 'scale', { value: 1 });
-    const answering = await held((tx) => giveOf(tx, given));
+    const changed = await answerOf(acme, 'a0', 'scale', { value: 1 });
+    await expect(giveOf(pool, changed)).rejects.toMatchObject({ code: 'already answered' });
+    const another = await answerOf(acme, 'a0', 'ten', { value: 7 });
+    const answering = await held((tx) => giveOf(tx, another));
     await showLiveWeeks(pool, database.keys); // and waits for nobody
     await answering();
     await showLiveWeeks(pool, database.keys);

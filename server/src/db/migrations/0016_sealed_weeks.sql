@@ -4,11 +4,13 @@
 -- same transaction, by the service itself (answers/seal-open-weeks.ts); what they were is dropped by migration 0020.
 
 create table answer_keys (
-  only_one  boolean     primary key default true check (only_one),
-  chain     bytea       not null,
-  epoch     integer     not null,
-  is_spent  boolean     not null default false,
-  secret    bytea
+  only_one           boolean      primary key default true check (only_one),
+  chain              bytea        not null,
+  epoch              integer      not null,
+  is_spent           boolean      not null default false,
+  secret             bytea,
+  exported_at        timestamptz,
+  in_database_until  timestamptz
 );
 comment on table answer_keys is
   'Which epoch key wraps the keys of open weeks. The key itself is in a file outside the database. One row, of no account.';
@@ -16,6 +18,10 @@ comment on column answer_keys.chain is 'The name of the chain of epoch keys: ran
 comment on column answer_keys.epoch is 'Moves forward after each closing: the keys of open weeks are then wrapped by the next epoch key.';
 comment on column answer_keys.is_spent is 'A week has closed in this epoch: it is to end.';
 comment on column answer_keys.secret is 'The epoch key, with ANSWER_KEYS=database alone.';
+comment on column answer_keys.exported_at is
+  'When a key of this chain was exported last: whoever has it can compute all later ones. Null: never.';
+comment on column answer_keys.in_database_until is
+  'When the secret left the database last: its log and backups of that time have it. Null: it never did.';
 
 create table key_processes (
   name     text        primary key,
@@ -23,7 +29,7 @@ create table key_processes (
   seen_at  timestamptz not null
 );
 comment on table key_processes is
-  'Which processes keep a copy of the epoch key, and of which epoch: one that is behind keeps what the others have erased. Of no account.';
+  'Which processes keep a copy of the epoch key, and of which epoch: one that is behind keeps what the others have erased. Until "soundings keys forget". Of no account.';
 
 create table week_keys (
   account_id  integer not null,

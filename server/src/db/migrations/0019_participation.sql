@@ -19,3 +19,6 @@ alter table weeks add column participation_on date;
 comment on column weeks.participation is
   'At least this many have answered, as of participation_on, in steps. Null: too few are asked, or it has not been counted yet.';
 comment on column weeks.participation_on is 'The day, in the account''s time zone, on which it was counted last.';
+
+alter table weeks add column participation_at timestamptz;
+comment on column weeks.participation_at is 'When it was counted last: a day by the clock of one time zone is none by another''s.';
