@@ -54,19 +54,31 @@ export async function selectLink(db: Db, hash: Uint8Array): Promise<LinkRow | un
 /** What it takes to keep an answer: the rest of what a link opens is looked at when it is kept (upsertAnswers). */
 export type LinkKeyRow = Pick<LinkRow, 'accountId' | 'userId' | 'week' | 'wrapped' | 'isExported'>;
 
-/** Which person and week a link is for, and the week's key. */
-export async function selectLinkKey(db: Db, hash: Uint8Array): Promise<LinkKeyRow | undefined> {
-  const [row] = await db<LinkKeyRow[]>`
-    select l.account_id  as "accountId",
-           l.user_id     as "userId",
-           l.week        as "week",
-           k.wrapped     as "wrapped",
-           l.is_exported as "isExported"
-    from   links l
-    join   week_keys k on k.account_id = l.account_id and k.week = l.week
-    where  l.hash = ${hash}`;
-  return row;
+/** Which person and week each link is for, and the week's key: in the order of the hashes, undefined where a link opens nothing. */
+export async function selectLinkKeys(db: Db, hashes: Buffer[]): Promise<(LinkKeyRow | undefined)[]> {
+  const rows = await db<(LinkKeyRow & { place: number })[]>`
+    select h.place::integer as "place",
+           l.account_id     as "accountId",
+           l.user_id        as "userId",
+           l.week           as "week",
+           k.wrapped        as "wrapped",
+           l.is_exported    as "isExported"
+    from   unnest((select ${inBase64(hashes)}::text[])) with ordinality as h(hash, place),
+    -- Each by itself, or what was planned when the table was empty reads all of it.
+    lateral (select account_id, user_id, week, is_exported
+             from   links
+             where  hash = decode(h.hash, 'base64')
+             limit  1) l
+    join   week_keys k on k.account_id = l.account_id and k.week = l.week`;
+  const found = new Map(rows.map(({ place, ...row }) => [place, row]));
+  return hashes.map((_, i) => found.get(i + 1));
 }
+
+/** Bytes in arrays travel as texts. */
+const inBase64 = (many: (Uint8Array | null)[]) =>
+  many.map((one) =>
+    one === null ? null : Buffer.from(one.buffer, one.byteOffset, one.length).toString('base64'),
+  );
 
 /** What a person is asked in a week, in the order of the rounds and of their questions, each once. */
 export async function selectAsked(
@@ -115,6 +127,15 @@ export async function selectSealed(
   };
 }
 
+/** What a person is to have answered: `questionIds` are those that are answered now, `before` is what was there, as it was sealed. */
+export type Keeping = {
+  hash: Buffer;
+  respondent: string;
+  questionIds: number[];
+  sealed: Buffer;
+  before: SealedAnswers;
+};
+
 /**
  * What became of answers: kept; refused, as some are of questions that are not asked; the link opens nothing; or none of
  * these, as the person's answers are not those that `before` says: somebody has answered meanwhile.
@@ -122,49 +143,71 @@ export async function selectSealed(
 export type Outcome = { isOpen: boolean; unasked: number[]; isKept: boolean };
 
 /**
- * Keeps a person's answers in place of those before, in one statement, if they are still those. The week is locked against
- * closing meanwhile: closing waits for it, and what comes later finds the week closed. So an answer is counted or refused.
- * `questionIds`: what is answered; `before`: what was there, as it was sealed.
+ * Keeps the answers of several people in a week, each in place of those before if they are still those, all in one statement.
+ * No one is in it twice. The week is locked against closing meanwhile: closing waits for it, and what comes later finds the week
+ * closed. So an answer is counted or refused. Returns what became of each.
  */
 export async function upsertAnswers(
   db: Db,
-  hash: Uint8Array,
-  {
-    respondent,
-    questionIds,
-    sealed,
-    before,
-  }: { respondent: string; questionIds: number[]; sealed: Buffer; before: SealedAnswers },
-): Promise<Outcome> {
-  const [row] = await db<{ isOpen: boolean; unasked: number[] | null; isKept: boolean }[]>`
-    with link as (select l.account_id, l.week
-                  from   links l
-                  join   users u on u.account_id = l.account_id and u.user_id = l.user_id
-                  join   weeks w on w.account_id = l.account_id and w.week = l.week
-                  where  l.hash = ${hash} and u.active and w.closed_at is null
-                  for    share of w),
-         unasked as (select q.id
-                     from   unnest(${questionIds}::integer[]) as q(id), link
-                     where  not exists (select 1
-                                        from   assignments s
-                                        join   rounds r on r.account_id = s.account_id and r.round_id = s.round_id
-                                        where  s.account_id = link.account_id and s.week = link.week
-                                          and  s.respondent = ${respondent} and q.id = any(r.question_ids))),
+  { accountId, week }: { accountId: AccountId; week: Week },
+  all: Keeping[],
+): Promise<Outcome[]> {
+  const questions = all.flatMap(({ questionIds }, i) => questionIds.map((id) => ({ place: i + 1, id })));
+  // What is sealed begins with a nonce, which is never used again.
+  const nonces = all.map(({ before }) => before.given && before.given.subarray(0, nonceLength));
+  const rows = await db<{ isOpen: boolean; unasked: number[] | null; isKept: boolean }[]>`
+    with open_week as (select
+                       from   weeks
+                       where  account_id = ${accountId} and week = ${week} and closed_at is null
+                       for    share),
+         given as (select place, respondent, imported,
+                          decode(hash, 'base64') as hash, decode(sealed, 'base64') as sealed, decode(nonce, 'base64') as nonce
+                   from   unnest((select ${inBase64(all.map(({ hash }) => hash))}::text[]),
+                                 (select ${all.map(({ respondent }) => respondent)}::uuid[]),
+                                 (select ${inBase64(all.map(({ sealed }) => sealed))}::text[]),
+                                 (select ${inBase64(nonces)}::text[]),
+                                 (select ${all.map(({ before }) => before.imported.length)}::integer[]))
+                          with ordinality as g(hash, respondent, sealed, nonce, imported, place)),
+         -- Each subquery by itself, or what was planned when the tables were empty reads all of them.
+         open as (select g.*
+                  from   open_week, given g,
+                  lateral (select l.account_id, l.week
+                           from   links l
+                           join   users u on u.account_id = l.account_id and u.user_id = l.user_id
+                           where  l.hash = g.hash and u.active
+                           limit  1) link
+                  where  link.account_id = ${accountId} and link.week = ${week}),
+         unasked as (select q.place, array_agg(q.id) as ids
+                     from   unnest((select ${questions.map(({ place }) => place)}::integer[]),
+                                   (select ${questions.map(({ id }) => id)}::integer[])) as q(place, id)
+                     join   open o on o.place = q.place
+                     where  0 = (select count(*)
+                                 from   assignments s
+                                 join   rounds r on r.account_id = s.account_id and r.round_id = s.round_id
+                                 where  s.account_id = ${accountId} and s.week = ${week}
+                                   and  s.respondent = o.respondent and q.id = any(r.question_ids))
+                     group  by q.place),
          kept as (insert into answers (account_id, week, respondent, part, sealed)
-                  select link.account_id, link.week, ${respondent}, 0, ${sealed}
-                  from   link
-                  where  not exists (select 1 from unasked)
-                    and  ${before.imported.length} = (select count(*)
-                                                      from   answers o
-                                                      where  o.account_id = link.account_id and o.week = link.week
-                                                        and  o.respondent = ${respondent} and o.part > 0)
+                  select ${accountId}, ${week}, o.respondent, 0, o.sealed
+                  from   open o
+                  where  not exists (select from unasked u where u.place = o.place)
+                    and  o.imported = (select count(*)
+                                       from   answers i
+                                       where  i.account_id = ${accountId} and i.week = ${week}
+                                         and  i.respondent = o.respondent and i.part > 0)
+                  order  by o.respondent -- so that no two wait for each other
                   on conflict (account_id, week, respondent, part) do update
                   set    sealed = excluded.sealed
-                  -- What is sealed begins with a nonce, which is never used again.
-                  where  substr(answers.sealed, 1, ${nonceLength}) = ${before.given && before.given.subarray(0, nonceLength)}
-                  returning 1)
-    select exists (select 1 from link)               as "isOpen",
-           (select array_agg(id) from unasked)       as "unasked",
-           exists (select 1 from kept)               as "isKept"`;
-  return { isOpen: row!.isOpen, unasked: row!.unasked ?? [], isKept: row!.isKept };
+                  where  substr(answers.sealed, 1, ${nonceLength})
+                         = (select g.nonce from given g where g.respondent = excluded.respondent)
+                  returning respondent)
+    select o.place is not null      as "isOpen",
+           n.ids                    as "unasked",
+           k.respondent is not null as "isKept"
+    from   given g
+    left   join open o on o.place = g.place
+    left   join unasked n on n.place = g.place
+    left   join kept k on k.respondent = g.respondent
+    order  by g.place`;
+  return rows.map(({ unasked, ...row }) => ({ ...row, unasked: unasked ?? [] }));
 }

@@ -7,7 +7,7 @@ import { askPeople, noon } from '../testing/asking.ts';
 import { encodeAnswers } from '../sealing/person-answers.ts';
 import { answersOfPerson } from '../testing/kept-answers.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { inTransaction, openPool } from '../db/db.ts';
+import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { createAccount } from '../accounts/accounts.ts';
 import { createUser } from '../people/people.ts';
 import { until } from '../testing/until.ts';
@@ -64,6 +64,31 @@ test('an answer can be changed, skipped and commented on until the week closes',
   await closeWeekNow(database.pool, database.keys, accountId, week, noon);
   expect(await give(link, id, 4)).toBe('closed');
   expect(await open(link)).toBeUndefined();
+});
+
+test('of many who answer at the same moment, each gets the outcome of his or her own answer', async () => {
+  const [one, other] = [await asking({ count: 40 }), await asking({ count: 40 })];
+  const asked = (of: typeof one) => of.questionIds.get('workload-amount') as number;
+  await database.pool`
+    update users set active = false where account_id = ${other.accountId} and user_id = ${other.userIds[3]!}`;
+  // How both questions are answered is known from here on: whether they are asked is seen when the answers are kept.
+  for (const of of [one, other]) {
+    // oxlint-disable-next-line no-await-in-loop -- two
+    expect(await give(of.links[1] as string, asked(of), 3)).toBe('kept');
+  }
+  const outcomes = await Promise.all([
+    ...one.links.map((link, i) => give(link, asked(one), 1 + (i % 5))),
+    ...other.links.map((link, i) => give(link, asked(i % 2 === 0 ? one : other), 1 + (i % 5)).catch(String)),
+    // The same person twice more, in the same browser and in another one.
+    give(one.links[0] as string, asked(one), 5),
+    give(one.links[0] as string, asked(one), 4, {}, 'another browser').catch(String),
+  ]);
+  const [ofOne, ofOther, again] = [outcomes.slice(0, 40), outcomes.slice(40, 80), outcomes.slice(80)];
+  expect(ofOne).toEqual(ofOne.map(() => 'kept'));
+  const refusal = (i: number) => (i % 2 === 0 ? 'Fault: This question is not asked.' : 'kept');
+  expect(ofOther).toEqual(ofOther.map((_, i) => (i === 3 ? 'closed' : refusal(i))));
+  expect(again).toEqual(['kept', expect.stringMatching(/answered by another link/)]);
+  expect([await answersOf(one.accountId), await answersOf(other.accountId)]).toEqual([40, 19]);
 });
 
 describe('nothing is stored', () => {
@@ -134,7 +159,7 @@ test('while a week closes, an answer is either counted or refused', async () => 
     await release.promise;
   });
   await locked.promise;
-  const others = openPool(database.url, 25);
+  const [others, later] = [openPool(database.url, 5), openPool(database.url, 5)];
   const waiting = async (count: number) =>
     until(async () => {
       const [row] = await database.pool<{ count: number }[]>`
@@ -142,26 +167,28 @@ test('while a week closes, an answer is either counted or refused', async () => 
         where  datname = current_database() and wait_event_type = 'Lock'`;
       return row!.count >= count;
     });
-  const giveOn = (from: number, to: number) =>
+  const giveOn = (pool: Pool, from: number, to: number) =>
     links
       .slice(from, to)
       .map((link, i) =>
-        giveAnswers(others, database.keys, { link, visit }, [{ questionId: id, value: 1 + (i % 5) }]),
+        giveAnswers(pool, database.keys, { link, visit }, [{ questionId: id, value: 1 + (i % 5) }]),
       );
-  const during = giveOn(20, 30);
-  await waiting(10);
+  // One statement waits, and the answers of the others for that one.
+  const during = giveOn(others, 20, 30);
+  await waiting(1);
   const closing = closeWeekNow(others, database.keys, accountId, week, noon);
-  await waiting(11);
-  during.push(...giveOn(30, 40));
-  await waiting(21);
+  await waiting(2);
+  during.push(...giveOn(later, 30, 40));
+  await waiting(3);
   release.resolve();
   await holding;
   const outcomes = [...before, ...(await Promise.all(during))];
   await closing;
   outcomes.push(...(await giveAll(40, 60)));
-  await others.end();
+  await Promise.all([others.end(), later.end()]);
   const kept = outcomes.filter((one) => one === 'kept').length;
-  expect([kept >= 30, outcomes.filter((one) => one === 'closed').length >= 20]).toEqual([true, true]);
+  expect([kept >= 21, outcomes.filter((one) => one === 'closed').length >= 20]).toEqual([true, true]);
+  expect(outcomes.filter((one) => one !== 'kept' && one !== 'closed')).toEqual([]);
   const [result] = await database.pool<{ answers: number }[]>`
     select answers from results where account_id = ${accountId} and group_id = ${groupId} and question_id = ${id}`;
   expect(result?.answers).toBe(kept);

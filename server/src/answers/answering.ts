@@ -3,6 +3,7 @@ import { maxCommentLength } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { Fault } from '../base/errors.ts';
+import { Gathering } from '../base/gathering.ts';
 import { tokenHash } from '../base/secrets.ts';
 import type { AccountId, Db, Pool } from '../db/db.ts';
 import type { Question } from '../questions/questions.ts';
@@ -12,10 +13,12 @@ import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { epochOf, type WeekKey } from '../sealing/week-key.ts';
 import {
   type LinkKeyRow,
+  type Keeping,
   type LinkRow,
+  type Outcome,
   selectAsked,
   selectLink,
-  selectLinkKey,
+  selectLinkKeys,
   selectSealed,
   type SealedAnswers,
   upsertAnswers,
@@ -173,6 +176,35 @@ const mostRecents = 20_000;
 /** Of the keys that these were sealed by. */
 let recentEpoch = '';
 
+/** What people send at the same time takes one statement: for all weeks to find their links, for each week to keep their answers. */
+type Together = { links: Gathering<Buffer, LinkKeyRow | undefined>; weeks: Gathering<Keeping, Outcome> };
+const together = new WeakMap<Db, Together>();
+
+function togetherOn(db: Db): Together {
+  const before = together.get(db);
+  if (before) return before;
+  const made: Together = {
+    links: new Gathering((_, hashes) => selectLinkKeys(db, hashes), { most: 100, atOnce: 1 }),
+    // A week that is being closed holds up no other week's answers, and no more than one connection.
+    weeks: new Gathering((name, all) => keepAll(db, name, all), { most: 100, atOnce: 1 }),
+  };
+  together.set(db, made);
+  return made;
+}
+
+const weekOfName = (name: string) => {
+  const [accountId, week] = name.split(' ') as [string, Week];
+  return { accountId: Number(accountId), week };
+};
+
+/** Who sends twice at the same time is kept once: the other tries again. */
+async function keepAll(db: Db, name: string, all: Keeping[]): Promise<Outcome[]> {
+  const first = new Map(all.map((one) => [one.respondent, one] as const).toReversed());
+  const outcomes = await upsertAnswers(db, weekOfName(name), [...first.values()]);
+  const places = new Map([...first.values()].map((one, i) => [one, outcomes[i] as Outcome]));
+  return all.map((one) => places.get(one) ?? { isOpen: true, unasked: [], isKept: false });
+}
+
 /** So many times others may answer for the same person in between. */
 const mostTries = 20;
 
@@ -214,7 +246,9 @@ async function keep(
     for (const { questionId, ...answer } of given) now.set(questionId, { ...answer, counted: false, giving });
     const sealed = key.seal(respondent, encodeAnswers(now));
     const questionIds = given.map(({ questionId }) => questionId);
-    const came = await upsertAnswers(pool, hash, { respondent, questionIds, sealed, before });
+    const { accountId, week } = row;
+    const keeping = { hash, respondent, questionIds, sealed, before };
+    const came = await togetherOn(pool).weeks.do(`${accountId} ${week}`, keeping);
     // oxlint-enable no-await-in-loop
     if (!came.isOpen) return 'closed';
     if (came.unasked.length > 0) return came.unasked.map(detail('invalid value', notAsked));
@@ -251,7 +285,7 @@ async function recentOf(
     const key = await keys.unwrap(pool, accountId, week, wrapped).catch(() => undefined);
     if (key) return { ...recent, key, isFresh: false };
   }
-  const found = await keys.opened(pool, () => selectLinkKey(pool, hash));
+  const found = await keys.opened(pool, () => togetherOn(pool).links.do('', hash));
   if (!found) return undefined;
   const { row, key } = found;
   const { accountId, week, userId } = row;

@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Gathering } from './gathering.ts';
+
+/** A gathering whose batches end when the test says so. */
+function watched(limits: { most: number; atOnce: number }) {
+  const batches: { key: string; items: number[]; end: PromiseWithResolvers<void> }[] = [];
+  const gathering = new Gathering<number, string>(async (key, items) => {
+    const batch = { key, items, end: Promise.withResolvers<void>() };
+    batches.push(batch);
+    await batch.end.promise;
+    return items.map((item) => `${key}${item}`);
+  }, limits);
+  return { batches, gathering };
+}
+
+/** Until all that follows by itself has happened. */
+const settled = () => new Promise(setImmediate);
+
+test('a call that comes alone is done at once; what comes meanwhile is done together', async () => {
+  const { batches, gathering } = watched({ most: 3, atOnce: 1 });
+  const calls = [1, 2, 3, 4, 5].map((item) => gathering.do('a', item));
+  expect(batches.map(({ items }) => items)).toEqual([[1]]);
+  for (let i = 0; i < 3; i++) {
+    batches[i]!.end.resolve();
+    // oxlint-disable-next-line no-await-in-loop -- one after another is the point
+    await settled();
+  }
+  expect(batches.map(({ items }) => items)).toEqual([[1], [2, 3, 4], [5]]);
+  expect(await Promise.all(calls)).toEqual(['a1', 'a2', 'a3', 'a4', 'a5']);
+});
+
+test('no key waits for another', () => {
+  const { batches, gathering } = watched({ most: 3, atOnce: 1 });
+  void gathering.do('a', 1);
+  void gathering.do('b', 2);
+  expect(batches.map(({ key }) => key)).toEqual(['a', 'b']);
+});
+
+test('what a batch throws, its calls get; those that come after are done', async () => {
+  const { batches, gathering } = watched({ most: 3, atOnce: 1 });
+  const [one, other] = [gathering.do('a', 1), gathering.do('a', 2)];
+  batches[0]!.end.reject(new Error('lost'));
+  await expect(one).rejects.toThrow('lost');
+  await settled();
+  batches[1]!.end.resolve();
+  expect(await other).toBe('a2');
+});
+
+test('in any order of calls and endings: each gets its own result, and the limits hold', async () => {
+  const steps = fc.array(
+    fc.oneof(
+      fc.record({ key: fc.constantFrom('a', 'b') }),
+      fc.record({ end: fc.nat(3), fails: fc.boolean() }),
+    ),
+    { maxLength: 40 },
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      steps,
+      fc.integer({ min: 1, max: 4 }),
+      fc.integer({ min: 1, max: 3 }),
+      async (all, most, atOnce) => {
+        const { batches, gathering } = watched({ most, atOnce });
+        const outcomes: Promise<string>[] = [];
+        const wanted: string[] = [];
+        const failed = new Set<number>();
+        const open = () => batches.filter(({ end }) => !ended.has(end));
+        const ended = new Set<PromiseWithResolvers<void>>();
+        const finish = (batch: (typeof batches)[number], fails: boolean) => {
+          ended.add(batch.end);
+          if (fails) for (const item of batch.items) failed.add(item);
+          if (fails) batch.end.reject(new Error('failed'));
+          else batch.end.resolve();
+        };
+        for (const step of all) {
+          if ('key' in step) {
+            wanted.push(`${step.key}${wanted.length}`);
+            outcomes.push(gathering.do(step.key, wanted.length - 1).catch(() => 'failed'));
+          } else {
+            const batch = open()[step.end];
+            if (batch) finish(batch, step.fails);
+            // oxlint-disable-next-line no-await-in-loop -- one after another is the point
+            await settled();
+          }
+          for (const key of ['a', 'b'])
+            expect(open().filter((one) => one.key === key).length).toBeLessThanOrEqual(atOnce);
+          for (const { items } of batches) expect(items.length).toBeLessThanOrEqual(most);
+        }
+        while (open().length > 0) {
+          finish(open()[0]!, false);
+          // oxlint-disable-next-line no-await-in-loop -- likewise
+          await settled();
+        }
+        expect(await Promise.all(outcomes)).toEqual(wanted.map((one, i) => (failed.has(i) ? 'failed' : one)));
+      },
+    ),
+  );
+});
