@@ -139,6 +139,7 @@ async function rowsWritten(pool: Pool, from: Account, to: Account): Promise<Tabl
       select attname as name
       from   pg_attribute
       where  attrelid = ${table}::regclass and attnum > 0 and not attisdropped
+        and  attgenerated = '' -- PostgreSQL computes the others, and refuses values for them
         and  attname not in ('account_id', 'token_id', 'created_at', 'at')
       order  by attnum`;
     const columns = names.map(({ name }) => name);
