@@ -3,6 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What takes longest, longest first: begun last, one of them would keep one worker busy while the other has nothing left. */
 const longest = [
+  'bench/src/smoke.test.ts',
   'sync/hostile.test.ts',
   'server/src/failures.test.ts',
   'sealing/forgetting.attack.test.ts',

@@ -14,24 +14,31 @@ import {
   encodeAnswers,
   type PersonAnswer,
 } from '@soundings/server/src/sealing/person-answers.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Given, GivingOrder } from './giving.ts';
 import { attribute, makeCompany } from './company.ts';
 import { percentile, type Row, time, timed } from './measure.ts';
+import type { Plans, Say, Sized } from './plans.ts';
 import { bodyOf, push } from './push.ts';
-import { type Account, type Beside, type Service, startService } from './service.ts';
+import type { Account, Beside, Service } from './service.ts';
 
-type Say = (progress: string) => void;
+/** How large the company is, and what pauses and durations are multiplied by. */
+type Plan = { users: number; groups: number; timeScale: number };
+
+export const answersPlans: Plans<Plan> = {
+  whole: { users: 20_000, groups: 2_000, timeScale: 1 },
+  smoke: { users: 200, groups: 20, timeScale: 0.01 },
+};
 
 const rate = 300;
 const seconds = 20;
 /** The pool of the service has as many connections to the database. */
 const connections = 10;
 
-export async function benchAnswers(say: Say): Promise<{ rows: Row[]; postgres: string }> {
-  const service = await startService();
+/** Opening a round for a company, answering over HTTP, and closing the week. */
+export const benchAnswers: Sized<Plan> = (plan) => async (say, start) => {
+  const service = await start();
   try {
-    const company = makeCompany({ users: 20_000, groups: 2_000, oneTop: true });
+    const company = makeCompany({ ...plan, oneTop: true });
     const account = await service.account(attribute);
     await push(service, account, bodyOf(company), { created: company.users.length });
     const { opening, week, questionIds } = await open(service, account);
@@ -41,19 +48,22 @@ export async function benchAnswers(say: Say): Promise<{ rows: Row[]; postgres: s
     const giving = { links: links.map(({ link }) => link), questionIds };
     const rows = [
       {
-        what: 'Opening a round for 20,000 people in 2,000 groups, with their messages',
+        what: `Opening a round for ${sizeText(plan)}, with their messages`,
         measured: time(opening),
         demand: '≤ 30 s',
         holds: opening <= 30_000,
       },
-      ...(await measureGiving(service, load, giving, say)),
-      ...(await measureClosing(service, load, giving, account, week, say)),
+      ...(await measureGiving(service, load, giving, plan, say)),
+      ...(await measureClosing(service, load, giving, account, week, plan, say)),
     ];
     return { rows, postgres: service.postgres };
   } finally {
     await service.stop();
   }
-}
+};
+
+const sizeText = ({ users, groups }: Plan) =>
+  `${users.toLocaleString('en')} people in ${groups.toLocaleString('en')} groups`;
 
 /** Five questions for the whole company, at once. */
 async function open({ pool, keys }: Service, { id }: Account) {
@@ -91,27 +101,29 @@ async function open({ pool, keys }: Service, { id }: Account) {
   return { opening, week: one.week, questionIds };
 }
 
+async function carryOut(load: Beside, order: GivingOrder): Promise<Given> {
+  const given = (await load.ask(order)) as Given | { error: string };
+  if ('error' in given) throw new Error(given.error);
+  return given;
+}
+
 async function measureGiving(
   service: Service,
   load: Beside,
   giving: Pick<GivingOrder, 'links' | 'questionIds'>,
+  { timeScale }: Plan,
   say: Say,
 ): Promise<Row[]> {
-  const give = async (order: Partial<GivingOrder>): Promise<Given> => {
-    const given = (await load.ask({
+  const give = (order: Partial<GivingOrder>) =>
+    carryOut(load, {
       ...giving,
       address: service.address,
       connections,
-      seconds,
       ...order,
-    })) as Given | { error: string };
-    if ('error' in given) throw new Error(given.error);
-    return given;
-  };
+      seconds: (order.seconds ?? seconds) * timeScale,
+    });
   await give({ seconds: 3 }); // the service's code and the database's plans are warm from here on
-  const others = service.askSteadily('/health/live', '', 50);
-  await sleep(2000);
-  await others.cut();
+  const others = await service.askSteadily('/health/live', '', 50, 2000 * timeScale);
   const steady = await give({ rate });
   const health = await others.end();
   say(`${rate} a second: 99 % ${time(percentile(steady.times, 0.99))}`);
@@ -129,7 +141,7 @@ async function measureGiving(
   const p99 = percentile(steady.times, 0.99);
   return [
     {
-      what: `Answers submitted over HTTP, ${rate} a second for ${seconds} s: a second`,
+      what: `Answers submitted over HTTP, ${rate} a second for ${seconds * timeScale} s: a second`,
       measured: sustained.toFixed(0),
       demand: `≥ ${rate}`,
       holds: sustained >= rate * 0.99,
@@ -181,15 +193,14 @@ async function measureClosing(
   giving: Pick<GivingOrder, 'links' | 'questionIds'>,
   { id, token }: Account,
   week: Week,
+  plan: Plan,
   say: Say,
 ): Promise<Row[]> {
   await answerAll(service, { accountId: id, week, questionIds: giving.questionIds });
   await service.pool`vacuum analyze`;
-  const asking = service.askSteadily('/v1/kpis', token, 50);
-  await sleep(3000);
-  await asking.cut();
-  const order = { ...giving, address: service.address, connections, seconds: 8, rate: 100, isClosing: true };
-  const answering = load.ask(order) as Promise<Given>;
+  const asking = await service.askSteadily('/v1/kpis', token, 50, 3000 * plan.timeScale);
+  const during = { seconds: 8 * plan.timeScale, rate: 100, isClosing: true };
+  const answering = carryOut(load, { ...giving, address: service.address, connections, ...during });
   const [ms] = await timed(() =>
     service.command('week', 'close', '--account', String(id), '--week', weekName(week)),
   );
@@ -198,7 +209,7 @@ async function measureClosing(
   say(`closing: ${time(ms)}, others 99 % ${time(p99)}`);
   return [
     {
-      what: 'Closing and publishing the week: 20,000 people × 5 questions × 2,000 groups',
+      what: `Closing and publishing the week: ${sizeText(plan)}, 5 questions`,
       measured: time(ms),
       demand: '≤ 60 s',
       holds: ms <= 60_000,

@@ -9,13 +9,29 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { attribute, makeCompany } from './company.ts';
 import { writeHistory } from './history.ts';
-import { median, type Row, time } from './measure.ts';
+import { median, ratioText, type Row, time } from './measure.ts';
+import type { Plans, Say, Sized } from './plans.ts';
 import { bodyOf, push } from './push.ts';
-import { type Service, startService } from './service.ts';
+import type { Service } from './service.ts';
 
-type Say = (progress: string) => void;
+/**
+ * How large the account is, and how often each page is loaded: `warmUps` loads that fill the browser's cache come first and
+ * are not counted.
+ */
+type Plan = {
+  users: number;
+  groups: number;
+  answers: number;
+  weeks: number;
+  warmUps: number;
+  rounds: number;
+};
 
-const rounds = 5;
+export const consolePlans: Plans<Plan> = {
+  whole: { users: 20_000, groups: 2_000, answers: 100_000, weeks: 5, warmUps: 1, rounds: 5 },
+  smoke: { users: 400, groups: 40, answers: 4_000, weeks: 2, warmUps: 0, rounds: 1 },
+};
+
 const demand = 1000;
 /** In bytes, packed. */
 const mostScript = 250_000;
@@ -38,27 +54,28 @@ const lists: [what: string, path: string, ready: string][] = [
   ['Audit log', '/audit', '[role="table"] [role="rowgroup"] [role="row"] time'],
 ];
 
-export async function benchConsole(say: Say): Promise<{ rows: Row[]; postgres: string }> {
+/** Each list of the console, and the scripts of the first view. Throws where there is no Chromium. */
+export const benchConsole: Sized<Plan> = (plan) => async (say, start) => {
   const place = await findBrowser();
   if (!place) throw new Error('There is no Chromium on this machine.');
-  const service = await startService();
+  const service = await start();
   let browser: Browser | undefined;
   try {
-    const cookie = await fill(service, say);
+    const cookie = await fill(service, plan, say);
     browser = await launchBrowser(place);
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
     await context.addCookies([{ name: 'soundings', value: cookie, url: service.address }]);
     const rows = [await measureScript(context, service)];
-    const floor = await timesOf(context, service, '/docs', 'main h1');
+    const floor = await timesOf(context, service, plan, '/docs', 'main h1');
     for (const [what, path, ready] of lists) {
-      const times = await timesOf(context, service, path, ready);
+      const times = await timesOf(context, service, plan, path, ready);
       const ms = median(times);
       say(`${what}: ${time(ms)}`);
       rows.push({
         what: `${what}: from the address to rows`,
         measured: time(ms),
         floor: time(median(floor)),
-        ratio: `${(ms / median(floor)).toFixed(1)}×`,
+        ratio: ratioText(ms / median(floor)),
         demand: `≤ ${time(demand)}`,
         holds: ms <= demand,
       });
@@ -68,19 +85,19 @@ export async function benchConsole(say: Say): Promise<{ rows: Row[]; postgres: s
     await browser?.close();
     await service.stop();
   }
-}
+};
 
-/** The account, with five weeks of answers; returns the session of its administrator. */
-async function fill(service: Service, say: Say): Promise<string> {
-  const company = makeCompany({ users: 20_000, groups: 2_000, oneTop: true });
+/** Fills an account with people and weeks of answers. Returns the session of its administrator. */
+async function fill(service: Service, { users, groups, answers, weeks }: Plan, say: Say): Promise<string> {
+  const company = makeCompany({ users, groups, oneTop: true });
   const account = await service.account(attribute);
   await push(service, account, bodyOf(company), { created: company.users.length });
-  say('20,000 people are there');
+  say(`${users.toLocaleString('en')} people are there`);
   const path = join(service.dataDir, 'history.ndjson');
   const last = addWeeks(weekOf(dayIn('UTC', Date.now())), -1);
-  await writeHistory(path, company, { answers: 100_000, weeks: 5, perWeek: 5, last });
+  await writeHistory(path, company, { answers, weeks, perWeek: 5, last });
   await service.command('history', 'import', '--account', String(account.id), path);
-  say('100,000 answers are there');
+  say(`${answers.toLocaleString('en')} answers are there`);
   const [administrator] = await service.pool<{ id: number }[]>`
     select user_id as id from users where account_id = ${account.id} and role = 'Administrator' and active limit 1`;
   const person = { accountId: account.id, userId: administrator?.id as number };
@@ -91,16 +108,17 @@ async function fill(service: Service, say: Say): Promise<string> {
 async function timesOf(
   context: BrowserContext,
   { address }: Service,
+  { warmUps, rounds }: Plan,
   path: string,
   ready: string,
 ): Promise<number[]> {
   const times: number[] = [];
-  for (let i = 0; i < rounds + 1; i++) {
+  for (let i = 0; i < warmUps + rounds; i++) {
     const page = await context.newPage();
     const begun = performance.now();
     await page.goto(address + path, { waitUntil: 'commit' });
     await isDrawn(page, ready);
-    if (i > 0) times.push(performance.now() - begun); // the first one fills the browser's cache
+    if (i >= warmUps) times.push(performance.now() - begun);
     await page.close();
   }
   return times;

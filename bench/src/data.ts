@@ -2,9 +2,12 @@
 // they take to keep, reading them beside a floor that sends the same bytes from memory, and closing a week.
 // oxlint-disable no-await-in-loop -- accounts come one after another, or they would measure each other
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
+import { copyInto, inTransaction } from '@soundings/server/src/db/db.ts';
+import { WeekKey } from '@soundings/server/src/sealing/week-key.ts';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Plans, Say, Sized } from './plans.ts';
 import { attribute, type Company, makeCompany } from './company.ts';
 import { writeHistory } from './history.ts';
 import { megabytes, percentile, type Row, time, timed } from './measure.ts';
@@ -20,14 +23,23 @@ import {
   measureStream,
   type Reading,
 } from './reads.ts';
-import { type Account, type Ran, type Service, startService } from './service.ts';
+import type { Account, Ran, Service } from './service.ts';
 
-type Say = (progress: string) => void;
+/**
+ * How large the accounts are, from the fewest answers to the most, and how thorough the reading is. `recent`: answers in each
+ * of the last five weeks, the same ones in all accounts: what is read of them differs in nothing else.
+ */
+type Plan = Effort & {
+  users: number;
+  groups: number;
+  recent: number;
+  sizes: { answers: number; weeks: number }[];
+};
 
-/** How large the accounts are, from the fewest answers to the most, and how thorough the reading is. */
-export type Plan = Effort & { sizes: { answers: number; weeks: number }[] };
-
-export const wholePlan: Plan = {
+const wholePlan: Plan = {
+  users: 20_000,
+  groups: 2_000,
+  recent: 20_000,
   sizes: [
     { answers: 100_000, weeks: 5 },
     { answers: 1_000_000, weeks: 50 },
@@ -35,29 +47,50 @@ export const wholePlan: Plan = {
   ],
   rounds: 4,
   seconds: 1,
+  connections: 8,
+  steady: ['KPI values', 'Response rates', 'Results', 'Asked questions'],
+  timeScale: 1,
 };
-/** To try something out: the demands that speak of 5 million answers are left out. */
-export const smallPlan: Plan = {
-  sizes: [
-    { answers: 100_000, weeks: 5 },
-    { answers: 200_000, weeks: 10 },
-  ],
-  rounds: 2,
-  seconds: 0.4,
+
+const smokePlan: Plan = {
+  users: 200,
+  groups: 20,
+  recent: 500,
+  sizes: [{ answers: 2_500, weeks: 5 }],
+  rounds: 1,
+  seconds: 0.001,
+  connections: 2,
+  steady: ['Results'],
+  timeScale: 0.02,
+};
+
+export const dataPlans: Plans<Plan> = { whole: wholePlan, smoke: smokePlan };
+
+/** To try something out: the targets that are about 5 million answers are left out. */
+export const smallDataPlans: Plans<Plan> = {
+  whole: {
+    ...wholePlan,
+    sizes: [
+      { answers: 100_000, weeks: 5 },
+      { answers: 200_000, weeks: 10 },
+    ],
+    rounds: 2,
+    seconds: 0.4,
+  },
+  smoke: smokePlan,
 };
 
 const perWeek = 5;
-/** Answers in each of the last five weeks, the same ones in all accounts: what is read of them differs in nothing else. */
-const recent = 20_000;
 const figureTables = ['results', 'response_rates', 'kpi_values', 'comments', 'comment_groups', 'asked'];
 
-type Scene = { service: Service; company: Company; thisWeek: Week; say: Say };
+type Scene = { service: Service; plan: Plan; company: Company; thisWeek: Week; say: Say };
 
-export const benchData = (plan: Plan) => async (say: Say) => {
-  const service = await startService();
+/** Importing answers, reading them, and closing a week. */
+export const benchData: Sized<Plan> = (plan) => async (say, start) => {
+  const service = await start();
   try {
-    const company = makeCompany({ users: 20_000, groups: 2_000, oneTop: true });
-    const scene = { service, company, thisWeek: weekOf(dayIn('UTC', Date.now())), say };
+    const company = makeCompany({ users: plan.users, groups: plan.groups, oneTop: true });
+    const scene = { service, plan, company, thisWeek: weekOf(dayIn('UTC', Date.now())), say };
     const accounts: Account[] = [];
     const rows: Row[] = [];
     for (const size of plan.sizes) {
@@ -65,7 +98,7 @@ export const benchData = (plan: Plan) => async (say: Say) => {
       accounts.push(account);
       rows.push(...(await measureImport(scene, account, size)));
     }
-    rows.push(...(await measureReading(scene, accounts, plan)));
+    rows.push(...(await measureReading(scene, accounts)));
     rows.push(...(await measureClosing(scene, accounts[0] as Account)));
     return { rows, postgres: service.postgres };
   } finally {
@@ -84,9 +117,9 @@ async function measureImport(
   account: Account,
   size: { answers: number; weeks: number },
 ): Promise<Row[]> {
-  const { service, thisWeek, say } = scene;
+  const { service, plan, thisWeek, say } = scene;
   const before = await storage(service);
-  const history = { ...size, perWeek, last: addWeeks(thisWeek, -1), recent };
+  const history = { ...size, perWeek, last: addWeeks(thisWeek, -1), recent: plan.recent };
   const ran = await importHistory(scene, account, history);
   const { answers } = ran.result as { answers: number };
   say(`import of ${millions(answers)}: ${time(ran.ms)}, ${memoryText(ran)}`);
@@ -147,11 +180,13 @@ const memoryText = ({ memory }: Ran) =>
 
 const millions = (count: number) => `${(count / 1e6).toFixed(count < 1e6 ? 2 : 1)} million`;
 
-async function measureReading(scene: Scene, accounts: Account[], plan: Plan): Promise<Row[]> {
-  const { company, thisWeek, say } = scene;
+async function measureReading(scene: Scene, accounts: Account[]): Promise<Row[]> {
+  const { plan, company, thisWeek, say } = scene;
   // The one that has taken the pushes keeps some of their memory.
-  const service = await scene.service.another();
-  const forgetful = await scene.service.another({ ANSWER_CACHE_MB: '0' });
+  const [service, forgetful] = await Promise.all([
+    scene.service.another(),
+    scene.service.another({ ANSWER_CACHE_MB: '0' }),
+  ]);
   const names = chooseGroups(company);
   const filled: Filled[] = [];
   let counts = { one: 0, some: 0, all: 0 };
@@ -162,7 +197,7 @@ async function measureReading(scene: Scene, accounts: Account[], plan: Plan): Pr
   }
   const { first: floor } = await scene.service.beside('bytes.ts', scene.service.databaseUrl, service.address);
   const load = await scene.service.beside('load.ts');
-  const others = service.askSteadily('/health/live', '', 50);
+  const others = await service.askSteadily('/health/live', '', 50, 1000 * plan.timeScale);
   const last = addWeeks(thisWeek, -1);
   const common = { service, forgetful, floor: floor as string, load, others, accounts: filled, last, say };
   const reading: Reading = { ...common, effort: plan };
@@ -201,19 +236,21 @@ async function measureClosing(scene: Scene, reader: Account): Promise<Row[]> {
 async function measureClosingBy(
   whom: string,
   close: () => Promise<void>,
-  { service, say }: Scene,
+  { service, plan, company, say }: Scene,
   reader: Account,
 ): Promise<Row[]> {
-  const asking = service.askSteadily('/v1/kpis', reader.token, 50);
-  await sleep(3000);
-  const idle = await asking.cut();
+  const asking = await service.askSteadily('/v1/kpis', reader.token, 50, 1000 * plan.timeScale);
+  await sleep(2000 * plan.timeScale);
+  const idle = await asking.cut(1);
   const [ms] = await timed(close);
   const busy = await asking.end();
   const p99 = percentile(busy, 0.99);
+  const people = company.users.length.toLocaleString('en');
+  const groups = company.groups.length.toLocaleString('en');
   say(`closing by ${whom}: ${time(ms)}, others 99 % ${time(p99)}, longest ${time(Math.max(...busy))}`);
   return [
     {
-      what: `Closing a week of 20,000 people, 5 questions and 2,000 groups, by ${whom}`,
+      what: `Closing a week of ${people} people, ${perWeek} questions and ${groups} groups, by ${whom}`,
       measured: time(ms),
       demand: '≤ 20 s',
       holds: ms <= 20_000,
@@ -230,13 +267,9 @@ async function measureClosingBy(
 }
 
 /** The week becomes one that has ended, and the job that would look for such within five minutes is called at once. */
-async function jobOf({ service: { pool } }: Scene, { id }: Account): Promise<() => Promise<void>> {
-  await pool`
-    with moved_rounds as (update rounds set week = week - 7 where account_id = ${id}),
-         moved_asked as (update asked set week = week - 7 where account_id = ${id}),
-         moved_people as (update assignments set week = week - 7 where account_id = ${id}),
-         moved_answers as (update answers set week = week - 7 where account_id = ${id})
-    update weeks set week = week - 7 where account_id = ${id}`;
+async function jobOf(scene: Scene, { id }: Account): Promise<() => Promise<void>> {
+  const { pool } = scene.service;
+  await moveBack(scene, id);
   await pool`vacuum analyze`;
   return async () => {
     await pool`select graphile_worker.add_job('close weeks')`;
@@ -246,4 +279,28 @@ async function jobOf({ service: { pool } }: Scene, { id }: Account): Promise<() 
       isOpen = rows.length > 0;
     }
   };
+}
+
+/** Moves this week, with all that is in it, to the week before. Answers are bound to their week: they are sealed again. */
+async function moveBack({ service: { pool, keys }, thisWeek }: Scene, id: number): Promise<void> {
+  const before = addWeeks(thisWeek, -1);
+  const key = await keys.of(pool, id, thisWeek);
+  if (!key) throw new Error('The week has no key.');
+  const moved = new WeekKey(id, before, key.secret);
+  await inTransaction(pool, async (tx) => {
+    const answers = await tx<{ respondent: string; part: number; sealed: Buffer }[]>`
+      delete from answers where account_id = ${id} returning respondent, part, sealed`;
+    await tx`delete from week_keys where account_id = ${id}`;
+    await tx`
+      with moved_rounds as (update rounds set week = ${before} where account_id = ${id}),
+           moved_asked as (update asked set week = ${before} where account_id = ${id}),
+           moved_people as (update assignments set week = ${before} where account_id = ${id})
+      update weeks set week = ${before} where account_id = ${id}`;
+    await keys.keep(tx, id, before, moved);
+    const rows = answers.map(({ respondent, part, sealed }) => {
+      const again = moved.seal(respondent, key.open(respondent, sealed));
+      return [id, before, respondent, part, again];
+    });
+    await copyInto(tx`copy answers (account_id, week, respondent, part, sealed) from stdin`, rows);
+  });
 }

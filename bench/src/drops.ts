@@ -5,24 +5,33 @@ import type { FileReport } from '@soundings/contract/storage.ts';
 import { changeAccount, createAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';
+import type { FileKind } from '@soundings/server/src/files/names.ts';
 import { createUser } from '@soundings/server/src/people/people.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Row, time, timed } from './measure.ts';
-import { type Service, startService } from './service.ts';
+import type { Plans, Sized } from './plans.ts';
+import type { Service } from './service.ts';
 import { fileOf } from './sheets.ts';
 
-const people = 20_000;
+/** How many people are on the list, and the formats in which it is dropped. */
+type Plan = { people: number; kinds: FileKind[] };
+
+export const dropsPlans: Plans<Plan> = {
+  whole: { people: 20_000, kinds: ['csv', 'xls', 'xlsx'] },
+  smoke: { people: 100, kinds: ['csv'] },
+};
+
 /** In milliseconds. */
 const demands = { csv: 10_000, xls: undefined, xlsx: 20_000 };
-const most = { maxUsersCreated: people, maxGroupsCreated: people };
+const most = { maxUsersCreated: 20_000, maxGroupsCreated: 20_000 };
 
-type Say = (progress: string) => void;
-
-export async function benchDrops(say: Say): Promise<{ rows: Row[]; postgres: string }> {
-  const service = await startService();
+/** Drops the list in each format, twice: all created, then all unchanged. */
+export const benchDrops: Sized<Plan> = (plan) => async (say, start) => {
+  const { people, kinds } = plan;
+  const service = await start();
   try {
     const rows: Row[] = [];
-    for (const kind of ['csv', 'xls', 'xlsx'] as const) {
+    for (const kind of kinds) {
       const bytes = fileOf(kind, people);
       const token = await newAccount(service);
       for (const then of ['created', 'unchanged'] as const) {
@@ -44,7 +53,7 @@ export async function benchDrops(say: Say): Promise<{ rows: Row[]; postgres: str
   } finally {
     await service.stop();
   }
-}
+};
 
 async function newAccount({ pool }: Service): Promise<string> {
   const id = await inTransaction(pool, async (tx) => {

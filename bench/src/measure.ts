@@ -40,7 +40,7 @@ export function against(what: string, times: number[], floor: number[], atMost?:
     what,
     measured: time(median(times)),
     floor: time(median(floor)),
-    ratio: `${ratio.toFixed(2)}×`,
+    ratio: ratioText(ratio),
     ...(atMost !== undefined && { demand: `≤ ${atMost.toFixed(1)}×`, holds: ratio <= atMost }),
   };
 }
@@ -49,6 +49,15 @@ export function time(ms: number): string {
   if (ms >= 1000) return `${(ms / 1000).toFixed(2)} s`;
   return ms >= 10 ? `${Math.round(ms)} ms` : `${ms.toFixed(1)} ms`;
 }
+
+/** How many times the floor something is: 1.17×, 14.0×, and never 0.00×. */
+export function ratioText(ratio: number): string {
+  return `${ratio >= 0.1 && ratio < 10 ? ratio.toFixed(2) : ratio.toPrecision(3)}×`;
+}
+
+/** Rows of too small a run for their targets to mean anything: without them. */
+export const withoutTargets = (rows: Row[]): Row[] =>
+  rows.map(({ demand: _demand, holds: _holds, ...row }) => row);
 
 export const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
 

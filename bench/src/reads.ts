@@ -5,12 +5,21 @@ import { addWeeks, lastDay, type Week } from '@soundings/contract/weeks.ts';
 import type { Group } from '@soundings/contract/data.ts';
 import type { Company } from './company.ts';
 import type { Loaded, Order } from './load.ts';
-import { median, megabytes, percentile, type Row, time } from './measure.ts';
+import { median, megabytes, percentile, ratioText, type Row, time } from './measure.ts';
 import type { Account, Another, Asking, Beside } from './service.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How thoroughly: so many rounds of so many seconds for each read. */
-export type Effort = { rounds: number; seconds: number };
+/**
+ * How thoroughly: rounds of so many seconds for each read, over so many connections. `steady`: what is also asked for at a
+ * steady rate. Other pauses and durations are multiplied by `timeScale`.
+ */
+export type Effort = {
+  rounds: number;
+  seconds: number;
+  connections: number;
+  steady: Endpoint[];
+  timeScale: number;
+};
 
 /** An account with its answers. `groups`: the ids of those that are asked for. */
 export type Filled = { account: Account; answers: number; weeks: number; groups: Record<Scope, number> };
@@ -99,7 +108,7 @@ export async function measureReads(reading: Reading, counts: Record<Scope, numbe
   const compared: Row[] = [];
   for (const endpoint of Object.keys(endpoints) as Endpoint[]) {
     for (const scope of scopes) {
-      for (const weeks of [undefined, 5, most.weeks]) {
+      for (const weeks of new Set([undefined, 5, most.weeks])) {
         const read = { endpoint, scope, weeks };
         const isEverywhere = (weeks ?? 0) <= fewest.weeks;
         const what = `${endpoint}, ${groupsText(counts[scope])}, ${weeks === undefined ? 'latest' : `${weeks} weeks`}`;
@@ -184,7 +193,7 @@ async function measurePacked(reading: Reading): Promise<Row> {
 export async function measureRate(reading: Reading, counts: Record<Scope, number>): Promise<Row[]> {
   const most = reading.accounts.at(-1) as Filled;
   const rows: Row[] = [];
-  for (const endpoint of Object.keys(endpoints) as Endpoint[]) {
+  for (const endpoint of reading.effort.steady) {
     const path = pathOf({ endpoint, scope: 'some', weeks: 5 }, most, reading.last);
     const [own, floor, made] = [
       await steadily(reading, reading.service.address + path, most),
@@ -202,7 +211,7 @@ export async function measureRate(reading: Reading, counts: Record<Scope, number
 
 function slower(what: string, own: number[], floor: number[]): Row {
   const [p99, least] = [percentile(own, 0.99), percentile(floor, 0.99)];
-  return { what, measured: time(p99), floor: time(least), ratio: `${(p99 / least).toFixed(1)}×` };
+  return { what, measured: time(p99), floor: time(least), ratio: ratioText(p99 / least) };
 }
 
 async function steadily(
@@ -210,23 +219,28 @@ async function steadily(
   address: string,
   { account }: Filled,
 ): Promise<number[]> {
-  const asking = service.askSteadily(address, account.token, 20);
-  await sleep(1000 + effort.rounds * effort.seconds * 4000);
+  const asking = await service.askSteadily(address, account.token, 20, 1000 * effort.timeScale);
+  await sleep(effort.rounds * effort.seconds * 4000);
   return asking.end();
 }
 
 /** The largest answer, again and again, while somebody else reads little: to begin with, while nothing has grown yet. */
 export async function measureStream(reading: Reading): Promise<Row[]> {
-  const { service, accounts, last } = reading;
+  const { service, accounts, last, effort } = reading;
   const [fewest, most] = [accounts[0] as Filled, accounts.at(-1) as Filled];
   const little = pathOf({ endpoint: 'KPI values', scope: 'one', weeks: 5 }, fewest, last);
   const large = pathOf({ endpoint: 'KPI values', scope: 'all', weeks: most.weeks }, most, last);
-  const asking = service.askSteadily(little, fewest.account.token, 50);
-  await sleep(5000);
-  const idle = await asking.cut();
+  const asking = await service.askSteadily(little, fewest.account.token, 50, 1000 * effort.timeScale);
+  await sleep(4000 * effort.timeScale);
+  const idle = await asking.cut(1);
   const idleMemory = service.memory.now() ?? 0;
   const endWatch = service.memory.watch();
-  const order = { ...serviceTarget(reading, large, most), connections: 1, seconds: 5, atLeast: 5 };
+  const order = {
+    ...serviceTarget(reading, large, most),
+    connections: 1,
+    seconds: 5 * effort.timeScale,
+    atLeast: 5,
+  };
   const { times, bytes } = await loaded(reading, order);
   const peak = endWatch();
   const busy = await asking.end();
@@ -299,7 +313,8 @@ async function alternate(reading: Reading, targets: Target[]): Promise<Sum[]> {
       const sum = measured[i] as (typeof measured)[number];
       // The first round tells how large the answers are, and is not counted. All are asked for by as many at a time.
       const isLarge = measured.some(({ bytes }) => bytes > 100_000);
-      const [connections, seconds] = round < 0 ? [1, 0.2] : [isLarge ? 2 : 8, effort.seconds];
+      const [connections, seconds] =
+        round < 0 ? [1, 0.2 * effort.timeScale] : [isLarge ? 2 : effort.connections, effort.seconds];
       await others.cut();
       const { times, ms, bytes } = await loaded(reading, {
         ...target,
@@ -335,7 +350,7 @@ function besideFloor(what: string, own: Sum, floor: Sum, atLeast?: number): Row 
     what,
     measured: sumText(own),
     floor: sumText(floor),
-    ratio: `${ratio.toFixed(2)}×`,
+    ratio: ratioText(ratio),
     ...(atLeast !== undefined && { demand: `≥ ${atLeast.toFixed(1)}×`, holds: ratio >= atLeast }),
   };
 }
@@ -346,7 +361,7 @@ function besideFewer(what: string, own: Sum, few: Sum): Row {
     what: `${what}, made anew: most answers beside fewest, median`,
     measured: time(own.p50),
     floor: time(few.p50),
-    ratio: `${ratio.toFixed(2)}×`,
+    ratio: ratioText(ratio),
     demand: `≤ ${noise}×`,
     holds: ratio <= noise,
   };

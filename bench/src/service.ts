@@ -6,6 +6,7 @@ import { inTransaction, openPool, type Pool } from '@soundings/server/src/db/db.
 import { openEmbedded } from '@soundings/server/src/db/embedded.ts';
 import { defineAttribute } from '@soundings/server/src/people/people.ts';
 import { AnswerKeys } from '@soundings/server/src/sealing/answer-keys.ts';
+import { bareEnvironment } from '@soundings/server/src/testing/environment.ts';
 import { freePort } from '@soundings/server/src/testing/free-port.ts';
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,8 +38,11 @@ export type Service = {
   post(path: string, token: string, body: Buffer): Promise<Answer>;
   /** The milliseconds that another process takes to parse a body by JSON.parse and to read the account's rows. */
   floor(account: Account, body: Buffer): Promise<number>;
-  /** Asks for the address, which may be of another server, `rate` times a second from another process. */
-  askSteadily(path: string, token: string, rate: number): Asking;
+  /**
+   * Asks for the address, which may be of another server, `rate` times a second from another process. Resolves when that
+   * process has been asking for `warmUp` ms and begins to count.
+   */
+  askSteadily(path: string, token: string, rate: number, warmUp: number): Promise<Asking>;
   /** Starts one more process of the service on the same database, with other settings: one that has done nothing yet. */
   another(settings?: Record<string, string>): Promise<Another>;
   /** Runs the soundings command beside the service. */
@@ -51,15 +55,16 @@ export type Service = {
 
 /** Of both the milliseconds that answers took. Throws when one was no success. */
 export type Asking = {
-  /** Since the last cut, or the start. It goes on. */
-  cut(): Promise<number[]>;
+  /** Since the last cut, or the start, once there are `atLeast` (default: none). It goes on. */
+  cut(atLeast?: number): Promise<number[]>;
+  /** The rest, at least one. */
   end(): Promise<number[]>;
 };
 
 export type Another = Pick<Service, 'address' | 'askSteadily' | 'memory' | 'stop'>;
 
 /** A process of the benchmark's own: what it sent first, and its answer to a message. */
-export type Beside = { first: unknown; ask(message: object): Promise<unknown> };
+export type Beside = { first: unknown; ask(message: object | number | string): Promise<unknown> };
 
 /** A command that has succeeded; `memory`: the most that it had itself, and all PostgreSQL processes. */
 export type Ran = { ms: number; memory: { own: number; database: number } | undefined; result: unknown };
@@ -79,7 +84,7 @@ export async function startService(): Promise<Service> {
     LOG_LEVEL: 'warn',
     RATE_LIMIT: '0',
     SFTP_PORT: '0',
-    PATH: process.env['PATH'] ?? '',
+    ...bareEnvironment,
   };
   const { address, child } = await startProcess(environment);
   const closing: (() => Promise<unknown>)[] = [
@@ -112,9 +117,14 @@ export async function startService(): Promise<Service> {
         const answer = await post(agent, `${floor}/${id}`, token, body);
         return (JSON.parse(answer.body.toString()) as { ms: number }).ms;
       },
-      askSteadily: (path, token, rate) => askSteadily(new URL(path, address).href, token, rate),
+      askSteadily: (path, ...how) => askSteadily(beside, new URL(path, address).href, ...how),
       another: (settings) =>
-        startAnother({ ...environment, ...settings, DATABASE_URL: embedded.url }, postmaster, closing),
+        startAnother(
+          { ...environment, ...settings, DATABASE_URL: embedded.url },
+          postmaster,
+          closing,
+          beside,
+        ),
       command: (...args) => runCommand(environment, postmaster, args),
       beside,
       memory: memoryOf(child.pid as number, postmaster),
@@ -127,7 +137,7 @@ export async function startService(): Promise<Service> {
 }
 
 async function startProcess(
-  environment: Record<string, string>,
+  environment: NodeJS.ProcessEnv,
 ): Promise<{ address: string; child: ChildProcess }> {
   const port = await freePort();
   const main = fileURLToPath(import.meta.resolve('@soundings/server/src/main.ts'));
@@ -142,9 +152,10 @@ async function startProcess(
 }
 
 async function startAnother(
-  environment: Record<string, string>,
+  environment: NodeJS.ProcessEnv,
   postmaster: string,
   closing: (() => Promise<unknown>)[],
+  beside: Service['beside'],
 ): Promise<Another> {
   const { address, child } = await startProcess(environment);
   const stop = () => endService(child);
@@ -152,7 +163,7 @@ async function startAnother(
   await whenReady(address, child);
   return {
     address,
-    askSteadily: (path, token, rate) => askSteadily(new URL(path, address).href, token, rate),
+    askSteadily: (path, ...how) => askSteadily(beside, new URL(path, address).href, ...how),
     memory: memoryOf(child.pid as number, postmaster),
     stop,
   };
@@ -240,7 +251,7 @@ async function startBeside(
   };
 }
 
-async function runCommand(env: Record<string, string>, postmaster: string, args: string[]): Promise<Ran> {
+async function runCommand(env: NodeJS.ProcessEnv, postmaster: string, args: string[]): Promise<Ran> {
   const cli = fileURLToPath(import.meta.resolve('@soundings/server/src/cli.ts'));
   const child = spawn(process.execPath, [cli, ...args, '--json'], {
     env,
@@ -276,16 +287,20 @@ function post(agent: Agent, address: string, token: string, body: Buffer): Promi
   });
 }
 
-function askSteadily(address: string, token: string, rate: number): Asking {
-  const child = fork(new URL('steady.ts', import.meta.url), [address, token, String(rate)]);
-  async function send(message: 'cut' | 'end'): Promise<number[]> {
-    const answered = once(child, 'message') as Promise<[Counted]>;
-    child.send(message);
-    const [{ times, failed }] = await answered;
+async function askSteadily(
+  beside: Service['beside'],
+  address: string,
+  token: string,
+  rate: number,
+  warmUp: number,
+): Promise<Asking> {
+  const { ask } = await beside('steady.ts', address, token, String(rate), String(warmUp));
+  async function send(message: number | 'end'): Promise<number[]> {
+    const { times, failed } = (await ask(message)) as Counted;
     if (failed > 0) throw new Error(`${failed} of the steady requests failed`);
     return times;
   }
-  return { cut: () => send('cut'), end: () => send('end') };
+  return { cut: (atLeast = 0) => send(atLeast), end: () => send('end') };
 }
 
 function memoryOf(pid: number, postmasterFile: string): Memory {

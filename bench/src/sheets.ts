@@ -14,25 +14,37 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { makeCompany } from './company.ts';
 import { against, megabytes, type Row, time, timed } from './measure.ts';
+import type { Plans, Say, Sized } from './plans.ts';
 
-const people = 20_000;
+/**
+ * How many people are on the list and how often it is read, how many rows the largest files have at most, and how large the
+ * harmful ones are as a share of what they are meant to be.
+ */
+type Plan = { people: number; rounds: number; mostRows: number; harm: number };
+
+export const sheetsPlans: Plans<Plan> = {
+  whole: { people: 20_000, rounds: 5, mostRows: maxSheetRows - 1, harm: 1 },
+  smoke: { people: 100, rounds: 1, mostRows: 200, harm: 0.001 },
+};
+
 const columns = 15;
-const rounds = 5;
+/** How long SheetJS takes for shared texts in XLS grows as the square of how many there are. */
+const mostSharing = 20_000;
 /** What reading any file may take at most. */
 const most = { ms: 30_000, bytes: 512e6 };
 const kinds = ['csv', 'xls', 'xlsx'] as const;
-type Say = (progress: string) => void;
 
-export async function benchSheets(say: Say): Promise<{ rows: Row[]; postgres: string }> {
+/** Reads files in processes of its own, without a service. */
+export const benchSheets: Sized<Plan> = (plan) => async (say) => {
   const rows: Row[] = [];
-  for (const kind of kinds) rows.push(await measureList(kind, say));
-  for (const kind of kinds) rows.push(await measureLargest(kind, say));
-  for (const [what, kind, bytes] of hostile())
+  for (const kind of kinds) rows.push(await measureList(kind, plan, say));
+  for (const kind of kinds) rows.push(await measureLargest(kind, plan, say));
+  for (const [what, kind, bytes] of hostile(plan))
     rows.push(await measureAny(`${what}, ${size(bytes)}`, kind, bytes, say));
   return { rows, postgres: 'not used' };
-}
+};
 
-async function measureList(kind: FileKind, say: Say): Promise<Row> {
+async function measureList(kind: FileKind, { people, rounds }: Plan, say: Say): Promise<Row> {
   const bytes = fileOf(kind, people);
   const [times, floors, peaks, floorPeaks]: number[][] = [[], [], [], []];
   for (let round = 0; round < rounds; round++) {
@@ -52,8 +64,8 @@ async function measureList(kind: FileKind, say: Say): Promise<Row> {
 }
 
 /** As many rows as are read, or as fit into the largest file. */
-async function measureLargest(kind: FileKind, say: Say): Promise<Row> {
-  let count = maxSheetRows - 1;
+async function measureLargest(kind: FileKind, { mostRows }: Plan, say: Say): Promise<Row> {
+  let count = mostRows;
   let bytes = fileOf(kind, count);
   while (bytes.length > maxUploadBytes) {
     count = Math.floor(count * (maxUploadBytes / bytes.length) * 0.99);
@@ -90,27 +102,33 @@ async function measureAny(what: string, kind: FileKind, bytes: Buffer, say: Say)
 }
 
 /** What would take all memory or time, if it could. */
-function* hostile(): Generator<[what: string, kind: FileKind, bytes: Buffer]> {
+function* hostile({ harm }: Plan): Generator<[what: string, kind: FileKind, bytes: Buffer]> {
+  const some = (count: number) => Math.ceil(count * harm);
+  const text = (count: number) => some(count).toLocaleString('en');
   const row = (cells: number) => `<row>${'<c><v>1</v></c>'.repeat(cells)}</row>`;
   const word = `<si><t>${'x'.repeat(32_767)}</t></si>`;
-  const cited = `<row>${'<c t="s"><v>0</v></c>'.repeat(20)}</row>`.repeat(maxSheetRows / 10);
-  yield ['XLSX of 10 million cells', 'xlsx', zipOf(workbookOf([{ rows: row(200).repeat(maxSheetRows) }]))];
+  const cited = `<row>${'<c t="s"><v>0</v></c>'.repeat(20)}</row>`.repeat(some(maxSheetRows / 10));
   yield [
-    'XLSX of 100,000 cells that cite the longest text',
+    `XLSX of ${text(maxSheetRows)} × 200 cells`,
+    'xlsx',
+    zipOf(workbookOf([{ rows: row(200).repeat(some(maxSheetRows)) }])),
+  ];
+  yield [
+    `XLSX of ${text(maxSheetRows / 10)} × 20 cells that cite the longest text`,
     'xlsx',
     zipOf(workbookOf([{ rows: cited }], { strings: word })),
   ];
   yield [
-    'XLSX of 5 million texts',
+    `XLSX of ${text(5e6)} texts`,
     'xlsx',
-    zipOf(workbookOf([{ rows: '' }], { strings: '<si><t>a</t></si>'.repeat(5e6) })),
+    zipOf(workbookOf([{ rows: '' }], { strings: '<si><t>a</t></si>'.repeat(some(5e6)) })),
   ];
-  yield ['CSV of one line of commas', 'csv', Buffer.from(','.repeat(10e6))];
-  yield ['CSV of short and long lines', 'csv', Buffer.from(`a,b,c\n${',\n'.repeat(5e6)}`)];
+  yield ['CSV of one line of commas', 'csv', Buffer.from(','.repeat(some(10e6)))];
+  yield ['CSV of short and long lines', 'csv', Buffer.from(`a,b,c\n${',\n'.repeat(some(5e6))}`)];
   yield [
     'CSV of one quotation mark that is not closed',
     'csv',
-    Buffer.from(`a,b\n"${'x,y\n'.repeat(2.4e6)}`),
+    Buffer.from(`a,b\n"${'x,y\n'.repeat(some(2.4e6))}`),
   ];
 }
 
@@ -120,8 +138,7 @@ export function fileOf(kind: FileKind, count: number): Buffer {
   if (kind === 'csv') return Buffer.from(xlsx.utils.sheet_to_csv(sheet));
   const book = xlsx.utils.book_new();
   xlsx.utils.book_append_sheet(book, sheet, 'Users');
-  // As Excel does; but how long SheetJS takes for it in XLS grows as the square of how many there are.
-  const bookSST = kind === 'xlsx' || count <= people;
+  const bookSST = kind === 'xlsx' || count <= mostSharing; // as Excel does
   return xlsx.write(book, { type: 'buffer', bookType: kind, bookSST, compression: true }) as Buffer;
 }
 

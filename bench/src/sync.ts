@@ -6,20 +6,29 @@ import type { Summary } from '@soundings/contract/organization.ts';
 import { copyInto, inTransaction, type Pool } from '@soundings/server/src/db/db.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attribute, type Company, makeCompany, renamed } from './company.ts';
-import { against, median, megabytes, percentile, type Row, time, timed } from './measure.ts';
+import { against, median, megabytes, percentile, ratioText, type Row, time, timed } from './measure.ts';
+import type { Plans, Say, Sized } from './plans.ts';
 import { bodyOf, push } from './push.ts';
-import { type Account, type Service, startService } from './service.ts';
+import type { Account, Service } from './service.ts';
 
-const sizes = [1_000, 5_000, 20_000];
-const groupCount = 2_000;
-const rounds = 5;
+/**
+ * Companies of so many users and groups, the largest last; the accounts that take the pushes of each; and what pauses and
+ * durations are multiplied by.
+ */
+type Plan = { users: number[]; groups: number; rounds: number; timeScale: number };
+
+export const syncPlans: Plans<Plan> = {
+  whole: { users: [1_000, 5_000, 20_000], groups: 2_000, rounds: 5, timeScale: 1 },
+  smoke: { users: [100], groups: 20, rounds: 1, timeScale: 0.02 },
+};
+
 /** Bytes above idle. */
 const maxMemory = 400e6;
-type Say = (progress: string) => void;
 
 /** What all parts share. */
 type Scene = {
   service: Service;
+  plan: Plan;
   /** The largest. */
   company: Company;
   /** Bytes that the service has in memory before the first large push. */
@@ -27,20 +36,21 @@ type Scene = {
   say: Say;
 };
 
-export async function benchSync(say: Say): Promise<{ rows: Row[]; postgres: string }> {
-  const service = await startService();
+/** Pushes of companies of each size, and what other accounts notice of them. */
+export const benchSync: Sized<Plan> = (plan) => async (say, start) => {
+  const service = await start();
   try {
-    const company = makeCompany({ users: Math.max(...sizes), groups: groupCount });
-    const [first, idleMemory] = await measureFirstHour(service, company, say);
-    const scene = { service, company, idleMemory, say };
+    const company = makeCompany({ users: Math.max(...plan.users), groups: plan.groups });
+    const [first, idleMemory] = await measureFirstHour(service, company, plan, say);
+    const scene = { service, plan, company, idleMemory, say };
     const rows: Row[] = [];
-    for (const users of sizes) rows.push(...(await measurePushes(scene, users)));
+    for (const users of plan.users) rows.push(...(await measurePushes(scene, users)));
     rows.push(first, ...(await measureOthers(scene)), ...(await measureTwoAtOnce(scene)));
     return { rows, postgres: service.postgres };
   } finally {
     await service.stop();
   }
-}
+};
 
 /**
  * First of all, while nothing has grown yet: what a new installation goes through, a small push and then everybody.
@@ -49,23 +59,24 @@ export async function benchSync(say: Say): Promise<{ rows: Row[]; postgres: stri
 async function measureFirstHour(
   service: Service,
   company: Company,
+  { timeScale }: Plan,
   say: Say,
 ): Promise<[row: Row, idleMemory: number]> {
   const [small, large] = [await newAccount(service), await newAccount(service)];
   await push(service, small, bodyOf(makeCompany({ users: 10, groups: 1 })), { created: 10 });
-  await sleep(500);
+  await sleep(500 * timeScale);
   const idleMemory = service.memory.now() ?? 0;
   const pushed = await watched(service, large, company, { created: company.users.length });
   const copying = await copyOf(service, large);
   say(`the very first creation: ${time(pushed.ms)}, COPY ${time(copying)}`);
-  const what = 'The very first creation of a new installation, 20,000 users';
+  const what = `The very first creation of a new installation, ${company.users.length.toLocaleString('en')} users`;
   const row = against(what, [pushed.ms], [copying], 3);
   return [{ ...row, ...memoryCell([pushed.memory], idleMemory) }, idleMemory];
 }
 
 /** The four kinds of push of a company, in as many accounts as there are rounds. */
-async function measurePushes({ service, idleMemory, say }: Scene, users: number): Promise<Row[]> {
-  const company = makeCompany({ users, groups: groupCount });
+async function measurePushes({ service, plan, idleMemory, say }: Scene, users: number): Promise<Row[]> {
+  const company = makeCompany({ users, groups: plan.groups });
   const [few, many] = [users / 100, users / 10];
   const changed = renamed(company, few, 'changed');
   const removed = { ...changed, users: changed.users.filter((_, i) => i % 10 !== 1) };
@@ -76,7 +87,7 @@ async function measurePushes({ service, idleMemory, say }: Scene, users: number)
     '10 % removed': { sent: removed, expected: { deleted: many, unchanged: users - many } },
   };
   const measured = new Map(Object.keys(steps).map((name) => [name, [] as Measured[]]));
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < plan.rounds; round++) {
     const account = await newAccount(service);
     for (const [name, { sent, expected }] of Object.entries(steps)) {
       const repeated = name === 'unchanged again' ? 8 : 1;
@@ -95,7 +106,7 @@ async function measurePushes({ service, idleMemory, say }: Scene, users: number)
     const [times, floors] = [list.map(({ ms }) => ms), list.map(({ floor }) => floor)];
     say(`${users} users, ${name}: ${time(median(times))}, floor ${time(median(floors))}`);
     const demand = { 'first creation': 2, 'unchanged again': 1.5 }[name];
-    const atMost = users === Math.max(...sizes) ? demand : undefined;
+    const atMost = users === Math.max(...plan.users) ? demand : undefined;
     const row = against(`${users.toLocaleString('en')} users, ${name}`, times, floors, atMost);
     const peaks = list.map(({ memory }) => memory);
     return { ...row, ...memoryCell(peaks, idleMemory) };
@@ -139,6 +150,7 @@ async function rowsWritten(pool: Pool, from: Account, to: Account): Promise<Tabl
       select attname as name
       from   pg_attribute
       where  attrelid = ${table}::regclass and attnum > 0 and not attisdropped
+        and  attgenerated = '' -- PostgreSQL computes the others, and refuses values for them
         and  attname not in ('account_id', 'token_id', 'created_at', 'at')
       order  by attnum`;
     const columns = names.map(({ name }) => name);
@@ -160,24 +172,25 @@ async function copyTables(pool: Pool, tables: TableRows[]): Promise<void> {
 }
 
 /** What another account's reader notices of pushes of every kind, one after another. The floor: no pushes. */
-async function measureOthers({ service, company, idleMemory, say }: Scene): Promise<Row[]> {
+async function measureOthers({ service, plan, company, idleMemory, say }: Scene): Promise<Row[]> {
   const reader = await newAccount(service);
   await push(service, reader, bodyOf(makeCompany({ users: 100, groups: 10 })), { created: 100 });
-  const ask = () => service.askSteadily('/v1/groups', reader.token, 50);
-  const [whole, changed] = [bodyOf(company), bodyOf(renamed(company, 1000, 'changed'))];
-  const asking = ask();
-  await sleep(6000);
+  const { timeScale } = plan;
+  const ask = () => service.askSteadily('/v1/groups', reader.token, 50, 1000 * timeScale);
+  const few = company.users.length / 20;
+  const [whole, changed] = [bodyOf(company), bodyOf(renamed(company, few, 'changed'))];
+  const asking = await ask();
+  await sleep(5000 * timeScale);
   const idle = await asking.end();
 
-  const askingOn = ask();
+  const askingOn = await ask();
   const endWatch = service.memory.watch();
-  await sleep(1500); // its own start is not counted
-  for (const until = performance.now() + 21_000; performance.now() < until;) {
+  for (const until = performance.now() + 21_000 * timeScale; performance.now() < until;) {
     const account = await newAccount(service);
     await push(service, account, whole, { created: company.users.length });
     await push(service, account, whole, { unchanged: company.users.length });
-    await push(service, account, changed, { updated: 1000 });
-    await push(service, account, whole, { updated: 1000 });
+    await push(service, account, changed, { updated: few });
+    await push(service, account, whole, { updated: few });
     await push(service, account, whole, { unchanged: company.users.length });
   }
   const peak = endWatch();
@@ -187,7 +200,7 @@ async function measureOthers({ service, company, idleMemory, say }: Scene): Prom
     what: `GET /v1/groups of others during pushes, ${what} (floor: no pushes)`,
     measured: time(of(busy)),
     floor: time(of(idle)),
-    ratio: `${(of(busy) / of(idle)).toFixed(1)}×`,
+    ratio: ratioText(of(busy) / of(idle)),
   });
   const p99 = percentile(busy, 0.99);
   return [
@@ -213,7 +226,7 @@ async function measureOthers({ service, company, idleMemory, say }: Scene): Prom
 }
 
 /** Small pushes to another account, one after another, while a first creation runs. */
-async function measureTwoAtOnce({ service, company, say }: Scene): Promise<Row[]> {
+async function measureTwoAtOnce({ service, plan, company, say }: Scene): Promise<Row[]> {
   const [large, small] = [await newAccount(service), await newAccount(service)];
   const whole = bodyOf(company);
   const bodies = ['Anna', 'Åsa'].map((lastName) => {
@@ -233,8 +246,9 @@ async function measureTwoAtOnce({ service, company, say }: Scene): Promise<Row[]
     () => (state.isRunning = false),
   );
   const beside: number[] = [];
-  await sleep(50);
-  for (; state.isRunning; pushed++) beside.push((await timed(() => pushSmall(pushed)))[0]);
+  await sleep(50 * plan.timeScale);
+  do beside.push((await timed(() => pushSmall(pushed++)))[0]);
+  while (state.isRunning);
   const [creation] = await running;
   const longest = Math.max(...beside);
   say(
@@ -245,7 +259,7 @@ async function measureTwoAtOnce({ service, company, say }: Scene): Promise<Row[]
       what: `Push of 1 user during a first creation (${time(creation)}) of another account, longest (floor: alone)`,
       measured: time(longest),
       floor: time(median(alone)),
-      ratio: `${(longest / median(alone)).toFixed(1)}×`,
+      ratio: ratioText(longest / median(alone)),
       demand: '< ⅓ of the creation',
       holds: longest < creation / 3,
     },
@@ -253,7 +267,7 @@ async function measureTwoAtOnce({ service, company, say }: Scene): Promise<Row[]
       what: '– median',
       measured: time(median(beside)),
       floor: time(median(alone)),
-      ratio: `${(median(beside) / median(alone)).toFixed(1)}×`,
+      ratio: ratioText(median(beside) / median(alone)),
     },
   ];
 }

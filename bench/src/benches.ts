@@ -1,0 +1,22 @@
+// The benchmarks by name, each in both sizes.
+import { answersPlans, benchAnswers } from './answers.ts';
+import { benchConsole, consolePlans } from './console.ts';
+import { benchData, dataPlans, smallDataPlans } from './data.ts';
+import { benchDrops, dropsPlans } from './drops.ts';
+import { type Bench, inBothSizes, type Plans } from './plans.ts';
+import { benchSftp, sftpPlans } from './sftp.ts';
+import { benchSheets, sheetsPlans } from './sheets.ts';
+import { benchSync, syncPlans } from './sync.ts';
+
+export const benches: Record<string, Plans<Bench>> = {
+  sync: inBothSizes(benchSync, syncPlans),
+  data: inBothSizes(benchData, dataPlans),
+  answers: inBothSizes(benchAnswers, answersPlans),
+  console: inBothSizes(benchConsole, consolePlans),
+  sheets: inBothSizes(benchSheets, sheetsPlans),
+  drops: inBothSizes(benchDrops, dropsPlans),
+  sftp: inBothSizes(benchSftp, sftpPlans),
+};
+
+/** Those that run only when they are named. */
+export const trials: Record<string, Plans<Bench>> = { 'data:small': inBothSizes(benchData, smallDataPlans) };

@@ -1,0 +1,41 @@
+// Every benchmark still works: at its smallest size, on one service that all share, it ends, and what it measured has a floor
+// where it names one. How fast anything is says nothing here, so no target is judged.
+import { hasBrowser, noBrowser } from '@soundings/server/src/testing/browser.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { benches } from './benches.ts';
+import type { Row } from './measure.ts';
+import { type Service, startService } from './service.ts';
+import { hasSftp, noSftp } from './sftp.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+/** Why a benchmark can't run on this machine. */
+const obstacles: Record<string, () => string | undefined> = {
+  console: () => (hasBrowser() ? undefined : noBrowser),
+  sftp: () => (hasSftp() ? undefined : noSftp),
+};
+
+const isPositive = (text: string) => Number.parseFloat(text) > 0 && Number.isFinite(Number.parseFloat(text));
+
+/** Without OpenSSH's server there is no floor, and the row says so. */
+const isSane = ({ floor, ratio }: Row) =>
+  floor === undefined || floor === 'no sshd'
+    ? ratio === undefined
+    : isPositive(floor) && (ratio === undefined || isPositive(ratio));
+
+test.for(Object.entries(benches))('%s works', async ([name, { smoke }], { skip }) => {
+  const obstacle = obstacles[name]?.();
+  if (obstacle !== undefined) skip(`SKIPPED: ${obstacle}`);
+  const shared = { ...service, stop: async () => {} };
+  const { rows } = await smoke(
+    () => {},
+    async () => shared,
+  );
+  expect(rows).not.toEqual([]);
+  expect(rows.filter((row) => !isSane(row))).toEqual([]);
+  expect(rows.filter(({ demand, holds }) => demand !== undefined || holds !== undefined)).toEqual([]);
+});
