@@ -14,6 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { Fault } from '../base/errors.ts';
 import { type EpochKey, isSameChain } from './epoch-keys.ts';
 
 const head = 'Soundings answer key, format 1. Never back this file up: see docs/operations.md.';
@@ -55,8 +56,15 @@ function keyFrom(path: string): EpochKey | undefined {
   try {
     return keyIn(readFileSync(path, 'utf8'));
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
-    throw error;
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (['ENOENT', 'ENOTDIR'].includes(code)) return undefined;
+    throw new Fault(
+      'unavailable',
+      'answer key missing',
+      `The key file ${path} can’t be read (${code}). Run the command as the user who runs the service, with its DATA_DIR; or let ` +
+        'that user read and write the file.',
+      { cause: error },
+    );
   }
 }
 
