@@ -9,6 +9,7 @@ const longest = [
   'sealing/forgetting.attack.test.ts',
   'console/pages.e2e.test.ts',
   'server/src/cli.test.ts',
+  'server/src/cli.keys.test.ts',
   'console/runs.e2e.test.ts',
   'console/signing-in.e2e.test.ts',
   'asking.failures.test.ts',

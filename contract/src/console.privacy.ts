@@ -10,8 +10,10 @@ export type KeyState = {
   path: string | null;
   state: 'ready' | 'missing';
   epoch: number;
-  /** When the present key, or one from which it follows, was exported last. Null: never. */
+  /** When a key was exported last. Null: never. */
   exportedAt: string | null;
+  /** When a key was created that doesn't follow from the exported one. Null: none was since. */
+  exportedUntil: string | null;
   /** When the key was in the database last, where it is no longer. */
   inDatabaseUntil: string | null;
   processes: { name: string; epoch: number; seenAt: string; isBehind: boolean }[];
@@ -46,7 +48,9 @@ export type PrivacyLimit = { weight: 'broken' | 'weaker' | 'inherent' } & (
   | { code: 'leftAfterClosing'; tables: string[] }
   | { code: 'keysMissing'; path: string | null; weeks: string[] }
   | { code: 'keysBehind'; processes: { name: string; seenAt: string }[] }
+  /** Copies open what was asked from their export until a key was created that doesn't follow from them: `until`, if it was. */
   | { code: 'keysExported'; lastAt: string }
+  | { code: 'keysWereExported'; lastAt: string; until: string }
   /** `until`: when the keys left the database. */
   | { code: 'keysWereInDatabase'; until: string }
   | { code: 'keysInDatabase'; walBytes: number; isArchived: boolean; replicas: number }

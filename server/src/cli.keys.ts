@@ -5,12 +5,14 @@ import { auditEverywhere } from './accounts/audit.ts';
 import { type Command, flag, needed, table, text, UsageError } from './cli.options.ts';
 import { closeLostWeeks } from './results/lost-weeks.ts';
 
-/** Of copies that the key is in. */
+/** Returns what there is to say of copies of the key. */
 export const copyWords = ({
   exportedAt,
+  exportedUntil,
   inDatabaseUntil,
-}: Pick<KeyState, 'exportedAt' | 'inDatabaseUntil'>) => [
+}: Pick<KeyState, 'exportedAt' | 'exportedUntil' | 'inDatabaseUntil'>) => [
   ...(exportedAt === null ? [] : [`Exported last on ${minute(exportedAt)}.`]),
+  ...(exportedUntil === null ? [] : [`Replaced by a new key on ${minute(exportedUntil)}.`]),
   ...(inDatabaseUntil === null ? [] : [`In the database until ${minute(inDatabaseUntil)}.`]),
 ];
 
@@ -34,7 +36,7 @@ export const keyCommands: Record<string, Command> = {
                   one.name,
                   String(one.epoch),
                   minute(one.seenAt),
-                  one.isBehind ? 'behind: start it, or delete its key file and "keys forget" it' : '',
+                  one.isBehind ? 'behind: start it, or delete its key file and run "keys forget"' : '',
                 ]),
               ]),
             ]),

@@ -152,7 +152,12 @@ function limitWords(limit: PrivacyLimit): string {
           '; ',
         )}. Start it; or, if its machine is gone and its key file deleted, run "soundings keys forget".`;
     case 'keysExported':
-      return `The answer key was exported, last on ${minute(limit.lastAt)}. Anyone with such a copy and the database can read answers of weeks that were open then, and of all weeks that open later, until the key is reset.`;
+      return (
+        `The answer key was exported, last on ${minute(limit.lastAt)}. Anyone with such a copy and a copy of the database can read answers of weeks that were open then, and of all weeks since. ` +
+        `To end that, run "soundings keys reset --yes" while no week is open.`
+      );
+    case 'keysWereExported':
+      return `The answer key was exported, last on ${minute(limit.lastAt)}, and replaced on ${minute(limit.until)}. Anyone with such a copy, and with a copy of the database from that time, can read answers of weeks that were open between the export and the replacement. Later weeks are not affected.`;
     case 'keysWereInDatabase':
       return `The answer keys were in the database until ${minute(limit.until)}. Answers of weeks that were open before can be read from database logs and backups of that time until those are recycled.`;
     case 'keysInDatabase':

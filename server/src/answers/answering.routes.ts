@@ -198,7 +198,7 @@ async function showPage(means: Means, link: string, request: FastifyRequest, rep
   const language = languageFor(asking, request);
   const { saved, empty } = queryOf(request);
   const isSent = saved !== undefined || empty !== undefined;
-  // By a link that was handed out it is not told whether there are answers; a browser without cookies finds its own fixed.
+  // By a link that was handed out nothing shows whether there are answers; a browser without cookies finds its own fixed.
   const hasAnswers =
     asking.answers.size > 0 || (saved !== undefined && (asking.isExported || asking.fixed.size > 0));
   if (isSent && hasAnswers) return reply.send(thanksPage(dress, asking, language));

@@ -252,7 +252,7 @@ describe('what was answered', () => {
     await expect(again()).rejects.toMatchObject(elsewhere);
   });
 
-  test('by a link that was handed out is neither shown, nor told, nor changed', async () => {
+  test('by a link that was handed out is neither shown, nor changed, nor does a refusal reveal it', async () => {
     const { id, other, link, accountId, stored } = await answered();
     const [handed] = await handOut(accountId);
     for (const by of [visit, 'another browser', null]) {
@@ -262,8 +262,21 @@ describe('what was answered', () => {
         fixed: new Map(),
       });
     }
-    await expect(give(handed as string, id, 5)).rejects.toMatchObject(elsewhere);
-    expect(await give(handed as string, other, 4)).toBe('kept');
+    // Twice: as the first time, and when what was there is known. All is answered alike, whether it is kept or not.
+    for (const by of [visit, 'another browser']) {
+      expect(await give(handed as string, id, 5, {}, by)).toBe('kept');
+      expect(await give(handed as string, id, undefined, { skipped: true }, by)).toBe('kept');
+    }
+    const both = [id, other].map((questionId) => ({ questionId, value: 4 }));
+    expect(await giveAnswers(database.pool, database.keys, { link: handed as string, visit }, both)).toBe(
+      'kept',
+    );
+    expect(await give(handed as string, other, 1, {}, 'another browser')).toBe('kept');
+    for (const by of [visit, 'another browser', null]) {
+      expect(await open(handed as string, by)).toMatchObject({ answers: new Map(), fixed: new Map() });
+    }
+    const unasked = give(handed as string, 2 ** 30, 4);
+    await expect(unasked).rejects.toMatchObject({ details: [{ type: 'invalid value' }] });
     expect([...(await stored())].map(([one, { value, giving }]) => [one, value, giving.handedOut])).toEqual(
       [
         [id, 2, false],
@@ -271,6 +284,29 @@ describe('what was answered', () => {
       ].toSorted(([a], [b]) => Number(a) - Number(b)),
     );
     expect((await open(link))?.answers.get(id)?.value).toBe(2);
+    expect(await give(handed as string, other, 5)).toBe('kept');
+    expect((await stored()).get(other)).toMatchObject({ value: 5, giving: { handedOut: true } });
+  });
+
+  test('by a link that was handed out takes the same statements, whether the question was answered before or not', async () => {
+    const { id, other, accountId } = await answered();
+    const [first, second] = await handOut(accountId);
+    const statements = async (link: string | undefined, questionId: number) => {
+      let count = 0;
+      const counting = new Proxy(database.pool, {
+        apply: (pool, _, args: Parameters<Pool>) => (count++, pool(...args)),
+      });
+      const by = { link: link as string, visit };
+      await giveAnswers(counting, database.keys, by, [{ questionId, value: 3 }]);
+      return count;
+    };
+    // The first person has answered it before, the second has answered nothing.
+    for (const questionId of [id, id, other, id]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after another
+      const [before, none] = [await statements(first, questionId), await statements(second, questionId)];
+      expect(before).toBe(none);
+      expect(before).toBeGreaterThan(0);
+    }
   });
 
   test('and is counted already cannot be changed even where it was given', async () => {

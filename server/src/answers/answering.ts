@@ -56,7 +56,7 @@ export type Asking = {
   handedBy: string | null;
   /** The key of the answers is in the database: until its log and backups are recycled, they tell who answered what. */
   leavesTraces: boolean;
-  /** What was answered by this link in this browser session, by question; value: yes is 1, no 0. */
+  /** What was answered by this link in this browser session, by question; value: yes is 1, no 0. None by a link that was handed out. */
   answers: Map<number, KeptAnswer & { comment: string | null; skipped: boolean }>;
   /** What cannot be answered here any more: it was answered elsewhere, or is counted already. */
   fixed: Map<number, Refusal>;
@@ -67,8 +67,8 @@ export type Visit = { link: string; visit: string | null };
 
 /**
  * What a link opens; undefined when it is wrong, old or replaced, the week has closed or the person is not active. What was
- * answered by another link or in another browser is not shown (P13). By a link that was handed out it is not even told that
- * there is an answer: whoever handed it out would know who has answered.
+ * answered by another link or in another browser is not shown (P13). By a link that was handed out nothing shows whether there is
+ * an answer, not even an own one: the employer, who has handed it out, could find out who has answered (decisions/0016).
  */
 export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise<Asking | undefined> {
   const found = await openRow(pool, keys, by.link);
@@ -81,13 +81,11 @@ export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise
   ]);
   if (questions.length === 0) return undefined;
   const giving = givingOf(by, rest.isExported);
-  const given = [...allIn(found.key, respondent, sealed)];
+  const given = rest.isExported ? [] : [...allIn(found.key, respondent, sealed)];
   const own = given.filter(([, answer]) => isOwn(answer, giving));
   const fixed = given.flatMap(([id, answer]) => {
     const refusal = refusalOf(answer, giving);
-    return refusal === undefined || (refusal === 'elsewhere' && rest.isExported)
-      ? []
-      : [[id, refusal] as const];
+    return refusal === undefined ? [] : [[id, refusal] as const];
   });
   return {
     ...rest,
@@ -138,7 +136,8 @@ type GivenRow = KeptAnswer & { questionId: number; comment: string | null; skipp
  * Keeps answers, each in place of the one that was given before by the same link in the same browser session: all or nothing.
  * 'closed' when the link opens nothing. Throws a Fault, with a detail of the path `q` and the question's id for each, when
  * answers are out of range, to questions that are not asked ('invalid value'), or to questions that were answered
- * elsewhere or are counted already ('already answered').
+ * elsewhere or are counted already ('already answered'). By a link that was handed out, the latter stay as they are, and nothing is
+ * thrown.
  */
 export async function giveAnswers(
   pool: Pool,
@@ -234,7 +233,7 @@ async function keep(
     const now = allIn(key, respondent, { given: before.given, imported: [] });
     const all = before.imported.length === 0 ? now : allIn(key, respondent, before);
     const refused = given.filter(({ questionId }) => refusalOf(all.get(questionId), giving));
-    if (refused.length > 0 && found.isFresh) {
+    if (refused.length > 0 && found.isFresh && !row.isExported) {
       // First what is not asked: else someone could find out, without leaving a trace, what is answered.
       const asked = await selectAsked(pool, row.accountId, row.week, respondent);
       const unasked = given.filter(({ questionId }) => !asked.some(({ id }) => id === questionId));
@@ -242,8 +241,10 @@ async function keep(
         return unasked.map(({ questionId }) => detail('invalid value', notAsked)(questionId));
       return refused.map(({ questionId }) => detail('already answered', answeredElsewhere)(questionId));
     }
-    if (refused.length > 0) continue; // what is recent here may be old
-    for (const { questionId, ...answer } of given) now.set(questionId, { ...answer, counted: false, giving });
+    if (refused.length > 0 && !row.isExported) continue; // what is recent here may be old
+    // By a link that was handed out, the same is done and answered whether an answer stays or not (decisions/0016).
+    for (const { questionId, ...answer } of given.filter((one) => !refused.includes(one)))
+      now.set(questionId, { ...answer, counted: false, giving });
     const sealed = key.seal(respondent, encodeAnswers(now));
     const questionIds = given.map(({ questionId }) => questionId);
     const { accountId, week } = row;
@@ -289,7 +290,7 @@ async function recentOf(
   if (!found) return undefined;
   const { row, key } = found;
   const { accountId, week, userId } = row;
-  const isFresh = recent !== 'unknown';
+  const isFresh = recent !== 'unknown' || row.isExported;
   const before = isFresh
     ? await selectSealed(pool, accountId, week, key.respondentOf(userId))
     : { given: null, imported: [] };

@@ -126,17 +126,26 @@ function browser(): (method: string, path: string, body?: object | string) => Pr
 
 const secret = 'Known to nobody else';
 /** A person answers by a link of their own, in a browser of their own, and sees it there. */
-async function answer(link: string, question: number, value: number): Promise<void> {
+async function answer(
+  link: string,
+  question: number,
+  value: number,
+  { isHandedOut = false } = {},
+): Promise<void> {
   const own = browser();
   const given = await own('POST', `${link}/answers`, { question, value, comment: secret });
   expect(given.status).toBe(204);
-  expect((await own('GET', link)).text).toContain(secret);
+  // Whoever has handed it out would see there whether the answer was kept, which it is if there was none before.
+  expect((await own('GET', link)).text.includes(secret)).toBe(!isHandedOut);
 }
 
 const storedOf = async ({ accountId, userIds }: Office, number: number) =>
   answersOfPerson(world, accountId, askedWeek, userIds[number - 1] as number);
 
-/** All that can be tried with a link to read or change an answer. It must come to nothing. */
+/**
+ * All that can be tried with a link to read or change an answer. It must come to nothing. By a link that was handed out, nothing
+ * shows either whether there is an answer.
+ */
 async function attack(
   one: Office,
   number: number,
@@ -156,12 +165,15 @@ async function attack(
     { question: one.first, skipped: true },
     { question: one.first, value: 1, comment: 'Mine' },
   ]) {
-    const { status, text } = await browser()('POST', `${link}/answers`, body);
-    expect([status, text.includes(secret)]).toEqual([409, false]);
+    const own = browser();
+    const { status, text } = await own('POST', `${link}/answers`, body);
+    expect([status, text.includes(secret)]).toEqual([isHandedOut ? 204 : 409, false]);
+    expect((await own('GET', link)).text.includes('data-fixed')).toBe(!isHandedOut);
   }
-  for (const form of [`q${one.first}=1`, `s${one.first}=1`, `q${one.first}=1&q${one.second}=1`]) {
+  const forms = [`q${one.first}=1`, `s${one.first}=1`];
+  for (const form of isHandedOut ? forms : [...forms, `q${one.first}=1&q${one.second}=1`]) {
     const { status, text } = await browser()('POST', link, form);
-    expect([status, text.includes(secret)]).toEqual([400, false]);
+    expect([status, text.includes(secret)]).toEqual([isHandedOut ? 303 : 400, false]);
   }
   expect(await storedOf(one, number)).toEqual(before);
   expect(before.get(one.first)?.comment).toBe(secret);
@@ -260,7 +272,7 @@ describe('links that an administrator hands out', () => {
     const { status, body } = await handOut(one);
     expect([status, body.people]).toEqual([200, 6]);
     const own = linksOf(body.csv);
-    for (const [i, link] of own.entries()) await answer(link, one.first, (i % 5) + 1);
+    for (const [i, link] of own.entries()) await answer(link, one.first, (i % 5) + 1, { isHandedOut: true });
     const stored = await storedOf(one, 1);
     expect(stored.get(one.first)?.giving.handedOut).toBe(true);
     for (const isReplacing of [false, true]) {

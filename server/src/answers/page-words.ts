@@ -147,7 +147,7 @@ const english: PageWords = {
       'When the week is over, all answers are counted and deleted. Until older backups and logs of the database are gone, whoever operates it could still find out who answered what.',
     deleted: 'When the week is over, all answers are counted and deleted: only results and comments remain.',
     handedOut: (by) =>
-      `This link was handed out by ${by === '' ? 'your employer' : by}, not sent to you by Soundings. Whoever has handed it out could answer with it too. If you have already answered in another way, that answer counts, and it isn’t shown here.`,
+      `This link was handed out by ${by === '' ? 'your employer' : by}, not sent to you by Soundings. Whoever has handed it out could answer with it too. So that no one can use it to find out whether you have answered, it doesn’t show any answers, not even your own. To change an answer, give it again in this browser, as long as it stays open. If a question has already been answered in another way, or the results already count the answer, that answer stays.`,
     limits: {
       heading: 'What this means',
       unanimity:
@@ -296,7 +296,7 @@ const swedish: PageWords = {
       'När veckan är slut räknas alla svar och raderas. Tills äldre säkerhetskopior och loggar av databasen är borta kan den som driver den fortfarande ta reda på vem som har svarat vad.',
     deleted: 'När veckan är slut räknas alla svar och raderas: bara resultat och kommentarer finns kvar.',
     handedOut: (by) =>
-      `Länken har delats ut av ${by === '' ? 'din arbetsgivare' : by} och har inte skickats till dig av Soundings. Den som har delat ut den kan också svara med den. Om du redan har svarat på annat sätt gäller det svaret, och det visas inte här.`,
+      `Länken har delats ut av ${by === '' ? 'din arbetsgivare' : by} och har inte skickats till dig av Soundings. Den som har delat ut den kan också svara med den. För att ingen ska kunna använda den för att ta reda på om du har svarat visar den inga svar, inte ens dina egna. Du kan ändra ett svar genom att svara igen i den här webbläsaren, så länge den är öppen. Om en fråga redan har besvarats på annat sätt, eller svaret redan räknas i resultaten, gäller det svaret.`,
     limits: {
       heading: 'Vad det här betyder',
       unanimity:
@@ -448,7 +448,7 @@ const german: PageWords = {
     deleted:
       'Wenn die Woche vorbei ist, werden alle Antworten gezählt und gelöscht; nur Ergebnisse und Kommentare bleiben.',
     handedOut: (by) =>
-      `Dieser Link wurde von ${by === '' ? 'deinem Arbeitgeber' : by} ausgegeben und dir nicht von Soundings geschickt. Wer ihn ausgegeben hat, könnte auch selbst damit antworten. Falls du schon auf anderem Weg geantwortet hast, zählt jene Antwort; sie wird hier nicht gezeigt.`,
+      `Dieser Link wurde von ${by === '' ? 'deinem Arbeitgeber' : by} ausgegeben und dir nicht von Soundings geschickt. Wer ihn ausgegeben hat, könnte auch selbst damit antworten. Damit niemand damit herausfinden kann, ob du geantwortet hast, zeigt er keine Antworten, auch nicht deine eigenen. Du kannst eine Antwort ändern, indem du sie in diesem Browser noch einmal gibst, solange er geöffnet bleibt. Wenn eine Frage schon auf anderem Weg beantwortet wurde oder die Antwort in den Ergebnissen schon zählt, bleibt es bei dieser Antwort.`,
     limits: {
       heading: 'Was das bedeutet',
       unanimity:

@@ -299,15 +299,24 @@ describe('privacy', () => {
 
 describe('a link that was handed out', () => {
   test('says who handed it out and what they could do, and that answers given otherwise stay; it counts none as open', () => {
-    for (const [language, by, stays] of [
-      ['en', 'handed out by Anna A, not sent', 'that answer counts, and it isn’t shown here.'],
-      ['sv', 'delats ut av Anna A och', 'gäller det svaret, och det visas inte här.'],
-      ['de', 'von Anna A ausgegeben', 'zählt jene Antwort; sie wird hier nicht gezeigt.'],
+    for (const [language, by, stays, seen] of [
+      [
+        'en',
+        'handed out by Anna A, not sent',
+        'already been answered in another way',
+        'only in this browser',
+      ],
+      ['sv', 'delats ut av Anna A och', 'redan har besvarats på annat sätt', 'bara se och ändra'],
+      ['de', 'von Anna A ausgegeben', 'schon auf anderem Weg beantwortet', 'Nur in diesem Browser kannst du'],
     ] as const) {
-      const text = textOf(pageOf({ isExported: true, handedBy: 'Anna A' }, language));
-      expect(text).toContain(by);
-      expect(text).toContain(stays);
-      expect(textOf(pageOf({}, language))).not.toContain(stays);
+      for (const isLive of [false, true]) {
+        const text = textOf(pageOf({ isExported: true, handedBy: 'Anna A', isLive }, language));
+        expect(text).toContain(by);
+        expect(text).toContain(stays);
+        expect(text).not.toContain(seen);
+        expect(textOf(pageOf({ isLive }, language))).not.toContain(stays);
+      }
+      expect(textOf(pageOf({}, language))).toContain(seen);
     }
     const unknown = textOf(pageOf({ isExported: true }));
     expect(unknown).toContain('handed out by your employer');

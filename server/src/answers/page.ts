@@ -139,12 +139,13 @@ const scriptWords = ['saving', 'saved', 'unsaved', 'ended', 'dropped', 'stillSki
 /** The page after answers were kept. */
 export function thanksPage(dress: Dress, asking: Asking, language: string): string {
   const [{ thanks, privacy: promises }, say] = speaking(language);
-  // By a link that was handed out, what was answered elsewhere is not told.
+  // By a link that was handed out, nothing shows what was answered.
   const isDone = (id: number) => asking.answers.has(id) || asking.fixed.has(id);
   const open = asking.isExported ? 0 : asking.questions.filter(({ id }) => !isDone(id)).length;
   const canChange = [...asking.answers.keys()].some((id) => !asking.fixed.has(id));
   const until = asking.isLive ? thanks.untilLive : thanks.until;
-  const rest = canChange ? until(lastDayIn(asking, language), zoneIn(asking, language)) : thanks.fixed;
+  const stays = asking.isExported ? '' : thanks.fixed;
+  const rest = canChange ? until(lastDayIn(asking, language), zoneIn(asking, language)) : stays;
   const button = canChange ? thanks.change : open > 0 ? thanks.rest : undefined;
   const kind = canChange ? ' plain' : '';
   const back =
@@ -153,7 +154,7 @@ export function thanksPage(dress: Dress, asking: Asking, language: string): stri
 ${checkMark}
 <h1>${say(thanks.heading(calm(asking.firstName)))}</h1>
 <p>${say(thanks.text)}${open > 0 ? ` ${say(thanks.open(open))}` : ''}</p>
-<p class="lead">${say(`${rest} ${afterwards(asking, promises)}`)}</p>${back ?? ''}
+<p class="lead">${say(`${rest} ${afterwards(asking, promises)}`.trim())}</p>${back ?? ''}
 </div>`;
   return whole(dress, { language, company: asking.company, body });
 }
@@ -297,7 +298,8 @@ function privacy(asking: Asking, language: string, canChange = true): string {
   ];
   const live = asking.isLive ? [words.live(figures)] : [];
   const day = lastDayIn(asking, language);
-  const change = canChange ? [asking.isLive ? words.untilLive(day) : words.until(day)] : [];
+  const change =
+    canChange && !asking.isExported ? [asking.isLive ? words.untilLive(day) : words.until(day)] : [];
   const until = [...change, afterwards(asking, words)];
   const handedOut = asking.isExported ? [words.handedOut(calm(asking.handedBy ?? ''))] : [];
   const paragraphs = [who.join(' '), ...live, until.join(' '), ...handedOut];

@@ -1,15 +1,16 @@
-// SQL of sealing open weeks in migration 0016. Writers: seal-open-weeks.ts.
+// SQL of sealing open weeks before migration 0020. Writers: seal-open-weeks.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, copyInto, type Transaction } from '../db/db.ts';
 
 export type UnsealedWeek = { accountId: AccountId; week: Week };
 
-/** The open weeks of all accounts. */
+/** Returns the open weeks of all accounts that have not been sealed. */
 export async function selectUnsealedWeeks(tx: Transaction): Promise<UnsealedWeek[]> {
   return tx<UnsealedWeek[]>`
     select account_id as "accountId", week as "week"
-    from   weeks
+    from   weeks w
     where  closed_at is null
+      and  not exists (select 1 from week_keys k where k.account_id = w.account_id and k.week = w.week)
     order  by account_id, week`;
 }
 

@@ -1,9 +1,12 @@
-// Migration 0016 on an installation with open weeks: people go on where they were, the figures at closing are what they would have
+// Migrations 0016 to 0020 on an installation with open weeks: people go on where they were, the figures at closing are what they would have
 // been, and of what was not sealed nothing is left.
+import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { tokenHash } from '../base/secrets.ts';
@@ -11,20 +14,27 @@ import { openPool, type Pool } from '../db/db.ts';
 import { isMigrated, migrate, migrations } from '../db/migrate.ts';
 import { closeWeekNow } from '../results/publish.ts';
 import { AnswerKeys } from '../sealing/answer-keys.ts';
+import { bareEnvironment } from '../testing/environment.ts';
 import { storedAnswers } from '../testing/kept-answers.ts';
 import { databaseAt } from '../testing/postgres.ts';
 import { giveAnswers, openLink } from './answering.ts';
 import { migrationSteps } from './seal-open-weeks.ts';
 
+const cli = fileURLToPath(new URL('../cli.ts', import.meta.url));
 const [week, imported]: Week[] = ['2026-11-16', '2026-11-23'] as const;
 const linkOf = (i: number) => String(i).padStart(27, 'L');
 
 /** The tables of the version before, without rows. */
 async function oldDatabase(): Promise<Pool> {
+  return (await oldDatabaseAt()).pool;
+}
+
+async function oldDatabaseAt(): Promise<{ pool: Pool; url: string }> {
   const name = `old_${randomUUID().replaceAll('-', '')}`;
   const admin = openPool(inject('databaseUrl'), 1);
   await admin.unsafe(`create database ${name}`);
-  const pool = openPool(databaseAt(inject('databaseUrl'), name), 3);
+  const url = databaseAt(inject('databaseUrl'), name);
+  const pool = openPool(url, 3);
   onTestFinished(async () => {
     await pool.end({ timeout: 1 });
     await admin.unsafe(`drop database ${name} with (force)`);
@@ -39,7 +49,7 @@ async function oldDatabase(): Promise<Pool> {
       await tx`insert into migrations (version, name, breaking) values (${version}, ${file}, ${breaking})`;
     });
   }
-  return pool;
+  return { pool, url };
 }
 
 /**
@@ -182,17 +192,49 @@ test('open weeks are sealed: links go on, figures are the same, and nothing unse
   expect(rows[0]).toEqual({ answers: 0, assignments: 0, keys: 0 });
 });
 
-test('where open weeks could not be sealed, nothing of them is dropped, and it is said what to do', async () => {
+test('where open weeks could not be sealed, nothing of them is dropped, and the next migration seals them', async () => {
   const pool = await oldDatabase();
   await askedInTheOldWay(pool);
-  const failing = { 16: () => Promise.reject(new Error('no key')) };
+  const failing = { 20: () => Promise.reject(new Error('no key')) };
   await expect(migrate(pool, failing)).rejects.toThrow('no key');
-  expect(await pool`select from answers where value is not null`).toHaveLength(16);
+  expect(await pool`select from unsealed_answers where value is not null`).toHaveLength(16);
   const keys = await keysOf(pool);
   await migrate(pool, migrationSteps(keys));
   expect(await storedAnswers({ pool, keys }, 1, week as Week)).toHaveLength(11);
-  const forgetful = await oldDatabase();
-  await askedInTheOldWay(forgetful);
-  await expect(migrate(forgetful)).rejects.toThrow('have not been sealed');
-  expect(await forgetful`select from unsealed_answers where value is not null`).toHaveLength(16);
+});
+
+test('migrations that ran without sealing stop before anything is lost, and what they advise then seals the weeks', async () => {
+  const { pool, url } = await oldDatabaseAt();
+  await askedInTheOldWay(pool);
+  await expect(migrate(pool)).rejects.toThrow('Start the service or run "npx soundings migrate"');
+  expect(await pool`select from unsealed_answers where value is not null`).toHaveLength(16);
+  expect(await isMigrated(pool)).toBe(false);
+  const directory = join(tmpdir(), `soundings-old-data-${randomUUID()}`);
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const { stdout } = await promisify(execFile)(process.execPath, [cli, 'migrate', '--json'], {
+    env: { ...bareEnvironment, DATABASE_URL: url, DATA_DIR: directory },
+  });
+  expect(JSON.parse(stdout)).toEqual({
+    applied: migrations()
+      .slice(19)
+      .map(({ name }) => name),
+  });
+  const keys = new AnswerKeys(pool, { place: 'file', directory: join(directory, 'keys') });
+  expect(await storedAnswers({ pool, keys }, 1, week as Week)).toHaveLength(11);
+});
+
+test('weeks that have been sealed stay as they are', async () => {
+  const pool = await oldDatabase();
+  await askedInTheOldWay(pool);
+  const keys = await keysOf(pool);
+  const sealing = migrationSteps(keys)[20]!;
+  const stop = new Error('stop');
+  // As an earlier version did it: right after 0016.
+  const early = { 17: sealing, 18: () => Promise.reject(stop) };
+  await expect(migrate(pool, early)).rejects.toBe(stop);
+  const sealed = await pool`select * from answers order by week, respondent`;
+  expect(sealed).toHaveLength(17);
+  await migrate(pool, migrationSteps(keys));
+  expect(await pool`select * from answers order by week, respondent`).toEqual(sealed);
+  expect(await storedAnswers({ pool, keys }, 1, week as Week)).toHaveLength(11);
 });

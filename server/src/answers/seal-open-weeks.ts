@@ -1,5 +1,5 @@
-// The part of migration 0016 that SQL cannot do: seals what is answered in weeks that are open now, under new numbers. Whoever
-// has a link goes on where they were.
+// The part of migrations 0016 to 0020 that SQL cannot do: seals what was answered before in weeks that are open now, under new
+// numbers. Links go on working.
 import { randomBytes } from 'node:crypto';
 import type { MigrationSteps } from '../db/migrate.ts';
 import type { Transaction } from '../db/db.ts';
@@ -16,9 +16,12 @@ import {
   type UnsealedWeek,
 } from './seal-open-weeks.sql.ts';
 
-/** What migrations need of the service, for migrate(). */
+/**
+ * Returns what migrations need of the service, for migrate(). Weeks are sealed before 0020, which drops what was not sealed: if
+ * 0016 has run without the service, 0020 stops, and the next start of the service still seals them.
+ */
 export const migrationSteps = (keys: AnswerKeys): MigrationSteps => ({
-  16: (tx) => sealOpenWeeks(tx, keys),
+  20: (tx) => sealOpenWeeks(tx, keys),
 });
 
 async function sealOpenWeeks(tx: Transaction, keys: AnswerKeys): Promise<void> {

@@ -20,7 +20,7 @@ export function migrations(): Migration[] {
     });
 }
 
-/** What a migration does that SQL cannot, by its number: it runs after the statements, in the same transaction. */
+/** What a migration needs that SQL cannot do, by its number: it runs before the statements, in the same transaction. */
 export type MigrationSteps = Readonly<Record<number, (tx: Transaction) => Promise<void>>>;
 
 /** Applies what is missing and returns the names of what it applied. */
@@ -63,8 +63,8 @@ async function applyOnce(
   await tx`select pg_advisory_xact_lock(${lockKey})`;
   const [present] = await tx`select 1 from migrations where version = ${version}`;
   if (present) return false;
-  await tx.unsafe(sql);
   await steps[version]?.(tx);
+  await tx.unsafe(sql);
   await tx`insert into migrations (version, name, breaking) values (${version}, ${name}, ${breaking})`;
   return true;
 }

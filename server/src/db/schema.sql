@@ -348,6 +348,7 @@ create table answer_keys (
   is_spent           boolean     not null default false,
   secret             bytea,
   exported_at        timestamptz,
+  exported_until     timestamptz,
   in_database_until  timestamptz
 );
 comment on table answer_keys is
@@ -357,7 +358,9 @@ comment on column answer_keys.epoch is 'Moves forward after each closing: the ke
 comment on column answer_keys.is_spent is 'A week has closed in this epoch: it is to end.';
 comment on column answer_keys.secret is 'The epoch key, with ANSWER_KEYS=database alone.';
 comment on column answer_keys.exported_at is
-  'When a key of this chain was exported last: whoever has it can compute all later ones. Null: never.';
+  'When a key was exported last: anyone who has it can compute all later ones of its chain. Null: never.';
+comment on column answer_keys.exported_until is
+  'When the last chain ended of which a key had been exported: later keys can''t be computed from it. Null: none has ended.';
 comment on column answer_keys.in_database_until is
   'When the secret left the database last: its log and backups of that time have it. Null: it never did.';
 

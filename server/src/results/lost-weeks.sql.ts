@@ -7,8 +7,11 @@ export async function updateLost(tx: Transaction, accountId: AccountId, week: We
   await tx`update weeks set is_lost = true where account_id = ${accountId} and week = ${week}`;
 }
 
-/** Asks for a mail to each administrator, by a job for each. */
+/** Asks for a mail to each administrator, by a job for each; none where the service, which has the jobs, has never run yet. */
 export async function addLostMails(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
+  const jobs =
+    await tx`select from pg_namespace where nspname = 'graphile_worker' -- account_id: of no account`;
+  if (jobs.length === 0) return;
   await tx`
     select graphile_worker.add_job(
       'mail lost week', json_build_object('accountId', account_id, 'week', ${week}::text, 'to', email))

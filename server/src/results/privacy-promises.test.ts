@@ -28,7 +28,7 @@ const facts: PrivacyFacts = {
     auditSince: new Date('2025-01-07T00:00:00Z'),
   },
   openWeeks: [],
-  closedWeeks: { count: 26, first: '2026-05-18', afterDatabase: 26 },
+  closedWeeks: { count: 26, first: '2026-05-18', afterCopies: 26 },
   left: [],
   roles: [
     { role: 'Administrator', people: 2, canSignIn: 1 },
@@ -60,6 +60,7 @@ const installation: Installation = {
     state: 'ready',
     epoch: 7,
     exportedAt: null,
+    exportedUntil: null,
     inDatabaseUntil: null,
     processes: [{ name: 'one', epoch: 8, seenAt, isBehind: false }],
   },
@@ -90,6 +91,7 @@ const troubled: { facts: PrivacyFacts; installation: Installation } = {
       state: 'missing',
       epoch: 7,
       exportedAt: '2026-11-10T10:00:00.000Z',
+      exportedUntil: '2026-11-11T10:00:00.000Z',
       inDatabaseUntil: '2026-11-09T10:00:00.000Z',
       processes: [{ name: 'one', epoch: 5, seenAt, isBehind: true }],
     },
@@ -146,7 +148,7 @@ describe('every value that is read', () => {
     // Managers without any group have none.
     .filter(([name]) => name !== 'facts.bases.3.groups')
     // Said only where the keys are in a file: below.
-    .filter(([name]) => name !== 'facts.closedWeeks.afterDatabase');
+    .filter(([name]) => name !== 'facts.closedWeeks.afterCopies');
 
   test('there are many', () => expect(leaves.length).toBeGreaterThan(60));
 
@@ -295,6 +297,11 @@ describe('limits', () => {
       { weight: 'weaker', code: 'keysExported', lastAt: seenAt },
     ],
     [
+      'an exported key that was replaced',
+      ofKeys({ exportedAt: '2026-11-01T10:00:00.000Z', exportedUntil: seenAt }),
+      { weight: 'weaker', code: 'keysWereExported', lastAt: '2026-11-01T10:00:00.000Z', until: seenAt },
+    ],
+    [
       'keys that were in the database',
       ofKeys({ inDatabaseUntil: seenAt }),
       { weight: 'weaker', code: 'keysWereInDatabase', until: seenAt },
@@ -379,9 +386,12 @@ describe('what is never shown', () => {
     ]);
   });
 
-  test('who said what: of weeks that began after the keys had left the database', () => {
-    const closedWeeks = { ...facts.closedWeeks, afterDatabase: 4 };
-    expect(never({ ...ofKeys({ inDatabaseUntil: seenAt }), facts: { closedWeeks } }).at(-1)).toEqual({
+  test.each<[string, Partial<Installation['keys']>]>([
+    ['the keys had left the database', { inDatabaseUntil: seenAt }],
+    ['an exported key was replaced', { exportedAt: seenAt, exportedUntil: seenAt }],
+  ])('who said what: of weeks that began after %s', (_, keys) => {
+    const closedWeeks = { ...facts.closedWeeks, afterCopies: 4 };
+    expect(never({ ...ofKeys(keys), facts: { closedWeeks } }).at(-1)).toEqual({
       code: 'whoSaidWhat',
       closedWeeks: 4,
     });

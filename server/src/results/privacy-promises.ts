@@ -36,8 +36,8 @@ export type Installation = {
 export type PrivacyFacts = {
   account: AccountFacts;
   openWeeks: { week: Week; people: number; rules: PrivacyRules }[];
-  /** `afterDatabase`: how many began after the keys had left the database; all where they never were there. */
-  closedWeeks: { count: number; first: Week | null; afterDatabase: number };
+  /** `afterCopies`: how many began after exported keys had become useless, and keys had left the database; all where there were none. */
+  closedWeeks: { count: number; first: Week | null; afterCopies: number };
   /** Tables that have rows of closed weeks. */
   left: string[];
   roles: { role: Role; people: number; canSignIn: number }[];
@@ -195,8 +195,10 @@ function limitsOfKeys(
     const processes = behind.map(({ name, seenAt }) => ({ name, seenAt }));
     limits.push({ weight: 'broken', code: 'keysBehind', processes });
   }
-  if (keys.exportedAt !== null)
-    limits.push({ weight: 'weaker', code: 'keysExported', lastAt: keys.exportedAt });
+  const { exportedAt: lastAt, exportedUntil: until } = keys;
+  if (lastAt !== null && until === null) limits.push({ weight: 'weaker', code: 'keysExported', lastAt });
+  if (lastAt !== null && until !== null)
+    limits.push({ weight: 'weaker', code: 'keysWereExported', lastAt, until });
   if (keys.inDatabaseUntil !== null)
     limits.push({ weight: 'weaker', code: 'keysWereInDatabase', until: keys.inDatabaseUntil });
   if (keys.place === 'database') limits.push({ weight: 'weaker', code: 'keysInDatabase', ...database });
@@ -248,10 +250,11 @@ function neverShown(
     if (all.every(({ isLive }) => !isLive)) never.push({ code: 'openWeek' });
     never.push({ code: 'whoAnswered', step: lowest(all, 'spreadThreshold') });
   }
-  const { place, state, processes, exportedAt } = keys;
-  const hasCopies = exportedAt !== null || processes.some(({ isBehind }) => isBehind);
+  const { place, state, processes, exportedAt, exportedUntil } = keys;
+  const isExported = exportedAt !== null && exportedUntil === null;
+  const hasCopies = isExported || processes.some(({ isBehind }) => isBehind);
   if (left.length === 0 && !hasCopies && place === 'file' && state === 'ready')
-    never.push({ code: 'whoSaidWhat', closedWeeks: closedWeeks.afterDatabase });
+    never.push({ code: 'whoSaidWhat', closedWeeks: closedWeeks.afterCopies });
   return never;
 }
 

@@ -96,19 +96,19 @@ export async function selectOpenWeekRules(
 }
 
 /**
- * How many weeks have closed, the first of them, and how many began, in each time zone, after the keys had left the database; all
- * where they never were there.
+ * Returns how many weeks have closed, the first of them, and how many began, in each time zone, after the last copies of keys had
+ * become useless; all where there were none.
  */
 export async function selectClosedWeekCount(
   db: Db,
   accountId: AccountId,
-  inDatabaseUntil: string | null,
-): Promise<{ count: number; first: Week | null; afterDatabase: number }> {
-  const [row] = await db<{ count: number; first: Week | null; afterDatabase: number }[]>`
+  copiesUntil: string | null,
+): Promise<{ count: number; first: Week | null; afterCopies: number }> {
+  const [row] = await db<{ count: number; first: Week | null; afterCopies: number }[]>`
     select count(*)::integer  as "count",
            min(week)::text    as "first",
-           (count(*) filter (where ${inDatabaseUntil}::timestamptz is null
-                                or week > ${inDatabaseUntil}::timestamptz + interval '1 day'))::integer as "afterDatabase"
+           (count(*) filter (where ${copiesUntil}::timestamptz is null
+                                or week > ${copiesUntil}::timestamptz + interval '1 day'))::integer as "afterCopies"
     from   weeks
     where  account_id = ${accountId} and closed_at is not null`;
   return row!;

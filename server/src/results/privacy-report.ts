@@ -20,6 +20,12 @@ export type { Installation };
 
 const weekMs = 7 * 86_400_000;
 
+/** Returns until when there were copies of keys, in an export or in the database, that are of no use for later weeks. */
+function copiesUntil({ exportedUntil, inDatabaseUntil }: Installation['keys']): string | null {
+  const ends = [exportedUntil, inDatabaseUntil].filter((end) => end !== null);
+  return ends.toSorted().at(-1) ?? null;
+}
+
 /** Returns the report as of now. Throws a Fault when there is no such account. */
 export async function readPrivacyReport(
   pool: Pool,
@@ -31,7 +37,7 @@ export async function readPrivacyReport(
   const [account, openWeeks, closedWeeks, left, roles, bases, tokens, exports, database] = await Promise.all([
     selectAccountFacts(pool, accountId),
     selectOpenWeekRules(pool, accountId),
-    selectClosedWeekCount(pool, accountId, installation.keys.inDatabaseUntil),
+    selectClosedWeekCount(pool, accountId, copiesUntil(installation.keys)),
     selectLeftAfterClosing(pool, accountId),
     selectRoleCounts(pool, accountId),
     selectManagerBases(pool, accountId),

@@ -4,7 +4,8 @@ import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 /**
  * Which epoch key wraps the keys of open weeks. `secret`: the key itself, where it is kept in the database. `exportedAt`: when a
- * key of the chain was exported last; `inDatabaseUntil`: when the secret left the database last.
+ * key was exported last; `exportedUntil`: when the last chain ended of which a key had been exported; `inDatabaseUntil`: when the
+ * secret left the database last.
  */
 export type ChainRow = {
   chain: Buffer;
@@ -12,6 +13,7 @@ export type ChainRow = {
   isSpent: boolean;
   secret: Buffer | null;
   exportedAt: Date | null;
+  exportedUntil: Date | null;
   inDatabaseUntil: Date | null;
 };
 
@@ -29,6 +31,7 @@ export async function selectChain(db: Db, lock?: 'share' | 'update'): Promise<Ch
            is_spent          as "isSpent",
            secret            as "secret",
            exported_at       as "exportedAt",
+           exported_until    as "exportedUntil",
            in_database_until as "inDatabaseUntil"
     from   answer_keys
     ${lock ? locking[lock] : db``}`;
@@ -45,11 +48,12 @@ export async function insertChain(db: Db, { chain, epoch, secret }: WrittenChain
   return rows.length > 0;
 }
 
-/** Also notes when the secret leaves the database. Of another chain nothing was exported yet. */
+/** Also notes when the secret leaves the database, and when a chain ends of which a key was exported. */
 export async function updateChain(tx: Transaction, { chain, epoch, secret }: WrittenChain): Promise<void> {
   await tx`
     update answer_keys
-    set    exported_at = case when chain = ${chain}::bytea then exported_at end,
+    set    exported_until = case when chain <> ${chain}::bytea and exported_at > coalesce(exported_until, '-infinity') then clock_timestamp()
+                                 else exported_until end,
            in_database_until = case when secret is not null and ${secret}::bytea is null then now()
                                     else in_database_until end,
            chain = ${chain},

@@ -2,7 +2,7 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -283,20 +283,30 @@ describe('prepare', () => {
 
 describe('what is noted of copies', () => {
   const noted = async (keys: AnswerKeys) => {
-    const { exportedAt, inDatabaseUntil } = await keys.state();
-    return { isExported: exportedAt !== null, wasInDatabase: inDatabaseUntil !== null };
+    const { exportedAt, exportedUntil, inDatabaseUntil } = await keys.state();
+    const wasExported = exportedAt !== null && (exportedUntil === null ? 'still' : 'once');
+    return { wasExported, wasInDatabase: inDatabaseUntil !== null };
   };
 
-  test('an export, for as long as the chain goes on', async () => {
+  test('an export, for good, and when later keys no longer followed from it', async () => {
     const keys = keysIn(newDirectory());
     await open(keys, weekAt(0));
-    expect(await noted(keys)).toEqual({ isExported: false, wasInDatabase: false });
+    await open(keys, weekAt(1));
+    expect(await noted(keys)).toEqual({ wasExported: false, wasInDatabase: false });
     await keys.exported();
     await close(keys, weekAt(0));
     await keys.advance();
-    expect(await noted(keys)).toEqual({ isExported: true, wasInDatabase: false });
+    expect(await noted(keys)).toEqual({ wasExported: 'still', wasInDatabase: false });
     await keys.reset();
-    expect(await noted(keys)).toEqual({ isExported: false, wasInDatabase: false });
+    expect(await noted(keys)).toEqual({ wasExported: 'once', wasInDatabase: false });
+    const { exportedAt, exportedUntil } = await keys.state();
+    await keys.reset();
+    expect(await keys.state()).toMatchObject({ exportedAt, exportedUntil });
+    await keys.exported();
+    expect(await noted(keys)).toEqual({ wasExported: 'still', wasInDatabase: false });
+    await close(keys, weekAt(1));
+    await keys.advance(); // no week is open
+    expect(await noted(keys)).toEqual({ wasExported: 'once', wasInDatabase: false });
   });
 
   test('that the key was in the database, from when it has left it', async () => {
@@ -305,7 +315,7 @@ describe('what is noted of copies', () => {
     const inDatabase = keysIn(directory, 'database');
     await close(inDatabase, weekAt(0));
     await inDatabase.advance();
-    expect(await noted(inDatabase)).toEqual({ isExported: false, wasInDatabase: false });
+    expect(await noted(inDatabase)).toEqual({ wasExported: false, wasInDatabase: false });
     const keys = keysIn(directory);
     const began = Date.now();
     const { inDatabaseUntil } = await keys.state();
@@ -326,6 +336,185 @@ describe('what is noted of copies', () => {
     await first.forgetProcess(behind[0]!.name);
     expect((await first.state()).processes.map(({ isBehind }) => isBehind)).toEqual([false]);
     await expect(first.forgetProcess(behind[0]!.name)).rejects.toMatchObject({ kind: 'not_found' });
+  });
+
+  test('a process by the name that stands beside its key: a container that starts again is the same one', async () => {
+    const directory = newDirectory();
+    const names = async () => (await keysIn(directory).state()).processes.map(({ name }) => name);
+    await keysIn(directory).advance();
+    expect(await names()).toEqual([`${hostname()}:${join(directory, 'answers')}`]);
+    expect(readFileSync(join(directory, 'name'), 'utf8')).toBe(`${(await names())[0]}\n`);
+    await database.pool`delete from key_processes`;
+    writeFileSync(join(directory, 'name'), 'a-container:/data/keys/answers\n'); // as it was called when it first ran
+    await open(keysIn(directory), weekAt(0));
+    await keysIn(directory).advance();
+    expect(await names()).toEqual(['a-container:/data/keys/answers']);
+  });
+
+  test('a process whose key has gone to the database no longer, and the database no longer when the key is in a file again', async () => {
+    const directory = newDirectory();
+    const names = async (keys: AnswerKeys) => (await keys.state()).processes.map(({ name }) => name);
+    await open(keysIn(directory), weekAt(0));
+    await keysIn(directory).advance();
+    const inDatabase = keysIn(directory, 'database');
+    await inDatabase.advance();
+    expect(await names(inDatabase)).toEqual(['database']);
+    const keys = keysIn(directory);
+    await keys.advance();
+    expect(await names(keys)).toEqual([expect.stringContaining(directory)]);
+  });
+});
+
+describe('when the last open week has closed', () => {
+  /** All that the keys lead to, also of weeks that open later. */
+  async function copyIsUseless(copy: EpochKey[], week: Week): Promise<boolean> {
+    return !(await openableBy(copy)).has(week);
+  }
+
+  test('one process begins with a fresh key: a copy of the key opens nothing that is asked from then on', async () => {
+    const directory = newDirectory();
+    const keys = keysIn(directory);
+    await open(keys, weekAt(0));
+    await keys.advance();
+    const copy = keysOnDisk(directory);
+    expect(copy).toHaveLength(1);
+    await open(keys, weekAt(1));
+    await close(keys, weekAt(0));
+    await keys.advance(); // a week is open: the key moves forward
+    expect(await copyIsUseless(copy, weekAt(1))).toBe(false);
+    await close(keys, weekAt(1));
+    await keys.advance();
+    const secret = await open(keys, weekAt(2));
+    expect(await copyIsUseless(copy, weekAt(2))).toBe(true);
+    // It is on the disk, and processes that share the file have it.
+    expect(await secretOf(keysIn(directory), weekAt(2))).toEqual(secret);
+    expect(await openableBy(keysOnDisk(directory))).toEqual(new Set([weekAt(2)]));
+    expect((await keys.state()).processes.map(({ isBehind }) => isBehind)).toEqual([false]);
+  });
+
+  test('where another process has to follow, the key moves forward: no one there has to import anything', async () => {
+    const [first, second] = [keysIn(newDirectory()), keysIn(newDirectory())];
+    await open(first, weekAt(0));
+    await first.advance();
+    await second.imported(await first.exported());
+    await database.pool`update key_processes set seen_at = now() - interval '30 days'`;
+    await close(first, weekAt(0));
+    await first.advance();
+    const secret = await open(first, weekAt(1));
+    expect(await secretOf(second, weekAt(1))).toEqual(secret);
+  });
+
+  test('a process that shares the file, and had the key before, goes on', async () => {
+    const directory = newDirectory();
+    const [keys, beside] = [keysIn(directory), keysIn(directory)];
+    for (const i of [0, 2, 4]) {
+      const secret = await open(keys, weekAt(i));
+      expect(await secretOf(beside, weekAt(i))).toEqual(secret);
+      await close(beside, weekAt(i));
+      await keys.advance();
+      const next = await open(beside, weekAt(i + 1));
+      expect(await secretOf(keys, weekAt(i + 1))).toEqual(next);
+      await close(keys, weekAt(i + 1));
+      await beside.advance();
+    }
+    expect(await keys.lostWeeks()).toEqual([]);
+  });
+
+  describe('and the process has died between the file and the commit', () => {
+    /** Closes the only week, but nothing of the step is committed; the fresh key is in the file. */
+    async function interrupted(directory: string) {
+      const keys = keysIn(directory);
+      await open(keys, weekAt(0));
+      await keys.advance();
+      const beside = keysIn(directory);
+      await secretOf(beside, weekAt(0));
+      await close(keys, weekAt(0));
+      const before = await chainOf();
+      const { writeKeyFile } = await vi.importActual<typeof keyFile>('./key-file.ts');
+      vi.mocked(keyFile.writeKeyFile).mockImplementationOnce((path, key) => {
+        writeKeyFile(path, key);
+        throw new Error('crash');
+      });
+      await expect(keys.advance()).rejects.toThrow('crash');
+      expect(await chainOf()).toEqual(before);
+      expect(keysOnDisk(directory)[0]!.chain).not.toEqual(before.chain);
+      return { keys, beside };
+    }
+
+    test.each(['the same process', 'the next start'])('%s goes on', async (who) => {
+      const directory = newDirectory();
+      const { keys } = await interrupted(directory);
+      const next = who === 'the next start' ? keysIn(directory) : keys;
+      const secret = await open(next, weekAt(1));
+      expect(await secretOf(keysIn(directory), weekAt(1))).toEqual(secret);
+      await next.advance();
+      expect(keysOnDisk(directory)).toMatchObject([{ chain: (await chainOf()).chain }]);
+      expect(await next.lostWeeks()).toEqual([]);
+    });
+
+    test('the same process goes on when the commit itself has failed', async () => {
+      const { pool } = database;
+      await pool.unsafe(`
+        create function refuse_commit() returns trigger language plpgsql as $$ begin raise 'no commit'; end $$;
+        create constraint trigger refuse_commit after update of chain on answer_keys deferrable initially deferred
+          for each row execute function refuse_commit();`);
+      const directory = newDirectory();
+      const keys = keysIn(directory);
+      await open(keys, weekAt(0));
+      await close(keys, weekAt(0));
+      await expect(keys.advance()).rejects.toThrow('no commit');
+      await pool.unsafe('drop function refuse_commit cascade');
+      const secret = await open(keys, weekAt(1));
+      expect(await secretOf(keysIn(directory), weekAt(1))).toEqual(secret);
+    });
+
+    test('a week that another opens before that, who shares the file, is not lost', async () => {
+      const directory = newDirectory();
+      const { beside } = await interrupted(directory);
+      const secret = await open(beside, weekAt(1));
+      const restarted = keysIn(directory);
+      expect(await secretOf(restarted, weekAt(1))).toEqual(secret);
+      expect(await restarted.lostWeeks()).toEqual([]);
+    });
+  });
+
+  test('and a database of before is restored: its weeks are lost, and new ones can be opened', async () => {
+    const directory = newDirectory();
+    const keys = keysIn(directory);
+    await open(keys, weekAt(0));
+    const { pool } = database;
+    const [row] = await pool`select * from week_keys`;
+    const chain = await chainOf();
+    await close(keys, weekAt(0));
+    await keys.advance();
+    for (const i of [1, 2]) {
+      await open(keys, weekAt(i));
+      await close(keys, weekAt(i));
+      await keys.advance();
+    }
+    await pool`insert into week_keys ${pool(row!)}`;
+    await pool`update weeks set closed_at = null where account_id = ${accountId} and week = ${weekAt(0)}`;
+    await pool`update answer_keys set chain = ${chain.chain}, epoch = ${chain.epoch}, is_spent = false`;
+    const restarted = keysIn(directory);
+    expect(await restarted.state()).toMatchObject({ state: 'ready' });
+    expect(await restarted.lostWeeks()).toEqual([{ accountId, week: weekAt(0) }]);
+    await close(restarted, weekAt(0));
+    await restarted.advance();
+    const secret = await open(restarted, weekAt(3));
+    expect(await secretOf(keysIn(directory), weekAt(3))).toEqual(secret);
+  });
+
+  test('a key that was exported before is not imported: it is said to export it again', async () => {
+    const keys = keysIn(newDirectory());
+    await open(keys, weekAt(0));
+    const text = await keys.exported();
+    await close(keys, weekAt(0));
+    await keys.advance();
+    const error = await keysIn(newDirectory())
+      .imported(text)
+      .catch((thrown: unknown) => thrown as Fault);
+    expect(error).toMatchObject({ kind: 'conflict' });
+    expect((error as Fault).message).toMatch(/replaced by a new one.*"soundings keys export" again/);
   });
 });
 

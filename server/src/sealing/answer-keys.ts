@@ -16,6 +16,7 @@ import {
   insertWeekKey,
   lockKeyFiles,
   noteExport,
+  type ProcessRow,
   selectChain,
   selectProcesses,
   selectWeekKey,
@@ -26,8 +27,27 @@ import {
   upsertProcess,
   type WeekKeyRow,
 } from './answer-keys.sql.ts';
-import { type EpochKey, isSameChain, keyAt, newChain, unwrap, wrap, wrappedBy } from './epoch-keys.ts';
-import { isKeyFileUnfinished, keyIn, keyText, readKeyFile, removeKeyFile, writeKeyFile } from './key-file.ts';
+import {
+  type EpochKey,
+  follows,
+  freshKey,
+  isSameChain,
+  keyAt,
+  newChain,
+  unwrap,
+  wrap,
+  wrappedBy,
+} from './epoch-keys.ts';
+import {
+  isKeyFileUnfinished,
+  keepName,
+  keyIn,
+  keyText,
+  readKeyFile,
+  readName,
+  removeKeyFile,
+  writeKeyFile,
+} from './key-file.ts';
 import { contextOf, WeekKey } from './week-key.ts';
 
 /**
@@ -38,6 +58,9 @@ export type KeyPlace = { place: 'file' | 'database'; directory: string };
 
 /** In ms: how often a process notes that it is there. */
 const noteEvery = 60_000;
+
+/** What all processes are called where the key is in the database. */
+const nameInDatabase = 'database';
 
 /** A process that was seen in the last 10 minutes is taken for running. */
 const seenLately = 10 * 60_000;
@@ -81,14 +104,13 @@ export class AnswerKeys {
   }
 
   async #prepareIn(tx: Transaction): Promise<void> {
-    let file = readKeyFile(this.#path);
     let chain = await selectChain(tx, 'update');
     if (!chain) {
       // Of processes that start for the first time together, one after another: they may share the file.
       await lockKeyFiles(tx);
-      file = readKeyFile(this.#path);
       chain = await selectChain(tx, 'update');
     }
+    let file = readKeyFile(this.#path);
     if (!chain) {
       const first = file ?? newChain();
       if (this.place === 'file' && !file) writeKeyFile(this.#path, first);
@@ -96,19 +118,21 @@ export class AnswerKeys {
       file = first;
       chain = (await selectChain(tx, 'update')) as ChainRow;
     }
-    const kept = secretIn(chain) ?? (file && isSameChain(file, chain) ? file : undefined);
+    const isOurs = file && (isSameChain(file, chain) || follows(file, chain));
+    const kept = secretIn(chain) ?? (isOurs ? file : undefined);
     if (kept && (chain.secret !== null) === (this.place === 'database')) return this.#settle(tx, chain, kept);
     const isFree = (await selectWeekKeys(tx)).length === 0 && !(await this.#isAnotherRunning(tx));
     // Kept elsewhere until now, or of no use to anyone: a new chain, which nothing kept before leads to.
-    if (kept) await this.#rewrap(tx, chain, keyAt(kept, chain.epoch), newChain());
-    else if (isFree) await this.#rewrap(tx, chain, undefined, newChain());
+    if (kept) await this.#rewrap(tx, chain, keyAt(kept, chain.epoch), freshKey(chain));
+    else if (isFree) await this.#rewrap(tx, chain, undefined, freshKey(chain));
   }
 
   /** Brings the file, and what this process knows, to the epoch of the database; or the other way round after a restore. */
   async #settle(tx: Transaction, chain: ChainRow, kept: EpochKey): Promise<void> {
     if (kept.epoch > chain.epoch) {
-      // An older state of the database was restored: what it has wrapped cannot be opened any more (lostWeeks).
-      await updateChain(tx, { ...chain, epoch: kept.epoch });
+      // An older state of the database was restored: what it has wrapped cannot be opened any more (lostWeeks). Or a step to a
+      // fresh key was interrupted: then no week is open.
+      await updateChain(tx, { ...kept, secret: chain.secret });
       this.#learn(kept);
       return;
     }
@@ -119,13 +143,23 @@ export class AnswerKeys {
   }
 
   async #isAnotherRunning(db: Db): Promise<boolean> {
-    const others = (await selectProcesses(db)).filter(({ name }) => name !== this.#name);
+    const others = await this.#others(db);
     return others.some(({ seenAt }) => Date.now() - seenAt.getTime() < seenLately);
   }
 
-  /** What this process is called: processes of one machine that share a file are one. */
+  /** The other processes that have, or had, a copy of the key. */
+  async #others(db: Db): Promise<ProcessRow[]> {
+    const name = this.#name;
+    return (await selectProcesses(db)).filter((one) => one.name !== name);
+  }
+
+  /** The name of this process. Processes that share a key file are one, and keep its name, also where the host name changes. */
   get #name(): string {
-    return this.place === 'database' ? 'database' : `${hostname()}:${this.#path}`;
+    return this.place === 'database' ? nameInDatabase : this.#fileName;
+  }
+
+  get #fileName(): string {
+    return readName(this.#path) ?? `${hostname()}:${this.#path}`;
   }
 
   #learn(key: EpochKey): void {
@@ -154,6 +188,8 @@ export class AnswerKeys {
     await this.prepare();
     const { present } = (await this.#present(tx, 'share')) ?? {};
     if (!present) throw missingKey();
+    // A step to a fresh key may have been interrupted: then the file has that one, and the database does not know it.
+    if (this.place === 'file') await this.#store(tx, present);
     await insertWeekKey(tx, {
       accountId,
       week,
@@ -250,10 +286,24 @@ export class AnswerKeys {
     if (before && !before.isSpent && this.#isUpToDate(before)) return;
     await inTransaction(this.#pool, async (tx) => {
       const { chain, present } = (await this.#present(tx, 'update')) ?? {};
-      if (present && chain?.isSpent)
-        await this.#rewrap(tx, chain, present, keyAt(present, chain.epoch + 1) as EpochKey);
+      if (present && chain?.isSpent) await this.#rewrap(tx, chain, present, await this.#nextKey(tx, present));
+    }).catch((error: unknown) => {
+      this.#preparing = undefined; // the file may have a fresh key that the database does not know
+      throw error;
     });
     await this.#catchUp();
+  }
+
+  /**
+   * Returns the key after the present one. While no week is open it is a fresh one, so that copies of earlier keys open nothing of
+   * the weeks that open from now on; but not where another process has to follow, which can't get it.
+   */
+  async #nextKey(tx: Transaction, present: EpochKey): Promise<EpochKey> {
+    const isFree =
+      this.place === 'file' &&
+      (await selectWeekKeys(tx)).length === 0 &&
+      (await this.#others(tx)).length === 0;
+    return isFree ? freshKey(present) : (keyAt(present, present.epoch + 1) as EpochKey);
   }
 
   /** Whether there is nothing to do: as it is nearly always when a process looks. */
@@ -269,17 +319,29 @@ export class AnswerKeys {
     await inTransaction(this.#pool, async (tx) => {
       const { present } = (await this.#present(tx, 'share')) ?? {};
       if (!present) return;
-      if (this.place === 'database') removeKeyFile(this.#path);
-      else {
-        // One after another: a slower process must not put an older key in the place of a newer one.
-        await lockKeyFiles(tx);
-        const file = readKeyFile(this.#path);
-        const isOld = !file || !isSameChain(file, present) || file.epoch < present.epoch;
-        if (isOld || isKeyFileUnfinished(this.#path)) writeKeyFile(this.#path, present);
+      if (this.place === 'database') {
+        removeKeyFile(this.#path);
+        await deleteProcess(tx, this.#fileName);
+      } else {
+        await this.#store(tx, present);
+        keepName(this.#path, this.#name);
       }
       await upsertProcess(tx, this.#name, present.epoch);
     });
     this.#notedAt = Date.now();
+  }
+
+  /** Makes sure that the file has the present key. `tx`: the chain is locked in it. */
+  async #store(tx: Transaction, present: EpochKey): Promise<void> {
+    const isStored = () => {
+      const file = readKeyFile(this.#path);
+      const isPresent = file && isSameChain(file, present) && file.epoch >= present.epoch;
+      return isPresent && !isKeyFileUnfinished(this.#path);
+    };
+    if (isStored()) return;
+    // One after another: a slower process must not put an older key in the place of a newer one.
+    await lockKeyFiles(tx);
+    if (!isStored()) writeKeyFile(this.#path, present);
   }
 
   /** Wraps the keys of all open weeks by another epoch key, which is the present one from now on. */
@@ -294,6 +356,7 @@ export class AnswerKeys {
     // A new chain cannot be computed from the one before: it is safe on the disk before the database knows of it.
     if (this.place === 'file' && isNewChain) writeKeyFile(this.#path, to);
     await updateChain(tx, { ...to, secret: this.place === 'database' ? to.secret : null });
+    if (this.place === 'file') await deleteProcess(tx, nameInDatabase); // updateChain has noted until when it was there
     if (isNewChain || this.place === 'database') this.#learn(to);
   }
 
@@ -318,7 +381,7 @@ export class AnswerKeys {
   async reset(): Promise<void> {
     await inTransaction(this.#pool, async (tx) => {
       const chain = await selectChain(tx, 'update');
-      if (chain) await this.#rewrap(tx, chain, undefined, newChain());
+      if (chain) await this.#rewrap(tx, chain, undefined, freshKey(chain));
     });
     this.#preparing = undefined;
     await this.#catchUp();
@@ -350,7 +413,8 @@ export class AnswerKeys {
       throw new Fault(
         'conflict',
         'invalid value',
-        'This key belongs to another installation, or is later than the database. Export it again.',
+        'This key is of another installation, has been replaced by a new one since it was exported, or is later than the database. ' +
+          'Run "soundings keys export" again where the key is.',
       );
     }
     writeKeyFile(this.#path, present);
@@ -375,6 +439,7 @@ export class AnswerKeys {
       state: present ? 'ready' : 'missing',
       epoch: chain?.epoch ?? 0,
       exportedAt: chain?.exportedAt?.toISOString() ?? null,
+      exportedUntil: exportedUntil(chain),
       inDatabaseUntil: chain?.inDatabaseUntil?.toISOString() ?? null,
       processes: processes.map(({ name, epoch, seenAt }) => ({
         name,
@@ -384,6 +449,12 @@ export class AnswerKeys {
       })),
     };
   }
+}
+
+/** When the last chain of which a key was exported has ended. Null where it is the present one, or none was exported. */
+function exportedUntil(chain: ChainRow | undefined): string | null {
+  const { exportedAt, exportedUntil: until } = chain ?? {};
+  return exportedAt && until && exportedAt <= until ? until.toISOString() : null;
 }
 
 /** The epoch key of a chain that is kept in the database. */

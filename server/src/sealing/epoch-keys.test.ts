@@ -2,7 +2,7 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { keyAt, newChain, open, seal, unwrap, wrap, wrappedBy } from './epoch-keys.ts';
+import { follows, freshKey, keyAt, newChain, open, seal, unwrap, wrap, wrappedBy } from './epoch-keys.ts';
 
 describe('what is wrapped', () => {
   const key = newChain();
@@ -76,5 +76,34 @@ describe('the key of a later epoch', () => {
     const third = keyAt(newChain(), 3)!;
     expect([keyAt(third, 2), keyAt(third, 1), keyAt(third, 0)]).toEqual([undefined, undefined, undefined]);
     expect(keyAt(third, 2 ** 31)).toBeUndefined();
+  });
+});
+
+describe('a fresh key', () => {
+  test('comes after the one before, and no step leads to it', () => {
+    const before = keyAt(newChain(), 7)!;
+    const fresh = freshKey(before);
+    expect(fresh.epoch).toBe(8);
+    expect(keyAt(before, 8)!.secret.equals(fresh.secret)).toBe(false);
+    expect(freshKey(before).secret.equals(fresh.secret)).toBe(false);
+  });
+
+  test('follows all before it, also where keys have moved forward in between; none before follows it', () => {
+    const steps = fc.array(fc.boolean(), { minLength: 1, maxLength: 30 });
+    fc.assert(
+      fc.property(steps, (isFresh) => {
+        const keys = [newChain()];
+        for (const one of isFresh) {
+          const last = keys.at(-1)!;
+          keys.push(one ? freshKey(last) : keyAt(last, last.epoch + 1)!);
+        }
+        const last = keys.at(-1)!;
+        for (const key of keys) {
+          expect(follows(last, key)).toBe(!last.chain.equals(key.chain));
+          expect(follows(key, last)).toBe(false);
+        }
+        expect(follows(last, newChain())).toBe(false);
+      }),
+    );
   });
 });

@@ -32,6 +32,36 @@ export function keyAt(key: EpochKey, epoch: number): EpochKey | undefined {
   return { chain: key.chain, epoch, secret };
 }
 
+/** The name of the chain that begins after another. */
+const nextName = (chain: Uint8Array): Buffer => derived(chain, 'soundings next chain').subarray(0, 8);
+
+/**
+ * Returns a new key that comes after another, as the first of a chain. It is random, so no earlier key leads to it. Only the names of
+ * the two chains show which is the later one: see `follows`.
+ */
+export const freshKey = ({ chain, epoch }: Pick<EpochKey, 'chain' | 'epoch'>): EpochKey => ({
+  chain: nextName(chain),
+  epoch: epoch + 1,
+  secret: randomBytes(32),
+});
+
+/** With one new chain a day, this many last for centuries. */
+const maxChains = 100_000;
+
+/** Returns whether a key is of a chain that began after the chain of another one (freshKey). */
+export function follows(
+  later: Pick<EpochKey, 'chain' | 'epoch'>,
+  earlier: Pick<EpochKey, 'chain' | 'epoch'>,
+): boolean {
+  let name = earlier.chain;
+  // Each new chain takes an epoch at least.
+  for (let left = Math.min(later.epoch - earlier.epoch, maxChains); left > 0; left--) {
+    name = nextName(name);
+    if (name.equals(later.chain)) return true;
+  }
+  return false;
+}
+
 export const isSameChain = (a: { chain: Uint8Array }, b: { chain: Uint8Array }): boolean =>
   Buffer.compare(a.chain, b.chain) === 0;
 

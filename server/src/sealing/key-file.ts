@@ -10,9 +10,11 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
+import { Fault } from '../base/errors.ts';
 import { type EpochKey, isSameChain } from './epoch-keys.ts';
 
 const head = 'Soundings answer key, format 1. Never back this file up: see docs/operations.md.';
@@ -54,8 +56,15 @@ function keyFrom(path: string): EpochKey | undefined {
   try {
     return keyIn(readFileSync(path, 'utf8'));
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
-    throw error;
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (['ENOENT', 'ENOTDIR'].includes(code)) return undefined;
+    throw new Fault(
+      'unavailable',
+      'answer key missing',
+      `The key file ${path} can’t be read (${code}). Run the command as the user who runs the service, with its DATA_DIR; or let ` +
+        'that user read and write the file.',
+      { cause: error },
+    );
   }
 }
 
@@ -73,6 +82,23 @@ export function writeKeyFile(path: string, key: EpochKey): void {
   syncDirectory(directory);
   takePlace(path);
 }
+
+/** Returns the name of the process that keeps its key at `path`; undefined before `keepName`. */
+export function readName(path: string): string | undefined {
+  try {
+    return readFileSync(nameBeside(path), 'utf8').trim() || undefined;
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
+}
+
+/** Keeps a name beside the key, unless there is one: a container that starts again has another host name, but the same file. */
+export function keepName(path: string, name: string): void {
+  if (readName(path) === undefined) writeFileSync(nameBeside(path), `${name}\n`, { mode: 0o600 });
+}
+
+const nameBeside = (path: string) => join(dirname(path), 'name');
 
 /** Whether a step was interrupted: then the key before may still be there, until finishKeyFile. */
 export const isKeyFileUnfinished = (path: string): boolean => existsSync(nextTo(path));

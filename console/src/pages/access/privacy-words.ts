@@ -50,6 +50,8 @@ function limitValues(limit: PrivacyLimit, { t, format, weeksOf, yesNo }: Means):
     }
     case 'keysExported':
       return { last: format.moment(limit.lastAt) };
+    case 'keysWereExported':
+      return { last: format.moment(limit.lastAt), until: format.moment(limit.until) };
     case 'keysWereInDatabase':
       return { until: format.moment(limit.until) };
     case 'keysInDatabase':

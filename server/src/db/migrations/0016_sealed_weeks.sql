@@ -1,7 +1,7 @@
 -- breaking
 -- What people answer in open weeks is sealed by a key that never enters the database in a form that it could be opened by later
--- (privacy.md P12, P15; decisions/0016). The answers of weeks that are open now are sealed right after these statements, in the
--- same transaction, by the service itself (answers/seal-open-weeks.ts); what they were is dropped by migration 0020.
+-- (privacy.md P12, P15; decisions/0016). The service itself seals the answers of weeks that are open now, right before migration
+-- 0020 drops what they were (answers/seal-open-weeks.ts).
 
 create table answer_keys (
   only_one           boolean      primary key default true check (only_one),
@@ -10,6 +10,7 @@ create table answer_keys (
   is_spent           boolean      not null default false,
   secret             bytea,
   exported_at        timestamptz,
+  exported_until     timestamptz,
   in_database_until  timestamptz
 );
 comment on table answer_keys is
@@ -19,7 +20,9 @@ comment on column answer_keys.epoch is 'Moves forward after each closing: the ke
 comment on column answer_keys.is_spent is 'A week has closed in this epoch: it is to end.';
 comment on column answer_keys.secret is 'The epoch key, with ANSWER_KEYS=database alone.';
 comment on column answer_keys.exported_at is
-  'When a key of this chain was exported last: whoever has it can compute all later ones. Null: never.';
+  'When a key was exported last: anyone who has it can compute all later ones of its chain. Null: never.';
+comment on column answer_keys.exported_until is
+  'When the last chain ended of which a key had been exported: later keys can''t be computed from it. Null: none has ended.';
 comment on column answer_keys.in_database_until is
   'When the secret left the database last: its log and backups of that time have it. Null: it never did.';
 
