@@ -48,6 +48,7 @@ import { held } from '../testing/held.ts';
 import { AnswerKeys } from './answer-keys.ts';
 import { derived, keyAt } from './epoch-keys.ts';
 import { keyText, readKeyFile } from './key-file.ts';
+import { encodeAnswers } from './person-answers.ts';
 
 /** What the attacker takes while a week is open, and what the test knows from the inside. */
 type Before = {
@@ -301,56 +302,95 @@ type Interrupted = {
   other: AnsweredWeek;
 };
 
-/** Where the service is killed: each brings it there and returns what lets go. */
-const points: Record<string, (scene: Interrupted) => Promise<() => Promise<void>>> = {
-  'with all answers open, before any figure is written': async ({ pool, asked }) => {
-    const letGo = await held(
-      pool,
-      (tx) => tx`
-      select 1 from accounts where account_id = ${asked.accountId} for update`,
-    );
+/** Brings a week to where the service is killed; returns what lets go. */
+type GoTo = (scene: Interrupted) => Promise<() => Promise<void>>;
+
+/** Within the transaction that closes a week, or shows one. Each waits for a row of its own account. */
+const pointsWithin: Record<string, GoTo> = {
+  'with 2,000 rows of answers open, and others not': async ({ pool, service, asked }) => {
+    await addEmptyRows(pool, service, asked);
+    // To read a row that lies outside of the table's pages, this index is needed.
+    const letGo = await held(pool, async (tx) => {
+      const [toast] = await tx<{ index: string }[]>`
+        select indexrelid::regclass::text as index
+        from   pg_index join pg_class on indrelid = reltoastrelid
+        where  pg_class.oid = 'answers'::regclass`;
+      await tx.unsafe(`reindex index ${toast?.index}`);
+    });
     await addClosingOf(pool, asked);
+    await untilStuck(pool, 'select respondent%from%answers');
+    return letGo;
+  },
+
+  'with all answers open, before any figure is written': async (scene) =>
+    closingAt(scene, accountOf(scene), 'accounts'),
+
+  'with a batch of a live week marked as counted, before it is added to the figures': async (scene) => {
+    const { pool } = scene;
+    await goLive(scene);
+    const letGo = await held(pool, accountOf(scene));
+    await pool`select graphile_worker.add_job('show live weeks')`;
     await untilStuck(pool, 'accounts');
     return letGo;
   },
 
-  'when everything is written, before the commit': async ({ pool, asked }) => {
-    const letGo = await held(
-      pool,
-      (tx) => tx`
-      select 1 from week_keys where account_id = ${asked.accountId} for update`,
-    );
-    await addClosingOf(pool, asked);
-    await untilStuck(pool, 'delete from week_keys');
-    return letGo;
+  'of a live week, with what was shown replaced, before its comments are written': async (scene) => {
+    const { pool, asked } = scene;
+    await goLive(scene);
+    await pool`select graphile_worker.add_job('show live weeks')`;
+    await until(async () => {
+      const [row] = await pool`select shown_at from weeks where account_id = ${asked.accountId}`;
+      return row?.['shown_at'] !== null;
+    });
+    // As if none of its KPIs had values yet.
+    await pool`update kpis set has_values = false where account_id = ${asked.accountId}`;
+    const lock = (tx: Pool) => tx`select 1 from kpis where account_id = ${asked.accountId} for update`;
+    return closingAt(scene, lock, 'update kpis');
   },
 
-  'after the commit, before the epoch ends': async ({ pool, asked }) => {
-    const commit = await held(
-      pool,
-      (tx) => tx`
-      select 1 from week_keys where account_id = ${asked.accountId} for update`,
-    );
-    await addClosingOf(pool, asked);
-    await untilStuck(pool, 'delete from week_keys');
+  'with results copied, before the response rates are': async (scene) => {
+    const { accountId, week } = scene.asked;
+    const lock = (tx: Pool) => tx`
+      insert into response_rates (account_id, group_id, week, value)
+      select account_id, group_id, ${week}, 0 from groups where account_id = ${accountId}`;
+    return closingAt(scene, lock, 'copy response_rates');
+  },
+
+  'with comments copied, before their groups are': async (scene) => {
+    const { accountId, week } = scene.asked;
+    const lock = (tx: Pool) => tx`
+      insert into comment_groups (account_id, group_id, week, question_id, position)
+      select account_id, group_id, ${week}, ${scene.asked.questionIds[0]!}, 0
+      from   groups where account_id = ${accountId}`;
+    return closingAt(scene, lock, 'copy comment_groups');
+  },
+
+  'with answers deleted, before their links are': async (scene) => {
+    const { accountId } = scene.asked;
+    const lock = (tx: Pool) => tx`select 1 from links where account_id = ${accountId} for update`;
+    return closingAt(scene, lock, 'delete from links');
+  },
+};
+
+/** From the commit of that transaction on, which the epoch is locked in by one week at a time. */
+const pointsAfter: Record<string, GoTo> = {
+  'when everything is written, before the commit': async (scene) => beforeCommit(scene),
+
+  'after the commit, before the epoch ends': async (scene) => {
+    const { pool } = scene;
+    const commit = await beforeCommit(scene);
     // It may be spent, but no one may end it.
     const letGo = await held(pool, (tx) => tx`select 1 from answer_keys for key share`);
     await commit();
+    await until(async () => (await pool`select 1 from answer_keys where is_spent`).length > 0);
     await untilStuck(pool, 'answer_keys');
-    const [row] = await pool`select is_spent as "isSpent" from answer_keys`;
-    expect(row).toEqual({ isSpent: true });
     return letGo;
   },
 
-  'while the keys of other weeks are wrapped again': async ({ pool, asked, other }) => {
-    const letGo = await held(
-      pool,
-      (tx) => tx`
-      select 1 from week_keys where account_id = ${other.accountId} for update`,
-    );
-    await addClosingOf(pool, asked);
-    await untilStuck(pool, 'update week_keys');
-    return letGo;
+  'while the keys of other weeks are wrapped again': async (scene) => {
+    const { accountId } = scene.other;
+    const lock = (tx: Pool) => tx`select 1 from week_keys where account_id = ${accountId} for update`;
+    return closingAt(scene, lock, 'update week_keys');
   },
 
   'when the epoch has ended in the database, and the file has the key before': async (scene) =>
@@ -358,45 +398,93 @@ const points: Record<string, (scene: Interrupted) => Promise<() => Promise<void>
 
   'while the next key is written to its file': async (scene) => {
     const letGo = await beforeFile(scene);
-    const path = keyPathOf(scene.service.dataDir);
-    const key = readKeyFile(path)!;
-    scene.service.child.kill('SIGKILL');
-    await writeFile(`${path}.next`, keyText(keyAt(key, key.epoch + 1)!).slice(0, 100));
+    const { path, next } = await killedWithFiles(scene);
+    await writeFile(`${path}.next`, next.slice(0, 100));
     return letGo;
   },
 
   'when the next key is written, before the one before is overwritten': async (scene) => {
     const letGo = await beforeFile(scene);
-    const path = keyPathOf(scene.service.dataDir);
-    const key = readKeyFile(path)!;
-    scene.service.child.kill('SIGKILL');
-    await writeFile(`${path}.next`, keyText(keyAt(key, key.epoch + 1)!));
+    const { path, next } = await killedWithFiles(scene);
+    await writeFile(`${path}.next`, next);
     return letGo;
   },
 
   'while the key before is overwritten': async (scene) => {
     const letGo = await beforeFile(scene);
-    const path = keyPathOf(scene.service.dataDir);
-    const key = readKeyFile(path)!;
-    scene.service.child.kill('SIGKILL');
-    await writeFile(`${path}.next`, keyText(keyAt(key, key.epoch + 1)!));
+    const { path, next } = await killedWithFiles(scene);
+    await writeFile(`${path}.next`, next);
     await writeFile(path, '0'.repeat(90), { flag: 'r+' });
     return letGo;
   },
+
+  'after the key before is erased, with some tables tidied and others not': async (scene) =>
+    closingAt(scene, (tx) => tx`lock table links in share update exclusive mode`, 'vacuum'),
 };
 
-/** Stands before the file is written: whoever writes it has this lock. */
-async function beforeFile({ pool, service, asked }: Interrupted): Promise<() => Promise<void>> {
-  const letGo = await held(
-    pool,
-    (tx) => tx`
-    select pg_advisory_xact_lock(7302)`,
-  );
+const accountOf =
+  ({ asked }: Interrupted) =>
+  (tx: Pool) =>
+    tx`select 1 from accounts where account_id = ${asked.accountId} for update`;
+
+const goLive = ({ pool, asked }: Interrupted) =>
+  pool`update weeks set is_live = true where account_id = ${asked.accountId}`;
+
+/** Closes the week up to a statement that waits for a lock. */
+async function closingAt(
+  { pool, asked }: Interrupted,
+  lock: (tx: Pool) => Promise<unknown>,
+  statement: string,
+): Promise<() => Promise<void>> {
+  const letGo = await held(pool, lock);
   await addClosingOf(pool, asked);
+  await untilStuck(pool, statement);
+  return letGo;
+}
+
+const beforeCommit = (scene: Interrupted) =>
+  closingAt(
+    scene,
+    (tx) => tx`select 1 from week_keys where account_id = ${scene.asked.accountId} for update`,
+    'delete from week_keys',
+  );
+
+/** Stands before the file is written: who writes it has this lock. */
+async function beforeFile(scene: Interrupted): Promise<() => Promise<void>> {
+  const { pool, service } = scene;
   const [before] = await pool<{ epoch: number }[]>`select epoch from answer_keys`;
-  await untilStuck(pool, 'pg_advisory_xact_lock');
+  const lock = (tx: Pool) => tx`select pg_advisory_xact_lock(7302)`;
+  const letGo = await closingAt(scene, lock, 'pg_advisory_xact_lock');
   expect(readKeyFile(keyPathOf(service.dataDir))?.epoch).toBeLessThanOrEqual(before?.epoch as number);
   return letGo;
+}
+
+/** Kills the service; then a test may leave its key files as the step would have. `next`: the text of the next key. */
+async function killedWithFiles({ service }: Interrupted): Promise<{ path: string; next: string }> {
+  const path = keyPathOf(service.dataDir);
+  const key = readKeyFile(path)!;
+  service.child.kill('SIGKILL');
+  await service.exited;
+  return { path, next: keyText(keyAt(key, key.epoch + 1)!) };
+}
+
+/**
+ * Adds to a week 2,000 rows without answers, which are read first, and one that is read last and is so long that it lies outside
+ * of the table's pages.
+ */
+async function addEmptyRows(pool: Pool, { dataDir }: Service, { accountId, week }: AnsweredWeek) {
+  const key = (await keysBeside(dataDir, pool).of(pool, accountId, week))!;
+  const [first, last] = ['0', 'f'].map((digit) =>
+    '00000000-0000-0000-0000-000000000000'.replaceAll('0', digit),
+  );
+  const empty = encodeAnswers(new Map());
+  const long = Buffer.concat([empty, Buffer.alloc(3000, ' ')]);
+  await pool`
+    insert into answers (account_id, week, respondent, part, sealed)
+    select ${accountId}, ${week}, ${first!}, i, ${key.seal(first!, empty)} from generate_series(1, 2000) i`;
+  await pool`
+    insert into answers (account_id, week, respondent, sealed)
+    values (${accountId}, ${week}, ${last!}, ${key.seal(last!, long)})`;
 }
 
 describe('the service is killed in the middle of closing', () => {
@@ -407,26 +495,42 @@ describe('the service is killed in the middle of closing', () => {
       let service = await started(await newDataDir());
       const { dataDir } = service;
       const pool = await connectionsTo(service);
-      const other = await answeredWeek({ pool, keys: keysBeside(dataDir, pool) }, [service.address]);
-      for (const [point, goTo] of Object.entries(points)) {
+      const data = { pool, keys: keysBeside(dataDir, pool) };
+      const other = await answeredWeek(data, [service.address]);
+      // Each time two weeks are closing: one is in the middle of its transaction, the other at its end or later.
+      const within = Object.entries(pointsWithin);
+      for (const [i, after] of Object.entries(pointsAfter).entries()) {
+        const weeks: { point: string; asked: AnsweredWeek; before: Before; goTo: GoTo }[] = [];
         // oxlint-disable no-await-in-loop -- one after another is the point
-        const asked = await answeredWeek({ pool, keys: keysBeside(dataDir, pool) }, [service.address]);
-        const before = await takeWhileOpen(pool, dataDir, asked, undefined);
-        const letGo = await goTo({ pool, service, asked, other });
+        for (const [point, goTo] of [within[i] ?? [], after]) {
+          if (!point || !goTo) continue;
+          const asked = await answeredWeek(data, [service.address]);
+          // The files of before are searched in the tests above.
+          const before = await takeWhileOpen(pool, dataDir, asked, undefined);
+          weeks.push({ point, asked, before, goTo });
+        }
+        const letGo: (() => Promise<void>)[] = [];
+        for (const { asked, goTo } of weeks) letGo.push(await goTo({ pool, service, asked, other }));
         service.child.kill('SIGKILL');
         await service.exited;
-        await letGo();
+        for (const one of letGo) await one();
         service = await started(dataDir);
-        if ((await pool`select 1 from week_keys where account_id = ${asked.accountId}`).length > 0)
-          await askToClose(service, pool, asked);
-        await forgottenBy(pool, asked, dataDir);
-        // The files of before are searched in the tests above.
-        const found = await attack(pool, before, dataDir, service.said());
-        expect({ point, ...found }).toEqual({ point, ...nothing });
-        const [published] = await pool<{ answers: number }[]>`
-        select max(answers) as answers from results where account_id = ${asked.accountId}`;
-        expect(published?.answers).toBe(24);
+        for (const { asked } of weeks) {
+          if ((await pool`select 1 from week_keys where account_id = ${asked.accountId}`).length > 0)
+            await askToClose(service, pool, asked);
+          await forgottenBy(pool, asked, dataDir);
+        }
+        const files = [...(await filesNow(pool, dataDir, false)), ...(await textsNow(pool, service.said()))];
+        for (const { point, asked, before } of weeks) {
+          expect({ point, ...foundIn(before, files) }).toEqual({ point, ...nothing });
+          const [published] = await pool<{ answers: number; comments: number }[]>`
+            select max(answers)                                                          as answers,
+                   (select count(*)::integer from comments where account_id = ${asked.accountId}) as comments
+            from   results where account_id = ${asked.accountId}`;
+          expect({ point, ...published }).toEqual({ point, answers: 24, comments: 24 });
+        }
       }
+      expect(within.length).toBeLessThanOrEqual(Object.keys(pointsAfter).length);
       // The week that was open all the time has all of its answers.
       await takeWhileOpen(pool, dataDir, other, undefined);
     },
@@ -441,7 +545,13 @@ describe('two services with one database', () => {
     const pool = openPool(embedded.url, 6);
     onTestFinished(() => pool.end({ timeout: 0 }));
     const [one, other] = [join(place, 'one'), join(place, 'other')];
-    const env = (dataDir: string) => ({ DATABASE_URL: embedded.url, DATA_DIR: dataDir });
+    // As another user of the database, so that its connections can be told from those of the first.
+    await pool`create role other superuser login password 'other'`;
+    const otherUrl = embedded.url.replace(/\/\/.*@/, '//other:other@');
+    const env = (dataDir: string) => ({
+      DATABASE_URL: dataDir === one ? embedded.url : otherUrl,
+      DATA_DIR: dataDir,
+    });
     const first = await started(one, env(one));
     const key = await command(['keys', 'export'], env(one));
     await command(['keys', 'import'], env(other), key);
@@ -450,15 +560,28 @@ describe('two services with one database', () => {
     const open = await answeredWeek({ pool, keys: keysBeside(one, pool) }, [second.address, first.address]);
     const before = await takeWhileOpen(pool, one, asked, place);
     await askToClose(first, pool, asked);
-    await until(() => isForgotten(pool, asked, [one, other]), 45_000);
-    const said = first.said() + second.said();
-    expect(await attack(pool, before, place, said)).toEqual(nothing);
+    await forgottenBy(pool, asked, one, other);
+    const said = () => first.said() + second.said();
+    expect(await attack(pool, before, place, said())).toEqual(nothing);
     // Both go on with what is open.
     const [, questionId] = open.questionIds;
     for (const { address } of [first, second]) {
       // oxlint-disable-next-line no-await-in-loop -- two
       await giveAnswer(address, open.links[2] as string, { question: questionId, value: 3 });
     }
+    // The other is killed when it is about to do the same: it does so when it starts again.
+    const beforeOpen = await takeWhileOpen(pool, one, open, place);
+    const letGo = await held(pool, (tx) => tx`select pg_advisory_xact_lock(7302)`);
+    await askToClose(first, pool, open);
+    await untilStuck(pool, 'pg_advisory_xact_lock', 'other');
+    second.child.kill('SIGKILL');
+    await second.exited;
+    await letGo();
+    await forgottenBy(pool, open, one);
+    expect(await isForgotten(pool, open, [other])).toBe(false);
+    const again = await started(other, env(other));
+    expect(await isForgotten(pool, open, [one, other])).toBe(true);
+    expect(await attack(pool, beforeOpen, place, said() + again.said())).toEqual(nothing);
   });
 });
 
