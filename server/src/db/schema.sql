@@ -348,7 +348,8 @@ create table answer_keys (
   is_spent           boolean     not null default false,
   secret             bytea,
   exported_at        timestamptz,
-  in_database_until  timestamptz
+  in_database_until  timestamptz,
+  tried              integer     not null default 0
 );
 comment on table answer_keys is
   'Which epoch key wraps the keys of open weeks. The key itself is in a file outside the database. One row, of no account.';
@@ -358,6 +359,8 @@ comment on column answer_keys.is_spent is 'A week has closed in this epoch: it i
 comment on column answer_keys.secret is 'The epoch key, with ANSWER_KEYS=database alone.';
 comment on column answer_keys.exported_at is
   'When a key of this chain was exported last: whoever has it can compute all later ones. Null: never.';
+comment on column answer_keys.tried is
+  'The latest epoch that was tried. Keys wrapped by its key may have been written, also if it never began.';
 comment on column answer_keys.in_database_until is
   'When the secret left the database last: its log and backups of that time have it. Null: it never did.';
 

@@ -69,6 +69,22 @@ export async function spendEpoch(tx: Transaction): Promise<void> {
   await tx`update answer_keys set is_spent = true`;
 }
 
+/**
+ * Returns the number of an epoch that no one has tried yet, which is noted; undefined when the present epoch is not spent. It must
+ * have committed before a key is wrapped for that epoch.
+ */
+export async function tryEpoch(db: Db): Promise<number | undefined> {
+  const [row] = await db<{ tried: number }[]>`
+    update answer_keys set tried = greatest(tried, epoch) + 1 where is_spent returning tried as "tried"`;
+  return row?.tried;
+}
+
+/** Returns the latest epoch that was tried. Not part of `selectChain`, which migration 0016 uses before there is such a column. */
+export async function latestTried(db: Db): Promise<number | undefined> {
+  const [row] = await db<{ tried: number }[]>`select tried as "tried" from answer_keys`;
+  return row?.tried;
+}
+
 /** Any number, the same in every process. */
 const keyFileLock = 7302;
 

@@ -14,6 +14,7 @@ import {
   deleteWeekKey,
   insertChain,
   insertWeekKey,
+  latestTried,
   lockKeyFiles,
   noteExport,
   selectChain,
@@ -21,6 +22,7 @@ import {
   selectWeekKey,
   selectWeekKeys,
   spendEpoch,
+  tryEpoch,
   updateChain,
   updateWeekKeys,
   upsertProcess,
@@ -243,17 +245,34 @@ export class AnswerKeys {
    * Ends the epoch if a week has closed in it: wraps the keys of the weeks that are still open by the next epoch key, and
    * erases the one before, in the database, in memory and on the disk. Also brings this process up to date where another
    * one has done so. Called after each closing, each minute and at the start; interrupted anywhere, the next call goes on.
+   *
+   * Each attempt goes to an epoch of its own. One that is interrupted has written the keys of open weeks wrapped by its epoch key,
+   * into the log and the tables. If one of these weeks closed and the next attempt went to the same epoch, its key would open them.
    */
   async advance(): Promise<void> {
     await this.prepare();
     const before = await selectChain(this.#pool);
     if (before && !before.isSpent && this.#isUpToDate(before)) return;
-    await inTransaction(this.#pool, async (tx) => {
-      const { chain, present } = (await this.#present(tx, 'update')) ?? {};
-      if (present && chain?.isSpent)
-        await this.#rewrap(tx, chain, present, keyAt(present, chain.epoch + 1) as EpochKey);
-    });
+    // When several try at once, only the latest goes on; if that one fails, the next call ends the epoch.
+    for (let i = 0; i < 3; i++) {
+      // oxlint-disable-next-line no-await-in-loop -- one after another is the point
+      if (!(await this.#isOvertaken())) break;
+    }
     await this.#catchUp();
+  }
+
+  /** Tries to end the epoch if it is spent. Returns whether it is still spent because another call has tried a later one. */
+  async #isOvertaken(): Promise<boolean> {
+    const { chain: before, present: has } = (await this.#present(this.#pool)) ?? {};
+    const next = has && before?.isSpent ? await tryEpoch(this.#pool) : undefined;
+    if (next === undefined) return false;
+    return inTransaction(this.#pool, async (tx) => {
+      const { chain, present } = (await this.#present(tx, 'update')) ?? {};
+      if (!present || !chain?.isSpent) return false;
+      if ((await latestTried(tx)) !== next) return true;
+      await this.#rewrap(tx, chain, present, keyAt(present, next) as EpochKey);
+      return false;
+    });
   }
 
   /** Whether there is nothing to do: as it is nearly always when a process looks. */

@@ -460,12 +460,13 @@ async function beforeFile(scene: Interrupted): Promise<() => Promise<void>> {
 }
 
 /** Kills the service; then a test may leave its key files as the step would have. `next`: the text of the next key. */
-async function killedWithFiles({ service }: Interrupted): Promise<{ path: string; next: string }> {
+async function killedWithFiles({ pool, service }: Interrupted): Promise<{ path: string; next: string }> {
   const path = keyPathOf(service.dataDir);
   const key = readKeyFile(path)!;
+  const [row] = await pool<{ epoch: number }[]>`select epoch from answer_keys`;
   service.child.kill('SIGKILL');
   await service.exited;
-  return { path, next: keyText(keyAt(key, key.epoch + 1)!) };
+  return { path, next: keyText(keyAt(key, row!.epoch)!) };
 }
 
 /**
@@ -537,8 +538,34 @@ describe('the service is killed in the middle of closing', () => {
   );
 });
 
+describe('a step of the epoch that failed', () => {
+  test('has written keys by which no week can be read that closes before the next step', async () => {
+    const { dataDir, pool, keys, before, close, answerAnother } = await openForMutants();
+    const [first, stays] = [await answerAnother(), await answerAnother()];
+    await inTransaction(pool, (tx) => closeWeek(tx, keys, first.accountId, first.week));
+    // The key of the week that closes next is wrapped again; that of another one waits for a lock.
+    const letGo = await held(
+      pool,
+      (tx) => tx`select 1 from week_keys where account_id = ${stays.accountId} for update`,
+    );
+    const step = keys.advance();
+    step.catch(() => {});
+    await untilStuck(pool, 'update week_keys');
+    await pool`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where  wait_event_type = 'Lock' and query ilike '%update week_keys%'`;
+    await expect(step).rejects.toMatchObject({ code: 'unavailable' });
+    await letGo();
+    await close();
+    await forgetClosed(pool, keys);
+    expect(await attack(pool, before, dataDir)).toEqual(nothing);
+    // The week that is open is as it was.
+    await takeWhileOpen(pool, dataDir, stays, undefined);
+  });
+});
+
 describe('two services with one database', () => {
-  test('answers come by both, one closes: the other forgets as well', async () => {
+  test('answers come by both, one closes: the other forgets as well', { timeout: 120_000 }, async () => {
     const place = await newDataDir();
     const embedded = await openEmbedded(place, { role: 'service', log: () => {}, fast: true });
     onTestFinished(() => embedded.stop());
@@ -632,7 +659,8 @@ async function openForMutants() {
   const asked = await answeredWeek({ pool, keys }, [pages.address]);
   const before = await takeWhileOpen(pool, dataDir, asked, dataDir);
   const close = () => inTransaction(pool, (tx) => closeWeek(tx, keys, asked.accountId, asked.week));
-  return { dataDir, pool, keys, asked, before, close };
+  const answerAnother = () => answeredWeek({ pool, keys }, [pages.address]);
+  return { dataDir, pool, keys, asked, before, close, answerAnother };
 }
 
 test('the attacker reads the same records from the segments of the log as PostgreSQL', async () => {
