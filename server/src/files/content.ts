@@ -1,7 +1,8 @@
 // Whether a file is what its name says (decision C4), by its first bytes before it is taken. What they cannot tell is told
 // when the file is read.
 import type { FileKind } from './names.ts';
-import { firstEntries, lockedMessage } from './zip.ts';
+import { lockedMessage } from './rows.ts';
+import { firstEntries } from './zip.ts';
 
 /** What a file is, as whoever sent it would call it, and the ending that it must have or may have. */
 type Content = { what: string; kind?: FileKind; perhaps?: FileKind };

@@ -37,6 +37,19 @@ describe('cells', () => {
     expect(await readCells(cells, { strings })).toEqual(['00123', 'Anna Berg', 'a&b', '00123x']);
   });
 
+  test('a shared text that is empty counts, so that those after it stay where they are', async () => {
+    const strings = '<si/><si><t>1001</t></si><si><t/></si><si></si><si><t>Anna</t></si>';
+    const cells = [0, 1, 2, 3, 4].map((index) => `<c t="s"><v>${index}</v></c>`).join('');
+    expect(await readCells(cells, { strings })).toEqual([null, '1001', null, null, 'Anna']);
+  });
+
+  test('places may be written in lower case, with dollar signs, or not at all', async () => {
+    const rows =
+      '<row r="2"><c r="b2"><v>1</v></c><c><v>2</v></c><c r="ab2"><v>3</v></c></row><row><c r="$A$3"><v>4</v></c></row>';
+    const [first, second, third] = (await readRows(rows)) ?? [];
+    expect([first, second?.slice(0, 3), second?.[27], third]).toEqual([[], [null, 1, 2], 3, [4]]);
+  });
+
   test('numbers stay numbers, long ones too; of a formula, it is what was calculated last', async () => {
     const cells = '<c><v>46701234567</v></c><c><v>1.5</v></c><c><f>SUM(A1:B1)</f><v>46701234568.5</v></c>';
     expect(await readCells(cells)).toEqual([46701234567, 1.5, 46701234568.5]);
@@ -102,8 +115,25 @@ describe('dates', () => {
   });
 
   test('that are written as ISO text are read', async () => {
-    const cells = '<c s="0" t="d"><v>2021-01-01</v></c><c s="1" t="d"><v>2021-01-01T10:10:10</v></c>';
-    expect(await readCells(cells, { formats })).toEqual(['2021-01-01', '2021-01-01 10:10:10']);
+    const written = [
+      '2021-01-01',
+      '2021-01-01T10:10:10',
+      '2021-01-01T00:00:00Z',
+      '2021-12-31T23:59:59.9996',
+      '10:59:59.99999',
+      '08:30',
+      'soon',
+    ];
+    const cells = written.map((text) => `<c s="0" t="d"><v>${text}</v></c>`).join('');
+    expect(await readCells(cells, { formats })).toEqual([
+      '2021-01-01',
+      '2021-01-01 10:10:10',
+      '2021-01-01',
+      '2022-01-01',
+      '11:00:00',
+      '08:30:00',
+      'soon',
+    ]);
   });
 
   test.each(['America/Los_Angeles', 'Pacific/Auckland', 'Europe/Stockholm'])(
