@@ -6,6 +6,7 @@ import { type Account, accountById, lockAccount } from '../accounts/accounts.ts'
 import { type Actor, audit } from '../accounts/audit.ts';
 import { Fault } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
+import type { Log } from '../base/log.ts';
 import { newId } from '../base/ids.ts';
 import { quote } from '../base/text.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
@@ -49,6 +50,7 @@ export async function processFiles(
   pool: Pool,
   accountId: AccountId,
   forgetGroups: ForgetGroups,
+  log: Log,
 ): Promise<void> {
   const begun = performance.now();
   for (;;) {
@@ -57,7 +59,7 @@ export async function processFiles(
     if (!file) return;
     if (performance.now() - begun > patience) return addProcessing(pool, accountId);
     // oxlint-disable-next-line no-await-in-loop -- likewise
-    await processFile(pool, accountId, file, forgetGroups);
+    await processFile(pool, accountId, file, forgetGroups, log);
   }
 }
 
@@ -66,6 +68,7 @@ async function processFile(
   accountId: AccountId,
   file: WaitingFile,
   forgetGroups: ForgetGroups,
+  log: Log,
 ): Promise<void> {
   const account = await accountById(pool, accountId);
   if (file.attempts >= maxAttempts) return giveUp(pool, account, file);
@@ -86,7 +89,9 @@ async function processFile(
     laid = layOut(sheets, attributes, findings, await mappingsOf(pool, accountId));
   } catch (error) {
     if (!(error instanceof Fault) || error.kind !== 'invalid') throw error;
-    const { code, message, details } = error;
+    const { code, message, details, cause } = error;
+    if (cause !== undefined)
+      log.warn({ accountId, fileId: file.id, runId, cause }, 'A file could not be read');
     for (const detail of details.length > 0 ? details : [{ type: code, message }]) {
       findings.fault(detail as Detail & { type: DetailType });
     }

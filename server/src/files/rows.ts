@@ -15,6 +15,26 @@ export function unreadable(message: string, place?: Place, cause?: unknown): Fau
   return new Fault('invalid', 'unreadable file', message, { details: [detail], cause });
 }
 
+/** What it returns; whatever it throws beside Faults comes of what is in the workbook. */
+export function orDamaged<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof Fault ? error : damaged(error);
+  }
+}
+
+/** What can't be read for no reason that is known: the cause is a defect of ours, or of what we read with. */
+export const unread = (cause: unknown): Fault =>
+  unreadable(
+    "The file can't be read. Open it in Excel, save it again as an Excel workbook (.xlsx) or as CSV, and send that.",
+    undefined,
+    cause,
+  );
+
+/** A fault for whatever a reader has thrown: whoever sent the file is to read what to do, and never of our code. */
+export const faultOf = (error: unknown): Fault => (error instanceof Fault ? error : unread(error));
+
 export const damaged = (cause?: unknown): Fault =>
   unreadable(
     'The workbook is damaged, perhaps cut off on its way. Open it in Excel, save it again as .xlsx, and send that.',

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import { Fault } from '../base/errors.ts';
 import { sharedData } from '../testing/shared.ts';
+import { openContainer } from './container.ts';
 import type { Sheet } from './sheet.ts';
 import { readWorkbook } from './workbook.ts';
 import { type SheetXml, workbookOf, type Written, zipOf } from './zip.fixture.ts';
@@ -248,6 +249,14 @@ describe('archives', () => {
     }
   });
 
+  test.each(['http://[', '%zz', '../../../..'])('whose parts refer to %s are refused', async (target) => {
+    const name = 'xl/_rels/workbook.xml.rels';
+    const relations = String(more().find((entry) => entry.name === name)!.data);
+    const entries = changed(name, { data: relations.replaceAll('worksheets/s0.xml', target) });
+    const fault = await faultOf(readWorkbook(zipOf(entries), 'xlsx'));
+    expect(fault.message).toContain('damaged');
+  });
+
   test('with a document type are refused: it could define entities', async () => {
     const prolog = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>';
     expect((await faultOf(readRows(rows, { prolog }))).message).toContain('damaged');
@@ -270,6 +279,11 @@ describe('old workbooks (.xls)', () => {
     const sheets: Sheet[] = [{ name: 'Users', rows: table as Sheet['rows'] }];
     expect(await readWorkbook(written(table, { bookType: 'biff8' }), 'xls')).toEqual(sheets);
     expect(await readWorkbook(written(table, { bookType: 'xlsx' }), 'xlsx')).toEqual(sheets);
+  });
+
+  test('without a container around them are read', async () => {
+    const stream = openContainer(written(table, { bookType: 'biff8' }))('/Workbook')!;
+    expect(await readWorkbook(stream, 'xls')).toEqual([{ name: 'Users', rows: table }]);
   });
 
   test('that are cut off are refused, and never read in part', async () => {

@@ -1,21 +1,18 @@
 // Reading old workbooks, .xls, by SheetJS: cells as a person sees them, of the sheets that a person sees.
 import * as xlsx from '@e965/xlsx';
 import * as codepages from '@e965/xlsx/dist/cpexcel.full.mjs';
-import { Fault } from '../base/errors.ts';
+import { isContainer, openContainer } from './container.ts';
+import { decryptBook } from './decrypt.ts';
 import { shapeOf, shownNumber } from './numbers.ts';
-import { damaged, locked, newSheet, refuseSheets, unreadable } from './rows.ts';
+import { damaged, locked, newSheet, orDamaged, refuseSheets, unreadable } from './rows.ts';
 import type { Cell, Sheet } from './sheet.ts';
 
 // Their texts may be in the encoding of a country.
 xlsx.set_cptable(codepages);
 
-/** What SheetJS offers beyond its types: the container, and what reads a workbook out of it. */
-const { CFB, parse_xlscfb } = xlsx as unknown as {
-  CFB: {
-    read(bytes: Buffer, options: { type: 'buffer' }): object;
-    find(container: object, name: string): { size: number; content: Uint8Array } | null;
-  };
-  parse_xlscfb(container: object, options: xlsx.ParsingOptions): Book;
+/** What SheetJS offers beyond its types: reads the stream of a workbook. */
+const { parse_xlscfb } = xlsx as unknown as {
+  parse_xlscfb(stream: Buffer, options: xlsx.ParsingOptions): Book;
 };
 
 type Book = {
@@ -57,17 +54,18 @@ function sheetOf(name: string, data: BookCell[][], is1904: boolean): Sheet {
 }
 
 function bookOf(bytes: Buffer): Book {
-  try {
-    const container = CFB.read(bytes, { type: 'buffer' });
-    if (CFB.find(container, 'EncryptedPackage')) throw locked();
-    const stream = CFB.find(container, '/Workbook') ?? CFB.find(container, '/Book');
-    if (!stream) throw unreadable('The name ends in .xls, but the file is another document of Office.');
-    if (stream.content.length < stream.size) throw damaged('The stream is cut off');
-    return parse_xlscfb(container, { ...options });
-  } catch (error) {
-    if (error instanceof Fault) throw error;
-    throw /password|encrypt/i.test(String(error)) ? locked() : damaged(error);
-  }
+  const stream = isContainer(bytes) ? streamIn(bytes) : bytes;
+  const plain = orDamaged(() => decryptBook(stream));
+  if (!plain) throw locked();
+  return orDamaged(() => parse_xlscfb(plain, { ...options, type: 'buffer' }));
+}
+
+function streamIn(bytes: Buffer): Buffer {
+  const open = openContainer(bytes);
+  if (open('/EncryptedPackage')) throw locked();
+  const stream = open('/Workbook') ?? open('/Book');
+  if (!stream) throw unreadable('The name ends in .xls, but the file is another document of Office.');
+  return stream;
 }
 
 /** As they are shown, by their codes (ECMA-376-1 §18.17.3, [MS-XLS] §2.5.10). */

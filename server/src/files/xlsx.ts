@@ -2,9 +2,9 @@
 // it is, and only what the archive allows is unpacked (ECMA-376-1 §18).
 import { workbookFault } from './content.ts';
 import { builtInShapes, isoDateOf, type Shape, shapeOf, shownNumber } from './numbers.ts';
-import { damaged, newSheet, refuseSheets, unreadable } from './rows.ts';
+import { damaged, newSheet, orDamaged, refuseSheets, unreadable } from './rows.ts';
 import type { Cell, Sheet } from './sheet.ts';
-import { type Attributes, readXml, XmlError, type XmlReader } from './xml.ts';
+import { type Attributes, readXml, type XmlReader } from './xml.ts';
 import { readZip } from './zip.ts';
 
 /** The sheets that are not hidden. Throws a Fault for what is no workbook, is damaged, or exceeds a limit. */
@@ -16,11 +16,7 @@ export function readXlsx(bytes: Buffer): Sheet[] {
   const read: ReadPart = (name, reader) => {
     const part = parts.get(keyOf(name));
     if (!part) return false;
-    try {
-      readXml(part.unpack(), reader);
-    } catch (error) {
-      throw error instanceof XmlError ? damaged(`${name}: ${error.message}`) : error;
-    }
+    orDamaged(() => readXml(part.unpack(), reader));
     return true;
   };
   return sheetsIn(read);
@@ -43,7 +39,7 @@ function sheetsIn(read: ReadPart): Sheet[] {
   const isVisible = ({ id, state = 'visible' }: ListedSheet) => id !== '' && state === 'visible';
   const wanted = sheets.filter(isVisible).flatMap((sheet) => {
     const relation = relations.get(sheet.id);
-    if (!relation) throw damaged(`The sheet ${sheet.id} is missing`);
+    if (!relation) throw damaged('A sheet has no part');
     return relation.type === 'worksheet' ? [{ name: sheet.name, part: relation.target }] : []; // a chart, for instance
   });
   const strings = targetOf('sharedStrings');
@@ -174,21 +170,21 @@ function sheetIn(name: string, part: string, book: Book, read: ReadPart): Sheet 
       if (path === cellPath) put(row, column, cellOf(cell, value, inline, book));
     },
   });
-  if (!isThere) throw damaged(`${part} is missing`);
+  if (!isThere) throw damaged('The part of a sheet is missing');
   return sheet;
 }
 
 function rowOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const row = Number(text) - 1;
-  if (!Number.isSafeInteger(row) || row < 0) throw damaged(`There is no row ${text}`);
+  if (!Number.isSafeInteger(row) || row < 0) throw damaged('A row with no such number');
   return row;
 }
 
 /** The indexes of the row and column of a cell such as B7. */
 function placeOf(reference: string): [row: number, column: number] {
   const [, letters, digits] = /^\$?([a-z]{1,3})\$?([1-9]\d{0,6})$/i.exec(reference) ?? [];
-  if (letters === undefined) throw damaged(`There is no cell ${reference}`);
+  if (letters === undefined) throw damaged('A cell with no such place');
   let column = 0;
   for (const letter of letters) column = column * 26 + Number.parseInt(letter, 36) - 9;
   return [Number(digits) - 1, column - 1];
@@ -202,7 +198,7 @@ function cellOf(cell: Attributes, value: string, inline: string, { strings, shap
   if (text === '') return null;
   if (type === 's') {
     const string = strings[Number(text)];
-    if (string === undefined) throw damaged(`There is no shared text ${text}`);
+    if (string === undefined) throw damaged('A cell with a shared text that is not there');
     return string;
   }
   if (type === 'b') return isTrue(text);

@@ -118,11 +118,11 @@ const entities: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"'
 function unescaped(text: string): string {
   const plain = withPlainBreaks(text);
   if (!plain.includes('&')) return plain;
-  return plain.replace(/&(?:#(\d+);|#x([\da-f]+);|(\w+);)?/gi, (all, decimal, hex, name) => {
+  return plain.replace(/&(?:#(\d+);|#x([\da-f]+);|(\w+);)?/gi, (_, decimal, hex, name) => {
     const code = decimal ? Number(decimal) : hex ? Number.parseInt(hex, 16) : undefined;
     if (code !== undefined && code <= 0x10_ff_ff) return String.fromCodePoint(code);
     const character = entities[String(name)];
-    if (character === undefined) throw new XmlError(`${all.slice(0, 20)} is no character`, 0);
+    if (character === undefined) throw new XmlError('An unknown entity', 0);
     return character;
   });
 }
