@@ -188,8 +188,13 @@ export function tablesOf(
       tables.push(tableOf(sheet, best, notes));
     } else {
       faults++;
-      const { kind } = best;
-      const message = `The headers are those of ${kind}, but no column has their ids. ${idNeeded[kind]}`;
+      const { kind, headers } = best;
+      const unread = headers.filter(({ means }) => !means).map(({ text }) => text);
+      const found = foundHeaders(
+        headers.map(({ text }) => text),
+        unread,
+      );
+      const message = `The headers are those of ${kind}, but no column has their ids. ${found} ${idNeeded[kind]}`;
       notes.fault({ type: 'unknown layout', message, ...placeIn(sheet, best.index) });
     }
   }
@@ -226,20 +231,31 @@ const idNeeded: Record<Kind, string> = {
   groups: 'Add one with what never changes about a group, with the header DepartmentID.',
 };
 
+/** Which headers a row has, and which of them are not read: one of them may be what is missing. */
+export function foundHeaders(found: string[], unread: string[]): string {
+  const all = `Found: ${listed(found)}.`;
+  return unread.length === 0 || unread.length === found.length ? all : `${all} Not read: ${listed(unread)}.`;
+}
+
+/** As many headers as are repeated in a message. */
+const mostListed = 10;
+
+function listed(headers: string[]): string {
+  const first = headers.slice(0, mostListed).map((text) => quote(shown(text)));
+  const rest = headers.length - first.length;
+  return rest > 0 ? `${first.join(', ')} and ${rest} more` : first.join(', ');
+}
+
 function noTables(sheet: Sheet | undefined): Detail & { type: DetailType } {
   const first = sheet?.rows.findIndex((row) => row.length > 0) ?? -1;
   const headers = (sheet?.rows[first] ?? []).map((cell) => textOf(cell)).filter((text) => text !== '');
-  const found = headers
-    .slice(0, 10)
-    .map((text) => quote(text))
-    .join(', ');
   return {
     type: 'unknown layout',
     message:
       `No row of the first ${rowsToHeaders} has the headers of users or of groups. Users need a column with the header ` +
       'EmployeeID (or externalId) beside others such as FirstName, LastName, Email and Department; groups need ' +
       `DepartmentID or DepartmentName beside ParentDepartment, or externalId and name.` +
-      (found && ` Found: ${found}.`),
+      (headers.length > 0 ? ` ${foundHeaders(headers, [])}` : ''),
     ...(sheet && placeIn(sheet, Math.max(first, 0))),
   };
 }

@@ -286,6 +286,29 @@ describe('faults', () => {
     expect(JSON.stringify(run)).not.toContain('secret address');
   });
 
+  test('a column that is missing is one fault, which names it, and what there is instead', async () => {
+    const acme = await company({ createGroupsFromUsers: true });
+    const rows = Array.from({ length: 1500 }, (_, i) => `${i};Anna;Berg, Anna;Sales`);
+    const text = lines('EmployeeID;FirstName;Employee name;Department', ...rows, ';Bo;Ek, Bo;');
+    const { outcome, details } = await send(acme, 'users.csv', text);
+    expect(outcome).toBe('refused');
+    expect(details.map(({ type, row, column }) => ({ type, row, column }))).toEqual([
+      { type: 'missing field', row: 1502, column: 'EmployeeID' },
+    ]);
+    const again = await send(acme, 'users.csv', text.replace(';Bo;Ek, Bo;', 'x;;Ek, Bo;'));
+    expect(again.details).toEqual([
+      {
+        type: 'missing column',
+        row: 1,
+        message:
+          'No column gives the last name, which new people need. Found: "EmployeeID", "FirstName", "Employee name", ' +
+          '"Department". Not read: "Employee name". Add a column with the header LastName, or say in the console which ' +
+          'column it is.',
+      },
+      expect.objectContaining({ type: 'missing field', row: 1502, column: 'FirstName' }),
+    ]);
+  });
+
   test('what a reader stumbles over is told as what to do, and logged as what it was', async () => {
     const acme = await company();
     const book = Buffer.from('0908080000051000', 'hex'); // an old workbook that ends where it begins

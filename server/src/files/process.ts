@@ -192,7 +192,7 @@ function findingsIn(laid: () => Laid | undefined): Findings {
     ...findings,
     fault(found) {
       if (findings.isFull()) return findings.fault(found); // only counted
-      const told = placed(found, laid());
+      const told = lackIn(found, laid()) ?? placed(found, laid());
       const key = [told.type, told.sheet, told.row, told.column, told.message].join('\0');
       if (told.row !== undefined && seen.has(key)) return;
       seen.add(key);
@@ -201,6 +201,10 @@ function findingsIn(laid: () => Laid | undefined): Findings {
     warn: (found) => findings.warn(placed(found, laid())),
   };
 }
+
+/** A column that is missing is one fault, and not one of every row. */
+const lackIn = ({ type, path }: Detail, laid: Laid | undefined) =>
+  type === 'missing field' && path !== undefined ? laid?.lackOf(path) : undefined;
 
 /** Where in the file it is what was found in what the file says. */
 function placed<T extends { message: string; path?: string }>(found: T, laid: Laid | undefined): T {
