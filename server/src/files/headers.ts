@@ -28,6 +28,8 @@ export type Table = {
   sheet: Sheet;
   /** The index of the row of headers; what is above is no data. */
   headers: number;
+  /** The index of the first row of data. */
+  start: number;
   /** What identifies a row: the id, or of a group the name where there is no column of ids. */
   id: Column;
   /** Columns that hold one value each; not that of the ids. */
@@ -286,7 +288,7 @@ export function tableOf(sheet: Sheet, { index, kind, headers }: Recognised, note
       first.header === header
         ? `There are two columns ${quote(header)}`
         : `${quote(first.header)} and ${quote(header)} mean the same`;
-    const message = `${both}. Keep one of them, or give the other a header of its own.`;
+    const message = `${both}. Keep one of them, or say in the console which one is read.`;
     notes.fault({ type: 'repeated column', message, ...place, column: header });
   };
   const known: Known[] = [];
@@ -295,7 +297,21 @@ export function tableOf(sheet: Sheet, { index, kind, headers }: Recognised, note
     else unknown(header.text, 'is no field and no attribute that is known here');
   }
   const arrange = kind === 'users' ? usersTable : groupsTable;
-  return { kind, sheet, headers: index, ...arrange(known, { unknown, repeated }) };
+  const start = startOf(sheet, index, kind);
+  return { kind, sheet, headers: index, start, ...arrange(known, { unknown, repeated }) };
+}
+
+/**
+ * The index of the first row of data. Some programs write two rows of headers: names of fields, and beneath them what these
+ * are called.
+ */
+export function startOf({ rows }: Sheet, index: number, kind: Kind): number {
+  const wordsIn = (row: Cell[] = []) =>
+    new Map(headersOf(row, kind, attributesBy([])).map(({ index: at, means }) => [at, means?.word]));
+  const labels = wordsIn(rows[index + 1]);
+  const known = [...wordsIn(rows[index])].filter(([, word]) => word !== undefined);
+  const same = known.filter(([at, word]) => labels.get(at) === word);
+  return same.length > 2 && same.length > known.length / 2 ? index + 2 : index + 1;
 }
 
 type Known = { index: number; text: string; means: Meaning };
@@ -303,7 +319,7 @@ type Say = {
   unknown(header: string, why: string): void;
   repeated(column: Column, first: Column): void;
 };
-type Columns = Omit<Table, 'kind' | 'sheet' | 'headers'>;
+type Columns = Omit<Table, 'kind' | 'sheet' | 'headers' | 'start'>;
 
 const columnOf = ({ index, text, means }: Known, field: Field): Column => ({
   index,

@@ -230,6 +230,7 @@ const remedies: Partial<Record<DetailType, Remedy>> = {
   },
   'unreadable file': { sv: 'Filen går inte att läsa.' },
   'unknown layout': { sv: 'Filens kolumner går inte att tyda.' },
+  'no group': { sv: 'Filen lägger till personer som inte är med i någon grupp.' },
   'missing column': { sv: 'En kolumn som behövs saknas.' },
   'repeated column': { sv: 'Två kolumner betyder samma sak. Ta bort den ena.' },
   'file not processed': { sv: 'Filen kunde inte behandlas.' },

@@ -286,6 +286,22 @@ describe('faults', () => {
     expect(JSON.stringify(run)).not.toContain('secret address');
   });
 
+  test('people who are created in no group are warned of, once', async () => {
+    const acme = await company({ createGroupsFromUsers: true });
+    const text = lines(header, '001;Anna;Ask;;north', '002;Bo;Berg;;', '003;Cilla;Chen;;');
+    const { outcome, warnings } = await send(acme, 'users.csv', text);
+    expect(outcome).toBe('applied');
+    expect(warnings).toEqual([
+      {
+        type: 'no group',
+        row: 3,
+        column: 'Department',
+        message: '2 new people are in no group. Name their groups in a column with the header Department.',
+      },
+    ]);
+    expect((await send(acme, 'users.csv', text)).warnings).toEqual([]);
+  });
+
   test('a column that is missing is one fault, which names it, and what there is instead', async () => {
     const acme = await company({ createGroupsFromUsers: true });
     const rows = Array.from({ length: 1500 }, (_, i) => `${i};Anna;Berg, Anna;Sales`);

@@ -102,7 +102,7 @@ async function processFile(
     const wanted = { runId, forgetGroups, beyondLimits: 'hold' as const };
     const end =
       laid && findings.faultCount() === 0
-        ? await synchronizeFile(tx, accountId, await sentBy(tx, account, laid), wanted, findings)
+        ? await synchronizeFile(tx, accountId, await sentBy(tx, account, laid, findings), wanted, findings)
         : await refuseRun(tx, accountId, runId, settingsOf(account), findings);
     await tell(tx, account, file, reportOf(account, file, runId, end, findings));
   });
@@ -134,11 +134,16 @@ const settingsOf = (account: Account): Settings => ({
 });
 
 /** What a file says, as an organization request would: with what it leaves out of those who are there. */
-async function sentBy(tx: Transaction, account: Account, laid: Laid): Promise<SentByFile> {
+async function sentBy(
+  tx: Transaction,
+  account: Account,
+  laid: Laid,
+  findings: Findings,
+): Promise<SentByFile> {
   const { users, groups } = laid.data;
   const partial = new Set<'users' | 'groups'>(account.filesPartial ? ['users', 'groups'] : []);
   const sent: Laid['data'] = {};
-  if (users) sent.users = await completed(tx, account, users, laid.inferredRoles);
+  if (users) sent.users = await completed(tx, account, users, laid.inferredRoles, findings);
   if (groups || account.createGroupsFromUsers) {
     const held = await selectHeldNames(tx, account.id);
     const names = new Map(held.map(({ externalId, name }) => [externalId, name]));
@@ -163,9 +168,11 @@ async function completed(
   account: Account,
   users: NonNullable<Laid['data']['users']>,
   inferredRoles: Laid['inferredRoles'],
+  findings: Findings,
 ): Promise<NonNullable<Laid['data']['users']>> {
   const people = await selectHeldPeople(tx, account.id);
   const held = new Map(people.map((person) => [person.externalId, person]));
+  warnOfNoGroup(users, (id) => held.has(id), findings);
   return users.map((user, i) => {
     const before = held.get(String(user['externalId']));
     if (!before) return user;
@@ -182,6 +189,24 @@ async function completed(
     const wanted = { ...(!isKept && { role: stays }), ...(adminOf !== undefined && { adminOf }) };
     return { ...whole, accessInfo: { ...access, ...wanted } };
   });
+}
+
+/** Warns, once, of new people who are in no group: perhaps the column of groups was not understood. */
+function warnOfNoGroup(
+  users: NonNullable<Laid['data']['users']>,
+  isKnown: (externalId: string) => boolean,
+  findings: Findings,
+): void {
+  const alone = [...users.entries()].filter(([, user]) => {
+    const { memberOf } = (user['accessInfo'] ?? {}) as { memberOf?: string[] };
+    return !isKnown(String(user['externalId'])) && (memberOf ?? []).length === 0;
+  });
+  const [first] = alone;
+  if (!first) return;
+  const message =
+    `${alone.length === 1 ? '1 new person is' : `${alone.length.toLocaleString('en')} new people are`} in no group. ` +
+    'Name their groups in a column with the header Department.';
+  findings.warn({ type: 'no group', message, path: `/data/users/${first[0]}/accessInfo/memberOf` });
 }
 
 /** Findings with their places in the file; what is found twice of one cell is told once. */
