@@ -341,7 +341,7 @@ function serveConsole(
   { config, pool, reads, keys, mailer, approve, log, now }: ConsoleParts,
 ): void {
   const console = openConsole(server, pool, isSecure(config));
-  serveAccess(console, { ...config, pool, mailer });
+  serveAccess(console, { ...config, pool, mailer, log });
   serveSession(console, { pool, now, log, canMail: mailer !== undefined });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail: mailer !== undefined, now });
   serveConsoleGroups(console, pool);

@@ -10,6 +10,7 @@ import { createToken, revokeToken } from '../accounts/tokens.ts';
 import { inTransaction, openPool } from '../db/db.ts';
 import { until } from '../testing/until.ts';
 import { openGate, networkOf, sftpLimits } from './gate.ts';
+import { openLog } from '../base/log.ts';
 import { hostKeys } from './hostkeys.ts';
 import { proxyHeader } from './proxy.ts';
 import {
@@ -432,10 +433,10 @@ describe('what is offered', () => {
     const own = await openDoor();
     onTestFinished(() => own.close());
     await own.pool`delete from sftp_host_keys`;
-    const made = await Promise.all([1, 2, 3].map(() => hostKeys(own.pool)));
+    const made = await Promise.all([1, 2, 3].map(() => hostKeys(own.pool, openLog('error'))));
     expect(made[1]).toEqual(made[0]);
     expect(made[2]).toEqual(made[0]);
-    expect(await hostKeys(own.pool)).toEqual(made[0]);
+    expect(await hostKeys(own.pool, openLog('error'))).toEqual(made[0]);
     expect(made[0]?.map(({ kind, bits }) => [kind, bits])).toEqual([
       ['ED25519', 256],
       ['RSA', 3072],
@@ -443,7 +444,7 @@ describe('what is offered', () => {
   });
 
   test('fingerprints are those that OpenSSH prints', async ({ skip }) => {
-    const keys = await hostKeys(door.pool);
+    const keys = await hostKeys(door.pool, openLog('error'));
     for (const { fingerprint, bits, publicKey, kind } of keys) {
       let printed: string;
       try {

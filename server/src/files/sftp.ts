@@ -10,7 +10,7 @@ import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import { asFault, type Pool } from '../db/db.ts';
 import { type Gate, openGate, plainAddress, type SftpLimits, sftpLimits } from './gate.ts';
-import { type HostKeyRow, privateHostKeys } from './hostkeys.ts';
+import { type ReadableKey, readableHostKeys } from './hostkeys.ts';
 import { proxyHeader } from './proxy.ts';
 import { takeLogins } from './sftp.login.ts';
 import { openSessions, type Sessions } from './sftp.session.ts';
@@ -123,7 +123,7 @@ export async function openSftp(options: SftpOptions): Promise<SftpServer> {
   const { pool, log, trustProxy = [], now = Date.now } = options;
   const limits = { ...sftpLimits, ...options.limits };
   const server = new ssh2.Server({
-    hostKeys: (await privateHostKeys(pool)).flatMap(hostKeysOf),
+    hostKeys: (await readableHostKeys(pool, log)).flatMap(hostKeysOf),
     algorithms,
     ident: 'Soundings',
     keepaliveInterval: 2 ** 31 - 1, // the library's own would write to connections that are gone, and throw
@@ -167,9 +167,7 @@ export async function openSftp(options: SftpOptions): Promise<SftpServer> {
  * A key as the library takes it: read, under each name that is to be offered. Of its own accord it offers an RSA key by
  * the name ssh-rsa too, which stands for SHA-1.
  */
-function hostKeysOf({ kind, privateKey }: HostKeyRow): { key: string }[] {
-  const key = ssh2.utils.parseKey(privateKey);
-  if (key instanceof Error) throw key;
+function hostKeysOf({ kind, key }: ReadableKey): { key: string }[] {
   const names = kind === 'rsa' ? ['rsa-sha2-512', 'rsa-sha2-256'] : [key.type];
   return names.map((name) => ({ key: Object.create(key, { type: { value: name } }) as string }));
 }
