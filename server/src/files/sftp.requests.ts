@@ -87,8 +87,15 @@ function wordsOf({ log }: SftpSession, thrown: unknown): string {
 }
 
 async function reply(session: SftpSession, ask: Ask): Promise<Reply> {
-  if ('path' in ask && (ask.path === undefined || ask.path.length > maxPathLength)) {
-    return ask.path === undefined ? failure('The name is not in UTF-8.') : noSuchFile;
+  for (const path of pathsOf(ask)) {
+    if (path === undefined) return failure('The name is not in UTF-8.');
+    if (path.includes('\0')) return failure('The name contains a NUL character.');
+    if (path.length > maxPathLength) return noSuchFile;
+const pathsOf = (ask: Ask): (string | undefined)[] => [
+  ...('path' in ask ? [ask.path] : []),
+  ...('to' in ask ? [ask.to] : []),
+];
+
   }
   switch (ask.verb) {
     case 'open':

@@ -12,6 +12,7 @@ import { asFault, type Pool } from '../db/db.ts';
 import { type Gate, openGate, plainAddress, type SftpLimits, sftpLimits } from './gate.ts';
 import { type ReadableKey, readableHostKeys } from './hostkeys.ts';
 import { proxyHeader } from './proxy.ts';
+import { disconnect } from './sftp.disconnect.ts';
 import { takeLogins } from './sftp.login.ts';
 import { openSessions, type Sessions } from './sftp.session.ts';
 
@@ -346,6 +347,11 @@ function meet(house: House, client: Connection): void {
   });
 }
 
+    onAway: (words) =>
+      endBy(house, guest, () => {
+        disconnect(client, words);
+        guest.socket.end();
+      }),
 /**
  * Keys that are bytes are made ready by Node for each message anew, by way of an error with its stack: a tenth of all time.
  * So the library is given keys that are ready. Where it keeps them otherwise one day, nothing is won or lost.
@@ -410,8 +416,7 @@ function linger(house: House, guest: Guest): void {
 
 /** Ends a connection in good order: it is told. */
 function end(house: House, guest: Guest): void {
-  linger(house, guest);
-  try {
+  endBy(house, guest, () => {
     if (guest.client) guest.client.end();
     else guest.socket.destroy();
   } catch {
@@ -419,6 +424,14 @@ function end(house: House, guest: Guest): void {
   }
 }
 
+  });
+}
+
+/** Ends a connection by a last message. */
+function endBy(house: House, guest: Guest, say: () => void): void {
+  linger(house, guest);
+  try {
+    say();
 function leave(house: House, guest: Guest): void {
   house.guests.delete(guest);
   const isLoggedIn = guest.caller !== undefined;
