@@ -41,7 +41,7 @@ import { dueSchedules } from './rounds/opening.ts';
 import { countParticipation } from './rounds/participation.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import { openPushes, type Pushes } from './sync/pushes.ts';
-import { forgetOldRuns } from './sync/runs.ts';
+import { endLostRuns, forgetOldRuns } from './sync/runs.ts';
 import type { WeeksWork } from './weeks.thread.ts';
 import type { FilesWork } from './files.thread.ts';
 import { migrationSteps } from './answers/seal-open-weeks.ts';
@@ -49,6 +49,7 @@ import { AnswerKeys } from './sealing/answer-keys.ts';
 import { type Approve, openApproving } from './files/approving.ts';
 import { type MailedReport, mailReport } from './files/mails.ts';
 import { openSftp, type SftpOptions, type SftpServer } from './files/sftp.ts';
+import { haveProcessed } from './files/process.ts';
 import { serveStorage } from './files/storage.routes.ts';
 import { forgetOldFiles, resumeFiles, waitingFiles } from './files/store.ts';
 
@@ -171,6 +172,7 @@ export async function startApp(
     const work = workOf({ ...parts, log, now, mailer, onWeeks });
     jobs = await startJobs(url, work, log);
     if (sftpPort !== 0) sftp = await serveSftp({ ...config, port: sftpPort, pool: await pool, log, now });
+    await endLostRuns(await pool);
     isStarted = true;
   }
 
@@ -396,16 +398,18 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
       { name: 'open rounds', cron: '* * * * *', work: toOpen },
       { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },
       { name: 'show live weeks', cron: '*/15 * * * *', work: toShow },
+      { name: 'end lost runs', cron: '* * * * *', work: () => endLostRuns(pool) },
       { name: 'count participation', cron: '23 * * * *', work: () => countParticipation(pool, keys, now()) },
       { name: 'close weeks', cron: '*/5 * * * *', work: toClose },
     ],
     tasks: {
-      'process files': (payload) =>
-        onThread(
-          'files',
-          { databaseUrl, logLevel: log.level as LogLevel, ...(payload as { accountId: number }) },
-          filesLimits,
-        ),
+      'process files': async (payload) => {
+        const { accountId } = payload as { accountId: number };
+        const logLevel = log.level as LogLevel;
+        const work = (turnId: string) =>
+          onThread('files', { databaseUrl, accountId, turnId, logLevel }, filesLimits);
+        await haveProcessed(pool, accountId, work, log);
+      },
       'mail sign-in link': (payload) =>
         mailSignInLink(
           { pool, mailer, publicUrl: config.publicUrl, log, noteRefusal },

@@ -53,11 +53,12 @@ async function receive(pool: Pool, { caller, request }: Ask): Promise<string> {
 async function reportOf(pool: Pool, accountId: AccountId, name: string): Promise<FileReport> {
   const found = await selectReportByName(pool, accountId, name);
   if (!found) throw new Fault('not_found', 'file not found', `There is no file ${quote(name)}.`);
-  const { report, runId, arrivedAt } = found;
+  const { report, runId, arrivedAt, place } = found;
   if (!report) {
-    const message = 'The file has arrived, and waits to be processed.';
-    const receivedAt = arrivedAt.toISOString();
-    return { file: name, receivedAt, outcome: 'waiting', message, details: [], warnings: [] };
+    const told = { file: name, receivedAt: arrivedAt.toISOString(), details: [], warnings: [] };
+    if (place === null) return { ...told, outcome: 'processing', message: 'The file is being processed.' };
+    const message = `The file waits to be processed. It is number ${place} in the queue.`;
+    return { ...told, outcome: 'waiting', place, message };
   }
   if (runId === null || !report.summary) return report;
   return { ...report, changes: await selectChanges(pool, accountId, runId) };

@@ -141,14 +141,14 @@ export async function updateArrived(
 }
 
 /**
- * Asks for the files of an account to be processed: once, however many wait, in the transaction that brings one. Without a
- * queue: what a killed process had begun would keep its queue for hours. Who takes a file locks it.
+ * Asks for the files of an account to be processed, in so many seconds: once, however many wait, in the transaction that
+ * brings one. Without a queue: what a killed process had begun would keep its queue. Who processes files has the turn.
  */
-export async function addProcessing(db: Db, accountId: AccountId): Promise<void> {
+export async function addProcessing(db: Db, accountId: AccountId, seconds = 0): Promise<void> {
   await db`
     select graphile_worker.add_job(
       'process files', json_build_object('accountId', ${accountId}::integer),
-      job_key := 'files ' || ${accountId}::integer)`;
+      job_key := 'files ' || ${accountId}::integer, run_at := now() + make_interval(secs => ${seconds}))`;
 }
 
 /** Asks for it in all accounts where a file has waited for more than a minute: who had begun may have been killed. */
