@@ -113,6 +113,7 @@ describe('OpenSSH', () => {
     expect(out).toMatch(new RegExp(`^--w-------.* ${large.length} .* users\\.csv$`, 'm'));
     expect(out).toMatch(/open "\/renamed\.csv": Permission denied/);
     expect(out).toMatch(/open "\/small\.exe": Failure/);
+    expect(out).toMatch(wrongType); // beside the status, of which it prints only the code
     expect(out).toMatch(/mkdir "\/sub": Permission denied/);
     await expectFiles(company, { 'last.csv': small, 'renamed.csv': small, 'users.csv': large });
   });

@@ -97,6 +97,7 @@ type Guest = {
   isEnding: boolean;
   isPaused: boolean;
   handshakes: number;
+  isOpenSsh: boolean;
   client: Connection | undefined;
   caller: { accountId: number; tokenId: number } | undefined;
   sessions: Sessions | undefined;
@@ -144,8 +145,9 @@ export async function openSftp(options: SftpOptions): Promise<SftpServer> {
     ending: new Set(),
   };
   server.on('connection', (client, { header }) => {
-    if (takesGcm.test(header.versions.software)) offerGcm(client);
-    meet(house, client);
+    const { software } = header.versions;
+    if (takesGcm.test(software)) offerGcm(client);
+    meet(house, client, software.startsWith('OpenSSH_'));
   });
   const listener = createServer({ pauseOnConnect: true, noDelay: true, keepAlive: true }, (socket) =>
     receive(house, socket),
@@ -249,6 +251,7 @@ function admit(house: House, socket: Socket, told: string): void {
     isEnding: false,
     isPaused: false,
     handshakes: 0,
+    isOpenSsh: false,
     client: undefined,
     caller: undefined,
     sessions: undefined,
@@ -319,9 +322,10 @@ function offerGcm(client: Connection): void {
 }
 
 /** The library has read the first line of a client. */
-function meet(house: House, client: Connection): void {
+function meet(house: House, client: Connection, isOpenSsh: boolean): void {
   const guest = house.reading as Guest;
   guest.client = client;
+  guest.isOpenSsh = isOpenSsh;
   client.on('error', (error: Error & { level?: string }) => {
     if (error.level !== 'socket')
       guest.log.info({ reason: error.message }, 'A connection by SFTP was broken off');
@@ -343,15 +347,15 @@ function meet(house: House, client: Connection): void {
       house.gate.failed(guest.address);
     },
     onGiveUp: () => end(house, guest),
-    onCaller: ({ accountId, tokenId }) => welcome(house, guest, { accountId, tokenId }),
-  });
-}
-
     onAway: (words) =>
       endBy(house, guest, () => {
         disconnect(client, words);
         guest.socket.end();
       }),
+    onCaller: ({ accountId, tokenId }) => welcome(house, guest, { accountId, tokenId }),
+  });
+}
+
 /**
  * Keys that are bytes are made ready by Node for each message anew, by way of an error with its stack: a tenth of all time.
  * So the library is given keys that are ready. Where it keeps them otherwise one day, nothing is won or lost.
@@ -383,6 +387,7 @@ function welcome(house: House, guest: Guest, caller: { accountId: number; tokenI
     limits,
     now,
     isStopping: () => house.isStopping,
+    printsErrors: guest.isOpenSsh,
     onAnswer: () => gather(guest.socket),
     onLess: () => balance(guest),
     onUnreadable: () => {
@@ -419,11 +424,6 @@ function end(house: House, guest: Guest): void {
   endBy(house, guest, () => {
     if (guest.client) guest.client.end();
     else guest.socket.destroy();
-  } catch {
-    guest.socket.destroy();
-  }
-}
-
   });
 }
 
@@ -432,6 +432,11 @@ function endBy(house: House, guest: Guest, say: () => void): void {
   linger(house, guest);
   try {
     say();
+  } catch {
+    guest.socket.destroy();
+  }
+}
+
 function leave(house: House, guest: Guest): void {
   house.guests.delete(guest);
   const isLoggedIn = guest.caller !== undefined;

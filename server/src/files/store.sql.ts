@@ -1,4 +1,5 @@
 // SQL of uploads and files. Writers: store.ts, process.ts (that it was processed).
+import type { FileReport } from '@soundings/contract/storage.ts';
 import { type AccountId, copyBytes, type Db, onConnection, type Pool, type Transaction } from '../db/db.ts';
 
 export type Via = 'https' | 'sftp' | 'console';
@@ -14,10 +15,41 @@ export async function insertUpload(
     insert into files (account_id, name, size, via, token_id, user_id, address)
     select ${accountId}, ${upload.name}, 0, ${upload.via}, ${upload.tokenId}::integer, ${upload.userId ?? null}::integer,
            ${upload.address}
-    from   (select count(*) as files, coalesce(sum(size), 0) as bytes from files where account_id = ${accountId}) stored
+    from   (select count(*) as files, coalesce(sum(size), 0) as bytes
+            from   files where account_id = ${accountId} and not is_refused) stored
     where  stored.files < ${most.files} and stored.bytes < ${most.bytes}
     returning file_id as id`;
   return row?.id;
+}
+
+/** So many refused uploads of an account are remembered. */
+const mostRefused = 100;
+
+/** Keeps the report of an upload that was refused, instead of an earlier one of its name. */
+export async function insertRefused(
+  tx: Transaction,
+  accountId: AccountId,
+  upload: {
+    name: string;
+    via: Via;
+    tokenId: number | null;
+    userId?: number;
+    address: string;
+    report: Omit<FileReport, 'changes'>;
+  },
+): Promise<void> {
+  await tx`
+    delete from files
+    where  account_id = ${accountId} and is_refused
+      and  (name = ${upload.name}
+            or arrival < (select arrival from files where account_id = ${accountId} and is_refused
+                          order by arrival desc offset ${mostRefused - 2} limit 1))`;
+  await tx`
+    insert into files (account_id, name, size, via, token_id, user_id, address, arrival, arrived_at, processed_at,
+                       is_refused, report)
+    values (${accountId}, ${upload.name}, 0, ${upload.via}, ${upload.tokenId}, ${upload.userId ?? null},
+            ${upload.address}, nextval('file_arrivals'), clock_timestamp(), clock_timestamp(), true,
+            ${tx.json(upload.report)})`;
 }
 
 /** So many bytes of a file are in a row: as many as fit a page of PostgreSQL, which else would divide them into more rows. */
@@ -176,7 +208,7 @@ export async function selectFiles(db: Db, accountId: AccountId): Promise<StoredF
            size       as "size",
            arrived_at as "arrivedAt"
     from   files
-    where  account_id = ${accountId} and arrival is not null
+    where  account_id = ${accountId} and arrival is not null and not is_refused
     order  by name collate "C", arrival desc`;
 }
 
@@ -189,7 +221,7 @@ export async function selectFile(
   const [row] = await db<StoredFile[]>`
     select file_id as "id", name as "name", size as "size", arrived_at as "arrivedAt"
     from   files
-    where  account_id = ${accountId} and name = ${name} and arrival is not null
+    where  account_id = ${accountId} and name = ${name} and arrival is not null and not is_refused
     order  by arrival desc
     limit  1`;
   return row;

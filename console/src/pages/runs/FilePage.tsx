@@ -43,7 +43,7 @@ export function FilePage() {
           actions={<Actions file={file} onColumns={() => change({ columns: 'yes' })} />}
         >
           <FileContent file={file} onColumns={() => change({ columns: 'yes' })} />
-          {columns !== undefined && isDone(file) && (
+          {columns !== undefined && isDone(file) && file.isKept && (
             <ColumnsDialog file={file} onClose={() => change({ columns: '' })} />
           )}
         </Page>
@@ -80,7 +80,7 @@ function Actions({ file, onColumns }: { file: FileAnswer; onColumns: () => void 
           {t('runs.downloadFaults')}
         </LinkButton>
       )}
-      {isDone(file) && (
+      {isDone(file) && file.isKept && (
         <Button icon={Columns3} onClick={onColumns}>
           {t('files.columns')}
         </Button>
@@ -160,4 +160,10 @@ function Outcome({ file }: { file: FileAnswer }) {
       {textOf(t, file)}
     </Notice>
   );
+}
+
+function textOf(t: Translate, { isKept, place, state }: FileAnswer): string {
+  if (!isKept) return t('files.text.notKept');
+  if (place !== null) return t('files.text.inQueue', { place });
+  return t(`files.text.${state}`);
 }
