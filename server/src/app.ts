@@ -21,6 +21,7 @@ import { serveResults } from './console/results.routes.ts';
 import { serveFiles } from './console/files.routes.ts';
 import { serveRuns } from './console/runs.routes.ts';
 import { serveSession } from './console/session.routes.ts';
+import { serveSystem } from './console/system.routes.ts';
 import { asFault, longestTransaction, openPool, type Pool } from './db/db.ts';
 import { isMigrated, migrate } from './db/migrate.ts';
 import { openAnswerCache } from './http/cache.ts';
@@ -48,8 +49,8 @@ import { migrationSteps } from './answers/seal-open-weeks.ts';
 import { AnswerKeys } from './sealing/answer-keys.ts';
 import { type Approve, openApproving } from './files/approving.ts';
 import { type MailedReport, mailReport } from './files/mails.ts';
-import { openSftp, type SftpOptions, type SftpServer } from './files/sftp.ts';
 import { haveProcessed } from './files/process.ts';
+import { openSftp, type SftpOptions, type SftpServer } from './files/sftp.ts';
 import { serveStorage } from './files/storage.routes.ts';
 import { forgetOldFiles, resumeFiles, waitingFiles } from './files/store.ts';
 
@@ -152,10 +153,11 @@ export async function startApp(
     slots: openSlots(longReads, longReadsOfAccount),
     now,
   });
-  serveAll(server, { config, pool, reads, answers, keys, pushes, now });
+  const deadJobs = async (accountId?: number) => (await jobs?.dead(accountId)) ?? 0;
+  serveAll(server, { config, pool, reads, answers, keys, pushes, now, deadJobs });
   const onWeeks = weeksOn(config, databaseUrl, log, now);
   const approve = openApproving(new URL('files.thread.ts', import.meta.url), databaseUrl);
-  serveConsole(server, { config, pool, reads, keys, mailer, approve, log, now });
+  serveConsole(server, { config, pool, reads, keys, mailer, approve, log, now, deadJobs });
   if (config.isDevelopment) await serveDevelopment(server);
   else servePages(server);
   const { host, port, sftpPort } = config;
@@ -170,9 +172,9 @@ export async function startApp(
     const url = await databaseUrl;
     const parts = { config, pool: await pool, keys: await keys, databaseUrl: url };
     const work = workOf({ ...parts, log, now, mailer, onWeeks });
+    await endLostRuns(await pool);
     jobs = await startJobs(url, work, log);
     if (sftpPort !== 0) sftp = await serveSftp({ ...config, port: sftpPort, pool: await pool, log, now });
-    await endLostRuns(await pool);
     isStarted = true;
   }
 
@@ -294,6 +296,7 @@ function serveAll(
     keys,
     pushes,
     now,
+    deadJobs,
   }: {
     config: AppConfig;
     pool: Promise<Pool>;
@@ -302,6 +305,7 @@ function serveAll(
     keys: Promise<AnswerKeys>;
     pushes: Promise<Pushes>;
     now: () => number;
+    deadJobs: () => Promise<number>;
   },
 ): void {
   serveGroups(server, pool);
@@ -316,6 +320,7 @@ function serveAll(
       files: await waitingFiles(await pool),
       messages: await dueMessages(await pool, now()),
     }),
+    deadJobs,
   });
   serveDocuments(server.app, config.publicUrl);
 }
@@ -335,16 +340,18 @@ type ConsoleParts = {
   mailer: Mailer | undefined;
   approve: Approve;
   now: () => number;
+  deadJobs: (accountId: number) => Promise<number>;
 };
 
 /** The console's own interface. */
 function serveConsole(
   server: Server,
-  { config, pool, reads, keys, mailer, approve, log, now }: ConsoleParts,
+  { config, pool, reads, keys, mailer, approve, log, now, deadJobs }: ConsoleParts,
 ): void {
   const console = openConsole(server, pool, isSecure(config));
   serveAccess(console, { ...config, pool, mailer, log });
   serveSession(console, { pool, now, log, canMail: mailer !== undefined });
+  serveSystem(console, { pool, now, deadJobs, canMail: mailer !== undefined });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail: mailer !== undefined, now });
   serveConsoleGroups(console, pool);
   serveRuns(console, pool, approve);
@@ -391,6 +398,7 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
         cron: '7 7 * * *',
         work: () => tellEndingTokens(pool, mailer, config.publicUrl, log),
       },
+      { name: 'end lost runs', cron: '* * * * *', work: () => endLostRuns(pool) },
       { name: 'forget old runs', cron: '17 3 * * *', work: () => forgetOldRuns(pool) },
       { name: 'forget ended sessions', cron: '37 * * * *', work: () => forgetEnded(pool) },
       { name: 'forget old files', cron: '27 * * * *', work: () => forgetOldFiles(pool, config.fileDays) },
@@ -398,7 +406,6 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
       { name: 'open rounds', cron: '* * * * *', work: toOpen },
       { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },
       { name: 'show live weeks', cron: '*/15 * * * *', work: toShow },
-      { name: 'end lost runs', cron: '* * * * *', work: () => endLostRuns(pool) },
       { name: 'count participation', cron: '23 * * * *', work: () => countParticipation(pool, keys, now()) },
       { name: 'close weeks', cron: '*/5 * * * *', work: toClose },
     ],

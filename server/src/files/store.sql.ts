@@ -282,9 +282,12 @@ export async function deleteOldFiles(db: Db, uploadMinutes: number, days: number
             or processed_at < now() - make_interval(days => ${days}))`;
 }
 
-/** How many files of all accounts wait to be processed. */
-export async function countWaiting(db: Db): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    select count(account_id)::integer as count from files where arrival is not null and processed_at is null`;
-  return row!.count;
+/** How many files of all accounts wait to be processed, and for how long the oldest has. */
+export async function countWaiting(db: Db): Promise<{ count: number; oldestSeconds: number }> {
+  const [row] = await db<{ count: number; oldestSeconds: number }[]>`
+    select count(account_id)::integer                                                        as "count",
+           coalesce(extract(epoch from clock_timestamp() - min(arrived_at)), 0)::float8      as "oldestSeconds"
+    from   files
+    where  arrival is not null and processed_at is null`;
+  return row!;
 }
