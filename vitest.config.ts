@@ -13,6 +13,7 @@ const longest = [
   'console/runs.e2e.test.ts',
   'console/signing-in.e2e.test.ts',
   'asking.failures.test.ts',
+  'files/queue.test.ts',
   'http/readers.test.ts',
   'db/embedded.test.ts',
   'http/isolation.test.ts',

@@ -5,14 +5,16 @@ import { ChevronsUpDown, CircleUser, LogOut, Menu as MenuIcon, Monitor, Moon, Su
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { api } from './api.ts';
 import { navigation, type NavigationGroup, type NavigationLink, ownProfile } from './navigation.ts';
+import { useAnswer } from './plumbing/answers.ts';
 import { applyTheme, storedTheme, type Theme } from './plumbing/theme.ts';
 import { hasRole, useSession } from './session.tsx';
 import css from './Shell.module.css';
-import { useText } from './text/text.tsx';
+import { useFormat, useText } from './text/text.tsx';
 import { Avatar } from './ui/Avatar.tsx';
 import { IconButton } from './ui/Button.tsx';
 import { useErrorWords } from './ui/faults.ts';
 import { Menu } from './ui/Menu.tsx';
+import { Notice } from './ui/Notice.tsx';
 import { useToast } from './ui/Toast.tsx';
 
 export function Shell({ children }: { children: ReactNode }) {
@@ -43,10 +45,28 @@ export function Shell({ children }: { children: ReactNode }) {
         data-scroller
         data-scroll-restoration-id="content"
       >
+        <Warnings />
         {children}
       </main>
     </div>
   );
+}
+
+/** What is wrong with the installation, for administrators. */
+function Warnings() {
+  const t = useText();
+  const { moment } = useFormat();
+  const isShown = hasRole(useSession(), 'Administrator');
+  const { data = [] } = useAnswer('GET /warnings', undefined, { when: isShown, everyMs: 5 * 60_000 });
+  return data.map((warning) => (
+    <div key={warning.code} className={css['warning']}>
+      <Notice tone="warn" title={t(`warning.${warning.code}`)}>
+        {warning.code === 'deadJobs'
+          ? t('warning.deadJobsText', { count: warning.count })
+          : t(`warning.${warning.code}Text`, { since: moment(warning.since) })}
+      </Notice>
+    </div>
+  ));
 }
 
 /** After a link was followed, the focus is on the new page: whoever hears it read goes on there. */

@@ -64,7 +64,7 @@ export const auditActions = {
   'run approved': 'A held run was approved in the console, and applied.',
   'run rejected': 'A held run was rejected in the console.',
   'file uploaded': 'A file was sent from the console.',
-  'file given up': 'A file was begun several times, and each time the service stopped or failed.',
+  'file given up': 'A file was given up: processing it failed again and again, or ended the service.',
   'columns confirmed': 'What the columns of files with certain headers mean was confirmed.',
   'columns forgotten': 'What was confirmed of the columns of files with certain headers was removed.',
 } as const;

@@ -5,6 +5,7 @@ import { operation } from './console.operation.ts';
 import { maxNameLength, maxSheetColumns } from './limits.ts';
 import type { Change, Settings, Summary } from './organization.ts';
 import type { Detail } from './problem.ts';
+import type { FileReport } from './storage.ts';
 import { type columnMeanings, type RunOutcome, runOutcomes } from './words.ts';
 
 export type RunVia = 'https' | 'sftp' | 'console';
@@ -24,8 +25,6 @@ export type RunRow = {
   file: string | null;
   validateOnly: boolean;
   outcome: RunOutcome;
-  /** It is under way: its outcome is not known yet. */
-  isUnderWay: boolean;
   /** When a held one was approved or rejected. */
   decidedAt: string | null;
   summary: Summary | null;
@@ -72,7 +71,7 @@ export type RunChange = Change & {
   arrivesAs: string | null;
 };
 
-export type FileState = 'waiting' | 'reading' | 'validated' | 'applied' | 'refused' | 'held' | 'failed';
+export type FileState = FileReport['outcome'];
 
 /** A file as lists show it. */
 export type FileRow = {
@@ -86,6 +85,10 @@ export type FileRow = {
   /** When it had arrived, whole; ISO 8601. */
   at: string;
   state: FileState;
+  /** Of a waiting file: its place in the queue. 1 is next. */
+  place: number | null;
+  /** Whether its content is kept: not of an upload that was refused. */
+  isKept: boolean;
   runId: string | null;
   summary: Summary | null;
   faults: number;

@@ -5,7 +5,15 @@ import type { Operation } from './operation.ts';
 import { Change, Summary } from './organization.ts';
 import { Detail } from './problem.ts';
 
-export const fileOutcomes = ['waiting', 'validated', 'applied', 'refused', 'held', 'failed'] as const;
+export const fileOutcomes = [
+  'waiting',
+  'processing',
+  'validated',
+  'applied',
+  'refused',
+  'held',
+  'failed',
+] as const;
 
 /** What is told of a file: additive, not in the description. */
 export const FileReport = Type.Object(
@@ -14,10 +22,16 @@ export const FileReport = Type.Object(
     receivedAt: Type.String({ format: 'date-time', description: 'When it had arrived, whole.' }),
     outcome: Type.Enum(fileOutcomes, {
       description:
-        'waiting: not processed yet. applied: the organization matches it. validated: it would have been applied, but ' +
-        'the account only validates. refused: it has faults, nothing was applied. held: it would change more than a ' +
+        'waiting: not processed yet. processing: being processed now. applied: the organization matches it. validated: it would have been applied, but ' +
+        'the account only validates. refused: it has faults, or its upload was refused; nothing was applied. held: it would change more than a ' +
         'limit allows; nothing is applied until somebody approves it. failed: it could not be processed.',
     }),
+    place: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: 'Of a waiting file: its place in the queue of the account. 1 is processed next.',
+      }),
+    ),
     message: Type.String({ description: 'What came of it, in words for whoever sent it.' }),
     runId: Type.Optional(Type.String({ description: 'The run that came of it.' })),
     summary: Type.Optional(Summary),

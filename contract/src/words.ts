@@ -35,8 +35,8 @@ export const deliveredKinds: readonly MembershipKind[] = ['memberOf'];
 export const personSorts = ['name', 'email', 'role', 'created'] as const;
 export type PersonSort = (typeof personSorts)[number];
 
-/** What the runs have come to that a list shows. */
-export const runOutcomes = ['validated', 'applied', 'held', 'refused', 'failed'] as const;
+/** What the runs have come to that a list shows. `processing`: they have not ended yet. */
+export const runOutcomes = ['processing', 'validated', 'applied', 'held', 'refused', 'failed'] as const;
 export type RunOutcome = (typeof runOutcomes)[number];
 
 /** What a column of a file can be read as. Attributes are `attribute:` and their name. `ignore`: it is not read. */

@@ -21,6 +21,7 @@ import { serveResults } from './console/results.routes.ts';
 import { serveFiles } from './console/files.routes.ts';
 import { serveRuns } from './console/runs.routes.ts';
 import { serveSession } from './console/session.routes.ts';
+import { serveSystem } from './console/system.routes.ts';
 import { asFault, longestTransaction, openPool, type Pool } from './db/db.ts';
 import { isMigrated, migrate } from './db/migrate.ts';
 import { openAnswerCache } from './http/cache.ts';
@@ -42,13 +43,14 @@ import { dueSchedules } from './rounds/opening.ts';
 import { countParticipation } from './rounds/participation.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import { openPushes, type Pushes } from './sync/pushes.ts';
-import { forgetOldRuns } from './sync/runs.ts';
+import { endLostRuns, forgetOldRuns } from './sync/runs.ts';
 import type { WeeksWork } from './weeks.thread.ts';
 import type { FilesWork } from './files.thread.ts';
 import { migrationSteps } from './answers/seal-open-weeks.ts';
 import { AnswerKeys } from './sealing/answer-keys.ts';
 import { type Approve, openApproving } from './files/approving.ts';
 import { type MailedReport, mailReport } from './files/mails.ts';
+import { haveProcessed } from './files/process.ts';
 import { openSftp, type SftpOptions, type SftpServer } from './files/sftp.ts';
 import { serveStorage } from './files/storage.routes.ts';
 import { forgetOldFiles, resumeFiles, waitingFiles } from './files/store.ts';
@@ -152,10 +154,11 @@ export async function startApp(
     slots: openSlots(longReads, longReadsOfAccount),
     now,
   });
-  serveAll(server, { config, pool, reads, answers, keys, pushes, now });
+  const deadJobs = async (accountId?: number) => (await jobs?.dead(accountId)) ?? 0;
+  serveAll(server, { config, pool, reads, answers, keys, pushes, now, deadJobs });
   const onWeeks = weeksOn(config, databaseUrl, log, now);
   const approve = openApproving(new URL('files.thread.ts', import.meta.url), databaseUrl);
-  serveConsole(server, { config, pool, reads, keys, mailer, approve, log, now });
+  serveConsole(server, { config, pool, reads, keys, mailer, approve, log, now, deadJobs });
   if (config.isDevelopment) await serveDevelopment(server);
   else servePages(server);
   const { host, port, sftpPort } = config;
@@ -170,6 +173,7 @@ export async function startApp(
     const url = await databaseUrl;
     const parts = { config, pool: await pool, keys: await keys, databaseUrl: url };
     const work = workOf({ ...parts, log, now, mailer, onWeeks });
+    await endLostRuns(await pool);
     jobs = await startJobs(url, work, log);
     if (sftpPort !== 0) sftp = await serveSftp({ ...config, port: sftpPort, pool: await pool, log, now });
     isStarted = true;
@@ -293,6 +297,7 @@ function serveAll(
     keys,
     pushes,
     now,
+    deadJobs,
   }: {
     config: AppConfig;
     pool: Promise<Pool>;
@@ -301,6 +306,7 @@ function serveAll(
     keys: Promise<AnswerKeys>;
     pushes: Promise<Pushes>;
     now: () => number;
+    deadJobs: () => Promise<number>;
   },
 ): void {
   serveGroups(server, pool);
@@ -315,6 +321,7 @@ function serveAll(
       files: await waitingFiles(await pool),
       messages: await dueMessages(await pool, now()),
     }),
+    deadJobs,
   });
   serveDocuments(server.app, config.publicUrl);
 }
@@ -334,16 +341,18 @@ type ConsoleParts = {
   mailer: Mailer | undefined;
   approve: Approve;
   now: () => number;
+  deadJobs: (accountId: number) => Promise<number>;
 };
 
 /** The console's own interface. */
 function serveConsole(
   server: Server,
-  { config, pool, reads, keys, mailer, approve, log, now }: ConsoleParts,
+  { config, pool, reads, keys, mailer, approve, log, now, deadJobs }: ConsoleParts,
 ): void {
   const console = openConsole(server, pool, isSecure(config));
-  serveAccess(console, { ...config, pool, mailer });
+  serveAccess(console, { ...config, pool, mailer, log });
   serveSession(console, { pool, now, log, canMail: mailer !== undefined });
+  serveSystem(console, { pool, now, deadJobs, canMail: mailer !== undefined });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail: mailer !== undefined, now });
   serveConsoleGroups(console, pool);
   serveRuns(console, pool, approve);
@@ -390,6 +399,7 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
         cron: '7 7 * * *',
         work: () => tellEndingTokens(pool, mailer, config.publicUrl, log),
       },
+      { name: 'end lost runs', cron: '* * * * *', work: () => endLostRuns(pool) },
       { name: 'forget old runs', cron: '17 3 * * *', work: () => forgetOldRuns(pool) },
       { name: 'forget ended sessions', cron: '37 * * * *', work: () => forgetEnded(pool) },
       { name: 'forget old files', cron: '27 * * * *', work: () => forgetOldFiles(pool, config.fileDays) },
@@ -401,12 +411,13 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
       { name: 'close weeks', cron: '*/5 * * * *', work: toClose },
     ],
     tasks: {
-      'process files': (payload) =>
-        onThread(
-          'files',
-          { databaseUrl, logLevel: log.level as LogLevel, ...(payload as { accountId: number }) },
-          filesLimits,
-        ),
+      'process files': async (payload) => {
+        const { accountId } = payload as { accountId: number };
+        const logLevel = log.level as LogLevel;
+        const work = (turnId: string) =>
+          onThread('files', { databaseUrl, accountId, turnId, logLevel }, filesLimits);
+        await haveProcessed(pool, accountId, work, log);
+      },
       'mail sign-in link': (payload) =>
         mailSignInLink(
           { pool, mailer, publicUrl: config.publicUrl, log, noteRefusal },

@@ -285,7 +285,13 @@ const commands: Record<string, Command> = {
     usage:
       '\n    The fingerprints by which SFTP clients know this installation. Makes the keys when there are none yet.',
     options: {},
-    run: async (pool) => (await import('./files/hostkeys.ts')).hostKeys(pool),
+    run: async (pool) => {
+      const [{ hostKeys }, { openLog }] = await Promise.all([
+        import('./files/hostkeys.ts'),
+        import('./base/log.ts'),
+      ]);
+      return hostKeys(pool, openLog('warn', 2));
+    },
     say: (keys: HostKey[]) => table(keys.map(({ kind, fingerprint }) => [kind, fingerprint])),
   },
   'history import': {

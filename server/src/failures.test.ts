@@ -258,7 +258,7 @@ describe('SIGTERM', () => {
     expect(last).toMatch(/\r\nretry-after: \d+\r\n/i);
     expect(last).toMatch(/\r\nconnection: close\r\n/i);
     expect((await fetch(`${service.address}/health/live`)).status).toBe(200);
-    expect((await stateOf(pool, account.id)).runs).toEqual(['failed']); // still running
+    expect((await stateOf(pool, account.id)).runs).toEqual(['processing']);
     await release();
     expect(await answer).toMatchObject({ status: 200, body: { applied: true } });
     expect(await service.exited).toBe(0);
@@ -280,7 +280,9 @@ describe('SIGTERM', () => {
     expect(await service.exited).toBe(1);
     await expect(answer).rejects.toThrow('fetch failed');
     await release();
-    expect(await stateOf(pool, account.id)).toEqual(nothing);
+    expect(await stateOf(pool, account.id)).toEqual({ ...nothing, runs: ['processing'] });
+    const next = await started(service.dataDir);
+    expect(await stateOf(await connectionsTo(next), account.id)).toEqual(nothing);
   });
 
   test(

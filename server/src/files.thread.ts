@@ -6,18 +6,18 @@ import { forWholeLists, openPool, surviveLostConnections } from './db/db.ts';
 import { type Approval, approveRun, processFiles } from './files/process.ts';
 import { forgetGroups } from './results/publish.ts';
 
-/** `logLevel`: of the service. */
+/** `logLevel`: of the service. `turnId`: of the turn in which files are processed. */
 export type FilesWork = { databaseUrl: string; accountId: number } & (
-  { approve: { runId: string; approval: Approval } } | { logLevel: LogLevel }
+  { approve: { runId: string; approval: Approval } } | { turnId: string; logLevel: LogLevel }
 );
 
 const { databaseUrl, accountId, ...work } = workerData as FilesWork;
 surviveLostConnections(() => {});
-const pool = openPool(databaseUrl, 2, forWholeLists);
+const pool = openPool(databaseUrl, 3, forWholeLists); // one has the turn
 try {
   if ('approve' in work) {
     await approveRun(pool, accountId, work.approve.runId, forgetGroups, work.approve.approval);
-  } else await processFiles(pool, accountId, forgetGroups, openLog(work.logLevel));
+  } else await processFiles(pool, accountId, forgetGroups, openLog(work.logLevel), work.turnId);
 } finally {
   await pool.end({ timeout: 5 });
 }

@@ -8,6 +8,7 @@ import { audit } from '../accounts/audit.ts';
 import { createToken, revokeToken } from '../accounts/tokens.ts';
 import { byteOrderMark, csvRow } from '../base/csv.ts';
 import { Fault } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
 import { type Db, inTransaction, type Pool } from '../db/db.ts';
 import { hostKeys } from '../files/hostkeys.ts';
 import { lettered } from '../mail/letter.ts';
@@ -30,6 +31,7 @@ export type AccessOptions = {
   rateLimit: number;
   mailer: Mailer | undefined;
   mailFrom: string;
+  log: Log;
 };
 
 /** Each is compared with the address of every upload. */
@@ -84,9 +86,9 @@ function refuseOver(expires: string | null): void {
 async function accessOf(
   pool: Pool,
   who: Who,
-  { publicUrl, sftpPort, rateLimit }: AccessOptions,
+  { publicUrl, sftpPort, rateLimit, log }: AccessOptions,
 ): Promise<Access> {
-  const [account, keys] = await Promise.all([accountById(pool, who.accountId), hostKeys(pool)]);
+  const [account, keys] = await Promise.all([accountById(pool, who.accountId), hostKeys(pool, log)]);
   const { sftpUsername: username, allow, applyFiles, filesPartial, createGroupsFromUsers } = account;
   const { maxUsersCreated, maxUsersUpdated, maxUsersDeleted } = account;
   const { maxGroupsCreated, maxGroupsUpdated, maxGroupsDeleted } = account;

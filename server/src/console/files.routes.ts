@@ -11,7 +11,7 @@ import { columnsOfFile } from '../files/look.ts';
 import { confirmColumns, forgetMapping } from '../files/mappings.ts';
 import { fileNameOf } from '../files/names.ts';
 import { type Decider, repeatFile } from '../files/process.ts';
-import { openUpload, tooLarge, type Upload } from '../files/store.ts';
+import { noteRefused, openUpload, tooLarge, type Upload } from '../files/store.ts';
 import { actorOf, type Console, type Who } from './console.ts';
 import { type FileFound, selectFilePage, selectFileRows, selectMappingList } from './files.sql.ts';
 import { idIn } from './ids.ts';
@@ -37,11 +37,11 @@ export function serveFiles(console: Console, pool: Promise<Pool>): void {
   });
 
   console.serve('GET /files/{fileId}/columns', async ({ accountId }, { params }) =>
-    columnsOfFile(await pool, accountId, await foundFile(await pool, accountId, params.fileId)),
+    columnsOfFile(await pool, accountId, await foundContent(await pool, accountId, params.fileId)),
   );
 
   console.serve('POST /files/{fileId}/columns', async (who, { params, body }) => {
-    const { fileId } = await foundFile(await pool, who.accountId, params.fileId);
+    const { fileId } = await foundContent(await pool, who.accountId, params.fileId);
     const by = actorOf(who) as Decider & { userId: number };
     return inTransaction(await pool, async (tx) => {
       await confirmColumns(tx, who.accountId, by, body.sheets);
@@ -62,6 +62,14 @@ async function foundFile(pool: Pool, accountId: AccountId, fileId: string): Prom
   return file;
 }
 
+/** The same for a file of which more than the report is kept. */
+async function foundContent(pool: Pool, accountId: AccountId, fileId: string): Promise<FileFound> {
+  const file = await foundFile(pool, accountId, fileId);
+  if (!file.isKept)
+    throw new Fault('not_found', 'file not found', 'The upload was refused: its content is not kept.');
+  return file;
+}
+
 /** Takes a file as it comes. Whatever is refused or breaks off leaves nothing. */
 async function receive(
   pool: Pool,
@@ -70,6 +78,7 @@ async function receive(
   body: IncomingMessage,
 ): Promise<{ fileId: number; name: string }> {
   const { accountId, userId, address } = who;
+  const receiving = { accountId, via: 'console' as const, tokenId: null, userId, address };
   let upload: Upload | undefined;
   try {
     const { allow } = await accountById(pool, accountId);
@@ -79,7 +88,6 @@ async function receive(
     }
     if (Number(body.headers['content-length']) > maxUploadBytes) throw tooLarge();
     const name = fileNameOf(sent);
-    const receiving = { accountId, via: 'console' as const, tokenId: null, userId, address };
     upload = await openUpload(pool, receiving, name);
     const fileId = upload.id;
     for await (const bytes of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)
@@ -92,6 +100,7 @@ async function receive(
   } catch (error) {
     drop(body);
     await upload?.abort().catch(() => {}); // then it is forgotten with those that were given up
+    await noteRefused(pool, receiving, sent, error);
     throw error;
   }
 }

@@ -13,7 +13,14 @@ const told = (db: Db) => db`
   nullif(trim(u.first_name || ' ' || u.last_name), '')  as "sentBy",
   f.arrived_at                                          as "at",
   case when f.processed_at is not null then r.outcome
-       when f.attempts = 0 then 'waiting' else 'reading' end as "state",
+       when f.turn is null then 'waiting' else 'processing' end as "state",
+  (select count(*)::integer
+   from   files before
+   where  f.processed_at is null and f.turn is null
+     and  before.account_id = f.account_id and before.arrival <= f.arrival
+     and  before.processed_at is null and before.turn is null
+   having count(*) > 0)                                 as "place",
+  not f.is_refused                                      as "isKept",
   f.run_id::text                                        as "runId",
   r.summary                                             as "summary",
   c.faults                                              as "faults",

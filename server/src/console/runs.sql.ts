@@ -35,7 +35,6 @@ const told = (db: Db) => db`
   r.file                                                   as "file",
   r.validate_only                                          as "validateOnly",
   r.outcome                                                as "outcome",
-  (f.file_id is not null and f.processed_at is null)       as "isUnderWay",
   r.decided_at                                             as "decidedAt",
   r.summary                                                as "summary",
   coalesce(json_array_length(r.details), 0)                as "faults",

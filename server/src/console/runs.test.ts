@@ -291,8 +291,17 @@ describe('files from the console', () => {
     expect(await refused('a.csv', '')).toEqual([400, 'file validation']);
     expect(await refused('a.xlsx', 'no workbook')).toEqual([400, 'file validation']);
     expect(await refused('a.csv', new Uint8Array(10 * 1024 * 1024 + 1))).toEqual([400, 'file validation']);
-    expect((await ada<{ total: number }>('GET /files')).body.total).toBe(0);
-    expect((await world.pool`select from files where account_id = ${account.id}`).length).toBe(0);
+    const files = (await ada<{ rows: FileRow[] }>('GET /files')).body.rows;
+    expect(files.map(({ name, state, isKept }) => [name, state, isKept])).toEqual([
+      ['a.csv', 'refused', false],
+      ['a.xlsx', 'refused', false],
+      ['a.exe', 'refused', false],
+      ['.hidden.csv', 'refused', false],
+    ]);
+    expect((await ada(`GET /files/${files[0]?.fileId}/columns`)).status).toBe(404);
+    expect(
+      await world.pool`select from files where account_id = ${account.id} and not is_refused`,
+    ).toHaveLength(0);
     // Only the last part of a path is a name.
     expect((await upload('../../etc/groups.csv', groupsFile)).body.name).toBe('groups.csv');
     await change({ allow: ['192.0.2.0/24'] });

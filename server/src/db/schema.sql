@@ -188,7 +188,8 @@ create table runs (
   token_id       integer,
   file           text,
   validate_only  boolean     not null,
-  outcome        text        not null check (outcome in ('validated', 'applied', 'refused', 'held', 'failed')),
+  outcome        text        not null
+                 check (outcome in ('processing', 'validated', 'applied', 'refused', 'held', 'failed')),
   message        text,
   settings       json,
   summary        json,
@@ -210,7 +211,8 @@ comment on column runs.decided_by is 'Who approved or rejected it. Null: the sou
 comment on table runs is 'Every organization request and file: who asked, for what, and what came of it.';
 comment on column runs.run_id is
   'The id of the request: in its answer, its x-request-id header and the log. UUIDv7, so it sorts by time.';
-comment on column runs.outcome is 'failed: it ended without an answer, or has not ended yet; nothing was applied.';
+comment on column runs.outcome is
+  'processing: it has not ended yet. failed: it ended without an answer, or its process was killed; nothing was applied.';
 comment on column runs.details is 'The faults of a refused run. Wrong e-mail addresses, phone numbers, time zones, languages and attribute values are not quoted; externalIds and keys are.';
 
 create table run_changes (
@@ -505,12 +507,16 @@ create table files (
   started_at    timestamptz not null default now(),
   arrival       integer     unique,
   arrived_at    timestamptz,
-  attempts      smallint    not null default 0,
   processed_at  timestamptz,
   run_id        uuid,
   report        json,
   user_id       integer,
   address       text,
+  turn          uuid,
+  begun_at      timestamptz,
+  failures      smallint    not null default 0,
+  interruptions smallint    not null default 0,
+  is_refused    boolean     not null default false,
   primary key (account_id, file_id),
   foreign key (account_id, token_id) references tokens,
   constraint files_token_check check ((token_id is null) = (via = 'console')),
@@ -520,6 +526,7 @@ create table files (
 create sequence file_arrivals as integer owned by files.arrival;
 create index files_by_name on files (account_id, name, arrival) where arrival is not null;
 create index files_by_run on files (account_id, run_id) where run_id is not null;
+create index files_waiting on files (account_id, arrival) where arrival is not null and processed_at is null;
 comment on column files.user_id is 'Who sent it from the console.';
 comment on column files.address is 'The address that it came from.';
 comment on table files is
@@ -527,7 +534,11 @@ comment on table files is
 comment on column files.name is 'Of an upload under way: under which it is written, perhaps a temporary one.';
 comment on column files.size is 'In bytes. Of an upload under way: as far as it was written.';
 comment on column files.arrival is 'Files are processed in this order. Null: not whole yet.';
-comment on column files.attempts is 'How often its processing was begun.';
+comment on column files.turn is 'Who processes it: the id of a job. Null: no one does. Stays when the process of the job is killed.';
+comment on column files.begun_at is 'When its processing began last.';
+comment on column files.failures is 'How often its processing failed while the service went on: after three times it is given up.';
+comment on column files.interruptions is 'How often the service ended while it processed the file. Three kills do not make a good file a bad one.';
+comment on column files.is_refused is 'The upload was refused: nothing of it is kept but its report.';
 comment on column files.run_id is 'The run that came of it.';
 comment on column files.report is 'What is told of it, with the values that were wrong, which the run does not keep.';
 
@@ -673,6 +684,7 @@ create table messages (
   any_hour     boolean     not null,
   attempts     smallint    not null default 0,
   begun_at     timestamptz,
+  late_since   timestamptz,
   primary key (account_id, user_id, week, schedule_id, kind),
   foreign key (account_id, user_id, week) references participants on delete cascade
 );
@@ -681,6 +693,8 @@ comment on table messages is 'What is mailed to the people asked in an open week
 comment on column messages.state is
   'sending: given to the mail server, which has not answered; unknown: and never will. Such a one is not sent again.';
 comment on column messages.due_at is 'Not before. While a process is at it, when another may take it over.';
+comment on column messages.late_since is
+  'When it should have been sent, of one that has been tried: due_at moves with each attempt. Null: not tried, or put off to an hour of the person.';
 
 create table mail_refusals (
   account_id  integer     not null,

@@ -1,7 +1,14 @@
-// What a file is, by its first bytes.
-import { expect, test } from 'vitest';
-import { contentFault } from './content.ts';
+// What a file is, by its first bytes and by the directory of what is in it.
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { contentFault, structureFault } from './content.ts';
 import { workbookOf, zipOf } from './zip.fixture.ts';
+
+/** Workbooks of several programs, some of them encrypted. */
+const kept = readdirSync(new URL('samples', import.meta.url)).flatMap((name) => {
+  const kind = /\.(xlsx?)$/.exec(name)?.[1];
+  return kind === undefined ? [] : [[name, kind as 'xls' | 'xlsx'] as const];
+});
 
 const workbook = workbookOf([{ rows: '' }]);
 const ofType = (type: string) =>
@@ -81,4 +88,44 @@ test('wherever a file is cut off, it can be told without error', () => {
   for (let length = 0; length < whole.length; length++) {
     expect(() => contentFault('csv', whole.subarray(0, length))).not.toThrow();
   }
+});
+
+describe('a file that is there as a whole', () => {
+  const whole = zipOf(workbook);
+  const fault = (kind: 'xls' | 'xlsx', bytes: Buffer) =>
+    structureFault(kind, { size: bytes.length, read: async (from, to) => bytes.subarray(from, to) });
+
+  test('may be a workbook, however its archive is written', async () => {
+    expect(await fault('xlsx', whole)).toBeUndefined();
+    const larger = zipOf(workbook, { isZip64: true });
+    expect(await fault('xlsx', larger)).toBeUndefined();
+    // Some programs write the numbers for large archives also where they are not needed.
+    larger.writeUInt16LE(workbook.length, larger.length - 12);
+    larger.writeUInt32LE(larger.indexOf('504b0102', 'hex'), larger.length - 6);
+    expect(await fault('xlsx', larger)).toBeUndefined();
+    const backslashes = workbook.map((entry) => ({ ...entry, name: entry.name.replaceAll('/', '\\') }));
+    const untyped = backslashes.filter(({ name }) => name !== '[Content_Types].xml');
+    expect(await fault('xlsx', zipOf(untyped))).toBeUndefined();
+    expect(await fault('xls', Buffer.from('0908080000051000', 'hex'))).toBeUndefined();
+  });
+
+  test('is none wherever it is cut off', async () => {
+    for (let length = 4; length < whole.length; length++) {
+      // oxlint-disable-next-line no-await-in-loop -- a few
+      expect(await fault('xlsx', whole.subarray(0, length))).toContain('damaged, perhaps cut off');
+    }
+  });
+
+  test('is none if it is any other archive, or only begins like a workbook', async () => {
+    expect(await fault('xlsx', zipOf([{ name: 'a.csv', data: 'a,b' }]))).toContain('a packed file (zip)');
+    expect(await fault('xlsx', Buffer.concat([whole.subarray(0, 30), Buffer.alloc(70_000)]))).toContain(
+      'damaged',
+    );
+    expect(await fault('xls', ole('Workbook'))).toContain('damaged');
+    expect(await fault('xlsx', ole('EncryptedPackage'))).toContain('damaged');
+  });
+
+  test.each(kept)('sample %s is taken', async (name, kind) => {
+    expect(await fault(kind, readFileSync(new URL(`samples/${name}`, import.meta.url)))).toBeUndefined();
+  });
 });

@@ -1,8 +1,9 @@
-// Whether a file is what its name says (decision C4), by its first bytes before it is taken. What they cannot tell is told
-// when the file is read.
+// Whether a file is what its name says (decision C4), before it is accepted: by its first bytes, and of workbooks also by the
+// directory of what is in them. What these cannot say is said when the file is read.
 import type { FileKind } from './names.ts';
-import { lockedMessage } from './rows.ts';
-import { firstEntries } from './zip.ts';
+import { Fault } from '../base/errors.ts';
+import { damaged, lockedMessage } from './rows.ts';
+import { directoryIn, firstEntries, namesIn, zipTailBytes } from './zip.ts';
 
 /** What a file is, as whoever sent it would call it, and the ending that it must have, or those that it may have. */
 type Content = { what: string; kind?: FileKind; perhaps?: FileKind[] };
@@ -32,6 +33,44 @@ const signatures: [hex: string, what: string][] = [
 export const contentFault = (kind: FileKind, head: Buffer): string | undefined =>
   faultOf(kind, contentOf(head));
 
+/** A file of which any bytes can be read. */
+export type Readable = { size: number; read(from: number, to: number): Promise<Buffer> };
+
+/** The most bytes of a directory that are read: a workbook of 2,000 parts has 200 KB. */
+const maxDirectoryBytes = 1024 * 1024;
+
+/** Returns why a file that is there as a whole, and begins right, is no workbook, in words; undefined: it may be one. */
+export async function structureFault(kind: FileKind, { size, read }: Readable): Promise<string | undefined> {
+  const start = await read(0, Math.min(size, 512));
+  try {
+    if (isZip(start)) return await archiveFault(kind, { size, read });
+    if (isOle(start)) await checkContainer(start, { size, read });
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'unreadable file') return error.message;
+    throw error;
+  }
+  return undefined;
+}
+
+/** By these a workbook is found in an archive. Some programs write backslashes, and letter case does not count. */
+const workbookPart = /^[\\/]?(?:\[content_types\]\.xml|_rels[\\/]\.rels|xl[\\/]workbook\.xml)$/i;
+
+async function archiveFault(kind: FileKind, { size, read }: Readable): Promise<string | undefined> {
+  const directory = directoryIn(await read(Math.max(0, size - zipTailBytes), size), size);
+  if (!directory || directory.to - directory.from > maxDirectoryBytes) return undefined;
+  const names = namesIn(await read(directory.from, directory.to), directory.count);
+  return names.some((name) => workbookPart.test(name)) ? undefined : faultOf(kind, { what: someZip.what });
+}
+
+/** An OLE container has a header of 512 bytes, which says where its directory is. That begins with its root. */
+async function checkContainer(header: Buffer, { size, read }: Readable): Promise<void> {
+  if (header.length < 512) throw damaged();
+  const at = (header.readUInt32LE(48) + 1) * 2 ** Math.min(header.readUInt16LE(30), 16);
+  if (at + 128 > size) throw damaged();
+  const rootType = 5;
+  if ((await read(at, at + 128))[66] !== rootType) throw damaged();
+}
+
 /** The same for the entries of an archive that is an .xlsx by its name. */
 export const workbookFault = (entries: Iterable<Entry>): string | undefined =>
   faultOf('xlsx', contentOfZip(entries));
@@ -46,8 +85,8 @@ function faultOf(kind: FileKind, content: Content): string | undefined {
 }
 
 function contentOf(head: Buffer): Content {
-  if (startsWith(head, 'd0cf11e0a1b11ae1')) return contentOfOle(head);
-  if (startsWith(head, '504b0304') || startsWith(head, '504b0506')) return contentOfZip(firstEntries(head));
+  if (isOle(head)) return contentOfOle(head);
+  if (isZip(head)) return contentOfZip(firstEntries(head));
   // The first record of a workbook without a container: what wrote it is told by its type.
   if (/^09(?:00|02|04)0[46]00/.test(head.toString('hex', 0, 4))) return oldestWorkbook;
   if (/^0908(?:06|08|10)00/.test(head.toString('hex', 0, 4))) return oldWorkbook;
@@ -57,6 +96,9 @@ function contentOf(head: Buffer): Content {
 
 const startsWith = (head: Buffer, hex: string): boolean =>
   head.subarray(0, hex.length / 2).equals(Buffer.from(hex, 'hex'));
+
+const isOle = (head: Buffer): boolean => startsWith(head, 'd0cf11e0a1b11ae1');
+const isZip = (head: Buffer): boolean => startsWith(head, '504b0304') || startsWith(head, '504b0506');
 
 /** The container of .xls, and of whatever of Office needs a password. The names of what is in it tell. */
 function contentOfOle(head: Buffer): Content {

@@ -3,7 +3,13 @@ import type { Change } from '@soundings/contract/organization.ts';
 import type { AccountId, Db } from '../db/db.ts';
 import type { FileReport } from './process.sql.ts';
 
-export type ReportRow = { report: FileReport | null; runId: string | null; arrivedAt: Date };
+export type ReportRow = {
+  report: FileReport | null;
+  runId: string | null;
+  arrivedAt: Date;
+  /** Of a waiting file: its place in the queue. Null: it is being processed, or has been. */
+  place: number | null;
+};
 
 /** What is told of the last file of a name; undefined: there is no such file. */
 export async function selectReportByName(
@@ -14,8 +20,14 @@ export async function selectReportByName(
   const [row] = await db<ReportRow[]>`
     select report     as "report",
            run_id     as "runId",
-           arrived_at as "arrivedAt"
-    from   files
+           arrived_at as "arrivedAt",
+           (select count(*)::integer
+            from   files before
+            where  f.processed_at is null and f.turn is null
+              and  before.account_id = ${accountId} and before.arrival <= f.arrival
+              and  before.processed_at is null and before.turn is null
+            having count(*) > 0) as "place"
+    from   files f
     where  account_id = ${accountId} and name = ${name} and arrival is not null
     order  by arrival desc
     limit  1`;

@@ -8,10 +8,17 @@ export async function selectHostKeys(db: Db): Promise<HostKeyRow[]> {
     select kind as "kind", private_key as "privateKey" from sftp_host_keys order by kind`;
 }
 
-/** Of processes that make keys at the same time one writes both of its own, and the others none. */
-export async function insertHostKeys(db: Db, keys: { ed25519: string; rsa: string }): Promise<void> {
-  await db`
-    insert into sftp_host_keys (kind, private_key)
-    values ('ed25519', ${keys.ed25519}), ('rsa', ${keys.rsa})
-    on conflict (kind) do nothing`;
+/** Stores a key where there is none, or instead of `before`. False: another process has done so meanwhile. */
+export async function replaceHostKey(
+  db: Db,
+  { kind, privateKey }: HostKeyRow,
+  before: string | undefined,
+): Promise<boolean> {
+  const rows = await db`
+    insert into sftp_host_keys as kept (kind, private_key)
+    values (${kind}, ${privateKey})
+    on conflict (kind) do update set private_key = excluded.private_key, created_at = now()
+    where  kept.private_key = ${before ?? null}
+    returning 1`;
+  return rows.length > 0;
 }

@@ -1,12 +1,11 @@
-// The keys by which SFTP clients know the service: made once, kept in the database, so that all processes on it have the
-// same ones.
-import { createHash } from 'node:crypto';
+// The keys by which SFTP clients know the service: created once and kept in the database, so that all processes on it have
+// the same ones. A key is stored only when it can be read, and a stored one that can't be read is replaced.
+import { createHash, generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
-import ssh2 from 'ssh2';
+import ssh2, { type ParsedKey } from 'ssh2';
+import type { Log } from '../base/log.ts';
 import type { Pool } from '../db/db.ts';
-import { type HostKeyRow, insertHostKeys, selectHostKeys } from './hostkeys.sql.ts';
-
-export type { HostKeyRow };
+import { type HostKeyRow, replaceHostKey, selectHostKeys } from './hostkeys.sql.ts';
 
 export type HostKey = {
   kind: 'ED25519' | 'RSA';
@@ -17,35 +16,106 @@ export type HostKey = {
   publicKey: string;
 };
 
+type Kind = HostKeyRow['kind'];
+export type ReadableKey = { kind: Kind; key: ParsedKey };
+
+const kinds: readonly Kind[] = ['ed25519', 'rsa'];
+const types: Record<Kind, string> = { ed25519: 'ssh-ed25519', rsa: 'ssh-rsa' };
 const rsaBits = 3072;
 
-const makeKey = promisify(ssh2.utils.generateKeyPair) as (
-  kind: 'ed25519' | 'rsa',
-  options: { bits?: number },
-) => Promise<{ private: string }>;
-
-/** What the service shows of its keys. They are made when there are none yet. */
-export async function hostKeys(pool: Pool): Promise<HostKey[]> {
-  const keys = await privateHostKeys(pool);
-  return keys.map(({ kind, privateKey }) => {
-    const parsed = ssh2.utils.parseKey(privateKey);
-    if (parsed instanceof Error) throw parsed;
-    const bytes = parsed.getPublicSSH();
+/** Returns what the service shows of its keys. Creates them when they don't exist yet. */
+export async function hostKeys(pool: Pool, log: Log): Promise<HostKey[]> {
+  const keys = await readableHostKeys(pool, log);
+  return keys.map(({ kind, key }) => {
+    const bytes = key.getPublicSSH();
     const digest = createHash('sha256').update(bytes).digest('base64').replace(/=+$/, '');
     return {
       kind: kind === 'rsa' ? 'RSA' : 'ED25519',
       bits: kind === 'rsa' ? rsaBits : 256,
       fingerprint: `SHA256:${digest}`,
-      publicKey: `${parsed.type} ${bytes.toString('base64')}`,
+      publicKey: `${key.type} ${bytes.toString('base64')}`,
     };
   });
 }
 
-/** The keys themselves, Ed25519 first. */
-export async function privateHostKeys(pool: Pool): Promise<HostKeyRow[]> {
-  const kept = await selectHostKeys(pool);
-  if (kept.length === 2) return kept;
-  const [ed25519, rsa] = await Promise.all([makeKey('ed25519', {}), makeKey('rsa', { bits: rsaBits })]);
-  await insertHostKeys(pool, { ed25519: ed25519.private, rsa: rsa.private });
-  return selectHostKeys(pool);
+/** Returns the keys themselves, Ed25519 first. Creates what is missing, and replaces what can't be read. */
+export async function readableHostKeys(pool: Pool, log: Log): Promise<ReadableKey[]> {
+  const stored = new Map((await selectHostKeys(pool)).map(({ kind, privateKey }) => [kind, privateKey]));
+  return Promise.all(
+    kinds.map(async (kind) => {
+      const before = stored.get(kind);
+      const key = before === undefined ? undefined : readHostKey(kind, before);
+      return { kind, key: key ?? (await renewed(pool, kind, before, log)) };
+    }),
+  );
+}
+
+/** Stores a new key instead of `before`, unless another process has done so meanwhile: then its key counts. */
+async function renewed(pool: Pool, kind: Kind, before: string | undefined, log: Log): Promise<ParsedKey> {
+  const created = await createHostKey(kind);
+  const isOurs = await replaceHostKey(pool, { kind, privateKey: created }, before);
+  if (isOurs && before !== undefined) {
+    log.error(
+      { kind },
+      'A host key of SFTP could not be read and was replaced: clients must accept the new one',
+    );
+  }
+  const now = (await selectHostKeys(pool)).find((row) => row.kind === kind)?.privateKey ?? '';
+  const key = readHostKey(kind, now);
+  if (!key) throw new Error(`The ${kind} host key of SFTP cannot be read.`);
+  return key;
+}
+
+/** The private key in the text; undefined: it isn't a key of that kind, or is damaged. */
+export function readHostKey(kind: Kind, privateKey: string): ParsedKey | undefined {
+  const key = ssh2.utils.parseKey(privateKey);
+  if (key instanceof Error || key.type !== types[kind] || !key.isPrivateKey()) return undefined;
+  const probe = Buffer.from('probe');
+  const signature = key.sign(probe, kind === 'rsa' ? 'sha512' : undefined);
+  const isPair =
+    Buffer.isBuffer(signature) && key.verify(probe, signature, kind === 'rsa' ? 'sha512' : undefined);
+  return isPair === true ? key : undefined;
+}
+
+const newPair = promisify(generateKeyPair);
+
+/**
+ * Creates a private key, as text. Not by ssh2.utils.generateKeyPair: one in about 235 of its Ed25519 keys has lost a zero
+ * at the beginning, and ssh2 itself cannot read it.
+ */
+export async function createHostKey(kind: Kind): Promise<string> {
+  if (kind === 'rsa') {
+    const { privateKey } = await newPair('rsa', { modulusLength: rsaBits });
+    return privateKey.export({ type: 'pkcs1', format: 'pem' }) as string;
+  }
+  const { privateKey } = await newPair('ed25519');
+  const { x, d } = privateKey.export({ format: 'jwk' });
+  return openSshKey(Buffer.from(x as string, 'base64url'), Buffer.from(d as string, 'base64url'));
+}
+
+/** An Ed25519 key in the format of OpenSSH (PROTOCOL.key), not encrypted. `open` and `secret` have 32 bytes each. */
+function openSshKey(open: Buffer, secret: Buffer): string {
+  const name = text(types.ed25519);
+  const check = Buffer.alloc(8); // two equal numbers, by which a wrong passphrase would be noticed
+  const inner = Buffer.concat([check, name, text(open), text(Buffer.concat([secret, open])), text('')]);
+  const padding = Buffer.from(Array.from({ length: (8 - (inner.length % 8)) % 8 }, (_, i) => i + 1));
+  const whole = Buffer.concat([
+    Buffer.from('openssh-key-v1\0'),
+    Buffer.concat([text('none'), text('none'), text('')]), // cipher, key derivation and its options
+    Buffer.from([0, 0, 0, 1]), // how many keys
+    text(Buffer.concat([name, text(open)])),
+    text(Buffer.concat([inner, padding])),
+  ]);
+  const lines = whole.toString('base64').match(/.{1,70}/g) as string[];
+  return ['-----BEGIN OPENSSH PRIVATE KEY-----', ...lines, '-----END OPENSSH PRIVATE KEY-----', ''].join(
+    '\n',
+  );
+}
+
+/** Bytes behind their length, as SSH writes them. */
+function text(content: string | Buffer): Buffer {
+  const bytes = Buffer.from(content as string);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(bytes.length);
+  return Buffer.concat([length, bytes]);
 }

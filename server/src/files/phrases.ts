@@ -16,7 +16,6 @@ export type Phrases = {
   warnings: (count: number) => string;
   count: (entity: Entity, count: number) => string;
   made: Record<Verb, string>;
-  wouldBeMade: Record<Verb, string>;
   /** How far it goes beyond a limit, as a part of a sentence about the file. */
   excess: (verb: Verb, what: string, limit: string) => string;
   someExcess: string;
@@ -51,6 +50,7 @@ const english: Phrases = {
   number: (count) => count.toLocaleString('en-GB'),
   label: {
     waiting: 'Waiting',
+    processing: 'Processing',
     applied: 'Applied',
     validated: 'Checked',
     refused: 'Faults',
@@ -59,6 +59,7 @@ const english: Phrases = {
   },
   title: {
     waiting: (file) => `${file} waits to be processed`,
+    processing: (file) => `${file} is being processed`,
     applied: (file) => `${file} was applied`,
     validated: (file) => `${file} was checked and has no faults`,
     refused: (file, faults) => `${file} has ${faults}, so nothing was changed`,
@@ -71,7 +72,6 @@ const english: Phrases = {
   count: (entity, count) =>
     `${english.number(count)} ${{ users: ['person', 'people'], groups: ['group', 'groups'] }[entity][count === 1 ? 0 : 1]}`,
   made: { created: 'created', updated: 'updated', deleted: 'removed' },
-  wouldBeMade: { created: 'created', updated: 'updated', deleted: 'removed' },
   excess: (verb, what, limit) =>
     `it would ${{ created: 'create', updated: 'update', deleted: 'remove' }[verb]} ${what}, and your limit is ${limit}`,
   someExcess: 'it would change more than your limits allow',
@@ -83,7 +83,7 @@ const english: Phrases = {
   heading: { wouldChange: 'What it would change', whatNow: 'What to do', noticed: 'What was noticed' },
   applied: 'These changes were made:',
   nothingToDo: 'Nothing had to be changed: everything was up to date.',
-  onlyChecked: 'Nothing was changed, since files of this account are only checked.',
+  onlyChecked: 'Nothing was changed, because this account only checks files.',
   nothingChanged: 'Nothing was changed.',
   correct: 'Correct the file, and send it again.',
   moreFaults: (count) =>
@@ -110,6 +110,7 @@ const swedish: Phrases = {
   number: (count) => count.toLocaleString('sv-SE'),
   label: {
     waiting: 'Väntar',
+    processing: 'Behandlas',
     applied: 'Inläst',
     validated: 'Kontrollerad',
     refused: 'Fel',
@@ -118,6 +119,7 @@ const swedish: Phrases = {
   },
   title: {
     waiting: (file) => `${file} väntar på att behandlas`,
+    processing: (file) => `${file} behandlas`,
     applied: (file) => `${file} har lästs in`,
     validated: (file) => `${file} har kontrollerats och har inga fel`,
     refused: (file, faults) => `${file} har ${faults}, så inget har ändrats`,
@@ -129,7 +131,6 @@ const swedish: Phrases = {
   count: (entity, count) =>
     `${swedish.number(count)} ${{ users: ['person', 'personer'], groups: ['grupp', 'grupper'] }[entity][count === 1 ? 0 : 1]}`,
   made: { created: 'lades till', updated: 'ändrades', deleted: 'togs bort' },
-  wouldBeMade: { created: 'läggs till', updated: 'ändras', deleted: 'tas bort' },
   excess: (verb, what, limit) =>
     `den skulle ${{ created: 'lägga till', updated: 'ändra', deleted: 'ta bort' }[verb]} ${what}, och er gräns är ${limit}`,
   someExcess: 'den skulle ändra mer än era gränser tillåter',
@@ -141,7 +142,7 @@ const swedish: Phrases = {
   heading: { wouldChange: 'Vad den skulle ändra', whatNow: 'Att göra', noticed: 'Värt att veta' },
   applied: 'De här ändringarna gjordes:',
   nothingToDo: 'Inget behövde ändras: allt stämde redan.',
-  onlyChecked: 'Inget har ändrats, eftersom filer för det här kontot bara kontrolleras.',
+  onlyChecked: 'Inget har ändrats, eftersom kontot bara kontrollerar filer.',
   nothingChanged: 'Inget har ändrats.',
   correct: 'Rätta filen och skicka den igen.',
   moreFaults: (count) => `Det finns ${count} fel till. De som inte står här finns i filens rapport.`,

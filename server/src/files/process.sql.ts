@@ -13,9 +13,37 @@ export type WaitingFile = {
   userId: number | null;
   address: string | null;
   arrivedAt: Date;
-  attempts: number;
+  /** The turn in which it was begun, and which has not ended it; null: none. */
+  turn: string | null;
+  /** How long ago it was begun last, in seconds. */
+  begunAgo: number | null;
+  failures: number;
+  /** Those that are known: whoever finds a `turn` that is over has found one more. */
+  interruptions: number;
   runId: string | null;
 };
+
+/** A number that no other lock of ours begins with. */
+const turnLocks = 7303;
+
+/**
+ * Takes the turn to process the files of an account until the transaction ends: at the latest with its connection, also
+ * when the process is killed. Returns the number of the connection; undefined: another has the turn.
+ */
+export async function takeTurn(tx: Transaction, accountId: AccountId): Promise<number | undefined> {
+  const [row] = await tx<{ isTaken: boolean; connection: number }[]>`
+    select pg_try_advisory_xact_lock(${turnLocks}::integer, ${accountId}::integer)  as "isTaken",
+           pg_backend_pid()                                                         as "connection",
+           set_config('idle_in_transaction_session_timeout', '0', true)`;
+  return row?.isTaken ? row.connection : undefined;
+}
+
+/** Whether no one has the turn at the moment. */
+export async function isTurnFree(db: Db, accountId: AccountId): Promise<boolean> {
+  const [row] = await db<{ isFree: boolean }[]>`
+    select pg_try_advisory_xact_lock(${turnLocks}::integer, ${accountId}::integer) as "isFree"`;
+  return row?.isFree ?? false;
+}
 
 /** The file of an account that is next to be processed. */
 export async function selectNextFile(db: Db, accountId: AccountId): Promise<WaitingFile | undefined> {
@@ -27,8 +55,11 @@ export async function selectNextFile(db: Db, accountId: AccountId): Promise<Wait
            user_id    as "userId",
            address    as "address",
            arrived_at as "arrivedAt",
-           attempts   as "attempts",
-           run_id     as "runId"
+           turn       as "turn",
+           extract(epoch from clock_timestamp() - begun_at)::float8 as "begunAgo",
+           failures      as "failures",
+           interruptions as "interruptions",
+           run_id        as "runId"
     from   files
     where  account_id = ${accountId} and arrival is not null and processed_at is null
     order  by arrival
@@ -36,33 +67,62 @@ export async function selectNextFile(db: Db, accountId: AccountId): Promise<Wait
   return row;
 }
 
-/** Notes that the processing of a file begins, and the run that comes of it: the same however often it begins. */
+/** A turn, and the number of the connection that has it. */
+export type Turn = { id: string; connection: number };
+
+/**
+ * Notes that the processing of a file begins, and the run that comes of it: the same however often it begins. A file that was
+ * left in the middle of a turn has been interrupted. Undefined: it is processed, or the turn is lost.
+ */
 export async function updateBegun(
   tx: Transaction,
   accountId: AccountId,
   fileId: number,
-  runId: string,
-): Promise<string> {
+  { turn, runId }: { turn: Turn; runId: string },
+): Promise<string | undefined> {
   const [row] = await tx<{ runId: string }[]>`
     update files
-    set    attempts = attempts + 1, run_id = coalesce(run_id, ${runId})
-    where  account_id = ${accountId} and file_id = ${fileId}
+    set    interruptions = interruptions + (turn is not null)::integer,
+           turn          = ${turn.id},
+           begun_at      = clock_timestamp(),
+           run_id        = coalesce(run_id, ${runId})
+    where  account_id = ${accountId} and file_id = ${fileId} and processed_at is null
+      and  exists (select 1
+                   from   pg_locks
+                   where  locktype = 'advisory' and granted and pid = ${turn.connection}
+                     and  database = (select oid from pg_database where datname = current_database())
+                     and  classid = ${turnLocks} and objid = ${accountId} and objsubid = 2)
     returning run_id as "runId"`;
-  return row!.runId;
+  return row?.runId;
 }
 
-/** Whether a file still waits; locked, so that it is processed once. */
-export async function lockWaitingFile(
+/** Whether a file still waits, and nobody else has begun it since; locked, so that it is processed once. */
+export async function lockBegunFile(
   tx: Transaction,
   accountId: AccountId,
   fileId: number,
+  turnId: string | null,
 ): Promise<boolean> {
   const rows = await tx`
     select 1
     from   files
     where  account_id = ${accountId} and file_id = ${fileId} and processed_at is null
+      and  turn is not distinct from ${turnId}::uuid
     for    update`;
   return rows.length > 0;
+}
+
+/** Notes that a turn has ended before the file that it was at. `isOfFile`: by the doing of the file. */
+export async function updateLeft(
+  db: Db,
+  accountId: AccountId,
+  turnId: string,
+  isOfFile: boolean,
+): Promise<void> {
+  await db`
+    update files
+    set    turn = null, failures = failures + ${isOfFile}::boolean::integer
+    where  account_id = ${accountId} and turn = ${turnId} and processed_at is null`;
 }
 
 /** Notes what became of a file. */
@@ -74,7 +134,7 @@ export async function updateProcessed(
 ): Promise<void> {
   await tx`
     update files
-    set    processed_at = now(), report = ${tx.json(report)}
+    set    processed_at = clock_timestamp(), turn = null, report = ${tx.json(report)}
     where  account_id = ${accountId} and file_id = ${fileId}`;
 }
 
@@ -89,14 +149,15 @@ export async function updateToRepeat(
 ): Promise<{ runId: string | null; outcome: string | null } | undefined> {
   const [row] = await tx<{ runId: string | null; outcome: string | null }[]>`
     update files f
-    set    processed_at = null, attempts = 0, run_id = null, report = null
+    set    processed_at = null, turn = null, failures = 0, interruptions = 0, run_id = null, report = null
     from   (select run_id, report ->> 'outcome' as outcome
             from   files
             where  account_id = ${accountId} and file_id = ${fileId}
             for    update) before
-    where  f.account_id = ${accountId} and f.file_id = ${fileId} and f.processed_at is not null
+    where  f.account_id = ${accountId} and f.file_id = ${fileId} and f.processed_at is not null and not f.is_refused
       and  not exists (select 1 from files later
-                       where  later.account_id = f.account_id and later.name = f.name and later.arrival > f.arrival)
+                       where  later.account_id = f.account_id and later.name = f.name and later.arrival > f.arrival
+                         and  not later.is_refused)
       and  not exists (select 1 from runs r
                        where  r.account_id = f.account_id and r.outcome = 'applied' and r.run_id is distinct from f.run_id
                          and  coalesce(r.decided_at, r.at) > f.arrived_at

@@ -1,7 +1,8 @@
 // What becomes of a file: the organization is made to match it, or it says why not, in the order in which files arrived.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { changeAccount, createAccount, type AccountSettings } from '../accounts/accounts.ts';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { changeAccount, createAccount, lockAccount, type AccountSettings } from '../accounts/accounts.ts';
 import { createToken } from '../accounts/tokens.ts';
+import { Fault } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
@@ -12,8 +13,9 @@ import { listRuns } from '../sync/runs.ts';
 import { pushOrganization } from '../sync/sync.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { installJobs } from '../testing/jobs.ts';
-import type { FileReport } from './process.sql.ts';
-import { approveRun, processFiles } from './process.ts';
+import { until } from '../testing/until.ts';
+import { type FileReport, isTurnFree, takeTurn } from './process.sql.ts';
+import { approveRun, haveProcessed, processFiles } from './process.ts';
 import { openUpload } from './store.ts';
 
 let database: TestDatabase;
@@ -27,7 +29,7 @@ afterAll(() => database.close());
 
 /** What was logged. */
 const logged: unknown[] = [];
-const log = { warn: (about: unknown) => logged.push(about) } as unknown as Log;
+const log = { warn: (about: unknown) => logged.push(about), error: () => {} } as unknown as Log;
 
 type Company = { id: number; tokenId: number };
 
@@ -60,6 +62,15 @@ async function lastReport({ id }: Company): Promise<FileReport> {
   const [row] = await pool<{ report: FileReport }[]>`
     select report from files where account_id = ${id} and report is not null order by arrival desc limit 1`;
   return row!.report;
+}
+
+/** A container of an old workbook, which begins right, and has nothing in it. */
+function oldWorkbookWithoutSheets(): Buffer {
+  const bytes = Buffer.alloc(2048);
+  bytes.write('d0cf11e0a1b11ae1', 'hex');
+  bytes.writeUInt16LE(9, 30);
+  bytes[512 + 66] = 5;
+  return bytes;
 }
 
 const lines = (...rows: string[]) => `${rows.join('\r\n')}\r\n`;
@@ -346,7 +357,7 @@ describe('faults', () => {
     const acme = await company();
     const odd = await send(acme, 'odd.csv', lines('This;That', '1;2'));
     expect([odd.outcome, odd.details[0]?.type]).toEqual(['refused', 'unknown layout']);
-    const torn = await send(acme, 'torn.xlsx', 'PK\u0003\u0004 and then no workbook at all');
+    const torn = await send(acme, 'torn.xls', oldWorkbookWithoutSheets());
     expect([torn.outcome, torn.details[0]?.type]).toEqual(['refused', 'unreadable file']);
   });
 });
@@ -467,15 +478,205 @@ test('files are applied in the order of their arrival, each once, however many p
   expect(await peopleOf(acme)).toMatchObject([{ name: 'C Ask' }]);
 });
 
-test('a file that ends its process again and again is given up, and those after it come to their turn', async () => {
+test('a file that fails again and again is given up, and those after it come to their turn', async () => {
   const acme = await company();
   await arrive(acme, 'a.csv', three);
-  await pool`update files set attempts = 3 where account_id = ${acme.id}`;
+  await pool`update files set failures = 3 where account_id = ${acme.id}`;
   await arrive(acme, 'groups.csv', groupsFile);
   await processFiles(pool, acme.id, forgetGroups, log);
   const outcomes =
     await pool`select report->>'outcome' as o from files where account_id = ${acme.id} order by arrival`;
   expect(outcomes.map(({ o }) => o as string)).toEqual(['failed', 'applied']);
+});
+
+describe('a turn', () => {
+  const unavailable = new Fault('unavailable', 'unavailable', 'No database.');
+  const killedReader = new Fault('unavailable', 'file not processed', 'Reading the file was stopped.');
+  const outOfProcesses = Object.assign(new Error('spawn EAGAIN'), { code: 'EAGAIN', syscall: 'spawn node' });
+  const ended = (code: string) => Object.assign(new Error('The thread has ended.'), { code });
+  const one = lines('EmployeeID;FirstName;LastName', '1;Anna;Ask');
+
+  /** What is known of the file that waits first. */
+  async function waiting({ id }: Company) {
+    const [row] = await pool<{ turn: string | null; failures: number; interruptions: number }[]>`
+      select turn, failures, interruptions from files
+      where  account_id = ${id} and arrival is not null and processed_at is null order by arrival limit 1`;
+    return row;
+  }
+
+  /** Begins the file that waits first as a process does that is killed then: its turn is never ended. */
+  const beginAndDie = async ({ id }: Company, ago = '0 s') =>
+    pool`update files set turn = ${newId()}, begun_at = now() - ${ago}::interval,
+                          interruptions = interruptions + (turn is not null)::integer
+         where  account_id = ${id} and processed_at is null`;
+
+  test('of one account is had by one at a time; whoever has it processes what the others left', async () => {
+    const acme = await company();
+    await inTransaction(pool, async (tx) => {
+      await takeTurn(tx, acme.id);
+      await arrive(acme, 'a.csv', one);
+      await processFiles(pool, acme.id, forgetGroups, log);
+      expect(await waiting(acme)).toMatchObject({ turn: null });
+      let begun = 0;
+      await haveProcessed(pool, acme.id, async () => void begun++, log);
+      expect(begun).toBe(0);
+    });
+    await haveProcessed(
+      pool,
+      acme.id,
+      (turnId) => processFiles(pool, acme.id, forgetGroups, log, turnId),
+      log,
+    );
+    expect(await waiting(acme)).toBeUndefined();
+  });
+
+  test('ends with the connection that has it', async () => {
+    const acme = await company();
+    const had = inTransaction(pool, async (tx) => {
+      await pool`select pg_terminate_backend(${(await takeTurn(tx, acme.id)) as number})`;
+      await new Promise(() => {});
+    });
+    await expect(had).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(await isTurnFree(pool, acme.id)).toBe(true);
+    await arrive(acme, 'a.csv', one);
+    expect((await send(acme, 'b.csv', one)).outcome).toBe('applied');
+    expect(await waiting(acme)).toBeUndefined();
+  });
+
+  test('that is lost in the middle applies nothing, and is no failure of the file', async () => {
+    const acme = await company();
+    await arrive(acme, 'a.csv', one);
+    const others = openPool(database.url, 3);
+    onTestFinished(() => others.end({ timeout: 1 }));
+    // The account is locked: the file has been read, and waits to be applied.
+    await inTransaction(pool, async (tx) => {
+      await lockAccount(tx, acme.id);
+      const processing = haveProcessed(
+        pool,
+        acme.id,
+        (turnId) => processFiles(others, acme.id, forgetGroups, log, turnId),
+        log,
+      );
+      await until(async () => (await waiting(acme))?.turn !== null);
+      await pool`select pg_terminate_backend(pid) from pg_locks
+                 where locktype = 'advisory' and objid = ${acme.id} and objsubid = 2`;
+      await until(() => isTurnFree(pool, acme.id));
+      await beginAndDie(acme); // another has taken over
+      await processing;
+    });
+    expect(await peopleOf(acme)).toEqual([]);
+    expect(await waiting(acme)).toMatchObject({ failures: 0 });
+    await processFiles(pool, acme.id, forgetGroups, log);
+    expect((await lastReport(acme)).outcome).toBe('applied');
+  });
+
+  test('that loses another connection than its own ends, and is no failure of the file', async () => {
+    const acme = await company();
+    await arrive(acme, 'a.csv', one);
+    const others = openPool(database.url, 3);
+    onTestFinished(() => others.end({ timeout: 1 }));
+    let processing: Promise<void> | undefined;
+    await inTransaction(pool, async (tx) => {
+      await tx`lock table column_mappings in access exclusive mode`; // which is read when the file has been
+      processing = haveProcessed(
+        pool,
+        acme.id,
+        (turnId) => processFiles(others, acme.id, forgetGroups, log, turnId),
+        log,
+      );
+      await until(async () => {
+        const lost = await pool`
+          select pg_terminate_backend(pid) from pg_locks
+          where  relation = 'column_mappings'::regclass and not granted`;
+        return lost.length > 0;
+      });
+    });
+    await processing;
+    expect(await isTurnFree(pool, acme.id)).toBe(true);
+    expect(await waiting(acme)).toMatchObject({ turn: null, failures: 0 });
+    await processFiles(pool, acme.id, forgetGroups, log);
+    expect((await lastReport(acme)).outcome).toBe('applied');
+  });
+
+  test('that was killed three times does not make a good file a bad one', async () => {
+    const acme = await company();
+    await arrive(acme, 'a.csv', one);
+    for (let i = 0; i < 3; i++) await beginAndDie(acme, '1 hour'); // oxlint-disable-line no-await-in-loop -- in order
+    await processFiles(pool, acme.id, forgetGroups, log);
+    expect((await lastReport(acme)).outcome).toBe('applied');
+    expect(await pool`select from runs where account_id = ${acme.id}`).toHaveLength(1);
+  });
+
+  test('that was killed again and again comes after a pause, and after ten times not at all', async () => {
+    const acme = await company();
+    await arrive(acme, 'a.csv', one);
+    for (let i = 0; i < 3; i++) await beginAndDie(acme); // oxlint-disable-line no-await-in-loop -- in order
+    await processFiles(pool, acme.id, forgetGroups, log);
+    expect(await waiting(acme)).toMatchObject({ interruptions: 2 }); // not begun: it pauses
+    for (let i = 0; i < 7; i++) await beginAndDie(acme, '1 day'); // oxlint-disable-line no-await-in-loop -- in order
+    await processFiles(pool, acme.id, forgetGroups, log);
+    const report = await lastReport(acme);
+    expect([report.outcome, report.details[0]?.message]).toEqual([
+      'failed',
+      'The service has ended 10 times while it processed the file. Send it again.',
+    ]);
+  });
+
+  test.each<[string, Error, number]>([
+    ['a reader that is killed', killedReader, 1],
+    ['a thread that runs out of memory', ended('ERR_WORKER_OUT_OF_MEMORY'), 1],
+    ['a defect', new TypeError('undefined is not a function'), 1],
+    ['a database that is away', unavailable, 0],
+    ['a machine without processes', outOfProcesses, 0],
+  ])('that fails by %s counts against the file or not', async (_, error, failures) => {
+    const acme = await company();
+    await arrive(acme, 'a.csv', one);
+    const failing = async (turnId: string) => {
+      await pool`update files set turn = ${turnId}, begun_at = now() where account_id = ${acme.id}`;
+      throw error;
+    };
+    await haveProcessed(pool, acme.id, failing, log);
+    expect(await waiting(acme)).toEqual({ turn: null, failures, interruptions: 0 });
+    // It is tried again soon, and succeeds.
+    const jobs =
+      await pool`select from graphile_worker.jobs where key = ${`files ${acme.id}`} and run_at > now()`;
+    expect(jobs).toHaveLength(1);
+    await processFiles(pool, acme.id, forgetGroups, log);
+    expect((await lastReport(acme)).outcome).toBe('applied');
+  });
+
+  test('shows the file and its run as being processed; one that is given up ends its run', async () => {
+    const acme = await company();
+    await arrive(acme, 'a.csv', one);
+    await pool`create table seen as select null::text as outcome, null::text as state where false`;
+    await pool.unsafe(`
+      create function see() returns trigger language plpgsql as $$ begin
+        insert into seen select outcome, null from runs where account_id = ${acme.id};
+        return new;
+      end $$;
+      create trigger see before insert on users for each row execute function see()`);
+    await processFiles(pool, acme.id, forgetGroups, log);
+    await pool.unsafe('drop trigger see on users; drop function see');
+    expect((await pool`select outcome from seen`).map((row) => row['outcome'] as string)).toEqual([
+      'processing',
+    ]);
+    await pool`drop table seen`;
+    await arrive(acme, 'b.csv', one);
+    await haveProcessed(
+      pool,
+      acme.id,
+      async () => {
+        throw unavailable;
+      },
+      log,
+    );
+    const runId = newId();
+    await pool`update files set failures = 3, run_id = ${runId} where account_id = ${acme.id} and processed_at is null`;
+    await pool`insert into runs (account_id, run_id, source, validate_only, outcome)
+               values (${acme.id}, ${runId}, 'file', false, 'processing')`;
+    await processFiles(pool, acme.id, forgetGroups, log);
+    expect(await listRuns(pool, acme.id, 1)).toMatchObject([{ id: runId, outcome: 'failed' }]);
+  });
 });
 
 describe('mails', () => {

@@ -1,5 +1,6 @@
 // Processing files: each is read, laid out as users and groups, and applied by the very code of organization requests, one
-// after another in each account, in the order in which they arrived (decision C8).
+// after another in each account, in the order in which they arrived (decision C8). Whoever has the turn of an account reads
+// its files, and no one else: the turn belongs to a connection, so that it ends with its process (decision 0018).
 import type { Settings } from '@soundings/contract/organization.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { type Account, accountById, lockAccount } from '../accounts/accounts.ts';
@@ -9,12 +10,12 @@ import type { JsonValue } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
 import { newId } from '../base/ids.ts';
 import { quote } from '../base/text.ts';
-import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import { type AccountId, asFault, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import type { ForgetGroups } from '../people/groups.ts';
 import { attributesOf } from '../people/people.ts';
 import { type Findings, newFindings } from '../sync/findings.ts';
 import { rejectHeldRun, takeHeldRun } from '../sync/held-runs.ts';
-import { beginRun, noteApproval } from '../sync/runs.ts';
+import { beginRun, failRun, noteApproval } from '../sync/runs.ts';
 import { refuseRun, type SentByFile, type Synchronized, synchronizeFile } from '../sync/sync.ts';
 import { type Laid, layOut } from './layout.ts';
 import { mappingsOf } from './mappings.ts';
@@ -22,11 +23,15 @@ import { kindOf } from './names.ts';
 import {
   addMails,
   type FileReport,
-  lockWaitingFile,
+  isTurnFree,
+  lockBegunFile,
   selectHeldNames,
   selectHeldPeople,
   selectNextFile,
+  takeTurn,
+  type Turn,
   updateBegun,
+  updateLeft,
   updateProcessed,
   updateToRepeat,
   updateReport,
@@ -39,42 +44,126 @@ import { messageOf } from './words.ts';
 
 type JsonObject = { [key: string]: JsonValue };
 
-/** So often a file is begun: one that ends the process each time must not be begun for ever. */
-const maxAttempts = 3;
+/** A file is given up when processing it has failed so often while the service went on. */
+const maxFailures = 3;
+
+/**
+ * A file is given up when the service has ended so often while it processed the file. Kills have other reasons, as a rule: so
+ * there is a pause before each of the last attempts, and a service that also ends in the pauses is not ended by the file.
+ */
+const maxInterruptions = 10;
+
+/** How long, in seconds after it was begun, a file waits that was interrupted so often: 1, 2, 4 … 60 minutes. */
+const pauseOf = (interruptions: number): number =>
+  interruptions < 3 ? 0 : 60 * Math.min(60, 2 ** (interruptions - 3));
 
 /** After so many ms of files, the others of the account get a job of their own: a stop of the service waits for one job. */
 const patience = 5000;
 
-/** Processes what waits of an account. Whatever a file holds, it ends with a report; what is thrown is to be tried again. */
+/** When an attempt has failed, the next comes after so many seconds. */
+const retrySeconds = 5;
+
+/**
+ * Has the files of an account processed by `work`, which is given the id of its turn, unless someone is at them: whoever is
+ * finds those that have come meanwhile. What goes wrong is noted of the file, and tried again.
+ */
+export async function haveProcessed(
+  pool: Pool,
+  accountId: AccountId,
+  work: (turnId: string) => Promise<void>,
+  log: Log,
+): Promise<void> {
+  if (!(await isTurnFree(pool, accountId))) return;
+  const turnId = newId();
+  try {
+    await work(turnId);
+  } catch (error) {
+    const isOfFile = isDoneByFile(error);
+    log.error({ accountId, err: error, isOfFile }, 'Processing a file failed; it is tried again');
+    await updateLeft(pool, accountId, turnId, isOfFile);
+    await addProcessing(pool, accountId, retrySeconds);
+  }
+}
+
+/** Whether it may be the file that makes its processing fail, and not the database or what the machine is short of. */
+function isDoneByFile(error: unknown): boolean {
+  const { name, kind, code, syscall } = error as Partial<Fault> & { syscall?: string };
+  if (name === 'Fault' && kind === 'unavailable') return code === 'file not processed'; // its reader was killed
+  return syscall === undefined;
+}
+
+/**
+ * Processes what waits of an account, unless someone else has the turn. Whatever a file says, it ends with a report; what is
+ * thrown is to be tried again.
+ */
 export async function processFiles(
   pool: Pool,
   accountId: AccountId,
   forgetGroups: ForgetGroups,
   log: Log,
+  turnId: string = newId(),
 ): Promise<void> {
-  const begun = performance.now();
-  for (;;) {
+  const deadline = performance.now() + patience;
+  let next: WaitingFile | undefined;
+  do {
     // oxlint-disable-next-line no-await-in-loop -- one after another is the point
-    const file = await selectNextFile(pool, accountId);
-    if (!file) return;
-    if (performance.now() - begun > patience) return addProcessing(pool, accountId);
+    const hadTurn = await inTurn(pool, accountId, async (connection) => {
+      for (;;) {
+        // oxlint-disable-next-line no-await-in-loop -- likewise
+        const file = await selectNextFile(pool, accountId);
+        if (!file || isPaused(file) || performance.now() > deadline) return;
+        // oxlint-disable-next-line no-await-in-loop -- likewise
+        await processFile(pool, accountId, file, { turn: { id: turnId, connection }, forgetGroups, log });
+      }
+    });
+    if (!hadTurn) return;
+    // What came after the last of them was left to us by everyone who found the turn taken.
     // oxlint-disable-next-line no-await-in-loop -- likewise
-    await processFile(pool, accountId, file, forgetGroups, log);
-  }
+    next = await selectNextFile(pool, accountId);
+    if (next && performance.now() > deadline) return addProcessing(pool, accountId);
+  } while (next && !isPaused(next));
 }
+
+/** Does the work while the account's turn is ours. False: someone else has it. */
+const inTurn = (
+  pool: Pool,
+  accountId: AccountId,
+  work: (connection: number) => Promise<void>,
+): Promise<boolean> =>
+  inTransaction(pool, async (tx) => {
+    const connection = await takeTurn(tx, accountId);
+    if (connection === undefined) return false;
+    // As a Fault: by an error of the driver the transaction would think that its own connection is lost, and wait for that.
+    await work(connection).catch((error: unknown) => Promise.reject(asFault(error)));
+    return true;
+  });
+
+const interruptionsOf = ({ interruptions, turn }: WaitingFile) => interruptions + (turn === null ? 0 : 1);
+const isPaused = (file: WaitingFile) => (file.begunAgo ?? Infinity) < pauseOf(interruptionsOf(file));
 
 async function processFile(
   pool: Pool,
   accountId: AccountId,
   file: WaitingFile,
-  forgetGroups: ForgetGroups,
-  log: Log,
+  { turn, forgetGroups, log }: { turn: Turn; forgetGroups: ForgetGroups; log: Log },
 ): Promise<void> {
   const account = await accountById(pool, accountId);
-  if (file.attempts >= maxAttempts) return giveUp(pool, account, file);
-  // From here on the run is there, as failed, until the end says otherwise: also if the process is killed.
+  const [failures, interruptions] = [file.failures, interruptionsOf(file)];
+  if (failures >= maxFailures) {
+    return giveUp(pool, account, file, `Processing it has failed ${failures} times.`);
+  }
+  if (interruptions >= maxInterruptions) {
+    return giveUp(
+      pool,
+      account,
+      file,
+      `The service has ended ${interruptions} times while it processed the file.`,
+    );
+  }
+  // From here on the run is there.
   const runId = await inTransaction(pool, async (tx) => {
-    const id = await updateBegun(tx, accountId, file.id, newId());
+    const id = await updateBegun(tx, accountId, file.id, { turn, runId: newId() });
+    if (id === undefined) throw turnLost();
     const { via, tokenId, userId, address, name } = file;
     const run = { id, source: 'file' as const, via, tokenId, userId, address, file: name };
     await beginRun(tx, accountId, run, settingsOf(account));
@@ -98,7 +187,7 @@ async function processFile(
   }
   await inTransaction(pool, async (tx) => {
     await lockAccount(tx, accountId);
-    if (!(await lockWaitingFile(tx, accountId, file.id))) return; // another process was at it, too
+    if (!(await lockBegunFile(tx, accountId, file.id, turn.id))) throw turnLost();
     const wanted = { runId, forgetGroups, beyondLimits: 'hold' as const };
     const end =
       laid && findings.faultCount() === 0
@@ -107,6 +196,10 @@ async function processFile(
     await tell(tx, account, file, reportOf(account, file, runId, end, findings));
   });
 }
+
+/** The connection that had the turn was lost, and another process may be at the file. */
+const turnLost = () =>
+  new Fault('unavailable', 'unavailable', 'The turn to process the files of the account was lost.');
 
 /** Keeps what became of a file, and asks for the mails that say so: of faults and held files always. */
 async function tell(
@@ -263,14 +356,13 @@ function reportOf(
 }
 
 /** Ends a file that could not be processed, so that those after it come to their turn. */
-async function giveUp(pool: Pool, account: Account, file: WaitingFile): Promise<void> {
+async function giveUp(pool: Pool, account: Account, file: WaitingFile, why: string): Promise<void> {
   const findings = newFindings();
-  findings.fault({
-    type: 'file not processed',
-    message: `It was begun ${maxAttempts} times, and each time the service stopped or failed. Send it again.`,
-  });
+  const message = `${why} Send it again.`;
+  findings.fault({ type: 'file not processed', message });
   await inTransaction(pool, async (tx) => {
-    if (!(await lockWaitingFile(tx, account.id, file.id))) return;
+    if (!(await lockBegunFile(tx, account.id, file.id, file.turn))) throw turnLost();
+    if (file.runId !== null) await failRun(tx, account.id, file.runId, message);
     const told = { subject: file.id, details: { file: file.name } };
     await audit(tx, account.id, { origin: 'service' }, 'file given up', told);
     await tell(

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, type TestContext } from 'vitest';
 import { openPool } from '../db/db.ts';
+import { openLog } from '../base/log.ts';
 import { hostKeys } from './hostkeys.ts';
 import { type Company, type Door, logIn, openDoor } from './sftp.fixture.ts';
 import { contentOf, filesOf } from './store.ts';
@@ -112,6 +113,7 @@ describe('OpenSSH', () => {
     expect(out).toMatch(new RegExp(`^--w-------.* ${large.length} .* users\\.csv$`, 'm'));
     expect(out).toMatch(/open "\/renamed\.csv": Permission denied/);
     expect(out).toMatch(/open "\/small\.exe": Failure/);
+    expect(out).toMatch(wrongType); // beside the status, of which it prints only the code
     expect(out).toMatch(/mkdir "\/sub": Permission denied/);
     await expectFiles(company, { 'last.csv': small, 'renamed.csv': small, 'users.csv': large });
   });
@@ -222,7 +224,7 @@ test('rclone', async (context) => {
 test('PuTTY psftp and pscp', async (context) => {
   needs(context, 'psftp', 'putty-tools');
   const company = await door.company();
-  const [{ fingerprint } = { fingerprint: '' }] = await hostKeys(door.pool);
+  const [{ fingerprint } = { fingerprint: '' }] = await hostKeys(door.pool, openLog('error'));
   const args = ['-P', `${door.port}`, '-batch', '-hostkey', fingerprint, '-pw', company.token];
   const target = `${company.username}@127.0.0.1`;
   const commands = [

@@ -18,6 +18,8 @@ export type LoginOptions = {
   onFailure: () => void;
   /** The connection is to be ended. */
   onGiveUp: () => void;
+  /** It cannot be decided who it is: the connection is to be ended, with these words. */
+  onAway: (words: string) => void;
 };
 
 const methods = ['password' as const, 'keyboard-interactive' as const];
@@ -33,7 +35,6 @@ export function takeLogins(client: Connection, options: LoginOptions): void {
   let failures = 0;
   let others = 0;
   let isChecking = false;
-  let isAway = false;
   let isOver = false;
 
   function giveUp(): void {
@@ -51,11 +52,10 @@ export function takeLogins(client: Connection, options: LoginOptions): void {
     if (++failures >= options.limits.tries) giveUp();
   }
 
-  /** Only an answer to a question can come with words: whoever sent a password is made to ask for one. */
-  function tellAway(context: AuthContext): void {
-    isAway = true;
-    if (context.method !== 'keyboard-interactive') return context.reject(['keyboard-interactive']);
-    context.prompt([], 'Soundings', awayWords, giveUp);
+  /** A refusal would be taken for a wrong token, by a nightly job for ever. */
+  function endAway(): void {
+    isOver = true;
+    options.onAway(awayWords);
   }
 
   function begin(context: AuthContext, token: string): void {
@@ -65,7 +65,7 @@ export function takeLogins(client: Connection, options: LoginOptions): void {
     check(context, token)
       .catch((error: unknown) => {
         options.log.warn({ cause: asFault(error) }, 'A log-in by SFTP could not be decided');
-        tellAway(context);
+        endAway();
       })
       .catch(giveUp) // it is gone: then the library throws
       .finally(() => (isChecking = false));
@@ -79,7 +79,6 @@ export function takeLogins(client: Connection, options: LoginOptions): void {
     }
     if (++others > maxOtherRequests) return giveUp();
     if (context.method !== 'keyboard-interactive') return context.reject([...methods]);
-    if (isAway) return tellAway(context);
     // The word is what sshpass and others wait for. The answer may be an error, when the client begins anew.
     context.prompt([{ prompt: 'Password: ', echo: false }], (given: unknown) => {
       if (Array.isArray(given)) begin(context, String(given[0] ?? ''));

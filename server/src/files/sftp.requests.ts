@@ -2,13 +2,14 @@
 // expect it; everything else is refused, with the reason as the text of the status. Requests of a session come one at a time.
 import { asFault, type Pool } from '../db/db.ts';
 import { Fault } from '../base/errors.ts';
+import { visible } from '../base/inert.ts';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import type { SftpLimits } from './gate.ts';
 import { checkName, isMeantFor, isTemporary, placeOf, realPath } from './sftp.names.ts';
 import { type Ask, type Attributes, type Entry, openFlags, type Status } from './sftp.packets.ts';
 import { partBytes, partsInMemory } from './parts.ts';
-import { fileOf, filesOf, openUpload, parkedUpload, type Upload } from './store.ts';
+import { fileOf, filesOf, noteRefused, openUpload, parkedUpload, type Upload } from './store.ts';
 
 export type SftpSession = {
   pool: Pool;
@@ -19,6 +20,8 @@ export type SftpSession = {
   now: () => number;
   /** All that are being written on the connection. */
   uploads: Set<Upload>;
+  /** Shows words to whoever uploads, where the client does not show the text of a status. */
+  tell: (words: string) => void;
   handles: Map<number, Handle>;
   lastHandle: number;
   /** What the session has written, or is writing, and has not made a file yet, by name. Others do not see it. */
@@ -54,7 +57,7 @@ const noSuchFile: Reply = { status: 'noSuchFile', text: 'No such file' };
 const failure = (text: string): Reply => ({ status: 'failure', text });
 
 export function newSession(
-  shared: Pick<SftpSession, 'pool' | 'log' | 'caller' | 'limits' | 'isStopping' | 'now' | 'uploads'>,
+  shared: Pick<SftpSession, 'pool' | 'log' | 'caller' | 'limits' | 'isStopping' | 'now' | 'uploads' | 'tell'>,
 ): SftpSession {
   return {
     ...shared,
@@ -86,9 +89,16 @@ function wordsOf({ log }: SftpSession, thrown: unknown): string {
   return `Something went wrong on our side. If it happens again, report it with the id ${requestId}.`;
 }
 
+const pathsOf = (ask: Ask): (string | undefined)[] => [
+  ...('path' in ask ? [ask.path] : []),
+  ...('to' in ask ? [ask.to] : []),
+];
+
 async function reply(session: SftpSession, ask: Ask): Promise<Reply> {
-  if ('path' in ask && (ask.path === undefined || ask.path.length > maxPathLength)) {
-    return ask.path === undefined ? failure('The name is not in UTF-8.') : noSuchFile;
+  for (const path of pathsOf(ask)) {
+    if (path === undefined) return failure('The name is not in UTF-8.');
+    if (path.includes('\0')) return failure('The name contains a NUL character.');
+    if (path.length > maxPathLength) return noSuchFile;
   }
   switch (ask.verb) {
     case 'open':
@@ -178,6 +188,9 @@ async function orRefused(session: SftpSession, name: string, work: () => Promise
     const reason = wordsOf(session, error);
     remember(session.refused, name, reason);
     session.log.info({ reason }, 'A file was refused');
+    session.tell(`${visible(name, 200)}: ${reason}`);
+    // Of a temporary name that is not to be one yet nothing is known to anyone else.
+    if (!isTemporary(name)) await noteRefused(session.pool, { ...session.caller, via: 'sftp' }, name, error);
     return failure(reason);
   }
 }

@@ -32,6 +32,8 @@ export type SessionsOptions = Pick<
   onLess: () => void;
   /** The client sends what is no SFTP. */
   onUnreadable: () => void;
+  /** Whether the client prints what comes as errors, and of a status only its code: OpenSSH does. */
+  printsErrors: boolean;
 };
 
 /** So much may be answered before it is sent, in bytes. */
@@ -99,7 +101,11 @@ export function openSessions(options: SessionsOptions): Sessions {
 
   return {
     serve(channel) {
-      const served = newServed(channel, newSession({ ...options, uploads }), options.onAnswer);
+      const served = newServed(
+        channel,
+        newSession({ ...options, uploads, tell: options.printsErrors ? tellerOf(channel) : () => {} }),
+        options.onAnswer,
+      );
       open.add(served);
       channel.on('data', (chunk: Buffer) => {
         lastRequest = now();
@@ -129,6 +135,15 @@ export function openSessions(options: SessionsOptions): Sessions {
     },
   };
 }
+
+/** Writes lines to what the client prints as errors. The channel may be gone: then the library throws. */
+const tellerOf = (channel: ServerChannel) => (words: string) => {
+  try {
+    channel.stderr.write(`${words}\n`);
+  } catch {
+    // Nobody is there to be told.
+  }
+};
 
 const newServed = (channel: ServerChannel, session: SftpSession, onAnswer: () => void): Served => ({
   channel,

@@ -10,6 +10,7 @@ import { createToken, revokeToken } from '../accounts/tokens.ts';
 import { inTransaction, openPool } from '../db/db.ts';
 import { until } from '../testing/until.ts';
 import { openGate, networkOf, sftpLimits } from './gate.ts';
+import { openLog } from '../base/log.ts';
 import { hostKeys } from './hostkeys.ts';
 import { proxyHeader } from './proxy.ts';
 import {
@@ -432,10 +433,10 @@ describe('what is offered', () => {
     const own = await openDoor();
     onTestFinished(() => own.close());
     await own.pool`delete from sftp_host_keys`;
-    const made = await Promise.all([1, 2, 3].map(() => hostKeys(own.pool)));
+    const made = await Promise.all([1, 2, 3].map(() => hostKeys(own.pool, openLog('error'))));
     expect(made[1]).toEqual(made[0]);
     expect(made[2]).toEqual(made[0]);
-    expect(await hostKeys(own.pool)).toEqual(made[0]);
+    expect(await hostKeys(own.pool, openLog('error'))).toEqual(made[0]);
     expect(made[0]?.map(({ kind, bits }) => [kind, bits])).toEqual([
       ['ED25519', 256],
       ['RSA', 3072],
@@ -443,7 +444,7 @@ describe('what is offered', () => {
   });
 
   test('fingerprints are those that OpenSSH prints', async ({ skip }) => {
-    const keys = await hostKeys(door.pool);
+    const keys = await hostKeys(door.pool, openLog('error'));
     for (const { fingerprint, bits, publicKey, kind } of keys) {
       let printed: string;
       try {
@@ -1189,6 +1190,26 @@ describe('whatever a client sends', () => {
   });
 });
 
+test('a path with a NUL is refused in words, whatever is asked with it', async () => {
+  const { port, log } = await door.another();
+  const hand = await byHand(port, acme);
+  onTestFinished(hand.end);
+  const path = 'us\0ers.csv';
+  const refused = [code.failure, 'The name contains a NUL character.'];
+  for (const verb of [ask.stat, ask.lstat, ask.opendir, ask.remove, ask.realpath]) {
+    // oxlint-disable-next-line no-await-in-loop -- a few
+    expect(told(await hand.ask(verb, path))).toEqual(refused);
+  }
+  for (const flags of [1, 2, anew]) {
+    // oxlint-disable-next-line no-await-in-loop -- a few
+    expect(told(await hand.ask(ask.open, path, flags, 0))).toEqual(refused);
+  }
+  expect(told(await hand.ask(ask.setstat, path, 0))).toEqual(refused);
+  expect(told(await hand.ask(ask.rename, path, 'users.csv'))).toEqual(refused);
+  expect(told(await hand.ask(ask.rename, 'users.csv.part', `${path}.part`))).toEqual(refused);
+  expect(log.filter(({ level }) => Number(level) >= 40)).toEqual([]);
+});
+
 describe('when the service or its database goes', () => {
   test('without the database an upload fails in words, a log-in as well, and nothing else happens', async () => {
     const pool = openPool(door.databaseUrl, 3);
@@ -1204,11 +1225,19 @@ describe('when the service or its database goes', () => {
     expect(told(await hand.ask(ask.opendir, '/'))).toEqual([code.failure, words]);
 
     // That the token is wrong is not said: the connection ends. OpenSSH shows why (sftp-clients.test.ts).
-    const client = new Client();
-    client.on('error', () => {});
-    const ended = closed(client);
-    client.connect({ ...configOf(port, acme), tryKeyboard: true });
-    await ended;
+    for (const tryKeyboard of [false, true]) {
+      const client = new Client();
+      const errors: (Error & { code?: unknown })[] = [];
+      client.on('error', (error) => errors.push(error));
+      const ended = closed(client);
+      client.connect({ ...configOf(port, acme), tryKeyboard });
+      // oxlint-disable-next-line no-await-in-loop -- two
+      await ended;
+      expect(errors[0]).toMatchObject({
+        message: 'The service cannot check tokens at the moment. Try again later.',
+        code: 7,
+      });
+    }
     expect(log).toContainEqual(
       expect.objectContaining({
         msg: 'A log-in by SFTP could not be decided',

@@ -10,8 +10,9 @@ import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import { asFault, type Pool } from '../db/db.ts';
 import { type Gate, openGate, plainAddress, type SftpLimits, sftpLimits } from './gate.ts';
-import { type HostKeyRow, privateHostKeys } from './hostkeys.ts';
+import { type ReadableKey, readableHostKeys } from './hostkeys.ts';
 import { proxyHeader } from './proxy.ts';
+import { disconnect } from './sftp.disconnect.ts';
 import { takeLogins } from './sftp.login.ts';
 import { openSessions, type Sessions } from './sftp.session.ts';
 
@@ -96,6 +97,7 @@ type Guest = {
   isEnding: boolean;
   isPaused: boolean;
   handshakes: number;
+  isOpenSsh: boolean;
   client: Connection | undefined;
   caller: { accountId: number; tokenId: number } | undefined;
   sessions: Sessions | undefined;
@@ -123,7 +125,7 @@ export async function openSftp(options: SftpOptions): Promise<SftpServer> {
   const { pool, log, trustProxy = [], now = Date.now } = options;
   const limits = { ...sftpLimits, ...options.limits };
   const server = new ssh2.Server({
-    hostKeys: (await privateHostKeys(pool)).flatMap(hostKeysOf),
+    hostKeys: (await readableHostKeys(pool, log)).flatMap(hostKeysOf),
     algorithms,
     ident: 'Soundings',
     keepaliveInterval: 2 ** 31 - 1, // the library's own would write to connections that are gone, and throw
@@ -143,8 +145,9 @@ export async function openSftp(options: SftpOptions): Promise<SftpServer> {
     ending: new Set(),
   };
   server.on('connection', (client, { header }) => {
-    if (takesGcm.test(header.versions.software)) offerGcm(client);
-    meet(house, client);
+    const { software } = header.versions;
+    if (takesGcm.test(software)) offerGcm(client);
+    meet(house, client, software.startsWith('OpenSSH_'));
   });
   const listener = createServer({ pauseOnConnect: true, noDelay: true, keepAlive: true }, (socket) =>
     receive(house, socket),
@@ -167,9 +170,7 @@ export async function openSftp(options: SftpOptions): Promise<SftpServer> {
  * A key as the library takes it: read, under each name that is to be offered. Of its own accord it offers an RSA key by
  * the name ssh-rsa too, which stands for SHA-1.
  */
-function hostKeysOf({ kind, privateKey }: HostKeyRow): { key: string }[] {
-  const key = ssh2.utils.parseKey(privateKey);
-  if (key instanceof Error) throw key;
+function hostKeysOf({ kind, key }: ReadableKey): { key: string }[] {
   const names = kind === 'rsa' ? ['rsa-sha2-512', 'rsa-sha2-256'] : [key.type];
   return names.map((name) => ({ key: Object.create(key, { type: { value: name } }) as string }));
 }
@@ -250,6 +251,7 @@ function admit(house: House, socket: Socket, told: string): void {
     isEnding: false,
     isPaused: false,
     handshakes: 0,
+    isOpenSsh: false,
     client: undefined,
     caller: undefined,
     sessions: undefined,
@@ -320,9 +322,10 @@ function offerGcm(client: Connection): void {
 }
 
 /** The library has read the first line of a client. */
-function meet(house: House, client: Connection): void {
+function meet(house: House, client: Connection, isOpenSsh: boolean): void {
   const guest = house.reading as Guest;
   guest.client = client;
+  guest.isOpenSsh = isOpenSsh;
   client.on('error', (error: Error & { level?: string }) => {
     if (error.level !== 'socket')
       guest.log.info({ reason: error.message }, 'A connection by SFTP was broken off');
@@ -344,6 +347,11 @@ function meet(house: House, client: Connection): void {
       house.gate.failed(guest.address);
     },
     onGiveUp: () => end(house, guest),
+    onAway: (words) =>
+      endBy(house, guest, () => {
+        disconnect(client, words);
+        guest.socket.end();
+      }),
     onCaller: ({ accountId, tokenId }) => welcome(house, guest, { accountId, tokenId }),
   });
 }
@@ -379,6 +387,7 @@ function welcome(house: House, guest: Guest, caller: { accountId: number; tokenI
     limits,
     now,
     isStopping: () => house.isStopping,
+    printsErrors: guest.isOpenSsh,
     onAnswer: () => gather(guest.socket),
     onLess: () => balance(guest),
     onUnreadable: () => {
@@ -412,10 +421,17 @@ function linger(house: House, guest: Guest): void {
 
 /** Ends a connection in good order: it is told. */
 function end(house: House, guest: Guest): void {
-  linger(house, guest);
-  try {
+  endBy(house, guest, () => {
     if (guest.client) guest.client.end();
     else guest.socket.destroy();
+  });
+}
+
+/** Ends a connection by a last message. */
+function endBy(house: House, guest: Guest, say: () => void): void {
+  linger(house, guest);
+  try {
+    say();
   } catch {
     guest.socket.destroy();
   }

@@ -11,6 +11,9 @@ import type { Line } from './sheet.ts';
 
 const [kind, milliseconds] = process.argv.slice(2) as [FileKind, string];
 
+// Who stops the service may send the signal to all of its processes: what is being read is still read to its end.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+
 // Whoever started us ends us in time, if it is still there. On a thread of its own, because ours reads.
 const watchdog = `setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${Number(milliseconds) + 1000})`;
 new Worker(watchdog, { eval: true }).unref();

@@ -1,10 +1,14 @@
 // Reading files as the service does, in a child process; and every file that other readers test themselves with.
 import { isUtf8 } from 'node:buffer';
 import { existsSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { text as textOf } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { constants, deflateRawSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { Fault } from '../base/errors.ts';
 import { sharedData } from '../testing/shared.ts';
+import { until } from '../testing/until.ts';
 import { readByAnother, trimmed } from '../testing/spreadsheets.ts';
 import { readCsv } from './csv.ts';
 import { contentFault } from './content.ts';
@@ -24,6 +28,22 @@ async function faultOf(work: Promise<unknown>): Promise<Fault> {
 }
 
 describe('in a child process', () => {
+  test('a file is read to its end although the service is stopped, and the signal is sent to all of its processes', async ({
+    skip,
+  }) => {
+    if (!existsSync('/proc/self/status')) return skip('needs /proc');
+    const module = fileURLToPath(new URL('sheet.child.ts', import.meta.url));
+    const child = spawn(process.execPath, [module, 'csv', '30000'], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const hangup = 1n; // the last of the signals that it listens to; Node catches the others by itself
+    await until(async () => {
+      const caught = /SigCgt:\s*(\w+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'latin1'))?.[1] ?? '0';
+      return (BigInt(`0x${caught}`) & hangup) !== 0n;
+    });
+    child.kill('SIGTERM');
+    child.stdin.end('id;name');
+    expect(await textOf(child.stdout)).toContain('["id","name"]');
+  });
+
   test('a CSV file is one sheet, a workbook has its own', async () => {
     const cells: Cell[] = ['00123', 'Åsa\n"Å" 👩‍🚀', null, '\u2028'];
     const csv = Buffer.from('id,name\n\n00123,"Åsa\n""Å"" 👩‍🚀",,\u2028');

@@ -7,7 +7,7 @@ import { filesIn, maxFormBytes } from '../http/multipart.ts';
 import type { Ask, Server } from '../http/server.ts';
 import { selectChanges, selectReportByName } from './files.sql.ts';
 import { fileNameOf, refusal } from './names.ts';
-import { filesOf, openUpload, tooLarge, type Upload } from './store.ts';
+import { filesOf, noteRefused, openUpload, type Receiving, tooLarge, type Upload } from './store.ts';
 
 export function serveStorage(server: Server, pool: Promise<Pool>): void {
   server.serve(
@@ -33,12 +33,14 @@ export function serveStorage(server: Server, pool: Promise<Pool>): void {
 async function receive(pool: Pool, { caller, request }: Ask): Promise<string> {
   if (Number(request.headers['content-length']) > maxFormBytes) throw tooLarge();
   const { accountId, tokenId } = caller;
-  let [upload, name]: [Upload?, string?] = [];
+  const receiving: Receiving = { accountId, via: 'https', tokenId, address: request.ip };
+  let [upload, name, sent]: [Upload?, string?, string?] = [];
   try {
     for await (const file of filesIn(request.raw)) {
       if (upload) throw refusal('The form has more than one file. Send one at a time.');
-      name = fileNameOf(file.name);
-      upload = await openUpload(pool, { accountId, via: 'https', tokenId, address: request.ip }, name);
+      sent = file.name;
+      name = fileNameOf(sent);
+      upload = await openUpload(pool, receiving, name);
       for await (const bytes of file.content) await upload.write(upload.size, bytes);
     }
     if (!upload || !name) throw refusal('The form has no file. Send one, in a part with a file name.');
@@ -46,6 +48,7 @@ async function receive(pool: Pool, { caller, request }: Ask): Promise<string> {
     return name;
   } catch (error) {
     await upload?.abort().catch(() => {}); // then it is forgotten with those that were given up
+    if (sent !== undefined) await noteRefused(pool, receiving, sent, error);
     throw error;
   }
 }
@@ -53,11 +56,12 @@ async function receive(pool: Pool, { caller, request }: Ask): Promise<string> {
 async function reportOf(pool: Pool, accountId: AccountId, name: string): Promise<FileReport> {
   const found = await selectReportByName(pool, accountId, name);
   if (!found) throw new Fault('not_found', 'file not found', `There is no file ${quote(name)}.`);
-  const { report, runId, arrivedAt } = found;
+  const { report, runId, arrivedAt, place } = found;
   if (!report) {
-    const message = 'The file has arrived, and waits to be processed.';
-    const receivedAt = arrivedAt.toISOString();
-    return { file: name, receivedAt, outcome: 'waiting', message, details: [], warnings: [] };
+    const told = { file: name, receivedAt: arrivedAt.toISOString(), details: [], warnings: [] };
+    if (place === null) return { ...told, outcome: 'processing', message: 'The file is being processed.' };
+    const message = `The file waits to be processed. It is number ${place} in the queue.`;
+    return { ...told, outcome: 'waiting', place, message };
   }
   if (runId === null || !report.summary) return report;
   return { ...report, changes: await selectChanges(pool, accountId, runId) };

@@ -30,6 +30,7 @@ import { freePort } from '../testing/free-port.ts';
 import { until } from '../testing/until.ts';
 import { serveStorage } from './storage.routes.ts';
 import { contentOf, filesOf, openUpload } from './store.ts';
+import { workbookOf, zipOf } from './zip.fixture.ts';
 import { addProcessing } from './store.sql.ts';
 
 const exec = promisify(execFile);
@@ -83,7 +84,7 @@ async function newAccount(pool = database.pool) {
     return listed.body as string[];
   };
   /** All there is of uploads, also of those that were never finished. */
-  const rows = async () => (await pool`select from files where account_id = ${id}`).length;
+  const rows = async () => (await pool`select from files where account_id = ${id} and not is_refused`).length;
   const contents = async () => {
     const files = await filesOf(pool, id);
     const bytes = await Promise.all(files.map((file) => contentOf(pool, id, file.id)));
@@ -206,8 +207,11 @@ describe(`POST ${uploadPath}`, () => {
 
     test('takes the kinds that there are, told by name and first bytes', async () => {
       const account = await newAccount();
-      const ole = Buffer.from('d0cf11e0a1b11ae1', 'hex');
-      const zip = Buffer.from('504b0304', 'hex');
+      const ole = Buffer.alloc(1024);
+      ole.write('d0cf11e0a1b11ae1', 'hex');
+      ole.writeUInt16LE(9, 30); // sectors of 512 bytes; the directory is in the first
+      ole[512 + 66] = 5; // and begins with its root
+      const zip = zipOf(workbookOf([{ rows: '' }]));
       for (const [name, bytes] of [
         ['a.csv', Buffer.from('x')],
         ['a.xls', ole],
@@ -417,6 +421,26 @@ describe(`POST ${uploadPath}`, () => {
         );
       }
       expect(await account.rows()).toBe(0);
+    });
+
+    test('a workbook that is cut off, or only begins like one', async () => {
+      const { token, list } = await newAccount();
+      const whole = zipOf(workbookOf([{ rows: '' }]));
+      for (const [name, bytes] of [
+        ['a.xlsx', whole.subarray(0, 4)],
+        ['b.xlsx', whole.subarray(0, -30)],
+        ['c.xlsx', Buffer.concat([whole.subarray(0, 30), Buffer.alloc(70_000)])],
+        ['d.xls', Buffer.from('d0cf11e0a1b11ae1', 'hex')],
+        ['e.xls', Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(4096)])],
+      ] as const) {
+        // oxlint-disable-next-line no-await-in-loop -- a few
+        expect(refusal(await upload(token, name, bytes))).toMatch(
+          /^400 file validation: The workbook is damaged/,
+        );
+      }
+      const archive = zipOf([{ name: 'a.csv', data: 'a,b' }]);
+      expect(refusal(await upload(token, 'f.xlsx', archive))).toMatch(/the file is a packed file \(zip\)/);
+      expect(await list()).toEqual([]);
     });
 
     test('no file, in whatever form', async () => {
@@ -675,7 +699,7 @@ describe('GET /v1/storage/files/{name}/report', () => {
   }
 
   test('200: a file that waits', async () => {
-    const { token } = await newAccount();
+    const { id, token } = await newAccount();
     await upload(token, 'ä b.csv');
     const { status, body } = await report(token, 'ä b.csv');
     expect(status).toBe(200);
@@ -683,13 +707,55 @@ describe('GET /v1/storage/files/{name}/report', () => {
       file: 'ä b.csv',
       receivedAt: expect.any(String),
       outcome: 'waiting',
-      message: 'The file has arrived, and waits to be processed.',
+      place: 1,
+      message: 'The file waits to be processed. It is number 1 in the queue.',
       details: [],
       warnings: [],
     });
     expect([...isReport.Errors(body)]).toEqual([]);
     expect(Math.abs(Date.now() - Date.parse((body as FileReport).receivedAt))).toBeLessThan(60_000);
     expect((await report(token, 'a\u0308 b.csv')).body).toEqual(body);
+    await upload(token, 'next.csv');
+    expect((await report(token, 'next.csv')).body).toMatchObject({ outcome: 'waiting', place: 2 });
+    await database.pool`update files set turn = gen_random_uuid() where account_id = ${id} and name = 'ä b.csv'`;
+    const first = (await report(token, 'ä b.csv')).body;
+    expect(first).toEqual({
+      ...(body as object),
+      outcome: 'processing',
+      message: 'The file is being processed.',
+      place: undefined,
+    });
+    expect([...isReport.Errors(first)]).toEqual([]);
+    expect((await report(token, 'next.csv')).body).toMatchObject({ outcome: 'waiting', place: 1 });
+  });
+
+  test('200: why an upload was refused; the file that was accepted before stays as it is', async () => {
+    const { id, token, list, contents } = await newAccount();
+    await upload(token, 'a.csv', 'a,b');
+    await upload(token, 'a.csv', '%PDF-1.7');
+    const { status, body } = await report(token, 'a.csv');
+    expect([status, body]).toMatchObject([
+      200,
+      {
+        outcome: 'refused',
+        details: [{ type: 'file validation', message: expect.stringContaining('a PDF') }],
+      },
+    ]);
+    expect([...isReport.Errors(body)]).toEqual([]);
+    expect(await list()).toEqual(['a.csv']);
+    expect(await contents()).toEqual({ 'a.csv': 'a,b' });
+    await upload(token, 'b.exe', 'x');
+    expect((await report(token, 'b.exe')).body).toMatchObject({ outcome: 'refused' });
+    // The last of each name, and not more than a hundred of an account.
+    for (let i = 0; i < 105; i++) await upload(token, `${i}.exe`, 'x'); // oxlint-disable-line no-await-in-loop -- in order
+    await upload(token, '104.exe', 'x');
+    const kept =
+      await database.pool`select name from files where account_id = ${id} and is_refused order by arrival`;
+    expect(kept.length).toBeLessThanOrEqual(100);
+    expect(kept.filter(({ name }) => name === '104.exe')).toHaveLength(1);
+    expect((await report(token, 'b.exe')).status).toBe(404);
+    await upload(token, 'a.csv', 'c,d');
+    expect((await report(token, 'a.csv')).body).toMatchObject({ outcome: 'waiting' });
   });
 
   test('200: what came of it, with the changes of its run; of the last file of the name', async () => {

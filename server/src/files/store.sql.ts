@@ -1,4 +1,5 @@
 // SQL of uploads and files. Writers: store.ts, process.ts (that it was processed).
+import type { FileReport } from '@soundings/contract/storage.ts';
 import { type AccountId, copyBytes, type Db, onConnection, type Pool, type Transaction } from '../db/db.ts';
 
 export type Via = 'https' | 'sftp' | 'console';
@@ -14,10 +15,41 @@ export async function insertUpload(
     insert into files (account_id, name, size, via, token_id, user_id, address)
     select ${accountId}, ${upload.name}, 0, ${upload.via}, ${upload.tokenId}::integer, ${upload.userId ?? null}::integer,
            ${upload.address}
-    from   (select count(*) as files, coalesce(sum(size), 0) as bytes from files where account_id = ${accountId}) stored
+    from   (select count(*) as files, coalesce(sum(size), 0) as bytes
+            from   files where account_id = ${accountId} and not is_refused) stored
     where  stored.files < ${most.files} and stored.bytes < ${most.bytes}
     returning file_id as id`;
   return row?.id;
+}
+
+/** So many refused uploads of an account are remembered. */
+const mostRefused = 100;
+
+/** Keeps the report of an upload that was refused, instead of an earlier one of its name. */
+export async function insertRefused(
+  tx: Transaction,
+  accountId: AccountId,
+  upload: {
+    name: string;
+    via: Via;
+    tokenId: number | null;
+    userId?: number;
+    address: string;
+    report: Omit<FileReport, 'changes'>;
+  },
+): Promise<void> {
+  await tx`
+    delete from files
+    where  account_id = ${accountId} and is_refused
+      and  (name = ${upload.name}
+            or arrival < (select arrival from files where account_id = ${accountId} and is_refused
+                          order by arrival desc offset ${mostRefused - 2} limit 1))`;
+  await tx`
+    insert into files (account_id, name, size, via, token_id, user_id, address, arrival, arrived_at, processed_at,
+                       is_refused, report)
+    values (${accountId}, ${upload.name}, 0, ${upload.via}, ${upload.tokenId}, ${upload.userId ?? null},
+            ${upload.address}, nextval('file_arrivals'), clock_timestamp(), clock_timestamp(), true,
+            ${tx.json(upload.report)})`;
 }
 
 /** So many bytes of a file are in a row: as many as fit a page of PostgreSQL, which else would divide them into more rows. */
@@ -141,14 +173,14 @@ export async function updateArrived(
 }
 
 /**
- * Asks for the files of an account to be processed: once, however many wait, in the transaction that brings one. Without a
- * queue: what a killed process had begun would keep its queue for hours. Who takes a file locks it.
+ * Asks for the files of an account to be processed, in so many seconds: once, however many wait, in the transaction that
+ * brings one. Without a queue: what a killed process had begun would keep its queue. Who processes files has the turn.
  */
-export async function addProcessing(db: Db, accountId: AccountId): Promise<void> {
+export async function addProcessing(db: Db, accountId: AccountId, seconds = 0): Promise<void> {
   await db`
     select graphile_worker.add_job(
       'process files', json_build_object('accountId', ${accountId}::integer),
-      job_key := 'files ' || ${accountId}::integer)`;
+      job_key := 'files ' || ${accountId}::integer, run_at := now() + make_interval(secs => ${seconds}))`;
 }
 
 /** Asks for it in all accounts where a file has waited for more than a minute: who had begun may have been killed. */
@@ -176,7 +208,7 @@ export async function selectFiles(db: Db, accountId: AccountId): Promise<StoredF
            size       as "size",
            arrived_at as "arrivedAt"
     from   files
-    where  account_id = ${accountId} and arrival is not null
+    where  account_id = ${accountId} and arrival is not null and not is_refused
     order  by name collate "C", arrival desc`;
 }
 
@@ -189,7 +221,7 @@ export async function selectFile(
   const [row] = await db<StoredFile[]>`
     select file_id as "id", name as "name", size as "size", arrived_at as "arrivedAt"
     from   files
-    where  account_id = ${accountId} and name = ${name} and arrival is not null
+    where  account_id = ${accountId} and name = ${name} and arrival is not null and not is_refused
     order  by arrival desc
     limit  1`;
   return row;
@@ -250,9 +282,12 @@ export async function deleteOldFiles(db: Db, uploadMinutes: number, days: number
             or processed_at < now() - make_interval(days => ${days}))`;
 }
 
-/** How many files of all accounts wait to be processed. */
-export async function countWaiting(db: Db): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    select count(account_id)::integer as count from files where arrival is not null and processed_at is null`;
-  return row!.count;
+/** How many files of all accounts wait to be processed, and for how long the oldest has. */
+export async function countWaiting(db: Db): Promise<{ count: number; oldestSeconds: number }> {
+  const [row] = await db<{ count: number; oldestSeconds: number }[]>`
+    select count(account_id)::integer                                                        as "count",
+           coalesce(extract(epoch from clock_timestamp() - min(arrived_at)), 0)::float8      as "oldestSeconds"
+    from   files
+    where  arrival is not null and processed_at is null`;
+  return row!;
 }

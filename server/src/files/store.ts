@@ -1,11 +1,12 @@
 // Receiving: one core behind both doors. What arrives is written to PostgreSQL as it comes, in parts; a file is there when
 // its upload ends, whole, with the job that processes it, or not at all.
 import { maxStoredBytes, maxStoredFiles, maxUploadBytes } from '@soundings/contract/limits.ts';
+import type { FileReport } from '@soundings/contract/storage.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { endOldHeldRuns } from '../sync/held-runs.ts';
-import { contentFault } from './content.ts';
-import { fileNameOf, kindOf, refusal } from './names.ts';
+import { contentFault, structureFault } from './content.ts';
+import { type FileKind, fileNameOf, kindOf, plainNameOf, refusal } from './names.ts';
 import { openParts, type Parts } from './parts.ts';
 import {
   addForgottenProcessing,
@@ -14,10 +15,13 @@ import {
   deleteOldFiles,
   deleteOthersParked,
   deleteUpload,
+  insertRefused,
   insertUpload,
+  rowBytes,
   selectFile,
   selectFiles,
   selectParts,
+  selectRows,
   selectUpload,
   type StoredFile,
   updateArrived,
@@ -64,7 +68,7 @@ export type Upload = {
 
 type Sender = { accountId: AccountId; tokenId: number | null };
 /** Who sends, from which address: a token, or in the console a user. */
-type Receiving = { accountId: AccountId; address: string } & (
+export type Receiving = { accountId: AccountId; address: string } & (
   { via: Exclude<Via, 'console'>; tokenId: number } | { via: 'console'; tokenId: null; userId: number }
 );
 
@@ -93,6 +97,13 @@ export async function parkedUpload(pool: Pool, sender: Sender, name: string): Pr
 function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, written: number): Upload {
   const parts = openParts(pool, accountId, fileId, written);
   let refused: Fault | undefined;
+
+  /** Bytes that are in the database. */
+  async function read(from: number, to: number): Promise<Buffer> {
+    const first = Math.floor(from / rowBytes);
+    const rows = await selectRows(pool, accountId, fileId, first, Math.ceil(to / rowBytes) - first);
+    return rows.subarray(from - first * rowBytes, to - first * rowBytes);
+  }
 
   async function remove(): Promise<void> {
     await parts.settled();
@@ -137,8 +148,10 @@ function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, wr
         await parts.flush();
         const { size } = parts;
         if (size === 0 || !head) throw wrongSize('The file is empty.');
-        const fault = contentFault(kindOf(name) as NonNullable<ReturnType<typeof kindOf>>, head);
+        const fault = contentFault(kindOf(name) as FileKind, head);
         if (fault !== undefined) throw refusal(fault);
+        const structure = await structureFault(kindOf(name) as FileKind, { size, read });
+        if (structure !== undefined) throw refusal(structure);
         await inTransaction(pool, async (tx) => {
           // First: another file of the account waits here, so that none is there before one of a lower arrival.
           await addProcessing(tx, accountId);
@@ -155,6 +168,34 @@ function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, wr
 
     abort: remove,
   };
+}
+
+/**
+ * Keeps that an upload was refused, and why, for the list of files and the report: of each name the last. Not of what cannot
+ * be the name of a file, nor what is no refusal. Does not throw.
+ */
+export async function noteRefused(
+  pool: Pool,
+  receiving: Receiving,
+  sent: string,
+  error: unknown,
+): Promise<void> {
+  if (!(error instanceof Fault) || error.code !== 'file validation') return;
+  try {
+    const name = plainNameOf(sent);
+    const { message, details } = error;
+    const report = {
+      file: name,
+      receivedAt: new Date().toISOString(),
+      outcome: 'refused' as const,
+      message: `The upload was refused, and nothing was changed. ${message}`,
+      details: details as FileReport['details'],
+      warnings: [],
+    };
+    await inTransaction(pool, (tx) => insertRefused(tx, receiving.accountId, { ...receiving, name, report }));
+  } catch {
+    // Then the refusal itself says it alone.
+  }
 }
 
 function refuseHole({ gap, size }: Parts): void {

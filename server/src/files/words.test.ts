@@ -73,8 +73,8 @@ describe('the message', () => {
     [
       'what would be changed',
       report('validated', { summary: summary([0, 2, 0, 0]), warnings: [badEmail, badEmail] }),
-      'users.csv was checked and has no faults. Nothing was changed, since files of this account are only checked. ' +
-        'Applied: 2 people updated. There are 2 warnings.',
+      'users.csv was checked and has no faults. Nothing was changed, because this account only checks files. ' +
+        'What it would change: 2 people updated. There are 2 warnings.',
     ],
     [
       'why it is held, and how to approve it',
@@ -156,6 +156,7 @@ describe('the mail', () => {
     const subjects = fileOutcomes.map((outcome) => english(report(outcome, { details: faults(2) })).subject);
     expect(subjects).toEqual([
       'users.csv waits to be processed – Acme',
+      'users.csv is being processed – Acme',
       'users.csv was checked and has no faults – Acme',
       'users.csv was applied – Acme',
       'users.csv has 2 faults, so nothing was changed – Acme',

@@ -36,6 +36,7 @@ export function messageOf(report: ToldReport, accountId: number): string {
   const noticed = warningCount === 0 ? [] : [words.warnings(warningCount)];
   switch (outcome) {
     case 'waiting':
+    case 'processing':
       return `${title}.`;
     case 'applied':
       return [
@@ -43,8 +44,10 @@ export function messageOf(report: ToldReport, accountId: number): string {
         ...noticed,
       ].join(' ');
     case 'validated': {
-      const changes = changesOf(summary, words.wouldBeMade, words) || 'nothing would be changed';
-      return [`${title}. ${words.onlyChecked} Applied: ${changes}.`, ...noticed].join(' ');
+      const changes = changesOf(summary, words.made, words) || 'nothing';
+      return [`${title}. ${words.onlyChecked} ${words.heading.wouldChange}: ${changes}.`, ...noticed].join(
+        ' ',
+      );
     }
     case 'held': {
       const approve =
@@ -94,6 +97,7 @@ export function mailOf(
 
 const tones: Record<FileReport['outcome'], Letter['tone']> = {
   waiting: 'plain',
+  processing: 'plain',
   applied: 'good',
   validated: 'good',
   held: 'warn',
@@ -109,6 +113,7 @@ function blocksOf(report: ToldReport, told: Tellable, accountId: number, languag
   const gone = (summary?.groups.deleted ?? 0) > 0 ? [text(words.groupsGone)] : [];
   switch (outcome) {
     case 'waiting':
+    case 'processing':
       return [];
     case 'applied':
       return [text(isUnchanged(summary) ? words.nothingToDo : words.applied), ...figures, ...noticed];

@@ -8,6 +8,9 @@ const maxEntries = 2_000;
 /** The most bytes of all entries, unpacked. */
 const maxUnpacked = 200 * 1024 * 1024;
 
+/** So many of the last bytes of an archive say where its directory is: its longest comment, and what stands before it. */
+export const zipTailBytes = 22 + 0xffff;
+
 const endMark = Buffer.from('504b0506', 'hex');
 const end64Mark = 0x06064b50;
 const directoryMark = 0x02014b50;
@@ -72,6 +75,39 @@ function directoryOf(zip: Buffer): { count: number; offset: number } {
   const end64 = number64(zip, end - 12);
   if (zip.readUInt32LE(end64) !== end64Mark) throw damaged();
   return { count: number64(zip, end64 + 32), offset: number64(zip, end64 + 48) };
+}
+
+/**
+ * Returns where the directory of an archive is and how many entries it has, by the last bytes of the archive and its size.
+ * Undefined: larger numbers stand before them (Zip64). Throws a Fault for an archive that is cut off.
+ */
+export function directoryIn(
+  tail: Buffer,
+  size: number,
+): { from: number; to: number; count: number } | undefined {
+  const end = tail.lastIndexOf(endMark);
+  if (end < 0 || end + 22 > tail.length) throw damaged();
+  const [count, from] = [tail.readUInt16LE(end + 10), tail.readUInt32LE(end + 16)];
+  if (count === 0xffff || from === 0xffffffff) return undefined;
+  const to = size - tail.length + end;
+  if (from >= to) throw damaged();
+  return { from, to, count };
+}
+
+/** Returns the first `count` names in a directory. Throws a Fault for one that is damaged. */
+export function namesIn(directory: Buffer, count: number): string[] {
+  const names: string[] = [];
+  try {
+    for (let at = 0; names.length < count;) {
+      const { name, next } = directoryEntry(directory, at);
+      names.push(name);
+      at = next;
+    }
+  } catch (error) {
+    if (error instanceof RangeError) throw damaged();
+    throw error;
+  }
+  return names;
 }
 
 function directoryEntry(zip: Buffer, at: number) {

@@ -23,7 +23,25 @@ test('the machine itself reads the process, requests by the pattern of their add
   expect(text).toContain('route="/v1/kpis/:kpiId/values",status="401"');
   expect(text).toContain('soundings_waiting{what="files"} 0');
   expect(text).toContain('soundings_waiting{what="messages"} 0');
+  expect(text).toContain('soundings_oldest_waiting_seconds{what="files"} 0');
+  expect(text).toContain('soundings_oldest_waiting_seconds{what="messages"} 0');
+  expect(text).toContain('soundings_dead_jobs 0');
   expect(text).not.toContain('secret-name');
+});
+
+test('for how long the oldest waits is of now, and so are the jobs that failed for good', async () => {
+  const app = Fastify();
+  onTestFinished(() => app.close());
+  let count = 2;
+  const waiting = async () => ({ files: { count, oldestSeconds: 30 * count } });
+  serveMetrics(app, { token: undefined, isProxied: false, waiting, deadJobs: async () => count });
+  for (const now of [2, 1]) {
+    count = now;
+    // oxlint-disable-next-line no-await-in-loop -- two
+    const { body } = await app.inject('/metrics');
+    expect(body).toContain(`soundings_oldest_waiting_seconds{what="files"} ${30 * now}`);
+    expect(body).toContain(`soundings_dead_jobs ${now}`);
+  }
 });
 
 test('behind a proxy the token alone opens them', async () => {
@@ -50,7 +68,12 @@ test('answers and refused reminders are not counted: they would say how many hav
 test('that a page of the people asked failed is counted', async () => {
   const app = Fastify();
   onTestFinished(() => app.close());
-  serveMetrics(app, { token: undefined, isProxied: false, waiting: async () => ({}) });
+  serveMetrics(app, {
+    token: undefined,
+    isProxied: false,
+    waiting: async () => ({}),
+    deadJobs: async () => 0,
+  });
   app.post('/a/:link/answers', async (_, reply) => reply.code(503).send());
   app.get('/a/:link', async () => 'page');
   app.get('/audit', async () => 'other');

@@ -6,11 +6,15 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { Fault } from '../base/errors.ts';
 import { isLoopback } from '../base/smtp.ts';
 
+/** How many wait, and for how long the oldest of them has; 0 where none does. */
+export type Waiting = { count: number; oldestSeconds: number };
+
 /** Seconds. */
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
- * `waiting`: how many of what are waiting now, by what it is called. `isProxied`: requests come through a proxy, which may
+ * `waiting`: how many of what are waiting now, by what it is called, and for how many seconds the oldest has. `deadJobs`: how
+ * many jobs have failed for good. `isProxied`: requests come through a proxy, which may
  * itself be on this machine: then only the token opens it.
  */
 export function serveMetrics(
@@ -19,10 +23,12 @@ export function serveMetrics(
     token,
     isProxied,
     waiting,
+    deadJobs,
   }: {
     token: string | undefined;
     isProxied: boolean;
-    waiting: () => Promise<Record<string, number>>;
+    waiting: () => Promise<Record<string, Waiting>>;
+    deadJobs: () => Promise<number>;
   },
 ): void {
   const registry = new Registry();
@@ -41,7 +47,27 @@ export function serveMetrics(
     labelNames: ['what'],
     registers: [registry],
     async collect() {
-      for (const [what, count] of Object.entries(await waiting())) this.set({ what }, count);
+      for (const [what, { count }] of Object.entries(await waiting())) this.set({ what }, count);
+    },
+  });
+  // oxlint-disable-next-line no-new -- it lives in the registry
+  new Gauge({
+    name: 'soundings_oldest_waiting_seconds',
+    help: 'For how long the oldest file has waited to be processed, and the oldest message since it was due. 0: none waits.',
+    labelNames: ['what'],
+    registers: [registry],
+    async collect() {
+      for (const [what, { oldestSeconds }] of Object.entries(await waiting()))
+        this.set({ what }, oldestSeconds);
+    },
+  });
+  // oxlint-disable-next-line no-new -- it lives in the registry
+  new Gauge({
+    name: 'soundings_dead_jobs',
+    help: 'Jobs that have failed so often that they are not tried again. They are removed after a week.',
+    registers: [registry],
+    async collect() {
+      this.set(await deadJobs());
     },
   });
   app.addHook('onResponse', async (request, reply) => {

@@ -9,6 +9,29 @@ export async function insertWorker(pool: Pool, worker: string, process: string):
   );
 }
 
+/** How many jobs have failed so often that they are not tried again. `accountId`: of those of the account, and of none. */
+export async function countDeadJobs(pool: Pool, accountId?: number): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(
+    `select count(*)::integer as count
+     from   graphile_worker._private_jobs
+     where  attempts >= max_attempts and locked_at is null
+       and  ($1::integer is null or coalesce((payload ->> 'accountId')::integer, $1) = $1)`,
+    [accountId ?? null],
+  );
+  return rows[0]!.count;
+}
+
+/** Removes jobs that are not tried again, so many days after their last failure: graphile-worker keeps them for ever. */
+export async function deleteDeadJobs(pool: Pool, days: number): Promise<void> {
+  await pool.query(
+    `select graphile_worker.complete_jobs(array_agg(id))
+     from   graphile_worker._private_jobs
+     where  attempts >= max_attempts and locked_at is null and updated_at < now() - make_interval(days => $1)
+     having count(*) > 0`,
+    [days],
+  );
+}
+
 /**
  * Gives back what processes that were killed had begun: graphile-worker itself waits four hours. A process is gone when
  * it has no connection. What a worker has begun who is not noted is left for half a minute: it may be about to be.

@@ -20,6 +20,32 @@ afterAll(async () => {
   await database.close();
 });
 
+test('jobs that failed for good are counted, and removed after a week; others stay', async () => {
+  const none = { recurring: [], tasks: {} };
+  const first = await startJobs(database.url, none, openLog('error'));
+  await pool.query(`select graphile_worker.add_job('dead', job_key := key, max_attempts := 1)
+                    from unnest(array['old', 'recent', 'running']) key`);
+  await pool.query("select graphile_worker.add_job('dead', job_key := 'alive')");
+  await pool.query(`
+    update graphile_worker._private_jobs
+    set    attempts = max_attempts, updated_at = now() - case key when 'recent' then interval '6 days' else interval '8 days' end,
+           locked_at = case key when 'running' then now() end
+    where  key <> 'alive'`);
+  expect(await first.dead()).toBe(2);
+  await pool.query(`update graphile_worker._private_jobs set payload = '{"accountId": 7}' where key = 'old'`);
+  expect(await first.dead(7)).toBe(2);
+  expect(await first.dead(8)).toBe(1);
+  await first.stop();
+  const second = await startJobs(database.url, none, openLog('error'));
+  const { rows } = await pool.query<{ key: string }>(
+    'select key from graphile_worker._private_jobs order by 1',
+  );
+  expect(rows.map(({ key }) => key)).toEqual(['alive', 'recent', 'running']);
+  expect(await second.dead()).toBe(1);
+  await second.stop();
+  await pool.query('delete from graphile_worker._private_jobs');
+});
+
 test('a job of a killed process is freed although others are there; theirs are not', async () => {
   let [begun, release] = [0, () => {}];
   const hold = new Promise<void>((resolve) => (release = resolve));

@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events';
 import { Pool } from 'pg';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
-import { freeLostJobs, insertWorker } from './jobs.sql.ts';
+import { countDeadJobs, deleteDeadJobs, freeLostJobs, insertWorker } from './jobs.sql.ts';
 
 /** Recurring work: a name, when (cron, in UTC), and what. */
 export type Recurring = { name: string; cron: string; work: () => Promise<void> };
@@ -14,7 +14,15 @@ export type Tasks = Record<string, (payload: unknown) => Promise<void>>;
 
 export type Work = { recurring: Recurring[]; tasks: Tasks };
 
-export type Jobs = { stop(): Promise<void> };
+export type Jobs = {
+  /** How many jobs have failed for good, and are still kept. `accountId`: of those of the account, and of none. */
+  dead(accountId?: number): Promise<number>;
+  stop(): Promise<void>;
+};
+
+/** So long a job that has failed for good is kept, so that someone sees it. */
+const deadJobDays = 7;
+const hour = 3_600_000;
 
 /** Starts doing jobs. Installs or updates graphile-worker's own schema first. */
 export async function startJobs(databaseUrl: string, { recurring, tasks }: Work, log: Log): Promise<Jobs> {
@@ -58,10 +66,14 @@ export async function startJobs(databaseUrl: string, { recurring, tasks }: Work,
       .then(() => freeLostJobs(pool))
       .catch(onLost);
   }, 10_000).unref();
+  const forgetting = setInterval(() => void deleteDeadJobs(pool, deadJobDays).catch(onLost), hour).unref();
   await freeLostJobs(pool);
+  await deleteDeadJobs(pool, deadJobDays);
   return {
+    dead: (accountId) => countDeadJobs(pool, accountId),
     async stop() {
       clearInterval(freeing);
+      clearInterval(forgetting);
       await runner.stop();
       await runner.promise.catch(() => {});
       await pool.end();

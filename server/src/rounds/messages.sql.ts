@@ -54,7 +54,8 @@ export async function takeDue(db: Db, now: number, count: number): Promise<DueMe
                  limit  ${count}
                  for    update skip locked),
          taken as (update messages m
-                   set    due_at = to_timestamp(${now / 1000 + 300}::double precision)
+                   set    due_at = to_timestamp(${now / 1000 + 300}::double precision),
+                          late_since = coalesce(m.late_since, m.due_at)
                    from   due
                    where  m.account_id = due.account_id and m.user_id = due.user_id and m.week = due.week
                      and  m.schedule_id = due.schedule_id and m.kind = due.kind
@@ -205,11 +206,11 @@ const isKey = (db: Db, { userId, week, scheduleId, kind }: MessageKey) => db`
 
 /**
  * Puts messages off, each to a time in ms: those that are still as the caller knows them, waiting or given by the caller to
- * the mail server. What another process has begun meanwhile is left to it.
+ * the mail server. What another process has begun meanwhile is left to it. `isLate`: they should have been sent by now.
  */
 export async function putOff(
   db: Db,
-  state: 'waiting' | 'sending',
+  { state, isLate }: { state: 'waiting' | 'sending'; isLate: boolean },
   messages: (MessageKey & { until: number })[],
 ): Promise<void> {
   if (messages.length === 0) return;
@@ -224,7 +225,8 @@ export async function putOff(
                   where  m.state = ${state}
                   for    update of m skip locked)
     update messages m
-    set    state = 'waiting', due_at = to_timestamp(mine.until)
+    set    state = 'waiting', due_at = to_timestamp(mine.until),
+           late_since = case when ${isLate}::boolean then m.late_since end
     from   mine
     where  m.ctid = mine.place`;
 }
@@ -327,11 +329,13 @@ export async function selectRefusals(
     order  by user_id`;
 }
 
-/** How many messages of all accounts are due. */
-export async function countDue(db: Db, now: number): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    select count(account_id)::integer as count
+/** How many messages of all accounts should have been sent by now, and for how long the oldest should have. */
+export async function selectDue(db: Db, now: number): Promise<{ count: number; oldestSeconds: number }> {
+  const [row] = await db<{ count: number; oldestSeconds: number }[]>`
+    select count(account_id)::integer as "count",
+           greatest(extract(epoch from to_timestamp(${now / 1000}::double precision)
+                                       - min(coalesce(late_since, due_at))), 0)::float8 as "oldestSeconds"
     from   messages
-    where  state = 'waiting' and due_at <= to_timestamp(${now / 1000}::double precision)`;
-  return row!.count;
+    where  state = 'waiting' and coalesce(late_since, due_at) <= to_timestamp(${now / 1000}::double precision)`;
+  return row!;
 }

@@ -13,7 +13,7 @@ import { closeWeekNow } from '../results/publish.ts';
 import { askPeople, mondays, noon, planAsking } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { openSmtp, type SmtpWishes } from '../testing/smtp.ts';
-import { mailRefusalsOf, messageCountsOf, openSender } from './messages.ts';
+import { dueMessages, mailRefusalsOf, messageCountsOf, openSender } from './messages.ts';
 import { noteSent } from './messages.sql.ts';
 import { openDueRounds } from './opening.ts';
 import { createSchedule } from './schedules.ts';
@@ -242,12 +242,15 @@ describe('a mail server', () => {
       now = due;
     }
     expect(waits).toEqual([2, 4, 8, 16, 32, 60, 60]);
+    // All the while they are late since they were to be sent first, though each is put off.
+    expect(await dueMessages(pool, noon + 90 * minute)).toEqual({ count: 6, oldestSeconds: 90 * 60 });
     expect(lines.every(({ msg }) => msg.includes('tried again'))).toBe(true);
     const second = await served({ port: first.port });
     await send(friday + 20 * minute);
     await send(friday + 80 * minute);
     expect(namesOf(second.mails.map(({ to }) => to))).toEqual(['p1', 'p2', 'p3', 'p4', 'p5', 'p6']);
     expect(await countsOf(pool, accountId)).toEqual({ 'invitation sent': 6 });
+    expect(await dueMessages(pool, friday + 81 * minute)).toEqual({ count: 0, oldestSeconds: 0 });
   });
 
   test('that refuses one keeps no other waiting; who and why is kept until an invitation is taken, and names nobody else', async () => {

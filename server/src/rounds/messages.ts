@@ -10,7 +10,6 @@ import { replaceLinks } from './link-notices.ts';
 import { addressOf, newLinks } from './links.ts';
 import {
   beginSending,
-  countDue,
   deleteMessages,
   type DueMessage,
   insertRefusal,
@@ -19,6 +18,7 @@ import {
   noteUnknown,
   putOff,
   selectAskedAndSealed,
+  selectDue,
   selectMessageCounts,
   selectRefusals,
   selectRunningWeeks,
@@ -29,7 +29,7 @@ import { endOf, sendableAt } from './moments.ts';
 import { stopTokensFor } from './stops.ts';
 
 export {
-  countDue as dueMessages,
+  selectDue as dueMessages,
   insertRefusal as noteRefusal,
   selectMessageCounts as messageCountsOf,
   selectRefusals as mailRefusalsOf,
@@ -72,7 +72,7 @@ export function openSender({
       if (mailer) {
         const means = { ...others, mailer };
         isDown = !(await sendDue(means, () => now + performance.now() - begun, isDown));
-      } else if ((await countDue(pool, now)) > 0) {
+      } else if ((await selectDue(pool, now)).count > 0) {
         log.warn(
           'Messages to the people asked are waiting: SMTP_URL is not set. Set it, or hand out the links: soundings links export',
         );
@@ -116,7 +116,7 @@ async function sendBatch(means: Means, due: DueMessage[], now: number): Promise<
   for (const way of ways) if (way.status === 'rejected') throw way.reason;
   await putOff(
     means.pool,
-    'waiting',
+    { state: 'waiting', isLate: true },
     rest.map((message) => ({ ...message, until: now + 60_000 })),
   );
   // Of recipients that are deferred, as by greylisting, the others are none the worse.
@@ -140,7 +140,7 @@ async function lettersOf(means: Means, due: DueMessage[], now: number): Promise<
   const others = due.map((message) => ({ ...message, until: momentOf(message, now) }));
   await putOff(
     pool,
-    'waiting',
+    { state: 'waiting', isLate: false },
     others.flatMap(({ until, ...message }) =>
       until === undefined || until === now ? [] : [{ ...message, until }],
     ),
@@ -220,7 +220,9 @@ async function sendOne(
     log.warn({ ...about, cause }, 'Of a message nobody can know whether it was sent');
     return 'down';
   }
-  await putOff(pool, 'sending', [{ ...message, until: now + patienceAfter(message.attempts) }]);
+  await putOff(pool, { state: 'sending', isLate: true }, [
+    { ...message, until: now + patienceAfter(message.attempts) },
+  ]);
   log.warn({ ...about, cause }, 'A message could not be sent; it is tried again');
   return error instanceof MailDeferred ? 'deferred' : 'down';
 }

@@ -3,7 +3,7 @@ import type { Change, Settings, Summary, Warning } from '@soundings/contract/org
 import type { Detail } from '@soundings/contract/problem.ts';
 import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts';
 
-export type Outcome = 'validated' | 'applied' | 'refused' | 'held' | 'failed';
+export type Outcome = 'processing' | 'validated' | 'applied' | 'refused' | 'held' | 'failed';
 
 export type RunRow = {
   id: string;
@@ -69,6 +69,46 @@ export async function updateRun(
            details       = ${end.details && tx.json(end.details)},
            sets_tree     = ${end.setsTree ?? null}
     where  account_id = ${accountId} and run_id = ${id}`;
+}
+
+/** Ends a run that has come to nothing. One that has ended stays as it is. */
+export async function updateFailed(
+  db: Db,
+  accountId: AccountId,
+  id: string,
+  message: string | null,
+): Promise<void> {
+  await db`
+    update runs
+    set    outcome = 'failed', message = ${message}
+    where  account_id = ${accountId} and run_id = ${id} and outcome = 'processing'`;
+}
+
+/** A number that no other lock of ours begins with. */
+const runLocks = 7304;
+
+/** Shows, until the transaction ends, that the run of a request is being processed. */
+export async function showProcessing(tx: Transaction, accountId: AccountId, id: string): Promise<void> {
+  await tx`
+    select pg_advisory_xact_lock_shared(${runLocks}::integer, hashtext(${accountId}::integer || ' ' || ${id}::uuid)) as account_id`;
+}
+
+/**
+ * Ends runs of requests, of every account, that no transaction is processing. One that is just about to be says so itself in
+ * the end.
+ */
+export async function updateLostRuns(db: Db): Promise<void> {
+  await db`
+    with lost as materialized (
+      select account_id, run_id
+      from   runs
+      where  account_id in (select account_id from accounts) and source = 'api' and outcome = 'processing'
+    )
+    update runs r
+    set    outcome = 'failed'
+    from   lost
+    where  r.account_id = lost.account_id and r.run_id = lost.run_id and r.outcome = 'processing'
+      and  pg_try_advisory_xact_lock(${runLocks}::integer, hashtext(r.account_id || ' ' || r.run_id))`;
 }
 
 /** Keeps what a run changes, with what the groups among them are called. */

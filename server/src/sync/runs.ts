@@ -12,10 +12,12 @@ import {
   type RunStart,
   selectRunEnd,
   selectRuns,
+  updateFailed,
+  updateLostRuns,
   updateApproved,
 } from './runs.sql.ts';
 
-export { eraseUserChanges, updateApproved as noteApproval };
+export { eraseUserChanges, updateApproved as noteApproval, updateFailed as failRun };
 
 /** The latest runs, newest first. */
 export async function listRuns(db: Db, accountId: AccountId, limit: number): Promise<RunRow[]> {
@@ -23,7 +25,7 @@ export async function listRuns(db: Db, accountId: AccountId, limit: number): Pro
   return selectRuns(db, accountId, limit);
 }
 
-/** Writes down that a run has begun: as failed, until its end says otherwise. Beginning it again changes nothing. */
+/** Writes down that a run has begun. Beginning it again changes nothing. */
 export async function beginRun(
   db: Db,
   accountId: AccountId,
@@ -32,7 +34,12 @@ export async function beginRun(
 ): Promise<void> {
   const end = { summary: null, warnings: null, details: null, message: null };
   const validateOnly = settings.validateOnly !== false;
-  await insertRun(db, accountId, { ...run, ...end, validateOnly, outcome: 'failed', settings });
+  await insertRun(db, accountId, { ...run, ...end, validateOnly, outcome: 'processing', settings });
+}
+
+/** Ends the runs of requests, of every account, whose process was killed: as failed. */
+export async function endLostRuns(pool: Pool): Promise<void> {
+  await updateLostRuns(pool);
 }
 
 /** Removes runs older than the time they are kept. */
@@ -43,7 +50,7 @@ export async function forgetOldRuns(pool: Pool): Promise<void> {
 /** Writes into the audit log what a run has come to, unless it was a dry run, which changes nothing. */
 export async function auditRun(db: Db, accountId: AccountId, runId: string): Promise<void> {
   const run = await selectRunEnd(db, accountId, runId);
-  if (!run || run.outcome === 'validated' || run.outcome === 'failed') return;
+  if (!run || run.outcome === 'validated' || run.outcome === 'failed' || run.outcome === 'processing') return;
   const { source: origin, tokenId, userId, address, file, outcome, summary } = run;
   const details = { ...(file !== null && { file }), ...(summary && { summary }) };
   const actor = { origin, tokenId, userId, address };

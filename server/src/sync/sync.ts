@@ -21,7 +21,15 @@ import { matchOrganization, wantedEmails } from './match.ts';
 import { pairUsers, type Plan, planChanges, usersInQuestion } from './plan.ts';
 import { holdRun } from './held-runs.ts';
 import { auditRun } from './runs.ts';
-import { copyChanges, insertRun, type RunEnd, type RunStart, updateRun } from './runs.sql.ts';
+import {
+  copyChanges,
+  insertRun,
+  type RunEnd,
+  type RunStart,
+  showProcessing,
+  updateFailed,
+  updateRun,
+} from './runs.sql.ts';
 import {
   selectAdministrators,
   selectEmailOwners,
@@ -69,14 +77,18 @@ export async function pushOrganization(
     await auditRun(pool, accountId, run.id);
     throw refusal;
   }
-  // From here on the run is there, as failed, until its transaction says otherwise: also if the process is killed.
+  // From here on the run is there. If the process is killed, `endLostRuns` ends it.
   await insertRun(pool, accountId, {
     ...run,
-    ...runEnd(organization.settings, findings, { outcome: 'failed' }),
+    ...runEnd(organization.settings, findings, { outcome: 'processing' }),
   });
-  const { refusal, plan } = await inTransaction(pool, (tx) =>
-    synchronize(tx, accountId, { runId: run.id, organization, forgetGroups }, findings),
-  );
+  const { refusal, plan } = await inTransaction(pool, async (tx) => {
+    await showProcessing(tx, accountId, run.id);
+    return synchronize(tx, accountId, { runId: run.id, organization, forgetGroups }, findings);
+  }).catch(async (error: unknown) => {
+    await updateFailed(pool, accountId, run.id, null).catch(() => {}); // then `endLostRuns` ends it
+    throw error;
+  });
   if (refusal) throw refusal;
   const applied = organization.settings.validateOnly === false;
   return {

@@ -4,7 +4,7 @@ import { useParams } from '@tanstack/react-router';
 import { Columns3, Download } from 'lucide-react';
 import { addressOf } from '../../api.ts';
 import { useAddress, useAnswer } from '../../plumbing/answers.ts';
-import { useFormat, useLanguage, useText } from '../../text/text.tsx';
+import { type Translate, useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
@@ -16,7 +16,7 @@ import { useLiveFiles } from './live.ts';
 import css from './runs.module.css';
 import { Deltas, sourceWords, StateBadge } from './words.tsx';
 
-const isDone = ({ state }: FileAnswer) => state !== 'waiting' && state !== 'reading';
+const isDone = ({ state }: FileAnswer) => state !== 'waiting' && state !== 'processing';
 
 export function FilePage() {
   const t = useText();
@@ -43,7 +43,7 @@ export function FilePage() {
           actions={<Actions file={file} onColumns={() => change({ columns: 'yes' })} />}
         >
           <FileContent file={file} onColumns={() => change({ columns: 'yes' })} />
-          {columns !== undefined && isDone(file) && (
+          {columns !== undefined && isDone(file) && file.isKept && (
             <ColumnsDialog file={file} onClose={() => change({ columns: '' })} />
           )}
         </Page>
@@ -80,7 +80,7 @@ function Actions({ file, onColumns }: { file: FileAnswer; onColumns: () => void 
           {t('runs.downloadFaults')}
         </LinkButton>
       )}
-      {isDone(file) && (
+      {isDone(file) && file.isKept && (
         <Button icon={Columns3} onClick={onColumns}>
           {t('files.columns')}
         </Button>
@@ -114,6 +114,9 @@ function FileContent({ file, onColumns }: { file: FileAnswer; onColumns: () => v
           )}
           {summary && (
             <div className={css['short']}>
+              {(file.state === 'validated' || file.state === 'held') && (
+                <span className={css['wouldChange']}>{t('files.wouldChange')}:</span>
+              )}
               <span>{t('runs.people')}</span>
               <Deltas counts={summary.users} />
               <span>{t('runs.groups')}</span>
@@ -142,7 +145,7 @@ function FileContent({ file, onColumns }: { file: FileAnswer; onColumns: () => v
 
 const tones = {
   waiting: 'accent',
-  reading: 'accent',
+  processing: 'accent',
   validated: 'neutral',
   applied: 'good',
   refused: 'bad',
@@ -154,7 +157,13 @@ function Outcome({ file }: { file: FileAnswer }) {
   const t = useText();
   return (
     <Notice tone={tones[file.state]} title={t(`files.title.${file.state}`)} live={!isDone(file)}>
-      {t(`files.text.${file.state}`)}
+      {textOf(t, file)}
     </Notice>
   );
+}
+
+function textOf(t: Translate, { isKept, place, state }: FileAnswer): string {
+  if (!isKept) return t('files.text.notKept');
+  if (place !== null) return t('files.text.inQueue', { place });
+  return t(`files.text.${state}`);
 }

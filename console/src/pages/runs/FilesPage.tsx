@@ -127,9 +127,10 @@ function useColumns(): Column<FileRow>[] {
       key: 'state',
       title: t('files.state'),
       width: 'minmax(130px, 1.7fr)',
-      cell: ({ state, faults, hasUnknownColumns }) => (
+      cell: ({ state, place, faults, hasUnknownColumns }) => (
         <>
           <StateBadge state={state} dot />
+          {place !== null && <span className={css['soft']}>{t('files.place', { place })}</span>}
           {state === 'refused' && <span className={css['bad']}>{countWords(faults, number)}</span>}
           {hasUnknownColumns && (
             <span className={css['wideOnly']}>

@@ -23,7 +23,7 @@ function Outcome({ run }: { run: Run }) {
   const { moment } = useFormat();
   const limits = run.details.filter(({ type }) => type === 'limit exceeded');
   const who = run.decidedBy ?? t('runs.somebody');
-  if (run.isUnderWay) return <Notice tone="accent">{t('runs.underWayText')}</Notice>;
+  if (run.outcome === 'processing') return <Notice tone="accent">{t('runs.processingText')}</Notice>;
   if (run.outcome === 'held')
     return (
       <Notice tone="warn" title={t('runs.heldTitle')}>

@@ -24,7 +24,7 @@ export function RunPage() {
   const { runId } = useParams({ strict: false }) as { runId: string };
   const language = useLanguage();
   const answer = useAnswer('GET /runs/{runId}', { params: { runId }, query: { language } });
-  useLiveRuns(answer.data?.isUnderWay ?? false);
+  useLiveRuns(answer.data?.outcome === 'processing');
   const crumbs = [{ label: t('runs.title'), to: '/runs' }];
   return (
     <Answered

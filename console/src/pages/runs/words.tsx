@@ -6,14 +6,10 @@ import { Badge, type Tone } from '../../ui/Badge.tsx';
 import css from './runs.module.css';
 
 /** What a run or file has come to, as words say it. A held run that somebody has rejected is not one with faults. */
-export type State = FileState | 'rejected' | 'underWay';
+export type State = FileState | 'rejected';
 
-export const stateOf = ({
-  outcome,
-  isUnderWay,
-  decidedAt,
-}: Pick<RunRow, 'outcome' | 'isUnderWay' | 'decidedAt'>): State =>
-  isUnderWay ? 'underWay' : outcome === 'refused' && decidedAt !== null ? 'rejected' : outcome;
+export const stateOf = ({ outcome, decidedAt }: Pick<RunRow, 'outcome' | 'decidedAt'>): State =>
+  outcome === 'refused' && decidedAt !== null ? 'rejected' : outcome;
 
 const tones: Record<State, Tone> = {
   applied: 'good',
@@ -23,8 +19,7 @@ const tones: Record<State, Tone> = {
   rejected: 'neutral',
   failed: 'bad',
   waiting: 'accent',
-  reading: 'accent',
-  underWay: 'accent',
+  processing: 'accent',
 };
 
 export function StateBadge({ state, dot }: { state: State; dot?: boolean }) {

@@ -1,0 +1,14 @@
+// The console: what is wrong with the installation itself, for those who can have it put right.
+import { operation } from './console.operation.ts';
+
+/**
+ * `deadJobs`: so many jobs of the account, or of no account, have failed so often that they are not tried again. `oldFile`: a
+ * file has waited to be processed for more than 15 minutes, since `since` (ISO 8601). `oldMessage`: a message has been due for
+ * more than an hour, since then.
+ */
+export type SystemWarning =
+  { code: 'deadJobs'; count: number } | { code: 'oldFile' | 'oldMessage'; since: string };
+
+export const systemOperations = {
+  'GET /warnings': operation<SystemWarning[]>()({ least: 'Administrator' }),
+};

@@ -1,0 +1,35 @@
+// The console: warnings about the installation.
+import type { SystemWarning } from '@soundings/contract/console.system.ts';
+import type { AccountId, Pool } from '../db/db.ts';
+import type { Console } from './console.ts';
+import { selectOldestWaiting } from './system.sql.ts';
+
+export type SystemParts = {
+  pool: Promise<Pool>;
+  /** The clock, in ms. */
+  now: () => number;
+  /** Whether the installation sends mail: without, messages wait until their links are handed out. */
+  canMail: boolean;
+  /** How many jobs of an account, or of no account, have failed for good. */
+  deadJobs: (accountId: AccountId) => Promise<number>;
+};
+
+/** So long a file may wait, and a message be late, without a warning; in ms. */
+const patience = { file: 15 * 60_000, message: 60 * 60_000 };
+
+export function serveSystem(console: Console, { pool, now, canMail, deadJobs }: SystemParts): void {
+  console.serve('GET /warnings', async ({ accountId }): Promise<SystemWarning[]> => {
+    const [count, { file, message }] = await Promise.all([
+      deadJobs(accountId),
+      selectOldestWaiting(await pool, accountId),
+    ]);
+    const isLate = (at: Date | null, ms: number): at is Date => at !== null && now() - at.getTime() > ms;
+    return [
+      ...(count > 0 ? [{ code: 'deadJobs' as const, count }] : []),
+      ...(isLate(file, patience.file) ? [{ code: 'oldFile' as const, since: file.toISOString() }] : []),
+      ...(canMail && isLate(message, patience.message)
+        ? [{ code: 'oldMessage' as const, since: message.toISOString() }]
+        : []),
+    ];
+  });
+}

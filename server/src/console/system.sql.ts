@@ -1,0 +1,15 @@
+// SQL of warnings about the installation: reading only.
+import type { AccountId, Db } from '../db/db.ts';
+
+/** When the file of an account that has waited longest arrived, and when the first message that waits should be sent. */
+export async function selectOldestWaiting(
+  db: Db,
+  accountId: AccountId,
+): Promise<{ file: Date | null; message: Date | null }> {
+  const [row] = await db<{ file: Date | null; message: Date | null }[]>`
+    select (select min(arrived_at) from files
+            where  account_id = ${accountId} and arrival is not null and processed_at is null)     as "file",
+           (select min(coalesce(late_since, due_at)) from messages
+            where  account_id = ${accountId} and state = 'waiting')                                as "message"`;
+  return row!;
+}

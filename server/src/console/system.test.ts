@@ -1,0 +1,70 @@
+// Warnings about the installation: of work that has failed for good, and of files and messages that wait for too long.
+import type { SystemWarning } from '@soundings/contract/console.system.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openLog } from '../base/log.ts';
+import { inTransaction } from '../db/db.ts';
+import { type Ask, signInNew } from '../testing/signed-in.ts';
+import { openWorld, type TestAccount, type World } from '../testing/world.ts';
+
+let world: World;
+let account: TestAccount;
+let ada: Ask;
+
+beforeAll(async () => {
+  world = await openWorld(openLog('fatal'), { smtpUrl: 'smtp://127.0.0.1:1' });
+  account = await world.account();
+  ({ ask: ada } = await signInNew(world, account.id, 'Administrator'));
+});
+afterAll(() => world.close());
+
+const warnings = async (by = ada) => (await by<SystemWarning[]>('GET /warnings')).body;
+const before = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+
+test('there are none where nothing is wrong, and none for anyone but administrators', async () => {
+  expect(await warnings()).toEqual([]);
+  const { ask } = await signInNew(world, account.id, 'Manager');
+  expect((await ask('GET /warnings')).status).toBe(403);
+});
+
+test('jobs that have failed for good are counted: of the account, and of none', async () => {
+  const other = await world.account();
+  const payloads = [{}, { accountId: account.id }, { accountId: other.id }];
+  await world.pool`
+    select graphile_worker.add_job('unheard of', payload, max_attempts := 1)
+    from   (select element::json as payload from jsonb_array_elements(${world.pool.json(payloads)}) as element) each`;
+  expect(await warnings()).toEqual([]);
+  await world.pool`
+    update graphile_worker._private_jobs set attempts = 1
+    where  task_id in (select id from graphile_worker._private_tasks where identifier = 'unheard of')`;
+  expect(await warnings()).toEqual([{ code: 'deadJobs', count: 2 }]);
+  await world.pool`select graphile_worker.complete_jobs(array_agg(id)) from graphile_worker._private_jobs`;
+  expect(await warnings()).toEqual([]);
+});
+
+test('files and messages that wait for too long are warned of, with the time since when', async () => {
+  const { pool } = world;
+  const [file, message] = [before(16), before(61)];
+  // The file pauses, and the message is put off: the service does nothing with either meanwhile.
+  await inTransaction(pool, async (tx) => {
+    await tx`set local session_replication_role = replica`; // without the week that the message is of
+    await tx`
+      insert into files (account_id, name, size, via, user_id, address, arrival, arrived_at, turn, begun_at, interruptions)
+      select account_id, 'users.csv', 1, 'console', user_id, '192.0.2.1', nextval('file_arrivals'), ${before(14)},
+             gen_random_uuid(), now(), 8
+      from   users where account_id = ${account.id} limit 1`;
+    await tx`
+      insert into messages (account_id, user_id, week, schedule_id, kind, due_at, late_since, any_hour)
+      select account_id, user_id, '2026-11-16', 1, 'invitation', now() + interval '1 hour', ${before(59)}, true
+      from   users where account_id = ${account.id} limit 1`;
+  });
+  expect(await warnings()).toEqual([]);
+  await pool`update files set arrived_at = ${file} where account_id = ${account.id}`;
+  await pool`update messages set late_since = ${message} where account_id = ${account.id}`;
+  expect(await warnings()).toEqual([
+    { code: 'oldFile', since: file.toISOString() },
+    { code: 'oldMessage', since: message.toISOString() },
+  ]);
+  await pool`update files set processed_at = now() where account_id = ${account.id}`;
+  await pool`delete from messages where account_id = ${account.id}`;
+  expect(await warnings()).toEqual([]);
+});

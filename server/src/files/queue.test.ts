@@ -1,0 +1,222 @@
+// The queue of files under arrivals, kills and restarts at random, with real processes: each file is processed once, in the
+// order of arrival, and no good one is given up.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAccount } from '../accounts/accounts.ts';
+import { createToken } from '../accounts/tokens.ts';
+import { inTransaction } from '../db/db.ts';
+import { createUser } from '../people/people.ts';
+import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
+import { bareEnvironment } from '../testing/environment.ts';
+import { installJobs } from '../testing/jobs.ts';
+import { until } from '../testing/until.ts';
+import { openUpload, resumeFiles } from './store.ts';
+
+// QUEUE_UPLOADS=1000 takes some ten minutes, and also prints how it went.
+const uploads = Number(process.env['QUEUE_UPLOADS'] ?? 12);
+// Another one each time; QUEUE_SEED repeats one.
+const seed = Number(process.env['QUEUE_SEED'] ?? Date.now() % 2 ** 31);
+
+/** How long something may take, in ms, also on a machine that is busy. */
+const wait = 60_000 + uploads * 3_000;
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  await installJobs(database.url);
+  // Who began what, and who was at it then: what a killed process may no longer tell.
+  await database.pool.unsafe(`
+    create table begun (at bigint generated always as identity, account_id integer, file_id integer, turn uuid,
+                        is_second boolean);
+    create function note_begun() returns trigger language plpgsql as $$ begin
+      insert into begun (account_id, file_id, turn, is_second)
+      values (new.account_id, new.file_id, new.turn,
+              exists (select 1
+                      from   files other
+                      where  other.account_id = new.account_id and other.file_id <> new.file_id
+                        and  other.turn is not null and other.processed_at is null));
+      return new;
+    end $$;
+    create trigger note_begun after update of turn on files for each row
+    when (new.turn is not null and new.turn is distinct from old.turn) execute function note_begun()`);
+});
+afterAll(() => database.close());
+
+// Ended before the database is closed: what is registered last is called first.
+const exits: Promise<unknown>[] = [];
+const workers: ChildProcess[] = [];
+afterAll(async () => {
+  for (const worker of workers) worker.kill('SIGKILL');
+  await Promise.all(exits);
+});
+
+function startWorker(): ChildProcess {
+  const module = fileURLToPath(new URL('queue.fixture.ts', import.meta.url));
+  const child = spawn(process.execPath, [module, database.url], {
+    env: bareEnvironment,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  exits.push(once(child, 'exit'));
+  return child;
+}
+
+/**
+ * What happens, in order: an upload to one of two accounts, of so many people; a kill of one of two workers; or nothing until
+ * so many more files have been begun.
+ */
+type Step = { upload: { account: 0 | 1; people: number } } | { kill: 0 | 1 } | { begins: number };
+
+const steps = fc
+  .array(
+    fc.oneof(
+      {
+        weight: 12,
+        arbitrary: fc.record({ account: fc.constantFrom(0 as const, 1 as const), people: fc.nat(3) }),
+      },
+      {
+        weight: 1,
+        arbitrary: fc.record({
+          account: fc.constant(0 as const),
+          people: fc.integer({ min: 500, max: 1500 }),
+        }),
+      },
+      { weight: 4, arbitrary: fc.record({ begins: fc.nat(5) }) },
+      { weight: 2, arbitrary: fc.record({ kill: fc.constantFrom(0 as const, 1 as const) }) },
+    ),
+    { minLength: 2 * uploads, maxLength: 2 * uploads },
+  )
+  .map((all): Step[] => {
+    let left = uploads;
+    return all
+      .map((step): Step => ('people' in step ? { upload: step } : step))
+      .filter((step) => !('upload' in step) || left-- > 0);
+  });
+
+async function newCompany() {
+  const { pool } = database;
+  const id = await inTransaction(pool, async (tx) => {
+    const made = await createAccount(tx, { name: 'Acme' });
+    await createUser(tx, made.id, { firstName: 'Ada', lastName: 'Admin', role: 'Administrator' });
+    return made.id;
+  });
+  // No limit stands in the way of lists that come and go.
+  await pool`update accounts set max_users_created = 20000, max_users_updated = 20000, max_users_deleted = 20000
+             where account_id = ${id}`;
+  const { id: tokenId } = await createToken(pool, id, { name: 'nightly', scopes: ['files'] });
+  return { id, tokenId };
+}
+
+async function send(
+  { id, tokenId }: { id: number; tokenId: number },
+  number: number,
+  people: number,
+): Promise<void> {
+  const name = `${number}.csv`;
+  const rows = Array.from({ length: people + 1 }, (_, i) => `${i};File${number};Ask`);
+  const text = ['EmployeeID;FirstName;LastName', ...rows].join('\n');
+  const { pool } = database;
+  const upload = await openUpload(pool, { accountId: id, via: 'https', tokenId, address: '192.0.2.1' }, name);
+  await upload.write(0, Buffer.from(text));
+  await upload.finish(name);
+}
+
+let passed = 0;
+
+/**
+ * Lets an hour pass for files that pause, and asks again for those that a killed process has left, as the service does each
+ * minute. Four times a second at most.
+ */
+async function passAnHour(): Promise<void> {
+  if (performance.now() < passed + 250) return;
+  passed = performance.now();
+  await database.pool`
+    update files set begun_at = begun_at - interval '1 hour', arrived_at = arrived_at - interval '1 hour'
+    where  account_id in (select account_id from accounts) and processed_at is null and arrival is not null`;
+  await resumeFiles(database.pool);
+}
+
+/** Waits until so many more files have been begun, or none waits. */
+async function untilBegun(more: number): Promise<void> {
+  const { pool } = database;
+  const countOf = async () => {
+    const [row] = await pool<{ begun: number; waiting: number }[]>`
+      select (select count(*)::integer from begun) as begun,
+             (select count(*)::integer from files where processed_at is null) as waiting`;
+    return row!;
+  };
+  const { begun } = await countOf();
+  await until(async () => {
+    await passAnHour();
+    const now = await countOf();
+    return now.waiting === 0 || now.begun >= begun + more;
+  }, wait);
+}
+
+test(
+  `${uploads} uploads in bursts while processes are killed: each is processed once, in order, none given up (QUEUE_SEED=${seed})`,
+  { timeout: 2 * wait },
+  async () => {
+    const { pool } = database;
+    const plan = fc.sample(steps, { seed, numRuns: 1 })[0] as Step[];
+    const companies = [await newCompany(), await newCompany()];
+    workers.push(startWorker(), startWorker());
+    let [sent, kills] = [0, 0];
+    const begun = performance.now();
+    for (const step of plan) {
+      // oxlint-disable no-await-in-loop -- in order
+      if ('upload' in step) await send(companies[step.upload.account]!, sent++, step.upload.people);
+      else if ('begins' in step) await untilBegun(step.begins);
+      else {
+        workers[step.kill]!.kill('SIGKILL');
+        kills++;
+        workers[step.kill] = startWorker();
+      }
+      // oxlint-enable no-await-in-loop
+    }
+    await until(async () => {
+      await passAnHour();
+      return (await pool`select from files where processed_at is null`).length === 0;
+    }, wait);
+    const seconds = (performance.now() - begun) / 1000;
+    for (const { id } of companies) {
+      // oxlint-disable no-await-in-loop -- two
+      const files = await pool<{ name: string; outcome: string; runs: number; failures: number }[]>`
+        select name, report ->> 'outcome' as outcome, failures,
+               (select count(*)::integer from runs r
+                where r.account_id = f.account_id and r.file = f.name and r.outcome = 'applied') as runs
+        from   files f where account_id = ${id} order by processed_at`;
+      const arrivals = await pool<{ name: string }[]>`
+        select name from files where account_id = ${id} order by arrival`;
+      expect(files.map(({ name }) => name)).toEqual(arrivals.map(({ name }) => name));
+      expect(
+        files.filter((file) => file.outcome !== 'applied' || file.runs !== 1 || file.failures > 0),
+      ).toEqual([]);
+      expect(await pool`select from runs where account_id = ${id}`).toHaveLength(files.length);
+      expect(
+        await pool`select from audit_entries where account_id = ${id} and action = 'file given up'`,
+      ).toHaveLength(0);
+      // The last file has the last word.
+      const people = await pool<{ name: string }[]>`
+        select distinct first_name as name from users where account_id = ${id} and managed`;
+      const last = arrivals.at(-1)?.name.replace('.csv', '');
+      expect(people.map(({ name }) => name)).toEqual(last === undefined ? [] : [`File${last}`]);
+      // No file was begun while another was being processed, and none before one that arrived earlier.
+      expect(await pool`select from begun where account_id = ${id} and is_second`).toEqual([]);
+      const order = await pool<{ arrival: number }[]>`
+        select f.arrival from begun b join files f using (account_id, file_id) where account_id = ${id} order by b.at`;
+      const begins = order.map(({ arrival }) => arrival);
+      expect(begins).toEqual(begins.toSorted((a, b) => a - b));
+      // oxlint-enable no-await-in-loop
+    }
+    const [counts] = await pool<{ begins: number; interrupted: number; most: number }[]>`
+      select (select count(*)::integer from begun) as begins, sum(interruptions)::integer as interrupted,
+             max(interruptions) as most from files`;
+    if (uploads > 100) {
+      // oxlint-disable-next-line no-console -- whoever asks for that many wants to know
+      console.log({ seed, uploads: sent, kills, seconds: Math.round(seconds), ...counts });
+    }
+  },
+);
