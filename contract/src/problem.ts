@@ -65,7 +65,7 @@ export const detailTypes = {
   'invalid text': 'A text holds U+0000 or half of a surrogate pair.',
   'too deep': 'Arrays and objects of the body are nested too deep.',
   'too many values':
-    'The body has more values (texts, numbers, objects, …) than allowed, or a file names more groups.',
+    'The body has more values (texts, numbers, objects, …) than allowed, one of its objects more keys, or a file names more groups.',
 
   'wrong type': 'A value is of the wrong JSON type. Nothing is converted: "false" is not false.',
   'missing field': 'A required field is missing.',
@@ -76,6 +76,8 @@ export const detailTypes = {
     'Not 1 to 255 characters, or with white space at its ends, or with control characters.',
   'invalid email': 'Not an e-mail address that mail can be delivered to.',
   'invalid phone': 'Not a number with country prefix (E.164).',
+  'trunk zero':
+    'Warning: a phone number has the zero that is dialled only within its country, as in +46 (0)70; it is dropped.',
   'invalid timezone': 'Not a name of the tz database.',
   'invalid language': 'Not an ISO 639-1 code.',
   'invalid threshold': 'A threshold so low that answers could be told, and not 1, which says so.',

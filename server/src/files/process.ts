@@ -11,7 +11,7 @@ import { quote } from '../base/text.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import type { ForgetGroups } from '../people/groups.ts';
 import { attributesOf } from '../people/people.ts';
-import { type Findings, newFindings } from '../sync/findings.ts';
+import { type Findings, described, newFindings } from '../sync/findings.ts';
 import { rejectHeldRun, takeHeldRun } from '../sync/held-runs.ts';
 import { beginRun, noteApproval } from '../sync/runs.ts';
 import { refuseRun, type SentByFile, type Synchronized, synchronizeFile } from '../sync/sync.ts';
@@ -187,13 +187,13 @@ function findingsIn(laid: () => Laid | undefined): Findings {
     ...findings,
     fault(found) {
       if (findings.isFull()) return findings.fault(found); // only counted
-      const told = placed(found, laid());
+      const told = placed(described(found), laid());
       const key = [told.type, told.sheet, told.row, told.column, told.message].join('\0');
       if (told.row !== undefined && seen.has(key)) return;
       seen.add(key);
       findings.fault(told);
     },
-    warn: (found) => findings.warn(placed(found, laid())),
+    warn: (found) => findings.warn(() => placed(described(found), laid())),
   };
 }
 

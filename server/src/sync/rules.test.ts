@@ -257,6 +257,66 @@ describe('B2: all or nothing', () => {
     expect(details.filter(({ type }) => type === 'wrong type')).toHaveLength(40);
   });
 
+  const places = (details: Detail[]) => details.map(({ type, path }) => [type, path]).toSorted(byPath);
+
+  test('a wrong value in accessInfo or externalProperties hides none beside it', async () => {
+    const account = await world.account();
+    await byHand.attribute(account, 'gender', ['Male', 'Female']);
+    const details = await refusedData(account, {
+      users: [
+        person('1', { accessInfo: { memberOf: ['nope'], role: 'Boss', adminOf: 'a' } }),
+        person('2', { accessInfo: { interestOf: [5, 'nope', 5], inheritedAdminOf: ['nowhere'] } }),
+        person('3', { externalProperties: { gender: 'Other', size: 'L', age: 5 } }),
+      ],
+    });
+    expect(places(details)).toEqual([
+      ['wrong type', '/data/users/0/accessInfo/adminOf'],
+      ['unknown group', '/data/users/0/accessInfo/memberOf/0'],
+      ['out of range', '/data/users/0/accessInfo/role'],
+      ['unknown group', '/data/users/1/accessInfo/inheritedAdminOf/0'],
+      ['wrong type', '/data/users/1/accessInfo/interestOf/0'],
+      ['unknown group', '/data/users/1/accessInfo/interestOf/1'],
+      ['wrong type', '/data/users/1/accessInfo/interestOf/2'],
+      ['wrong type', '/data/users/2/externalProperties/age'],
+      ['value not allowed', '/data/users/2/externalProperties/gender'],
+      ['unknown attribute', '/data/users/2/externalProperties/size'],
+    ]);
+  });
+
+  test('a list of groups that is no list hides no fault of the users', async () => {
+    const account = await world.account();
+    const details = await refusedData(account, { groups: {}, users: [person('1', { email: 'no' })] });
+    expect(places(details)).toEqual([
+      ['wrong type', '/data/groups'],
+      ['invalid email', '/data/users/0/email'],
+    ]);
+  });
+
+  test.each([
+    ['an invalid address', 'no'],
+    ['a value of a wrong type', 5],
+  ])('%s is one fault: the address that the user had is not said to be taken', async (_, email) => {
+    const account = await world.account();
+    await apply(account, { users: [person('1', { email: 'one@example.org' })] });
+    const users = [person('1', { email }), person('2', { email: 'one@example.org' })];
+    expect(places(await refusedData(account, { users }))).toEqual([
+      [typeof email === 'string' ? 'invalid email' : 'wrong type', '/data/users/0/email'],
+    ]);
+  });
+
+  test.each<[string, object, object]>([
+    ['a wrong role', { accessInfo: { role: 'administrator' } }, {}],
+    ['a missing externalId', {}, { externalId: undefined }],
+  ])('%s is one fault: nothing is said of administrators', async (_, more, instead) => {
+    const account = await world.account();
+    await apply(account, { users: [person('1', administrator)] });
+    await world.pool`update users set active = false where account_id = ${account.id} and not managed`;
+    const details = await refusedData(account, { users: [{ ...person('1', more), ...instead }] });
+    expect(details.map(({ path }) => path)).toEqual([
+      'externalId' in instead ? '/data/users/0/externalId' : '/data/users/0/accessInfo/role',
+    ]);
+  });
+
   test('faults of users and groups without an externalId are listed by their places alone', async () => {
     const account = await world.account();
     const nameless = { firstName: 'A', lastName: 'B', email: 'x@example.org' };
@@ -406,6 +466,23 @@ describe('B4: unknown keys and wrong types', () => {
     await apply(account, { users: [person('1')] });
     expect(await refused(account, body)).toEqual([
       { type: 'unknown field', message: expect.any(String), path },
+    ]);
+  });
+
+  test('a key that is nearly a known one is answered by that one', async () => {
+    const account = await world.account();
+    const [fault] = await refused(account, { settings: { validate_only: false } });
+    expect(fault?.message).toContain('Did you mean "validateOnly"?');
+    const data = {
+      groups: [unit('a', { decription: 'x', colour: 'red' })],
+      users: [person('1', { 'e-mail': 'x', accessInfo: { memberof: ['a'] } })],
+    };
+    const { body } = await account.push({ data });
+    expect(body.warnings.map(({ message }) => /Did you mean (.*)\?/.exec(message)?.[1])).toEqual([
+      '"description"',
+      undefined,
+      '"email"',
+      '"memberOf"',
     ]);
   });
 
@@ -620,6 +697,16 @@ describe('B5: the limits', () => {
       counts.map(([setting, count]) => ['limit exceeded', setting, 0, count]),
     );
     expect(await refused(account, { settings: zero, data: next })).toEqual(details);
+  });
+
+  test('a limit that cannot be raised far enough is not advised: the change is made in steps', async () => {
+    const account = await world.account();
+    const users = list(20_001, 'u', person);
+    const [detail] = await refusedData(account, { users });
+    expect(detail).toMatchObject({ type: 'limit exceeded', setting: 'maxUsersCreated', count: 20_001 });
+    expect(detail?.message).toMatch(/at most 20000/);
+    expect(detail?.message).not.toMatch(/to 20001/);
+    expect(detail?.message).toContain('steps');
   });
 
   test('limits of 0 let a request pass that changes nothing', async () => {
@@ -997,7 +1084,7 @@ describe('B8: parent', () => {
       ['unknown parent', '/data/groups/2/parent', 'd'],
     ]);
     expect(details[0]?.message).toMatch(/"a".*removes it/);
-    expect(details[1]?.message).toContain('There is no group "nowhere"');
+    expect(details[1]?.message).toContain('Parent group "nowhere" does not exist');
   });
 
   test('a group beneath itself is an error', async () => {
@@ -1223,13 +1310,35 @@ describe('B11: the forms of values', () => {
     ]);
   });
 
-  test('an address that is kept because it was left out is taken all the same', async () => {
+  test('an address that is kept because it was left out is taken all the same: the fault is where one was sent', async () => {
+    const account = await world.account();
+    await apply(account, { users: [person('1', { email: 'one@example.org' }), person('3')] });
+    const newcomer = person('2', { email: 'one@example.org' });
+    for (const keeper of [person('1'), person('1', { lastName: 'Changed' })]) {
+      for (const users of [
+        [newcomer, keeper],
+        [keeper, newcomer],
+      ]) {
+        const details = await refusedData(account, { users });
+        const path = `/data/users/${users.indexOf(newcomer)}/email`;
+        expect(details).toMatchObject([{ type: 'duplicate email', path, externalId: '2' }]);
+        expect(details[0]?.message).toContain('"1"');
+        expect(details[0]?.message).not.toContain('/email');
+      }
+    }
+    await apply(account, { users: [newcomer, person('1', { email: null })] });
+    expect((await userOf(account, '2'))?.['email']).toBe('one@example.org');
+  });
+
+  test('what is kept in the row of an unchanged user is named by the user', async () => {
     const account = await world.account();
     await apply(account, { users: [person('1', { email: 'one@example.org' })] });
-    const users = [person('2', { email: 'one@example.org' }), person('1')];
-    expect(await refusedData(account, { users })).toMatchObject([{ type: 'duplicate email' }]);
-    await apply(account, { users: [users[0]!, person('1', { email: null })] });
-    expect((await userOf(account, '2'))?.['email']).toBe('one@example.org');
+    await apply(account, { users: [person('1')] });
+    const users = [person('1'), person('2', { email: 'one@example.org' })];
+    const details = await refusedData(account, { users });
+    expect(details).toMatchObject([{ type: 'duplicate email', path: '/data/users/1/email' }]);
+    expect(details[0]?.message).toContain('"1"');
+    expect(details[0]?.message).not.toContain('/email');
   });
 
   test('two users can swap their addresses in one request, and three can pass them round', async () => {
@@ -1312,6 +1421,15 @@ describe('B11: the forms of values', () => {
       users: wrong.map((phone, i) => person(String(i), { phone })),
     });
     expect(details.map(({ type }) => type)).toEqual(wrong.map(() => 'invalid phone'));
+  });
+
+  test('the zero in brackets after a country prefix is dropped, with a warning that does not quote the number', async () => {
+    const account = await world.account();
+    const { warnings } = await apply(account, { users: [person('1', { phone: '+46 (0)70 123 45 67' })] });
+    expect((await userOf(account, '1'))?.['phone']).toBe('+46701234567');
+    expect(warnings).toMatchObject([{ type: 'trunk zero', path: '/data/users/0/phone', externalId: '1' }]);
+    expect(JSON.stringify(warnings)).not.toContain('123');
+    expect((await apply(account, { users: [person('1', { phone: '+46701234567' })] })).changes).toEqual([]);
   });
 
   test('texts are kept exactly as sent, white space and line ends included', async () => {

@@ -1,7 +1,11 @@
 // Makes the managed users and groups of an account match what was sent (§1.B, §3, §4.2). One transaction: lock the
 // account, read what is held, match, plan; then stop (dry run or faults) or apply. The report is the same for both.
 import type { Report, Settings } from '@soundings/contract/organization.ts';
-import { maxChangesDefault, maxOrganizationBodyBytes } from '@soundings/contract/limits.ts';
+import {
+  maxChangesCeiling,
+  maxChangesDefault,
+  maxOrganizationBodyBytes,
+} from '@soundings/contract/limits.ts';
 import { type Detail, type DetailType, detailTypes } from '@soundings/contract/problem.ts';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -325,9 +329,11 @@ function checkLimits(settings: Settings, plan: Plan, findings: Findings): void {
     const limit = settings[setting] ?? maxChangesDefault;
     const count = plan.summary[kind][counted];
     if (count <= limit) continue;
-    const message =
-      `The request would ${verb} ${count} ${kind}; ${setting} allows ${limit}. ` +
-      `If that is meant, set ${setting} to ${count} or more (at most 20000).`;
+    const remedy =
+      count <= maxChangesCeiling
+        ? `If that is intended, set ${setting} to ${count} or more.`
+        : `${setting} can be at most ${maxChangesCeiling}. If that is intended, make the change in steps.`;
+    const message = `The request would ${verb} ${count} ${kind}; ${setting} allows ${limit}. ${remedy}`;
     findings.fault({ type: 'limit exceeded', message, path: `/settings/${setting}`, setting, limit, count });
   }
 }
