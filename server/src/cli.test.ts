@@ -538,7 +538,7 @@ describe('runs list and run approve', () => {
   const push = async (accountId: string, body: unknown) => {
     const run = { id: newId(), source: 'api' as const, tokenId: null, address: null, file: null };
     const bytes = new TextEncoder().encode(JSON.stringify(body));
-    await pushOrganization(pool, Number(accountId), run, { bytes, gzip: false }, forgetGroups).catch(
+    await pushOrganization(pool, Number(accountId), run, { bytes, gzip: false }, { forgetGroups }).catch(
       () => {},
     );
     return run.id;

@@ -2,18 +2,20 @@
 import { Report } from '@soundings/contract/organization.ts';
 import { Problem, type Detail } from '@soundings/contract/problem.ts';
 import { gzipSync } from 'node:zlib';
+import { pino } from 'pino';
 import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser, defineAttribute } from '../people/people.ts';
 import { apply, noBrakes, person, rowsOf, unit } from '../testing/organizations.ts';
+import { until } from '../testing/until.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 
 let world: World;
+const logged: string[] = [];
 beforeAll(async () => {
-  world = await openWorld(openLog('silent' as 'error')); // one test makes the service fail, on purpose
+  world = await openWorld(pino({ level: 'info' }, { write: (line: string) => void logged.push(line) }));
 });
 afterAll(() => world.close());
 
@@ -1734,6 +1736,31 @@ describe('B14: runs', () => {
       return { pushed };
     });
     expect((await answer.pushed).body.details).toMatchObject([{ type: 'duplicate email' }]);
+  });
+
+  test('a request whose client leaves while it waits for the account is not applied', async () => {
+    const account = await world.account();
+    const body = { settings, data: { groups: [unit('a')], users: [person('1')] } };
+    const client = new AbortController();
+    await world.pool.begin(async (tx) => {
+      await tx`select 1 from accounts where account_id = ${account.id} for no key update`;
+      const left = world.request('POST', '/v1/organization', {
+        headers: { authorization: account.token, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        signal: client.signal,
+      });
+      await until(async () => {
+        const waiting = await world.pool`
+          select 1 from pg_stat_activity
+          where  datname = current_database() and wait_event_type = 'Lock' and query ilike '%from accounts%'`;
+        return waiting.length > 0;
+      });
+      client.abort();
+      await expect(left).rejects.toThrow('aborted');
+      await until(async () => logged.some((line) => line.includes('A client left')));
+    });
+    const next = await account.push(body);
+    expect(next.body.summary).toMatchObject({ groups: { created: 1 }, users: { created: 1 } });
   });
 
   test('requests of one account sent at once are applied one after another: each finds the state the last one left', async () => {

@@ -40,6 +40,9 @@ const gunzip = promisify(gunzipWithCallback);
 /** Where a run comes from: its id is the request's. */
 export type { RunStart };
 
+/** What a push asks of others. `isGone`: whether the client has left, so that changes that have not begun must not begin. */
+export type PushHooks = { forgetGroups: ForgetGroups; isGone?: () => boolean };
+
 /** The body of a request as it was sent. */
 export type SentBody = { bytes: Uint8Array; gzip: boolean };
 
@@ -52,7 +55,7 @@ export async function pushOrganization(
   accountId: AccountId,
   run: RunStart,
   body: SentBody,
-  forgetGroups: ForgetGroups,
+  { forgetGroups, isGone }: PushHooks,
 ): Promise<Report> {
   const findings = newFindings();
   const organization = await readBody(body, findings).catch(async (tooLarge: Fault) => {
@@ -79,7 +82,7 @@ export async function pushOrganization(
     ...runEnd(organization.settings, findings, { outcome: 'failed' }),
   });
   const { refusal, plan } = await inTransaction(pool, (tx) =>
-    synchronize(tx, accountId, { runId: run.id, organization, forgetGroups }, findings),
+    synchronize(tx, accountId, { runId: run.id, organization, forgetGroups, isGone }, findings),
   );
   if (refusal) throw refusal;
   const applied = organization.settings.validateOnly === false;
@@ -122,6 +125,7 @@ export type Wanted = {
   runId: string;
   organization: SentOrganization;
   forgetGroups: ForgetGroups;
+  isGone?: PushHooks['isGone'];
   /** Whether more changes than the settings allow are refused (unless said otherwise), held, or made all the same. */
   beyondLimits?: 'refuse' | 'hold' | 'apply';
   /** What was shown of a held run: no other changes are made. */
@@ -146,6 +150,8 @@ async function synchronize(
 ): Promise<Synchronized> {
   const { organization, runId } = wanted;
   const { held, landscape, details, owners } = await matchWithHeld(tx, accountId, organization, findings);
+  // It may have waited for long until the account was free.
+  if (wanted.isGone?.()) throw new Fault('unavailable', 'unavailable', 'The client has left.');
   if (findings.faultCount() > 0) return endRun(tx, accountId, wanted, findings, { outcome: 'refused' });
 
   const plan = planChanges(organization, held, landscape, details);
