@@ -341,6 +341,10 @@ describe('token create, list and revoke', () => {
       ['data', 'organization'],
     ]);
     expect(isTokenShaped(all.token)).toBe(true);
+    expect(await callerOf(pool, all.token, 'data')).toMatchObject({ numbers: 'plain' });
+    const quoted = await json<MadeToken>(create(id, '--numbers', 'quoted'));
+    expect(await callerOf(pool, quoted.token, 'data')).toMatchObject({ numbers: 'quoted' });
+    expect(await refused(create(id, '--numbers', 'roman'))).toContain('plain or quoted');
     expect(await callerOf(pool, all.token, 'data')).toMatchObject({ accountId: Number(id), tokenId: all.id });
     await expect(callerOf(pool, one.token, 'data')).rejects.toMatchObject({ kind: 'forbidden' });
     const listed = await list(id);

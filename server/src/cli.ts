@@ -125,13 +125,16 @@ const commands: Record<string, Command> = {
     isLogged: false,
     usage:
       '--account ID --name N [--scope data --scope organization --scope files] [--expires DATE]\n' +
-      '    An API token, shown only now. Without --scope it has all three.',
-    options: { ...account, name: text, scope: list, expires: text },
+      '                 [--numbers plain|quoted]\n' +
+      '    An API token, shown only now. Without --scope it has all three. With --numbers quoted, the data interface writes\n' +
+      '    the numbers of values as texts, for clients written against the original service.',
+    options: { ...account, name: text, scope: list, expires: text, numbers: text },
     run: (pool, values) =>
       createToken(pool, accountOf(values), {
         name: needed(values, 'name'),
         scopes: (values['scope'] as string[] | undefined) ?? ['data', 'organization', 'files'],
         ...(values['expires'] !== undefined && { expires: String(values['expires']) }),
+        ...(values['numbers'] !== undefined && { numbers: String(values['numbers']) }),
       }),
     say: ({ id, token, scopes }: Awaited<ReturnType<typeof createToken>>) =>
       `Token ${id} for ${scopes.join(', ')} is made (shown only now):\n${token}`,
@@ -143,11 +146,12 @@ const commands: Record<string, Command> = {
     run: (pool, values) => listTokens(pool, accountOf(values)),
     say: (tokens: Awaited<ReturnType<typeof listTokens>>) =>
       table([
-        ['id', 'name', 'scopes', 'expires', 'last used', 'revoked'],
+        ['id', 'name', 'scopes', 'numbers', 'expires', 'last used', 'revoked'],
         ...tokens.map((token) => [
           String(token.id),
           token.name,
           token.scopes.join(' '),
+          token.numbers,
           moment(token.expiresAt),
           moment(token.lastUsedAt),
           moment(token.revokedAt),

@@ -65,6 +65,7 @@ create table tokens (
   created_by      integer,
   last_used_from  text,
   end_told_days   smallint,
+  numbers         text        not null default 'plain' check (numbers in ('plain', 'quoted')),
   primary key (account_id, token_id)
 );
 comment on table tokens is 'What a customer''s system signs in with. The token itself is not kept.';
@@ -72,6 +73,8 @@ comment on column tokens.last_used_at is 'To the minute: written at most once a 
 comment on column tokens.created_by is 'The user who made it in the console. Null: the soundings command did.';
 comment on column tokens.last_used_from is 'The address of its last use, as of last_used_at.';
 comment on column tokens.end_told_days is 'So many days before its end it was told of by mail, last. Null: not yet.';
+comment on column tokens.numbers is
+  'How the data interface writes numbers of values for this token; quoted: as texts, for clients of the original service.';
 
 create table token_hashes (
   hash        bytea   primary key,
@@ -475,10 +478,13 @@ create table kpi_values (
   week        date    not null,
   value       double precision,
   handed_out  boolean not null default false,
+  asked_whole boolean not null default true,
   primary key (account_id, kpi_id, group_id, week)
 );
 comment on table kpi_values is 'The published KPI values. Null: none of its questions is shown.';
 comment on column kpi_values.handed_out is 'Whether a figure that it is made of is handed_out.';
+comment on column kpi_values.asked_whole is
+  'Whether one of the KPI''s questions was asked of the whole group: of itself, or of a group above it.';
 
 create unlogged table token_usage (
   account_id  integer     not null,

@@ -1,5 +1,6 @@
 // What the data interface tells (§4.1): of published figures only, as text that is made while it is read, so that the
 // largest answers take no more memory than the smallest. One group alone is told by a single statement, at once.
+import type { Numbers } from '@soundings/contract/operation.ts';
 import { dayIn, type Week } from '@soundings/contract/weeks.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../base/errors.ts';
@@ -38,8 +39,8 @@ import {
 } from './shape.ts';
 import { lastWeeks, type Window } from './window.ts';
 
-/** Who reads, the account's time zone, and its version, which is raised by whatever changes an answer. */
-export type Reader = { accountId: AccountId; timezone: string; version: string };
+/** Who reads, how numbers are written, the account's time zone, and its version, which is raised by whatever changes an answer. */
+export type Reader = { accountId: AccountId; numbers: Numbers; timezone: string; version: string };
 
 /** Connections for short statements, and those for answers that are read for long. */
 export type Pools = { pool: Pool; reads: Pool };
@@ -63,7 +64,7 @@ export async function tellKpiValues(
     const rows = await selectGroupKpiValues(pool, accountId, groupId, kpiId, asked.window);
     if (!rows[0]) throw groupNotFound();
     if (!rows[0].kpi) throw kpiNotFound();
-    return textOf(kpiPieces(rows[0].kpi, inOneBatch(valuesOf(groupId, rows))));
+    return textOf(kpiPieces(rows[0].kpi, inOneBatch(valuesOf(groupId, rows)), reader));
   }
   const [scope, kpi] = await Promise.all([
     findScope(pool, accountId, asked),
@@ -71,13 +72,13 @@ export async function tellKpiValues(
   ]);
   if (!kpi) throw kpiNotFound();
   return longAnswer(reader, asked, () =>
-    kpiPieces(kpi, selectKpiValues(reads, accountId, scope, kpiId, asked.window)),
+    kpiPieces(kpi, selectKpiValues(reads, accountId, scope, kpiId, asked.window), reader),
   );
 }
 
-async function* kpiPieces(kpi: KpiHead, rows: AsyncIterable<ValueRow[]>) {
+async function* kpiPieces(kpi: KpiHead, rows: AsyncIterable<ValueRow[]>, { numbers }: Reader) {
   yield `{"kpi":${JSON.stringify(kpiOf(kpi))},"values":[`;
-  yield* valueList(rows);
+  yield* valueList(rows, numbers);
   yield ']}';
 }
 
@@ -94,15 +95,17 @@ export async function tellRates({ pool, reads }: Pools, reader: Reader, asked: A
     const groupId = idIn(asked.groupId);
     const rows = await selectGroupRates(pool, accountId, groupId, asked.window);
     if (!rows[0]) throw groupNotFound();
-    return textOf(ratePieces(inOneBatch(valuesOf(groupId, rows))));
+    return textOf(ratePieces(inOneBatch(valuesOf(groupId, rows)), reader));
   }
   const scope = await findScope(pool, accountId, asked);
-  return longAnswer(reader, asked, () => ratePieces(selectRates(reads, accountId, scope, asked.window)));
+  return longAnswer(reader, asked, () =>
+    ratePieces(selectRates(reads, accountId, scope, asked.window), reader),
+  );
 }
 
-async function* ratePieces(rows: AsyncIterable<ValueRow[]>) {
+async function* ratePieces(rows: AsyncIterable<ValueRow[]>, { numbers }: Reader) {
   yield '[{"values":[';
-  yield* valueList(rows);
+  yield* valueList(rows, numbers);
   yield ']}]';
 }
 
@@ -296,6 +299,10 @@ export const longAnswer = (
 ) => new LongAnswer(tagOf(reader, asked), () => gathered(tell()));
 
 /** Changes with every write of the account, and from week to week where the weeks asked for do. */
-function tagOf({ version, timezone }: Reader, { window, now }: Pick<Asked, 'window' | 'now'>): string {
-  return window ? version : `${version}-${lastWeeks(dayIn(timezone, now)).last}`;
+function tagOf(
+  { version, timezone, numbers }: Reader,
+  { window, now }: Pick<Asked, 'window' | 'now'>,
+): string {
+  const tag = numbers === 'plain' ? version : `${version}-${numbers}`;
+  return window ? tag : `${tag}-${lastWeeks(dayIn(timezone, now)).last}`;
 }

@@ -1,0 +1,11 @@
+alter table kpi_values add column asked_whole boolean not null default true;
+comment on column kpi_values.asked_whole is
+  'Whether one of the KPI''s questions was asked of the whole group: of itself, or of a group above it.';
+update kpi_values v
+set    asked_whole = false
+where  not exists (select 1 from asked a
+                   where  a.account_id = v.account_id and a.group_id = v.group_id and a.week = v.week);
+
+alter table tokens add column numbers text not null default 'plain' check (numbers in ('plain', 'quoted'));
+comment on column tokens.numbers is
+  'How the data interface writes numbers of values for this token; quoted: as texts, for clients of the original service.';
