@@ -165,6 +165,7 @@ export const detailTypes = {
 
   'file validation':
     'A file that is not taken: its name, type or size, or how it was sent; the message says which.',
+  'not downloadable': 'Files are uploaded and listed only. Their reports can be read.',
   'file not found': 'The account has no such file.',
   'mapping not found': 'The account has no such mapping of columns.',
   'file not processed': 'The file could not be processed; the message says why.',

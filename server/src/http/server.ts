@@ -240,7 +240,7 @@ function serve(
       const encoding = request.headers['content-encoding'];
       if (encoding !== undefined && !encodings.includes(encoding.toLowerCase())) throw unsupported;
       const type = request.headers['content-type'];
-      if (operation.bodyType && type !== undefined && !isOfType(type, operation.bodyType)) throw unsupported;
+      if (operation.bodyType && !isOfType(type ?? '', operation.bodyType)) throw unsupported;
     },
     handler: async (request, reply) => {
       const answer = () =>
