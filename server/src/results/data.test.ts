@@ -309,7 +309,7 @@ function refusedQueries({ hasLanguage, hasQuestions }: Endpoint): Record<string,
 
 /** Group ids that are of no group of the account. */
 const noGroups = [
-  ...listed("999999999|0|-1|1.5|1e3|0x1|north|null|*|%20|1%3B|1'%20or%20'1'='1|٣|2147483647|2147483648"),
+  ...listed("999999999|0|-1|1.5|1e3|0x1|nowhere|null|*|%20|1%3B|1'%20or%20'1'='1|٣|2147483647|2147483648"),
   '9007199254740993',
   '9'.repeat(30),
   '9'.repeat(300),
@@ -343,6 +343,8 @@ function refusals(endpoint: Endpoint): void {
         'groupId',
         'includeSubgroups',
       ]);
+      const words = body.details.map(({ message }) => message).join(' ');
+      for (const received of ['"2026-11-1"', '"maybe"', '"colour"']) expect(words).toContain(received);
     });
   });
 
@@ -361,6 +363,19 @@ function refusals(endpoint: Endpoint): void {
       }
       expect(wrong).toEqual([]);
       expect((await ask(other.account, query(other.group['north']))).status).toBe(200);
+    });
+
+    test('an externalId of the account is answered with the id of its group', async () => {
+      const { account, group } = company;
+      for (const more of ['', '&includeSubgroups=true']) {
+        const { status, body } = await ask<Problem>(account, `${endpoint.address}?groupId=north${more}`);
+        expect([status, body.details[0]?.type]).toEqual([404, 'group not found']);
+        expect(body.message).toContain(`"north" is the externalId of group ${group['north']}`);
+      }
+      const other = await openAccount();
+      expect((await ask<Problem>(other, `${endpoint.address}?groupId=north`)).body.message).toBe(
+        'There is no such group.',
+      );
     });
 
     test('a group that was removed', async () => {

@@ -31,6 +31,17 @@ export async function selectScope(db: Db, accountId: AccountId, scope: Scope): P
   return rows.map(({ id }) => id);
 }
 
+/** The id of the group that has an externalId. */
+export async function selectGroupIdOf(
+  db: Db,
+  accountId: AccountId,
+  externalId: string,
+): Promise<number | undefined> {
+  const [row] = await db<{ id: number }[]>`
+    select group_id as id from groups where account_id = ${accountId} and external_id = ${externalId}`;
+  return row?.id;
+}
+
 export type KpiHead = { id: string; name: string; imageUrl: string | null };
 
 /** KPIs for which a value was ever created. */

@@ -4,6 +4,7 @@ import type { Numbers } from '@soundings/contract/operation.ts';
 import { dayIn, type Week } from '@soundings/contract/weeks.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../base/errors.ts';
+import { quote } from '../base/text.ts';
 import type { AccountId, Pool } from '../db/db.ts';
 import { LongAnswer } from '../http/answers.ts';
 import { questionsOf } from '../questions/questions.ts';
@@ -16,6 +17,7 @@ import {
   selectAsked,
   selectComments,
   selectGroupAsked,
+  selectGroupIdOf,
   selectGroupKpiValues,
   selectGroupRates,
   selectGroupResults,
@@ -62,7 +64,7 @@ export async function tellKpiValues(
   if (!asked.beneath) {
     const groupId = idIn(asked.groupId);
     const rows = await selectGroupKpiValues(pool, accountId, groupId, kpiId, asked.window);
-    if (!rows[0]) throw groupNotFound();
+    if (!rows[0]) throw await groupNotFound(pool, accountId, asked.groupId);
     if (!rows[0].kpi) throw kpiNotFound();
     return textOf(kpiPieces(rows[0].kpi, inOneBatch(valuesOf(groupId, rows)), reader));
   }
@@ -94,7 +96,7 @@ export async function tellRates({ pool, reads }: Pools, reader: Reader, asked: A
   if (!asked.beneath) {
     const groupId = idIn(asked.groupId);
     const rows = await selectGroupRates(pool, accountId, groupId, asked.window);
-    if (!rows[0]) throw groupNotFound();
+    if (!rows[0]) throw await groupNotFound(pool, accountId, asked.groupId);
     return textOf(ratePieces(inOneBatch(valuesOf(groupId, rows)), reader));
   }
   const scope = await findScope(pool, accountId, asked);
@@ -135,7 +137,7 @@ export async function tellResults(
       selectGroupResults(pool, accountId, idIn(asked.groupId), window, questionIds),
       wordedQuestions(pool, accountId, language),
     ]);
-    if (!rows) throw groupNotFound();
+    if (!rows) throw await groupNotFound(pool, accountId, asked.groupId);
     return textOf(resultPieces(inOneBatch(rows), undefined, words, wanted));
   }
   const [scope, questions] = await Promise.all([
@@ -193,7 +195,7 @@ export async function tellAsked(
   if (!asked.beneath) {
     const groupId = idIn(asked.groupId);
     const [rows, questions] = await Promise.all([selectGroupAsked(pool, accountId, groupId, window), words]);
-    if (!rows) throw groupNotFound();
+    if (!rows) throw await groupNotFound(pool, accountId, asked.groupId);
     return textOf(askedPieces(inOneBatch(rows), questions));
   }
   const [scope, questions] = await Promise.all([findScope(pool, accountId, asked), words]);
@@ -270,7 +272,7 @@ export async function findScope(
   if (groupId === undefined) return { groupId, beneath };
   const scope = { groupId: idIn(groupId), beneath };
   const groups = await selectScope(pool, accountId, { ...scope, beneath: false });
-  if (groups.length === 0) throw groupNotFound();
+  if (groups.length === 0) throw await groupNotFound(pool, accountId, groupId);
   return scope;
 }
 
@@ -278,8 +280,14 @@ export async function findScope(
 const idIn = (groupId: string): number =>
   /^[1-9]\d{0,9}$/.test(groupId) && Number(groupId) < 2 ** 31 ? Number(groupId) : 0;
 
-// What is no number, and what is another account's, is not found in the same words.
-const groupNotFound = () => new Fault('not_found', 'group not found', 'There is no such group.');
+/** In the same words for what never was, was removed, or is another account's; an own externalId is answered with the id. */
+async function groupNotFound(pool: Pool, accountId: AccountId, groupId: string): Promise<Fault> {
+  const id = await selectGroupIdOf(pool, accountId, groupId);
+  const hint =
+    id === undefined ? '' : ` ${quote(groupId)} is the externalId of group ${id}. Use groupId=${id}.`;
+  return new Fault('not_found', 'group not found', `There is no such group.${hint}`);
+}
+
 const kpiNotFound = () => new Fault('not_found', 'kpi not found', 'There is no such KPI.');
 
 async function* inOneBatch<T>(rows: T[]): AsyncGenerator<T[]> {
