@@ -30,7 +30,8 @@ import { createServer, type Server, type ServerOptions } from './http/server.ts'
 import { openSlots } from './http/slots.ts';
 import { type Jobs, startJobs, type Work } from './jobs/jobs.ts';
 import { runThread, type ThreadLimits } from './jobs/threads.ts';
-import { type Mailer, openMailer } from './mail/mail.ts';
+import { type Mailer } from './mail/mail.ts';
+import { openMailer } from './mail/mailer.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data.routes.ts';
 import { closeLostWeeks, type LostMail, mailLostWeek } from './results/lost-weeks.ts';
@@ -401,7 +402,11 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
     ],
     tasks: {
       'process files': (payload) =>
-        onThread('files', { databaseUrl, ...(payload as { accountId: number }) }, filesLimits),
+        onThread(
+          'files',
+          { databaseUrl, logLevel: log.level as LogLevel, ...(payload as { accountId: number }) },
+          filesLimits,
+        ),
       'mail sign-in link': (payload) =>
         mailSignInLink(
           { pool, mailer, publicUrl: config.publicUrl, log, noteRefusal },
