@@ -191,6 +191,8 @@ describe('normalisePhone', () => {
     ['+378 (0549) 882 312', '+3780549882312'],
     ['+46 70 (0)12 34 56', '+46700123456'],
     ['+46 (70) 012 34 56', '+46700123456'],
+    ['+46 8 (01) 234 56', '+4680123456'],
+    ['+467 (0)1 234 56 78', '+467012345678'],
     ['+460701234567', '+460701234567'],
   ])('keeps a zero that is part of the number, or that no bracket marks: %j', (s, number) => {
     expect(normalisePhone(s)).toBe(number);

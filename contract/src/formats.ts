@@ -84,8 +84,8 @@ export function normalisePhone(s: string): string | undefined {
  * country prefix it leads nowhere (ITU-T E.123 §7). Some countries have numbers that begin with 0; there it is part of them.
  */
 export function hasTrunkZero(s: string): boolean {
-  const prefix = trunkZero.exec(s)?.[1]?.replace(separators, '');
-  return prefix !== undefined && !keepsZero.has(prefix);
+  const prefix = trunkZero.exec(s)?.[1]?.replace(separators, '') ?? '';
+  return countryPrefix.test(prefix) && !keepsZero.has(prefix);
 }
 
 const separator = String.raw`[\p{Zs}\p{Pd}\u2212()[\]\uff08\uff09]`;
@@ -94,6 +94,9 @@ const trunkZero = new RegExp(
   String.raw`^(${separator}*\+${separator}*[1-9](?:${separator}*[0-9]){0,2}${separator}*[([\uff08]\p{Zs}*)0`,
   'u',
 );
+// ITU-T E.164.D: which first digits are a whole prefix, and which are followed by others.
+const countryPrefix =
+  /^\+(?:[17]|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|(?:2[1-689]|3[578]|42|5[09]|6[7-9]|8[0578]|9[679])\d)$/;
 // Italy, Vatican City and San Marino, Congo, Gabon, Ivory Coast.
 const keepsZero = new Set(['+39', '+379', '+378', '+242', '+241', '+225']);
 const e164 = /^\+[1-9][0-9]{6,14}$/;

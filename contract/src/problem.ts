@@ -98,7 +98,8 @@ export const detailTypes = {
 
   'moved up': 'Warning: a group made by hand moves up, because the group above it is removed.',
   'new externalId':
-    'Warning: a user who is removed and one who is new have the same e-mail address. Perhaps they are one person.',
+    'Warning: a user who is removed and one who is new have the same e-mail address, or two groups the same name and parent. Perhaps they are one.',
+  'history deleted': 'Warning: a group that is removed has results. They are deleted with it.',
   'named twice': 'Warning: a user names the same group twice in one list.',
   'auditor replaced':
     'Warning: the role that was sent replaces the role Auditor, which was given in the console. Leave the role out to keep it.',

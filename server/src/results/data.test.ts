@@ -10,6 +10,7 @@ import { changeAccount, lockAccount } from '../accounts/accounts.ts';
 import { createToken } from '../accounts/tokens.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
+import { migrations } from '../db/migrate.ts';
 import { questionsOf } from '../questions/questions.ts';
 import { apply, unit } from '../testing/organizations.ts';
 import { answer, importLines, kpi, later, question, round, skip } from '../testing/surveys.ts';
@@ -390,6 +391,18 @@ function refusals(endpoint: Endpoint): void {
   });
 }
 
+test('a push that removes groups says how many weeks of results go with each, in the dry run and in the run', async () => {
+  const { account } = await openWeekly(['2026-W44', '2026-W45']);
+  const groups = [unit('other')];
+  const dry = await account.push({ data: { groups } });
+  const [warning, ...others] = dry.body.warnings;
+  expect(others).toEqual([]);
+  expect(warning).toMatchObject({ type: 'history deleted', entity: 'group', weeks: 2 });
+  expect(warning?.message).toContain('2 weeks');
+  expect((await apply(account, { groups })).warnings).toEqual(dry.body.warnings);
+  expect((await apply(account, { groups: [] })).warnings).toEqual([]);
+});
+
 describe('GET /v1/groups', () => {
   describe('200', () => {
     test('each group has what its schema says and nothing else; what is unset is left out', async () => {
@@ -544,6 +557,27 @@ describe('GET /v1/kpis/{kpiId}/values', () => {
         ({ yearWeek }) => yearWeek,
       );
       expect(new Set(ofTeams)).toEqual(new Set(['202646']));
+    });
+
+    test('the migration marks values of earlier weeks as closing a week does', async () => {
+      const { account } = await withSurvey(await openAccount(), tree, [
+        question('mood', 1),
+        question('other', 1),
+        kpi('energy', ['mood']),
+        kpi('unasked', ['other']),
+        round('2026-W45', 'company', ['mood'], peopleOf(['north', 'south'])),
+        round('2026-W46', 'company', ['other'], peopleOf(['north', 'south'])),
+        round('2026-W46', 'north', ['mood'], peopleOf(['north'])),
+      ]);
+      const marks = async () => world.pool`
+        select kpi_id, group_id, week, asked_whole from kpi_values
+        where  account_id = ${account.id} order by kpi_id, group_id, week`;
+      const closed = await marks();
+      expect(new Set(closed.map((one) => one['asked_whole']))).toEqual(new Set([true, false]));
+      await world.pool`update kpi_values set asked_whole = true where account_id = ${account.id}`;
+      const migration = migrations().find(({ name }) => name.endsWith('latest_and_numbers.sql'));
+      await world.pool.unsafe(/^update [^;]*;/m.exec(migration?.sql ?? '')?.[0] ?? '');
+      expect(await marks()).toEqual(closed);
     });
 
     test('latest of a group that was never asked as a whole: its last week with a row', async () => {

@@ -1485,6 +1485,59 @@ describe('B12: a removed group', () => {
     expect(await entries(account, 'hand')).toEqual([]);
   });
 
+  describe('that seems to come back under another externalId is a warning, in the dry run and in the run', () => {
+    const named = (externalId: string, name: string, more: object = {}) => ({
+      ...unit(externalId, more),
+      name,
+    });
+    const newIds = async (account: TestAccount, groups: object[], data: object = {}) => {
+      const dry = await account.push({ data: { groups, ...data } });
+      const report = await apply(account, { groups, ...data });
+      expect(report.warnings).toEqual(dry.body.warnings);
+      return report.warnings.map(({ type, entity, path, externalId, arrivesAs }) => {
+        expect([type, entity]).toEqual(['new externalId', 'group']);
+        return [path, externalId, arrivesAs];
+      });
+    };
+
+    test('with the same name and parent, or a parent that comes back so', async () => {
+      const account = await world.account();
+      const before = [
+        named('a', 'Top'),
+        named('b', 'Sales', { parent: 'a' }),
+        named('c', 'North', { parent: 'b' }),
+      ];
+      await apply(account, { groups: [...before, named('d', 'South', { parent: 'b' }), named('e', 'East')] });
+      const after = [
+        named('c2', 'North', { parent: 'b2' }),
+        named('b2', 'Sales', { parent: 'a' }),
+        named('d2', 'South', { parent: 'a' }), // elsewhere
+        named('e2', 'West'), // another name
+        named('a', 'Top'),
+      ];
+      expect(await newIds(account, after)).toEqual([
+        ['/data/groups/1/externalId', 'b', 'b2'],
+        ['/data/groups/0/externalId', 'c', 'c2'],
+      ]);
+    });
+
+    test('with the same name, if the request does not say where groups stand', async () => {
+      const account = await world.account();
+      await apply(account, { groups: [named('a', 'Top'), named('b', 'Sales', { parent: 'a' })] });
+      expect(await newIds(account, [named('a', 'Top'), named('b2', 'Sales')])).toEqual([
+        ['/data/groups/1/externalId', 'b', 'b2'],
+      ]);
+    });
+
+    test('each once: a second group of the same name is a new one', async () => {
+      const account = await world.account();
+      await apply(account, { groups: [named('a', 'Same')] });
+      expect(await newIds(account, [named('b', 'Same'), named('c', 'Same')])).toEqual([
+        ['/data/groups/0/externalId', 'a', 'b'],
+      ]);
+    });
+  });
+
   test('groups made by hand beneath it move up to the nearest one that stays, with a warning that names them', async () => {
     const account = await world.account();
     await apply(account, {

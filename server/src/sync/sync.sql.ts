@@ -19,6 +19,24 @@ export async function selectHeldGroups(db: Db, accountId: AccountId): Promise<He
 }
 
 /** Of every user of the account, by id: who it is, and the fingerprint of what was last sent. */
+/** In how many weeks each of the groups has results, by id; groups without any are left out. */
+export async function selectWeeksOfGroups(
+  db: Db,
+  accountId: AccountId,
+  groupIds: number[],
+): Promise<{ id: number; weeks: number }[]> {
+  if (groupIds.length === 0) return [];
+  // A look into an index for each group and week: a week has many results of a group.
+  return db<{ id: number; weeks: number }[]>`
+    select g.id as "id", count(*)::integer as "weeks"
+    from   unnest(${groupIds}::integer[]) as g (id)
+    join   weeks w on w.account_id = ${accountId}
+    where  exists (select 1 from results r
+                   where  r.account_id = ${accountId} and r.group_id = g.id and r.week = w.week)
+    group  by g.id
+    order  by g.id`;
+}
+
 export async function selectHeldUsers(db: Db, accountId: AccountId): Promise<HeldUser[]> {
   return db<HeldUser[]>`
     select user_id     as "id",

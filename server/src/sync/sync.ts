@@ -32,8 +32,10 @@ import {
   selectHeldGroups,
   selectHeldUsers,
   selectUserDetails,
+  selectWeeksOfGroups,
 } from './sync.sql.ts';
-import { landscapeOf } from './landscape.ts';
+import { type Landscape, landscapeOf } from './landscape.ts';
+import { replacedGroups } from './replaced.ts';
 
 const gunzip = promisify(gunzipWithCallback);
 
@@ -160,6 +162,8 @@ async function synchronize(
   const isApplied = organization.settings.validateOnly === false;
   const groupNames = namesOfGroups(held, organization);
   warnOfNewIds(plan, owners, organization, findings);
+  warnOfNewGroupIds(plan, landscape, organization, findings);
+  await warnOfHistory(tx, accountId, plan, landscape, findings);
   warnOfAuditors(plan, organization, findings);
   if (findings.faultCount() > 0) {
     const isHeld = isApplied && wanted.beyondLimits === 'hold';
@@ -274,6 +278,50 @@ function warnOfNewIds(
       'If they are one person, keep the old externalId.';
     const path = `/data/users/${places.users.get(arrivesAs)}/externalId`;
     findings.warn({ type: 'new externalId', message, path, externalId, arrivesAs });
+  }
+}
+
+/** Warns of groups that are removed while a new one seems to be the same. */
+function warnOfNewGroupIds(
+  plan: Plan,
+  landscape: Landscape,
+  { places }: SentOrganization,
+  findings: Findings,
+): void {
+  for (const [id, { externalId: arrivesAs }] of replacedGroups(plan, landscape)) {
+    const externalId = landscape.byId.get(id)?.externalId ?? '';
+    findings.warn(() => ({
+      type: 'new externalId',
+      message:
+        `The group ${quote(externalId)} is removed, and ${quote(arrivesAs)} is new with the same name and parent. ` +
+        'If they are one group, keep the old externalId: a new one starts without history.',
+      path: `/data/groups/${places.groups.get(arrivesAs)}/externalId`,
+      entity: 'group',
+      externalId,
+      arrivesAs,
+    }));
+  }
+}
+
+/** Warns of each removed group that has results: they are deleted with it. */
+async function warnOfHistory(
+  tx: Transaction,
+  accountId: AccountId,
+  { groups }: Plan,
+  { byId }: Landscape,
+  findings: Findings,
+): Promise<void> {
+  for (const { id, weeks } of await selectWeeksOfGroups(tx, accountId, groups.remove)) {
+    const externalId = byId.get(id)?.externalId ?? '';
+    findings.warn(() => ({
+      type: 'history deleted',
+      message:
+        `The group ${quote(externalId)} is removed, and with it its results of ` +
+        `${weeks === 1 ? '1 week' : `${weeks} weeks`}. They cannot be restored.`,
+      entity: 'group',
+      externalId,
+      weeks,
+    }));
   }
 }
 

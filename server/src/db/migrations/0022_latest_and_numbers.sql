@@ -1,10 +1,14 @@
 alter table kpi_values add column asked_whole boolean not null default true;
 comment on column kpi_values.asked_whole is
   'Whether one of the KPI''s questions was asked of the whole group: of itself, or of a group above it.';
+-- Which questions a KPI had in a past week is not known any more: those that it has now stand for them.
 update kpi_values v
 set    asked_whole = false
-where  not exists (select 1 from asked a
-                   where  a.account_id = v.account_id and a.group_id = v.group_id and a.week = v.week);
+where  not exists (select 1
+                   from   asked a
+                   join   kpi_questions k on k.account_id = a.account_id and k.question_id = any (a.question_ids)
+                   where  a.account_id = v.account_id and a.group_id = v.group_id and a.week = v.week
+                     and  k.kpi_id = v.kpi_id);
 
 alter table tokens add column numbers text not null default 'plain' check (numbers in ('plain', 'quoted'));
 comment on column tokens.numbers is
