@@ -100,6 +100,9 @@ export const detailTypes = {
   'new externalId':
     'Warning: a user who is removed and one who is new have the same e-mail address, or two groups the same name and parent. Perhaps they are one.',
   'history deleted': 'Warning: a group that is removed has results. They are deleted with it.',
+  'administrator pending':
+    'Warning: a user becomes an Administrator, or is one and gets another e-mail address. An administrator must confirm it in the console.',
+  'roles ignored': 'Warning: roles were sent, but the account does not let pushes and files set them.',
   'named twice': 'Warning: a user names the same group twice in one list.',
   'auditor replaced':
     'Warning: the role that was sent replaces the role Auditor, which was given in the console. Leave the role out to keep it.',

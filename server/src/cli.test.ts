@@ -204,6 +204,7 @@ describe('account set', () => {
       createGroupsFromUsers: false,
       notify: [],
       notifySuccess: false,
+      rolesBySync: true,
       maxUsersCreated: 200,
       maxUsersUpdated: 200,
       maxUsersDeleted: 200,
@@ -240,6 +241,9 @@ describe('account set', () => {
       commentThreshold: 9,
       notify: ['a@example.com'],
     });
+    expect(await set('--roles-by-sync', 'off')).toMatchObject({ rolesBySync: false });
+    expect(await set('--roles-by-sync', 'on')).toMatchObject({ rolesBySync: true });
+    await refused(['account', 'set', '--account', id, '--roles-by-sync', 'true']);
     await refused(['account', 'set', '--account', id, '--threshold', '12']);
     const back = files.map((option) => (option === 'true' ? 'false' : option));
     await set(...back, '--spread-threshold', 'default', '--comment-threshold', 'default', '--notify', '');
@@ -470,6 +474,19 @@ describe('group create', () => {
     expect(foreign.replace(String(theirs.id), '99999')).toBe(absent);
     expect(await pool`select from groups where account_id = ${id}`).toHaveLength(1);
   });
+});
+
+test('user confirm makes an Administrator of one who is pending, once', async () => {
+  const id = await newAccount();
+  await pool`
+    insert into users (account_id, external_id, managed, first_name, last_name, email, email_key, active, role, role_pending)
+    values (${id}, 'x', true, 'F', 'L', 'new@example.org', 'new@example.org', true, 'Administrator', true)`;
+  const confirm = ['user', 'confirm', '--account', id, '--email', 'New@example.org'];
+  const { id: userId } = await json<{ id: number }>(confirm);
+  const rows = await pool`select role_pending from users where account_id = ${id} and user_id = ${userId}`;
+  expect(rows).toMatchObject([{ role_pending: false }]);
+  expect(await refused(confirm)).toContain('not waiting');
+  expect(await refused([...confirm.slice(0, -1), 'nobody@example.org'])).toContain('no such person');
 });
 
 describe('user create', () => {

@@ -575,7 +575,7 @@ describe('GET /v1/kpis/{kpiId}/values', () => {
       const closed = await marks();
       expect(new Set(closed.map((one) => one['asked_whole']))).toEqual(new Set([true, false]));
       await world.pool`update kpi_values set asked_whole = true where account_id = ${account.id}`;
-      const migration = migrations().find(({ name }) => name.endsWith('latest_and_numbers.sql'));
+      const migration = migrations().find(({ name }) => name.endsWith('numbers_and_roles.sql'));
       await world.pool.unsafe(/^update [^;]*;/m.exec(migration?.sql ?? '')?.[0] ?? '');
       expect(await marks()).toEqual(closed);
     });

@@ -199,16 +199,17 @@ function emailsOfOthers(
   return taken;
 }
 
-/** Whether an active administrator is among the users that there will be. */
+/** Whether an active administrator, whose role is not pending then, is among the users that there will be. */
 function staysAdministrated(users: User[], { administrators, before }: Held, isPartial: boolean): boolean {
   const listed = new Set(before.map((user) => user?.id));
   const stays = (id: number, managed: boolean) => !managed || (isPartial && !listed.has(id));
   if (administrators.some(({ id, managed, active }) => active && stays(id, managed))) return true;
-  const ids = new Set(administrators.map(({ id }) => id));
-  return users.some(({ externalId, active, accessInfo }, i) => {
+  const byId = new Map(administrators.map((one) => [one.id, one]));
+  return users.some(({ externalId, email, active, accessInfo }, i) => {
+    const administrator = byId.get(before[i]?.id ?? 0);
     // Who has no externalId, which is a fault, may be one of them.
-    const mayBe = isStandIn(externalId) || ids.has(before[i]?.id ?? 0);
-    const role = accessInfo?.role ?? (mayBe ? 'Administrator' : undefined);
-    return role === 'Administrator' && active !== false;
+    if (!administrator && !isStandIn(externalId)) return false;
+    const keepsAddress = typeof email !== 'string' || emailKey(email) === administrator?.emailKey;
+    return (accessInfo?.role ?? 'Administrator') === 'Administrator' && active !== false && keepsAddress;
   });
 }

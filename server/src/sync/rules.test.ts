@@ -41,6 +41,10 @@ async function refused(account: TestAccount, body: unknown): Promise<Detail[]> {
 const refusedData = (account: TestAccount, data: object, more: object = {}) =>
   refused(account, { settings: { ...settings, ...more }, data });
 
+/** Leaves those who were pushed as the only administrators: confirmed, while the others are not active. */
+const onlyManagedAdministrators = async ({ id }: TestAccount) =>
+  world.pool`update users set role_pending = false, active = active and managed where account_id = ${id}`;
+
 const byHand = {
   group: (account: TestAccount, group: { name: string; externalId?: string; parentId?: number }) =>
     inTransaction(world.pool, (tx) => createGroup(tx, account.id, group)),
@@ -312,7 +316,7 @@ describe('B2: all or nothing', () => {
   ])('%s is one fault: nothing is said of administrators', async (_, more, instead) => {
     const account = await world.account();
     await apply(account, { users: [person('1', administrator)] });
-    await world.pool`update users set active = false where account_id = ${account.id} and not managed`;
+    await onlyManagedAdministrators(account);
     const details = await refusedData(account, { users: [{ ...person('1', more), ...instead }] });
     expect(details.map(({ path }) => path)).toEqual([
       'externalId' in instead ? '/data/users/0/externalId' : '/data/users/0/accessInfo/role',
@@ -1679,18 +1683,22 @@ describe('B13: a removed user', () => {
   ])('the last active administrator cannot be %s', async (_, users) => {
     const account = await world.account();
     await apply(account, { users: [person('1', administrator)] });
-    await world.pool`update users set active = false where account_id = ${account.id} and not managed`;
+    await onlyManagedAdministrators(account);
     expect(await refusedData(account, { users })).toMatchObject([
       { type: 'no administrator', path: '/data/users' },
     ]);
   });
 
-  test('an administrator stays whose role is left out, one can take the place of another, and one made by hand is enough', async () => {
+  test('an administrator stays whose role is left out, one takes the place of another once confirmed, and one created manually is enough', async () => {
     const account = await world.account();
     await apply(account, { users: [person('1', administrator)] });
-    await world.pool`update users set active = false where account_id = ${account.id} and not managed`;
+    await onlyManagedAdministrators(account);
     await apply(account, { users: [person('1', { lastName: 'New' })] });
-    await apply(account, { users: [person('2', administrator)] });
+    const other = person('2', administrator);
+    expect(await refusedData(account, { users: [other] })).toMatchObject([{ type: 'no administrator' }]);
+    await apply(account, { users: [person('1'), other] });
+    await onlyManagedAdministrators(account);
+    await apply(account, { users: [other] });
     await apply(account, { groups: [unit('a')] });
     await world.pool`update users set active = true where account_id = ${account.id} and not managed`;
     await apply(account, { users: [] });

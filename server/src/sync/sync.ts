@@ -1,6 +1,6 @@
 // Makes the managed users and groups of an account match what was sent (§1.B, §3, §4.2). One transaction: lock the
 // account, read what is held, match, plan; then stop (dry run or faults) or apply. The report is the same for both.
-import type { Report, Settings } from '@soundings/contract/organization.ts';
+import type { Report, Settings, User } from '@soundings/contract/organization.ts';
 import {
   maxChangesCeiling,
   maxChangesDefault,
@@ -10,7 +10,8 @@ import { type Detail, type DetailType, detailTypes } from '@soundings/contract/p
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip as gunzipWithCallback } from 'node:zlib';
-import { lockAccount, raiseVersion } from '../accounts/accounts.ts';
+import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
+import { notePending } from '../accounts/pending-administrators.ts';
 import { Fault } from '../base/errors.ts';
 import { type JsonValue, parseJson } from '../base/json.ts';
 import { quote } from '../base/text.ts';
@@ -20,7 +21,7 @@ import { attributesOf } from '../people/people.ts';
 import { applyPlan } from './apply.ts';
 import { readOrganization, type SentOrganization } from './check.ts';
 import { type Findings, newFindings } from './findings.ts';
-import type { Held } from './held.ts';
+import type { Held, UserDetails } from './held.ts';
 import { matchOrganization, wantedEmails } from './match.ts';
 import { pairUsers, type Plan, planChanges, usersInQuestion } from './plan.ts';
 import { holdRun } from './held-runs.ts';
@@ -150,7 +151,8 @@ async function synchronize(
   wanted: Wanted,
   findings: Findings,
 ): Promise<Synchronized> {
-  const { organization, runId } = wanted;
+  const { runId } = wanted;
+  const organization = await withAllowedRoles(tx, accountId, wanted.organization, findings);
   const { held, landscape, details, owners } = await matchWithHeld(tx, accountId, organization, findings);
   // It may have waited for long until the account was free.
   if (wanted.isGone?.()) throw new Fault('unavailable', 'unavailable', 'The client has left.');
@@ -161,6 +163,8 @@ async function synchronize(
   if (wanted.beyondLimits !== 'apply') checkLimits(organization.settings, plan, findings);
   const isApplied = organization.settings.validateOnly === false;
   const groupNames = namesOfGroups(held, organization);
+  const pending = pendingIn(plan, details);
+  warnOfPending(pending, organization, findings);
   warnOfNewIds(plan, owners, organization, findings);
   warnOfNewGroupIds(plan, landscape, organization, findings);
   await warnOfHistory(tx, accountId, plan, landscape, findings);
@@ -181,6 +185,7 @@ async function synchronize(
   if (isApplied) {
     await applyPlan(tx, accountId, organization, landscape, plan);
     await wanted.forgetGroups(tx, accountId, plan.groups.remove);
+    await notePending(tx, accountId, pending);
     if (plan.changes.length > 0) await raiseVersion(tx, accountId);
   }
   // What was shown of a held run is there already.
@@ -321,6 +326,56 @@ async function warnOfHistory(
       entity: 'group',
       externalId,
       weeks,
+    }));
+  }
+}
+
+/** What was sent, without roles if the account does not let pushes and files set them. */
+async function withAllowedRoles(
+  tx: Transaction,
+  accountId: AccountId,
+  organization: SentOrganization,
+  findings: Findings,
+): Promise<SentOrganization> {
+  const { users } = organization.data;
+  const first = users?.findIndex(({ accessInfo }) => accessInfo?.role !== undefined) ?? -1;
+  if (!users || first < 0) return organization;
+  await lockAccount(tx, accountId);
+  if ((await accountById(tx, accountId)).rolesBySync) return organization;
+  findings.warn({
+    type: 'roles ignored',
+    message: 'Roles are ignored: this account does not let requests and files set them.',
+    path: `/data/users/${first}/accessInfo/role`,
+  });
+  const withoutRole = (user: User): User => {
+    if (user.accessInfo?.role === undefined) return user;
+    const { role: _, ...accessInfo } = user.accessInfo;
+    return { ...user, accessInfo };
+  };
+  return { ...organization, data: { ...organization.data, users: users.map(withoutRole) } };
+}
+
+/** The externalIds of those whose role becomes pending, or whose address changes while it is. */
+function pendingIn({ users }: Plan, details: ReadonlyMap<number, UserDetails>): string[] {
+  const becomes = users.update.filter(({ id, rolePending, emailKey }) => {
+    const before = details.get(id);
+    return rolePending && !(before?.rolePending && before.emailKey === emailKey);
+  });
+  return [...users.create.filter(({ rolePending }) => rolePending), ...becomes].map(
+    ({ externalId }) => externalId,
+  );
+}
+
+/** Warns of users who have the rights of a User until an administrator confirms that they are one. */
+function warnOfPending(pending: string[], { places }: SentOrganization, findings: Findings): void {
+  for (const externalId of pending) {
+    findings.warn(() => ({
+      type: 'administrator pending',
+      message:
+        `The user ${quote(externalId)} becomes an Administrator, or is one and gets another e-mail address. ` +
+        'An administrator must confirm this in the console. Until then the user has the rights of a User.',
+      path: `/data/users/${places.users.get(externalId)}/accessInfo/role`,
+      externalId,
     }));
   }
 }

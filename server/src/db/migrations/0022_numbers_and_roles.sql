@@ -13,3 +13,11 @@ where  not exists (select 1
 alter table tokens add column numbers text not null default 'plain' check (numbers in ('plain', 'quoted'));
 comment on column tokens.numbers is
   'How the data interface writes numbers of values for this token; quoted: as texts, for clients of the original service.';
+
+alter table users add column role_pending boolean not null default false
+  check (not role_pending or role = 'Administrator');
+comment on column users.role_pending is
+  'A push or file made this person an Administrator, or gave an Administrator another address, and none has confirmed it yet: has the rights of a User.';
+
+alter table accounts add column roles_by_sync boolean not null default true;
+comment on column accounts.roles_by_sync is 'Whether pushes and files set roles.';
