@@ -9,6 +9,9 @@ export const auditActions = {
   'person removed': 'A person made by hand was removed, and what was kept of the person erased.',
   'person adopted': 'A person made by hand was handed over to pushes and files.',
   'person released': 'A managed person was taken over from pushes and files.',
+  'administrator pending':
+    'A push or file made people Administrators, or gave Administrators another address: they wait for confirmation.',
+  'administrator confirmed': 'A person whom a push or file made an Administrator was confirmed.',
   'people adopted': 'People made by hand were handed over to pushes and files.',
   'people released': 'Managed people were taken over from pushes and files.',
   'people exported': 'A list of people was downloaded.',
@@ -85,6 +88,7 @@ export type SubjectKind = (typeof subjectKinds)[number];
 
 /** Of the actions that do not begin with the kind of what they are about. */
 const otherSubjects: { [action in AuditAction]?: SubjectKind } = {
+  'administrator confirmed': 'person',
   'sign-in refused': 'person',
   'sign-in link made': 'person',
   'password changed': 'person',

@@ -2,12 +2,13 @@
 import { Type } from 'typebox';
 import { operation } from './console.operation.ts';
 import { maxChangesCeiling, maxNameLength } from './limits.ts';
-import { type Scope, scopes } from './operation.ts';
+import { numberForms, type Numbers, type Scope, scopes } from './operation.ts';
 
 export type TokenSummary = {
   id: number;
   name: string;
   scopes: Scope[];
+  numbers: Numbers;
   createdAt: string;
   /** Null: by the soundings command, or by somebody who has been removed since. */
   createdBy: string | null;
@@ -138,6 +139,7 @@ export const accessOperations = {
         name: Type.String({ minLength: 1, maxLength: maxNameLength }),
         scopes: Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 3 }),
         expires: Type.Union([Type.String({ maxLength: 40 }), Type.Null()]),
+        numbers: Type.Optional(Type.Enum([...numberForms])),
       },
       { additionalProperties: false },
     ),

@@ -50,6 +50,8 @@ export type Person = {
   phone: string | null;
   active: boolean;
   role: Role;
+  /** Whether the role Administrator, which a push or file gave, waits for confirmation. */
+  isRolePending: boolean;
   /** Null: the account's. */
   language: string | null;
   timezone: string | null;
@@ -213,6 +215,8 @@ export const peopleOperations = {
     least: 'Administrator',
     body: object({ externalId: Type.Optional(externalId) }),
   }),
+  /** Confirms an Administrator whom a push or file made. */
+  'POST /users/{userId}/confirm': operation<Person>()({ least: 'Administrator' }),
   'POST /users/{userId}/release': operation<Person>()({ least: 'Administrator' }),
   /** A link by which the person sets a password: told once, or mailed. */
   'POST /users/{userId}/sign-in-link': operation<{ link: string | null; until: string }>()({

@@ -67,7 +67,7 @@ export type RunChange = Change & {
   name: string | null;
   /** Of a group that is to be removed: the weeks of results that nobody sees afterwards. */
   weeks: number | null;
-  /** Of a user that is removed: the externalId under which the same e-mail address arrives. */
+  /** Of a removed user or group: the externalId under which the same e-mail address, or name and parent, arrives. */
   arrivesAs: string | null;
 };
 

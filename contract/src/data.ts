@@ -90,7 +90,12 @@ export const Value = Type.Object(
     yearWeek: Type.String({ pattern: '^\\d{6}$', description: 'The ISO week, GGGGWW.' }),
     date: Type.String({ format: 'date', description: 'The Monday of that week.' }),
   },
-  { title: 'Value' },
+  {
+    title: 'Value',
+    description:
+      'For a token with quoted numbers in the form of the original service: ' +
+      '{"groupId": "3939", "value": "0.89", "yearWeek": "201815", "date": "2018-04-09 00:00:00"}; a withheld value is null.',
+  },
 );
 export type Value = Static<typeof Value>;
 

@@ -2,7 +2,15 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sharedData } from '../../server/src/testing/shared.ts';
-import { emailKey, isEmail, isExternalId, isLanguage, isTimeZone, normalisePhone } from './formats.ts';
+import {
+  emailKey,
+  hasTrunkZero,
+  isEmail,
+  isExternalId,
+  isLanguage,
+  isTimeZone,
+  normalisePhone,
+} from './formats.ts';
 
 const lists = sharedData('lists');
 const absent = lists === undefined ? ' (skipped: ../shared/data/lists is absent)' : '';
@@ -164,6 +172,31 @@ describe('normalisePhone', () => {
     '(+46) [70] \uff081234567\uff09',
   ])('drops spaces, dashes and brackets: %j', (s) => {
     expect(normalisePhone(s)).toBe('+46701234567');
+  });
+
+  test.each([
+    '+46 (0)70 123 45 67',
+    '+46(0)701234567',
+    '+46 (070) 123 45 67',
+    '(+46) (0) 70 123 45 67',
+    '+46 [0]70-123 45 67',
+    '+ 4 6 \uff08 0\uff0970 123 45 67',
+  ])('drops the zero that is dialled only within the country: %j', (s) => {
+    expect(normalisePhone(s)).toBe('+46701234567');
+    expect(hasTrunkZero(s)).toBe(true);
+  });
+
+  test.each([
+    ['+39 (0)6 698 12345', '+390669812345'],
+    ['+378 (0549) 882 312', '+3780549882312'],
+    ['+46 70 (0)12 34 56', '+46700123456'],
+    ['+46 (70) 012 34 56', '+46700123456'],
+    ['+46 8 (01) 234 56', '+4680123456'],
+    ['+467 (0)1 234 56 78', '+467012345678'],
+    ['+460701234567', '+460701234567'],
+  ])('keeps a zero that is part of the number, or that no bracket marks: %j', (s, number) => {
+    expect(normalisePhone(s)).toBe(number);
+    expect(hasTrunkZero(s)).toBe(false);
   });
 
   test.each([

@@ -69,15 +69,36 @@ export function emailKey(s: string): string {
 
 /**
  * The number with everything dropped that people write for the eye: spaces of any kind, hyphens and dashes (the
- * minus sign among them) and brackets. Undefined when the rest is not + and 7 to 15 digits, the first not 0.
- * Source: ITU-T E.164 §6; decisions.md, B 11.
+ * minus sign among them) and brackets, and the trunk zero. Undefined when the rest is not + and 7 to 15 digits, the first
+ * not 0. Source: ITU-T E.164 §6; decisions.md, B 11.
  */
 export function normalisePhone(s: string): string | undefined {
   if (e164.test(s)) return s;
-  const rest = s.replace(/[\p{Zs}\p{Pd}\u2212()[\]\uff08\uff09]/gu, '');
+  const number = hasTrunkZero(s) ? s.replace(trunkZero, '$1') : s;
+  const rest = number.replace(separators, '');
   return e164.test(rest) ? rest : undefined;
 }
 
+/**
+ * Whether a number has a zero in brackets that is dialled only within its country, as in `+46 (0)70`: dialled after the
+ * country prefix it leads nowhere (ITU-T E.123 §7). Some countries have numbers that begin with 0; there it is part of them.
+ */
+export function hasTrunkZero(s: string): boolean {
+  const prefix = trunkZero.exec(s)?.[1]?.replace(separators, '') ?? '';
+  return countryPrefix.test(prefix) && !keepsZero.has(prefix);
+}
+
+const separator = String.raw`[\p{Zs}\p{Pd}\u2212()[\]\uff08\uff09]`;
+const separators = new RegExp(separator, 'gu');
+const trunkZero = new RegExp(
+  String.raw`^(${separator}*\+${separator}*[1-9](?:${separator}*[0-9]){0,2}${separator}*[([\uff08]\p{Zs}*)0`,
+  'u',
+);
+// ITU-T E.164.D: which first digits are a whole prefix, and which are followed by others.
+const countryPrefix =
+  /^\+(?:[17]|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|(?:2[1-689]|3[578]|42|5[09]|6[7-9]|8[0578]|9[679])\d)$/;
+// Italy, Vatican City and San Marino, Congo, Gabon, Ivory Coast.
+const keepsZero = new Set(['+39', '+379', '+378', '+242', '+241', '+225']);
 const e164 = /^\+[1-9][0-9]{6,14}$/;
 
 // All names of the tz database that have no slash. Others that Intl takes (CST, IST, AET …) are old abbreviations of

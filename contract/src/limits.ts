@@ -28,6 +28,9 @@ export const maxJsonDepth = 32;
 /** How many values (texts, numbers, objects, …) a JSON body may have: 100,000 users have about two million. */
 export const maxJsonValues = 5_000_000;
 
+/** How many keys an object of a JSON body may have: an object of millions takes far longer to read than millions of objects. */
+export const maxJsonKeys = 10_000;
+
 /** The longest name of a user, group, attribute or question, in characters. */
 export const maxNameLength = 500;
 

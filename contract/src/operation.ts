@@ -5,6 +5,13 @@ import type { TSchema } from 'typebox';
 export type Scope = 'data' | 'organization' | 'files';
 export const scopes: readonly Scope[] = ['data', 'organization', 'files'];
 
+/**
+ * How the data interface writes the numbers of KPI values and response rates for a token. `quoted`: as texts, and dates with
+ * a time, as the live original service does, for clients written against it (decision F2).
+ */
+export type Numbers = 'plain' | 'quoted';
+export const numberForms: readonly Numbers[] = ['plain', 'quoted'];
+
 /** The three interfaces of §1; each has its own face for errors. */
 export type InterfaceName = 'data' | 'organization' | 'upload';
 

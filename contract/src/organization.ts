@@ -208,9 +208,18 @@ export const Warning = Type.Object(
     type: Type.String(),
     message: Type.String(),
     path: Type.Optional(Type.String()),
-    externalId: Type.Optional(Type.String({ description: 'The user that the warning is about.' })),
+    entity: Type.Optional(
+      Type.Enum(['group'], { description: 'What the externalId is of, if it is not of a user.' }),
+    ),
+    externalId: Type.Optional(Type.String({ description: 'The user or group that the warning is about.' })),
     arrivesAs: Type.Optional(
-      Type.String({ description: 'The externalId of the new user with the same e-mail address.' }),
+      Type.String({
+        description:
+          'The externalId of the new user with the same e-mail address, or of the new group with the same name and parent.',
+      }),
+    ),
+    weeks: Type.Optional(
+      Type.Integer({ description: 'How many weeks of results are deleted with the group.' }),
     ),
   },
   { title: 'Warning' },
@@ -261,7 +270,7 @@ export const postOrganization = {
     403: 'The token lacks the scope `organization`.',
     413: 'The body is larger than 64 MB, as sent or unpacked.',
     415: 'The body is not application/json, or is encoded otherwise than by gzip.',
-    503: 'Starting, stopping, or without a database: try again after `Retry-After` seconds.',
+    503: 'Starting, stopping, without a database, or other requests of the account take too long: try again after `Retry-After` seconds.',
   },
 } satisfies Operation;
 

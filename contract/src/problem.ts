@@ -65,7 +65,7 @@ export const detailTypes = {
   'invalid text': 'A text holds U+0000 or half of a surrogate pair.',
   'too deep': 'Arrays and objects of the body are nested too deep.',
   'too many values':
-    'The body has more values (texts, numbers, objects, …) than allowed, or a file names more groups.',
+    'The body has more values (texts, numbers, objects, …) than allowed, one of its objects more keys, or a file names more groups.',
 
   'wrong type': 'A value is of the wrong JSON type. Nothing is converted: "false" is not false.',
   'missing field': 'A required field is missing.',
@@ -76,6 +76,8 @@ export const detailTypes = {
     'Not 1 to 255 characters, or with white space at its ends, or with control characters.',
   'invalid email': 'Not an e-mail address that mail can be delivered to.',
   'invalid phone': 'Not a number with country prefix (E.164).',
+  'trunk zero':
+    'Warning: a phone number has the zero that is dialled only within its country, as in +46 (0)70; it is dropped.',
   'invalid timezone': 'Not a name of the tz database.',
   'invalid language': 'Not an ISO 639-1 code.',
   'invalid threshold': 'A threshold so low that answers could be told, and not 1, which says so.',
@@ -96,7 +98,11 @@ export const detailTypes = {
 
   'moved up': 'Warning: a group made by hand moves up, because the group above it is removed.',
   'new externalId':
-    'Warning: a user who is removed and one who is new have the same e-mail address. Perhaps they are one person.',
+    'Warning: a user who is removed and one who is new have the same e-mail address, or two groups the same name and parent. Perhaps they are one.',
+  'history deleted': 'Warning: a group that is removed has results. They are deleted with it.',
+  'administrator pending':
+    'Warning: a user becomes an Administrator, or is one and gets another e-mail address. An administrator must confirm it in the console.',
+  'roles ignored': 'Warning: roles were sent, but the account does not let pushes and files set them.',
   'named twice': 'Warning: a user names the same group twice in one list.',
   'auditor replaced':
     'Warning: the role that was sent replaces the role Auditor, which was given in the console. Leave the role out to keep it.',
@@ -163,6 +169,7 @@ export const detailTypes = {
 
   'file validation':
     'A file that is not taken: its name, type or size, or how it was sent; the message says which.',
+  'not downloadable': 'Files are uploaded and listed only. Their reports can be read.',
   'file not found': 'The account has no such file.',
   'mapping not found': 'The account has no such mapping of columns.',
   'file not processed': 'The file could not be processed; the message says why.',

@@ -80,7 +80,7 @@ export const uploadFile = {
       `${invalidToken} With the error body: no file or more than one, or one of a wrong name, type or size (details of ` +
       'the type `file validation`). Nothing is kept.',
     ...errors,
-    415: 'The body is not multipart/form-data, or is packed.',
+    415: 'The content type is missing or is not multipart/form-data, or the body is compressed.',
   },
 } satisfies Operation;
 

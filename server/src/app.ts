@@ -5,6 +5,7 @@ import type { Log } from './base/log.ts';
 import { version } from './base/version.ts';
 import { callerOf, senderOf } from './accounts/callers.ts';
 import { tellEndingTokens } from './accounts/ending-tokens.ts';
+import { mailPendingAdministrators, type PendingNotice } from './accounts/pending-administrators.ts';
 import { forgetEnded } from './accounts/sessions.ts';
 import { type MailedLink, mailSignInLink } from './accounts/sign-in-links.ts';
 import { meterTokens } from './accounts/usage.ts';
@@ -426,6 +427,11 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
       'close week': (payload) => onWeeks('close', payload as NonNullable<WeeksWork['only']>),
       'mail lost week': (payload) =>
         mailLostWeek({ pool, mailer, publicUrl: config.publicUrl, log }, payload as LostMail),
+      'mail pending administrators': (payload) =>
+        mailPendingAdministrators(
+          { pool, mailer, publicUrl: config.publicUrl, log },
+          payload as PendingNotice,
+        ),
       'mail file report': (payload) => mailReport(pool, mailer, payload as MailedReport, log),
       'mail link notice': (payload) => mailLinkNotice(pool, mailer, payload as LinkNotice, log),
     },

@@ -48,6 +48,12 @@ export function trueOrFalse(values: Values, option: string): boolean {
   return value === 'true';
 }
 
+export function onOrOff(values: Values, option: string): boolean {
+  const value = needed(values, option);
+  if (value !== 'on' && value !== 'off') throw new UsageError(`--${option} takes on or off, not "${value}".`);
+  return value === 'on';
+}
+
 /** The week that an option names, if it is given. */
 export function weekOf(values: Values): Week | undefined {
   if (values['week'] === undefined) return undefined;

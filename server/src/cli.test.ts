@@ -204,6 +204,7 @@ describe('account set', () => {
       createGroupsFromUsers: false,
       notify: [],
       notifySuccess: false,
+      rolesBySync: true,
       maxUsersCreated: 200,
       maxUsersUpdated: 200,
       maxUsersDeleted: 200,
@@ -240,6 +241,9 @@ describe('account set', () => {
       commentThreshold: 9,
       notify: ['a@example.com'],
     });
+    expect(await set('--roles-by-sync', 'off')).toMatchObject({ rolesBySync: false });
+    expect(await set('--roles-by-sync', 'on')).toMatchObject({ rolesBySync: true });
+    expect((await soundings(['account', 'set', '--account', id, '--roles-by-sync', 'true'])).status).toBe(2);
     await refused(['account', 'set', '--account', id, '--threshold', '12']);
     const back = files.map((option) => (option === 'true' ? 'false' : option));
     await set(...back, '--spread-threshold', 'default', '--comment-threshold', 'default', '--notify', '');
@@ -341,6 +345,10 @@ describe('token create, list and revoke', () => {
       ['data', 'organization'],
     ]);
     expect(isTokenShaped(all.token)).toBe(true);
+    expect(await callerOf(pool, all.token, 'data')).toMatchObject({ numbers: 'plain' });
+    const quoted = await json<MadeToken>(create(id, '--numbers', 'quoted'));
+    expect(await callerOf(pool, quoted.token, 'data')).toMatchObject({ numbers: 'quoted' });
+    expect(await refused(create(id, '--numbers', 'roman'))).toContain('plain or quoted');
     expect(await callerOf(pool, all.token, 'data')).toMatchObject({ accountId: Number(id), tokenId: all.id });
     await expect(callerOf(pool, one.token, 'data')).rejects.toMatchObject({ kind: 'forbidden' });
     const listed = await list(id);
@@ -468,6 +476,19 @@ describe('group create', () => {
   });
 });
 
+test('user confirm makes an Administrator of one who is pending, once', async () => {
+  const id = await newAccount();
+  await pool`
+    insert into users (account_id, external_id, managed, first_name, last_name, email, email_key, active, role, role_pending)
+    values (${id}, 'x', true, 'F', 'L', 'new@example.org', 'new@example.org', true, 'Administrator', true)`;
+  const confirm = ['user', 'confirm', '--account', id, '--email', 'New@example.org'];
+  const { id: userId } = await json<{ id: number }>(confirm);
+  const rows = await pool`select role_pending from users where account_id = ${id} and user_id = ${userId}`;
+  expect(rows).toMatchObject([{ role_pending: false }]);
+  expect(await refused(confirm)).toContain('not waiting');
+  expect(await refused([...confirm.slice(0, -1), 'nobody@example.org'])).toContain('no such person');
+});
+
 describe('user create', () => {
   const create = (id: string, ...options: string[]) => [
     'user',
@@ -538,7 +559,7 @@ describe('runs list and run approve', () => {
   const push = async (accountId: string, body: unknown) => {
     const run = { id: newId(), source: 'api' as const, tokenId: null, address: null, file: null };
     const bytes = new TextEncoder().encode(JSON.stringify(body));
-    await pushOrganization(pool, Number(accountId), run, { bytes, gzip: false }, forgetGroups).catch(
+    await pushOrganization(pool, Number(accountId), run, { bytes, gzip: false }, { forgetGroups }).catch(
       () => {},
     );
     return run.id;

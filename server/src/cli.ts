@@ -27,6 +27,7 @@ import {
   moment,
   needed,
   numberOf,
+  onOrOff,
   readOptions,
   table,
   text,
@@ -40,6 +41,7 @@ import type { HostKey } from './files/hostkeys.ts';
 import { importHistory } from './history/history.ts';
 import { createGroup } from './people/groups.ts';
 import { createUser, defineAttribute } from './people/people.ts';
+import { confirmByAddress } from './people/users.ts';
 import { defineLibrary } from './questions/questions.ts';
 import { closeWeekNow, forgetGroups } from './results/publish.ts';
 import { AnswerKeys } from './sealing/answer-keys.ts';
@@ -90,12 +92,12 @@ const commands: Record<string, Command> = {
       '--account ID [--name N] [--timezone Z] [--language L] [--threshold K] [--publication weekly|live]\n' +
       '    [--spread-threshold K|default] [--comment-threshold K|default] [--noise 0|1|2]\n' +
       '    [--allow CIDR,…] [--apply-files true|false] [--partial-files true|false]\n' +
-      '    [--create-groups-from-users true|false] [--notify EMAIL,…] [--notify-success true|false]\n' +
+      '    [--create-groups-from-users true|false] [--roles-by-sync on|off] [--notify EMAIL,…] [--notify-success true|false]\n' +
       `    ${limits.map((one) => `[--${one} N]`).join(' ')}\n` +
       '    Changes the settings that are given. Thresholds, --publication and --noise hold for weeks that open from now on.\n' +
       '    --publication live shows figures while the week is open, in batches of new answers as large as the threshold.\n' +
       '    --noise: how many steps the sum behind a figure may be off. --allow "" lets any address upload.\n' +
-      '    --partial-files true: a file only adds and updates, and removes nobody. --notify: who gets a mail about files\n' +
+      '    --roles-by-sync off: requests and files set no roles. --partial-files true: a file only adds and updates, and removes nobody. --notify: who gets a mail about files\n' +
       '    that are held or have faults.',
     options: {
       ...account,
@@ -111,6 +113,7 @@ const commands: Record<string, Command> = {
       'apply-files': text,
       'partial-files': text,
       'create-groups-from-users': text,
+      'roles-by-sync': text,
       notify: text,
       'notify-success': text,
       ...Object.fromEntries(limits.map((one) => [one, text])),
@@ -125,13 +128,16 @@ const commands: Record<string, Command> = {
     isLogged: false,
     usage:
       '--account ID --name N [--scope data --scope organization --scope files] [--expires DATE]\n' +
-      '    An API token, shown only now. Without --scope it has all three.',
-    options: { ...account, name: text, scope: list, expires: text },
+      '                 [--numbers plain|quoted]\n' +
+      '    An API token, shown only now. Without --scope it has all three. With --numbers quoted, the data interface writes\n' +
+      '    the numbers of values as texts, for clients written against the original service.',
+    options: { ...account, name: text, scope: list, expires: text, numbers: text },
     run: (pool, values) =>
       createToken(pool, accountOf(values), {
         name: needed(values, 'name'),
         scopes: (values['scope'] as string[] | undefined) ?? ['data', 'organization', 'files'],
         ...(values['expires'] !== undefined && { expires: String(values['expires']) }),
+        ...(values['numbers'] !== undefined && { numbers: String(values['numbers']) }),
       }),
     say: ({ id, token, scopes }: Awaited<ReturnType<typeof createToken>>) =>
       `Token ${id} for ${scopes.join(', ')} is made (shown only now):\n${token}`,
@@ -143,11 +149,12 @@ const commands: Record<string, Command> = {
     run: (pool, values) => listTokens(pool, accountOf(values)),
     say: (tokens: Awaited<ReturnType<typeof listTokens>>) =>
       table([
-        ['id', 'name', 'scopes', 'expires', 'last used', 'revoked'],
+        ['id', 'name', 'scopes', 'numbers', 'expires', 'last used', 'revoked'],
         ...tokens.map((token) => [
           String(token.id),
           token.name,
           token.scopes.join(' '),
+          token.numbers,
           moment(token.expiresAt),
           moment(token.lastUsedAt),
           moment(token.revokedAt),
@@ -194,6 +201,20 @@ const commands: Record<string, Command> = {
       ),
     }),
     say: ({ id }: { id: number }) => `Group ${id} is made.`,
+  },
+  'user confirm': {
+    usage:
+      '--account ID --email E\n' +
+      '    Confirms an Administrator whom a push or file made, or gave another address: until then a User.',
+    options: { ...account, email: text },
+    run: (pool, values) =>
+      inTransaction(pool, async (tx) => {
+        const accountId = accountOf(values);
+        const id = await confirmByAddress(tx, accountId, needed(values, 'email'));
+        await audit(tx, accountId, { origin: 'command' }, 'administrator confirmed', { subject: id });
+        return { id };
+      }),
+    say: ({ id }: { id: number }) => `User ${id} is an Administrator.`,
   },
   'user create': {
     usage:
@@ -394,6 +415,7 @@ function settingsOf(values: Values): Partial<AccountSettings> {
   for (const [option, setting] of switches) {
     if (values[option] !== undefined) settings[setting] = trueOrFalse(values, option);
   }
+  if (values['roles-by-sync'] !== undefined) settings.rolesBySync = onOrOff(values, 'roles-by-sync');
   for (const option of limits) {
     if (values[option] === undefined) continue;
     const setting = option.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());

@@ -515,7 +515,9 @@ describe('pushes at once', () => {
     await expect(gone).rejects.toThrow('aborted');
     await release();
     const next = await account.push(request('one'));
-    expect(next.body.summary.users).toEqual({ created: 0, updated: 0, deleted: 0, unchanged: 1 });
+    // Not applied, if the service has noticed before the account was free (sync/rules.test.ts); else whole.
+    const { created, updated, deleted, unchanged } = next.body.summary.users;
+    expect([created + unchanged, updated, deleted]).toEqual([1, 0, 0]);
   });
 });
 

@@ -60,6 +60,7 @@ const publicFiles = [
   'accounts/ending-tokens.ts',
   'accounts/sessions.ts',
   'accounts/signin.ts',
+  'accounts/pending-administrators.ts',
   'accounts/sign-in-links.ts',
   'accounts/first-links.ts',
   'accounts/totp.ts',

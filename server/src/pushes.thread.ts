@@ -1,34 +1,36 @@
-// The thread of organization requests. Requests of one account wait for each other here, before they take a
-// connection; those of different accounts do not.
+// The thread of organization requests. Of each account it is given one at a time (sync/pushes.ts).
 import { parentPort, workerData } from 'node:worker_threads';
 import { Fault } from './base/errors.ts';
 import { asFault, forWholeLists, openPool, surviveLostConnections } from './db/db.ts';
 import { forgetGroups } from './results/publish.ts';
-import type { Job, JobEnd } from './sync/pushes.ts';
+import type { Gone, Job, JobEnd } from './sync/pushes.ts';
 import { pushOrganization } from './sync/sync.ts';
 
 const pool = openPool((workerData as { databaseUrl: string }).databaseUrl, 8, forWholeLists);
 surviveLostConnections(() => {});
-const lastOf = new Map<number, Promise<void>>();
+const running = new Map<number, { isGone: boolean }>();
 
-parentPort?.on('message', (job: Job) => {
-  const before = lastOf.get(job.accountId) ?? Promise.resolve();
-  const done = before.then(() => carryOut(job));
-  lastOf.set(job.accountId, done);
-  void done.then(() => {
-    if (lastOf.get(job.accountId) === done) lastOf.delete(job.accountId);
-  });
+parentPort?.on('message', (message: Job | Gone) => {
+  if (!('gone' in message)) return void carryOut(message);
+  const one = running.get(message.gone);
+  if (one) one.isGone = true;
 });
 
 async function carryOut({ job, accountId, run, bytes, gzip }: Job): Promise<void> {
+  const client = { isGone: false };
+  running.set(job, client);
   let end: JobEnd;
   try {
     const body = { bytes: new Uint8Array(bytes), gzip };
-    const report = await pushOrganization(pool, accountId, run, body, forgetGroups);
+    const report = await pushOrganization(pool, accountId, run, body, {
+      forgetGroups,
+      isGone: () => client.isGone,
+    });
     end = { job, report: new TextEncoder().encode(JSON.stringify(report)) };
   } catch (thrown) {
     end = endByError(job, asFault(thrown));
   }
+  running.delete(job);
   if ('report' in end) parentPort?.postMessage(end, [end.report.buffer as ArrayBuffer]);
   else parentPort?.postMessage(end);
 }

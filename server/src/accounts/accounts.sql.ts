@@ -25,6 +25,8 @@ export type AccountRow = {
   createGroupsFromUsers: boolean;
   notify: string[];
   notifySuccess: boolean;
+  /** Whether pushes and files set roles. */
+  rolesBySync: boolean;
 };
 
 export type AccountSettings = Omit<AccountRow, 'id' | 'sftpUsername'>;
@@ -73,7 +75,8 @@ export async function selectAccount(db: Db, accountId: AccountId): Promise<Accou
            a.files_partial       as "filesPartial",
            a.create_groups_from_users as "createGroupsFromUsers",
            a.notify_addresses    as "notify",
-           a.notify_success      as "notifySuccess"
+           a.notify_success      as "notifySuccess",
+           a.roles_by_sync       as "rolesBySync"
     from   accounts a
     join   sftp_usernames s using (account_id)
     where  a.account_id = ${accountId}`;
@@ -108,7 +111,8 @@ export async function updateAccount(
            files_partial      = ${account.filesPartial},
            create_groups_from_users = ${account.createGroupsFromUsers},
            notify_addresses   = ${account.notify},
-           notify_success     = ${account.notifySuccess}
+           notify_success     = ${account.notifySuccess},
+           roles_by_sync      = ${account.rolesBySync}
     where  account_id = ${accountId}`;
 }
 

@@ -1,5 +1,5 @@
 // Who asks: from the Authorization header to the account (§5, decision 2), and for files from where (§5.4).
-import type { Scope } from '@soundings/contract/operation.ts';
+import type { Numbers, Scope } from '@soundings/contract/operation.ts';
 import { Fault } from '../base/errors.ts';
 import { isTokenShaped, tokenHash } from '../base/secrets.ts';
 import type { AccountId, Pool } from '../db/db.ts';
@@ -7,7 +7,13 @@ import { isAllowed } from './allowlist.ts';
 import { selectValidToken, type TokenInUse, updateTokenUsed } from './tokens.sql.ts';
 
 /** Who asks; the account's time zone, and its version, which is raised by whatever changes an answer. */
-export type Caller = { accountId: AccountId; tokenId: number; timezone: string; version: string };
+export type Caller = {
+  accountId: AccountId;
+  tokenId: number;
+  numbers: Numbers;
+  timezone: string;
+  version: string;
+};
 
 /**
  * The account and token behind an Authorization header: the token itself, or `Bearer` and the token. With it what every
@@ -56,9 +62,12 @@ async function validToken(
   return found;
 }
 
-function withScope({ scopes, accountId, tokenId, timezone, version }: TokenInUse, scope: Scope): Caller {
+function withScope(
+  { scopes, accountId, tokenId, numbers, timezone, version }: TokenInUse,
+  scope: Scope,
+): Caller {
   if (!scopes.includes(scope)) {
     throw new Fault('forbidden', 'missing scope', `The token lacks the scope ${scope}. Use one that has it.`);
   }
-  return { accountId, tokenId, timezone, version };
+  return { accountId, tokenId, numbers, timezone, version };
 }

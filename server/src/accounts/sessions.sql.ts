@@ -20,7 +20,7 @@ export async function selectSession(
     select s.session_id      as "sessionId",
            s.account_id      as "accountId",
            s.user_id         as "userId",
-           u.role            as "role",
+           case when u.role_pending then 'User' else u.role end as "role",
            a.timezone        as "timezone",
            a.version::text   as "version",
            s.seen_at < now() - interval '1 minute' as "stale"

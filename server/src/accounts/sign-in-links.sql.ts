@@ -26,7 +26,7 @@ export type LinkRow = {
   hasSecondStep: boolean;
 };
 
-/** Whom a link is for; none when it has expired, or its person is not active or has another address by now. */
+/** Whom a link is for; none when it has expired, or its person is not active, has another address by now, or is an Administrator whom none has confirmed. */
 export async function selectLink(db: Db, hash: Buffer): Promise<LinkRow | undefined> {
   const [row] = await db<LinkRow[]>`
     select u.account_id                            as "accountId",
@@ -41,7 +41,7 @@ export async function selectLink(db: Db, hash: Buffer): Promise<LinkRow | undefi
     join   accounts a on a.account_id = l.account_id
     left   join passwords p on p.account_id = l.account_id and p.user_id = l.user_id
     left   join second_steps s on s.account_id = l.account_id and s.user_id = l.user_id
-    where  l.hash = ${hash} and l.expires_at > now() and u.active
+    where  l.hash = ${hash} and l.expires_at > now() and u.active and not u.role_pending
       and  l.email_key is not distinct from u.email_key`;
   return row;
 }
@@ -83,7 +83,7 @@ export async function addForgottenMails(db: Db, emailKey: string): Promise<void>
              json_build_object('accountId', u.account_id, 'userId', u.user_id, 'kind', 'forgotten'),
              job_key := 'sign-in link ' || u.account_id || ' ' || u.user_id)
     from   (select account_id, user_id from users
-            where  email_key = ${emailKey} and active order by account_id limit 10) u`;
+            where  email_key = ${emailKey} and active and not role_pending order by account_id limit 10) u`;
 }
 
 /** Asks for a mail with a link to a person, in the transaction in which an administrator makes it. */
@@ -107,6 +107,6 @@ export async function selectAddressee(
            a.name as "company"
     from   users u
     join   accounts a on a.account_id = u.account_id
-    where  u.account_id = ${accountId} and u.user_id = ${userId} and u.active`;
+    where  u.account_id = ${accountId} and u.user_id = ${userId} and u.active and not u.role_pending`;
   return row;
 }

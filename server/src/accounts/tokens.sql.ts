@@ -1,5 +1,5 @@
 // SQL of API tokens. Writers: tokens.ts, callers.ts (the time of use).
-import type { Scope } from '@soundings/contract/operation.ts';
+import type { Numbers, Scope } from '@soundings/contract/operation.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 export type TokenRow = {
@@ -12,16 +12,24 @@ export type TokenRow = {
   lastUsedAt: Date | null;
   lastUsedFrom: string | null;
   createdBy: number | null;
+  numbers: Numbers;
 };
 
 export async function insertToken(
   tx: Transaction,
   accountId: AccountId,
-  token: { name: string; scopes: Scope[]; expiresAt: Date | null; createdBy: number | null; hash: Buffer },
+  token: {
+    name: string;
+    scopes: Scope[];
+    expiresAt: Date | null;
+    numbers: Numbers;
+    createdBy: number | null;
+    hash: Buffer;
+  },
 ): Promise<number> {
   const [row] = await tx<{ id: number }[]>`
-    insert into tokens (account_id, name, scopes, expires_at, created_by)
-    values (${accountId}, ${token.name}, ${token.scopes}, ${token.expiresAt}, ${token.createdBy})
+    insert into tokens (account_id, name, scopes, expires_at, numbers, created_by)
+    values (${accountId}, ${token.name}, ${token.scopes}, ${token.expiresAt}, ${token.numbers}, ${token.createdBy})
     returning token_id as id`;
   await tx`
     insert into token_hashes (hash, account_id, token_id) values (${token.hash}, ${accountId}, ${row!.id})`;
@@ -38,7 +46,8 @@ export async function selectTokens(db: Db, accountId: AccountId): Promise<TokenR
            revoked_at   as "revokedAt",
            last_used_at as "lastUsedAt",
            last_used_from as "lastUsedFrom",
-           created_by   as "createdBy"
+           created_by   as "createdBy",
+           numbers      as "numbers"
     from   tokens
     where  account_id = ${accountId}
     order  by token_id`;
@@ -64,6 +73,7 @@ export type TokenInUse = {
   tokenId: number;
   scopes: Scope[];
   stale: boolean;
+  numbers: Numbers;
   timezone: string;
   version: string;
   allow: string[];
@@ -75,6 +85,7 @@ export async function selectValidToken(db: Db, hash: Buffer): Promise<TokenInUse
     select t.account_id as "accountId",
            t.token_id   as "tokenId",
            t.scopes     as "scopes",
+           t.numbers    as "numbers",
            coalesce(t.last_used_at < now() - interval '1 minute', true) as "stale",
            a.timezone   as "timezone",
            a.version    as "version",

@@ -1,6 +1,6 @@
 // API tokens of an account (decision 3).
 import { maxNameLength } from '@soundings/contract/limits.ts';
-import { type Scope, scopes as allScopes } from '@soundings/contract/operation.ts';
+import { numberForms, type Numbers, type Scope, scopes as allScopes } from '@soundings/contract/operation.ts';
 import { Fault } from '../base/errors.ts';
 import { newToken, tokenHash } from '../base/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool } from '../db/db.ts';
@@ -12,7 +12,7 @@ import { insertToken, selectTokens, type TokenRow, updateTokenRevoked } from './
 export async function createToken(
   pool: Pool,
   accountId: AccountId,
-  wanted: { name: string; scopes: string[]; expires?: string },
+  wanted: { name: string; scopes: string[]; expires?: string; numbers?: string },
   actor: Actor = { origin: 'command' },
 ): Promise<{ id: number; token: string; scopes: Scope[] }> {
   const scopes = allScopes.filter((scope) => wanted.scopes.includes(scope));
@@ -26,16 +26,21 @@ export async function createToken(
   if (wanted.name.trim() === '' || wanted.name.length > maxNameLength) {
     throw invalid('/name', `The name of a token must have 1 to ${maxNameLength} characters.`);
   }
+  const numbers = wanted.numbers ?? 'plain';
+  if (!numberForms.includes(numbers as Numbers)) {
+    throw invalid('/numbers', `Numbers are written ${numberForms.join(' or ')}, not "${numbers}".`);
+  }
   const expiresAt = wanted.expires === undefined ? null : expiry(wanted.expires);
   const token = newToken();
   const id = await inTransaction(pool, async (tx) => {
     await accountById(tx, accountId);
     const createdBy = actor.origin === 'console' ? actor.userId : null;
-    const made = { name: wanted.name, scopes, expiresAt, createdBy, hash: tokenHash(token) };
+    const form = { numbers: numbers as Numbers };
+    const made = { name: wanted.name, scopes, expiresAt, ...form, createdBy, hash: tokenHash(token) };
     const tokenId = await insertToken(tx, accountId, made);
     await audit(tx, accountId, actor, 'token created', {
       subject: tokenId,
-      details: { name: wanted.name, scopes, expires: expiresAt },
+      details: { name: wanted.name, scopes, expires: expiresAt, ...(numbers !== 'plain' && form) },
     });
     return tokenId;
   });

@@ -360,6 +360,14 @@ describe('the JSON parsing test suite', () => {
   });
 });
 
+test('an object may have ten thousand keys, and not one more, wherever it is', () => {
+  const object = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k${i}":${i}`).join()}}`;
+  expect(parseJson(Buffer.from(object(10_000)))).toHaveProperty('value.k9999', 9999);
+  expect(parseJson(Buffer.from(`{"a":[1,${object(10_001)}]}`))).toEqual({
+    fault: { type: 'too many values', message: expect.stringContaining('10000 keys'), path: '/a/1' },
+  });
+});
+
 test('a body of more than five million values is refused before it is built', () => {
   const body = Buffer.from(`[${'{},'.repeat(5_000_000)}{}]`);
   expect(parseJson(body)).toEqual({

@@ -1,7 +1,7 @@
 // A JSON parser for what others send: it refuses what JSON.parse lets through in silence (a key given twice, text
 // that no database can keep, nesting without end), and each refusal says where. What it accepts, it returns exactly
 // as JSON.parse does.
-import { maxJsonDepth, maxJsonValues } from '@soundings/contract/limits.ts';
+import { maxJsonDepth, maxJsonKeys, maxJsonValues } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
@@ -166,6 +166,7 @@ function checkObject(scan: Scan, start: number): number {
   const keys: string[] = [];
   let many: Set<string> | undefined;
   for (;;) {
+    if (many?.size === maxJsonKeys) throw tooManyKeys(scan, start);
     if (text.charCodeAt(at) !== QUOTE) {
       throw notExpected(
         scan,
@@ -331,6 +332,12 @@ function duplicateKey(scan: Scan, at: number, end: number): Refusal {
   const key = scan.text.slice(at + 1, Math.min(end - 1, at + 101)).toWellFormed();
   const message = `The key "${key}" is given a second time at ${lineAndColumn(scan.text, at)}.`;
   return new Refusal('duplicate key', message, pointer(scan, scan.depth));
+}
+
+// Two million keys of one object took 9 seconds to read, and 9 more at each look at them.
+function tooManyKeys(scan: Scan, start: number): Refusal {
+  const message = `The object at ${lineAndColumn(scan.text, start)} has more than ${maxJsonKeys} keys.`;
+  return new Refusal('too many values', message, pointer(scan, scan.depth - 1));
 }
 
 function named(code: number): string {

@@ -61,12 +61,12 @@ function serveTokens(console: Console, pool: Promise<Pool>): void {
   console.serve('GET /tokens', async (who) => ({
     tokens: await selectTokenSummaries(await pool, who.accountId),
   }));
-  console.serve('POST /tokens', async (who, { body: { name, scopes, expires } }) => {
+  console.serve('POST /tokens', async (who, { body: { name, scopes, expires, numbers = 'plain' } }) => {
     refuseOver(expires);
     return createToken(
       await pool,
       who.accountId,
-      { name, scopes, ...(expires !== null && { expires }) },
+      { name, scopes, numbers, ...(expires !== null && { expires }) },
       actorOf(who),
     );
   });

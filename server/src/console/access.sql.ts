@@ -9,6 +9,7 @@ export async function selectTokenSummaries(db: Db, accountId: AccountId): Promis
     select t.token_id       as "id",
            t.name           as "name",
            t.scopes         as "scopes",
+           t.numbers        as "numbers",
            t.created_at     as "createdAt",
            coalesce(nullif(trim(u.first_name || ' ' || u.last_name), ''), u.email) as "createdBy",
            t.expires_at     as "expiresAt",

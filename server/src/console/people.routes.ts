@@ -21,6 +21,7 @@ import {
   addPerson,
   adoptPerson,
   changePerson,
+  confirmAdministrator,
   handOver,
   personNotFound,
   releasePerson,
@@ -136,6 +137,15 @@ function serveHandover(console: Console, { pool }: PeopleParts): void {
       const renamed = await adoptPerson(tx, who.accountId, userId, body.externalId, who.userId);
       await afterRenaming(tx, who, renamed);
       await audit(tx, who.accountId, actorOf(who), 'person adopted', { subject: userId });
+      return personById(tx, who.accountId, userId);
+    }),
+  );
+
+  console.serve('POST /users/{userId}/confirm', async (who, { params }) =>
+    inTransaction(await pool, async (tx) => {
+      const userId = idIn(params.userId);
+      await confirmAdministrator(tx, who.accountId, userId);
+      await audit(tx, who.accountId, actorOf(who), 'administrator confirmed', { subject: userId });
       return personById(tx, who.accountId, userId);
     }),
   );

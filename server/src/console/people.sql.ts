@@ -186,6 +186,7 @@ export async function selectPerson(
            u.phone       as "phone",
            u.active      as "active",
            u.role        as "role",
+           u.role_pending as "isRolePending",
            u.language    as "language",
            u.timezone    as "timezone",
            u.attributes  as "attributes",

@@ -147,15 +147,16 @@ const changesOf = (
       and  (${action}::text is null or c.action = ${action})
       and  (${entity}::text is null or c.entity = ${entity})
   ), arrivals as (
-    select distinct on (w ->> 'externalId') w ->> 'externalId' as external_id, w ->> 'arrivesAs' as arrives_as
+    select distinct on (entity, external_id)
+           coalesce(w ->> 'entity', 'user') as entity, w ->> 'externalId' as external_id, w ->> 'arrivesAs' as arrives_as
     from   runs r cross join json_array_elements(coalesce(r.warnings, '[]')) w
     where  r.account_id = ${accountId} and r.run_id = ${runId} and w ->> 'type' = 'new externalId'
   ), matching as (
     select found.*, a.arrives_as,
-           row(case action when 'delete' then 0 when 'update' then 1 else 2 end, entity, a.arrives_as is null,
+           row(case action when 'delete' then 0 when 'update' then 1 else 2 end, found.entity, a.arrives_as is null,
                position) as rank
     from   found
-    left   join arrivals a on entity = 'user' and action = 'delete' and a.external_id = found.external_id
+    left   join arrivals a on a.entity = found.entity and action = 'delete' and a.external_id = found.external_id
     where  ${search}::text is null
        or  position(folded(${search}) in folded(coalesce(name, '') || chr(10) || found.external_id)) > 0
   )`;

@@ -235,6 +235,17 @@ describe('runs', () => {
     expect(body.rows[0]).toMatchObject({ externalId: 'old', name: 'Bo B', arrivesAs: 'new' });
   });
 
+  test('warn of a group that arrives under a new externalId', async () => {
+    const unit = (externalId: string) => ({ externalId, name: 'Renumbered' });
+    await push({ users: [{ externalId: 'old', firstName: 'Bo', lastName: 'B' }], groups: [unit('old')] });
+    const { body: report } = await account.push({ data: { users: [], groups: [unit('new')] } });
+    const { body } = await ada<{ rows: RunChange[] }>(`GET /runs/${report.id}/changes?action=delete`);
+    expect(body.rows.map(({ entity, externalId, arrivesAs }) => [entity, externalId, arrivesAs])).toEqual([
+      ['group', 'old', 'new'],
+      ['user', 'old', null],
+    ]);
+  });
+
   test('are downloaded: the report, the changes, and the faulty rows as they stand in the file', async () => {
     await push({ groups: threeGroups });
     const file = await send(

@@ -12,7 +12,7 @@ export async function selectSessionFacts(db: Db, { accountId, userId }: Person):
              'id', u.user_id,
              'name', coalesce(nullif(trim(u.first_name || ' ' || u.last_name), ''), u.email, ''),
              'email', u.email,
-             'role', u.role)                                                    as "user",
+             'role', case when u.role_pending then 'User' else u.role end)                                                    as "user",
            json_build_object(
              'id', a.account_id,
              'name', a.name,
@@ -23,7 +23,7 @@ export async function selectSessionFacts(db: Db, { accountId, userId }: Person):
              'commentThreshold', coalesce(a.comment_threshold, case a.threshold when 1 then 1 else 2 * a.threshold end),
              'publication', a.publication)                                      as "account",
            case coalesce(u.language, a.language) when 'sv' then 'sv' else 'en' end as "language",
-           json_build_object('runs', case u.role when 'Administrator'
+           json_build_object('runs', case when u.role = 'Administrator' and not u.role_pending
              then (select count(*)::integer from held_runs h where h.account_id = a.account_id) else 0 end) as "waiting"
     from   users u
     join   accounts a on a.account_id = u.account_id
@@ -36,7 +36,7 @@ export async function selectProfile(db: Db, { accountId, userId }: Person): Prom
     select u.first_name as "firstName",
            u.last_name  as "lastName",
            u.email      as "email",
-           u.role       as "role",
+           case when u.role_pending then 'User' else u.role end as "role",
            u.language   as "language",
            u.timezone   as "timezone",
            u.managed    as "managed",

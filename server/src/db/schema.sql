@@ -24,7 +24,8 @@ create table accounts (
   notify_addresses          text[]  not null default '{}',
   notify_success            boolean not null default false,
   noise      smallint not null default 0 check (noise between 0 and 2),
-  noise_key  bytea
+  noise_key  bytea,
+  roles_by_sync  boolean not null default true
 );
 comment on table accounts is
   'One company. Its row is locked by whoever writes its users or groups, so that such writes come one after another.';
@@ -45,6 +46,7 @@ comment on column accounts.notify_success is 'Whether they get one about files t
 comment on column accounts.noise is
   'How many steps of the scale a published sum may be off, in weeks that open from now on. 0: none.';
 comment on column accounts.noise_key is 'Decides the errors: the same for the same people. Created with the first noise.';
+comment on column accounts.roles_by_sync is 'Whether pushes and files set roles.';
 
 create table sftp_usernames (
   username    text    primary key,
@@ -65,6 +67,7 @@ create table tokens (
   created_by      integer,
   last_used_from  text,
   end_told_days   smallint,
+  numbers         text        not null default 'plain' check (numbers in ('plain', 'quoted')),
   primary key (account_id, token_id)
 );
 comment on table tokens is 'What a customer''s system signs in with. The token itself is not kept.';
@@ -72,6 +75,8 @@ comment on column tokens.last_used_at is 'To the minute: written at most once a 
 comment on column tokens.created_by is 'The user who made it in the console. Null: the soundings command did.';
 comment on column tokens.last_used_from is 'The address of its last use, as of last_used_at.';
 comment on column tokens.end_told_days is 'So many days before its end it was told of by mail, last. Null: not yet.';
+comment on column tokens.numbers is
+  'How the data interface writes numbers of values for this token; quoted: as texts, for clients of the original service.';
 
 create table token_hashes (
   hash        bytea   primary key,
@@ -131,9 +136,11 @@ create table users (
   fingerprint  text,
   created_at   timestamptz not null default now(),
   active_since timestamptz not null default now(),
+  role_pending boolean     not null default false,
   primary key (account_id, user_id),
   check (external_id is not null or not managed),
-  check ((email is null) = (email_key is null))
+  check ((email is null) = (email_key is null)),
+  check (not role_pending or role = 'Administrator')
 );
 create unique index users_by_external_id on users (account_id, external_id) where external_id is not null;
 create unique index users_by_email on users (account_id, email_key) where email_key is not null;
@@ -144,6 +151,8 @@ comment on column users.timezone is 'Null: the account''s.';
 comment on column users.language is 'Null: the account''s.';
 comment on column users.attributes is 'Attribute name to value.';
 comment on column users.active_since is 'Since when the person has been active without a break.';
+comment on column users.role_pending is
+  'A push or file made this person an Administrator, or gave an Administrator another address, and none has confirmed it yet: has the rights of a User.';
 comment on column users.fingerprint is
   'What was last sent for a managed user, digested: equal means nothing to do. Null after any change by hand.';
 
@@ -480,10 +489,13 @@ create table kpi_values (
   week        date    not null,
   value       double precision,
   handed_out  boolean not null default false,
+  asked_whole boolean not null default true,
   primary key (account_id, kpi_id, group_id, week)
 );
 comment on table kpi_values is 'The published KPI values. Null: none of its questions is shown.';
 comment on column kpi_values.handed_out is 'Whether a figure that it is made of is handed_out.';
+comment on column kpi_values.asked_whole is
+  'Whether one of the KPI''s questions was asked of the whole group: of itself, or of a group above it.';
 
 create unlogged table token_usage (
   account_id  integer     not null,

@@ -115,7 +115,7 @@ async function fill(
 async function push(pool: Pool, id: AccountId, company: DemoCompany, week: Week | undefined): Promise<void> {
   const run = { id: newId(), source: 'api' as const, tokenId: null, address: null, file: null };
   const bytes = Buffer.from(JSON.stringify(company.organizationIn(week)));
-  await pushOrganization(pool, id, run, { bytes, gzip: false }, forgetGroups);
+  await pushOrganization(pool, id, run, { bytes, gzip: false }, { forgetGroups });
 }
 
 /** A pulse from all KPIs, and what no KPI is made of twice in eight weeks. */

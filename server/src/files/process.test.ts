@@ -109,7 +109,7 @@ const push = (acme: Company, data: object) =>
       bytes: new TextEncoder().encode(JSON.stringify({ settings: { validateOnly: false }, data })),
       gzip: false,
     },
-    forgetGroups,
+    { forgetGroups },
   );
 
 describe('a file of groups and one of users', () => {

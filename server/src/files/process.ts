@@ -13,7 +13,7 @@ import { quote } from '../base/text.ts';
 import { type AccountId, asFault, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import type { ForgetGroups } from '../people/groups.ts';
 import { attributesOf } from '../people/people.ts';
-import { type Findings, newFindings } from '../sync/findings.ts';
+import { type Findings, described, newFindings } from '../sync/findings.ts';
 import { rejectHeldRun, takeHeldRun } from '../sync/held-runs.ts';
 import { beginRun, failRun, noteApproval } from '../sync/runs.ts';
 import { refuseRun, type SentByFile, type Synchronized, synchronizeFile } from '../sync/sync.ts';
@@ -310,13 +310,14 @@ function findingsIn(laid: () => Laid | undefined): Findings {
     ...findings,
     fault(found) {
       if (findings.isFull()) return findings.fault(found); // only counted
-      const told = lackIn(found, laid()) ?? placed(found, laid());
+      const one = described(found);
+      const told = lackIn(one, laid()) ?? placed(one, laid());
       const key = [told.type, told.sheet, told.row, told.column, told.message].join('\0');
       if (told.row !== undefined && seen.has(key)) return;
       seen.add(key);
       findings.fault(told);
     },
-    warn: (found) => findings.warn(placed(found, laid())),
+    warn: (found) => findings.warn(() => placed(described(found), laid())),
   };
 }
 

@@ -24,9 +24,25 @@ export function serveStorage(server: Server, pool: Promise<Pool>): void {
     (await filesOf(await pool, caller.accountId)).map(({ name }) => name),
   );
 
+  refuseDownloads(server);
+
   server.serve(getFileReport, async ({ caller, params }) =>
     reportOf(await pool, caller.accountId, (params['name'] as string).normalize('NFC')),
   );
+}
+
+/** Refuses requests to the address of a file, before their bodies: it serves nothing, but integrators look for downloads there. */
+function refuseDownloads({ app }: Server): void {
+  const message =
+    'Files cannot be downloaded, changed or deleted, only uploaded and listed. ' +
+    'GET /v1/storage/files/{name}/report returns the report of a file.';
+  app.all('/v1/storage/files/:name', {
+    config: { face: 'upload' },
+    onRequest: async () => {
+      throw new Fault('not_found', 'not downloadable', message);
+    },
+    handler: async () => {},
+  });
 }
 
 /** Takes the file of a request, and returns the name under which it is kept. Whatever is refused or breaks off leaves nothing. */

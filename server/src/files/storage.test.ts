@@ -453,12 +453,8 @@ describe(`POST ${uploadPath}`, () => {
       expect(refusal(await ask('POST', uploadPath, token, { body: form }))).toBe(words);
       const bare =
         '400 file validation: Send the file as multipart/form-data, with a boundary of 1 to 70 characters.';
-      expect(refusal(await ask('POST', uploadPath, token))).toBe(bare);
-      const untyped = await raw(
-        `POST ${uploadPath} HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: ${token}\r\ncontent-length: 3\r\n\r\na,b`,
-      );
-      await untyped.has('\r\n\r\n{');
-      expect(untyped.text()).toMatch(/^HTTP\/1\.1 400 [^]*"file validation"/);
+      const headers = { 'content-type': 'multipart/form-data' };
+      expect(refusal(await ask('POST', uploadPath, token, { headers }))).toBe(bare);
     });
 
     test('two files: neither is kept', async () => {
@@ -523,6 +519,26 @@ describe(`POST ${uploadPath}`, () => {
         const { status, headers } = await ask(method, path);
         expect([method, path, status, headers.get('allow')]).toEqual([method, path, 405, allow]);
       }
+    }
+  });
+
+  test('404: a file cannot be downloaded, changed or deleted, and the response names its report', async () => {
+    const account = await newAccount();
+    for (const method of ['GET', 'DELETE', 'PUT', 'POST']) {
+      const init = method === 'GET' ? {} : { body: 'a,b', headers: { 'content-type': 'text/csv' } };
+      const asked = await ask(method, '/v1/storage/files/x.csv', account.token, init);
+      expect(refusal(asked)).toMatch(/^404 not downloadable: Files cannot be downloaded.*\/report/);
+    }
+  });
+
+  test('415: no content type, with a body or without', async () => {
+    const { token } = await newAccount();
+    const begin = `POST /v1/storage/uploadFile HTTP/1.1\r\nhost: x\r\nauthorization: ${token}\r\n`;
+    const chunked = 'transfer-encoding: chunked\r\n\r\n3\r\na,b\r\n0\r\n\r\n';
+    for (const rest of ['\r\n', 'content-length: 0\r\n\r\n', 'content-length: 3\r\n\r\na,b', chunked]) {
+      const answered = await raw(begin + rest);
+      await answered.has('\r\n\r\n{');
+      expect(answered.text()).toMatch(/^HTTP\/1\.1 415 [^]*"unsupported media type"/);
     }
   });
 
@@ -801,7 +817,7 @@ describe('GET /v1/storage/files/{name}/report', () => {
       '404 file not found: There is no file "a.csv".',
     );
     for (const name of ['b.csv', '../a.csv', '.', 'x'.repeat(5000), "' or 1=1"]) {
-      expect(refusal(await report(account.token, name))).toMatch(/^404 (file )?not found/);
+      expect(refusal(await report(account.token, name))).toMatch(/^404 (file )?not (found|downloadable)/);
     }
     expect(refusal(await report(account.token, 'a\0.csv'))).toMatch(/^400 invalid parameter/);
   });

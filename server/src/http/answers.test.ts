@@ -412,7 +412,7 @@ describe('a long answer', () => {
       async () => new LongAnswer('1', () => piecesOf(Number.POSITIVE_INFINITY)),
       [],
       openAnswerCache(0),
-      openSlots(2, 1, 50),
+      openSlots(2, 1, { patience: 50 }),
     );
     const reading = await begin();
     const late = await ask();

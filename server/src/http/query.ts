@@ -4,6 +4,7 @@ import type { Detail } from '@soundings/contract/problem.ts';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Fault } from '../base/errors.ts';
+import { didYouMean, quote } from '../base/text.ts';
 
 type QueryReader = (query: Record<string, unknown>) => Record<string, string>;
 
@@ -22,7 +23,7 @@ export function queryReader(schema: TSchema): QueryReader {
     if (!check) {
       return {
         type: 'unknown parameter',
-        message: `There is no parameter "${name}". ${allowed}`,
+        message: `There is no parameter ${quote(name)}.${didYouMean(name, names)} ${allowed}`,
         path: name,
       };
     }
@@ -35,7 +36,7 @@ export function queryReader(schema: TSchema): QueryReader {
     const wanted = properties[name]?.description ?? '';
     return {
       type: 'invalid parameter',
-      message: `"${name}" is not as it should be. ${wanted}`.trim(),
+      message: `Invalid value ${quote(String(value))} for "${name}". ${wanted}`.trim(),
       path: name,
     };
   }

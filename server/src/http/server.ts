@@ -4,7 +4,7 @@
 // here: their handler reads them as they come.
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import type { InterfaceName, Operation, Scope } from '@soundings/contract/operation.ts';
+import type { InterfaceName, Numbers, Operation, Scope } from '@soundings/contract/operation.ts';
 import { dayIn } from '@soundings/contract/weeks.ts';
 import fastify, {
   LogController,
@@ -26,7 +26,13 @@ import { type Readers, watchReaders } from './readers.ts';
 import type { Slots } from './slots.ts';
 
 /** Who asks: a token, and the account that it is of; `version` is raised by whatever changes an answer of it. */
-export type Caller = { accountId: number; tokenId: number; timezone: string; version: string };
+export type Caller = {
+  accountId: number;
+  tokenId: number;
+  numbers: Numbers;
+  timezone: string;
+  version: string;
+};
 
 /**
  * What a handler is given; `params` and `query` hold texts, decoded and checked against the operation. `body` holds JSON,
@@ -234,7 +240,7 @@ function serve(
       const encoding = request.headers['content-encoding'];
       if (encoding !== undefined && !encodings.includes(encoding.toLowerCase())) throw unsupported;
       const type = request.headers['content-type'];
-      if (operation.bodyType && type !== undefined && !isOfType(type, operation.bodyType)) throw unsupported;
+      if (operation.bodyType && !isOfType(type ?? '', operation.bodyType)) throw unsupported;
     },
     handler: async (request, reply) => {
       const answer = () =>
@@ -261,9 +267,9 @@ function serve(
 
 /** All that an answer of the data interface depends on: what is asked, by whom, of which version, and on which day. */
 function keyOf({ caller, headers, url }: FastifyRequest, now: number): string {
-  const { accountId, version, timezone } = caller as Caller;
+  const { accountId, version, timezone, numbers } = caller as Caller;
   const encoding = acceptedEncoding(headers['accept-encoding']);
-  return `${accountId} ${version} ${dayIn(timezone, now)} ${encoding} ${url}`;
+  return `${accountId} ${version} ${dayIn(timezone, now)} ${numbers} ${encoding} ${url}`;
 }
 
 /** Whether a Content-Type header names a type, whatever its parameters. */

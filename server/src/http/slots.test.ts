@@ -35,7 +35,7 @@ test('any use: never more are taken than there are in all or for an account, and
 });
 
 test('who has waited too long is told to come again, and takes no slot', async () => {
-  const slots = openSlots(1, 1, 5);
+  const slots = openSlots(1, 1, { patience: 5 });
   const release = await slots.take(1);
   await expect(slots.take(2)).rejects.toMatchObject({ kind: 'unavailable' });
   release();
@@ -67,4 +67,16 @@ test('a client that goes away while it waits leaves its place to the next, at on
   release();
   (await next)();
   (await slots.take(2))();
+});
+
+test('an account may wait only so often, whatever others do, and is told so at once', async () => {
+  const slots = openSlots(2, 1, { queue: 2, full: 'Too many wait.' });
+  const release = await slots.take(1);
+  const waiting = [slots.take(1), slots.take(1)];
+  await expect(slots.take(1)).rejects.toMatchObject({ kind: 'unavailable', message: 'Too many wait.' });
+  (await slots.take(2))();
+  release();
+  (await waiting[0])?.();
+  (await waiting[1])?.();
+  (await slots.take(1))();
 });

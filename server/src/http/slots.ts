@@ -1,5 +1,5 @@
-// Who may read long answers at once: each holds a connection to the database for as long as its client takes to read it,
-// so that some slow readers would keep everybody else from the database.
+// Who may do at once what takes long: read a long answer, which needs a connection to the database for as long as its
+// client takes, or have a push applied. One account or some slow clients would keep all others waiting.
 import { Fault } from '../base/errors.ts';
 
 export type Slots = {
@@ -10,8 +10,24 @@ export type Slots = {
   take(accountId: number, gone?: AbortSignal): Promise<() => void>;
 };
 
-/** `total` slots, of which an account has `each` at most; `patience`: how long one waits, in ms. Who came first goes first. */
-export function openSlots(total: number, each: number, patience = 30_000): Slots {
+export type SlotOptions = {
+  /** How long one waits, in ms. */
+  patience?: number;
+  /** How many may wait of one account; one more is refused at once. */
+  queue?: number;
+  /** What is said to the one who has waited too long, or may not wait. */
+  late?: string;
+  full?: string;
+};
+
+const tooMany = 'Too many long answers are being read at once. Try again in a moment.';
+
+/** Returns `total` slots, of which an account has `each` at most. Who came first goes first. */
+export function openSlots(
+  total: number,
+  each: number,
+  { patience = 30_000, queue = Infinity, late: lateMessage = tooMany, full = tooMany }: SlotOptions = {},
+): Slots {
   const taken = new Map<number, number>();
   const waiting = new Set<{ accountId: number; go: () => void }>();
   let all = 0;
@@ -37,6 +53,7 @@ export function openSlots(total: number, each: number, patience = 30_000): Slots
     async take(accountId, gone) {
       gone?.throwIfAborted();
       if (isFree(accountId)) return occupy(accountId);
+      if ([...waiting].filter((one) => one.accountId === accountId).length >= queue) throw unavailable(full);
       return new Promise((resolve, reject) => {
         const leave = () => {
           clearTimeout(late);
@@ -49,8 +66,7 @@ export function openSlots(total: number, each: number, patience = 30_000): Slots
         };
         const late = setTimeout(() => {
           leave();
-          const message = 'Too many long answers are being read at once. Try again in a moment.';
-          reject(new Fault('unavailable', 'unavailable', message));
+          reject(unavailable(lateMessage));
         }, patience);
         const one = {
           accountId,
@@ -65,3 +81,5 @@ export function openSlots(total: number, each: number, patience = 30_000): Slots
     },
   };
 }
+
+const unavailable = (message: string) => new Fault('unavailable', 'unavailable', message);

@@ -76,6 +76,7 @@ export async function updateUser(
            timezone    = ${user.timezone},
            language    = ${user.language},
            role        = ${user.role},
+           role_pending = role_pending and ${user.role} = 'Administrator',
            attributes  = ${tx.json(user.attributes)},
            fingerprint = null
     where  account_id = ${accountId} and user_id = ${userId}`;
@@ -109,7 +110,7 @@ export async function selectHasOtherAdministrator(
   const rows = await db`
     select 1
     from   users
-    where  account_id = ${accountId} and user_id <> ${userId} and role = 'Administrator' and active
+    where  account_id = ${accountId} and user_id <> ${userId} and role = 'Administrator' and not role_pending and active
     limit  1`;
   return rows.length > 0;
 }
@@ -180,6 +181,30 @@ export async function selectHandover(
            from   users
            where  account_id = ${accountId} and user_id = any(${userIds})) as each`;
   return row!;
+}
+
+/** The id of the person with an address, in its compared form. */
+export async function selectUserIdOf(
+  db: Db,
+  accountId: AccountId,
+  emailKey: string,
+): Promise<number | undefined> {
+  const [row] = await db<{ id: number }[]>`
+    select user_id as "id" from users where account_id = ${accountId} and email_key = ${emailKey}`;
+  return row?.id;
+}
+
+/** Makes a pending role count. Returns whether it was pending. */
+export async function updateConfirmed(
+  tx: Transaction,
+  accountId: AccountId,
+  userId: number,
+): Promise<boolean> {
+  const rows = await tx`
+    update users set role_pending = false
+    where  account_id = ${accountId} and user_id = ${userId} and role_pending
+    returning 1`;
+  return rows.length > 0;
 }
 
 export async function updateManaged(

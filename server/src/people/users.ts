@@ -28,6 +28,8 @@ import {
   selectHasOtherAdministrator,
   selectMemberships,
   selectUser,
+  selectUserIdOf,
+  updateConfirmed,
   updateManaged,
   updateUser,
   type UserFields,
@@ -152,6 +154,30 @@ export async function adoptPerson(
   await updateUser(tx, accountId, userId, { ...after, ...keyOf(after) });
   await updateManaged(tx, accountId, [userId], true);
   return { from: before.externalId, to: after.externalId };
+}
+
+/** Confirms an Administrator whom a push or file made. Throws a Fault when the role is not pending. */
+export async function confirmAdministrator(
+  tx: Transaction,
+  accountId: AccountId,
+  userId: number,
+): Promise<void> {
+  await lockAccount(tx, accountId);
+  await personHeld(tx, accountId, userId);
+  if (await updateConfirmed(tx, accountId, userId)) return;
+  throw new Fault('conflict', 'changed since', 'The role of this person is not waiting for confirmation.');
+}
+
+/** The same for the person with an address; returns the id. */
+export async function confirmByAddress(
+  tx: Transaction,
+  accountId: AccountId,
+  email: string,
+): Promise<number> {
+  const userId = await selectUserIdOf(tx, accountId, emailKey(email));
+  if (userId === undefined) throw personNotFound();
+  await confirmAdministrator(tx, accountId, userId);
+  return userId;
 }
 
 /** Takes a person from pushes and files: from then on they leave the person alone. */

@@ -70,7 +70,7 @@ const publishing =
         comments.set(alike[i]?.id as number, figures.comments);
       }
     }
-    return { results, comments, kpis: kpiValues(kpis, results), rates: responseRates(turnout) };
+    return { results, comments, kpis: kpiValues(kpis, results, []), rates: responseRates(turnout) };
   };
 
 const publish = publishing((questions) => classesOf(questions.map((one) => ({ ...one, translations: {} }))));

@@ -378,10 +378,12 @@ describe('decisions', () => {
       [2, [result(1, 0.75), result(2, 0.5), result(3, null)]],
       [3, [result(1, 0.1)]],
     ]);
-    expect(kpiValues([{ id: 'both', questionIds: [1, 2, 9] }], results)).toEqual([
-      { kpiId: 'both', groupId: 1, value: 0.5, handedOut: false },
-      { kpiId: 'both', groupId: 2, value: 0.5, handedOut: true },
-      { kpiId: 'both', groupId: 3, value: null, handedOut: false },
+    expect(
+      kpiValues([{ id: 'both', questionIds: [1, 2, 9] }], results, [{ groupId: 1, questionIds: [2] }]),
+    ).toEqual([
+      { kpiId: 'both', groupId: 1, value: 0.5, handedOut: false, askedWhole: true },
+      { kpiId: 'both', groupId: 2, value: 0.5, handedOut: true, askedWhole: false },
+      { kpiId: 'both', groupId: 3, value: null, handedOut: false, askedWhole: false },
     ]);
   });
 });

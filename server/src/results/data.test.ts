@@ -7,8 +7,10 @@ import { Problem } from '@soundings/contract/problem.ts';
 import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { changeAccount, lockAccount } from '../accounts/accounts.ts';
+import { createToken } from '../accounts/tokens.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
+import { migrations } from '../db/migrate.ts';
 import { questionsOf } from '../questions/questions.ts';
 import { apply, unit } from '../testing/organizations.ts';
 import { answer, importLines, kpi, later, question, round, skip } from '../testing/surveys.ts';
@@ -308,7 +310,7 @@ function refusedQueries({ hasLanguage, hasQuestions }: Endpoint): Record<string,
 
 /** Group ids that are of no group of the account. */
 const noGroups = [
-  ...listed("999999999|0|-1|1.5|1e3|0x1|north|null|*|%20|1%3B|1'%20or%20'1'='1|٣|2147483647|2147483648"),
+  ...listed("999999999|0|-1|1.5|1e3|0x1|nowhere|null|*|%20|1%3B|1'%20or%20'1'='1|٣|2147483647|2147483648"),
   '9007199254740993',
   '9'.repeat(30),
   '9'.repeat(300),
@@ -342,6 +344,8 @@ function refusals(endpoint: Endpoint): void {
         'groupId',
         'includeSubgroups',
       ]);
+      const words = body.details.map(({ message }) => message).join(' ');
+      for (const received of ['"2026-11-1"', '"maybe"', '"colour"']) expect(words).toContain(received);
     });
   });
 
@@ -362,6 +366,19 @@ function refusals(endpoint: Endpoint): void {
       expect((await ask(other.account, query(other.group['north']))).status).toBe(200);
     });
 
+    test('an externalId of the account is answered with the id of its group', async () => {
+      const { account, group } = company;
+      for (const more of ['', '&includeSubgroups=true']) {
+        const { status, body } = await ask<Problem>(account, `${endpoint.address}?groupId=north${more}`);
+        expect([status, body.details[0]?.type]).toEqual([404, 'group not found']);
+        expect(body.message).toContain(`"north" is the externalId of group ${group['north']}`);
+      }
+      const other = await openAccount();
+      expect((await ask<Problem>(other, `${endpoint.address}?groupId=north`)).body.message).toBe(
+        'There is no such group.',
+      );
+    });
+
     test('a group that was removed', async () => {
       const { account, group } = await openCompany();
       const address = `${endpoint.address}?groupId=${group['north']}`;
@@ -373,6 +390,18 @@ function refusals(endpoint: Endpoint): void {
     });
   });
 }
+
+test('a push that removes groups says how many weeks of results go with each, in the dry run and in the run', async () => {
+  const { account } = await openWeekly(['2026-W44', '2026-W45']);
+  const groups = [unit('other')];
+  const dry = await account.push({ data: { groups } });
+  const [warning, ...others] = dry.body.warnings;
+  expect(others).toEqual([]);
+  expect(warning).toMatchObject({ type: 'history deleted', entity: 'group', weeks: 2 });
+  expect(warning?.message).toContain('2 weeks');
+  expect((await apply(account, { groups })).warnings).toEqual(dry.body.warnings);
+  expect((await apply(account, { groups: [] })).warnings).toEqual([]);
+});
 
 describe('GET /v1/groups', () => {
   describe('200', () => {
@@ -429,6 +458,41 @@ describe('GET /v1/kpis', () => {
   });
 });
 
+describe('a token with quoted numbers', () => {
+  test('gets values and rates as the original service writes them, and no response of another token', async () => {
+    const { account, group } = company;
+    const { token } = await createToken(world.pool, account.id, {
+      name: 'old client',
+      scopes: ['data'],
+      numbers: 'quoted',
+    });
+    for (const beneath of [false, true]) {
+      const query = `groupId=${group['sales']}&includeSubgroups=${beneath}`;
+      for (const address of [`/v1/kpis/energy/values?${query}`, `/v1/responserates/values?${query}`]) {
+        const plain = await ask<KpiValues | ResponseRateValues[]>(account, address);
+        const quoted = await world.request<KpiValues | ResponseRateValues[]>('GET', address, {
+          headers: { authorization: token, 'if-none-match': plain.headers.get('etag') ?? '' },
+        });
+        expect(quoted.status).toBe(200);
+        const valuesOf = (body: KpiValues | ResponseRateValues[]) =>
+          Array.isArray(body) ? body[0]!.values : body.values;
+        expect(valuesOf(plain.body).length).toBeGreaterThan(0);
+        expect(valuesOf(quoted.body)).toEqual(
+          valuesOf(plain.body).map(({ groupId, value, yearWeek, date }) => ({
+            groupId: String(groupId),
+            value: value === null ? null : String(value),
+            yearWeek,
+            date: `${date} 00:00:00`,
+          })),
+        );
+      }
+    }
+    const others = `/v1/results?groupId=${group['sales']}`;
+    const { body } = await world.request('GET', others, { headers: { authorization: token } });
+    expect(body).toEqual((await ask(account, others)).body);
+  });
+});
+
 describe('GET /v1/kpis/{kpiId}/values', () => {
   describe('200', () => {
     test('with the KPI, and the mean of the values shown for its questions that were asked', async () => {
@@ -459,6 +523,77 @@ describe('GET /v1/kpis/{kpiId}/values', () => {
         latest.slice(0, 1),
       );
       expect(await kpiValues(account, 'energy', `groupId=${south}`)).toEqual([latest[3]]);
+    });
+
+    test('latest: a round of one small team hides no earlier value of the groups above it, nor the rates', async () => {
+      const { account, group } = await withSurvey(await openAccount(), tree, [
+        question('mood', 1),
+        question('other', 1),
+        kpi('energy', ['mood']),
+        round('2026-W45', 'company', ['mood'], peopleOf(['north', 'south'])),
+        ...answersOf('2026-W45', 'company', 'north', 'mood', six(5)),
+        ...answersOf('2026-W45', 'company', 'south', 'mood', six(5)),
+        // Asked as a whole, but not for this KPI: that makes no value either.
+        round('2026-W46', 'company', ['other'], peopleOf(['north', 'south'])),
+        round('2026-W46', 'north', ['mood'], peopleOf(['north'], 2)),
+      ]);
+      const { company: top, sales, north, south, tech } = group;
+      const latest = [
+        row(top, 1, '202645', '2026-11-02'),
+        row(sales, 1, '202645', '2026-11-02'),
+        row(north, null, '202646', '2026-11-09'),
+        row(south, 1, '202645', '2026-11-02'),
+        row(tech, null, '202645', '2026-11-02'),
+      ];
+      expect(await kpiValues(account, 'energy', `groupId=${top}&includeSubgroups=true`)).toEqual(latest);
+      for (const one of latest)
+        expect(await kpiValues(account, 'energy', `groupId=${one.groupId}`)).toEqual([one]);
+      // A range lists every week that has a row, as before.
+      expect(await kpiValues(account, 'energy', `groupId=${top}${allWeeks}`)).toEqual([
+        row(top, 1, '202645', '2026-11-02'),
+        row(top, null, '202646', '2026-11-09'),
+      ]);
+      const ofTeams = (await rates(account, `groupId=${top}&includeSubgroups=true`)).map(
+        ({ yearWeek }) => yearWeek,
+      );
+      expect(new Set(ofTeams)).toEqual(new Set(['202646']));
+    });
+
+    test('the migration marks values of earlier weeks as closing a week does', async () => {
+      const { account } = await withSurvey(await openAccount(), tree, [
+        question('mood', 1),
+        question('other', 1),
+        kpi('energy', ['mood']),
+        kpi('unasked', ['other']),
+        round('2026-W45', 'company', ['mood'], peopleOf(['north', 'south'])),
+        round('2026-W46', 'company', ['other'], peopleOf(['north', 'south'])),
+        round('2026-W46', 'north', ['mood'], peopleOf(['north'])),
+      ]);
+      const marks = async () => world.pool`
+        select kpi_id, group_id, week, asked_whole from kpi_values
+        where  account_id = ${account.id} order by kpi_id, group_id, week`;
+      const closed = await marks();
+      expect(new Set(closed.map((one) => one['asked_whole']))).toEqual(new Set([true, false]));
+      await world.pool`update kpi_values set asked_whole = true where account_id = ${account.id}`;
+      const migration = migrations().find(({ name }) => name.endsWith('numbers_and_roles.sql'));
+      await world.pool.unsafe(/^update [^;]*;/m.exec(migration?.sql ?? '')?.[0] ?? '');
+      expect(await marks()).toEqual(closed);
+    });
+
+    test('latest of a group that was never asked as a whole: its last week with a row', async () => {
+      const { account, group } = await withSurvey(await openAccount(), tree, [
+        question('mood', 1),
+        kpi('energy', ['mood']),
+        ...['2026-W45', '2026-W46'].flatMap((week) => [
+          round(week, 'north', ['mood'], peopleOf(['north'])),
+          ...answersOf(week, 'north', 'north', 'mood', six(5)),
+        ]),
+      ]);
+      const top = group['company'];
+      for (const query of [`groupId=${top}`, `groupId=${top}&includeSubgroups=true`]) {
+        const [first] = await kpiValues(account, 'energy', query);
+        expect(first).toEqual(row(top, 1, '202646', '2026-11-09'));
+      }
     });
 
     test('latest is of the last week that asked for this KPI, however long ago', async () => {

@@ -539,11 +539,12 @@ describe('parameters', () => {
     const of = (id: unknown) => get<Problem>(company.account, `${getFeed.path}?groupId=${id}`);
     const absent = await of(999_999_999);
     expect(absent).toMatchObject({ status: 404, body: { details: [{ type: 'group not found' }] } });
-    for (const id of [other.group['company'], other.group['apart'], 'north', '-1', '2147483648', '1.5']) {
+    for (const id of [other.group['company'], other.group['apart'], 'nowhere', '-1', '2147483648', '1.5']) {
       const { status, headers, body } = await of(id);
       expect([status, { ...body, id: '' }]).toEqual([404, { ...absent.body, id: '' }]);
       expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     }
+    expect((await of('north')).body.message).toContain(`Use groupId=${company.group['north']}.`);
   });
 
   test('401 without a token', async () => {

@@ -54,7 +54,14 @@ export type Result = {
 };
 export type ShownComment = { text: string; groupIds: number[] };
 export type Rate = { groupId: number; value: number | null };
-export type KpiValue = { kpiId: string; groupId: number; value: number | null; handedOut: boolean };
+export type KpiValue = {
+  kpiId: string;
+  groupId: number;
+  value: number | null;
+  handedOut: boolean;
+  /** Whether one of its questions was asked of the whole group. */
+  askedWhole: boolean;
+};
 
 /** Who is asked what in a week, and what has been answered so far. */
 export type Turnout = {
@@ -447,7 +454,9 @@ function askedIn(assignments: Assignment[], { roundById }: Turnout): AskedAlike[
 export function kpiValues(
   kpis: { id: string; questionIds: number[] }[],
   results: ReadonlyMap<number, Result[]>,
+  asked: WeekData['asked'],
 ): KpiValue[] {
+  const askedOf = new Map(asked.map((one) => [one.groupId, one.questionIds]));
   return kpis.flatMap(({ id, questionIds }) => {
     const values = new Map<number, number[]>();
     const handedOut = new Set<number>();
@@ -463,6 +472,7 @@ export function kpiValues(
       groupId,
       value: shown.length > 0 ? shown.reduce((sum, value) => sum + value, 0) / shown.length : null,
       handedOut: handedOut.has(groupId),
+      askedWhole: askedOf.get(groupId)?.some((question) => questionIds.includes(question)) ?? false,
     }));
   });
 }

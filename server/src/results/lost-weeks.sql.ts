@@ -16,5 +16,5 @@ export async function addLostMails(tx: Transaction, accountId: AccountId, week: 
     select graphile_worker.add_job(
       'mail lost week', json_build_object('accountId', account_id, 'week', ${week}::text, 'to', email))
     from   users
-    where  account_id = ${accountId} and role = 'Administrator' and active and email is not null`;
+    where  account_id = ${accountId} and role = 'Administrator' and not role_pending and active and email is not null`;
 }

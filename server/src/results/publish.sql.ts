@@ -198,8 +198,16 @@ export async function copyKpiValues(
   values: KpiValue[],
 ): Promise<void> {
   await copyInto(
-    tx`copy kpi_values (account_id, week, kpi_id, group_id, value, handed_out) from stdin`,
-    values.map(({ kpiId, groupId, value, handedOut }) => [accountId, week, kpiId, groupId, value, handedOut]),
+    tx`copy kpi_values (account_id, week, kpi_id, group_id, value, handed_out, asked_whole) from stdin`,
+    values.map(({ kpiId, groupId, value, handedOut, askedWhole }) => [
+      accountId,
+      week,
+      kpiId,
+      groupId,
+      value,
+      handedOut,
+      askedWhole,
+    ]),
   );
 }
 

@@ -49,7 +49,7 @@ async function push(accountId: number, data: { users?: object[]; groups?: object
   const run = { id: newId(), source: 'api' as const, tokenId: null, address: null, file: null };
   const body = { settings: { ...noBrakes, validateOnly: false }, data };
   const bytes = new TextEncoder().encode(JSON.stringify(body));
-  await pushOrganization(pool, accountId, run, { bytes, gzip: false }, forgetGroups);
+  await pushOrganization(pool, accountId, run, { bytes, gzip: false }, { forgetGroups });
 }
 
 async function company(timezone = 'UTC'): Promise<Company> {

@@ -160,7 +160,7 @@ async function makeFigures(
       .toSorted((a, b) => a.groupId - b.groupId || a.questionId - b.questionId),
     // Those of a live week appear when it closes (P7).
     rates: isLast ? responseRates(turnout) : [],
-    values: kpiValues(await kpisOf(tx, accountId), results),
+    values: kpiValues(await kpisOf(tx, accountId), results, data.asked),
     comments,
   };
   return { figures, counted };

@@ -31,6 +31,17 @@ export async function selectScope(db: Db, accountId: AccountId, scope: Scope): P
   return rows.map(({ id }) => id);
 }
 
+/** The id of the group that has an externalId. */
+export async function selectGroupIdOf(
+  db: Db,
+  accountId: AccountId,
+  externalId: string,
+): Promise<number | undefined> {
+  const [row] = await db<{ id: number }[]>`
+    select group_id as id from groups where account_id = ${accountId} and external_id = ${externalId}`;
+  return row?.id;
+}
+
 export type KpiHead = { id: string; name: string; imageUrl: string | null };
 
 /** KPIs for which a value was ever created. */
@@ -52,7 +63,7 @@ export async function selectKpi(db: Db, accountId: AccountId, kpiId: string): Pr
 
 export type ValueRow = { groupId: number; week: Week; value: number | null };
 
-/** KPI values of the groups, by group and week; without a window the last one of each group. */
+/** KPI values of the groups, by group and week; without a window the latest one of each group. */
 export const selectKpiValues = (
   pool: Pool,
   accountId: AccountId,
@@ -61,10 +72,11 @@ export const selectKpiValues = (
   window: Window | undefined,
 ): AsyncIterable<ValueRow[]> => {
   const values = pool`kpi_values v where v.account_id = ${accountId} and v.kpi_id = ${kpiId}`;
-  return selectValues(pool, accountId, scope, values, window);
+  // A week that asked only some of a group hides no earlier value of the whole group.
+  return selectValues(pool, accountId, scope, { values, preferred: pool`v.asked_whole` }, window);
 };
 
-/** The last week of a window in which one of some groups was asked each KPI. */
+/** The last week of a window in which one of some groups was asked each KPI: as a whole, if ever. */
 export async function selectKpiLastWeeks(
   db: Db,
   accountId: AccountId,
@@ -72,7 +84,7 @@ export async function selectKpiLastWeeks(
   { first, last }: Window,
 ): Promise<Map<string, Week>> {
   const rows = await db<{ kpiId: string; week: Week }[]>`
-    select v.kpi_id as "kpiId", max(v.week) as "week"
+    select v.kpi_id as "kpiId", coalesce(max(v.week) filter (where v.asked_whole), max(v.week)) as "week"
     from   kpis k
     join   kpi_values v on v.account_id = k.account_id and v.kpi_id = k.kpi_id
     join   groups g on g.account_id = v.account_id and g.group_id = v.group_id
@@ -119,10 +131,17 @@ export const selectRates = (
   scope: Scope,
   window: Window | undefined,
 ): AsyncIterable<ValueRow[]> =>
-  selectValues(pool, accountId, scope, pool`response_rates v where v.account_id = ${accountId}`, window);
+  selectValues(
+    pool,
+    accountId,
+    scope,
+    { values: pool`response_rates v where v.account_id = ${accountId}`, preferred: pool`true` },
+    window,
+  );
 
 /**
- * `values`: the table as v, and which of its rows are meant. They are looked up group by group, which `offset 0` says: a
+ * `values`: the table as v, and which of its rows are meant; `preferred`: which of a group come before all others when the
+ * latest is wanted. They are looked up group by group, which `offset 0` says: a
  * plan that is kept for all scopes would else read the rows of all groups, and all weeks there are. The last week of a
  * group is looked for among the last five first: an index hands over whole pages, and of 156 weeks that takes twice as long.
  */
@@ -130,7 +149,7 @@ function selectValues(
   pool: Pool,
   accountId: AccountId,
   scope: Scope,
-  values: ReturnType<typeof groupsIn>,
+  { values, preferred }: { values: ReturnType<typeof groupsIn>; preferred: ReturnType<typeof groupsIn> },
   window: Window | undefined,
 ): AsyncIterable<ValueRow[]> {
   const found = pool`
@@ -145,9 +164,11 @@ function selectValues(
       window
         ? pool`${found} and v.week between ${window.first} and ${window.last} offset 0`
         : pool`
-      (${found} and v.week >= ${recent} order by v.week desc limit 1)
+      (${found} and ${preferred} and v.week >= ${recent} order by v.week desc limit 1)
       union all
-      (${found} and v.week < ${recent} order by v.week desc limit 1)
+      (${found} and ${preferred} and v.week < ${recent} order by v.week desc limit 1)
+      union all
+      (${found} order by v.week desc limit 1)
       limit 1`
     }) v
     order  by s.group_id, v.week`,
@@ -291,7 +312,7 @@ export function selectAsked(
 
 export type GroupValueRow = { kpi: KpiHead | null; week: Week | null; value: number | null };
 
-/** KPI values of a group by week, with the KPI; without a window the last one. One row of nulls where there are none. */
+/** KPI values of a group by week, with the KPI; without a window the latest one. One row of nulls where there are none. */
 export async function selectGroupKpiValues(
   db: Db,
   accountId: AccountId,
@@ -312,7 +333,7 @@ export async function selectGroupKpiValues(
       from   kpi_values v
       where  v.account_id = ${accountId} and v.kpi_id = ${kpiId} and v.group_id = ${groupId}
         and  ${window ? db`v.week between ${window.first} and ${window.last}` : true}
-      ${window ? db`order by v.week` : db`order by v.week desc limit 1`}
+      ${window ? db`order by v.week` : db`order by v.asked_whole desc, v.week desc limit 1`}
     ) v on true
     where  g.account_id = ${accountId} and g.group_id = ${groupId}`;
   return rows.map(({ id, name, imageUrl, week, value }) => ({

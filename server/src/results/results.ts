@@ -1,8 +1,10 @@
 // What the data interface tells (§4.1): of published figures only, as text that is made while it is read, so that the
 // largest answers take no more memory than the smallest. One group alone is told by a single statement, at once.
+import type { Numbers } from '@soundings/contract/operation.ts';
 import { dayIn, type Week } from '@soundings/contract/weeks.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../base/errors.ts';
+import { quote } from '../base/text.ts';
 import type { AccountId, Pool } from '../db/db.ts';
 import { LongAnswer } from '../http/answers.ts';
 import { questionsOf } from '../questions/questions.ts';
@@ -15,6 +17,7 @@ import {
   selectAsked,
   selectComments,
   selectGroupAsked,
+  selectGroupIdOf,
   selectGroupKpiValues,
   selectGroupRates,
   selectGroupResults,
@@ -38,8 +41,8 @@ import {
 } from './shape.ts';
 import { lastWeeks, type Window } from './window.ts';
 
-/** Who reads, the account's time zone, and its version, which is raised by whatever changes an answer. */
-export type Reader = { accountId: AccountId; timezone: string; version: string };
+/** Who reads, how numbers are written, the account's time zone, and its version, which is raised by whatever changes an answer. */
+export type Reader = { accountId: AccountId; numbers: Numbers; timezone: string; version: string };
 
 /** Connections for short statements, and those for answers that are read for long. */
 export type Pools = { pool: Pool; reads: Pool };
@@ -61,9 +64,9 @@ export async function tellKpiValues(
   if (!asked.beneath) {
     const groupId = idIn(asked.groupId);
     const rows = await selectGroupKpiValues(pool, accountId, groupId, kpiId, asked.window);
-    if (!rows[0]) throw groupNotFound();
+    if (!rows[0]) throw await groupNotFound(pool, accountId, asked.groupId);
     if (!rows[0].kpi) throw kpiNotFound();
-    return textOf(kpiPieces(rows[0].kpi, inOneBatch(valuesOf(groupId, rows))));
+    return textOf(kpiPieces(rows[0].kpi, inOneBatch(valuesOf(groupId, rows)), reader));
   }
   const [scope, kpi] = await Promise.all([
     findScope(pool, accountId, asked),
@@ -71,13 +74,13 @@ export async function tellKpiValues(
   ]);
   if (!kpi) throw kpiNotFound();
   return longAnswer(reader, asked, () =>
-    kpiPieces(kpi, selectKpiValues(reads, accountId, scope, kpiId, asked.window)),
+    kpiPieces(kpi, selectKpiValues(reads, accountId, scope, kpiId, asked.window), reader),
   );
 }
 
-async function* kpiPieces(kpi: KpiHead, rows: AsyncIterable<ValueRow[]>) {
+async function* kpiPieces(kpi: KpiHead, rows: AsyncIterable<ValueRow[]>, { numbers }: Reader) {
   yield `{"kpi":${JSON.stringify(kpiOf(kpi))},"values":[`;
-  yield* valueList(rows);
+  yield* valueList(rows, numbers);
   yield ']}';
 }
 
@@ -93,16 +96,18 @@ export async function tellRates({ pool, reads }: Pools, reader: Reader, asked: A
   if (!asked.beneath) {
     const groupId = idIn(asked.groupId);
     const rows = await selectGroupRates(pool, accountId, groupId, asked.window);
-    if (!rows[0]) throw groupNotFound();
-    return textOf(ratePieces(inOneBatch(valuesOf(groupId, rows))));
+    if (!rows[0]) throw await groupNotFound(pool, accountId, asked.groupId);
+    return textOf(ratePieces(inOneBatch(valuesOf(groupId, rows)), reader));
   }
   const scope = await findScope(pool, accountId, asked);
-  return longAnswer(reader, asked, () => ratePieces(selectRates(reads, accountId, scope, asked.window)));
+  return longAnswer(reader, asked, () =>
+    ratePieces(selectRates(reads, accountId, scope, asked.window), reader),
+  );
 }
 
-async function* ratePieces(rows: AsyncIterable<ValueRow[]>) {
+async function* ratePieces(rows: AsyncIterable<ValueRow[]>, { numbers }: Reader) {
   yield '[{"values":[';
-  yield* valueList(rows);
+  yield* valueList(rows, numbers);
   yield ']}]';
 }
 
@@ -132,7 +137,7 @@ export async function tellResults(
       selectGroupResults(pool, accountId, idIn(asked.groupId), window, questionIds),
       wordedQuestions(pool, accountId, language),
     ]);
-    if (!rows) throw groupNotFound();
+    if (!rows) throw await groupNotFound(pool, accountId, asked.groupId);
     return textOf(resultPieces(inOneBatch(rows), undefined, words, wanted));
   }
   const [scope, questions] = await Promise.all([
@@ -190,7 +195,7 @@ export async function tellAsked(
   if (!asked.beneath) {
     const groupId = idIn(asked.groupId);
     const [rows, questions] = await Promise.all([selectGroupAsked(pool, accountId, groupId, window), words]);
-    if (!rows) throw groupNotFound();
+    if (!rows) throw await groupNotFound(pool, accountId, asked.groupId);
     return textOf(askedPieces(inOneBatch(rows), questions));
   }
   const [scope, questions] = await Promise.all([findScope(pool, accountId, asked), words]);
@@ -267,7 +272,7 @@ export async function findScope(
   if (groupId === undefined) return { groupId, beneath };
   const scope = { groupId: idIn(groupId), beneath };
   const groups = await selectScope(pool, accountId, { ...scope, beneath: false });
-  if (groups.length === 0) throw groupNotFound();
+  if (groups.length === 0) throw await groupNotFound(pool, accountId, groupId);
   return scope;
 }
 
@@ -275,8 +280,14 @@ export async function findScope(
 const idIn = (groupId: string): number =>
   /^[1-9]\d{0,9}$/.test(groupId) && Number(groupId) < 2 ** 31 ? Number(groupId) : 0;
 
-// What is no number, and what is another account's, is not found in the same words.
-const groupNotFound = () => new Fault('not_found', 'group not found', 'There is no such group.');
+/** In the same words for what never was, was removed, or is another account's; an own externalId is answered with the id. */
+async function groupNotFound(pool: Pool, accountId: AccountId, groupId: string): Promise<Fault> {
+  const id = await selectGroupIdOf(pool, accountId, groupId);
+  const hint =
+    id === undefined ? '' : ` ${quote(groupId)} is the externalId of group ${id}. Use groupId=${id}.`;
+  return new Fault('not_found', 'group not found', `There is no such group.${hint}`);
+}
+
 const kpiNotFound = () => new Fault('not_found', 'kpi not found', 'There is no such KPI.');
 
 async function* inOneBatch<T>(rows: T[]): AsyncGenerator<T[]> {
@@ -296,6 +307,10 @@ export const longAnswer = (
 ) => new LongAnswer(tagOf(reader, asked), () => gathered(tell()));
 
 /** Changes with every write of the account, and from week to week where the weeks asked for do. */
-function tagOf({ version, timezone }: Reader, { window, now }: Pick<Asked, 'window' | 'now'>): string {
-  return window ? version : `${version}-${lastWeeks(dayIn(timezone, now)).last}`;
+function tagOf(
+  { version, timezone, numbers }: Reader,
+  { window, now }: Pick<Asked, 'window' | 'now'>,
+): string {
+  const tag = numbers === 'plain' ? version : `${version}-${numbers}`;
+  return window ? tag : `${tag}-${lastWeeks(dayIn(timezone, now)).last}`;
 }

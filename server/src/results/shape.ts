@@ -1,5 +1,6 @@
 // The texts of the data interface's answers, piece by piece (§2.1, decisions A4 to A10). Pure: it takes rows as they come
 // and holds no more of them than it is given at once.
+import type { Numbers } from '@soundings/contract/operation.ts';
 import { fourDigits, sixDigits, type Week } from '@soundings/contract/weeks.ts';
 import type { Option } from '../questions/questions.ts';
 import {
@@ -43,15 +44,19 @@ export function worded(
   };
 }
 
-/** A list of values of a KPI or of response rates, as the pieces of an array's inside. */
+/** A list of values of a KPI or of response rates, as the pieces of an array's inside; quoted: in the form of decision F2. */
 export async function* valueList(
   batches: AsyncIterable<{ groupId: number; week: Week; value: number | null }[]>,
+  numbers: Numbers,
 ): AsyncGenerator<string> {
+  const mark = numbers === 'quoted' ? '"' : '';
+  const time = numbers === 'quoted' ? ' 00:00:00' : '';
   let comma = '';
   for await (const rows of batches) {
     let text = '';
     for (const { groupId, week, value } of rows) {
-      text += `${comma}{"groupId":${groupId},"value":${value},"yearWeek":"${sixDigits(week)}","date":"${week}"}`;
+      const shown = value === null ? value : `${mark}${value}${mark}`;
+      text += `${comma}{"groupId":${mark}${groupId}${mark},"value":${shown},"yearWeek":"${sixDigits(week)}","date":"${week}${time}"}`;
       comma = ',';
     }
     yield text;

@@ -3,6 +3,7 @@ import { defaultWindowWeeks } from '@soundings/contract/limits.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { addWeeks, isDay, type Week, weekOf } from '@soundings/contract/weeks.ts';
 import { Fault } from '../base/errors.ts';
+import { quote } from '../base/text.ts';
 
 /** The first and the last week, both included. */
 export type Window = { first: Week; last: Week };
@@ -19,12 +20,12 @@ export function windowOf({ fromDate, toDate }: { fromDate?: string; toDate?: str
       const message = `"${path}" is missing: a range has both fromDate and toDate.`;
       details.push({ type: 'missing parameter', message, path });
     } else if (!isDay(day)) {
-      const message = `"${path}" must be a day that exists, as YYYY-MM-DD.`;
+      const message = `Invalid value ${quote(day)} for "${path}": it must be a day that exists, as YYYY-MM-DD.`;
       details.push({ type: 'invalid parameter', message, path });
     }
   }
   if (details.length === 0 && (fromDate as string) > (toDate as string)) {
-    const message = '"fromDate" must not be after "toDate".';
+    const message = `"fromDate" (${fromDate}) must not be after "toDate" (${toDate}).`;
     details.push({ type: 'invalid parameter', message, path: 'fromDate' });
   }
   if (details[0]) throw new Fault('invalid', 'invalid parameter', details[0].message, { details });

@@ -1,13 +1,14 @@
 // Whether a request is an organization request at all: its shape, its types, and the form of each value (§2.2,
 // decisions B2 to B5, B10, B11). Pure. What depends on the account is in match.ts.
 import {
+  hasTrunkZero,
   isEmail,
   isExternalId,
   isLanguage,
   isTimeZone,
   normalisePhone,
 } from '@soundings/contract/formats.ts';
-import { maxDescriptionLength, maxFaultsListed, maxNameLength } from '@soundings/contract/limits.ts';
+import { maxDescriptionLength, maxNameLength } from '@soundings/contract/limits.ts';
 import {
   AccessInfo,
   Data,
@@ -18,22 +19,16 @@ import {
   User,
 } from '@soundings/contract/organization.ts';
 import type { DetailType } from '@soundings/contract/problem.ts';
-import type { TObject, TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { Settings as Checks } from 'typebox/system';
 import type { JsonValue } from '../base/json.ts';
-import { quote } from '../base/text.ts';
+import { didYouMean, quote } from '../base/text.ts';
 import { type Findings, standIn } from './findings.ts';
 
-// Of one value, such as a list of groups, as many faults are found as can be listed; the default is 8.
-Checks.Set({ maxErrors: 3 * maxFaultsListed });
-
-const userCheck = Compile(User);
-const groupCheck = Compile(OrganizationGroup);
-const settingsFields = fieldChecks(Settings);
-const userFields = fieldChecks(User);
-const groupFields = fieldChecks(OrganizationGroup);
-const accessFields = fieldChecks(AccessInfo);
+const settingsShape = shapeOf(Settings);
+const userShape = shapeOf(User);
+const groupShape = shapeOf(OrganizationGroup);
+const accessFields = shapeOf(AccessInfo).fields;
 
 type JsonObject = { [key: string]: JsonValue };
 
@@ -60,29 +55,28 @@ export function readOrganization(body: JsonValue, findings: Findings): SentOrgan
   };
   if (isObject(settings, '/settings', findings)) {
     refuseUnknown(settings, fieldsOf(Settings), '/settings', findings);
-    organization.settings = readFields(settings, settingsFields, { path: '/settings' }, findings);
+    organization.settings = readFields(settings, settingsShape, { path: '/settings' }, findings);
   }
   if (!isObject(data, '/data', findings)) return undefined;
   refuseUnknown(data, fieldsOf(Data), '/data', findings);
   const { groups, users } = data;
   const isGroups = groups === undefined || isArray(groups, '/data/groups', findings);
   const isUsers = users === undefined || isArray(users, '/data/users', findings);
-  if (!isGroups || !isUsers) return undefined;
-  if (groups) {
-    organization.data.groups = readList(groups, '/data/groups', groupCheck, readGroup, findings);
+  if (groups && isGroups) {
+    organization.data.groups = readList(groups, '/data/groups', groupShape, readGroup, findings);
     organization.places.groups = placesOf(organization.data.groups, '/data/groups', findings);
   }
-  if (users) {
-    organization.data.users = readList(users, '/data/users', userCheck, readUser, findings);
+  if (users && isUsers) {
+    organization.data.users = readList(users, '/data/users', userShape, readUser, findings);
     organization.places.users = placesOf(organization.data.users, '/data/users', findings);
   }
-  return organization;
+  return isGroups && isUsers ? organization : undefined;
 }
 
 function readList<T extends { externalId: string }>(
   list: JsonValue[],
   path: string,
-  check: SchemaCheck,
+  { check }: Shape,
   read: (value: JsonObject, path: string, findings: Findings) => T,
   findings: Findings,
 ): T[] {
@@ -97,7 +91,7 @@ function readList<T extends { externalId: string }>(
 
 const nobody = { externalId: standIn(0) };
 
-/** Counts a value that is not as it should be when no more can be listed: the words would take half a minute. */
+/** Counts an invalid entry once no more can be listed. */
 function onlyCount(check: SchemaCheck, value: JsonValue, findings: Findings): boolean {
   if (!findings.isFull() || check.Check(value)) return false;
   findings.fault({ type: 'wrong type', message: '' });
@@ -106,11 +100,11 @@ function onlyCount(check: SchemaCheck, value: JsonValue, findings: Findings): bo
 
 function readGroup(value: JsonObject, path: string, findings: Findings): OrganizationGroup {
   const group = (
-    groupCheck.Check(value) ? value : readFields(value, groupFields, { path, ...idOf(value) }, findings)
+    groupShape.check.Check(value) ? value : readFields(value, groupShape, { path, ...idOf(value) }, findings)
   ) as OrganizationGroup;
   const { externalId, name, description } = group;
   const fault = faultAdder(findings, path, externalId);
-  warnUnknown(value, groupFields, path, findings);
+  warnUnknown(value, groupShape.fields, path, findings);
   if (externalId !== undefined) checkExternalId(externalId, fault);
   if (name !== undefined) checkLength(name, maxNameLength, 'name', fault);
   if (typeof description === 'string') checkLength(description, maxDescriptionLength, 'description', fault);
@@ -118,12 +112,12 @@ function readGroup(value: JsonObject, path: string, findings: Findings): Organiz
 }
 
 function readUser(value: JsonObject, path: string, findings: Findings): User {
-  const user = (
-    userCheck.Check(value) ? value : readFields(value, userFields, { path, ...idOf(value) }, findings)
-  ) as User;
+  const user = userShape.check.Check(value)
+    ? (value as unknown as User)
+    : withoutGuesses(value, readFields(value, userShape, { path, ...idOf(value) }, findings));
   const { externalId, firstName, lastName, email, timezone, language, phone, accessInfo } = user;
   const fault = faultAdder(findings, path, externalId);
-  warnUnknown(value, userFields, path, findings);
+  warnUnknown(value, userShape.fields, path, findings);
   if (accessInfo) warnUnknown(accessInfo as JsonObject, accessFields, `${path}/accessInfo`, findings);
   if (externalId !== undefined) checkExternalId(externalId, fault);
   if (firstName !== undefined) checkLength(firstName, maxNameLength, 'firstName', fault);
@@ -145,52 +139,109 @@ function readUser(value: JsonObject, path: string, findings: Findings): User {
     const message = `${quote(phone)} is not a number with country prefix, such as +46701234567.`;
     fault('invalid phone', 'phone', message);
   }
-  if (normal === phone && !isWrongEmail) return user;
-  const { email: _, ...others } = user; // a wrong address is not compared with others
-  return { ...(isWrongEmail ? others : user), ...(normal !== undefined && { phone: normal }) };
-}
-
-type FieldChecks = Map<string, { check: SchemaCheck; required: boolean }>;
-type SchemaCheck = { Check(value: unknown): boolean; Errors(value: unknown): SchemaError[] };
-type SchemaError = {
-  keyword: string;
-  schemaPath: string;
-  instancePath: string;
-  params: Record<string, unknown>;
-};
-
-function fieldChecks({ properties, required }: TObject): FieldChecks {
-  return new Map(
-    Object.entries(properties).map(([name, schema]) => [
-      name,
-      {
-        check: Compile(schema as TSchema),
-        required: (required as string[] | undefined)?.includes(name) ?? false,
-      },
-    ]),
-  );
-}
-
-/** The fields of an object that are as they should be; each of the others is a fault. */
-function readFields(
-  value: JsonObject,
-  fields: FieldChecks,
-  about: { path: string; externalId?: string },
-  findings: Findings,
-): JsonObject {
-  const read: JsonObject = {};
-  const { path, ...id } = about;
-  for (const [name, { required }] of fields) {
-    if (!required || Object.hasOwn(value, name)) continue;
-    findings.fault({ type: 'missing field', message: `${name} is missing.`, path: `${path}/${name}`, ...id });
+  if (typeof phone === 'string' && normal !== undefined && hasTrunkZero(phone)) {
+    // Not quoted: runs keep their warnings longer than the user may stay.
+    findings.warn(() => ({
+      type: 'trunk zero',
+      message: 'The zero in brackets is dialled only within the country. It is dropped.',
+      path: `${path}/phone`,
+      externalId,
+    }));
   }
-  for (const [name, { check }] of fields) {
-    const field = Object.hasOwn(value, name) ? value[name] : undefined;
-    if (field === undefined) continue;
-    if (check.Check(field)) read[name] = field;
-    else explain(check, field, { ...about, path: `${path}/${name}` }, findings);
+  if (normal === phone && !isWrongEmail) return user;
+  return { ...user, ...(isWrongEmail && { email: null }), ...(normal !== undefined && { phone: normal }) };
+}
+
+/**
+ * Returns a user with faults so that none of them is the ground of another one: a wrong address is none, not the one that
+ * the user has had, and a wrong role may be meant to be the last Administrator's.
+ */
+function withoutGuesses(sent: JsonObject, read: JsonObject): User {
+  const user = read as unknown as User;
+  const { email, accessInfo } = sent;
+  const isRoleSent =
+    accessInfo !== undefined &&
+    (kindOf(accessInfo) !== 'an object' || Object.hasOwn(accessInfo as object, 'role'));
+  return {
+    ...user,
+    ...(email !== undefined && user.email === undefined && { email: null }),
+    ...(isRoleSent && { accessInfo: { role: 'Administrator', ...user.accessInfo } }),
+  };
+}
+
+/** A schema, taken apart so that each part of a value is checked by itself. */
+type Shape = {
+  check: SchemaCheck;
+  fields: ReadonlyMap<string, Shape & { isRequired: boolean }>;
+  /** Of an array: of each entry. */
+  items: Shape | undefined;
+  /** Of an object: of each value that is not one of `fields`. */
+  rest: Shape | undefined;
+};
+type SchemaCheck = { Check(value: unknown): boolean; Errors(value: unknown): SchemaError[] };
+type SchemaError = { keyword: string; schemaPath: string; params: Record<string, unknown> };
+
+function shapeOf(schema: TSchema): Shape {
+  const { properties, required, items, additionalProperties } = schema as {
+    properties?: Record<string, TSchema>;
+    required?: string[];
+    items?: TSchema;
+    additionalProperties?: TSchema | boolean;
+  };
+  const fields = Object.entries(properties ?? {}).map(
+    ([name, one]) => [name, { ...shapeOf(one), isRequired: required?.includes(name) ?? false }] as const,
+  );
+  return {
+    check: Compile(schema),
+    fields: new Map(fields),
+    items: items && shapeOf(items),
+    rest: typeof additionalProperties === 'object' ? shapeOf(additionalProperties) : undefined,
+  };
+}
+
+type About = { path: string; externalId?: string };
+
+/** Returns what is valid of an object; each of its other parts is a fault, and so is each required field that is missing. */
+function readFields(object: JsonObject, shape: Shape, about: About, findings: Findings): JsonObject {
+  const read: JsonObject = {};
+  for (const [name, { isRequired }] of shape.fields) {
+    if (!isRequired || Object.hasOwn(object, name)) continue;
+    const message = `${name} is missing.`;
+    findings.fault({ ...about, type: 'missing field', message, path: `${about.path}/${name}` });
+  }
+  const names = shape.rest ? Object.keys(object) : shape.fields.keys();
+  for (const name of names) {
+    const part = shape.fields.get(name) ?? shape.rest;
+    if (!part || !Object.hasOwn(object, name)) continue;
+    const value = readPart(
+      object[name] as JsonValue,
+      part,
+      { ...about, path: `${about.path}/${pointer(name)}` },
+      findings,
+    );
+    // Not by assignment: a name may be __proto__.
+    if (value !== undefined) Object.defineProperty(read, name, { value, enumerable: true });
   }
   return read;
+}
+
+/** Returns what is valid of a value; undefined when nothing is. In an array, what is invalid leaves a gap: the others keep their places. */
+function readPart(value: JsonValue, shape: Shape, about: About, findings: Findings): JsonValue | undefined {
+  if (shape.check.Check(value)) return value;
+  if (shape.items && Array.isArray(value)) {
+    const read: JsonValue[] = Array.from({ length: value.length });
+    for (const [i, entry] of value.entries()) {
+      const sound = readPart(entry, shape.items, { ...about, path: `${about.path}/${i}` }, findings);
+      if (sound !== undefined) read[i] = sound;
+    }
+    return read;
+  }
+  const hasParts = shape.fields.size > 0 || shape.rest !== undefined;
+  if (hasParts && kindOf(value) === 'an object') {
+    return readFields(value as JsonObject, shape, about, findings);
+  }
+  findings.fault(() => ({ ...about, ...explain(shape.check, value, about.path) }));
+  return undefined;
 }
 
 type FaultAdder = (type: DetailType, field: string, message: string) => void;
@@ -224,8 +275,12 @@ function placesOf(list: { externalId: string }[], path: string, findings: Findin
       places.set(externalId, i);
       continue;
     }
-    const message = `The externalId ${quote(externalId)} is at ${path}/${first} already. Send each one once.`;
-    findings.fault({ type: 'duplicate externalId', message, path: `${path}/${i}/externalId`, externalId });
+    findings.fault(() => ({
+      type: 'duplicate externalId',
+      message: `The externalId ${quote(externalId)} is at ${path}/${first} already. Send each one once.`,
+      path: `${path}/${i}/externalId`,
+      externalId,
+    }));
   }
   return places;
 }
@@ -234,16 +289,22 @@ function placesOf(list: { externalId: string }[], path: string, findings: Findin
 function refuseUnknown(object: JsonObject, allowed: string[], path: string, findings: Findings): void {
   for (const key of Object.keys(object)) {
     if (allowed.includes(key)) continue;
-    const message = `There is no ${quote(key)} here. Known: ${allowed.join(', ')}.`;
-    findings.fault({ type: 'unknown field', message, path: `${path}/${pointer(key)}` });
+    findings.fault(() => ({
+      type: 'unknown field',
+      message: `There is no ${quote(key)} here.${didYouMean(key, allowed)} Known: ${allowed.join(', ')}.`,
+      path: `${path}/${pointer(key)}`,
+    }));
   }
 }
 
-function warnUnknown(object: JsonObject, known: FieldChecks, path: string, findings: Findings): void {
+function warnUnknown(object: JsonObject, known: Shape['fields'], path: string, findings: Findings): void {
   for (const key of Object.keys(object)) {
     if (known.has(key)) continue;
-    const message = `${quote(key)} is not a field that is known here; it is ignored.`;
-    findings.warn({ type: 'unknown field', message, path: `${path}/${pointer(key)}` });
+    findings.warn(() => ({
+      type: 'unknown field',
+      message: `${quote(key)} is not a known field and is ignored.${didYouMean(key, known.keys())}`,
+      path: `${path}/${pointer(key)}`,
+    }));
   }
 }
 
@@ -267,31 +328,20 @@ function isArray(value: JsonValue, path: string, findings: Findings): value is J
   return false;
 }
 
-/** Says of each place where a value departs from its schema what is there and what should be. */
-function explain(
-  check: SchemaCheck,
-  value: JsonValue,
-  { path, externalId }: { path: string; externalId?: string },
-  findings: Findings,
-): void {
-  const about = externalId !== undefined ? { externalId } : {};
-  for (const { keyword, schemaPath, instancePath, params } of check.Errors(value)) {
-    if (schemaPath.includes('/anyOf/') || keyword === 'additionalProperties') continue; // said again, better, by its parent
-    const place = path + instancePath;
-    const fault = (type: DetailType, message: string, at = place) =>
-      findings.fault({ type, message, path: at, ...about });
-    const found = kindOf(valueAt(value, instancePath));
-    if (keyword === 'enum') {
-      const allowed = (params['allowedValues'] as string[]).join(', ');
-      fault('out of range', `${nameAt(place)} must be one of ${allowed} (case-sensitive).`);
-    } else if (keyword === 'minimum' || keyword === 'maximum') {
-      fault('out of range', `${nameAt(place)} must be ${params['comparison']} ${params['limit']}.`);
-    } else {
-      const wanted =
-        keyword === 'anyOf' ? 'a string or null' : `${article[String(params['type'])] ?? 'otherwise'}`;
-      fault('wrong type', `${nameAt(place)} is ${found}; it must be ${wanted}.`);
-    }
+/** Says what a value is that departs from its schema, and what it should be. */
+function explain(check: SchemaCheck, value: JsonValue, path: string): { type: DetailType; message: string } {
+  const name = nameAt(path);
+  const error = check.Errors(value).find(({ schemaPath }) => !schemaPath.includes('/anyOf/'));
+  const { keyword, params } = error as SchemaError;
+  if (keyword === 'enum') {
+    const allowed = (params['allowedValues'] as string[]).join(', ');
+    return { type: 'out of range', message: `${name} must be one of ${allowed} (case-sensitive).` };
   }
+  if (keyword === 'minimum' || keyword === 'maximum') {
+    return { type: 'out of range', message: `${name} must be ${params['comparison']} ${params['limit']}.` };
+  }
+  const wanted = keyword === 'anyOf' ? 'a string or null' : (article[String(params['type'])] ?? 'otherwise');
+  return { type: 'wrong type', message: `${name} is ${kindOf(value)}; it must be ${wanted}.` };
 }
 
 const article: Record<string, string> = {
@@ -303,18 +353,10 @@ const article: Record<string, string> = {
   null: 'null',
 };
 
-function kindOf(value: JsonValue | undefined): string {
+function kindOf(value: JsonValue): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
-}
-
-function valueAt(value: JsonValue, instancePath: string): JsonValue | undefined {
-  let at: JsonValue | undefined = value;
-  for (const key of instancePath.split('/').slice(1)) {
-    at = (at as JsonObject | undefined)?.[key.replaceAll('~1', '/').replaceAll('~0', '~')];
-  }
-  return at;
 }
 
 const nameAt = (path: string) => (path === '' ? 'The body' : quote(path.slice(path.lastIndexOf('/') + 1)));

@@ -5,11 +5,17 @@ import type { Warning } from '@soundings/contract/organization.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 
 type Found = { type: DetailType; message: string };
+type Lazy<T> = T | (() => T);
+
+/** Returns what was found, described. */
+export const described = <T extends object>(found: Lazy<T>): T =>
+  typeof found === 'function' ? found() : found;
 
 export type Findings = {
-  fault(detail: Detail & { type: DetailType }): void;
-  warn(warning: Warning & { type: DetailType }): void;
-  /** Whether more faults would only be counted, so that their words need not be found. */
+  /** Either takes what was found or a function that describes it, which is called only if it will be listed. */
+  fault(detail: Lazy<Detail & { type: DetailType }>): void;
+  warn(warning: Lazy<Warning & { type: DetailType }>): void;
+  /** Whether more faults would only be counted. */
   isFull(): boolean;
   /** How many faults there are, listed or not. */
   faultCount(): number;
@@ -22,8 +28,8 @@ export function newFindings(): Findings {
   const faults = boundedList<Detail>();
   const warnings = boundedList<Warning>();
   return {
-    fault: (detail) => faults.add(bounded(detail)),
-    warn: (warning) => warnings.add(bounded(warning)),
+    fault: faults.add,
+    warn: warnings.add,
     isFull: () => faults.count() > maxFaultsListed,
     faultCount: faults.count,
     faults: () => faults.listed('faults'),
@@ -35,8 +41,9 @@ function boundedList<T extends Found | Detail | Warning>() {
   const list: T[] = [];
   let count = 0;
   return {
-    add(one: T): void {
-      if (++count <= maxFaultsListed) list.push(one);
+    // Describing two million faults took half a minute: those beyond the list are only counted.
+    add(one: Lazy<T>): void {
+      if (++count <= maxFaultsListed) list.push(bounded(described(one)));
     },
     count: () => count,
     listed(what: string): (T | Found)[] {
@@ -48,8 +55,9 @@ function boundedList<T extends Found | Detail | Warning>() {
   };
 }
 
-/** An externalId, which nobody can have, for the i-th entry of a list, which has none. */
+/** Returns an externalId that no entry can have, for the i-th entry of a list, which has none. */
 export const standIn = (i: number) => `\0${i}`;
+export const isStandIn = (externalId: string) => externalId.startsWith('\0');
 
 /** The longest place, externalId and message that are sent back: a thousand faults may carry each. */
 const maxShown = 1_000;
@@ -58,7 +66,7 @@ const maxMessage = 4_000;
 /** Without the externalId that is none, and without what is too long to be sent back a thousand times. */
 function bounded<T extends { message: string; path?: string; externalId?: string }>(found: T): T {
   const { message, path, externalId, ...rest } = found;
-  const isShown = externalId !== undefined && externalId.length <= maxShown && !externalId.startsWith('\0');
+  const isShown = externalId !== undefined && externalId.length <= maxShown && !isStandIn(externalId);
   return {
     ...rest,
     message: message.length <= maxMessage ? message : `${message.slice(0, maxMessage).toWellFormed()}…`,

@@ -31,12 +31,13 @@ export type UserDetails = {
   timezone: string | null;
   language: string | null;
   role: Role;
+  rolePending: boolean;
   attributes: Record<string, string>;
   memberships: Record<MembershipKind, number[]>;
 };
 
-/** An administrator, active or not. */
-export type Administrator = { id: number; managed: boolean; active: boolean };
+/** An administrator whose role is not pending, active or not. */
+export type Administrator = { id: number; managed: boolean; active: boolean; emailKey: string | null };
 
 export type Held = {
   groups: HeldGroup[];

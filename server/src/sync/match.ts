@@ -3,12 +3,13 @@
 import { emailKey } from '@soundings/contract/formats.ts';
 import { maxTreeDepth } from '@soundings/contract/limits.ts';
 import type { User } from '@soundings/contract/organization.ts';
+import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { membershipKinds } from '@soundings/contract/words.ts';
 import { quote } from '../base/text.ts';
 import { attributeFault } from '../people/attributes.ts';
 import { treeFaults } from '../people/tree.ts';
 import type { SentOrganization } from './check.ts';
-import type { Findings } from './findings.ts';
+import { type Findings, isStandIn } from './findings.ts';
 import type { Held, HeldDetails } from './held.ts';
 import { type Landscape, nameOf } from './landscape.ts';
 
@@ -57,37 +58,54 @@ function matchGroups({ data }: SentOrganization, landscape: Landscape, findings:
       findings.fault({ type: 'made by hand', message, path: `${path}/externalId`, externalId });
     }
     if (parent === undefined || parent === null || targets.has(parent)) continue;
-    const message = removed.has(byExternalId.get(parent)?.id ?? 0)
-      ? `The parent ${quote(parent)} is not in the request, which therefore removes it.`
-      : `There is no group ${quote(parent)} to be beneath.`;
-    findings.fault({ type: 'unknown parent', message, path: `${path}/parent`, externalId });
+    findings.fault(() => ({
+      type: 'unknown parent',
+      message: removed.has(byExternalId.get(parent)?.id ?? 0)
+        ? `The parent ${quote(parent)} is not in the request, which therefore removes it.`
+        : `Parent group ${quote(parent)} does not exist. Create it first, or send it in the same request.`,
+      path: `${path}/parent`,
+      externalId,
+    }));
   }
   const nodes = [...parents].map(([id, parentId]) => ({ id, parentId }));
   const { cycles, tooDeep } = treeFaults(nodes, maxTreeDepth);
   const placeOf = (name: unknown) =>
     places.has(name) ? { path: `/data/groups/${places.get(name)}/parent` } : {};
-  for (const cycle of cycles) {
-    const names = cycle.map((key) => nameOf(key, landscape));
-    const way = names.map((name) => (typeof name === 'string' ? quote(name) : `group ${name?.id}`));
-    const first = names.find((name) => places.has(name));
-    const message = `Groups are beneath themselves: ${shorten(way).join(' → ')}. Change the parent of one of them.`;
-    findings.fault({
-      type: 'cycle',
-      message,
-      ...placeOf(first),
-      ...(typeof first === 'string' && { externalId: first }),
-    });
-  }
+  for (const cycle of cycles)
+    findings.fault(() =>
+      cycleFault(
+        cycle.map((key) => nameOf(key, landscape)),
+        placeOf,
+      ),
+    );
   for (const key of tooDeep) {
-    const name = nameOf(key, landscape);
-    const message = `The group is on a level beyond ${maxTreeDepth}, the most that a tree may have.`;
-    findings.fault({
-      type: 'too deep',
-      message,
-      ...placeOf(name),
-      ...(typeof name === 'string' && { externalId: name }),
+    findings.fault(() => {
+      const name = nameOf(key, landscape);
+      const message = `The group is on a level beyond ${maxTreeDepth}, the most that a tree may have.`;
+      return {
+        type: 'too deep',
+        message,
+        ...placeOf(name),
+        ...(typeof name === 'string' && { externalId: name }),
+      };
     });
   }
+}
+
+type GroupName = ReturnType<typeof nameOf>;
+
+function cycleFault(
+  names: GroupName[],
+  placeOf: (name: GroupName) => { path?: string },
+): Detail & { type: DetailType } {
+  const way = names.map((name) => (typeof name === 'string' ? quote(name) : `group ${name?.id}`));
+  const first = names.find((name) => placeOf(name).path !== undefined) ?? null;
+  return {
+    type: 'cycle',
+    message: `Circular group hierarchy: ${shorten(way).join(' → ')}. Change the parent of one of them.`,
+    ...placeOf(first),
+    ...(typeof first === 'string' && { externalId: first }),
+  };
 }
 
 /** A cycle is named in full, save one of thousands. */
@@ -105,12 +123,16 @@ function matchReferences(user: User, path: string, landscape: Landscape, finding
     const names = accessInfo[kind];
     if (!names) continue;
     for (let i = 0; i < names.length; i++) {
-      const name = names[i] as string;
-      if (targets.has(name)) continue;
-      const message = removed.has(byExternalId.get(name)?.id ?? 0)
-        ? `The group ${quote(name)} is not in the request, which therefore removes it.`
-        : `There is no group ${quote(name)}.`;
-      findings.fault({ type: 'unknown group', message, path: `${path}/accessInfo/${kind}/${i}`, externalId });
+      const name = names[i];
+      if (name === undefined || targets.has(name)) continue; // undefined: it is no text, which is a fault already
+      findings.fault(() => ({
+        type: 'unknown group',
+        message: removed.has(byExternalId.get(name)?.id ?? 0)
+          ? `The group ${quote(name)} is not in the request, which therefore removes it.`
+          : `There is no group ${quote(name)}.`,
+        path: `${path}/accessInfo/${kind}/${i}`,
+        externalId,
+      }));
     }
     if (names.length > 1 && new Set(names).size < names.length) {
       const message = `${kind} names a group twice; it counts once.`;
@@ -135,19 +157,32 @@ export function wantedEmails(
   return keys;
 }
 
+/** The faults are at the addresses that were sent: a user who keeps one has sent none. */
 function matchEmails(users: User[], held: Held, looked: HeldDetails, findings: Findings): void {
-  const taken = emailsOfOthers(held, looked);
-  for (const [i, key] of wantedEmails(users, held, looked)) {
+  const taken = emailsOfOthers(users, held, looked);
+  const wanted = [...wantedEmails(users, held, looked)];
+  const isSent = (i: number) => users[i]?.email !== undefined;
+  for (const [i, key] of wanted) if (!isSent(i)) taken.set(key, keptBy(users[i] as User, i));
+  for (const [i, key] of wanted) {
+    if (!isSent(i)) continue;
     const message = taken.get(key);
-    taken.set(key, message ?? `The same address is at /data/users/${i}/email.`);
+    taken.set(key, message ?? sentAt(i));
     if (message === undefined) continue;
     const externalId = users[i]!.externalId;
     findings.fault({ type: 'duplicate email', message, path: `/data/users/${i}/email`, externalId });
   }
 }
 
+const sentAt = (i: number) => `The same address is at /data/users/${i}/email.`;
+const keptBy = ({ externalId }: User, i: number) =>
+  `The user ${quote(externalId)} (/data/users/${i}) has the same address, and keeps it: the request sends none for this user.`;
+
 /** Which addresses are those of users who stay as they are, and the words that say so. */
-function emailsOfOthers({ users, before }: Held, { inQuestion, owners }: HeldDetails): Map<string, string> {
+function emailsOfOthers(
+  sent: User[],
+  { users, before }: Held,
+  { inQuestion, owners }: HeldDetails,
+): Map<string, string> {
   const taken = new Map<string, string>();
   if (owners.size === 0) return taken;
   const places = new Map(before.entries().map(([i, user]) => [user?.id, i]));
@@ -157,20 +192,24 @@ function emailsOfOthers({ users, before }: Held, { inQuestion, owners }: HeldDet
     const place = places.get(id);
     if (byHand.has(id)) taken.set(key, 'A user who was made by hand has the same address.');
     else if (place !== undefined && !changing.has(place)) {
-      taken.set(key, `The same address is at /data/users/${place}/email.`);
+      const user = sent[place] as User;
+      taken.set(key, user.email === undefined ? keptBy(user, place) : sentAt(place));
     }
   }
   return taken;
 }
 
-/** Whether an active administrator is among the users that there will be. */
+/** Whether an active administrator, whose role is not pending then, is among the users that there will be. */
 function staysAdministrated(users: User[], { administrators, before }: Held, isPartial: boolean): boolean {
   const listed = new Set(before.map((user) => user?.id));
   const stays = (id: number, managed: boolean) => !managed || (isPartial && !listed.has(id));
   if (administrators.some(({ id, managed, active }) => active && stays(id, managed))) return true;
-  const ids = new Set(administrators.map(({ id }) => id));
-  return users.some(({ active, accessInfo }, i) => {
-    const role = accessInfo?.role ?? (ids.has(before[i]?.id ?? 0) ? 'Administrator' : undefined);
-    return role === 'Administrator' && active !== false;
+  const byId = new Map(administrators.map((one) => [one.id, one]));
+  return users.some(({ externalId, email, active, accessInfo }, i) => {
+    const administrator = byId.get(before[i]?.id ?? 0);
+    // Who has no externalId, which is a fault, may be one of them.
+    if (!administrator && !isStandIn(externalId)) return false;
+    const keepsAddress = typeof email !== 'string' || emailKey(email) === administrator?.emailKey;
+    return (accessInfo?.role ?? 'Administrator') === 'Administrator' && active !== false && keepsAddress;
   });
 }

@@ -17,7 +17,16 @@ async function push({ caller, body, request, reply }: Ask, pushes: Pushes): Prom
   const { tokenId } = caller;
   const run = { id: request.id, source: 'api' as const, tokenId, address: request.ip, file: null };
   const gzip = request.headers['content-encoding'] !== undefined;
-  const report = await pushes.push(caller.accountId, run, body ?? new Uint8Array(), gzip);
+  const sent = { run, bytes: body ?? new Uint8Array(), gzip };
+  const report = await pushes.push(caller.accountId, sent, goneWith(reply));
   reply.header('content-type', 'application/json; charset=utf-8');
   return Buffer.from(report.buffer, report.byteOffset, report.byteLength);
+}
+
+/** Aborted when the client leaves before it has the response. */
+function goneWith({ raw }: Ask['reply']): AbortSignal {
+  const gone = new AbortController();
+  raw.once('close', () => raw.writableFinished || gone.abort());
+  if (raw.destroyed) gone.abort();
+  return gone.signal;
 }

@@ -35,6 +35,8 @@ export type UserState = {
   timezone: string | null;
   language: string | null;
   role: Role;
+  /** Whether the role Administrator waits until an administrator confirms it. */
+  rolePending: boolean;
   attributes: Record<string, string>;
 };
 
@@ -241,6 +243,7 @@ function newUser(user: User): UserState {
     timezone: user.timezone ?? null,
     language: user.language ?? null,
     role: user.accessInfo?.role ?? 'User',
+    rolePending: user.accessInfo?.role === 'Administrator',
     attributes: Object.fromEntries(attributes) as Record<string, string>,
   };
 }
@@ -261,17 +264,20 @@ function planUpdate(
     if (value === null) delete attributes[name];
     else attributes[name] = value;
   }
+  const role = user.accessInfo?.role ?? held.role;
+  const key = email === null ? null : emailKey(email);
   const after: UserState = {
     externalId,
     firstName,
     lastName,
     email,
-    emailKey: email === null ? null : emailKey(email),
+    emailKey: key,
     phone: user.phone === undefined ? held.phone : user.phone,
     active,
     timezone: user.timezone ?? null,
     language: settings.forceSetLanguage ? (user.language ?? held.language) : held.language,
-    role: user.accessInfo?.role ?? held.role,
+    role,
+    rolePending: role === 'Administrator' && (held.rolePending || needsConfirmation(held, key)),
     attributes,
   };
   const own = differences([
@@ -299,6 +305,10 @@ function planUpdate(
   plan.changes.push({ entity: 'user', externalId, action: 'update', fields: { ...own, ...access } });
   return true;
 }
+
+/** Whether somebody who is to be an Administrator was none, or gets another address: whoever reads its mail could sign in. */
+const needsConfirmation = (held: UserDetails, key: string | null) =>
+  held.role !== 'Administrator' || (key !== null && key !== held.emailKey);
 
 /** An attribute's value; null when the user has none. Names such as "constructor" are no exception. */
 const valueOf = (attributes: Record<string, string>, name: string) =>

@@ -263,7 +263,7 @@ async function push(accountId: number, request: Request, validateOnly: boolean):
   const bytes = new TextEncoder().encode(JSON.stringify(body));
   try {
     return {
-      report: await pushOrganization(database.pool, accountId, run, { bytes, gzip: false }, forgetGroups),
+      report: await pushOrganization(database.pool, accountId, run, { bytes, gzip: false }, { forgetGroups }),
     };
   } catch (error) {
     if (error instanceof Fault && error.kind === 'invalid') return { details: error.details };

@@ -2,18 +2,20 @@
 import { Report } from '@soundings/contract/organization.ts';
 import { Problem, type Detail } from '@soundings/contract/problem.ts';
 import { gzipSync } from 'node:zlib';
+import { pino } from 'pino';
 import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser, defineAttribute } from '../people/people.ts';
 import { apply, noBrakes, person, rowsOf, unit } from '../testing/organizations.ts';
+import { until } from '../testing/until.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 
 let world: World;
+const logged: string[] = [];
 beforeAll(async () => {
-  world = await openWorld(openLog('silent' as 'error')); // one test makes the service fail, on purpose
+  world = await openWorld(pino({ level: 'info' }, { write: (line: string) => void logged.push(line) }));
 });
 afterAll(() => world.close());
 
@@ -38,6 +40,10 @@ async function refused(account: TestAccount, body: unknown): Promise<Detail[]> {
 
 const refusedData = (account: TestAccount, data: object, more: object = {}) =>
   refused(account, { settings: { ...settings, ...more }, data });
+
+/** Leaves those who were pushed as the only administrators: confirmed, while the others are not active. */
+const onlyManagedAdministrators = async ({ id }: TestAccount) =>
+  world.pool`update users set role_pending = false, active = active and managed where account_id = ${id}`;
 
 const byHand = {
   group: (account: TestAccount, group: { name: string; externalId?: string; parentId?: number }) =>
@@ -257,6 +263,66 @@ describe('B2: all or nothing', () => {
     expect(details.filter(({ type }) => type === 'wrong type')).toHaveLength(40);
   });
 
+  const places = (details: Detail[]) => details.map(({ type, path }) => [type, path]).toSorted(byPath);
+
+  test('a wrong value in accessInfo or externalProperties hides none beside it', async () => {
+    const account = await world.account();
+    await byHand.attribute(account, 'gender', ['Male', 'Female']);
+    const details = await refusedData(account, {
+      users: [
+        person('1', { accessInfo: { memberOf: ['nope'], role: 'Boss', adminOf: 'a' } }),
+        person('2', { accessInfo: { interestOf: [5, 'nope', 5], inheritedAdminOf: ['nowhere'] } }),
+        person('3', { externalProperties: { gender: 'Other', size: 'L', age: 5 } }),
+      ],
+    });
+    expect(places(details)).toEqual([
+      ['wrong type', '/data/users/0/accessInfo/adminOf'],
+      ['unknown group', '/data/users/0/accessInfo/memberOf/0'],
+      ['out of range', '/data/users/0/accessInfo/role'],
+      ['unknown group', '/data/users/1/accessInfo/inheritedAdminOf/0'],
+      ['wrong type', '/data/users/1/accessInfo/interestOf/0'],
+      ['unknown group', '/data/users/1/accessInfo/interestOf/1'],
+      ['wrong type', '/data/users/1/accessInfo/interestOf/2'],
+      ['wrong type', '/data/users/2/externalProperties/age'],
+      ['value not allowed', '/data/users/2/externalProperties/gender'],
+      ['unknown attribute', '/data/users/2/externalProperties/size'],
+    ]);
+  });
+
+  test('a list of groups that is no list hides no fault of the users', async () => {
+    const account = await world.account();
+    const details = await refusedData(account, { groups: {}, users: [person('1', { email: 'no' })] });
+    expect(places(details)).toEqual([
+      ['wrong type', '/data/groups'],
+      ['invalid email', '/data/users/0/email'],
+    ]);
+  });
+
+  test.each([
+    ['an invalid address', 'no'],
+    ['a value of a wrong type', 5],
+  ])('%s is one fault: the address that the user had is not said to be taken', async (_, email) => {
+    const account = await world.account();
+    await apply(account, { users: [person('1', { email: 'one@example.org' })] });
+    const users = [person('1', { email }), person('2', { email: 'one@example.org' })];
+    expect(places(await refusedData(account, { users }))).toEqual([
+      [typeof email === 'string' ? 'invalid email' : 'wrong type', '/data/users/0/email'],
+    ]);
+  });
+
+  test.each<[string, object, object]>([
+    ['a wrong role', { accessInfo: { role: 'administrator' } }, {}],
+    ['a missing externalId', {}, { externalId: undefined }],
+  ])('%s is one fault: nothing is said of administrators', async (_, more, instead) => {
+    const account = await world.account();
+    await apply(account, { users: [person('1', administrator)] });
+    await onlyManagedAdministrators(account);
+    const details = await refusedData(account, { users: [{ ...person('1', more), ...instead }] });
+    expect(details.map(({ path }) => path)).toEqual([
+      'externalId' in instead ? '/data/users/0/externalId' : '/data/users/0/accessInfo/role',
+    ]);
+  });
+
   test('faults of users and groups without an externalId are listed by their places alone', async () => {
     const account = await world.account();
     const nameless = { firstName: 'A', lastName: 'B', email: 'x@example.org' };
@@ -406,6 +472,23 @@ describe('B4: unknown keys and wrong types', () => {
     await apply(account, { users: [person('1')] });
     expect(await refused(account, body)).toEqual([
       { type: 'unknown field', message: expect.any(String), path },
+    ]);
+  });
+
+  test('a key that is nearly a known one is answered by that one', async () => {
+    const account = await world.account();
+    const [fault] = await refused(account, { settings: { validate_only: false } });
+    expect(fault?.message).toContain('Did you mean "validateOnly"?');
+    const data = {
+      groups: [unit('a', { decription: 'x', colour: 'red' })],
+      users: [person('1', { 'e-mail': 'x', accessInfo: { memberof: ['a'] } })],
+    };
+    const { body } = await account.push({ data });
+    expect(body.warnings.map(({ message }) => /Did you mean (.*)\?/.exec(message)?.[1])).toEqual([
+      '"description"',
+      undefined,
+      '"email"',
+      '"memberOf"',
     ]);
   });
 
@@ -620,6 +703,16 @@ describe('B5: the limits', () => {
       counts.map(([setting, count]) => ['limit exceeded', setting, 0, count]),
     );
     expect(await refused(account, { settings: zero, data: next })).toEqual(details);
+  });
+
+  test('a limit that cannot be raised far enough is not advised: the change is made in steps', async () => {
+    const account = await world.account();
+    const users = list(20_001, 'u', person);
+    const [detail] = await refusedData(account, { users });
+    expect(detail).toMatchObject({ type: 'limit exceeded', setting: 'maxUsersCreated', count: 20_001 });
+    expect(detail?.message).toMatch(/at most 20000/);
+    expect(detail?.message).not.toMatch(/to 20001/);
+    expect(detail?.message).toContain('steps');
   });
 
   test('limits of 0 let a request pass that changes nothing', async () => {
@@ -997,7 +1090,7 @@ describe('B8: parent', () => {
       ['unknown parent', '/data/groups/2/parent', 'd'],
     ]);
     expect(details[0]?.message).toMatch(/"a".*removes it/);
-    expect(details[1]?.message).toContain('There is no group "nowhere"');
+    expect(details[1]?.message).toContain('Parent group "nowhere" does not exist');
   });
 
   test('a group beneath itself is an error', async () => {
@@ -1223,13 +1316,35 @@ describe('B11: the forms of values', () => {
     ]);
   });
 
-  test('an address that is kept because it was left out is taken all the same', async () => {
+  test('an address that is kept because it was left out is taken all the same: the fault is where one was sent', async () => {
+    const account = await world.account();
+    await apply(account, { users: [person('1', { email: 'one@example.org' }), person('3')] });
+    const newcomer = person('2', { email: 'one@example.org' });
+    for (const keeper of [person('1'), person('1', { lastName: 'Changed' })]) {
+      for (const users of [
+        [newcomer, keeper],
+        [keeper, newcomer],
+      ]) {
+        const details = await refusedData(account, { users });
+        const path = `/data/users/${users.indexOf(newcomer)}/email`;
+        expect(details).toMatchObject([{ type: 'duplicate email', path, externalId: '2' }]);
+        expect(details[0]?.message).toContain('"1"');
+        expect(details[0]?.message).not.toContain('/email');
+      }
+    }
+    await apply(account, { users: [newcomer, person('1', { email: null })] });
+    expect((await userOf(account, '2'))?.['email']).toBe('one@example.org');
+  });
+
+  test('what is kept in the row of an unchanged user is named by the user', async () => {
     const account = await world.account();
     await apply(account, { users: [person('1', { email: 'one@example.org' })] });
-    const users = [person('2', { email: 'one@example.org' }), person('1')];
-    expect(await refusedData(account, { users })).toMatchObject([{ type: 'duplicate email' }]);
-    await apply(account, { users: [users[0]!, person('1', { email: null })] });
-    expect((await userOf(account, '2'))?.['email']).toBe('one@example.org');
+    await apply(account, { users: [person('1')] });
+    const users = [person('1'), person('2', { email: 'one@example.org' })];
+    const details = await refusedData(account, { users });
+    expect(details).toMatchObject([{ type: 'duplicate email', path: '/data/users/1/email' }]);
+    expect(details[0]?.message).toContain('"1"');
+    expect(details[0]?.message).not.toContain('/email');
   });
 
   test('two users can swap their addresses in one request, and three can pass them round', async () => {
@@ -1314,6 +1429,15 @@ describe('B11: the forms of values', () => {
     expect(details.map(({ type }) => type)).toEqual(wrong.map(() => 'invalid phone'));
   });
 
+  test('the zero in brackets after a country prefix is dropped, with a warning that does not quote the number', async () => {
+    const account = await world.account();
+    const { warnings } = await apply(account, { users: [person('1', { phone: '+46 (0)70 123 45 67' })] });
+    expect((await userOf(account, '1'))?.['phone']).toBe('+46701234567');
+    expect(warnings).toMatchObject([{ type: 'trunk zero', path: '/data/users/0/phone', externalId: '1' }]);
+    expect(JSON.stringify(warnings)).not.toContain('123');
+    expect((await apply(account, { users: [person('1', { phone: '+46701234567' })] })).changes).toEqual([]);
+  });
+
   test('texts are kept exactly as sent, white space and line ends included', async () => {
     const account = await world.account();
     const name = ' \t"Ærø" \\N \\. \r\n\u2028e\u0301😀\u0001 ';
@@ -1363,6 +1487,59 @@ describe('B12: a removed group', () => {
     await apply(account, { groups: [unit('b')] });
     expect(await entries(account, '1')).toEqual(['memberOf: b']);
     expect(await entries(account, 'hand')).toEqual([]);
+  });
+
+  describe('that seems to come back under another externalId is a warning, in the dry run and in the run', () => {
+    const named = (externalId: string, name: string, more: object = {}) => ({
+      ...unit(externalId, more),
+      name,
+    });
+    const newIds = async (account: TestAccount, groups: object[], data: object = {}) => {
+      const dry = await account.push({ data: { groups, ...data } });
+      const report = await apply(account, { groups, ...data });
+      expect(report.warnings).toEqual(dry.body.warnings);
+      return report.warnings.map(({ type, entity, path, externalId, arrivesAs }) => {
+        expect([type, entity]).toEqual(['new externalId', 'group']);
+        return [path, externalId, arrivesAs];
+      });
+    };
+
+    test('with the same name and parent, or a parent that comes back so', async () => {
+      const account = await world.account();
+      const before = [
+        named('a', 'Top'),
+        named('b', 'Sales', { parent: 'a' }),
+        named('c', 'North', { parent: 'b' }),
+      ];
+      await apply(account, { groups: [...before, named('d', 'South', { parent: 'b' }), named('e', 'East')] });
+      const after = [
+        named('c2', 'North', { parent: 'b2' }),
+        named('b2', 'Sales', { parent: 'a' }),
+        named('d2', 'South', { parent: 'a' }), // elsewhere
+        named('e2', 'West'), // another name
+        named('a', 'Top'),
+      ];
+      expect(await newIds(account, after)).toEqual([
+        ['/data/groups/1/externalId', 'b', 'b2'],
+        ['/data/groups/0/externalId', 'c', 'c2'],
+      ]);
+    });
+
+    test('with the same name, if the request does not say where groups stand', async () => {
+      const account = await world.account();
+      await apply(account, { groups: [named('a', 'Top'), named('b', 'Sales', { parent: 'a' })] });
+      expect(await newIds(account, [named('a', 'Top'), named('b2', 'Sales')])).toEqual([
+        ['/data/groups/1/externalId', 'b', 'b2'],
+      ]);
+    });
+
+    test('each once: a second group of the same name is a new one', async () => {
+      const account = await world.account();
+      await apply(account, { groups: [named('a', 'Same')] });
+      expect(await newIds(account, [named('b', 'Same'), named('c', 'Same')])).toEqual([
+        ['/data/groups/0/externalId', 'a', 'b'],
+      ]);
+    });
   });
 
   test('groups made by hand beneath it move up to the nearest one that stays, with a warning that names them', async () => {
@@ -1506,18 +1683,22 @@ describe('B13: a removed user', () => {
   ])('the last active administrator cannot be %s', async (_, users) => {
     const account = await world.account();
     await apply(account, { users: [person('1', administrator)] });
-    await world.pool`update users set active = false where account_id = ${account.id} and not managed`;
+    await onlyManagedAdministrators(account);
     expect(await refusedData(account, { users })).toMatchObject([
       { type: 'no administrator', path: '/data/users' },
     ]);
   });
 
-  test('an administrator stays whose role is left out, one can take the place of another, and one made by hand is enough', async () => {
+  test('an administrator stays whose role is left out, one takes the place of another once confirmed, and one created manually is enough', async () => {
     const account = await world.account();
     await apply(account, { users: [person('1', administrator)] });
-    await world.pool`update users set active = false where account_id = ${account.id} and not managed`;
+    await onlyManagedAdministrators(account);
     await apply(account, { users: [person('1', { lastName: 'New' })] });
-    await apply(account, { users: [person('2', administrator)] });
+    const other = person('2', administrator);
+    expect(await refusedData(account, { users: [other] })).toMatchObject([{ type: 'no administrator' }]);
+    await apply(account, { users: [person('1'), other] });
+    await onlyManagedAdministrators(account);
+    await apply(account, { users: [other] });
     await apply(account, { groups: [unit('a')] });
     await world.pool`update users set active = true where account_id = ${account.id} and not managed`;
     await apply(account, { users: [] });
@@ -1616,6 +1797,31 @@ describe('B14: runs', () => {
       return { pushed };
     });
     expect((await answer.pushed).body.details).toMatchObject([{ type: 'duplicate email' }]);
+  });
+
+  test('a request whose client leaves while it waits for the account is not applied', async () => {
+    const account = await world.account();
+    const body = { settings, data: { groups: [unit('a')], users: [person('1')] } };
+    const client = new AbortController();
+    await world.pool.begin(async (tx) => {
+      await tx`select 1 from accounts where account_id = ${account.id} for no key update`;
+      const left = world.request('POST', '/v1/organization', {
+        headers: { authorization: account.token, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        signal: client.signal,
+      });
+      await until(async () => {
+        const waiting = await world.pool`
+          select 1 from pg_stat_activity
+          where  datname = current_database() and wait_event_type = 'Lock' and query ilike '%from accounts%'`;
+        return waiting.length > 0;
+      });
+      client.abort();
+      await expect(left).rejects.toThrow('aborted');
+      await until(async () => logged.some((line) => line.includes('A client left')));
+    });
+    const next = await account.push(body);
+    expect(next.body.summary).toMatchObject({ groups: { created: 1 }, users: { created: 1 } });
   });
 
   test('requests of one account sent at once are applied one after another: each finds the state the last one left', async () => {

@@ -19,6 +19,24 @@ export async function selectHeldGroups(db: Db, accountId: AccountId): Promise<He
 }
 
 /** Of every user of the account, by id: who it is, and the fingerprint of what was last sent. */
+/** In how many weeks each of the groups has results, by id; groups without any are left out. */
+export async function selectWeeksOfGroups(
+  db: Db,
+  accountId: AccountId,
+  groupIds: number[],
+): Promise<{ id: number; weeks: number }[]> {
+  if (groupIds.length === 0) return [];
+  // A look into an index for each group and week: a week has many results of a group.
+  return db<{ id: number; weeks: number }[]>`
+    select g.id as "id", count(*)::integer as "weeks"
+    from   unnest(${groupIds}::integer[]) as g (id)
+    join   weeks w on w.account_id = ${accountId}
+    where  exists (select 1 from results r
+                   where  r.account_id = ${accountId} and r.group_id = g.id and r.week = w.week)
+    group  by g.id
+    order  by g.id`;
+}
+
 export async function selectHeldUsers(db: Db, accountId: AccountId): Promise<HeldUser[]> {
   return db<HeldUser[]>`
     select user_id     as "id",
@@ -32,9 +50,9 @@ export async function selectHeldUsers(db: Db, accountId: AccountId): Promise<Hel
 
 export async function selectAdministrators(db: Db, accountId: AccountId): Promise<Administrator[]> {
   return db<Administrator[]>`
-    select user_id as "id", managed as "managed", active as "active"
+    select user_id as "id", managed as "managed", active as "active", email_key as "emailKey"
     from   users
-    where  account_id = ${accountId} and role = 'Administrator'`;
+    where  account_id = ${accountId} and role = 'Administrator' and not role_pending`;
 }
 
 /** Whose each of the addresses is, by its compared form; those of nobody are left out. */
@@ -69,6 +87,7 @@ export async function selectUserDetails(
            timezone   as "timezone",
            language   as "language",
            role       as "role",
+           role_pending as "rolePending",
            attributes as "attributes"
     from   users
     where  account_id = ${accountId} and user_id = any(${userIds})`;
@@ -169,6 +188,7 @@ export type UserRow = {
   timezone: string | null;
   language: string | null;
   role: string;
+  rolePending: boolean;
   attributes: Record<string, string>;
   fingerprint: string;
 };
@@ -191,13 +211,14 @@ export async function copyUsers(tx: Transaction, accountId: AccountId, users: Us
         user.timezone,
         user.language,
         user.role,
+        user.rolePending,
         JSON.stringify(user.attributes),
         user.fingerprint,
       ] as const,
   );
   await copyInto(
     tx`copy users (account_id, user_id, external_id, managed, first_name, last_name, email, email_key, phone, active,
-                   timezone, language, role, attributes, fingerprint) from stdin`,
+                   timezone, language, role, role_pending, attributes, fingerprint) from stdin`,
     rows,
   );
 }
@@ -222,10 +243,10 @@ export async function updateUsers(tx: Transaction, accountId: AccountId, users: 
     update users u
     set    first_name = s."firstName", last_name = s."lastName", email = s.email, email_key = s."emailKey",
            phone = s.phone, active = s.active, timezone = s.timezone, language = s.language, role = s.role,
-           attributes = s.attributes, fingerprint = s.fingerprint
+           role_pending = s."rolePending", attributes = s.attributes, fingerprint = s.fingerprint
     from   jsonb_to_recordset(${tx.json(users)})
            as s(id integer, "firstName" text, "lastName" text, email text, "emailKey" text, phone text, active boolean,
-                timezone text, language text, role text, attributes jsonb, fingerprint text)
+                timezone text, language text, role text, "rolePending" boolean, attributes jsonb, fingerprint text)
     where  u.account_id = ${accountId} and u.user_id = s.id`;
 }
 

@@ -1,12 +1,17 @@
 // Makes the managed users and groups of an account match what was sent (§1.B, §3, §4.2). One transaction: lock the
 // account, read what is held, match, plan; then stop (dry run or faults) or apply. The report is the same for both.
-import type { Report, Settings } from '@soundings/contract/organization.ts';
-import { maxChangesDefault, maxOrganizationBodyBytes } from '@soundings/contract/limits.ts';
+import type { Report, Settings, User } from '@soundings/contract/organization.ts';
+import {
+  maxChangesCeiling,
+  maxChangesDefault,
+  maxOrganizationBodyBytes,
+} from '@soundings/contract/limits.ts';
 import { type Detail, type DetailType, detailTypes } from '@soundings/contract/problem.ts';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip as gunzipWithCallback } from 'node:zlib';
-import { lockAccount, raiseVersion } from '../accounts/accounts.ts';
+import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
+import { notePending } from '../accounts/pending-administrators.ts';
 import { Fault } from '../base/errors.ts';
 import { type JsonValue, parseJson } from '../base/json.ts';
 import { quote } from '../base/text.ts';
@@ -16,7 +21,7 @@ import { attributesOf } from '../people/people.ts';
 import { applyPlan } from './apply.ts';
 import { readOrganization, type SentOrganization } from './check.ts';
 import { type Findings, newFindings } from './findings.ts';
-import type { Held } from './held.ts';
+import type { Held, UserDetails } from './held.ts';
 import { matchOrganization, wantedEmails } from './match.ts';
 import { pairUsers, type Plan, planChanges, usersInQuestion } from './plan.ts';
 import { holdRun } from './held-runs.ts';
@@ -36,13 +41,18 @@ import {
   selectHeldGroups,
   selectHeldUsers,
   selectUserDetails,
+  selectWeeksOfGroups,
 } from './sync.sql.ts';
-import { landscapeOf } from './landscape.ts';
+import { type Landscape, landscapeOf } from './landscape.ts';
+import { replacedGroups } from './replaced.ts';
 
 const gunzip = promisify(gunzipWithCallback);
 
 /** Where a run comes from: its id is the request's. */
 export type { RunStart };
+
+/** What a push asks of others. `isGone`: whether the client has left, so that changes that have not begun must not begin. */
+export type PushHooks = { forgetGroups: ForgetGroups; isGone?: () => boolean };
 
 /** The body of a request as it was sent. */
 export type SentBody = { bytes: Uint8Array; gzip: boolean };
@@ -56,7 +66,7 @@ export async function pushOrganization(
   accountId: AccountId,
   run: RunStart,
   body: SentBody,
-  forgetGroups: ForgetGroups,
+  { forgetGroups, isGone }: PushHooks,
 ): Promise<Report> {
   const findings = newFindings();
   const organization = await readBody(body, findings).catch(async (tooLarge: Fault) => {
@@ -84,7 +94,7 @@ export async function pushOrganization(
   });
   const { refusal, plan } = await inTransaction(pool, async (tx) => {
     await showProcessing(tx, accountId, run.id);
-    return synchronize(tx, accountId, { runId: run.id, organization, forgetGroups }, findings);
+    return synchronize(tx, accountId, { runId: run.id, organization, forgetGroups, isGone }, findings);
   }).catch(async (error: unknown) => {
     await updateFailed(pool, accountId, run.id, null).catch(() => {}); // then `endLostRuns` ends it
     throw error;
@@ -130,6 +140,7 @@ export type Wanted = {
   runId: string;
   organization: SentOrganization;
   forgetGroups: ForgetGroups;
+  isGone?: PushHooks['isGone'];
   /** Whether more changes than the settings allow are refused (unless said otherwise), held, or made all the same. */
   beyondLimits?: 'refuse' | 'hold' | 'apply';
   /** What was shown of a held run: no other changes are made. */
@@ -152,8 +163,11 @@ async function synchronize(
   wanted: Wanted,
   findings: Findings,
 ): Promise<Synchronized> {
-  const { organization, runId } = wanted;
+  const { runId } = wanted;
+  const organization = await withAllowedRoles(tx, accountId, wanted.organization, findings);
   const { held, landscape, details, owners } = await matchWithHeld(tx, accountId, organization, findings);
+  // It may have waited for long until the account was free.
+  if (wanted.isGone?.()) throw new Fault('unavailable', 'unavailable', 'The client has left.');
   if (findings.faultCount() > 0) return endRun(tx, accountId, wanted, findings, { outcome: 'refused' });
 
   const plan = planChanges(organization, held, landscape, details);
@@ -161,7 +175,11 @@ async function synchronize(
   if (wanted.beyondLimits !== 'apply') checkLimits(organization.settings, plan, findings);
   const isApplied = organization.settings.validateOnly === false;
   const groupNames = namesOfGroups(held, organization);
+  const pending = pendingIn(plan, details);
+  warnOfPending(pending, organization, findings);
   warnOfNewIds(plan, owners, organization, findings);
+  warnOfNewGroupIds(plan, landscape, organization, findings);
+  await warnOfHistory(tx, accountId, plan, landscape, findings);
   warnOfAuditors(plan, organization, findings);
   if (findings.faultCount() > 0) {
     const isHeld = isApplied && wanted.beyondLimits === 'hold';
@@ -179,6 +197,7 @@ async function synchronize(
   if (isApplied) {
     await applyPlan(tx, accountId, organization, landscape, plan);
     await wanted.forgetGroups(tx, accountId, plan.groups.remove);
+    await notePending(tx, accountId, pending);
     if (plan.changes.length > 0) await raiseVersion(tx, accountId);
   }
   // What was shown of a held run is there already.
@@ -279,6 +298,100 @@ function warnOfNewIds(
   }
 }
 
+/** Warns of groups that are removed while a new one seems to be the same. */
+function warnOfNewGroupIds(
+  plan: Plan,
+  landscape: Landscape,
+  { places }: SentOrganization,
+  findings: Findings,
+): void {
+  for (const [id, { externalId: arrivesAs }] of replacedGroups(plan, landscape)) {
+    const externalId = landscape.byId.get(id)?.externalId ?? '';
+    findings.warn(() => ({
+      type: 'new externalId',
+      message:
+        `The group ${quote(externalId)} is removed, and ${quote(arrivesAs)} is new with the same name and parent. ` +
+        'If they are one group, keep the old externalId: a new one starts without history.',
+      path: `/data/groups/${places.groups.get(arrivesAs)}/externalId`,
+      entity: 'group',
+      externalId,
+      arrivesAs,
+    }));
+  }
+}
+
+/** Warns of each removed group that has results: they are deleted with it. */
+async function warnOfHistory(
+  tx: Transaction,
+  accountId: AccountId,
+  { groups }: Plan,
+  { byId }: Landscape,
+  findings: Findings,
+): Promise<void> {
+  for (const { id, weeks } of await selectWeeksOfGroups(tx, accountId, groups.remove)) {
+    const externalId = byId.get(id)?.externalId ?? '';
+    findings.warn(() => ({
+      type: 'history deleted',
+      message:
+        `The group ${quote(externalId)} is removed, and with it its results of ` +
+        `${weeks === 1 ? '1 week' : `${weeks} weeks`}. They cannot be restored.`,
+      entity: 'group',
+      externalId,
+      weeks,
+    }));
+  }
+}
+
+/** What was sent, without roles if the account does not let pushes and files set them. */
+async function withAllowedRoles(
+  tx: Transaction,
+  accountId: AccountId,
+  organization: SentOrganization,
+  findings: Findings,
+): Promise<SentOrganization> {
+  const { users } = organization.data;
+  const first = users?.findIndex(({ accessInfo }) => accessInfo?.role !== undefined) ?? -1;
+  if (!users || first < 0) return organization;
+  await lockAccount(tx, accountId);
+  if ((await accountById(tx, accountId)).rolesBySync) return organization;
+  findings.warn({
+    type: 'roles ignored',
+    message: 'Roles are ignored: this account does not let requests and files set them.',
+    path: `/data/users/${first}/accessInfo/role`,
+  });
+  const withoutRole = (user: User): User => {
+    if (user.accessInfo?.role === undefined) return user;
+    const { role: _, ...accessInfo } = user.accessInfo;
+    return { ...user, accessInfo };
+  };
+  return { ...organization, data: { ...organization.data, users: users.map(withoutRole) } };
+}
+
+/** The externalIds of those whose role becomes pending, or whose address changes while it is. */
+function pendingIn({ users }: Plan, details: ReadonlyMap<number, UserDetails>): string[] {
+  const becomes = users.update.filter(({ id, rolePending, emailKey }) => {
+    const before = details.get(id);
+    return rolePending && !(before?.rolePending && before.emailKey === emailKey);
+  });
+  return [...users.create.filter(({ rolePending }) => rolePending), ...becomes].map(
+    ({ externalId }) => externalId,
+  );
+}
+
+/** Warns of users who have the rights of a User until an administrator confirms that they are one. */
+function warnOfPending(pending: string[], { places }: SentOrganization, findings: Findings): void {
+  for (const externalId of pending) {
+    findings.warn(() => ({
+      type: 'administrator pending',
+      message:
+        `The user ${quote(externalId)} becomes an Administrator, or is one and gets another e-mail address. ` +
+        'An administrator must confirm this in the console. Until then the user has the rights of a User.',
+      path: `/data/users/${places.users.get(externalId)}/accessInfo/role`,
+      externalId,
+    }));
+  }
+}
+
 /** Warns of users who lose the role Auditor: only the console gives it, so a role that is sent always replaces it. */
 function warnOfAuditors({ changes }: Plan, { places }: SentOrganization, findings: Findings): void {
   for (const { entity, externalId, fields } of changes) {
@@ -337,9 +450,11 @@ function checkLimits(settings: Settings, plan: Plan, findings: Findings): void {
     const limit = settings[setting] ?? maxChangesDefault;
     const count = plan.summary[kind][counted];
     if (count <= limit) continue;
-    const message =
-      `The request would ${verb} ${count} ${kind}; ${setting} allows ${limit}. ` +
-      `If that is meant, set ${setting} to ${count} or more (at most 20000).`;
+    const remedy =
+      count <= maxChangesCeiling
+        ? `If that is intended, set ${setting} to ${count} or more.`
+        : `${setting} can be at most ${maxChangesCeiling}. If that is intended, make the change in steps.`;
+    const message = `The request would ${verb} ${count} ${kind}; ${setting} allows ${limit}. ${remedy}`;
     findings.fault({ type: 'limit exceeded', message, path: `/settings/${setting}`, setting, limit, count });
   }
 }

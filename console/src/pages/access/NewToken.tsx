@@ -1,6 +1,6 @@
 // Making an API token: what it is for, for how long; and then the one moment in which it is shown.
 import type { Scope } from '@soundings/contract/operation.ts';
-import { useState } from 'react';
+import { type ComponentProps, useState } from 'react';
 import { api } from '../../api.ts';
 import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
 import { useText } from '../../text/text.tsx';
@@ -27,12 +27,21 @@ function Making({ onMade, onClose }: { onMade: (made: Made) => void; onClose: ()
   const t = useText();
   const refresh = useRefresh();
   const form = useForm({
-    initial: { name: '', data: false, organization: false, files: false, expiry: '365' as Expiry, day: '' },
+    initial: {
+      name: '',
+      data: false,
+      organization: false,
+      files: false,
+      isQuoted: false,
+      expiry: '365' as Expiry,
+      day: '',
+    },
     warn: false,
-    submit: async ({ name, expiry, day, ...chosen }) => {
+    submit: async ({ name, expiry, day, isQuoted, ...chosen }) => {
       const wanted = scopes.filter((scope) => chosen[scope]);
       const expires = expiry === 'none' ? null : expiry === 'own' ? day : dayIn(Number(expiry));
-      const { token } = await api('POST /tokens', { body: { name, scopes: wanted, expires } });
+      const numbers = chosen.data && isQuoted ? 'quoted' : 'plain';
+      const { token } = await api('POST /tokens', { body: { name, scopes: wanted, expires, numbers } });
       await refresh('GET /tokens');
       return { token, name, scopes: wanted };
     },
@@ -74,23 +83,39 @@ function Making({ onMade, onClose }: { onMade: (made: Made) => void; onClose: ()
           ))}
           {!isChosen && <p className={css['soft']}>{t('tokens.scopesNeeded')}</p>}
         </fieldset>
-        <SelectField
-          label={t('tokens.expires')}
-          hint={t('tokens.expiresHint')}
-          {...form.field('expiry')}
-          options={[
-            { value: '30', label: t('tokens.days30') },
-            { value: '90', label: t('tokens.days90') },
-            { value: '365', label: t('tokens.year') },
-            { value: 'own', label: t('tokens.ownDay') },
-            { value: 'none', label: t('tokens.noExpiry') },
-          ]}
-        />
+        {values.data && (
+          <CheckboxField
+            label={t('tokens.quoted')}
+            hint={t('tokens.quotedHint')}
+            {...form.field('isQuoted')}
+          />
+        )}
+        <ExpiryField {...form.field('expiry')} />
         {values.expiry === 'own' && (
           <DateField label={t('tokens.ownDay')} required min={dayIn(1)} {...form.field('day')} />
         )}
       </Form>
     </Dialog>
+  );
+}
+
+type ExpiryProps = Omit<ComponentProps<typeof SelectField<Expiry>>, 'label' | 'hint' | 'options'>;
+
+function ExpiryField(field: ExpiryProps) {
+  const t = useText();
+  return (
+    <SelectField
+      label={t('tokens.expires')}
+      hint={t('tokens.expiresHint')}
+      {...field}
+      options={[
+        { value: '30', label: t('tokens.days30') },
+        { value: '90', label: t('tokens.days90') },
+        { value: '365', label: t('tokens.year') },
+        { value: 'own', label: t('tokens.ownDay') },
+        { value: 'none', label: t('tokens.noExpiry') },
+      ]}
+    />
   );
 }
 

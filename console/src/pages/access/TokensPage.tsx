@@ -74,11 +74,12 @@ function Tokens({ rows, onRevoke }: { rows: TokenSummary[]; onRevoke: (token: To
       title: t('tokens.scopes'),
       width: 'minmax(180px, 1.4fr)',
       wideOnly: true,
-      cell: ({ scopes }) => (
+      cell: ({ scopes, numbers }) => (
         <span className={css['badges']}>
           {scopes.map((scope) => (
             <Badge key={scope}>{t(`tokens.scope.${scope}`)}</Badge>
           ))}
+          {numbers === 'quoted' && <Badge>{t('tokens.quoted')}</Badge>}
         </span>
       ),
     },

@@ -44,6 +44,28 @@ export function PersonPage() {
   );
 }
 
+function PendingRole({ person }: { person: Person }) {
+  const t = useText();
+  const toast = useToast();
+  const refresh = usePeopleRefresh();
+  const confirm = async () => {
+    await api('POST /users/{userId}/confirm', { params: { userId: person.id } });
+    await refresh();
+    toast({ text: t('people.roleConfirmed', { name: nameOf(person) }) });
+  };
+  return (
+    <Padded>
+      <Notice
+        tone="warn"
+        title={t('people.rolePendingTitle')}
+        actions={<Button onClick={() => void confirm()}>{t('people.roleConfirm')}</Button>}
+      >
+        {t('people.rolePendingText')}
+      </Notice>
+    </Padded>
+  );
+}
+
 function Known({ person, fields }: { person: Person; fields: PersonFields }) {
   const t = useText();
   const [isEditing, setEditing] = useState(false);
@@ -65,6 +87,7 @@ function Known({ person, fields }: { person: Person; fields: PersonFields }) {
         </>
       }
     >
+      {person.isRolePending && <PendingRole person={person} />}
       {person.managed && (
         <Padded>
           <Notice

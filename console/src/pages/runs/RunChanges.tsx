@@ -141,7 +141,8 @@ function useColumns(run: Run): Column<RunChange>[] {
 function What({ change, run }: { change: RunChange; run: Run }) {
   const t = useText();
   const { action, entity, weeks, arrivesAs, fields } = change;
-  if (arrivesAs) return <strong className={css['bad']}>{t('runs.arrivesAs', { id: arrivesAs })}</strong>;
+  if (arrivesAs)
+    return <strong className={css['bad']}>{t(`runs.arrivesAs.${entity}`, { id: arrivesAs })}</strong>;
   if (action === 'delete' && weeks)
     return <strong className={css['bad']}>{t('runs.weeksLost', { count: weeks })}</strong>;
   if (action === 'update' && fields) return <Fields fields={fields} />;

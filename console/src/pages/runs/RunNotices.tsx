@@ -112,23 +112,26 @@ function Lost({ run: { lost, lostCount, outcome } }: { run: Run }) {
   );
 }
 
+type NewId = RunFault & { entity?: 'group'; arrivesAs?: string };
+
 function NewIds({ notices }: { notices: RunFault[] }) {
   const t = useText();
-  const found = notices.filter(({ type }) => type === 'new externalId') as (RunFault & {
-    arrivesAs?: string;
-  })[];
-  if (found.length === 0) return null;
-  return (
-    <Notice tone="warn" title={t('runs.newIds', { count: found.length })}>
-      <ul>
-        {found.slice(0, named).map(({ externalId, arrivesAs }) => (
-          <li key={externalId}>{t('runs.newIdText', { old: externalId ?? '', new: arrivesAs ?? '' })}</li>
-        ))}
-        <More t={t} count={found.length - named} />
-      </ul>
-      <p className={css['remedy']}>{t('runs.newIdRemedy')}</p>
-    </Notice>
-  );
+  const all = notices.filter(({ type }) => type === 'new externalId') as NewId[];
+  return (['user', 'group'] as const).map((entity) => {
+    const found = all.filter((one) => (one.entity ?? 'user') === entity);
+    if (found.length === 0) return null;
+    return (
+      <Notice key={entity} tone="warn" title={t(`runs.newIds.${entity}`, { count: found.length })}>
+        <ul>
+          {found.slice(0, named).map(({ externalId = '', arrivesAs = '' }) => (
+            <li key={externalId}>{t(`runs.newIdText.${entity}`, { old: externalId, new: arrivesAs })}</li>
+          ))}
+          <More t={t} count={found.length - named} />
+        </ul>
+        <p className={css['remedy']}>{t(`runs.newIdRemedy.${entity}`)}</p>
+      </Notice>
+    );
+  });
 }
 
 const More = ({ t, count }: { t: Translate; count: number }) =>

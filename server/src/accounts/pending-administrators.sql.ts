@@ -1,0 +1,61 @@
+// SQL of administrators whom none has confirmed: who is asked to do so. Writers: none.
+import type { AccountId, Db, Transaction } from '../db/db.ts';
+
+/** The ids of the people with these externalIds whose role is pending. */
+export async function selectPendingOf(
+  db: Db,
+  accountId: AccountId,
+  externalIds: string[],
+): Promise<number[]> {
+  const rows = await db<{ id: number }[]>`
+    select user_id as "id" from users
+    where  account_id = ${accountId} and external_id = any(${externalIds}) and role_pending
+    order  by user_id`;
+  return rows.map(({ id }) => id);
+}
+
+/** Asks for a mail to each administrator, by a job for each; none where the service, which has the jobs, has never run yet. */
+export async function addPendingMails(
+  tx: Transaction,
+  accountId: AccountId,
+  userIds: number[],
+): Promise<void> {
+  const jobs =
+    await tx`select from pg_namespace where nspname = 'graphile_worker' -- account_id: of no account`;
+  if (jobs.length === 0) return;
+  await tx`
+    select graphile_worker.add_job(
+      'mail pending administrators',
+      json_build_object('accountId', account_id, 'userId', user_id, 'pending', ${userIds}::integer[]))
+    from   users
+    where  account_id = ${accountId} and role = 'Administrator' and not role_pending and active
+      and  email is not null`;
+}
+
+export type PendingMail = {
+  to: string;
+  language: string;
+  company: string;
+  /** Those who are still pending. */
+  people: { name: string; email: string | null }[];
+};
+
+/** What a mail to an administrator says; none when there is nothing to confirm any more, or no such administrator. */
+export async function selectPendingMail(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+  pending: number[],
+): Promise<PendingMail | undefined> {
+  const [row] = await db<PendingMail[]>`
+    select u.email as "to", coalesce(u.language, a.language) as "language", a.name as "company",
+           (select coalesce(json_agg(json_build_object('name', trim(p.first_name || ' ' || p.last_name), 'email', p.email)
+                                     order by p.user_id), '[]')
+            from   users p
+            where  p.account_id = a.account_id and p.user_id = any(${pending}) and p.role_pending) as "people"
+    from   users u
+    join   accounts a on a.account_id = u.account_id
+    where  u.account_id = ${accountId} and u.user_id = ${userId} and u.role = 'Administrator' and not u.role_pending
+      and  u.active and u.email is not null`;
+  return row && row.people.length > 0 ? row : undefined;
+}

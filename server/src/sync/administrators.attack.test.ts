@@ -1,0 +1,209 @@
+// Attacks by whoever holds a token that may push or upload: making an administrator of an own address, and so reading results
+// (decision F3). Nothing that such a token can send gives the rights of an Administrator, or a way to sign in as one.
+import type { Person } from '@soundings/contract/console.people.ts';
+import type { Problem } from '@soundings/contract/problem.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { changeAccount } from '../accounts/accounts.ts';
+import { makeSignInLink } from '../accounts/sign-in-links.ts';
+import { inTransaction } from '../db/db.ts';
+import { openLog } from '../base/log.ts';
+import { createUser } from '../people/people.ts';
+import { apply, person } from '../testing/organizations.ts';
+import { type Ask, signIn, signInNew } from '../testing/signed-in.ts';
+import { openSmtp, type TestSmtp } from '../testing/smtp.ts';
+import { until } from '../testing/until.ts';
+import { openWorld, type TestAccount, type World } from '../testing/world.ts';
+
+let world: World;
+let smtp: TestSmtp;
+let account: TestAccount;
+/** An administrator whom the operator made. */
+let administrator: Ask;
+let attacker: string;
+let accounts = 0;
+beforeAll(async () => {
+  smtp = await openSmtp();
+  world = await openWorld(openLog('silent'), { smtpUrl: smtp.url, publicUrl: 'http://soundings.test' });
+});
+afterAll(async () => {
+  await world.close();
+  await smtp.close();
+});
+beforeEach(async () => {
+  account = await world.account();
+  administrator = (await signInNew(world, account.id, 'Administrator')).ask;
+  attacker = `attacker-${++accounts}@example.org`;
+});
+
+/** Stands for the attacker's address, which each test has of its own. */
+const attackerIn = 'ATTACKER';
+const role = (name: string) => ({ accessInfo: { role: name } });
+const idOf = async (externalId: string) => {
+  const [row] = await world.pool<{ id: number }[]>`
+    select user_id as id from users where account_id = ${account.id} and external_id = ${externalId}`;
+  return row?.id as number;
+};
+const mailsTo = (address: string) => smtp.mails.filter(({ to }) => to.includes(address));
+
+/** Whether what is mailed to the attacker's address, if anything is, sets a password there. */
+async function getsLink(): Promise<boolean> {
+  const before = mailsTo(attacker).length;
+  const forgotten = (email: string) =>
+    world.request('POST', '/api/password/forgotten', {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email }),
+    });
+  const witness = `witness-${++accounts}@example.org`;
+  await inTransaction(world.pool, (tx) =>
+    createUser(tx, account.id, { firstName: 'W', lastName: 'W', email: witness }),
+  );
+  expect((await forgotten(attacker)).status).toBe(204);
+  expect((await forgotten(witness)).status).toBe(204);
+  // Mails go in the order in which they are asked for.
+  await until(async () => mailsTo(witness).length > 0);
+  await until(async () => {
+    const jobs = await world.pool`
+      select 1 from graphile_worker.jobs where task_identifier = 'mail sign-in link'`;
+    return jobs.length === 0;
+  });
+  return mailsTo(attacker).length > before;
+}
+
+/** Whether somebody who is signed in as a user has the rights of an Administrator. */
+async function isAdministrator(userId: number): Promise<boolean> {
+  const ask = await signIn(world, account.id, userId);
+  const [session, people] = [
+    await ask<{ user: { role: string } }>('GET /session'),
+    await ask('GET /users?offset=0&limit=10'),
+  ];
+  expect([200, 403]).toContain(people.status);
+  expect(people.status === 200).toBe(session.body.user.role === 'Administrator');
+  return people.status === 200;
+}
+
+test('a new administrator with an own address gets no link, and has the rights of a User until confirmed', async () => {
+  const { warnings } = await apply(account, {
+    users: [person('x', { email: attacker, ...role('Administrator') })],
+  });
+  expect(warnings).toMatchObject([
+    { type: 'administrator pending', path: '/data/users/0/accessInfo/role', externalId: 'x' },
+  ]);
+  expect(await getsLink()).toBe(false);
+  const id = await idOf('x');
+  expect(await isAdministrator(id)).toBe(false);
+  const own = await signIn(world, account.id, id);
+  expect((await own(`POST /users/${id}/confirm`)).status).toBe(403);
+  const secret = await makeSignInLink(world.pool, account.id, id, { hours: 1 });
+  const byLink = await world.request<Problem>('POST', '/api/password', {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ secret, password: 'nine quiet harbours' }),
+  });
+  expect([byLink.status, byLink.body.details[0]?.type]).toEqual([404, 'link not found']);
+
+  expect((await administrator<Person>(`GET /users/${id}`)).body).toMatchObject({ isRolePending: true });
+  const confirmed = await administrator<Person>(`POST /users/${id}/confirm`);
+  expect([confirmed.status, confirmed.body.isRolePending]).toEqual([200, false]);
+  expect((await administrator(`POST /users/${id}/confirm`)).status).toBe(409);
+  expect(await isAdministrator(id)).toBe(true);
+  expect(await getsLink()).toBe(true);
+});
+
+test('all administrators are notified by mail, and nobody who is pending is', async () => {
+  const boss = `boss-${accounts}@example.org`;
+  await world.pool`
+    update users set email = ${boss}, email_key = ${boss} where account_id = ${account.id} and email = 'ada@example.org'`;
+  await apply(account, { users: [person('x', { email: attacker, ...role('Administrator') })] });
+  const [mail] = await until(async () => mailsTo(boss).length > 0 && mailsTo(boss));
+  expect(mail?.text).toContain(attacker);
+  expect(mail?.text).toContain(`http://soundings.test/people/${await idOf('x')}`);
+  await apply(account, {
+    users: [person('x', { email: attacker, lastName: 'Y', ...role('Administrator') })],
+  });
+  expect(mailsTo(attacker)).toEqual([]);
+  const logged = await world.pool`
+    select details from audit_entries where account_id = ${account.id} and action = 'administrator pending'`;
+  expect(logged).toHaveLength(1);
+});
+
+describe('an administrator who is managed', () => {
+  const held = (more: object = {}) => ({ users: [person('adm', { email: 'adm@example.org', ...more })] });
+  beforeEach(async () => {
+    await apply(account, held(role('Administrator')));
+    await administrator(`POST /users/${await idOf('adm')}/confirm`);
+  });
+
+  test('keeps the rights while the address stays, in whatever letter case', async () => {
+    for (const more of [{ lastName: 'Other' }, { email: 'ADM@example.org' }, { email: null }]) {
+      // oxlint-disable-next-line no-await-in-loop -- one push after another
+      expect((await apply(account, held(more))).warnings).toEqual([]);
+    }
+    expect(await isAdministrator(await idOf('adm'))).toBe(true);
+  });
+
+  test.each<[string, object[]]>([
+    ['gets the attacker’s address', [{ email: attackerIn }]],
+    ['gets it by way of no address', [{ email: null }, { email: attackerIn }]],
+    [
+      'gets it, and then the old role again',
+      [{ email: attackerIn }, { email: attackerIn, ...role('Administrator') }],
+    ],
+    [
+      'is a User while the address changes',
+      [role('User'), { email: attackerIn, ...role('User') }, role('Administrator')],
+    ],
+    ['is removed and sent again', [{ removed: true }, { email: attackerIn, ...role('Administrator') }]],
+    [
+      'is not active while the address changes',
+      [{ active: false }, { email: attackerIn, active: false }, { active: true }],
+    ],
+  ])('%s: has the rights of a User, and no mailed link works', async (_, steps) => {
+    for (const step of steps) {
+      const sent = JSON.parse(JSON.stringify(step).replaceAll(attackerIn, attacker)) as Record<
+        string,
+        unknown
+      >;
+      // The address is left out where a step says nothing of it: it stays.
+      const users = 'removed' in sent ? [] : [person('adm', sent)];
+      // oxlint-disable-next-line no-await-in-loop -- one push after another
+      await apply(account, { users });
+    }
+    expect(await isAdministrator(await idOf('adm'))).toBe(false);
+    expect(await getsLink()).toBe(false);
+  });
+
+  test('does not alone keep an account administrated once pending', async () => {
+    await world.pool`update users set active = false where account_id = ${account.id} and not managed`;
+    const { status, body } = await account.push({ data: held({ email: attacker }) });
+    expect([status, body.details?.[0]?.type]).toEqual([400, 'no administrator']);
+    expect((await account.push({ data: held({ lastName: 'Other' }) })).status).toBe(200);
+  });
+});
+
+test('an account can ignore roles that are pushed, with a warning', async () => {
+  await apply(account, { users: [person('m', role('Manager'))] });
+  await inTransaction(world.pool, (tx) => changeAccount(tx, account.id, { rolesBySync: false }));
+  const users = [
+    person('m', role('Administrator')),
+    person('x', { email: attacker, ...role('Administrator') }),
+  ];
+  const { warnings } = await apply(account, { users });
+  expect(warnings).toMatchObject([{ type: 'roles ignored', path: '/data/users/0/accessInfo/role' }]);
+  const rows = await world.pool`
+    select role from users where account_id = ${account.id} and managed order by external_id`;
+  expect(rows.map((row) => row['role'])).toEqual(['Manager', 'User']);
+  await inTransaction(world.pool, (tx) => changeAccount(tx, account.id, { rolesBySync: true }));
+  expect((await apply(account, { users })).summary.users.updated).toBe(2);
+});
+
+test('a file makes no administrator either', async () => {
+  const form = new FormData();
+  form.append(
+    'file',
+    new File([`EmployeeID,FirstName,LastName,Email,Role\nx,A,B,${attacker},Administrator\n`], 'u.csv'),
+  );
+  const token = await account.tokenOf('files');
+  await world.request('POST', '/v1/storage/uploadFile', { headers: { authorization: token }, body: form });
+  await until(async () => (await idOf('x')) !== undefined);
+  expect(await isAdministrator(await idOf('x'))).toBe(false);
+  expect(await getsLink()).toBe(false);
+});

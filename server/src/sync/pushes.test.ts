@@ -1,0 +1,102 @@
+// Who waits for whom: pushes of one account for each other, within bounds, and those of others for none of them.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openLog } from '../base/log.ts';
+import { openPushes, type PushLimits, type Pushes } from './pushes.ts';
+
+const run = { id: '', source: 'api', tokenId: null, file: null, address: null } as const;
+const never = new AbortController().signal;
+const roomy: PushLimits = { running: 8, waiting: 10, patience: 60_000, bytes: 1e8, bytesOfAccount: 1e8 };
+const large = ' '.repeat(2_000_000);
+
+function open(limits: Partial<PushLimits> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'pushes-'));
+  const blocker = join(folder, 'blocker');
+  writeFileSync(blocker, '');
+  const thread = new URL('../testing/pushes.thread.ts', import.meta.url);
+  const pushes = openPushes(thread, blocker, openLog('silent' as 'error'), { ...roomy, ...limits });
+  const unblock = () => rmSync(blocker, { force: true });
+  onTestFinished(async () => {
+    unblock();
+    await pushes.close(0);
+    rmSync(folder, { recursive: true });
+  });
+  return { pushes, unblock };
+}
+
+const push = async (pushes: Pushes, accountId: number, text: string, gone = never) =>
+  Buffer.from(await pushes.push(accountId, { run, bytes: Buffer.from(text), gzip: false }, gone)).toString();
+
+test('while the push of one account computes, those of others are carried out', async () => {
+  const { pushes, unblock } = open();
+  const computing = push(pushes, 1, `compute${large}`);
+  expect(await push(pushes, 2, 'small')).toBe('small');
+  expect(await push(pushes, 3, large)).toBe('');
+  unblock();
+  expect(await computing).toBe('compute');
+});
+
+test('a few bytes of gzip count as what they may unpack to', async () => {
+  const { pushes, unblock } = open();
+  const bytes = Buffer.from(`compute${' '.repeat(2_000)}`);
+  const computing = pushes.push(1, { run, bytes, gzip: true }, never);
+  expect(await push(pushes, 2, 'small')).toBe('small');
+  unblock();
+  await computing;
+});
+
+test('pushes of one account wait for each other, at most so many: one more is refused at once', async () => {
+  const { pushes } = open({ waiting: 2 });
+  const gone = new AbortController();
+  const first = push(pushes, 1, 'lock', gone.signal);
+  const waiting = [push(pushes, 1, 'b'), push(pushes, 1, 'c')];
+  await expect(push(pushes, 1, 'd')).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: expect.stringContaining('2 organization requests waiting'),
+  });
+  expect(await push(pushes, 2, 'other')).toBe('other');
+  gone.abort();
+  await expect(first).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(await Promise.all(waiting)).toEqual(['b', 'c']);
+  expect(await push(pushes, 1, 'seen')).toBe('lock other b c seen');
+});
+
+test('one that has waited too long is refused, and not carried out', async () => {
+  const { pushes } = open({ patience: 5 });
+  const gone = new AbortController();
+  const first = push(pushes, 1, 'lock', gone.signal);
+  await expect(push(pushes, 1, 'late')).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: expect.stringContaining('not started'),
+  });
+  gone.abort();
+  await expect(first).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(await push(pushes, 1, 'seen')).toBe('lock seen');
+});
+
+test('one whose client leaves while it waits is not carried out', async () => {
+  const { pushes } = open();
+  const [gone, alsoGone] = [new AbortController(), new AbortController()];
+  const first = push(pushes, 1, 'lock', alsoGone.signal);
+  const left = push(pushes, 1, 'left', gone.signal);
+  const stays = push(pushes, 1, 'stays');
+  gone.abort();
+  await expect(left).rejects.toMatchObject({ kind: 'unavailable' });
+  alsoGone.abort();
+  await expect(first).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(await stays).toBe('stays');
+  expect(await push(pushes, 1, 'seen')).toBe('lock stays seen');
+});
+
+test('the bodies of one account leave room for those of others', async () => {
+  const { pushes } = open({ bytes: 5_000_000, bytesOfAccount: 3_000_000 });
+  const gone = new AbortController();
+  const first = push(pushes, 1, `lock${large}`, gone.signal);
+  await expect(push(pushes, 1, large)).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(await push(pushes, 2, large)).toBe('');
+  gone.abort();
+  await expect(first).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(await push(pushes, 1, large)).toBe('');
+});

@@ -1,0 +1,43 @@
+// Which removed groups seem to come back under another externalId (decision F4). Pure.
+import type { Landscape } from './landscape.ts';
+import type { GroupState, Plan } from './plan.ts';
+
+/**
+ * Returns, by id, each removed group that a created one seems to be: it has the same name, and the same parent or one that
+ * seems to be the same. If the request does not say where groups stand, the name decides.
+ */
+export function replacedGroups(
+  { groups }: Pick<Plan, 'groups'>,
+  { byId, speaksOfTree }: Pick<Landscape, 'byId' | 'speaksOfTree'>,
+): Map<number, GroupState> {
+  const placeOf = (name: string, parentId: number | null) =>
+    JSON.stringify(speaksOfTree ? [name, parentId] : [name]);
+  const removed = new Map<string, number[]>();
+  for (const id of groups.remove) {
+    const { name = '', parentId = null } = byId.get(id) ?? {};
+    const place = placeOf(name, parentId);
+    removed.set(place, [...(removed.get(place) ?? []), id]);
+  }
+  const created = new Map(groups.create.map((group) => [group.externalId, group]));
+  const seen = new Map<string, number | undefined>();
+  const replaced = new Map<number, GroupState>();
+
+  function idBefore(group: GroupState): number | undefined {
+    const { externalId, name } = group;
+    if (seen.has(externalId)) return seen.get(externalId);
+    const parentId = parentBefore(group);
+    const id = parentId === undefined ? undefined : removed.get(placeOf(name, parentId))?.shift();
+    seen.set(externalId, id);
+    if (id !== undefined) replaced.set(id, group);
+    return id;
+  }
+
+  function parentBefore({ parent }: GroupState): number | null | undefined {
+    if (typeof parent !== 'string') return parent;
+    const group = created.get(parent);
+    return group && idBefore(group);
+  }
+
+  for (const group of groups.create) idBefore(group);
+  return replaced;
+}

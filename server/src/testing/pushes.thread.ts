@@ -1,0 +1,26 @@
+// A thread that carries out pushes of texts, for the tests of who waits for whom: "compute" blocks it until the file of that
+// name is gone, "lock" waits until its client is.
+import { existsSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Gone, Job, JobEnd } from '../sync/pushes.ts';
+
+const blocker = (workerData as { databaseUrl: string }).databaseUrl;
+const clock = new Int32Array(new SharedArrayBuffer(4));
+const locked = new Set<number>();
+const seen: string[] = [];
+
+const answer = (end: JobEnd) => parentPort?.postMessage(end);
+const report = (job: number, text: string) => answer({ job, report: Buffer.from(text) });
+
+parentPort?.on('message', (message: Job | Gone) => {
+  if ('gone' in message) {
+    const fault = { kind: 'unavailable', code: 'unavailable', message: 'not applied', details: [] } as const;
+    if (locked.delete(message.gone)) answer({ job: message.gone, fault: { ...fault, details: [] } });
+    return;
+  }
+  const text = Buffer.from(message.bytes).toString().trim();
+  seen.push(text);
+  if (text === 'lock') return void locked.add(message.job);
+  if (text === 'compute') while (existsSync(blocker)) Atomics.wait(clock, 0, 0, 5);
+  report(message.job, text === 'seen' ? seen.join(' ') : text);
+});
