@@ -38,7 +38,7 @@ async function receive(pool: Pool, { caller, request }: Ask): Promise<string> {
     for await (const file of filesIn(request.raw)) {
       if (upload) throw refusal('The form has more than one file. Send one at a time.');
       name = fileNameOf(file.name);
-      upload = await openUpload(pool, { accountId, via: 'https', tokenId, address: request.ip }, name);
+      upload = await openUpload(pool, { accountId, via: 'https', tokenId, address: request.address }, name);
       for await (const bytes of file.content) await upload.write(upload.size, bytes);
     }
     if (!upload || !name) throw refusal('The form has no file. Send one, in a part with a file name.');
