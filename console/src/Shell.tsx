@@ -5,6 +5,7 @@ import { ChevronsUpDown, CircleUser, LogOut, Menu as MenuIcon, Monitor, Moon, Su
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { api } from './api.ts';
 import { navigation, type NavigationGroup, type NavigationLink, ownProfile } from './navigation.ts';
+import { useAnswer } from './plumbing/answers.ts';
 import { applyTheme, storedTheme, type Theme } from './plumbing/theme.ts';
 import { hasRole, useSession } from './session.tsx';
 import css from './Shell.module.css';
@@ -13,6 +14,7 @@ import { Avatar } from './ui/Avatar.tsx';
 import { IconButton } from './ui/Button.tsx';
 import { useErrorWords } from './ui/faults.ts';
 import { Menu } from './ui/Menu.tsx';
+import { Notice } from './ui/Notice.tsx';
 import { useToast } from './ui/Toast.tsx';
 
 export function Shell({ children }: { children: ReactNode }) {
@@ -43,10 +45,25 @@ export function Shell({ children }: { children: ReactNode }) {
         data-scroller
         data-scroll-restoration-id="content"
       >
+        <Warnings />
         {children}
       </main>
     </div>
   );
+}
+
+/** What is wrong with the installation, for administrators. */
+function Warnings() {
+  const t = useText();
+  const isShown = hasRole(useSession(), 'Administrator');
+  const { data = [] } = useAnswer('GET /warnings', undefined, { when: isShown });
+  return data.map(({ code, address }) => (
+    <div key={code} className={css['warning']}>
+      <Notice tone="bad" title={t('warning.forgottenProxy')}>
+        {t('warning.forgottenProxyText', { address })}
+      </Notice>
+    </div>
+  ));
 }
 
 /** After a link was followed, the focus is on the new page: whoever hears it read goes on there. */

@@ -8,6 +8,7 @@ import { privacyOperations } from './console.privacy.ts';
 import { resultsOperations } from './console.results.ts';
 import { runsOperations } from './console.runs.ts';
 import { sessionOperations } from './console.session.ts';
+import { systemOperations } from './console.system.ts';
 
 export const consoleOperations = {
   ...sessionOperations,
@@ -18,6 +19,7 @@ export const consoleOperations = {
   ...askingOperations,
   ...resultsOperations,
   ...privacyOperations,
+  ...systemOperations,
 };
 
 export type ConsoleOperations = typeof consoleOperations;

@@ -46,6 +46,8 @@ export const detailTypes = {
   'method not allowed': 'The address exists, but not for this method; `Allow` names the right ones.',
   'unsupported media type': 'The content type or encoding is not one that this address takes.',
   'too large': 'The body is larger than allowed, as sent or unpacked.',
+  'too slow': 'The body of the request came too slowly.',
+  'https required': 'The request came in plain HTTP over a network. Use the address that begins with https.',
   'bad request': 'The request breaks the rules of HTTP.',
   'too many requests':
     'The token has made all the requests that it has in a minute. Try again after `Retry-After`.',

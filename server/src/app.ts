@@ -7,6 +7,7 @@ import { callerOf, senderOf } from './accounts/callers.ts';
 import { tellEndingTokens } from './accounts/ending-tokens.ts';
 import { forgetEnded } from './accounts/sessions.ts';
 import { type MailedLink, mailSignInLink } from './accounts/sign-in-links.ts';
+import { forgetOldFailures } from './accounts/signin.ts';
 import { meterTokens } from './accounts/usage.ts';
 import { serveAnswering } from './answers/answering.routes.ts';
 import { serveAccess } from './console/access.routes.ts';
@@ -21,12 +22,13 @@ import { serveResults } from './console/results.routes.ts';
 import { serveFiles } from './console/files.routes.ts';
 import { serveRuns } from './console/runs.routes.ts';
 import { serveSession } from './console/session.routes.ts';
+import { serveSystem } from './console/system.routes.ts';
 import { asFault, longestTransaction, openPool, type Pool } from './db/db.ts';
 import { isMigrated, migrate } from './db/migrate.ts';
 import { openAnswerCache } from './http/cache.ts';
 import { serveMetrics } from './http/metrics.ts';
 import { serveDocuments } from './http/pages.ts';
-import { createServer, type Server, type ServerOptions } from './http/server.ts';
+import { createServer, type HttpLimits, type Server, type ServerOptions } from './http/server.ts';
 import { openSlots } from './http/slots.ts';
 import { type Jobs, startJobs, type Work } from './jobs/jobs.ts';
 import { runThread, type ThreadLimits } from './jobs/threads.ts';
@@ -58,6 +60,8 @@ export type AppConfig = Omit<Config, 'dataDir' | 'databaseUrl' | 'logLevel' | 's
   isDevelopment?: boolean;
   /** How long, in ms, a client may leave an answer unread. Default: a minute. */
   readPatience?: number;
+  /** Limits of connections and bodies other than the usual ones. */
+  httpLimits?: HttpLimits;
   /** How long, in ms, a long answer may be read in all. Default: half an hour. */
   longestRead?: number;
 };
@@ -247,6 +251,8 @@ async function prepareKeys(pool: Pool, keys: AnswerKeys, log: Log): Promise<void
 const doorOf = (config: AppConfig) => ({
   tls: config.tls,
   trustProxy: config.trustProxy,
+  httpsOnlyAt: config.httpsOnly ? config.publicUrl : undefined,
+  limits: config.httpLimits,
   corsOrigins: config.corsOrigins,
   isSecure: isSecure(config),
   readPatience: config.readPatience ?? readPatience,
@@ -309,7 +315,7 @@ function serveAll(
   serveAnswering(server, { pool: answers, keys, isSecure: isSecure(config), now });
   serveMetrics(server.app, {
     token: config.metricsToken,
-    isProxied: config.trustProxy.length > 0,
+    isProxied: () => config.trustProxy.length > 0 || server.forgottenProxy() !== undefined,
     waiting: async () => ({
       files: await waitingFiles(await pool),
       messages: await dueMessages(await pool, now()),
@@ -345,6 +351,7 @@ function serveConsole(
   serveSession(console, { pool, now, log, canMail: mailer !== undefined });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail: mailer !== undefined, now });
   serveConsoleGroups(console, pool);
+  serveSystem(console, server.forgottenProxy);
   serveRuns(console, pool, approve);
   serveFiles(console, pool);
   serveResults(console, { pool, reads });
@@ -391,6 +398,7 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
       },
       { name: 'forget old runs', cron: '17 3 * * *', work: () => forgetOldRuns(pool) },
       { name: 'forget ended sessions', cron: '37 * * * *', work: () => forgetEnded(pool) },
+      { name: 'forget failed sign-ins', cron: '47 * * * *', work: () => forgetOldFailures(pool, now()) },
       { name: 'forget old files', cron: '27 * * * *', work: () => forgetOldFiles(pool, config.fileDays) },
       { name: 'resume files', cron: '* * * * *', work: () => resumeFiles(pool) },
       { name: 'open rounds', cron: '* * * * *', work: toOpen },

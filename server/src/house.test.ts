@@ -197,6 +197,7 @@ const writers: Record<string, string[]> = {
   passwords: ['accounts/signin.sql.ts'],
   second_steps: ['accounts/totp.sql.ts'],
   recovery_codes: ['accounts/totp.sql.ts'],
+  sign_in_failures: ['accounts/signin-throttle.sql.ts'],
   sign_in_links: ['accounts/sign-in-links.sql.ts'],
   first_links: ['accounts/first-links.sql.ts'],
   sessions: ['accounts/sessions.sql.ts'],
@@ -401,7 +402,7 @@ describe('purity and places', () => {
 
   test("every statement on customers' data names the account", () => {
     const exempt =
-      /force_unlock_workers|job_workers|insert into accounts|nextval\(|from\s+token_hashes|from\s+sessions|from\s+sign_in_links|first_links|second_steps where on_since|sftp_host_keys|stop_keys|answer_keys|key_processes|pg_stat_replication/;
+      /force_unlock_workers|job_workers|insert into accounts|nextval\(|from\s+token_hashes|from\s+sessions|from\s+sign_in_links|sign_in_failures|first_links|second_steps where on_since|sftp_host_keys|stop_keys|answer_keys|key_processes|pg_stat_replication/;
     const anonymous = ({ path, text }: Source) =>
       path.endsWith('.sql.ts')
         ? statementsOf(text).filter((one) => !/account_id|accountId/.test(one) && !exempt.test(one))

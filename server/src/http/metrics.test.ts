@@ -50,7 +50,7 @@ test('answers and refused reminders are not counted: they would say how many hav
 test('that a page of the people asked failed is counted', async () => {
   const app = Fastify();
   onTestFinished(() => app.close());
-  serveMetrics(app, { token: undefined, isProxied: false, waiting: async () => ({}) });
+  serveMetrics(app, { token: undefined, isProxied: () => false, waiting: async () => ({}) });
   app.post('/a/:link/answers', async (_, reply) => reply.code(503).send());
   app.get('/a/:link', async () => 'page');
   app.get('/audit', async () => 'other');
