@@ -537,4 +537,46 @@ describe.skipIf(!root)('as root', () => {
     for (const name of await fs.readdir(dir)) expect(await fs.stat(join(dir, name))).toMatchObject(owner);
     await stop();
   });
+
+  /** A file of root's elsewhere, that the owner of a data directory wants to read or to have. */
+  async function treasure(): Promise<string> {
+    const path = join(emptyDir(), 'treasure');
+    await fs.mkdir(dirname(path));
+    await fs.writeFile(path, 'secret of root', { mode: 0o600 });
+    return path;
+  }
+
+  test.each([
+    ['a link', 'postgres.log', (from: string, to: string) => fs.symlink(to, from)],
+    ['another name', 'postgres.log', (from: string, to: string) => fs.link(to, from)],
+    ['a pipe', 'postgres.log', (from: string) => exec('mkfifo', [from])],
+    ['a link', 'postgres.password', (from: string, to: string) => fs.symlink(to, from)],
+    ['another name', 'postgres.password', (from: string, to: string) => fs.link(to, from)],
+  ])('gives nothing away by %s at %s in a directory of another user', async (_, name, plant) => {
+    const [dir, secret] = [emptyDir(), await treasure()];
+    await fs.mkdir(dir);
+    await fs.chown(dir, 1, 1);
+    await plant(join(dir, name), secret);
+    await expect(open(dir, 'command')).rejects.toThrow(`${name} is not a plain file`);
+    expect(await fs.readFile(secret, 'utf8')).toBe('secret of root');
+    expect(await fs.stat(secret)).toMatchObject({ uid: 0, gid: 0 });
+    const told = await exec('grep', ['-rl', 'secret of root', dir]).catch(() => ({ stdout: '' }));
+    expect(told.stdout.split('\n').filter((path) => path !== '' && path !== join(dir, name))).toEqual([]);
+  });
+
+  test('removes nothing elsewhere with what an interrupted start has left, and runs as no one else', async () => {
+    const [dir, secret] = [emptyDir(), await treasure()];
+    const draft = join(dir, 'postgres.new-4194304-aa');
+    await fs.mkdir(draft, { recursive: true });
+    await fs.symlink(dirname(secret), join(draft, 'link'));
+    const elsewhere = emptyDir();
+    await fs.mkdir(elsewhere);
+    await fs.chown(elsewhere, 2, 2);
+    await fs.symlink(elsewhere, join(dir, 'postgres'));
+    for (const path of [dir, draft]) await fs.chown(path, 1, 1);
+    await expect(open(dir, 'command')).rejects.toThrow('No PostgreSQL can be run');
+    expect(await fs.readFile(secret, 'utf8')).toBe('secret of root');
+    await expect(fs.stat(draft)).rejects.toThrow('ENOENT');
+    expect(await fs.readdir(elsewhere)).toEqual([]);
+  });
 });

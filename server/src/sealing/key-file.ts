@@ -3,13 +3,18 @@
 import { createHash } from 'node:crypto';
 import {
   closeSync,
+  constants,
   existsSync,
+  fstatSync,
   fsyncSync,
+  ftruncateSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -76,9 +81,10 @@ function keyFrom(path: string): EpochKey | undefined {
 export function writeKeyFile(path: string, key: EpochKey): void {
   const directory = dirname(path);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
+  refuseForeignLink(directory);
   finishKeyFile(path);
   eraseKeyFile(nextTo(path)); // part of a key, which an interrupted step has left
-  writeWhole(nextTo(path), keyText(key), 'w');
+  writeWhole(nextTo(path), keyText(key));
   syncDirectory(directory);
   takePlace(path);
 }
@@ -132,17 +138,29 @@ function eraseKeyFile(path: string): void {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
-  writeWhole(path, '0'.repeat(length), 'r+');
+  writeWhole(path, '0'.repeat(length));
 }
 
-function writeWhole(path: string, text: string, flags: string): void {
-  const file = openSync(path, flags, 0o600);
+/** Not through links: root may write here, in a directory of another user. */
+function writeWhole(path: string, text: string): void {
+  const file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   try {
+    const isForeign = process.getuid?.() === 0 && statSync(dirname(path)).uid !== 0;
+    if (isForeign && fstatSync(file).nlink !== 1)
+      throw new Error(`${path} has another name as well. Remove it, and start again.`);
     writeSync(file, text, 0);
+    ftruncateSync(file, Buffer.byteLength(text));
     fsyncSync(file);
   } finally {
     closeSync(file);
   }
+}
+
+/** A link in place of the directory is fine, to put it on a volume of its own; but not one that another user made for root. */
+function refuseForeignLink(directory: string): void {
+  const found = lstatSync(directory);
+  if (found.isSymbolicLink() && process.getuid?.() === 0 && found.uid !== 0)
+    throw new Error(`${directory} is a link that is not of root's. Remove it, and start again.`);
 }
 
 function syncDirectory(path: string): void {
