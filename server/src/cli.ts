@@ -124,13 +124,13 @@ const commands: Record<string, Command> = {
   'token create': {
     isLogged: false,
     usage:
-      '--account ID --name N [--scope data --scope organization --scope files] [--expires DATE]\n' +
-      '    An API token, shown only now. Without --scope it has all three.',
+      '--account ID --name N --scope data|organization|files [--scope …] [--expires DATE]\n' +
+      '    Creates an API token, which is shown only now. Give it the scopes it needs, and no more.',
     options: { ...account, name: text, scope: list, expires: text },
     run: (pool, values) =>
       createToken(pool, accountOf(values), {
         name: needed(values, 'name'),
-        scopes: (values['scope'] as string[] | undefined) ?? ['data', 'organization', 'files'],
+        scopes: scopesOf(values),
         ...(values['expires'] !== undefined && { expires: String(values['expires']) }),
       }),
     say: ({ id, token, scopes }: Awaited<ReturnType<typeof createToken>>) =>
@@ -466,4 +466,12 @@ try {
   const details = error instanceof Fault ? error.details.slice(1).map(({ message }) => `\n- ${message}`) : [];
   process.stderr.write(`${isOurs ? `${error.message}${details.join('')}` : (error as Error).stack}\n`);
   process.exitCode = error instanceof UsageError ? 2 : 1;
+}
+
+/** No scope by default: a token that opens everything is to be asked for by name. */
+function scopesOf(values: Values): string[] {
+  const scopes = values['scope'] as string[] | undefined;
+  if (!scopes?.length)
+    throw new UsageError('--scope is missing: data, organization or files. Give it once for each scope.');
+  return scopes;
 }
