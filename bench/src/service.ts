@@ -252,7 +252,7 @@ async function startBeside(
 }
 
 async function runCommand(env: NodeJS.ProcessEnv, postmaster: string, args: string[]): Promise<Ran> {
-  const cli = fileURLToPath(import.meta.resolve('@soundings/server/src/cli.ts'));
+  const cli = fileURLToPath(import.meta.resolve('@soundings/server/bin/soundings.js'));
   const child = spawn(process.execPath, [cli, ...args, '--json'], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],

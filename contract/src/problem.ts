@@ -171,6 +171,8 @@ export const detailTypes = {
   'unreadable file': 'The content of a file cannot be read, or is larger than allowed.',
   'unknown layout':
     'No sheet of a file has the columns of users or of groups, or no rows beneath them. Of a sheet among others: a warning.',
+  'no group': 'A file creates people who are in no group. A warning.',
+  'missing column': 'A sheet of a file has no column for what new people or groups need.',
   'repeated column': 'Two columns of a sheet mean the same.',
   'conflicting rows':
     'Two rows speak of the same person or group, and do not agree. Of the name of a group among users: a warning.',

@@ -1,16 +1,20 @@
 #!/usr/bin/env node
 // Starts the soundings command on a Node that runs TypeScript: this one if it is new enough, else the one
-// that was installed with the project.
+// that was installed with the project. What is compiled is kept beside the packages, which halves what a start takes.
 import { spawnSync } from 'node:child_process';
-import { createRequire } from 'node:module';
+import module, { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const command = new URL('../src/cli.ts', import.meta.url);
+const compiled = fileURLToPath(new URL('../../node_modules/.cache/modules', import.meta.url));
 const [major] = process.versions.node.split('.').map(Number);
-if (major >= 24) await import(command);
-else {
+if (major >= 24) {
+  module.enableCompileCache(compiled);
+  await import(command);
+} else {
   const words = [fileURLToPath(command), ...process.argv.slice(2)];
-  const { status, signal } = spawnSync(installedNode(), words, { stdio: 'inherit' });
+  const env = { NODE_COMPILE_CACHE: compiled, ...process.env };
+  const { status, signal } = spawnSync(installedNode(), words, { stdio: 'inherit', env });
   process.exitCode = status ?? (signal ? 1 : 0);
 }
 

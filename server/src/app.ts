@@ -409,7 +409,11 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
     ],
     tasks: {
       'process files': (payload) =>
-        onThread('files', { databaseUrl, ...(payload as { accountId: number }) }, filesLimits),
+        onThread(
+          'files',
+          { databaseUrl, logLevel: log.level as LogLevel, ...(payload as { accountId: number }) },
+          filesLimits,
+        ),
       'mail sign-in link': (payload) =>
         mailSignInLink(
           { pool, mailer, publicUrl: config.publicUrl, log, noteRefusal },

@@ -349,7 +349,8 @@ create table answer_keys (
   secret             bytea,
   exported_at        timestamptz,
   exported_until     timestamptz,
-  in_database_until  timestamptz
+  in_database_until  timestamptz,
+  tried              integer     not null default 0
 );
 comment on table answer_keys is
   'Which epoch key wraps the keys of open weeks. The key itself is in a file outside the database. One row, of no account.';
@@ -361,6 +362,8 @@ comment on column answer_keys.exported_at is
   'When a key was exported last: anyone who has it can compute all later ones of its chain. Null: never.';
 comment on column answer_keys.exported_until is
   'When the last chain ended of which a key had been exported: later keys can''t be computed from it. Null: none has ended.';
+comment on column answer_keys.tried is
+  'The latest epoch that was tried. Keys wrapped by its key may have been written, also if it never began.';
 comment on column answer_keys.in_database_until is
   'When the secret left the database last: its log and backups of that time have it. Null: it never did.';
 

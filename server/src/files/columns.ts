@@ -21,6 +21,7 @@ import {
   type Mappings,
   type Recognised,
   rowsToHeaders,
+  startOf,
   tableOf,
 } from './headers.ts';
 import type { Sheet } from './sheet.ts';
@@ -51,6 +52,7 @@ function sheetColumns(sheet: Sheet, attributes: Attributes, mappings: Mappings):
   const row = sheet.rows[best.index] ?? [];
   const texts = headerTexts(row);
   const means = best.hasId ? meaningsOf(sheet, best) : guessesOf(best);
+  const start = startOf(sheet, best.index, best.kind);
   const isMapped = mappings.has(headersKey(texts.map(({ text }) => text)));
   return {
     sheet: shown(sheet.name),
@@ -62,7 +64,7 @@ function sheetColumns(sheet: Sheet, attributes: Attributes, mappings: Mappings):
       header: text,
       means: means.get(index) ?? 'ignore',
       isKnown: isMapped || means.has(index),
-      example: exampleIn(sheet, best.index, index),
+      example: exampleIn(sheet, start, index),
     })),
   };
 }
@@ -107,8 +109,8 @@ function guessOf({ word, attribute }: Meaning, kind: Kind): string {
   return word;
 }
 
-function exampleIn({ rows }: Sheet, headers: number, index: number): string | null {
-  for (const row of rows.slice(headers + 1, headers + 1000)) {
+function exampleIn({ rows }: Sheet, start: number, index: number): string | null {
+  for (const row of rows.slice(start, start + 1000)) {
     const text = textOf(row[index]);
     if (text !== '') return text.length <= maxExample ? text : `${text.slice(0, maxExample).toWellFormed()}…`;
   }

@@ -29,6 +29,10 @@ test('what it can be is taken', () => {
   expect(contentFault('xls', ole('Root Entry', 'Workbook'))).toBeUndefined();
   expect(contentFault('xls', ole('Root Entry', 'BOOK'))).toBeUndefined();
   expect(contentFault('xls', ole('Root Entry'))).toBeUndefined();
+  expect(contentFault('xls', Buffer.from('0908080000051000', 'hex'))).toBeUndefined();
+  expect(contentFault('csv', Buffer.from('\tid\tname\n'))).toBeUndefined();
+  expect(contentFault('xlsx', ole('Root Entry'))).toBeUndefined();
+  expect(contentFault('xlsx', ole('EncryptedPackage'))).toBeUndefined();
 });
 
 test.each<[string, 'csv' | 'xls' | 'xlsx', Buffer, string]>([
@@ -50,7 +54,7 @@ test.each<[string, 'csv' | 'xls' | 'xlsx', Buffer, string]>([
   ['a binary one', 'xlsx', ofType('vnd.ms-excel.sheet.binary.macroEnabled.main'), '(.xlsb)'],
   ['one with macros', 'xlsx', ofType('vnd.ms-excel.sheet.macroEnabled.main'), '(.xlsm)'],
   ['an OpenDocument', 'xlsx', ods, '(.ods)'],
-  ['one with a password', 'xlsx', ole('EncryptedPackage'), 'protected with a password'],
+  ['one with a password', 'csv', ole('EncryptedPackage'), 'protected with a password'],
   ['one with a password', 'xls', ole('EncryptedPackage'), 'protected with a password'],
   ['a letter', 'xls', ole('WordDocument'), 'a Word document'],
   ['an archive', 'csv', zipOf([{ name: 'a.csv', data: 'a,b' }]), 'a packed file (zip)'],
@@ -58,6 +62,14 @@ test.each<[string, 'csv' | 'xls' | 'xlsx', Buffer, string]>([
   ['a picture', 'xlsx', Buffer.from('89504e470d0a1a0a', 'hex'), 'a picture'],
   ['a web page', 'xls', Buffer.from('\n<html><table>'), 'a web page (HTML)'],
   ['XML', 'xls', Buffer.from('\ufeff<?xml version="1.0"?>'), 'an XML document'],
+  [
+    'one of Excel 2',
+    'xls',
+    Buffer.from('0900040002001000', 'hex'),
+    'a workbook of Excel 4 or older. Open it in',
+  ],
+  ['one of Excel 3', 'xls', Buffer.from('0902060000001000', 'hex'), 'a workbook of Excel 4 or older'],
+  ['one of Excel 4', 'xlsx', Buffer.from('0904060000001000', 'hex'), 'a workbook of Excel 4 or older'],
   ['bytes', 'csv', Buffer.from([1, 2, 3, 0, 5, 6, 7, 8, 9, 10]), 'not text'],
   ['UTF-16 without a mark', 'csv', Buffer.from('id;name\n', 'utf16le'), 'UTF-16 without the mark'],
 ])('%s is refused, and the words say what it is', (_, kind, head, words) => {

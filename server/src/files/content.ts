@@ -1,18 +1,21 @@
 // Whether a file is what its name says (decision C4), by its first bytes before it is taken. What they cannot tell is told
 // when the file is read.
 import type { FileKind } from './names.ts';
-import { firstEntries, lockedMessage } from './zip.ts';
+import { lockedMessage } from './rows.ts';
+import { firstEntries } from './zip.ts';
 
-/** What a file is, as whoever sent it would call it, and the ending that it must have or may have. */
-type Content = { what: string; kind?: FileKind; perhaps?: FileKind };
+/** What a file is, as whoever sent it would call it, and the ending that it must have, or those that it may have. */
+type Content = { what: string; kind?: FileKind; perhaps?: FileKind[] };
 
 const workbook: Content = { what: 'an Excel workbook (.xlsx)', kind: 'xlsx' };
 const oldWorkbook: Content = { what: 'an old Excel workbook (.xls)', kind: 'xls' };
+const oldestWorkbook: Content = { what: 'a workbook of Excel 4 or older' };
 const plainText: Content = { what: 'plain text', kind: 'csv' };
-const locked: Content = { what: 'protected with a password' };
+// The password may be the one that Excel itself uses: whether it is shows when the file is read.
+const locked: Content = { what: 'protected with a password', perhaps: ['xlsx'] };
 const openDocument: Content = { what: 'an OpenDocument file (.ods)' };
-const someZip: Content = { what: 'a packed file (zip)', perhaps: 'xlsx' };
-const someOle: Content = { what: 'an old Office document', perhaps: 'xls' };
+const someZip: Content = { what: 'a packed file (zip)', perhaps: ['xlsx'] };
+const someOle: Content = { what: 'an old Office document', perhaps: ['xls', 'xlsx'] };
 
 const signatures: [hex: string, what: string][] = [
   ['25504446', 'a PDF document'],
@@ -34,7 +37,7 @@ export const workbookFault = (entries: Iterable<Entry>): string | undefined =>
   faultOf('xlsx', contentOfZip(entries));
 
 function faultOf(kind: FileKind, content: Content): string | undefined {
-  if (content.kind === kind || content.perhaps === kind) return undefined;
+  if (content.kind === kind || content.perhaps?.includes(kind)) return undefined;
   if (content === locked) return lockedMessage;
   const remedy = content.kind
     ? `Give it a name that ends in .${content.kind}.`
@@ -45,6 +48,9 @@ function faultOf(kind: FileKind, content: Content): string | undefined {
 function contentOf(head: Buffer): Content {
   if (startsWith(head, 'd0cf11e0a1b11ae1')) return contentOfOle(head);
   if (startsWith(head, '504b0304') || startsWith(head, '504b0506')) return contentOfZip(firstEntries(head));
+  // The first record of a workbook without a container: what wrote it is told by its type.
+  if (/^09(?:00|02|04)0[46]00/.test(head.toString('hex', 0, 4))) return oldestWorkbook;
+  if (/^0908(?:06|08|10)00/.test(head.toString('hex', 0, 4))) return oldWorkbook;
   const found = signatures.find(([hex]) => startsWith(head, hex));
   return found ? { what: found[1] } : contentOfText(head);
 }

@@ -40,7 +40,7 @@ function parseSpaced(text: Buffer, delimiter: string, before: CsvError): Sheet {
 }
 
 function parseRecords(text: Buffer, delimiter: string, trim: boolean): Sheet {
-  const { sheet, set } = newSheet('');
+  const { sheet, put } = newSheet('');
   parse(text, {
     delimiter,
     trim,
@@ -49,7 +49,7 @@ function parseRecords(text: Buffer, delimiter: string, trim: boolean): Sheet {
     skip_empty_lines: true, // they are counted
     on_record: (cells: string[], { records, empty_lines: blank }) => {
       if (records > maxRecords) throw tooManyRows('');
-      set(records + blank - 1, cells);
+      for (const [i, cell] of cells.entries()) put(records + blank - 1, i, cell);
       return null; // it is kept by the sheet
     },
   });

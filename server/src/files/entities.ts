@@ -88,7 +88,7 @@ export function rowsOf(table: Table): Row[] {
   const head = rows[table.headers] ?? [];
   // Lists that were put together have their headers again in between.
   const isHead = (index: number) => head.every((cell, i) => cell === (rows[index]?.[i] ?? null));
-  const indexes = Array.from({ length: rows.length - table.headers - 1 }, (_, i) => table.headers + 1 + i);
+  const indexes = Array.from({ length: Math.max(rows.length - table.start, 0) }, (_, i) => table.start + i);
   return indexes.filter((index) => !isHead(index)).map((index) => ({ table, index }));
 }
 

@@ -28,6 +28,8 @@ export type Table = {
   sheet: Sheet;
   /** The index of the row of headers; what is above is no data. */
   headers: number;
+  /** The index of the first row of data. */
+  start: number;
   /** What identifies a row: the id, or of a group the name where there is no column of ids. */
   id: Column;
   /** Columns that hold one value each; not that of the ids. */
@@ -188,8 +190,13 @@ export function tablesOf(
       tables.push(tableOf(sheet, best, notes));
     } else {
       faults++;
-      const { kind } = best;
-      const message = `The headers are those of ${kind}, but no column has their ids. ${idNeeded[kind]}`;
+      const { kind, headers } = best;
+      const unread = headers.filter(({ means }) => !means).map(({ text }) => text);
+      const found = foundHeaders(
+        headers.map(({ text }) => text),
+        unread,
+      );
+      const message = `The headers are those of ${kind}, but no column has their ids. ${found} ${idNeeded[kind]}`;
       notes.fault({ type: 'unknown layout', message, ...placeIn(sheet, best.index) });
     }
   }
@@ -226,20 +233,31 @@ const idNeeded: Record<Kind, string> = {
   groups: 'Add one with what never changes about a group, with the header DepartmentID.',
 };
 
+/** Which headers a row has, and which of them are not read: one of them may be what is missing. */
+export function foundHeaders(found: string[], unread: string[]): string {
+  const all = `Found: ${listed(found)}.`;
+  return unread.length === 0 || unread.length === found.length ? all : `${all} Not read: ${listed(unread)}.`;
+}
+
+/** As many headers as are repeated in a message. */
+const mostListed = 10;
+
+function listed(headers: string[]): string {
+  const first = headers.slice(0, mostListed).map((text) => quote(shown(text)));
+  const rest = headers.length - first.length;
+  return rest > 0 ? `${first.join(', ')} and ${rest} more` : first.join(', ');
+}
+
 function noTables(sheet: Sheet | undefined): Detail & { type: DetailType } {
   const first = sheet?.rows.findIndex((row) => row.length > 0) ?? -1;
   const headers = (sheet?.rows[first] ?? []).map((cell) => textOf(cell)).filter((text) => text !== '');
-  const found = headers
-    .slice(0, 10)
-    .map((text) => quote(text))
-    .join(', ');
   return {
     type: 'unknown layout',
     message:
       `No row of the first ${rowsToHeaders} has the headers of users or of groups. Users need a column with the header ` +
       'EmployeeID (or externalId) beside others such as FirstName, LastName, Email and Department; groups need ' +
       `DepartmentID or DepartmentName beside ParentDepartment, or externalId and name.` +
-      (found && ` Found: ${found}.`),
+      (headers.length > 0 ? ` ${foundHeaders(headers, [])}` : ''),
     ...(sheet && placeIn(sheet, Math.max(first, 0))),
   };
 }
@@ -270,7 +288,7 @@ export function tableOf(sheet: Sheet, { index, kind, headers }: Recognised, note
       first.header === header
         ? `There are two columns ${quote(header)}`
         : `${quote(first.header)} and ${quote(header)} mean the same`;
-    const message = `${both}. Keep one of them, or give the other a header of its own.`;
+    const message = `${both}. Keep one of them, or say in the console which one is read.`;
     notes.fault({ type: 'repeated column', message, ...place, column: header });
   };
   const known: Known[] = [];
@@ -279,7 +297,21 @@ export function tableOf(sheet: Sheet, { index, kind, headers }: Recognised, note
     else unknown(header.text, 'is no field and no attribute that is known here');
   }
   const arrange = kind === 'users' ? usersTable : groupsTable;
-  return { kind, sheet, headers: index, ...arrange(known, { unknown, repeated }) };
+  const start = startOf(sheet, index, kind);
+  return { kind, sheet, headers: index, start, ...arrange(known, { unknown, repeated }) };
+}
+
+/**
+ * The index of the first row of data. Some programs write two rows of headers: names of fields, and beneath them what these
+ * are called.
+ */
+export function startOf({ rows }: Sheet, index: number, kind: Kind): number {
+  const wordsIn = (row: Cell[] = []) =>
+    new Map(headersOf(row, kind, attributesBy([])).map(({ index: at, means }) => [at, means?.word]));
+  const labels = wordsIn(rows[index + 1]);
+  const known = [...wordsIn(rows[index])].filter(([, word]) => word !== undefined);
+  const same = known.filter(([at, word]) => labels.get(at) === word);
+  return same.length > 2 && same.length > known.length / 2 ? index + 2 : index + 1;
 }
 
 type Known = { index: number; text: string; means: Meaning };
@@ -287,7 +319,7 @@ type Say = {
   unknown(header: string, why: string): void;
   repeated(column: Column, first: Column): void;
 };
-type Columns = Omit<Table, 'kind' | 'sheet' | 'headers'>;
+type Columns = Omit<Table, 'kind' | 'sheet' | 'headers' | 'start'>;
 
 const columnOf = ({ index, text, means }: Known, field: Field): Column => ({
   index,

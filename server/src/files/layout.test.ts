@@ -19,6 +19,7 @@ import {
   parentWords,
   userSpellings,
   wordsIn,
+  wordsOf,
 } from './spellings.ts';
 
 // --- Tables as texts: a line is a row, cells are separated by |. Texts only; others stand in arrays.
@@ -211,11 +212,12 @@ describe('columns', () => {
       header.replaceAll(/[ -]/g, '_'),
       header.replaceAll(' ', '.'),
       `${header.replaceAll(' ', '')}*`,
+      `${header} [Required]`,
       header.normalize('NFD'),
       header.normalize('NFD').replaceAll(/\p{M}/gu, ''),
     ];
-    for (const { word, en, sv, de } of userSpellings) {
-      for (const text of [en, sv, de].flatMap(wordsIn).flatMap(spoilt)) {
+    for (const { word, ...words } of userSpellings) {
+      for (const text of wordsOf(words).flatMap(spoilt)) {
         const isId = word === 'employeeId' || word === 'id';
         const headers = isId
           ? [text, 'Last name']
@@ -229,6 +231,34 @@ describe('columns', () => {
         });
       }
     }
+  });
+
+  test.each([
+    ['Ansattnummer | Fornavn | Etternavn | E-post | Avdeling | Naermeste leder'],
+    ['Medarbejdernr. | Fornavn | Efternavn | E-mail | Afdeling | Nærmeste leder'],
+    ['Henkilönumero | Etunimi | Sukunimi | Sähköposti | Osasto | Esihenkilo'],
+  ])('%s are understood', (headers) => {
+    const { users } = laidWell(`${headers}
+      E1 | Anna | Berg | anna@example.com | Oslo |
+      E2 | Bo   | Ek   | bo@example.com   | Oslo | E1`);
+    expect(users?.[0]).toEqual({
+      externalId: 'E1',
+      firstName: 'Anna',
+      lastName: 'Berg',
+      email: 'anna@example.com',
+      accessInfo: { memberOf: ['Oslo'], adminOf: ['Oslo'], role: 'Manager' },
+    });
+  });
+
+  test('a second row of headers, which says what the first one means, is no person', () => {
+    const { users } = laidWell(`
+      STATUS | USERID  | FIRSTNAME  | LASTNAME  | DEPARTMENT
+      STATUS | User Id | First Name | Last Name | Department
+      active | 1001    | Anna       | Berg      | Sales`);
+    expect(users?.map(({ externalId }) => externalId)).toEqual(['1001']);
+    // Nobody is taken for a label who is called as one column.
+    const { users: people } = lay('User ID | First name | Last name \n Name | Name | Berg \n 2 | Bo | Ek');
+    expect(people).toHaveLength(2);
   });
 
   test('an umlaut may be spelled out', () => {
@@ -776,6 +806,27 @@ describe('managers', () => {
     expect(warnings).toHaveLength(1);
   });
 
+  test.each(['Anna Berg', 'Berg, Anna', 'anna  berg', 'Anna Berg (E1)', 'A. Berg (E1)'])(
+    '%s names the manager, where only one person is called so',
+    (name) => {
+      const { users } = laidWell(`
+        Employee ID | First name | Last name | Department | Manager
+        E1          | Anna       | Berg      | D1         | NO_MANAGER
+        E2          | Bo         | Ek        | D2         | ${name}`);
+      expect(users?.map(({ accessInfo }) => accessInfo?.['adminOf'])).toEqual([['D2'], []]);
+    },
+  );
+
+  test('a name that two people have names neither', () => {
+    const { users, warnings } = lay(`
+      Employee ID | First name | Last name | Department | Manager
+      E1          | Anna       | Berg      | D1         | E2
+      E2          | Bo         | Ek        | D2         | Anna Berg
+      E3          | Anna       | Berg      | D3         | `);
+    expect(users?.map(({ accessInfo }) => accessInfo?.['adminOf'])).toEqual([undefined, ['D1'], undefined]);
+    expect(warnings).toMatchObject([{ type: 'invalid value', row: 3, value: 'Anna Berg' }]);
+  });
+
   test('names of managers beside their ids do not disturb', () => {
     const { users } = laidWell(`
       Employee ID | Manager | Manager ID | Department
@@ -1050,9 +1101,7 @@ describe('docs/files.md', () => {
   test('lists every spelling that is known', () => {
     const words = [
       ...Object.values(ownFields).flat(),
-      ...[...userSpellings, ...groupSpellings, ...Object.values(families)].flatMap(({ en, sv, de }) =>
-        [en, sv, de].flatMap(wordsIn),
-      ),
+      ...[...userSpellings, ...groupSpellings, ...Object.values(families)].flatMap(wordsOf),
       ...[idEndings, nameEndings, parentWords, managerWords, managerEndings].flatMap(wordsIn),
     ];
     expect(words.filter((word) => !written.has(word))).toEqual([]);

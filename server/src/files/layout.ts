@@ -1,6 +1,7 @@
 // From the sheets of a file to what an organization request says (decision C8). Pure. It only lays out: rows of one person
 // become one user, cells become values, and each keeps its place. What the values may be is checked by the sync.
 import { type MembershipKind, membershipKinds } from '@soundings/contract/words.ts';
+import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import type { JsonValue } from '../base/json.ts';
 import { quote } from '../base/text.ts';
 import {
@@ -17,7 +18,15 @@ import {
   type Row,
   type Task,
 } from './entities.ts';
-import { type Mappings, type Notes, placeIn, tablesOf } from './headers.ts';
+import {
+  foundHeaders,
+  headerTexts,
+  type Mappings,
+  type Notes,
+  placeIn,
+  type Table,
+  tablesOf,
+} from './headers.ts';
 import { inferredRole, readManagers } from './managers.ts';
 import type { Sheet } from './sheet.ts';
 
@@ -31,6 +40,8 @@ export type Laid = {
   data: { users?: JsonObject[]; groups?: JsonObject[] };
   /** The place in the file of what a JSON pointer such as /data/users/12/email points to. */
   placeOf(path: string): FilePlace | undefined;
+  /** The fault for a value that is missing because no column gives it; undefined: one does, and a cell is empty. */
+  lackOf(path: string): (Detail & { type: DetailType }) | undefined;
   /** The groups that users name, by externalId: the name that the file gives them, else the id; where they are named. */
   named: Map<string, { name: string; path: string }>;
   /**
@@ -70,6 +81,7 @@ export function layOut(
   return {
     data,
     placeOf: (path) => placeOf(path, people ?? [], groups ?? []),
+    lackOf: (path) => lackOf(path, people ?? [], groups ?? []),
     named: namedGroups(people ?? [], notes),
     inferredRoles,
   };
@@ -158,4 +170,32 @@ function placeOf(path: string, people: Person[], groups: Entity[]): FilePlace | 
     isAttribute ? column.attribute === part : column.field === key,
   );
   return empty ? placeAt(row, empty) : placeIn(row.table.sheet, row.index);
+}
+
+/** The values that new people and groups need, in words, and a header for each. */
+const needed: Record<string, { what: string; header: string }> = {
+  firstName: { what: 'first name, which new people need', header: 'FirstName' },
+  lastName: { what: 'last name, which new people need', header: 'LastName' },
+  name: { what: 'name, which new groups need', header: 'DepartmentName' },
+};
+
+function lackOf(path: string, people: Person[], groups: Entity[]): ReturnType<Laid['lackOf']> {
+  const [, data, kind, index, field = ''] = path.split('/');
+  const entity = (kind === 'users' ? people : kind === 'groups' ? groups : [])[Number(index)];
+  const lack = needed[field];
+  if (data !== 'data' || !entity || !lack) return undefined;
+  const tables = new Set(entity.rows.map(({ table }) => table));
+  const columns = [...tables].flatMap(columnsOf);
+  if (columns.some((column) => column.field === field)) return undefined;
+  const [{ sheet, headers }] = tables as unknown as [Table];
+  const found = headerTexts(sheet.rows[headers] ?? []);
+  const unread = found.filter(({ index: at }) => !columns.some((column) => column.index === at));
+  const texts = (some: { text: string }[]) => some.map(({ text }) => text);
+  return {
+    type: 'missing column',
+    message:
+      `No column gives the ${lack.what}. ${foundHeaders(texts(found), texts(unread))} Add a column with the header ` +
+      `${lack.header}, or say in the console which column it is.`,
+    ...placeIn(sheet, headers),
+  };
 }

@@ -91,6 +91,9 @@ function manage(manager: Person, row: Row, managed: Entry[], task: Task): void {
   for (const entry of managed) manager.manages.push(entry);
 }
 
+/** What SuccessFactors writes for those who have none. */
+const noManager = 'NO_MANAGER';
+
 /** A row whose cells name the manager of groups. */
 type Mention = { row: Row; columns: Column[]; managed: Entry[] };
 
@@ -106,6 +109,12 @@ function nameManagers(
     const email = person.fields.get('email')?.value;
     if (typeof email === 'string' && !byEmail.has(emailKey(email))) byEmail.set(emailKey(email), person);
   }
+  const byName = peopleByName(people);
+  const managerOf = (name: string): Person | undefined => {
+    const [, before, id] = /^(.*\S)\s*\(([^()]+)\)$/.exec(name) ?? [];
+    const found = byId.get(name) ?? byEmail.get(emailKey(name)) ?? (id && byId.get(id));
+    return found || byName.get(nameKey(before ?? name)) || undefined;
+  };
   const nobody: { row: Row; column: Column; name: string }[] = [];
   let isAnyone = false;
   for (const { row, columns, managed } of mentions) {
@@ -113,7 +122,8 @@ function nameManagers(
     const known = new Set<Column>();
     for (const column of columns) {
       for (const name of groupsIn(row, column, task)) {
-        const manager = byId.get(name) ?? byEmail.get(emailKey(name));
+        if (name === noManager) continue;
+        const manager = managerOf(name);
         if (!manager) unknown.push({ row, column, name });
         else {
           known.add(column);
@@ -131,12 +141,33 @@ function nameManagers(
   const isFirst = ({ column }: { column: Column }) => !columnsTold.has(column) && columnsTold.add(column);
   for (const { row, column, name } of isAnyone ? nobody : nobody.filter(isFirst)) {
     const message = isAnyone
-      ? `${quote(name)} is neither the id nor the e-mail address of a person of this file: nobody is made manager by it.`
-      : `${quote(column.header)} has neither the id nor the e-mail address of a person of this file: it is ignored.`;
+      ? `${quote(name)} is not the id, email address or full name of exactly one person in this file. The cell is ignored.`
+      : `${quote(column.header)} has no id, email address or full name of a person in this file. The column is ignored.`;
     task.notes.warn({ type: 'invalid value', message, ...placeAt(row, column) });
   }
   return isAnyone && nobody.length === 0;
 }
+
+/** People by their full names; null where two have the same, which says of neither who is meant. */
+function peopleByName(people: Person[]): Map<string, Person | null> {
+  const byName = new Map<string, Person | null>();
+  for (const person of people) {
+    const [first, last] = [person.fields.get('firstName')?.value, person.fields.get('lastName')?.value];
+    if (typeof first !== 'string' || typeof last !== 'string') continue;
+    for (const key of new Set([nameKey(`${first} ${last}`), nameKey(`${last} ${first}`)])) {
+      byName.set(key, byName.has(key) ? null : person);
+    }
+  }
+  return byName;
+}
+
+/** A name as it is compared: Berg, Anna is Berg Anna. */
+const nameKey = (name: string): string =>
+  name
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[\s,]+/g, ' ')
+    .trim();
 
 /** The role of somebody for whom no column of roles gives one. */
 export function inferredRole({ isManager, isNamed }: Person, isManaged: boolean): string | undefined {

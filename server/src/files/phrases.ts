@@ -33,6 +33,9 @@ export type Phrases = {
   moreFaults: (count: string) => string;
   moreNotices: (count: string) => string;
   times: (count: number) => string;
+  /** Rows or values, some of them by name. */
+  andMore: (named: string[], rest: number) => string;
+  rows: (count: number) => string;
   ifMeant: string;
   ifNotMeant: string;
   raiseLimit: string;
@@ -87,6 +90,9 @@ const english: Phrases = {
     `There are ${count} more faults. Those that are not listed here are in the report of the file.`,
   moreNotices: (count) => `And ${count} more.`,
   times: (count) => `${english.number(count)} times`,
+  andMore: (named, rest) =>
+    rest > 0 ? `${named.join(', ')} and ${english.number(rest)} more` : named.join(', '),
+  rows: (count) => `${english.number(count)} ${count === 1 ? 'row' : 'rows'}`,
   ifMeant: 'If this is meant, whoever runs Soundings looks through the list of changes and approves it with:',
   ifNotMeant:
     'If it is not meant, correct the file and send it again. There is no need to call this one off.',
@@ -141,6 +147,9 @@ const swedish: Phrases = {
   moreFaults: (count) => `Det finns ${count} fel till. De som inte står här finns i filens rapport.`,
   moreNotices: (count) => `Och ${count} till.`,
   times: (count) => `${swedish.number(count)} gånger`,
+  andMore: (named, rest) =>
+    rest > 0 ? `${named.join(', ')} och ${swedish.number(rest)} till` : named.join(', '),
+  rows: (count) => `${swedish.number(count)} ${count === 1 ? 'rad' : 'rader'}`,
   ifMeant:
     'Om det är meningen går den som driver Soundings igenom listan över ändringar och godkänner den med:',
   ifNotMeant: 'Om det inte är meningen: rätta filen och skicka den igen. Den här behöver inte avbrytas.',
@@ -221,6 +230,8 @@ const remedies: Partial<Record<DetailType, Remedy>> = {
   },
   'unreadable file': { sv: 'Filen går inte att läsa.' },
   'unknown layout': { sv: 'Filens kolumner går inte att tyda.' },
+  'no group': { sv: 'Filen lägger till personer som inte är med i någon grupp.' },
+  'missing column': { sv: 'En kolumn som behövs saknas.' },
   'repeated column': { sv: 'Två kolumner betyder samma sak. Ta bort den ena.' },
   'file not processed': { sv: 'Filen kunde inte behandlas.' },
   'unknown column': {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { changeAccount, createAccount, type AccountSettings } from '../accounts/accounts.ts';
 import { createToken } from '../accounts/tokens.ts';
 import { newId } from '../base/ids.ts';
+import type { Log } from '../base/log.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser, defineAttribute } from '../people/people.ts';
@@ -24,6 +25,10 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
+/** What was logged. */
+const logged: unknown[] = [];
+const log = { warn: (about: unknown) => logged.push(about) } as unknown as Log;
+
 type Company = { id: number; tokenId: number };
 
 async function company(settings: Partial<AccountSettings> = {}): Promise<Company> {
@@ -38,16 +43,16 @@ async function company(settings: Partial<AccountSettings> = {}): Promise<Company
 }
 
 /** Brings a file in, without processing it. */
-async function arrive({ id, tokenId }: Company, name: string, text: string): Promise<void> {
+async function arrive({ id, tokenId }: Company, name: string, text: string | Buffer): Promise<void> {
   const upload = await openUpload(pool, { accountId: id, via: 'https', tokenId, address: '192.0.2.1' }, name);
-  await upload.write(0, Buffer.from(text));
+  await upload.write(0, Buffer.from(text as string));
   await upload.finish(name);
 }
 
 /** Brings a file in, has it processed, and returns what is told of it. */
-async function send(acme: Company, name: string, text: string): Promise<FileReport> {
+async function send(acme: Company, name: string, text: string | Buffer): Promise<FileReport> {
   await arrive(acme, name, text);
-  await processFiles(pool, acme.id, forgetGroups);
+  await processFiles(pool, acme.id, forgetGroups, log);
   return lastReport(acme);
 }
 
@@ -281,6 +286,62 @@ describe('faults', () => {
     expect(JSON.stringify(run)).not.toContain('secret address');
   });
 
+  test('people who are created in no group are warned of, once', async () => {
+    const acme = await company({ createGroupsFromUsers: true });
+    const text = lines(header, '001;Anna;Ask;;north', '002;Bo;Berg;;', '003;Cilla;Chen;;');
+    const { outcome, warnings } = await send(acme, 'users.csv', text);
+    expect(outcome).toBe('applied');
+    expect(warnings).toEqual([
+      {
+        type: 'no group',
+        row: 3,
+        column: 'Department',
+        message: '2 new people are in no group. Name their groups in a column with the header Department.',
+      },
+    ]);
+    expect((await send(acme, 'users.csv', text)).warnings).toEqual([]);
+  });
+
+  test('a column that is missing is one fault, which names it, and what there is instead', async () => {
+    const acme = await company({ createGroupsFromUsers: true });
+    const rows = Array.from({ length: 1500 }, (_, i) => `${i};Anna;Berg, Anna;Sales`);
+    const text = lines('EmployeeID;FirstName;Employee name;Department', ...rows, ';Bo;Ek, Bo;');
+    const { outcome, details } = await send(acme, 'users.csv', text);
+    expect(outcome).toBe('refused');
+    expect(details.map(({ type, row, column }) => ({ type, row, column }))).toEqual([
+      { type: 'missing field', row: 1502, column: 'EmployeeID' },
+    ]);
+    const again = await send(acme, 'users.csv', text.replace(';Bo;Ek, Bo;', 'x;;Ek, Bo;'));
+    expect(again.details).toEqual([
+      {
+        type: 'missing column',
+        row: 1,
+        message:
+          'No column gives the last name, which new people need. Found: "EmployeeID", "FirstName", "Employee name", ' +
+          '"Department". Not read: "Employee name". Add a column with the header LastName, or say in the console which ' +
+          'column it is.',
+      },
+      expect.objectContaining({ type: 'missing field', row: 1502, column: 'FirstName' }),
+    ]);
+  });
+
+  test('what a reader stumbles over is told as what to do, and logged as what it was', async () => {
+    const acme = await company();
+    const book = Buffer.from('0908080000051000', 'hex'); // an old workbook that ends where it begins
+    const { outcome, message, runId } = await send(acme, 'users.xls', book);
+    expect({ outcome, message }).toEqual({
+      outcome: 'refused',
+      message:
+        'users.xls has 1 fault, so nothing was changed. The workbook is damaged, perhaps cut off on its way. ' +
+        'Open it in Excel, save it again as .xlsx, and send that.',
+    });
+    expect(logged.at(-1)).toMatchObject({
+      accountId: acme.id,
+      runId,
+      cause: expect.stringContaining('Truncated'),
+    });
+  });
+
   test('a file that cannot be read, or is of no known layout, says so', async () => {
     const acme = await company();
     const odd = await send(acme, 'odd.csv', lines('This;That', '1;2'));
@@ -396,8 +457,8 @@ test('files are applied in the order of their arrival, each once, however many p
     await arrive(acme, 'users.csv', one(name));
   }
   const others = [openPool(database.url, 2), openPool(database.url, 2)];
-  await Promise.all(others.map((each) => processFiles(each, acme.id, forgetGroups).catch(() => {})));
-  await processFiles(pool, acme.id, forgetGroups);
+  await Promise.all(others.map((each) => processFiles(each, acme.id, forgetGroups, log).catch(() => {})));
+  await processFiles(pool, acme.id, forgetGroups, log);
   await Promise.all(others.map((each) => each.end()));
   const changes = await pool<{ to: string }[]>`
     select coalesce(fields->'firstName'->>'to', 'A') as to
@@ -411,7 +472,7 @@ test('a file that ends its process again and again is given up, and those after 
   await arrive(acme, 'a.csv', three);
   await pool`update files set attempts = 3 where account_id = ${acme.id}`;
   await arrive(acme, 'groups.csv', groupsFile);
-  await processFiles(pool, acme.id, forgetGroups);
+  await processFiles(pool, acme.id, forgetGroups, log);
   const outcomes =
     await pool`select report->>'outcome' as o from files where account_id = ${acme.id} order by arrival`;
   expect(outcomes.map(({ o }) => o as string)).toEqual(['failed', 'applied']);

@@ -6,6 +6,7 @@ import { type Account, accountById, lockAccount } from '../accounts/accounts.ts'
 import { type Actor, audit } from '../accounts/audit.ts';
 import { Fault } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
+import type { Log } from '../base/log.ts';
 import { newId } from '../base/ids.ts';
 import { quote } from '../base/text.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
@@ -49,6 +50,7 @@ export async function processFiles(
   pool: Pool,
   accountId: AccountId,
   forgetGroups: ForgetGroups,
+  log: Log,
 ): Promise<void> {
   const begun = performance.now();
   for (;;) {
@@ -57,7 +59,7 @@ export async function processFiles(
     if (!file) return;
     if (performance.now() - begun > patience) return addProcessing(pool, accountId);
     // oxlint-disable-next-line no-await-in-loop -- likewise
-    await processFile(pool, accountId, file, forgetGroups);
+    await processFile(pool, accountId, file, forgetGroups, log);
   }
 }
 
@@ -66,6 +68,7 @@ async function processFile(
   accountId: AccountId,
   file: WaitingFile,
   forgetGroups: ForgetGroups,
+  log: Log,
 ): Promise<void> {
   const account = await accountById(pool, accountId);
   if (file.attempts >= maxAttempts) return giveUp(pool, account, file);
@@ -86,7 +89,9 @@ async function processFile(
     laid = layOut(sheets, attributes, findings, await mappingsOf(pool, accountId));
   } catch (error) {
     if (!(error instanceof Fault) || error.kind !== 'invalid') throw error;
-    const { code, message, details } = error;
+    const { code, message, details, cause } = error;
+    if (cause !== undefined)
+      log.warn({ accountId, fileId: file.id, runId, cause }, 'A file could not be read');
     for (const detail of details.length > 0 ? details : [{ type: code, message }]) {
       findings.fault(detail as Detail & { type: DetailType });
     }
@@ -97,7 +102,7 @@ async function processFile(
     const wanted = { runId, forgetGroups, beyondLimits: 'hold' as const };
     const end =
       laid && findings.faultCount() === 0
-        ? await synchronizeFile(tx, accountId, await sentBy(tx, account, laid), wanted, findings)
+        ? await synchronizeFile(tx, accountId, await sentBy(tx, account, laid, findings), wanted, findings)
         : await refuseRun(tx, accountId, runId, settingsOf(account), findings);
     await tell(tx, account, file, reportOf(account, file, runId, end, findings));
   });
@@ -129,11 +134,16 @@ const settingsOf = (account: Account): Settings => ({
 });
 
 /** What a file says, as an organization request would: with what it leaves out of those who are there. */
-async function sentBy(tx: Transaction, account: Account, laid: Laid): Promise<SentByFile> {
+async function sentBy(
+  tx: Transaction,
+  account: Account,
+  laid: Laid,
+  findings: Findings,
+): Promise<SentByFile> {
   const { users, groups } = laid.data;
   const partial = new Set<'users' | 'groups'>(account.filesPartial ? ['users', 'groups'] : []);
   const sent: Laid['data'] = {};
-  if (users) sent.users = await completed(tx, account, users, laid.inferredRoles);
+  if (users) sent.users = await completed(tx, account, users, laid.inferredRoles, findings);
   if (groups || account.createGroupsFromUsers) {
     const held = await selectHeldNames(tx, account.id);
     const names = new Map(held.map(({ externalId, name }) => [externalId, name]));
@@ -158,9 +168,11 @@ async function completed(
   account: Account,
   users: NonNullable<Laid['data']['users']>,
   inferredRoles: Laid['inferredRoles'],
+  findings: Findings,
 ): Promise<NonNullable<Laid['data']['users']>> {
   const people = await selectHeldPeople(tx, account.id);
   const held = new Map(people.map((person) => [person.externalId, person]));
+  warnOfNoGroup(users, (id) => held.has(id), findings);
   return users.map((user, i) => {
     const before = held.get(String(user['externalId']));
     if (!before) return user;
@@ -179,6 +191,24 @@ async function completed(
   });
 }
 
+/** Warns, once, of new people who are in no group: perhaps the column of groups was not understood. */
+function warnOfNoGroup(
+  users: NonNullable<Laid['data']['users']>,
+  isKnown: (externalId: string) => boolean,
+  findings: Findings,
+): void {
+  const alone = [...users.entries()].filter(([, user]) => {
+    const { memberOf } = (user['accessInfo'] ?? {}) as { memberOf?: string[] };
+    return !isKnown(String(user['externalId'])) && (memberOf ?? []).length === 0;
+  });
+  const [first] = alone;
+  if (!first) return;
+  const message =
+    `${alone.length === 1 ? '1 new person is' : `${alone.length.toLocaleString('en')} new people are`} in no group. ` +
+    'Name their groups in a column with the header Department.';
+  findings.warn({ type: 'no group', message, path: `/data/users/${first[0]}/accessInfo/memberOf` });
+}
+
 /** Findings with their places in the file; what is found twice of one cell is told once. */
 function findingsIn(laid: () => Laid | undefined): Findings {
   const findings = newFindings();
@@ -187,7 +217,7 @@ function findingsIn(laid: () => Laid | undefined): Findings {
     ...findings,
     fault(found) {
       if (findings.isFull()) return findings.fault(found); // only counted
-      const told = placed(found, laid());
+      const told = lackIn(found, laid()) ?? placed(found, laid());
       const key = [told.type, told.sheet, told.row, told.column, told.message].join('\0');
       if (told.row !== undefined && seen.has(key)) return;
       seen.add(key);
@@ -196,6 +226,10 @@ function findingsIn(laid: () => Laid | undefined): Findings {
     warn: (found) => findings.warn(placed(found, laid())),
   };
 }
+
+/** A column that is missing is one fault, and not one of every row. */
+const lackIn = ({ type, path }: Detail, laid: Laid | undefined) =>
+  type === 'missing field' && path !== undefined ? laid?.lackOf(path) : undefined;
 
 /** Where in the file it is what was found in what the file says. */
 function placed<T extends { message: string; path?: string }>(found: T, laid: Laid | undefined): T {

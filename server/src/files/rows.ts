@@ -15,37 +15,75 @@ export function unreadable(message: string, place?: Place, cause?: unknown): Fau
   return new Fault('invalid', 'unreadable file', message, { details: [detail], cause });
 }
 
+/** What it returns; whatever it throws beside Faults comes of what is in the workbook. */
+export function orDamaged<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof Fault ? error : damaged(error);
+  }
+}
+
+/** What can't be read for no reason that is known: the cause is a defect of ours, or of what we read with. */
+export const unread = (cause: unknown): Fault =>
+  unreadable(
+    "The file can't be read. Open it in Excel, save it again as an Excel workbook (.xlsx) or as CSV, and send that.",
+    undefined,
+    cause,
+  );
+
+/** A fault for whatever a reader has thrown: whoever sent the file is to read what to do, and never of our code. */
+export const faultOf = (error: unknown): Fault => (error instanceof Fault ? error : unread(error));
+
+export const damaged = (cause?: unknown): Fault =>
+  unreadable(
+    'The workbook is damaged, perhaps cut off on its way. Open it in Excel, save it again as .xlsx, and send that.',
+    undefined,
+    cause,
+  );
+
+export const lockedMessage =
+  'The workbook is protected with a password. Save it without one, and send it again.';
+export const locked = (): Fault => unreadable(lockedMessage);
+
+/** The most sheets of a workbook, hidden ones included. */
+const maxSheets = 255;
+
+/** Throws a Fault where a workbook has more sheets than are read, or two of one name. */
+export function refuseSheets(names: string[]): void {
+  if (names.length > maxSheets) {
+    throw unreadable(
+      `The workbook has more than ${maxSheets} sheets. Keep only the lists, in a workbook of their own.`,
+    );
+  }
+  if (new Set(names).size < names.length) throw damaged('Two sheets of one name');
+}
+
 export type Filling = {
   readonly sheet: Sheet;
-  /** Sets the row of an index, which is not before that of the last. Throws a Fault where it is beyond a limit. */
-  set(index: number, cells: readonly Cell[]): void;
+  /** Sets a cell by the indexes of its row and column, in any order. Throws a Fault where it is beyond a limit. */
+  put(row: number, column: number, cell: Cell | undefined): void;
 };
 
-/** A sheet that is filled row by row. */
+/** A sheet that is filled cell by cell. */
 export function newSheet(name: string): Filling {
   const rows: Cell[][] = [];
   return {
     sheet: { name, rows },
-    set(index, cells) {
-      const row = rowOf(cells, { sheet: name, row: index + 1 });
-      if (row.length === 0) return;
-      if (index >= maxSheetRows) throw tooManyRows(name);
-      while (rows.length < index) rows.push([]);
-      rows[index] = row;
+    put(at, column, cell) {
+      if (cell === undefined || cell === null || cell === '') return;
+      const place = { sheet: name, row: at + 1 };
+      if (column >= maxSheetColumns) throw tooManyColumns(place);
+      if (at >= maxSheetRows) throw tooManyRows(name);
+      if (typeof cell === 'string' && cell.length > maxCellLength) {
+        throw tooLong({ ...place, column: column + 1 });
+      }
+      while (rows.length <= at) rows.push([]);
+      const row = rows[at] as Cell[];
+      while (row.length < column) row.push(null);
+      row[column] = cell;
     },
   };
-}
-
-function rowOf(cells: readonly Cell[], place: Place): Cell[] {
-  const row: Cell[] = [];
-  for (const [i, cell] of cells.entries()) {
-    if (cell === undefined || cell === null || cell === '') continue;
-    if (i >= maxSheetColumns) throw tooManyColumns(place);
-    if (typeof cell === 'string' && cell.length > maxCellLength) throw tooLong({ ...place, column: i + 1 });
-    while (row.length < i) row.push(null);
-    row.push(cell);
-  }
-  return row;
 }
 
 export const tooManyRows = (sheet: string): Fault =>

@@ -3,9 +3,9 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { Fault } from '../base/errors.ts';
 import type { FileKind } from './names.ts';
 import { readHere } from './reader.ts';
+import { faultOf } from './rows.ts';
 import type { Line } from './sheet.ts';
 
 const [kind] = process.argv.slice(2) as [FileKind];
@@ -18,10 +18,14 @@ async function answerTo(bytes: Buffer): Promise<Iterable<Line>> {
     const sheets = await readHere(bytes, kind);
     return sheets.values().flatMap(({ name, rows }): Line[] => [{ sheet: name }, ...rows]);
   } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    const { message, details, cause } = error;
-    return [{ fault: { message, details, ...(cause !== undefined && { cause: String(cause) }) } }];
+    const { message, details, cause } = faultOf(error);
+    return [{ fault: { message, details, ...(cause !== undefined && { cause: wordsOf(cause) }) } }];
   }
+}
+
+/** Where something was thrown, for the log. */
+function wordsOf(cause: unknown): string {
+  return ((cause instanceof Error && cause.stack) || String(cause)).slice(0, 2000);
 }
 
 /** The lines as text, in pieces of some length. */

@@ -4,7 +4,7 @@ import type { Detail } from '@soundings/contract/problem.ts';
 import { Fault } from '../base/errors.ts';
 import { type Ended, type Limits, runConfined } from './confined.ts';
 import type { FileKind } from './names.ts';
-import { unreadable } from './rows.ts';
+import { unread, unreadable } from './rows.ts';
 
 /**
  * A cell: text as it stands, a number of a numeric cell, true/false of a boolean cell; dates come as text (YYYY-MM-DD, or
@@ -63,7 +63,7 @@ function faultOf(end: Extract<Ended, { end: unknown }>['end']): Fault {
     case 'output':
       return unreadable(`The file holds more than 64 MB of text. ${remedy}`);
     case 'crash':
-      return unreadable('The file cannot be read. Open it in Excel, save it anew, and send that.');
+      return unread('The process has crashed');
     case 'stopped':
       return new Fault(
         'unavailable',

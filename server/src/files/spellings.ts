@@ -1,4 +1,4 @@
-// How the headers of columns are spelled, in English, Swedish and German, and what each means. Pure. docs/files.md lists
+// How the headers of columns are spelled, in six languages, and what each means. Pure. docs/files.md lists
 // them for whoever writes a file, and a test keeps the two in step.
 import type { MembershipKind } from '@soundings/contract/organization.ts';
 
@@ -43,56 +43,81 @@ export const ownFields: Readonly<Record<Kind, readonly Field[]>> = {
 
 // Below, the words of a language are separated by commas.
 
-type Words = { en: string; sv: string; de: string };
+/** Those of other languages, where they are not spelled the same. */
+type Words = { en: string; sv: string; de: string; no?: string; da?: string; fi?: string };
 type Spelling = Words & { word: Word };
 
 /** The headers of users, beside the names of our fields. */
 export const userSpellings: readonly Spelling[] = [
   {
     word: 'employeeId',
-    en: 'Employee ID, Employee number, Employee no, Employee nr, Employee code, Emp ID, Emp no, Personnel number, Personnel ID, Person ID, Staff ID, Staff number, Worker ID, User ID, Payroll number',
+    en: 'Employee ID, Employee number, Employee no, Employee nr, Employee code, Emp ID, Emp no, Personnel number, Personnel ID, Person ID, Staff ID, Staff number, Worker ID, User ID, Payroll number, Employee ID in company',
     sv: 'Anställningsnummer, Anställningsnr, Anställnings-ID, Anst nr, Anst ID, Medarbetar-ID, Medarbetarnummer, Användar-ID, Person-ID',
     de: 'Personalnummer, Personalnr, Personal-ID, Pers nr, Mitarbeiternummer, Mitarbeiternr, Mitarbeiter-ID, Benutzer-ID',
+    no: 'Ansattnummer, Ansattnr, Ansatt-ID, Ans.nr, Ansattes nummer',
+    da: 'Medarbejdernummer, Medarbejdernr, Medarbejder-ID, Lønnummer',
+    fi: 'Henkilönumero, Henkilöstönumero, Työntekijänumero',
   },
   { word: 'id', en: 'ID', sv: '', de: '' },
   {
     word: 'firstName',
-    en: 'First name, Given name, Forename',
+    en: 'First name, Given name, Forename, Legal name - first name',
     sv: 'Förnamn',
     de: 'Vorname',
+    no: 'Fornavn',
+    da: 'Fornavn',
+    fi: 'Etunimi',
   },
   {
     word: 'lastName',
-    en: 'Last name, Surname, Family name',
+    en: 'Last name, Surname, Family name, Legal name - last name',
     sv: 'Efternamn',
     de: 'Nachname, Familienname, Zuname',
+    no: 'Etternavn',
+    da: 'Efternavn',
+    fi: 'Sukunimi',
   },
   {
     word: 'email',
-    en: 'Email, Email address, Mail, Mail address, Work email, Business email',
+    en: 'Email, Email address, Mail, Mail address, Work email, Business email, Email - primary work, Primary work email',
     sv: 'E-post, E-postadress, Mejl, Mejladress, Mailadress',
     de: 'E-Mail, E-Mail-Adresse, Mailadresse',
+    no: 'E-postadresse',
+    da: 'E-mailadresse',
+    fi: 'Sähköposti, Sähköpostiosoite',
   },
   {
     word: 'phone',
-    en: 'Phone, Phone number, Telephone, Telephone number, Tel, Mobile, Mobile number, Mobile phone, Mobile phone number, Phone mobile, Cell, Cell phone, Cell phone number',
+    en: 'Phone, Phone number, Telephone, Telephone number, Tel, Mobile, Mobile number, Mobile phone, Mobile phone number, Phone mobile, Cell, Cell phone, Cell phone number, Phone - primary work',
     sv: 'Telefon, Telefonnummer, Telefonnr, Mobil, Mobilnummer, Mobilnr, Mobiltelefon',
     de: 'Telefon, Telefonnummer, Mobil, Mobilnummer, Mobiltelefon, Handy, Handynummer, Rufnummer',
+    fi: 'Puhelin, Puhelinnumero, Matkapuhelin',
   },
   {
     word: 'active',
-    en: 'Active, Is active, Status',
+    en: 'Active, Is active, Status, Active status, Account enabled',
     sv: 'Aktiv, Är aktiv, Status',
     de: 'Aktiv, Ist aktiv, Status',
+    fi: 'Aktiivinen',
   },
-  { word: 'timezone', en: 'Time zone', sv: 'Tidszon', de: 'Zeitzone' },
+  {
+    word: 'timezone',
+    en: 'Time zone',
+    sv: 'Tidszon',
+    de: 'Zeitzone',
+    no: 'Tidssone',
+    da: 'Tidszone',
+    fi: 'Aikavyöhyke',
+  },
   {
     word: 'language',
     en: 'Language, Language code, Preferred language, Locale',
     sv: 'Språk, Språkkod',
     de: 'Sprache, Sprachcode',
+    da: 'Sprog',
+    fi: 'Kieli',
   },
-  { word: 'role', en: 'Role, User role', sv: 'Roll, Användarroll', de: 'Rolle, Benutzerrolle' },
+  { word: 'role', en: 'Role, User role', sv: 'Roll, Användarroll', de: 'Rolle, Benutzerrolle', fi: 'Rooli' },
   {
     word: 'memberOf',
     en: 'Member of, Groups, Departments, Teams, Units',
@@ -122,6 +147,9 @@ export const userSpellings: readonly Spelling[] = [
     en: 'Is manager, Is a manager, Is line manager, Is supervisor',
     sv: 'Är chef',
     de: 'Ist Vorgesetzter, Ist Vorgesetzte, Ist Führungskraft, Ist Leiter, Ist Chef, Ist Manager',
+    no: 'Er leder',
+    da: 'Er leder',
+    fi: 'On esihenkilö, On esimies',
   },
 ];
 
@@ -137,52 +165,70 @@ export const groupSpellings: readonly Spelling[] = [
  * one or the other. Words of one family belong together: a name goes with the id of the same family.
  */
 export const families: Readonly<Record<string, Words>> = {
-  department: { en: 'Department, Dept', sv: 'Avdelning', de: 'Abteilung' },
+  department: {
+    en: 'Department, Dept',
+    sv: 'Avdelning',
+    de: 'Abteilung',
+    no: 'Avdeling',
+    da: 'Afdeling',
+    fi: 'Osasto',
+  },
   unit: {
-    en: 'Unit, Org unit, Organization unit, Organizational unit, Organisation unit, Organisational unit, Business unit',
+    en: 'Unit, Org unit, Organization unit, Organizational unit, Organisation unit, Organisational unit, Business unit, Supervisory organization',
     sv: 'Enhet, Organisationsenhet',
     de: 'Einheit, Organisationseinheit',
+    no: 'Enhet, Organisasjonsenhet',
+    da: 'Enhed, Organisationsenhed',
+    fi: 'Yksikkö, Organisaatioyksikkö',
   },
-  team: { en: 'Team', sv: '', de: '' },
-  group: { en: 'Group', sv: 'Grupp, Arbetsgrupp', de: 'Gruppe' },
+  team: { en: 'Team', sv: '', de: '', fi: 'Tiimi' },
+  group: { en: 'Group', sv: 'Grupp, Arbetsgrupp', de: 'Gruppe', fi: 'Ryhmä' },
   division: { en: 'Division', sv: '', de: 'Bereich' },
 };
 
 /** What joins a word of a family to its ending: Avdelning-s-ID, Gruppe-n-nummer. */
 const joints = ['', 's', 'n'];
-export const idEndings = 'ID, external ID, number, no, nr, code, nummer, kod, kennung';
-export const nameEndings = 'name, namn, bezeichnung, benämning';
+export const idEndings = 'ID, external ID, number, no, nr, code, nummer, kod, kode, kennung, tunnus';
+export const nameEndings = 'name, namn, navn, nimi, bezeichnung, benämning';
 
 /** What stands before a word of a family, or before such an ending, to mean the group above. */
 export const parentWords =
-  'Parent, Superior, Överordnad, Överordnat, Übergeordnet, Übergeordnete, Übergeordneter, Übergeordnetes';
+  'Parent, Superior, Överordnad, Överordnat, Overordnet, Übergeordnet, Übergeordnete, Übergeordneter, Übergeordnetes';
 
 /** Who manages a person or a group; with an ending, too. */
 export const managerWords =
-  'Manager, Managers, Line manager, Direct manager, Supervisor, Reports to, Head, ' +
+  'Manager, Managers, Line manager, Direct manager, Supervisor, Reports to, Reporting to, ' +
+  "Worker's manager, Head, " +
   'Chef, Chefs, Chefens, Närmaste chef, Avdelningschef, Enhetschef, Rapporterar till, ' +
   'Vorgesetzter, Vorgesetzte, Vorgesetzten, Direkter Vorgesetzter, Führungskraft, Leiter, Leitung, Abteilungsleiter, ' +
-  'Bereichsleiter, Teamleiter, Berichtet an';
+  'Bereichsleiter, Teamleiter, Berichtet an, ' +
+  'Leder, Nærmeste leder, Esihenkilö, Esimies, Lähiesimies';
 export const managerEndings =
-  'ID, external ID, number, no, nr, employee ID, employee number, anställningsnummer, personalnummer, ' +
+  'ID, external ID, number, no, nr, employee ID, employee number, anställningsnummer, ansattnummer, personalnummer, ' +
   'email, email address, e-post, e-postadress, mail, e-mail-adresse';
 
 /** The words of a list, separated by commas. */
 export const wordsIn = (list: string): string[] => (list === '' ? [] : list.split(', '));
 
-/** What is compared of a header: its letters and digits, letter case and accents aside. */
+/**
+ * What is compared of a header: its letters and digits, without letter case and accents. What a program adds in square
+ * brackets, as in Email [Required], is no part of it.
+ */
 export function keyOf(header: string): string {
   return header
+    .replace(/(?<=\S)\s*\[[^\]]*\]\s*$/, '')
     .replaceAll('#', 'number')
     .normalize('NFKD')
     .toLowerCase()
     .replaceAll('ß', 'ss')
+    .replaceAll('æ', 'ae')
+    .replaceAll('ø', 'o')
     .replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** The keys of a word; one with an umlaut may be written without dots, or with an e. */
+/** The keys of a word; one with an umlaut or ø may be written without dots or stroke, or with an e. */
 function keysOf(word: string): string[] {
-  const spelledOut = word.normalize('NFC').replace(/[äöü]/gi, (letter) => `${letter.normalize('NFD')[0]}e`);
+  const spelledOut = word.normalize('NFC').replace(/[äöüø]/gi, (letter) => `${keyOf(letter)}e`);
   return [...new Set([keyOf(word), keyOf(spelledOut)])];
 }
 
@@ -225,8 +271,13 @@ const parents: Keyed[] = wordsIn(parentWords)
     })),
   ]);
 
-function keysIn({ en, sv, de }: Words): string[] {
-  return [en, sv, de].flatMap(wordsIn).flatMap(keysOf);
+/** The words of all languages. */
+export function wordsOf({ en, sv, de, no = '', da = '', fi = '' }: Words): string[] {
+  return [en, sv, de, no, da, fi].flatMap(wordsIn);
+}
+
+function keysIn(words: Words): string[] {
+  return wordsOf(words).flatMap(keysOf);
 }
 
 function vocabularyOf(own: readonly Field[], spellings: readonly Spelling[], others: Keyed[]): Vocabulary {

@@ -114,12 +114,40 @@ describe('the message', () => {
     expect(messageOf(of, acme.id)).toBe(said);
   });
 
-  test('quotes the first three faults, and says how many there are', () => {
-    const many = messageOf(report('refused', { details: faults(5) }), 7);
-    expect(many).toMatch(/^users\.csv has 5 faults.*value1.*value2.*value3.*The report lists the others\.$/);
-    expect(many).not.toContain('value4');
+  test('quotes up to three faults, each with its place', () => {
+    const said = messageOf(report('refused', { details: faults(3) }), 7);
+    expect(said).toMatch(/^users\.csv has 3 faults.*Row 2.*value1.*Row 3.*value2.*Row 4.*value3.*empty\.$/);
+  });
+
+  test('gathers more by what causes them, with how many rows have which values', () => {
+    const unknown = (row: number, value: string): Detail => ({
+      type: 'unknown group',
+      message: 'm',
+      row,
+      column: 'Department',
+      value,
+    });
+    const details = [
+      ...faults(5),
+      ...Array.from({ length: 31 }, (_, i) => unknown(i + 2, 'Line A')),
+      unknown(40, 'Line B'),
+    ];
+    expect(messageOf(report('refused', { details }), 7)).toBe(
+      'users.csv has 37 faults, so nothing was changed. ' +
+        'Column Department: 32 rows. "Line A" (31 rows), "Line B". There is no such group. Correct it, or send the group first. ' +
+        'Column E-mail: 5 rows. "value1.", "value2.", "value3." and 2 more. Write an address such as anna@example.com, or ' +
+        'leave the cell empty. The report lists each of them.',
+    );
+    expect(messageOf(report('refused', { details: details.slice(5, 36) }), 7)).toContain(
+      'Column Department: 31 rows. "Line A". There is no such group.',
+    );
+  });
+
+  test('says that there are more than are listed', () => {
     const more = [...faults(1000), { type: 'more', message: 'There are at least 9 more faults.' }];
-    expect(messageOf(report('refused', { details: more }), 7)).toContain('has more than 1,000 faults');
+    const said = messageOf(report('refused', { details: more }), 7);
+    expect(said).toContain('has more than 1,000 faults');
+    expect(said).toMatch(/The report lists each of them\.$/);
   });
 });
 
@@ -171,14 +199,24 @@ describe('the mail', () => {
     expect(english({ ...of, summary: summary([0, 0, 312, 5]) }).text).not.toContain('past results');
   });
 
-  test('of a file with faults has the first twenty with place, value and remedy, and the number of the others', () => {
-    const { text, html } = english(report('refused', { details: faults(23) }));
+  test('of a file with faults has up to twenty with place, value and remedy', () => {
+    const { text, html } = english(report('refused', { details: faults(20) }));
     expect(text).toContain(
       '1. Row: 2 · Column: E-mail · Value: value1.\n   Write an address such as anna@example.com, or leave the cell empty.\n\n2. ',
     );
     expect(html.match(/value\d+\./g)).toHaveLength(20);
     expect(text.match(/value\d+\./g)).toHaveLength(20);
-    expect(text).toContain('There are 3 more faults.');
+    expect(text).not.toContain('more faults');
+  });
+
+  test('gathers more by what causes them, and says how many are left', () => {
+    const { text } = english(report('refused', { details: faults(23) }));
+    expect(text).toContain(
+      '1. Row: 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 13 more · Column: E-mail · Value: "value1.", ',
+    );
+    expect(text).toContain('"value10." and 13 more\n   Write an address such as anna@example.com');
+    const others = Array.from({ length: 25 }, (_, i) => ({ ...badEmail, row: 2, column: `E-mail ${i}` }));
+    expect(english(report('refused', { details: others })).text).toContain('There are 5 more faults.');
   });
 
   test('has a column of sheets where the file has sheets, and none of what no fault has', () => {

@@ -12,10 +12,13 @@ export type ToldReport = Omit<FileReport, 'message' | 'changes'>;
 /** The account that a mail is about, with its language (any; those that are not spoken here get English) and time zone. */
 export type AccountTold = { id: number; name: string; language: string; timezone: string };
 
-/** How many faults the message quotes, and how many a mail; how many kinds of warnings a mail has. */
-const faultsInMessage = 3;
-const faultsInMail = 20;
+/** How many kinds of faults the message quotes, and how many a mail; how many kinds of warnings a mail has. */
+const causesInMessage = 3;
+const causesInMail = 20;
 const noticesInMail = 10;
+/** How many rows and values of a kind the message names, and how many a mail. */
+const namedInMessage = 3;
+const namedInMail = 10;
 
 /** How many bytes of HTML the faults and the warnings of a mail may take, so that no mail has more than 20 KB. */
 const roomForFaults = 11_500;
@@ -53,8 +56,10 @@ export function messageOf(report: ToldReport, accountId: number): string {
     }
     case 'refused':
     case 'failed': {
-      const quoted = faults.slice(0, faultsInMessage).map((fault) => faultInMessage(fault, words));
-      const rest = faultCount > quoted.length ? ['The report lists the others.'] : [];
+      const causes = causesOf(faults, 'en', causesInMessage);
+      const quoted = causes.slice(0, causesInMessage).map((cause) => causeInMessage(cause, words));
+      const isAll = causes.length === quoted.length && causes.every(({ faults: of }) => of.length === 1);
+      const rest = isAll && !isCut(report.details) ? [] : ['The report lists each of them.'];
       return [`${title}.`, ...quoted, ...rest].join(' ');
     }
   }
@@ -137,7 +142,6 @@ const approval = (accountId: number, runId: string) =>
 /** Of a report what is told in it of what others wrote, made fit to be read. */
 type Tellable = {
   file: string;
-  /** As many as are told. */
   faults: Detail[];
   faultCount: number;
   /** Of each kind and column of warnings the first, and how many there are. */
@@ -164,7 +168,7 @@ function tellable(report: ToldReport, fit: (text: string, max: number) => string
   }));
   return {
     file: fit(report.file, 100),
-    faults: faults.slice(0, faultsInMail).map(fitted),
+    faults: faults.map(fitted),
     faultCount: faults.length,
     notices,
     noticeCount: kinds.size,
@@ -236,31 +240,87 @@ function toDo(fault: Detail, language: Language): string {
 
 const rowOf = ({ row }: Detail) => (row === undefined ? undefined : String(row));
 
-function faultInMessage(fault: Detail, words: Phrases): string {
-  const place = words.place(fault.sheet, rowOf(fault), fault.column);
-  const value = fault.value === undefined ? '' : ` "${fault.value}".`;
-  return place === '' ? toDo(fault, 'en') : `${place}:${value} ${toDo(fault, 'en')}`;
+/** Faults of one column that are mended in the same way, in the order of their rows. */
+type Cause = { faults: [Detail, ...Detail[]]; remedy: string };
+
+/**
+ * Faults by what causes them, those of the most rows first: each value by itself where there are few, so that none is looked
+ * for; else all values of a column together.
+ */
+function causesOf(faults: Detail[], language: Language, few: number): Cause[] {
+  const by = (keyOf: (fault: Detail, remedy: string) => unknown[]) => {
+    const causes = new Map<string, Cause>();
+    for (const fault of faults) {
+      const remedy = toDo(fault, language);
+      const key = JSON.stringify(keyOf(fault, remedy));
+      const cause = causes.get(key);
+      if (cause) cause.faults.push(fault);
+      else causes.set(key, { faults: [fault], remedy });
+    }
+    return [...causes.values()].toSorted((one, other) => other.faults.length - one.faults.length);
+  };
+  const byValue = by(({ sheet, column, value, row }, remedy) => [sheet, column, remedy, value ?? row]);
+  if (byValue.length <= few) return byValue;
+  return by(({ sheet, column, row }, remedy) => [sheet, column, remedy, row === undefined]);
 }
 
-/** The first faults, with those columns that say something. */
+/** The values of a cause, those of the most rows first, with how many rows have each. */
+function valuesOf({ faults }: Cause, most: number, words: Phrases): string {
+  const counts = [...Map.groupBy(faults, ({ value }) => value ?? '')]
+    .map(([value, { length }]) => ({ value, length }))
+    .filter(({ value }) => value !== '')
+    .toSorted((a, b) => b.length - a.length);
+  const first = counts.slice(0, most);
+  const isSame = counts.length === 1;
+  const named = first.map(({ value, length }) =>
+    length === 1 || isSame ? `"${value}"` : `"${value}" (${words.rows(length)})`,
+  );
+  return words.andMore(named, counts.length - first.length);
+}
+
+/** The rows of a cause. */
+function rowsOf({ faults }: Cause, words: Phrases): string {
+  const rows = faults.flatMap((fault) => rowOf(fault) ?? []);
+  return words.andMore(rows.slice(0, namedInMail), Math.max(rows.length - namedInMail, 0));
+}
+
+function causeInMessage(cause: Cause, words: Phrases): string {
+  const [first, ...others] = cause.faults;
+  const isMany = others.length > 0;
+  const place = words.place(first.sheet, isMany ? undefined : rowOf(first), first.column);
+  const count = isMany ? ` ${words.rows(cause.faults.length)}.` : '';
+  const values = valuesOf(cause, namedInMessage, words);
+  const value = values === '' ? '' : ` ${values}.`;
+  return place === '' ? cause.remedy : `${place}:${count}${value} ${cause.remedy}`;
+}
+
+/** The first causes, with those columns that say something. */
 function faultsOf({ faults, faultCount }: Tellable, isMore: boolean, language: Language): Block[] {
   const words = phrases[language];
+  const isOne = ({ faults: { length } }: Cause) => length === 1;
   const columns = [
-    { head: words.head.sheet, of: ({ sheet }: Detail) => sheet ?? '', wide: 13 },
-    { head: words.head.row, of: (fault: Detail) => rowOf(fault) ?? '', wide: 8 },
-    { head: words.head.column, of: ({ column }: Detail) => column ?? '', wide: 18 },
-    { head: words.head.value, of: ({ value }: Detail) => value ?? '', wide: 26 },
-    { head: words.head.remedy, of: (fault: Detail) => toDo(fault, language), wide: 40 },
+    { head: words.head.sheet, of: ({ faults: [{ sheet }] }: Cause) => sheet ?? '', wide: 13 },
+    { head: words.head.row, of: (cause: Cause) => rowsOf(cause, words), wide: 8 },
+    { head: words.head.column, of: ({ faults: [{ column }] }: Cause) => column ?? '', wide: 18 },
+    {
+      head: words.head.value,
+      of: (cause: Cause) =>
+        isOne(cause) ? (cause.faults[0].value ?? '') : valuesOf(cause, namedInMail, words),
+      wide: 26,
+    },
+    { head: words.head.remedy, of: ({ remedy }: Cause) => remedy, wide: 40 },
   ];
+  const causes = causesOf(faults, language, causesInMail).slice(0, causesInMail);
   const rows = fitting(
-    faults.map((fault) => columns.map((column) => column.of(fault))),
+    causes.map((cause) => columns.map((column) => column.of(cause))),
     roomForFaults,
     400,
   );
   const isSaying = columns.map((_, i) => rows.some((row) => row[i] !== ''));
   const saying = <T>(list: T[]) => list.filter((_, i) => isSaying[i]);
   const isPlaced = isSaying.slice(0, -1).includes(true);
-  const rest = faultCount - rows.length;
+  const told = causes.slice(0, rows.length).reduce((sum, cause) => sum + cause.faults.length, 0);
+  const rest = faultCount - told;
   return [
     isPlaced
       ? {
@@ -270,7 +330,7 @@ function faultsOf({ faults, faultCount }: Tellable, isMore: boolean, language: L
           wide: saying(columns.map(({ wide }) => wide)),
         }
       : { kind: 'points', points: rows.flatMap(saying) },
-    ...(rest > 0 ? [text(words.moreFaults(`${words.number(rest)}${isMore ? '+' : ''}`))] : []),
+    ...(rest > 0 || isMore ? [text(words.moreFaults(`${words.number(rest)}${isMore ? '+' : ''}`))] : []),
   ];
 }
 

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import { Fault } from '../base/errors.ts';
 import { sharedData } from '../testing/shared.ts';
+import { openContainer } from './container.ts';
 import type { Sheet } from './sheet.ts';
 import { readWorkbook } from './workbook.ts';
 import { type SheetXml, workbookOf, type Written, zipOf } from './zip.fixture.ts';
@@ -35,6 +36,19 @@ describe('cells', () => {
       '<c t="s"><v>0</v></c><c t="s"><v>1</v></c><c t="inlineStr"><is><t>a&amp;b</t></is></c>' +
       '<c t="str"><f>A1&amp;"x"</f><v>00123x</v></c>';
     expect(await readCells(cells, { strings })).toEqual(['00123', 'Anna Berg', 'a&b', '00123x']);
+  });
+
+  test('a shared text that is empty counts, so that those after it stay where they are', async () => {
+    const strings = '<si/><si><t>1001</t></si><si><t/></si><si></si><si><t>Anna</t></si>';
+    const cells = [0, 1, 2, 3, 4].map((index) => `<c t="s"><v>${index}</v></c>`).join('');
+    expect(await readCells(cells, { strings })).toEqual([null, '1001', null, null, 'Anna']);
+  });
+
+  test('places may be written in lower case, with dollar signs, or not at all', async () => {
+    const rows =
+      '<row r="2"><c r="b2"><v>1</v></c><c><v>2</v></c><c r="ab2"><v>3</v></c></row><row><c r="$A$3"><v>4</v></c></row>';
+    const [first, second, third] = (await readRows(rows)) ?? [];
+    expect([first, second?.slice(0, 3), second?.[27], third]).toEqual([[], [null, 1, 2], 3, [4]]);
   });
 
   test('numbers stay numbers, long ones too; of a formula, it is what was calculated last', async () => {
@@ -102,8 +116,25 @@ describe('dates', () => {
   });
 
   test('that are written as ISO text are read', async () => {
-    const cells = '<c s="0" t="d"><v>2021-01-01</v></c><c s="1" t="d"><v>2021-01-01T10:10:10</v></c>';
-    expect(await readCells(cells, { formats })).toEqual(['2021-01-01', '2021-01-01 10:10:10']);
+    const written = [
+      '2021-01-01',
+      '2021-01-01T10:10:10',
+      '2021-01-01T00:00:00Z',
+      '2021-12-31T23:59:59.9996',
+      '10:59:59.99999',
+      '08:30',
+      'soon',
+    ];
+    const cells = written.map((text) => `<c s="0" t="d"><v>${text}</v></c>`).join('');
+    expect(await readCells(cells, { formats })).toEqual([
+      '2021-01-01',
+      '2021-01-01 10:10:10',
+      '2021-01-01',
+      '2022-01-01',
+      '11:00:00',
+      '08:30:00',
+      'soon',
+    ]);
   });
 
   test.each(['America/Los_Angeles', 'Pacific/Auckland', 'Europe/Stockholm'])(
@@ -218,6 +249,14 @@ describe('archives', () => {
     }
   });
 
+  test.each(['http://[', '%zz', '../../../..'])('whose parts refer to %s are refused', async (target) => {
+    const name = 'xl/_rels/workbook.xml.rels';
+    const relations = String(more().find((entry) => entry.name === name)!.data);
+    const entries = changed(name, { data: relations.replaceAll('worksheets/s0.xml', target) });
+    const fault = await faultOf(readWorkbook(zipOf(entries), 'xlsx'));
+    expect(fault.message).toContain('damaged');
+  });
+
   test('with a document type are refused: it could define entities', async () => {
     const prolog = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>';
     expect((await faultOf(readRows(rows, { prolog }))).message).toContain('damaged');
@@ -240,6 +279,11 @@ describe('old workbooks (.xls)', () => {
     const sheets: Sheet[] = [{ name: 'Users', rows: table as Sheet['rows'] }];
     expect(await readWorkbook(written(table, { bookType: 'biff8' }), 'xls')).toEqual(sheets);
     expect(await readWorkbook(written(table, { bookType: 'xlsx' }), 'xlsx')).toEqual(sheets);
+  });
+
+  test('without a container around them are read', async () => {
+    const stream = openContainer(written(table, { bookType: 'biff8' }))('/Workbook')!;
+    expect(await readWorkbook(stream, 'xls')).toEqual([{ name: 'Users', rows: table }]);
   });
 
   test('that are cut off are refused, and never read in part', async () => {

@@ -118,7 +118,11 @@ export function workbookOf(
     },
     {
       name: 'xl/_rels/workbook.xml.rels',
-      data: relations(sheets.map((_, i) => ['worksheet', `worksheets/s${i}.xml`])),
+      data: relations([
+        ...sheets.map((_, i): [string, string] => ['worksheet', `worksheets/s${i}.xml`]),
+        ['sharedStrings', 'sharedStrings.xml'],
+        ['styles', 'styles.xml'],
+      ]),
     },
     { name: 'xl/sharedStrings.xml', data: `<sst xmlns="${main}">${strings}</sst>` },
     { name: 'xl/styles.xml', data: `<styleSheet xmlns="${main}">${styles}</styleSheet>` },

@@ -1,8 +1,7 @@
 // Zip archives, as far as workbooks are such: the directory is walked before anything is unpacked, and nothing unpacks to
 // more than the directory says.
 import { constants, crc32, inflateRawSync } from 'node:zlib';
-import type { Fault } from '../base/errors.ts';
-import { unreadable } from './rows.ts';
+import { damaged, locked, unreadable } from './rows.ts';
 
 /** The most entries; a workbook of hundreds of sheets has as many. */
 const maxEntries = 2_000;
@@ -122,21 +121,10 @@ function inflate(bytes: Buffer, size: number): Buffer {
 // One that is too large for a number is beyond every end anyway.
 const number64 = (zip: Buffer, at: number): number => Number(zip.readBigUInt64LE(at));
 
-export const damaged = (cause?: unknown): Fault =>
-  unreadable(
-    'The workbook is damaged, perhaps cut off on its way. Open it in Excel, save it anew, and send that.',
-    undefined,
-    cause,
-  );
-
 const tooLarge = () =>
   unreadable(
     'The workbook unpacks to more than can be read. Keep the list alone, in a workbook of its own, or save it as CSV.',
   );
-
-export const lockedMessage =
-  'The workbook is protected with a password. Save it without one, and send it again.';
-export const locked = (): Fault => unreadable(lockedMessage);
 
 /**
  * The entries at the beginning of an archive, one after another as they lie in it, as far as can be told without its

@@ -12,6 +12,8 @@ let pool: Pool;
 beforeAll(async () => {
   database = await openTestDatabase();
   pool = new Pool({ connectionString: database.url, max: 2 });
+  // The end of the database may come before a connection has closed.
+  pool.on('connect', (client) => client.on('error', () => {}));
 });
 afterAll(async () => {
   await pool.end();

@@ -5,7 +5,7 @@ import type { AccountId, Db, Transaction } from '../db/db.ts';
 /**
  * Which epoch key wraps the keys of open weeks. `secret`: the key itself, where it is kept in the database. `exportedAt`: when a
  * key was exported last; `exportedUntil`: when the last chain ended of which a key had been exported; `inDatabaseUntil`: when the
- * secret left the database last.
+ * secret left the database last; `tried`: the latest epoch that was tried (decisions/0016).
  */
 export type ChainRow = {
   chain: Buffer;
@@ -15,6 +15,7 @@ export type ChainRow = {
   exportedAt: Date | null;
   exportedUntil: Date | null;
   inDatabaseUntil: Date | null;
+  tried: number;
 };
 
 type WrittenChain = Pick<ChainRow, 'chain' | 'epoch' | 'secret'>;
@@ -32,7 +33,8 @@ export async function selectChain(db: Db, lock?: 'share' | 'update'): Promise<Ch
            secret            as "secret",
            exported_at       as "exportedAt",
            exported_until    as "exportedUntil",
-           in_database_until as "inDatabaseUntil"
+           in_database_until as "inDatabaseUntil",
+           tried             as "tried"
     from   answer_keys
     ${lock ? locking[lock] : db``}`;
   return row;
@@ -71,6 +73,16 @@ export async function noteExport(db: Db, chain: Uint8Array): Promise<boolean> {
 /** Notes that a week's key was wrapped by the present epoch key and is to be forgotten: the epoch is to end. */
 export async function spendEpoch(tx: Transaction): Promise<void> {
   await tx`update answer_keys set is_spent = true`;
+}
+
+/**
+ * Returns the number of an epoch that no one has tried yet, which is noted; undefined when the present epoch is not spent. It must
+ * have committed before a key is wrapped for that epoch.
+ */
+export async function tryEpoch(db: Db): Promise<number | undefined> {
+  const [row] = await db<{ tried: number }[]>`
+    update answer_keys set tried = greatest(tried, epoch) + 1 where is_spent returning tried as "tried"`;
+  return row?.tried;
 }
 
 /** Any number, the same in every process. */

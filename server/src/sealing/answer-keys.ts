@@ -22,6 +22,7 @@ import {
   selectWeekKey,
   selectWeekKeys,
   spendEpoch,
+  tryEpoch,
   updateChain,
   updateWeekKeys,
   upsertProcess,
@@ -279,31 +280,51 @@ export class AnswerKeys {
    * Ends the epoch if a week has closed in it: wraps the keys of the weeks that are still open by the next epoch key, and
    * erases the one before, in the database, in memory and on the disk. Also brings this process up to date where another
    * one has done so. Called after each closing, each minute and at the start; interrupted anywhere, the next call goes on.
+   *
+   * Each attempt goes to an epoch of its own. One that is interrupted has written the keys of open weeks wrapped by its epoch key,
+   * into the log and the tables. If one of these weeks closed and the next attempt went to the same epoch, its key would open them.
    */
   async advance(): Promise<void> {
     await this.prepare();
     const before = await selectChain(this.#pool);
     if (before && !before.isSpent && this.#isUpToDate(before)) return;
-    await inTransaction(this.#pool, async (tx) => {
-      const { chain, present } = (await this.#present(tx, 'update')) ?? {};
-      if (present && chain?.isSpent) await this.#rewrap(tx, chain, present, await this.#nextKey(tx, present));
-    }).catch((error: unknown) => {
+    try {
+      // When several try at once, only the latest goes on; if that one fails, the next call ends the epoch.
+      for (let i = 0; i < 3; i++) {
+        // oxlint-disable-next-line no-await-in-loop -- one after another is the point
+        if (!(await this.#isOvertaken())) break;
+      }
+    } catch (error) {
       this.#preparing = undefined; // the file may have a fresh key that the database does not know
       throw error;
-    });
+    }
     await this.#catchUp();
   }
 
+  /** Tries to end the epoch if it is spent. Returns whether it is still spent because another call has tried a later one. */
+  async #isOvertaken(): Promise<boolean> {
+    const { chain: before, present: has } = (await this.#present(this.#pool)) ?? {};
+    const next = has && before?.isSpent ? await tryEpoch(this.#pool) : undefined;
+    if (next === undefined) return false;
+    return inTransaction(this.#pool, async (tx) => {
+      const { chain, present } = (await this.#present(tx, 'update')) ?? {};
+      if (!present || !chain?.isSpent) return false;
+      if (chain.tried !== next) return true;
+      await this.#rewrap(tx, chain, present, await this.#nextKey(tx, present, next));
+      return false;
+    });
+  }
+
   /**
-   * Returns the key after the present one. While no week is open it is a fresh one, so that copies of earlier keys open nothing of
-   * the weeks that open from now on; but not where another process has to follow, which can't get it.
+   * Returns the key of an epoch after the present one. While no week is open it is a fresh one, so that copies of earlier keys open
+   * nothing of the weeks that open from now on; but not where another process has to follow, which can't get it.
    */
-  async #nextKey(tx: Transaction, present: EpochKey): Promise<EpochKey> {
+  async #nextKey(tx: Transaction, present: EpochKey, epoch: number): Promise<EpochKey> {
     const isFree =
       this.place === 'file' &&
       (await selectWeekKeys(tx)).length === 0 &&
       (await this.#others(tx)).length === 0;
-    return isFree ? freshKey(present) : (keyAt(present, present.epoch + 1) as EpochKey);
+    return isFree ? freshKey({ ...present, epoch: epoch - 1 }) : (keyAt(present, epoch) as EpochKey);
   }
 
   /** Whether there is nothing to do: as it is nearly always when a process looks. */

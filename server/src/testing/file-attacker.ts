@@ -1,51 +1,92 @@
 // The attacker of closed weeks: has every file of the database, of any date, a dump that was made while the week was open, and
 // every key that is still anywhere. Looks for keys and answers in the bytes themselves; knows how Soundings stores them.
-import type { Dirent } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import postgres from 'postgres';
 import type { Pool } from '../db/db.ts';
 import { type EpochKey, keyAt, unwrap, wrappedBy } from '../sealing/epoch-keys.ts';
 import { decodeAnswers } from '../sealing/person-answers.ts';
 import { contextOf, WeekKey } from '../sealing/week-key.ts';
+import { isSegment, logParts, pageSize } from './log-segments.ts';
 
-/** A file, or what was made of one. */
-export type Source = { name: string; bytes: Buffer };
+/** A file, or what was made of one. `pieces`: what in it was written together; a page each where it is not given. */
+export type Source = { name: string; bytes: Buffer; pieces?: () => Buffer[] };
 
 // --- What the attacker has
 
-/** Every file below a directory, and the log as it is without its pages. A file that is deleted meanwhile is left out. */
-export async function filesBelow(directory: string): Promise<Source[]> {
-  const found = await readdir(directory, { recursive: true, withFileTypes: true });
-  const files = found.filter((one: Dirent) => one.isFile()).map((one) => join(one.parentPath, one.name));
-  const read = await Promise.all(
-    files.map((name) =>
-      readFile(name).then(
-        (bytes) => [{ name, bytes }],
-        () => [],
-      ),
-    ),
+/**
+ * Returns every file below directories, each content once. The log is joined: its records go on from one page and one segment to
+ * the next. A file that is deleted meanwhile is left out.
+ */
+export function filesBelow(...directories: string[]): Source[] {
+  const found = directories.flatMap((one) => readdirSync(one, { recursive: true, withFileTypes: true }));
+  const names = found.filter((one: Dirent) => one.isFile()).map((one) => join(one.parentPath, one.name));
+  return withJoinedLog(
+    names.flatMap((name) => {
+      try {
+        return [{ name, bytes: readFileSync(name) }];
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+        throw error;
+      }
+    }),
   );
-  const sources = withoutCopies(read.flat());
-  return [...sources, ...sources.flatMap((one) => joinedLog(one) ?? [])];
 }
 
-/** Every file below directories as a base backup takes them: from a checkpoint on, with the log written meanwhile. */
-export async function baseBackup(pool: Pool, directories: string[]): Promise<Source[]> {
-  const connection = await pool.reserve();
+/** Files, with what the segments of the log have in the place of these. */
+function withJoinedLog(files: Source[]): Source[] {
+  const segments = files.filter(({ name }) => isSegment(name)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const places = Map.groupBy(segments, ({ name }) => name.slice(0, name.lastIndexOf('/')));
+  const logs = [...places].flatMap(([place, own]) =>
+    logParts(own.map(({ bytes }) => bytes)).map(({ from, bytes, records }) => ({
+      name: `${place}/ from ${from}`,
+      bytes,
+      pieces: () => records().map((record) => record.bytes),
+    })),
+  );
+  return [...withoutCopies(files.filter(({ name }) => !isSegment(name))), ...logs];
+}
+
+/**
+ * Returns the files of a base backup as pg_basebackup takes it: by the command BASE_BACKUP of the replication protocol, with the
+ * log that belongs to it. The program itself does not come with the embedded PostgreSQL. `place`: a directory that does not
+ * exist, where the user that PostgreSQL runs as can create it.
+ */
+export async function baseBackup(pool: Pool, place: string): Promise<Source[]> {
+  const { host, port, user, pass } = pool.options;
+  const connection = postgres({
+    ...({ host, port, user, pass, connection: { replication: true } } as object),
+    max: 1,
+    fetch_types: false,
+    onnotice: () => {},
+  });
   try {
-    await connection`select pg_backup_start('attack', true)`;
-    const [before] = await connection<{ lsn: string }[]>`select pg_current_wal_lsn()::text as lsn`;
-    const files = (await Promise.all(directories.map(filesBelow))).flat();
-    await connection`select pg_backup_stop(false)`;
-    if (!before?.lsn) throw new Error('There is no log.');
-    return files;
+    const target = `TARGET 'server', TARGET_DETAIL '${place}'`;
+    const options = `LABEL 'attack', CHECKPOINT 'fast', WAL true, MANIFEST 'no', ${target}`;
+    const progress = await connection.unsafe(`BASE_BACKUP (${options})`).readable();
+    await progress.resume().toArray();
   } finally {
-    connection.release();
+    await connection.end();
   }
+  return withJoinedLog(filesOfTar(readFileSync(join(place, 'base.tar')), '/postgres/'));
+}
+
+/** The files of a tar archive: blocks of 512 bytes, of which one is the head of each file. */
+function filesOfTar(bytes: Buffer, place: string): Source[] {
+  const files: Source[] = [];
+  const textAt = (at: number, length: number) =>
+    bytes.toString('latin1', at, at + length).replace(/\0.*/s, '');
+  for (let at = 0; at < bytes.length && bytes[at] !== 0;) {
+    const length = Number.parseInt(textAt(at + 124, 12), 8);
+    const [name, start] = [textAt(at, 100), at + 512];
+    files.push({ name: `${place}${name}`, bytes: bytes.subarray(start, start + length) });
+    at = start + Math.ceil(length / 512) * 512;
+  }
+  return files;
 }
 
 /** Files with the same bytes once: the databases of a server have many in common. */
-function withoutCopies(sources: Source[]): Source[] {
+export function withoutCopies(sources: Source[]): Source[] {
   const bySize = Map.groupBy(sources, ({ bytes }) => bytes.length);
   return [...bySize.values()].flatMap((alike) =>
     alike.filter(({ bytes }, i) => !alike.slice(0, i).some((one) => one.bytes.equals(bytes))),
@@ -85,9 +126,40 @@ const bytesOf = (text: string) => Buffer.from(text.replace(/^\\x/, ''), 'hex');
 
 // --- Searching bytes
 
-/** All places of a needle. */
-function* placesOf(needle: Buffer, { bytes }: Source): Generator<number> {
-  for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at + 1)) yield at;
+type Place = { needle: number; at: number };
+
+/**
+ * Returns a function that finds all places of all needles in bytes, in one pass. It looks at two bytes in so many that every needle
+ * has such two: what takes seconds with one search for each needle takes a tenth of that.
+ */
+export function finderOf(needles: Buffer[]): (bytes: Buffer) => Place[] {
+  const stride = Math.min(...needles.map(({ length }) => length)) - 1;
+  if (stride < 1) throw new Error('A needle is too short.');
+  const twoAt = (bytes: Buffer, at: number) => (bytes[at]! << 8) | bytes[at + 1]!;
+  const isPart = new Uint8Array(65_536);
+  const parts = Map.groupBy(
+    needles.flatMap((bytes, needle) =>
+      Array.from({ length: stride }, (_, offset) => ({ needle, offset, two: twoAt(bytes, offset) })),
+    ),
+    ({ two }) => two,
+  );
+  for (const two of parts.keys()) isPart[two] = 1;
+  return (bytes) => {
+    const found: Place[] = [];
+    for (let here = 0; here + 1 < bytes.length; here += stride) {
+      const two = twoAt(bytes, here);
+      if (isPart[two] === 0) continue;
+      for (const { needle, offset } of parts.get(two)!) {
+        if (isAt(needles[needle]!, bytes, here - offset)) found.push({ needle, at: here - offset });
+      }
+    }
+    return found;
+  };
+}
+
+function isAt(needle: Buffer, bytes: Buffer, at: number): boolean {
+  for (let i = 0; i < needle.length; i++) if (bytes[at + i] !== needle[i]) return false;
+  return true;
 }
 
 /** The ways in which bytes may be written. */
@@ -103,97 +175,79 @@ const spellings = (bytes: Buffer): Buffer[] => {
 
 /** In which sources one of the secrets stands, as bytes, hexadecimal digits or base64: "what in where". */
 export function tracesOf(secrets: Record<string, Uint8Array>, sources: Source[]): string[] {
-  return Object.entries(secrets).flatMap(([what, secret]) => {
-    const wanted = spellings(Buffer.from(secret));
-    return sources
-      .filter(({ bytes }) => wanted.some((one) => bytes.includes(one)))
-      .map(({ name }) => `${what} in ${name}`);
+  const wanted = Object.entries(secrets).flatMap(([what, secret]) =>
+    spellings(Buffer.from(secret)).map((needle) => ({ what, needle })),
+  );
+  const find = finderOf(wanted.map(({ needle }) => needle));
+  return sources.flatMap(({ name, bytes }) => {
+    const found = new Set(find(bytes).map(({ needle }) => wanted[needle]!.what));
+    return [...found].map((what) => `${what} in ${name}`);
   });
 }
 
-/** The log without the heads of its pages, which cut records in two; nothing of other files. */
-function joinedLog({ name, bytes }: Source): Source | undefined {
-  if (!/\/pg_wal\/[0-9A-F]{24}$/.test(name)) return undefined;
-  const parts: Buffer[] = [];
-  for (let at = 0; at < bytes.length; at += pageSize) {
-    const head = (bytes.readUInt16LE(at + 2) & isLongHead) === 0 ? 24 : 40;
-    parts.push(bytes.subarray(at + head, at + pageSize));
-  }
-  return { name: `${name} (joined)`, bytes: Buffer.concat(parts) };
+/** What is written together: the records of the log, and the pages of the other files. */
+export function piecesOf({ bytes, pieces }: Source): Buffer[] {
+  if (pieces) return pieces();
+  const count = Math.ceil(bytes.length / pageSize);
+  return Array.from({ length: count }, (_, i) => bytes.subarray(i * pageSize, (i + 1) * pageSize));
 }
 
-const [pageSize, isLongHead, isContinued] = [8192, 2, 1];
-const [longestRecord, lastManager] = [2 ** 19, 22];
-
-/** What is written together: the records of the log, and the pages of the other files. */
-export function* pieces(source: Source): Generator<Buffer> {
-  const { bytes } = source;
-  const log = joinedLog(source);
-  if (!log) {
-    for (let at = 0; at < bytes.length; at += pageSize) yield bytes.subarray(at, at + pageSize);
-    return;
-  }
-  const up = (length: number) => Math.ceil(length / 8) * 8;
-  let at = (bytes.readUInt16LE(2) & isContinued) === 0 ? 0 : up(bytes.readUInt32LE(16));
-  while (at + 24 <= log.bytes.length) {
-    const length = log.bytes.readUInt32LE(at);
-    // What follows the last record may be of an earlier use of the file. A record ends its head with a known manager and two zeros.
-    const [manager, zeros] = [log.bytes.readUInt8(at + 17), log.bytes.readUInt16LE(at + 18)];
-    if (length < 24 || length > longestRecord || manager > lastManager || zeros !== 0) return;
-    yield log.bytes.subarray(at, at + length);
-    at += up(length);
-  }
+/** In which pieces of sources both one of some needles and one of others stand. */
+export function piecesWithBoth(some: Buffer[], others: Buffer[], sources: Source[]): string[] {
+  const [findSome, findOther] = [finderOf(some), finderOf(others)];
+  return sources
+    .filter(({ bytes }) => findSome(bytes).length > 0)
+    .flatMap((source) =>
+      piecesOf(source).flatMap((piece, i) =>
+        findSome(piece).length > 0 && findOther(piece).length > 0
+          ? [`${source.name}, piece ${i} of ${piece.length} bytes`]
+          : [],
+      ),
+    );
 }
 
 // --- Keys
 
-/** Week keys as they are stored: 73 bytes that begin with 1 and the name of the chain. Also where they are written as digits. */
-function wrappedIn(sources: Source[], chains: Buffer[]): Buffer[] {
-  const length = 73;
-  const found = new Map<string, Buffer>();
-  for (const chain of chains) {
-    const start = Buffer.concat([Buffer.of(1), chain]);
-    for (const source of sources) {
-      for (const at of placesOf(start, source)) {
-        const wrapped = source.bytes.subarray(at, at + length);
-        if (wrapped.length === length) found.set(wrapped.toString('hex'), wrapped);
-      }
-      for (const at of placesOf(Buffer.from(start.toString('hex')), source)) {
-        const wrapped = bytesOf(source.bytes.toString('latin1', at, at + 2 * length));
-        if (wrapped.length === length) found.set(wrapped.toString('hex'), wrapped);
-      }
-    }
-  }
-  return [...found.values()];
-}
+/** Week keys as they are stored begin with 1 and the name of the chain. */
+const wrappedLength = 73;
 
-/** Everything that may be an epoch key: in the form of the key file, and every 32 bytes that follow the name of a chain. */
-function epochKeysIn(sources: Source[], chains: Buffer[]): EpochKey[] {
-  const found = new Map<string, EpochKey>();
-  const add = (key: EpochKey) => found.set(`${key.epoch} ${key.secret.toString('hex')}`, key);
-  for (const source of sources) {
-    for (const at of placesOf(Buffer.from('chain '), source)) {
-      const text = source.bytes.toString('latin1', at, at + 160);
-      const [, chain, epoch, key] =
-        /^chain ([0-9a-f]{16})\s+epoch (\d+)\s+key ([0-9a-f]{64})/.exec(text) ?? [];
-      if (chain && key) add({ chain: bytesOf(chain), epoch: Number(epoch), secret: bytesOf(key) });
-    }
-    for (const chain of chains) {
-      for (const at of placesOf(chain, source)) {
-        if (source.bytes[at - 1] === 1) continue; // a wrapped key
-        for (let from = at + 8; from <= at + 40; from++) {
-          const secret = source.bytes.subarray(from, from + 32);
-          if (secret.length === 32) add({ chain, epoch: 0, secret });
+/** What may be keys: wrapped week keys, and epoch keys. */
+type Keys = { wrapped: Map<string, Buffer>; epochKeys: Map<string, EpochKey> };
+
+/**
+ * All that sources have of keys. Anything may be an epoch key that is in the form of the key file, and every 32 bytes that follow
+ * the name of a chain.
+ */
+function keysIn(sources: Source[], chains: Buffer[]): Keys {
+  const keys: Keys = { wrapped: new Map(), epochKeys: new Map() };
+  const addWrapped = (wrapped: Buffer) => {
+    if (wrapped.length === wrappedLength) keys.wrapped.set(wrapped.toString('latin1'), wrapped);
+  };
+  const addKey = (key: EpochKey) => {
+    if (key.secret.length === 32) keys.epochKeys.set(`${key.epoch} ${key.secret.toString('latin1')}`, key);
+  };
+  const find = finderOf(chains.flatMap((chain) => [chain, Buffer.from(chain.toString('hex'))]));
+  for (const { bytes } of sources) {
+    for (const { needle, at } of find(bytes)) {
+      const chain = chains[needle >> 1]!;
+      if (needle % 2 === 0) {
+        if (bytes[at - 1] === 1) addWrapped(bytes.subarray(at - 1, at - 1 + wrappedLength));
+        else {
+          for (let from = at + 8; from <= at + 40; from++)
+            addKey({ chain, epoch: 0, secret: bytes.subarray(from, from + 32) });
         }
+        continue;
       }
-      for (const at of placesOf(Buffer.from(chain.toString('hex')), source)) {
-        const near = source.bytes.toString('latin1', at + 16, at + 400);
-        for (const [digits] of near.matchAll(/[0-9a-f]{64}/g))
-          add({ chain, epoch: 0, secret: bytesOf(digits) });
-      }
+      const text = bytes.toString('latin1', Math.max(0, at - 2), at + 400);
+      addWrapped(bytesOf(text.slice(0, 2 * wrappedLength)));
+      for (const [digits] of text.slice(18).matchAll(/[0-9a-f]{64}/g))
+        addKey({ chain, epoch: 0, secret: bytesOf(digits) });
+      // The key file: it says which epoch the key is of, so later ones follow from it.
+      const [, epoch, key] = /^..[0-9a-f]{16}\s+epoch (\d+)\s+key ([0-9a-f]{64})/s.exec(text) ?? [];
+      if (key) addKey({ chain, epoch: Number(epoch), secret: bytesOf(key) });
     }
   }
-  return [...found.values()];
+  return keys;
 }
 
 /** The secret of a wrapped key. Of a key of an unknown epoch (0) it is tried whether it is the one. */
@@ -213,26 +267,23 @@ export type Read = {
   comment: string | null;
 };
 
+type OneWeek = { accountId: number; week: string };
+
 /**
- * The keys of weeks that come out of what the attacker has, by "account week". `sources`: files and dumps of any date, with all
+ * The key of a week if it comes out of what the attacker has, by "account week". `sources`: files and dumps of any date, with all
  * that there is of keys; `dump`: what was open.
  */
-export function weekKeysIn(sources: Source[], dump: Dump): Map<string, Buffer> {
+export function weekKeysIn(sources: Source[], dump: Dump, { accountId, week }: OneWeek): Map<string, Buffer> {
   const chains = rowsOf<{ chain: string }>(dump, 'answer_keys').map(({ chain }) => bytesOf(chain));
-  const contexts = rowsOf<{ account_id: number; week: string }>(dump, 'weeks').map((one) =>
-    contextOf(one.account_id, one.week),
-  );
-  const wrapped = wrappedIn(sources, chains);
-  const found = new Map<string, Buffer>();
-  for (const key of epochKeysIn(sources, chains)) {
-    for (const one of wrapped) {
-      for (const context of contexts) {
-        const secret = found.has(context) ? undefined : unwrapped(key, context, one);
-        if (secret) found.set(context, secret);
-      }
+  const context = contextOf(accountId, week);
+  const { wrapped, epochKeys } = keysIn(sources, chains);
+  for (const key of epochKeys.values()) {
+    for (const one of wrapped.values()) {
+      const secret = unwrapped(key, context, one);
+      if (secret) return new Map([[context, secret]]);
     }
   }
-  return found;
+  return new Map();
 }
 
 /** Everything that week keys open of a dump, with the users that the numbers are of. */

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { useText } from '../../text/text.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { Facts } from '../../ui/Facts.tsx';
+import { Padded } from '../../ui/Section.tsx';
 import { type Column, longTable, Table } from '../../ui/Table.tsx';
 import css from './runs.module.css';
 
@@ -16,6 +17,7 @@ export function FaultTable(props: { label: string; faults: RunFault[]; isWarning
   const rows = faults.map((fault, key) => ({ ...fault, key }));
   return (
     <>
+      <Causes faults={faults} />
       <Table
         label={label}
         rows={rows}
@@ -27,6 +29,39 @@ export function FaultTable(props: { label: string; faults: RunFault[]; isWarning
       />
       {shown && <FaultDialog fault={shown} isWarning={isWarning} onClose={() => setShown(undefined)} />}
     </>
+  );
+}
+
+/** As many causes as are listed. */
+const mostCauses = 5;
+
+/** What several rows have in common, those of the most rows first: it is to be corrected once. */
+function Causes({ faults }: { faults: RunFault[] }) {
+  const t = useText();
+  const causes = new Map<string, RunFault[]>();
+  for (const fault of faults) {
+    const { sheet, row, column, value, remedy } = fault;
+    const key = JSON.stringify([sheet, column, value, remedy]);
+    const cause = causes.get(key);
+    if (cause) cause.push(fault);
+    else if (row !== undefined) causes.set(key, [fault]);
+  }
+  const shared = [...causes]
+    .filter(([, { length }]) => length > 1)
+    .toSorted(([, a], [, b]) => b.length - a.length);
+  if (shared.length === 0) return null;
+  return (
+    <Padded>
+      <ul className={css['causes']}>
+        {shared.slice(0, mostCauses).map(([key, [{ sheet, column, value } = {}, ...others]]) => (
+          <li key={key}>
+            {[sheet, column].filter((part) => part !== undefined).join(', ')}
+            {value !== undefined && <code className={css['value']}>{value}</code>}
+            <strong>{t('runs.causeRows', { count: others.length + 1 })}</strong>
+          </li>
+        ))}
+      </ul>
+    </Padded>
   );
 }
 

@@ -58,9 +58,12 @@ function Outcome({ run }: { run: Run }) {
   return run.changeCount === 0 ? <Notice tone="good">{t('runs.upToDate')}</Notice> : null;
 }
 
+/** Faults that may go away once somebody has said what the columns mean. */
+const ofLayout = ['unknown layout', 'missing column', 'repeated column'];
+
 function Refused({ run }: { run: Run }) {
   const t = useText();
-  const isLayout = run.details.some(({ type }) => type === 'unknown layout' || type === 'repeated column');
+  const isLayout = run.details.some(({ type }) => ofLayout.includes(type));
   return (
     <Notice
       tone="bad"

@@ -1,0 +1,18 @@
+// What whoever sent a file reads of what went wrong in a reader.
+import { expect, test } from 'vitest';
+import { faultOf, unreadable } from './rows.ts';
+
+test('an error of ours is told as what to do, and kept as the cause', () => {
+  const error = new TypeError("Cannot read properties of undefined (reading 't')");
+  const fault = faultOf(error);
+  expect(fault).toMatchObject({ kind: 'invalid', code: 'unreadable file', cause: error });
+  expect(fault.message).toBe(
+    "The file can't be read. Open it in Excel, save it again as an Excel workbook (.xlsx) or as CSV, and send that.",
+  );
+  expect(fault.details).toEqual([{ type: 'unreadable file', message: fault.message }]);
+});
+
+test('a fault stays as it is', () => {
+  const fault = unreadable('The file is empty.');
+  expect(faultOf(fault)).toBe(fault);
+});
