@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import postgres from 'postgres';
 import { Fault } from '../base/errors.ts';
+import { giveUpSuperuser } from './own-role.ts';
 import { createFor, openFile } from './shared-directory.ts';
 
 export type Embedded = {
@@ -26,6 +27,8 @@ type Options = {
   log: (message: string) => void;
   /** For tests: commits do not wait for the disk. */
   fast?: boolean;
+  /** For tests: the password of the superuser, which otherwise has none, so that no one can sign in as it. */
+  superuserPassword?: string;
 };
 type Ids = { uid: number; gid: number };
 /** As whom PostgreSQL runs (undefined: as ourselves), and the words that its command lines begin with. */
@@ -51,6 +54,7 @@ const PATIENCE = 30_000; // ms that a server may take to come or to go; its reco
 const WATCH = 2_000; // ms
 const POLL = 20; // ms
 const LOG_LIMIT = 10_000_000; // bytes
+const LOG_END = 100_000; // bytes that a server writes at most that does not start
 const CHILD = {
   cwd: '/',
   env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' },
@@ -166,6 +170,10 @@ async function openSession(place: Place, port: number): Promise<Session | string
     connection: { application_name: `soundings ${place.role} ${process.pid}`, lock_timeout: 5_000 },
   });
   try {
+    if (await giveUpSuperuser(sql, place.superuserPassword)) {
+      await sql.end({ timeout: 1 }); // this session is still the superuser's
+      return await openSession(place, port);
+    }
     await sql`select pg_advisory_lock_shared(${LOCKS}, ${IN_USE})`;
     if (place.role === 'command') return { sql, port, lost: lost.signal };
     const [row] = await sql<{ got: boolean }[]>`select pg_try_advisory_lock(${LOCKS}, ${SERVICE}) as got`;
@@ -241,7 +249,9 @@ async function start(
     await log.close();
     return undefined;
   }
-  const said = (await log.readFile()).subarray(size).toString().trim();
+  // By its place: the server writes through the same handle, which moves on with what it writes.
+  const { buffer, bytesRead } = await log.read({ buffer: Buffer.alloc(LOG_END), position: size });
+  const said = buffer.toString('utf8', 0, bytesRead).trim();
   await log.close();
   const last = `${end.signal.reason}; the end of ${logFile}:\n${said.split('\n').slice(-8).join('\n')}\n`;
   if (/shared memory block/.test(said)) await endLeftovers(place);

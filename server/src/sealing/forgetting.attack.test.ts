@@ -40,6 +40,7 @@ import {
 } from '../testing/forgetting.ts';
 import { bareEnvironment } from '../testing/environment.ts';
 import { isSegment, logParts } from '../testing/log-segments.ts';
+import { asSuperuser } from '../testing/postgres.ts';
 import { connectionsTo, exec, home, newDataDir, type Service, started } from '../testing/processes.ts';
 import { signIn } from '../testing/signed-in.ts';
 import { answer, importLines, question, round } from '../testing/surveys.ts';
@@ -569,7 +570,7 @@ describe('two services with one database', () => {
     const place = await newDataDir();
     const embedded = await openEmbedded(place, { role: 'service', log: () => {}, fast: true });
     onTestFinished(() => embedded.stop());
-    const pool = openPool(embedded.url, 6);
+    const pool = openPool(asSuperuser(embedded.url), 6);
     onTestFinished(() => pool.end({ timeout: 0 }));
     const [one, other] = [join(place, 'one'), join(place, 'other')];
     // As another user of the database, so that its connections can be told from those of the first.
@@ -651,7 +652,7 @@ async function openForMutants() {
   const dataDir = await newDataDir();
   const embedded = await openEmbedded(dataDir, { role: 'service', log: () => {}, fast: true });
   onTestFinished(() => embedded.stop());
-  const pool = openPool(embedded.url, 6);
+  const pool = openPool(asSuperuser(embedded.url), 6);
   onTestFinished(() => pool.end({ timeout: 0 }));
   const keys = keysBeside(dataDir, pool);
   const pages = await startAnswering({ pool, keys, now: Date.now }, openLog('error'));

@@ -12,6 +12,7 @@ import { openEmbedded } from '../db/embedded.ts';
 import { migrate } from '../db/migrate.ts';
 import { bareEnvironment } from './environment.ts';
 import { freePort } from './free-port.ts';
+import { superuserPassword } from './postgres.ts';
 import { until } from './until.ts';
 
 export const exec = promisify(execFile);
@@ -24,7 +25,12 @@ beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'soundings-failures-'));
   await chmod(home, 0o755); // PostgreSQL may run as another user
   seed = join(home, 'seed');
-  const embedded = await openEmbedded(seed, { role: 'command', log: () => {}, fast: true });
+  const embedded = await openEmbedded(seed, {
+    role: 'command',
+    log: () => {},
+    fast: true,
+    superuserPassword,
+  });
   const pool = openPool(embedded.url, 1);
   await migrate(pool);
   await pool.end();
