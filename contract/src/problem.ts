@@ -126,6 +126,8 @@ export const detailTypes = {
   'week not found': 'Nothing was asked in that week.',
   'already answered':
     'The question was answered by another link or in another browser, or its answer is counted already: it cannot be changed here.',
+  'secrets key missing':
+    'The key of the secrets is missing here, so codes of two-factor authentication can’t be checked, and SFTP can’t start. See "soundings keys show".',
   'answer key missing':
     'The key of the open weeks is missing here, so nothing can be asked or answered. See "soundings keys show".',
   'no links to hand out': 'Everyone who is asked gets a personal link by e-mail.',

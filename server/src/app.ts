@@ -168,13 +168,16 @@ export async function startApp(
     await reached;
     const applied = await migrate(await pool, migrationSteps(await keys));
     if (applied.length > 0) log.info({ applied }, 'The database was migrated');
-    await prepareKeys(await pool, await keys, log);
+    const hasSecrets = await prepareKeys(await pool, await keys, log);
     keeping = keepKeysMoving(await keys, log);
     const url = await databaseUrl;
     const parts = { config, pool: await pool, keys: await keys, databaseUrl: url };
     const work = workOf({ ...parts, log, now, mailer, onWeeks });
     jobs = await startJobs(url, work, log);
-    if (sftpPort !== 0) sftp = await serveSftp({ ...config, port: sftpPort, pool: await pool, log, now });
+    if (sftpPort !== 0 && hasSecrets) {
+      const { secrets } = parts.keys;
+      sftp = await serveSftp({ ...config, port: sftpPort, pool: parts.pool, secrets, log, now });
+    }
     isStarted = true;
   }
 
@@ -224,8 +227,8 @@ function keepKeysMoving(keys: AnswerKeys, log: Log): NodeJS.Timeout {
   }, keyPatience).unref();
 }
 
-/** Brings the key of open weeks to where it belongs, and says what is wrong or not promised. */
-async function prepareKeys(pool: Pool, keys: AnswerKeys, log: Log): Promise<void> {
+/** Brings the keys to where they belong, and says what is wrong or not promised. Returns whether the key of secrets is here. */
+async function prepareKeys(pool: Pool, keys: AnswerKeys, log: Log): Promise<boolean> {
   await keys.advance();
   const { place, state } = await keys.state();
   if (place === 'database') {
@@ -245,6 +248,13 @@ async function prepareKeys(pool: Pool, keys: AnswerKeys, log: Log): Promise<void
       'Open weeks were closed without results: their key is lost. Ask their questions again',
     );
   }
+  const hasSecrets = await keys.secrets.prepare();
+  if (!hasSecrets) {
+    log.error(
+      'The key of the secrets is missing here: codes of two-factor authentication can’t be checked, and SFTP does not start. Run "soundings keys import" with the key of another process, copy DATA_DIR/keys/secrets from where it is, or run "soundings keys reset --secrets" if it is lost. Then start the service again',
+    );
+  }
+  return hasSecrets;
 }
 
 /** How the server is reached. */
@@ -347,8 +357,9 @@ function serveConsole(
   { config, pool, reads, keys, mailer, approve, log, now }: ConsoleParts,
 ): void {
   const console = openConsole(server, pool, isSecure(config));
-  serveAccess(console, { ...config, pool, mailer });
-  serveSession(console, { pool, now, log, canMail: mailer !== undefined });
+  const secrets = keys.then((one) => one.secrets);
+  serveAccess(console, { ...config, pool, secrets, mailer });
+  serveSession(console, { pool, secrets, now, log, canMail: mailer !== undefined });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail: mailer !== undefined, now });
   serveConsoleGroups(console, pool);
   serveSystem(console, server.forgottenProxy);
@@ -429,8 +440,8 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
 }
 
 async function serveSftp(options: SftpOptions): Promise<SftpServer> {
-  const { host, port, pool, log, trustProxy = [], now = Date.now } = options;
-  const opening = openSftp({ host, port, pool, log, trustProxy, now });
+  const { host, port, pool, secrets, log, trustProxy = [], now = Date.now } = options;
+  const opening = openSftp({ host, port, pool, secrets, log, trustProxy, now });
   const sftp = await orRefused(opening, { host, port, setting: 'SFTP_PORT' });
   log.info({ address: sftp.address }, 'SFTP is ready');
   return sftp;

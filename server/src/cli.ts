@@ -285,7 +285,7 @@ const commands: Record<string, Command> = {
     usage:
       '\n    The fingerprints by which SFTP clients know this installation. Makes the keys when there are none yet.',
     options: {},
-    run: async (pool) => (await import('./files/hostkeys.ts')).hostKeys(pool),
+    run: async (pool, _values, keys) => (await import('./files/hostkeys.ts')).hostKeys(pool, keys.secrets),
     say: (keys: HostKey[]) => table(keys.map(({ kind, fingerprint }) => [kind, fingerprint])),
   },
   'history import': {

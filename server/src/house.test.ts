@@ -78,6 +78,7 @@ const publicFiles = [
   'sync/pushes.ts',
   'files/approving.ts',
   'files/hostkeys.ts',
+  'files/hostkeys.sealed.ts',
   'files/look.ts',
   'files/mails.ts',
   'files/mappings.ts',
@@ -220,6 +221,7 @@ const writers: Record<string, string[]> = {
   file_parts: ['files/store.sql.ts', 'files/process.sql.ts'],
   column_mappings: ['files/mappings.sql.ts'],
   sftp_host_keys: ['files/hostkeys.sql.ts'],
+  secrets_keys: ['sealing/secrets.sql.ts'],
   questions: ['questions/questions.sql.ts'],
   kpis: ['questions/questions.sql.ts', 'results/publish.sql.ts'],
   kpi_questions: ['questions/questions.sql.ts'],
@@ -402,7 +404,7 @@ describe('purity and places', () => {
 
   test("every statement on customers' data names the account", () => {
     const exempt =
-      /force_unlock_workers|job_workers|insert into accounts|nextval\(|from\s+token_hashes|from\s+sessions|from\s+sign_in_links|sign_in_failures|first_links|second_steps where on_since|sftp_host_keys|stop_keys|answer_keys|key_processes|pg_stat_replication/;
+      /force_unlock_workers|job_workers|insert into accounts|nextval\(|from\s+token_hashes|from\s+sessions|from\s+sign_in_links|sign_in_failures|first_links|second_steps where on_since|sftp_host_keys|secrets_keys|stop_keys|answer_keys|key_processes|pg_stat_replication/;
     const anonymous = ({ path, text }: Source) =>
       path.endsWith('.sql.ts')
         ? statementsOf(text).filter((one) => !/account_id|accountId/.test(one) && !exempt.test(one))

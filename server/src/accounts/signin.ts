@@ -3,6 +3,7 @@
 import { emailKey } from '@soundings/contract/formats.ts';
 import { Fault } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
+import type { Sealer } from '../base/sealer.ts';
 import { nobodysHash } from '../base/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { type Actor, audit } from './audit.ts';
@@ -46,7 +47,7 @@ export type SignInOutcome =
 /** So many accounts may have the same address: whoever is in more signs in to those whose password is newest. */
 const mostAccounts = 10;
 
-type Parts = { pool: Pool; throttle: Throttle; now: () => number; log: Log };
+type Parts = { pool: Pool; secrets: Sealer; throttle: Throttle; now: () => number; log: Log };
 
 /**
  * Signs somebody in, or says what is missing. Throws a Fault: wrong sign-in, wrong code, or too many tries with the
@@ -90,9 +91,9 @@ async function checkedCode(
   code: string,
   browser: Browser,
 ): Promise<'code' | 'recovery code'> {
-  const { pool, throttle, now } = parts;
+  const { pool, secrets, throttle, now } = parts;
   const codes = await throttle.tryCode(`${person.accountId}/${person.userId}`);
-  const kind = await tried(codes, () => checkSecondStep(pool, person, code, now()));
+  const kind = await tried(codes, () => checkSecondStep(pool, secrets, person, code, now()));
   if (kind) {
     await codes.succeeded();
     return kind;

@@ -37,7 +37,7 @@ export const settings = [
     kind: 'place',
     fallback: 'file',
     sentence:
-      'Where the key of open weeks is kept. file: in DATA_DIR/keys, outside the database. database: in the database, for a container without a persistent volume; answers of closed weeks can then be read from its log and backups until those are recycled.',
+      'Where the keys of open weeks and of secrets are kept. file: in DATA_DIR/keys, outside the database. database: in the database, for a container without a persistent volume; answers of closed weeks can then be read from its log and backups until those are recycled.',
   },
   {
     name: 'DATABASE_URL',

@@ -20,6 +20,7 @@ import {
 import { beginSecondStep, confirmSecondStep, newRecoveryCodes, turnOffSecondStep } from '../accounts/totp.ts';
 import { Fault } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
+import type { Sealer } from '../base/sealer.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { changeOwn } from '../people/profile.ts';
 import { actorOf, type Console } from './console.ts';
@@ -29,6 +30,8 @@ import { makeFirstAccount } from './welcome.ts';
 
 export type SessionParts = {
   pool: Promise<Pool>;
+  /** Seals what codes are computed from. */
+  secrets: Promise<Sealer>;
   /** The clock, in ms. */
   now: () => number;
   log: Log;
@@ -47,7 +50,11 @@ export function serveSession(console: Console, parts: SessionParts): void {
   serveSecondStep(console, parts, throttle);
 }
 
-function serveSignIn(console: Console, { pool, now, log, canMail }: SessionParts, throttle: Throttle): void {
+function serveSignIn(
+  console: Console,
+  { pool, secrets, now, log, canMail }: SessionParts,
+  throttle: Throttle,
+): void {
   console.serve('GET /session', async (who) => selectSessionFacts(await pool, who));
 
   console.serveAnybody('GET /sign-in', async () => {
@@ -56,7 +63,8 @@ function serveSignIn(console: Console, { pool, now, log, canMail }: SessionParts
   });
 
   console.serveAnybody('POST /session', async ({ body, request, reply }) => {
-    const outcome = await signIn({ pool: await pool, throttle, now, log }, body, browserIn(console, request));
+    const parts = { pool: await pool, secrets: await secrets, throttle, now, log };
+    const outcome = await signIn(parts, body, browserIn(console, request));
     if (outcome.state !== 'signed in') return outcome;
     console.setCookie(reply, outcome.secret);
     return { state: 'signed in', session: await selectSessionFacts(await pool, outcome) };
@@ -167,18 +175,18 @@ function serveProfile(console: Console, { pool, now }: SessionParts, throttle: T
   });
 }
 
-function serveSecondStep(console: Console, { pool, now }: SessionParts, throttle: Throttle): void {
+function serveSecondStep(console: Console, { pool, secrets, now }: SessionParts, throttle: Throttle): void {
   console.serve('POST /profile/second-step', async (who, { body }) => {
     await refuseWrongPassword(await pool, throttle, who, body.password);
     const { email, account } = await selectProfile(await pool, who);
-    return beginSecondStep(await pool, who, email ?? account.name);
+    return beginSecondStep(await pool, await secrets, who, email ?? account.name);
   });
 
   console.serve('POST /profile/second-step/on', async (who, { body }) => {
     const attempt = await throttle.tryCode(`${who.accountId}/${who.userId}`);
     const recoveryCodes = await tried(attempt, async () =>
       inTransaction(await pool, async (tx) => {
-        const made = await confirmSecondStep(tx, who, body.code, now());
+        const made = await confirmSecondStep(tx, await secrets, who, body.code, now());
         await audit(tx, who.accountId, actorOf(who), 'second step turned on', { subject: who.userId });
         return made;
       }),

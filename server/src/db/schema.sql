@@ -341,6 +341,16 @@ comment on column rounds.group_id is 'The group when the round was opened; it ma
 comment on column rounds.schedule_id is 'The schedule that opened it. Null: it came from a history file.';
 comment on column rounds.above_ids is 'The groups above it when the round was opened, from the nearest to the top.';
 
+create table secrets_keys (
+  only_one    boolean     primary key default true check (only_one),
+  name        bytea       not null,
+  secret      bytea,
+  created_at  timestamptz not null default now()
+);
+comment on table secrets_keys is
+  'Which key seals the secrets that the service must read again (second_steps, sftp_host_keys). The key itself is in a file outside the database. One row, of no account.';
+comment on column secrets_keys.secret is 'The key itself, with ANSWER_KEYS=database alone.';
+
 create table answer_keys (
   only_one           boolean     primary key default true check (only_one),
   chain              bytea       not null,
@@ -582,6 +592,7 @@ create table sftp_host_keys (
 );
 comment on table sftp_host_keys is
   'By which SFTP clients know the service: one pair for all of its processes, so not keyed by account.';
+comment on column sftp_host_keys.private_key is 'Sealed, as base64.';
 
 create table schedules (
   account_id         integer     not null references accounts,
@@ -771,7 +782,7 @@ create table second_steps (
   foreign key (account_id, user_id) references users on delete cascade
 );
 comment on table second_steps is
-  'Secrets of the codes (TOTP, RFC 6238) by which people prove at signing in that they hold their phone. Kept as they are, not digested: each code is computed from the secret anew.';
+  'Secrets of the codes (TOTP, RFC 6238) by which people prove at signing in that they hold their phone. Sealed, not digested: each code is computed from the secret anew.';
 comment on column second_steps.on_since is 'Null: it was shown, and no code of it has come yet: signing in does not ask for one.';
 comment on column second_steps.last_step is 'The step of 30 seconds whose code was used last: neither it nor one before it is taken again.';
 

@@ -521,10 +521,10 @@ describe('what is offered', () => {
     const own = await openDoor();
     onTestFinished(() => own.close());
     await own.pool`delete from sftp_host_keys`;
-    const made = await Promise.all([1, 2, 3].map(() => hostKeys(own.pool)));
+    const made = await Promise.all([1, 2, 3].map(() => hostKeys(own.pool, own.secrets)));
     expect(made[1]).toEqual(made[0]);
     expect(made[2]).toEqual(made[0]);
-    expect(await hostKeys(own.pool)).toEqual(made[0]);
+    expect(await hostKeys(own.pool, own.secrets)).toEqual(made[0]);
     expect(made[0]?.map(({ kind, bits }) => [kind, bits])).toEqual([
       ['ED25519', 256],
       ['RSA', 3072],
@@ -532,7 +532,7 @@ describe('what is offered', () => {
   });
 
   test('fingerprints are those that OpenSSH prints', async ({ skip }) => {
-    const keys = await hostKeys(door.pool);
+    const keys = await hostKeys(door.pool, door.secrets);
     for (const { fingerprint, bits, publicKey, kind } of keys) {
       let printed: string;
       try {

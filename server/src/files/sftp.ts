@@ -9,6 +9,7 @@ import { stillValid } from '../accounts/doors.ts';
 import { plainAddress } from '../base/addresses.ts';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
+import type { Sealer } from '../base/sealer.ts';
 import { asFault, type Pool } from '../db/db.ts';
 import { type Entry, type Gate, openGate, type SftpLimits, sftpLimits } from './gate.ts';
 import { type HostKeyRow, privateHostKeys } from './hostkeys.ts';
@@ -20,6 +21,8 @@ export type SftpOptions = {
   host: string;
   port: number;
   pool: Pool;
+  /** Opens the host keys. */
+  secrets: Sealer;
   log: Log;
   /** Addresses and ranges of proxies that tell by the PROXY protocol for whom they ask. */
   trustProxy?: string[];
@@ -124,10 +127,10 @@ type House = {
 
 /** Listens once the keys are there: the database must be migrated. */
 export async function openSftp(options: SftpOptions): Promise<SftpServer> {
-  const { pool, log, trustProxy = [], now = Date.now } = options;
+  const { pool, secrets, log, trustProxy = [], now = Date.now } = options;
   const limits = { ...sftpLimits, ...options.limits };
   const server = new ssh2.Server({
-    hostKeys: (await privateHostKeys(pool)).flatMap(hostKeysOf),
+    hostKeys: (await privateHostKeys(pool, secrets)).flatMap(hostKeysOf),
     algorithms,
     ident: 'Soundings',
     keepaliveInterval: 2 ** 31 - 1, // the library's own would write to connections that are gone, and throw

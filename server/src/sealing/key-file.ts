@@ -22,10 +22,13 @@ import { dirname, join } from 'node:path';
 import { Fault } from '../base/errors.ts';
 import { type EpochKey, isSameChain } from './epoch-keys.ts';
 
-const head = 'Soundings answer key, format 1. Never back this file up: see docs/operations.md.';
+const answersHead = 'Soundings answer key, format 1. Never back this file up: see docs/operations.md.';
+/** The first line of the file of the key of secrets (secrets.ts). */
+export const secretsHead =
+  'Soundings secrets key, format 1. Keep a copy of this file apart from backups: see docs/operations.md.';
 
 /** A key as the text of its file, which always has the same length. */
-export function keyText({ chain, epoch, secret }: EpochKey): string {
+export function keyText({ chain, epoch, secret }: EpochKey, head = answersHead): string {
   const body = [
     head,
     `chain ${chain.toString('hex')}`,
@@ -78,13 +81,13 @@ function keyFrom(path: string): EpochKey | undefined {
  * safe, then the old one is overwritten, then the new one takes its name. For the owner alone (mode 0600). Callers see to it
  * that one process at a time writes (answer-keys.ts).
  */
-export function writeKeyFile(path: string, key: EpochKey): void {
+export function writeKeyFile(path: string, key: EpochKey, head = answersHead): void {
   const directory = dirname(path);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   refuseForeignLink(directory);
   finishKeyFile(path);
   eraseKeyFile(nextTo(path)); // part of a key, which an interrupted step has left
-  writeWhole(nextTo(path), keyText(key));
+  writeWhole(nextTo(path), keyText(key, head));
   syncDirectory(directory);
   takePlace(path);
 }
