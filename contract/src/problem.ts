@@ -161,6 +161,8 @@ export const detailTypes = {
   'nothing due': 'No question of the schedule is due, so there is no mail of it.',
   'no address': 'Whoever asks for a mail has no e-mail address.',
   'inactive person': 'An inactive person cannot sign in, so gets no link to do so.',
+  'by email only':
+    'A link for an administrator is sent by email where the installation sends email, and not shown.',
   'no mail server': 'The installation has no mail server: `SMTP_URL` is not set.',
   'mail not taken': 'The mail server did not take the mail; the message says what it answered.',
   'invalid history': 'A line of a history file is not as it should be; the message names it.',

@@ -3,6 +3,7 @@ import type { Config, LogLevel } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import type { Log } from './base/log.ts';
 import { version } from './base/version.ts';
+import { type AccountNotice, mailAccountNotice } from './accounts/account-notices.ts';
 import { callerOf, senderOf } from './accounts/callers.ts';
 import { tellEndingTokens } from './accounts/ending-tokens.ts';
 import { forgetEnded } from './accounts/sessions.ts';
@@ -434,6 +435,7 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
       'mail lost week': (payload) =>
         mailLostWeek({ pool, mailer, publicUrl: config.publicUrl, log }, payload as LostMail),
       'mail file report': (payload) => mailReport(pool, mailer, payload as MailedReport, log),
+      'mail account notice': (payload) => mailAccountNotice(pool, mailer, payload as AccountNotice, log),
       'mail link notice': (payload) => mailLinkNotice(pool, mailer, payload as LinkNotice, log),
     },
   };

@@ -53,6 +53,7 @@ const publicFiles = [
   'mail/letter.ts',
   'accounts/accounts.ts',
   'accounts/allowlist.ts',
+  'accounts/account-notices.ts',
   'accounts/audit.ts',
   'accounts/callers.ts',
   'accounts/doors.ts',
@@ -127,6 +128,7 @@ const publicFiles = [
 const pureFiles = [
   'mail/letter.ts',
   'accounts/sessions-browsers.ts',
+  'accounts/account-notices-letter.ts',
   'accounts/sign-in-links-letter.ts',
   'people/tree.ts',
   'people/attributes.ts',

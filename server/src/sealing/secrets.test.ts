@@ -2,16 +2,23 @@
 // key is created, moved, missing or lost.
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { copyFile, mkdir } from 'node:fs/promises';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { TOTP } from 'otpauth';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
 import { beginSecondStep, checkSecondStep, confirmSecondStep } from '../accounts/totp.ts';
+import { startApp } from '../app.ts';
 import { inTransaction } from '../db/db.ts';
 import { hostKeys } from '../files/hostkeys.ts';
 import { createUser } from '../people/people.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { dumpFile, dumpOf } from '../testing/file-attacker.ts';
+import { freePort } from '../testing/free-port.ts';
+import { signInNew } from '../testing/signed-in.ts';
+import { testConfig } from '../testing/world.ts';
 import { Secrets } from './secrets.ts';
 
 let database: TestDatabase;
@@ -128,6 +135,30 @@ describe('where the key is missing', () => {
     expect(await check(other, recovery[0])).toBe('recovery code');
     expect(existsSync(other.path)).toBe(false);
     expect(await fingerprints(secrets)).toEqual(keys);
+  });
+
+  test('the service starts without SFTP, and the log says what to do', async () => {
+    await secrets.prepare();
+    const logged: { level: number; msg: string }[] = [];
+    const log = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }) as never;
+    const sftpPort = await freePort();
+    const answerKeys = { place: 'file' as const, directory: join(database.keyPlace.directory, 'two') };
+    const config = { ...testConfig, answerKeys, sftpPort };
+    const app = await startApp(config, Promise.resolve(database.url), log);
+    onTestFinished(() => app.stop(1));
+    await app.started;
+    expect((await fetch(`${app.address}/health/ready`)).status).toBe(200);
+    const errors = logged.filter(({ level }) => level === 50).map(({ msg }) => msg);
+    expect(errors).toEqual([expect.stringContaining('soundings keys import')]);
+    const socket = connect(sftpPort, '127.0.0.1');
+    await expect(once(socket, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    // The console says that there is no SFTP.
+    const { ask } = await signInNew(
+      { pool: database.pool, address: app.address },
+      person.accountId,
+      'Administrator',
+    );
+    expect((await ask<{ sftp: unknown }>('GET /access')).body.sftp).toBeNull();
   });
 
   test('it is imported, or its file is copied', async () => {

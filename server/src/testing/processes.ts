@@ -118,10 +118,13 @@ export async function started(dataDir: string, more: Record<string, string> = {}
 }
 
 /** Connections to the database of a service, beside the service's own. */
-export async function connectionsTo({ dataDir }: Service): Promise<Pool> {
+export const connectionsTo = async (service: Service): Promise<Pool> =>
+  connections(await databaseUrlOf(service));
+
+export async function databaseUrlOf({ dataDir }: Service): Promise<string> {
   const password = (await readFile(join(dataDir, 'postgres.password'), 'utf8')).trim();
   const { port } = (await databaseOf(dataDir))!;
-  return connections(`postgres://soundings:${password}@127.0.0.1:${port}/soundings`);
+  return `postgres://soundings:${password}@127.0.0.1:${port}/soundings`;
 }
 
 export function connections(url: string): Pool {
