@@ -33,7 +33,8 @@ import { createServer, type HttpLimits, type Server, type ServerOptions } from '
 import { openSlots } from './http/slots.ts';
 import { type Jobs, startJobs, type Work } from './jobs/jobs.ts';
 import { runThread, type ThreadLimits } from './jobs/threads.ts';
-import { type Mailer, openMailer } from './mail/mail.ts';
+import { type Mailer } from './mail/mail.ts';
+import { openMailer } from './mail/mailer.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { serveData } from './results/data.routes.ts';
 import { closeLostWeeks, type LostMail, mailLostWeek } from './results/lost-weeks.ts';

@@ -13,7 +13,6 @@ import { copyWords } from './cli.keys.ts';
 import { account, accountOf, type Command, table } from './cli.options.ts';
 import type { Config } from './base/config.ts';
 import { version } from './base/version.ts';
-import { readPrivacyReport } from './results/privacy-report.ts';
 
 export const privacyCommands = (config: () => Config): Record<string, Command> => ({
   'privacy report': {
@@ -35,6 +34,8 @@ export const privacyCommands = (config: () => Config): Record<string, Command> =
         publicUrl,
         now: Date.now(),
       };
+      // Here, since it brings all schemas of the console, for which no other command is to wait.
+      const { readPrivacyReport } = await import('./results/privacy-report.ts');
       return readPrivacyReport(pool, accountOf(values), installation);
     },
     say: privacyWords,

@@ -50,6 +50,7 @@ const publicFiles = [
   'jobs/jobs.ts',
   'jobs/threads.ts',
   'mail/mail.ts',
+  'mail/mailer.ts',
   'mail/letter.ts',
   'accounts/accounts.ts',
   'accounts/allowlist.ts',
@@ -361,6 +362,26 @@ describe('floors', () => {
       /^typebox(\/|$)/.test(path) ||
       contract.some((source) => source.path === path && loaded(source).some(makesSchemas));
     expect(faults((source) => loaded(source).filter(makesSchemas), console)).toEqual([]);
+  });
+
+  test('the soundings command starts without what only a service needs: schemas, mail, SSH, the log', () => {
+    const loaded = ({ imports }: Source) => imports.filter(({ typeOnly }) => !typeOnly);
+    const packagesFrom = (path: string, seen: Set<string>): string[] => {
+      const source = [
+        ...server,
+        ...contract.map((one) => ({ ...one, path: `@soundings/contract/${one.path}` })),
+      ].find((one) => one.path === path);
+      if (!source || seen.has(path)) return [];
+      seen.add(path);
+      return loaded(source).flatMap(({ specifier }) => {
+        if (specifier.startsWith('.')) return packagesFrom(join(dirname(path), specifier), seen);
+        return specifier.startsWith('@soundings/')
+          ? packagesFrom(specifier, seen)
+          : [`${path}: ${specifier}`];
+      });
+    };
+    const heavy = /: (typebox|nodemailer|ssh2|pino|exceljs|xlsx)\b/;
+    expect(packagesFrom('cli.ts', new Set()).filter((one) => heavy.test(one))).toEqual([]);
   });
 
   test('the contract imports nothing of ours', () => {

@@ -13,7 +13,7 @@ import { tellEndingTokens } from '../accounts/ending-tokens.ts';
 import { createToken, revokeToken } from '../accounts/tokens.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
-import { openMailer } from '../mail/mail.ts';
+import { openMailer } from '../mail/mailer.ts';
 import { type Ask, signInNew } from '../testing/signed-in.ts';
 import { openSmtp } from '../testing/smtp.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';

@@ -69,11 +69,14 @@ type Look = {
 /** Goes through pages; `further` finds what else is wrong with one. */
 async function look(page: ConsolePage, paths: string[], further = async (): Promise<string[]> => []) {
   const found: Look = { seen: [], faults: [] };
+  let isMissingSeen = false;
   for (const path of paths) {
     // oxlint-disable no-await-in-loop -- one page after another
     await show(page, path);
-    if ((await page.getByText(/^(There is no such page|Sidan finns inte)$/).count()) === 0)
-      found.seen.push(path);
+    const isThere = (await page.getByText(/^(There is no such page|Sidan finns inte)$/).count()) === 0;
+    if (isThere) found.seen.push(path);
+    else if (isMissingSeen) continue; // it is the same page each time
+    isMissingSeen ||= !isThere;
     found.faults.push(...(await further()).map((fault) => `${path}: ${fault}`));
     found.faults.push(...(await faultsOf(page, path)));
     // oxlint-enable no-await-in-loop

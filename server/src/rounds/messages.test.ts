@@ -8,7 +8,7 @@ import { giveAnswers, openLink } from '../answers/answering.ts';
 import type { Log } from '../base/log.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { type Manners, openDeafSmtp } from '../mail/deaf.fixture.ts';
-import { openMailer } from '../mail/mail.ts';
+import { openMailer } from '../mail/mailer.ts';
 import { closeWeekNow } from '../results/publish.ts';
 import { askPeople, mondays, noon, planAsking } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';

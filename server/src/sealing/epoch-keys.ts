@@ -85,7 +85,11 @@ export function wrappedBy(wrapped: Buffer): { chain: Buffer; epoch: number } {
 }
 
 /** The secret. Undefined when the key is another one than it was wrapped by, or the bytes were changed. */
-export function unwrap(key: EpochKey, context: string, wrapped: Buffer): Buffer | undefined {
+export function unwrap(
+  key: { secret: Uint8Array | KeyObject },
+  context: string,
+  wrapped: Buffer,
+): Buffer | undefined {
   const head = wrapped.subarray(0, headLength);
   if (head[0] !== version) return undefined;
   return open(key.secret, Buffer.concat([head, Buffer.from(context)]), wrapped.subarray(headLength));

@@ -9,7 +9,8 @@ import { promisify } from 'node:util';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openSmtp, type SmtpWishes, type TestSmtp } from '../testing/smtp.ts';
 import { openDeafSmtp } from './deaf.fixture.ts';
-import { type Mail, MailDeferred, type Mailer, MailRefused, MailUnknown, openMailer } from './mail.ts';
+import { type Mail, MailDeferred, type Mailer, MailRefused, MailUnknown } from './mail.ts';
+import { openMailer } from './mailer.ts';
 
 const from = 'Soundings <soundings@example.com>';
 const mail: Mail = { to: 'anna@example.org', subject: 'Hello', text: 'Hello', html: '<p>Hello</p>' };
