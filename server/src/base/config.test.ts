@@ -105,6 +105,8 @@ describe('the values', () => {
     expect(key('httpsOnly', { ...env, ALLOW_PLAIN_HTTP: '1' })).toBe(false);
     expect(key('httpsOnly', { ...env, PUBLIC_URL: 'http://surveys.internal' })).toBe(false);
     expect(key('httpsOnly', { PUBLIC_URL: env.PUBLIC_URL })).toBe(false);
+    // Without PUBLIC_URL, nothing says that plain HTTP is meant.
+    expect(key('httpsOnly', { TRUST_PROXY: '10.0.0.1', HOST: '0.0.0.0' })).toBe(true);
   });
 
   test.each([

@@ -211,7 +211,10 @@ export function readConfig(env: Environment): Config {
     tls,
     trustProxy,
     httpsOnly:
-      !tls && trustProxy.length > 0 && publicUrl.startsWith('https:') && value.ALLOW_PLAIN_HTTP !== '1',
+      !tls &&
+      trustProxy.length > 0 &&
+      !value.PUBLIC_URL.startsWith('http:') &&
+      value.ALLOW_PLAIN_HTTP !== '1',
     publicUrl,
     corsOrigins: listOf(value.CORS_ORIGINS),
     rateLimit: Number(value.RATE_LIMIT),

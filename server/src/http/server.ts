@@ -52,7 +52,7 @@ export type ServerOptions = {
   tls: { cert: string; key: string } | undefined;
   /** Addresses and ranges of the proxies in front. */
   trustProxy: string[];
-  /** Plain HTTP is taken from these proxies and from this machine only; the address is where clients find the service. */
+  /** Plain HTTP is taken from these proxies and from this machine only; the address is where clients find the service, which may not be known (http:). */
   httpsOnlyAt?: string | undefined;
   /** For tests. */
   limits?: HttpLimits | undefined;
@@ -422,7 +422,8 @@ function isWellFormed({ httpVersion, rawHeaders, url = '' }: IncomingMessage): b
 function refusePlainHttp({ raw }: FastifyRequest, { isTrusted }: Forwarding, publicUrl: string): void {
   const peer = raw.socket.remoteAddress ?? '';
   if (isTrusted(peer) || isLoopback(plainAddress(peer))) return;
-  const message = `This address takes no plain HTTP: what is sent here can be read on the way. Use ${publicUrl}.`;
+  const remedy = publicUrl.startsWith('https:') ? `Use ${publicUrl}.` : 'Use the address of the proxy.';
+  const message = `This address takes no plain HTTP: what is sent here can be read on the way. ${remedy}`;
   throw new Fault('forbidden', 'https required', message);
 }
 
