@@ -54,6 +54,7 @@ export const asSuperuser = (url: string): string =>
 async function letCreateDatabases(url: string): Promise<void> {
   const admin = openPool(asSuperuser(url), 1);
   await admin`alter role soundings createdb`;
+  await admin`grant pg_signal_backend to soundings`; // to drop a database while PostgreSQL tidies it
   await admin.end();
 }
 
