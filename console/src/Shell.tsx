@@ -1,4 +1,5 @@
 // The frame of every page for whoever is signed in: the navigation on the page, and the sheet on which the page is shown.
+import type { SystemWarning } from '@soundings/contract/console.system.ts';
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { Link, useLocation, useRouterState } from '@tanstack/react-router';
 import { ChevronsUpDown, CircleUser, LogOut, Menu as MenuIcon, Monitor, Moon, Sun, X } from 'lucide-react';
@@ -58,12 +59,20 @@ function Warnings() {
   const { moment } = useFormat();
   const isShown = hasRole(useSession(), 'Administrator');
   const { data = [] } = useAnswer('GET /warnings', undefined, { when: isShown, everyMs: 5 * 60_000 });
+  const textOf = (warning: SystemWarning) => {
+    switch (warning.code) {
+      case 'deadJobs':
+        return t('warning.deadJobsText', { count: warning.count });
+      case 'forgottenProxy':
+        return t('warning.forgottenProxyText', { address: warning.address });
+      default:
+        return t(`warning.${warning.code}Text`, { since: moment(warning.since) });
+    }
+  };
   return data.map((warning) => (
     <div key={warning.code} className={css['warning']}>
-      <Notice tone="warn" title={t(`warning.${warning.code}`)}>
-        {warning.code === 'deadJobs'
-          ? t('warning.deadJobsText', { count: warning.count })
-          : t(`warning.${warning.code}Text`, { since: moment(warning.since) })}
+      <Notice tone={warning.code === 'forgottenProxy' ? 'bad' : 'warn'} title={t(`warning.${warning.code}`)}>
+        {textOf(warning)}
       </Notice>
     </div>
   ));

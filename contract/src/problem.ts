@@ -46,6 +46,8 @@ export const detailTypes = {
   'method not allowed': 'The address exists, but not for this method; `Allow` names the right ones.',
   'unsupported media type': 'The content type or encoding is not one that this address takes.',
   'too large': 'The body is larger than allowed, as sent or unpacked.',
+  'too slow': 'The body of the request came too slowly.',
+  'https required': 'The request came in plain HTTP over a network. Use the address that begins with https.',
   'bad request': 'The request breaks the rules of HTTP.',
   'too many requests':
     'The token has made all the requests that it has in a minute. Try again after `Retry-After`.',
@@ -130,6 +132,8 @@ export const detailTypes = {
   'week not found': 'Nothing was asked in that week.',
   'already answered':
     'The question was answered by another link or in another browser, or its answer is counted already: it cannot be changed here.',
+  'secrets key missing':
+    'The key of the secrets is missing here, so codes of two-factor authentication can’t be checked, and SFTP can’t start. See "soundings keys show".',
   'answer key missing':
     'The key of the open weeks is missing here, so nothing can be asked or answered. See "soundings keys show".',
   'no links to hand out': 'Everyone who is asked gets a personal link by e-mail.',
@@ -163,6 +167,8 @@ export const detailTypes = {
   'nothing due': 'No question of the schedule is due, so there is no mail of it.',
   'no address': 'Whoever asks for a mail has no e-mail address.',
   'inactive person': 'An inactive person cannot sign in, so gets no link to do so.',
+  'by email only':
+    'A link for an administrator is sent by email where the installation sends email, and not shown.',
   'no mail server': 'The installation has no mail server: `SMTP_URL` is not set.',
   'mail not taken': 'The mail server did not take the mail; the message says what it answered.',
   'invalid history': 'A line of a history file is not as it should be; the message names it.',

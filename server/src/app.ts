@@ -3,11 +3,13 @@ import type { Config, LogLevel } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import type { Log } from './base/log.ts';
 import { version } from './base/version.ts';
+import { type AccountNotice, mailAccountNotice } from './accounts/account-notices.ts';
 import { callerOf, senderOf } from './accounts/callers.ts';
 import { tellEndingTokens } from './accounts/ending-tokens.ts';
 import { mailPendingAdministrators, type PendingNotice } from './accounts/pending-administrators.ts';
 import { forgetEnded } from './accounts/sessions.ts';
 import { type MailedLink, mailSignInLink } from './accounts/sign-in-links.ts';
+import { forgetOldFailures } from './accounts/signin.ts';
 import { meterTokens } from './accounts/usage.ts';
 import { serveAnswering } from './answers/answering.routes.ts';
 import { serveAccess } from './console/access.routes.ts';
@@ -28,7 +30,7 @@ import { isMigrated, migrate } from './db/migrate.ts';
 import { openAnswerCache } from './http/cache.ts';
 import { serveMetrics } from './http/metrics.ts';
 import { serveDocuments } from './http/pages.ts';
-import { createServer, type Server, type ServerOptions } from './http/server.ts';
+import { createServer, type HttpLimits, type Server, type ServerOptions } from './http/server.ts';
 import { openSlots } from './http/slots.ts';
 import { type Jobs, startJobs, type Work } from './jobs/jobs.ts';
 import { runThread, type ThreadLimits } from './jobs/threads.ts';
@@ -62,6 +64,8 @@ export type AppConfig = Omit<Config, 'dataDir' | 'databaseUrl' | 'logLevel' | 's
   isDevelopment?: boolean;
   /** How long, in ms, a client may leave an answer unread. Default: a minute. */
   readPatience?: number;
+  /** Limits of connections and bodies other than the usual ones. */
+  httpLimits?: HttpLimits;
   /** How long, in ms, a long answer may be read in all. Default: half an hour. */
   longestRead?: number;
 };
@@ -169,14 +173,17 @@ export async function startApp(
     await reached;
     const applied = await migrate(await pool, migrationSteps(await keys));
     if (applied.length > 0) log.info({ applied }, 'The database was migrated');
-    await prepareKeys(await pool, await keys, log);
+    const hasSecrets = await prepareKeys(await pool, await keys, log);
     keeping = keepKeysMoving(await keys, log);
     const url = await databaseUrl;
     const parts = { config, pool: await pool, keys: await keys, databaseUrl: url };
     const work = workOf({ ...parts, log, now, mailer, onWeeks });
     await endLostRuns(await pool);
     jobs = await startJobs(url, work, log);
-    if (sftpPort !== 0) sftp = await serveSftp({ ...config, port: sftpPort, pool: await pool, log, now });
+    if (sftpPort !== 0 && hasSecrets) {
+      const { secrets } = parts.keys;
+      sftp = await serveSftp({ ...config, port: sftpPort, pool: parts.pool, secrets, log, now });
+    }
     isStarted = true;
   }
 
@@ -226,8 +233,8 @@ function keepKeysMoving(keys: AnswerKeys, log: Log): NodeJS.Timeout {
   }, keyPatience).unref();
 }
 
-/** Brings the key of open weeks to where it belongs, and says what is wrong or not promised. */
-async function prepareKeys(pool: Pool, keys: AnswerKeys, log: Log): Promise<void> {
+/** Brings the keys to where they belong, and says what is wrong or not promised. Returns whether the key of secrets is here. */
+async function prepareKeys(pool: Pool, keys: AnswerKeys, log: Log): Promise<boolean> {
   await keys.advance();
   const { place, state } = await keys.state();
   if (place === 'database') {
@@ -247,12 +254,21 @@ async function prepareKeys(pool: Pool, keys: AnswerKeys, log: Log): Promise<void
       'Open weeks were closed without results: their key is lost. Ask their questions again',
     );
   }
+  const hasSecrets = await keys.secrets.prepare();
+  if (!hasSecrets) {
+    log.error(
+      'The key of the secrets is missing here: codes of two-factor authentication can’t be checked, and SFTP does not start. Run "soundings keys import" with the key of another process, copy DATA_DIR/keys/secrets from where it is, or run "soundings keys reset --secrets" if it is lost. Then start the service again',
+    );
+  }
+  return hasSecrets;
 }
 
 /** How the server is reached. */
 const doorOf = (config: AppConfig) => ({
   tls: config.tls,
   trustProxy: config.trustProxy,
+  httpsOnlyAt: config.httpsOnly ? config.publicUrl : undefined,
+  limits: config.httpLimits,
   corsOrigins: config.corsOrigins,
   isSecure: isSecure(config),
   readPatience: config.readPatience ?? readPatience,
@@ -317,7 +333,7 @@ function serveAll(
   serveAnswering(server, { pool: answers, keys, isSecure: isSecure(config), now });
   serveMetrics(server.app, {
     token: config.metricsToken,
-    isProxied: config.trustProxy.length > 0,
+    isProxied: () => config.trustProxy.length > 0 || server.forgottenProxy() !== undefined,
     waiting: async () => ({
       files: await waitingFiles(await pool),
       messages: await dueMessages(await pool, now()),
@@ -351,10 +367,12 @@ function serveConsole(
   { config, pool, reads, keys, mailer, approve, log, now, deadJobs }: ConsoleParts,
 ): void {
   const console = openConsole(server, pool, isSecure(config));
-  serveAccess(console, { ...config, pool, mailer, log });
-  serveSession(console, { pool, now, log, canMail: mailer !== undefined });
-  serveSystem(console, { pool, now, deadJobs, canMail: mailer !== undefined });
-  servePeople(console, { pool, publicUrl: config.publicUrl, canMail: mailer !== undefined, now });
+  const secrets = keys.then((one) => one.secrets);
+  const canMail = mailer !== undefined;
+  serveAccess(console, { ...config, pool, secrets, mailer, log });
+  serveSession(console, { pool, secrets, now, log, canMail });
+  serveSystem(console, { pool, now, deadJobs, canMail, forgottenProxy: server.forgottenProxy });
+  servePeople(console, { pool, publicUrl: config.publicUrl, canMail, now });
   serveConsoleGroups(console, pool);
   serveRuns(console, pool, approve);
   serveFiles(console, pool);
@@ -403,6 +421,7 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
       { name: 'end lost runs', cron: '* * * * *', work: () => endLostRuns(pool) },
       { name: 'forget old runs', cron: '17 3 * * *', work: () => forgetOldRuns(pool) },
       { name: 'forget ended sessions', cron: '37 * * * *', work: () => forgetEnded(pool) },
+      { name: 'forget failed sign-ins', cron: '47 * * * *', work: () => forgetOldFailures(pool, now()) },
       { name: 'forget old files', cron: '27 * * * *', work: () => forgetOldFiles(pool, config.fileDays) },
       { name: 'resume files', cron: '* * * * *', work: () => resumeFiles(pool) },
       { name: 'open rounds', cron: '* * * * *', work: toOpen },
@@ -433,14 +452,15 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
           payload as PendingNotice,
         ),
       'mail file report': (payload) => mailReport(pool, mailer, payload as MailedReport, log),
+      'mail account notice': (payload) => mailAccountNotice(pool, mailer, payload as AccountNotice, log),
       'mail link notice': (payload) => mailLinkNotice(pool, mailer, payload as LinkNotice, log),
     },
   };
 }
 
 async function serveSftp(options: SftpOptions): Promise<SftpServer> {
-  const { host, port, pool, log, trustProxy = [], now = Date.now } = options;
-  const opening = openSftp({ host, port, pool, log, trustProxy, now });
+  const { host, port, pool, secrets, log, trustProxy = [], now = Date.now } = options;
+  const opening = openSftp({ host, port, pool, secrets, log, trustProxy, now });
   const sftp = await orRefused(opening, { host, port, setting: 'SFTP_PORT' });
   log.info({ address: sftp.address }, 'SFTP is ready');
   return sftp;

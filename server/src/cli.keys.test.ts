@@ -42,15 +42,18 @@ afterEach(async () => {
 
 type Machine = 'one' | 'two';
 const pathOf = (machine: Machine) => join(home, machine, 'keys', 'answers');
+const secretsPathOf = (machine: Machine) => join(home, machine, 'keys', 'secrets');
 const nameOf = (machine: Machine) => `${hostname()}:${pathOf(machine)}`;
 /** The keys as the service of a machine has them. */
 const serviceOn = (machine: Machine) =>
   new AnswerKeys(database.pool, { place: 'file', directory: join(home, machine, 'keys') });
 
 function keyOn(machine: Machine): EpochKey | undefined {
-  const isFile = statSync(pathOf(machine), { throwIfNoEntry: false })?.isFile();
-  const key = isFile ? keyIn(readFileSync(pathOf(machine), 'utf8')) : undefined;
-  if (key) secrets.add(key.secret.toString('hex'));
+  const [key, ofSecrets] = [pathOf(machine), secretsPathOf(machine)].map((path) => {
+    const isFile = statSync(path, { throwIfNoEntry: false })?.isFile();
+    return isFile ? keyIn(readFileSync(path, 'utf8')) : undefined;
+  });
+  for (const one of [key, ofSecrets]) if (one) secrets.add(one.secret.toString('hex'));
   return key;
 }
 
@@ -164,16 +167,36 @@ describe('keys show', () => {
   });
 });
 
+describe('the key of the secrets', () => {
+  const fingerprints = async (machine: Machine) => done(machine, ['sftp', 'hostkeys']);
+
+  test('is where `keys show` says; missing, it is imported from a copy of its file; lost, it is given up', async () => {
+    const before = await fingerprints('one');
+    expect(await done('one', ['keys', 'show'])).toContain(
+      `Key of the secrets in ${secretsPathOf('one')}: ready.`,
+    );
+    expect(await done('two', ['keys', 'show'])).toContain('missing');
+    expect(await refused('two', ['sftp', 'hostkeys'], 1)).toContain('DATA_DIR/keys/secrets');
+    await done('two', ['keys', 'import'], readFileSync(secretsPathOf('one'), 'utf8'));
+    expect(await fingerprints('two')).toBe(before);
+    expect(await refused('two', ['keys', 'reset', '--secrets'], 2)).toContain('Add --yes');
+    expect(await done('two', ['keys', 'reset', '--secrets', '--yes'])).toContain('A new key is in place.');
+    expect(await fingerprints('two')).not.toBe(before);
+    expect(await logged()).toEqual(['answer key imported', 'secrets key reset']);
+  });
+});
+
 describe('keys export and import', () => {
   test('bring the key to another machine, which goes on by itself from then on; both are in the audit log', async () => {
     const { keys, secret } = await oneRuns();
     const text = await done('one', ['keys', 'export']);
-    expect(text).toBe(readFileSync(pathOf('one'), 'utf8'));
+    expect(text).toBe(readFileSync(pathOf('one'), 'utf8') + readFileSync(secretsPathOf('one'), 'utf8'));
     expect(JSON.parse(await done('one', ['keys', 'export', '--json']))).toEqual({ key: text });
     expect(await done('one', ['keys', 'show'])).toMatch(/^Exported last on \d{4}-\d\d-\d\d \d\d:\d\d\.$/m);
     expect(await done('two', ['keys', 'import'], text)).toBe('The key is in place.\n');
     expect(keyOn('two')).toEqual(keyOn('one'));
-    expect(statSync(pathOf('two')).mode & 0o777).toBe(0o600);
+    expect(readFileSync(secretsPathOf('two'), 'utf8')).toBe(readFileSync(secretsPathOf('one'), 'utf8'));
+    for (const path of [pathOf('two'), secretsPathOf('two')]) expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(await secretOn('two', weekAt(0))).toEqual(secret);
     expect(await logged()).toEqual(['answer key exported', 'answer key exported', 'answer key imported']);
 
@@ -207,8 +230,8 @@ describe('keys export and import', () => {
       JSON.stringify({ key: text }),
     ]) {
       // oxlint-disable-next-line no-await-in-loop -- few
-      expect(await refused('two', ['keys', 'import'], 1, broken)).toBe(
-        'This is not an exported answer key. Run "soundings keys export" where the key is.\n',
+      expect(await refused('two', ['keys', 'import'], 1, broken)).toMatch(
+        /^This is not (an exported answer key|the key of the secrets of this installation)\. Run "soundings keys export" where the key is\.\n$/,
       );
     }
     expect(keyOn('two')).toBeUndefined();

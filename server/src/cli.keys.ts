@@ -1,4 +1,4 @@
-// The commands of the key of open weeks: how it stands, and moving it to another process.
+// The commands of the keys, of open weeks and of secrets: how they stand, and moving them to another process.
 import type { KeyState } from '@soundings/contract/console.privacy.ts';
 import { readFileSync } from 'node:fs';
 import { auditEverywhere } from './accounts/audit.ts';
@@ -18,15 +18,22 @@ export const copyWords = ({
 
 const minute = (iso: string) => iso.slice(0, 16).replace('T', ' ');
 
+type SecretsState = { path: string | null; state: 'ready' | 'missing' };
+
 export const keyCommands: Record<string, Command> = {
   'keys show': {
     isLogged: false,
-    usage: '\n    Where the key of open weeks is kept, and which processes have it.',
+    usage:
+      '\n    Where the key of open weeks is kept, and which processes have it; and where the key of the secrets is.',
     options: {},
-    run: (_pool, _values, keys) => keys.state(),
-    say: ({ place, path, state, epoch, processes, ...keys }: KeyState) =>
+    run: async (_pool, _values, keys) => ({
+      ...(await keys.state()),
+      secrets: { path: keys.place === 'file' ? keys.secrets.path : null, state: await keys.secrets.state() },
+    }),
+    say: ({ place, path, state, epoch, processes, secrets, ...keys }: KeyState & { secrets: SecretsState }) =>
       [
         `Kept in ${place === 'file' ? path : 'the database'}: ${state}. Epoch ${epoch}.`,
+        `Key of the secrets in ${secrets.path ?? 'the database'}: ${secrets.state}.`,
         ...(processes.length === 0
           ? []
           : [
@@ -46,11 +53,13 @@ export const keyCommands: Record<string, Command> = {
   'keys export': {
     isLogged: false,
     usage:
-      '\n    Prints the key of open weeks, for a process on another machine: npx soundings keys import. Anyone who has it and the\n' +
-      '    database can read the answers of open weeks. Don’t store it.',
+      '\n    Prints the keys, for a process on another machine: npx soundings keys import. Anyone who has them and the database\n' +
+      '    can read the answers of open weeks and the secrets. Don’t store them.',
     options: {},
     run: async (pool, _values, keys) => {
-      const key = await keys.exported();
+      const ofAnswers = await keys.exported();
+      const hasSecrets = (await keys.secrets.state()) === 'ready';
+      const key = hasSecrets ? `${ofAnswers}${await keys.secrets.exported()}` : ofAnswers;
       await auditEverywhere(pool, { origin: 'command' }, 'answer key exported');
       return { key };
     },
@@ -59,10 +68,15 @@ export const keyCommands: Record<string, Command> = {
   'keys import': {
     isLogged: false,
     usage:
-      '\n    Reads a key from standard input that "keys export" has printed elsewhere, and keeps it here.',
+      '\n    Reads keys from standard input that "keys export" has printed elsewhere, and keeps them here.',
     options: {},
     run: async (pool, _values, keys) => {
-      await keys.imported(readFileSync(0, 'utf8'));
+      const given = readFileSync(0, 'utf8').split(/^(?=Soundings )/m);
+      const ofSecrets = given.filter((one) => one.startsWith('Soundings secrets key'));
+      if (ofSecrets.length > 0) await keys.secrets.imported(ofSecrets.join(''));
+      // With the file of the key of the secrets alone, there is nothing else to keep.
+      if (given.length > ofSecrets.length)
+        await keys.imported(given.filter((one) => !ofSecrets.includes(one)).join(''));
       await auditEverywhere(pool, { origin: 'command' }, 'answer key imported');
       return { imported: true };
     },
@@ -86,9 +100,18 @@ export const keyCommands: Record<string, Command> = {
     isLogged: false,
     usage:
       '--yes\n    Gives up a key that is lost, and creates a new one. Open weeks are closed without results: no one can read their\n' +
-      '    answers any more. Closed weeks keep everything.',
-    options: { yes: flag },
+      '    answers any more. Closed weeks keep everything.\n' +
+      '    With --secrets it gives up the key of the secrets instead: SFTP gets new host keys, and whoever signs in with codes needs\n' +
+      '    a recovery code, and then sets them up again. Weeks stay as they are.',
+    options: { yes: flag, secrets: flag },
     run: async (pool, values, keys) => {
+      if (values['secrets'] === true) {
+        if (values['yes'] !== true)
+          throw new UsageError('SFTP gets new host keys, and codes no longer work. Add --yes to do so.');
+        await keys.secrets.reset();
+        await auditEverywhere(pool, { origin: 'command' }, 'secrets key reset');
+        return { lost: [] };
+      }
       if (values['yes'] !== true)
         throw new UsageError('Open weeks are closed without results. Add --yes to do so.');
       await keys.reset();

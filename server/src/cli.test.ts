@@ -331,10 +331,10 @@ describe('token create, list and revoke', () => {
   ];
   const list = (id: string) => json<Listed[]>(['token', 'list', '--account', id]);
 
-  test('a token has the scopes that are given, else all three, and opens its account', async () => {
+  test('a token has the scopes that are given, and opens its account', async () => {
     const id = await newAccount();
     const [all, one, two] = await Promise.all([
-      json<MadeToken>(create(id)),
+      json<MadeToken>(create(id, '--scope', 'data', '--scope', 'organization', '--scope', 'files')),
       json<MadeToken>(create(id, '--scope', 'files')),
       json<MadeToken>(create(id, '--scope', 'organization', '--scope', 'data', '--scope', 'data')),
     ]);
@@ -361,12 +361,22 @@ describe('token create, list and revoke', () => {
     expect(JSON.stringify(kept)).not.toContain(all.token.slice(4, 44));
   });
 
+  test('without a scope is wrong usage, and not made', async () => {
+    const id = await newAccount();
+    const { status, err } = await soundings(create(id));
+    expect([status, err]).toEqual([
+      2,
+      expect.stringContaining('--scope is missing: data, organization or files'),
+    ]);
+    expect(await list(id)).toEqual([]);
+  });
+
   test('a day of expiry means to its end in UTC; a moment means itself', async () => {
     const id = await newAccount();
     await Promise.all([
-      json(create(id, '--expires', '2999-12-31')),
-      json(create(id, '--expires', '2999-12-31T12:00:00+02:00')),
-      json(create(id)),
+      json(create(id, '--scope', 'data', '--expires', '2999-12-31')),
+      json(create(id, '--scope', 'data', '--expires', '2999-12-31T12:00:00+02:00')),
+      json(create(id, '--scope', 'data')),
     ]);
     expect((await list(id)).map(({ expiresAt }) => expiresAt).toSorted()).toEqual([
       '2999-12-31T10:00:00.000Z',
@@ -379,18 +389,18 @@ describe('token create, list and revoke', () => {
     const id = await newAccount();
     const wrong = [
       create(id, '--scope', 'everything'),
-      create(id, '--expires', '2025-02-29'),
-      create(id, '--expires', '2999-12-31 12:00'),
-      create(id, '--name', '  '),
+      create(id, '--scope', 'data', '--expires', '2025-02-29'),
+      create(id, '--scope', 'data', '--expires', '2999-12-31 12:00'),
+      create(id, '--scope', 'data', '--name', '  '),
     ];
     await Promise.all(wrong.map((args) => refused(args)));
-    expect(await refused(create('99999'))).toContain('There is no account 99999.');
+    expect(await refused(create('99999', '--scope', 'data'))).toContain('There is no account 99999.');
     expect(await list(id)).toEqual([]);
   });
 
   test('a revoked token opens nothing; revoking again keeps the time', async () => {
     const id = await newAccount();
-    const made = await json<MadeToken>(create(id));
+    const made = await json<MadeToken>(create(id, '--scope', 'data'));
     const revoke = ['token', 'revoke', '--account', id, '--id', String(made.id)];
     expect(await json(revoke)).toEqual({ id: made.id, revoked: true });
     await expect(callerOf(pool, made.token, 'data')).rejects.toMatchObject({ kind: 'unauthenticated' });
@@ -402,7 +412,7 @@ describe('token create, list and revoke', () => {
 
   test("another account's token is not found, in the same words as one that does not exist", async () => {
     const [one, other] = await Promise.all([newAccount(), newAccount()]);
-    const made = await json<MadeToken>(create(other));
+    const made = await json<MadeToken>(create(other, '--scope', 'data'));
     const [theirs, absent] = await Promise.all([
       refused(['token', 'revoke', '--account', one, '--id', String(made.id)]),
       refused(['token', 'revoke', '--account', one, '--id', '99999']),

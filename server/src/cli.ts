@@ -127,15 +127,15 @@ const commands: Record<string, Command> = {
   'token create': {
     isLogged: false,
     usage:
-      '--account ID --name N [--scope data --scope organization --scope files] [--expires DATE]\n' +
+      '--account ID --name N --scope data|organization|files [--scope …] [--expires DATE]\n' +
       '                 [--numbers plain|quoted]\n' +
-      '    An API token, shown only now. Without --scope it has all three. With --numbers quoted, the data interface writes\n' +
-      '    the numbers of values as texts, for clients written against the original service.',
+      '    Creates an API token, which is shown only now. Give it the scopes it needs, and no more. With --numbers quoted, the\n' +
+      '    data interface writes the numbers of values as texts, for clients written against the original service.',
     options: { ...account, name: text, scope: list, expires: text, numbers: text },
     run: (pool, values) =>
       createToken(pool, accountOf(values), {
         name: needed(values, 'name'),
-        scopes: (values['scope'] as string[] | undefined) ?? ['data', 'organization', 'files'],
+        scopes: scopesOf(values),
         ...(values['expires'] !== undefined && { expires: String(values['expires']) }),
         ...(values['numbers'] !== undefined && { numbers: String(values['numbers']) }),
       }),
@@ -306,12 +306,12 @@ const commands: Record<string, Command> = {
     usage:
       '\n    The fingerprints by which SFTP clients know this installation. Makes the keys when there are none yet.',
     options: {},
-    run: async (pool) => {
+    run: async (pool, _values, { secrets }) => {
       const [{ hostKeys }, { openLog }] = await Promise.all([
         import('./files/hostkeys.ts'),
         import('./base/log.ts'),
       ]);
-      return hostKeys(pool, openLog('warn', 2));
+      return hostKeys(pool, secrets, openLog('warn', 2));
     },
     say: (keys: HostKey[]) => table(keys.map(({ kind, fingerprint }) => [kind, fingerprint])),
   },
@@ -494,4 +494,12 @@ try {
   const details = error instanceof Fault ? error.details.slice(1).map(({ message }) => `\n- ${message}`) : [];
   process.stderr.write(`${isOurs ? `${error.message}${details.join('')}` : (error as Error).stack}\n`);
   process.exitCode = error instanceof UsageError ? 2 : 1;
+}
+
+/** No scope by default: a token that opens everything is to be asked for by name. */
+function scopesOf(values: Values): string[] {
+  const scopes = values['scope'] as string[] | undefined;
+  if (!scopes?.length)
+    throw new UsageError('--scope is missing: data, organization or files. Give it once for each scope.');
+  return scopes;
 }

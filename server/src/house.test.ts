@@ -54,6 +54,7 @@ const publicFiles = [
   'mail/letter.ts',
   'accounts/accounts.ts',
   'accounts/allowlist.ts',
+  'accounts/account-notices.ts',
   'accounts/audit.ts',
   'accounts/callers.ts',
   'accounts/doors.ts',
@@ -80,6 +81,7 @@ const publicFiles = [
   'sync/pushes.ts',
   'files/approving.ts',
   'files/hostkeys.ts',
+  'files/hostkeys.sealed.ts',
   'files/look.ts',
   'files/mails.ts',
   'files/mappings.ts',
@@ -128,6 +130,7 @@ const publicFiles = [
 const pureFiles = [
   'mail/letter.ts',
   'accounts/sessions-browsers.ts',
+  'accounts/account-notices-letter.ts',
   'accounts/sign-in-links-letter.ts',
   'people/tree.ts',
   'people/attributes.ts',
@@ -199,6 +202,7 @@ const writers: Record<string, string[]> = {
   passwords: ['accounts/signin.sql.ts'],
   second_steps: ['accounts/totp.sql.ts'],
   recovery_codes: ['accounts/totp.sql.ts'],
+  sign_in_failures: ['accounts/signin-throttle.sql.ts'],
   sign_in_links: ['accounts/sign-in-links.sql.ts'],
   first_links: ['accounts/first-links.sql.ts'],
   sessions: ['accounts/sessions.sql.ts'],
@@ -221,6 +225,7 @@ const writers: Record<string, string[]> = {
   file_parts: ['files/store.sql.ts', 'files/process.sql.ts'],
   column_mappings: ['files/mappings.sql.ts'],
   sftp_host_keys: ['files/hostkeys.sql.ts'],
+  secrets_keys: ['sealing/secrets.sql.ts'],
   questions: ['questions/questions.sql.ts'],
   kpis: ['questions/questions.sql.ts', 'results/publish.sql.ts'],
   kpi_questions: ['questions/questions.sql.ts'],
@@ -423,7 +428,7 @@ describe('purity and places', () => {
 
   test("every statement on customers' data names the account", () => {
     const exempt =
-      /force_unlock_workers|graphile_worker\._private_jobs|job_workers|insert into accounts|nextval\(|from\s+token_hashes|from\s+sessions|from\s+sign_in_links|first_links|second_steps where on_since|sftp_host_keys|stop_keys|answer_keys|key_processes|pg_stat_replication/;
+      /force_unlock_workers|graphile_worker\._private_jobs|job_workers|insert into accounts|nextval\(|from\s+token_hashes|from\s+sessions|from\s+sign_in_links|sign_in_failures|first_links|second_steps where on_since|sftp_host_keys|secrets_keys|stop_keys|answer_keys|key_processes|pg_stat_replication/;
     const anonymous = ({ path, text }: Source) =>
       path.endsWith('.sql.ts')
         ? statementsOf(text).filter((one) => !/account_id|accountId/.test(one) && !exempt.test(one))

@@ -19,6 +19,11 @@ try {
 }
 
 async function serve(config: Config, log: Log): Promise<void> {
+  if (process.getuid?.() === 0) {
+    log.warn(
+      'Soundings runs as root. Run it as a user of its own that owns DATA_DIR: a fault in it then reaches nothing else on this machine',
+    );
+  }
   surviveLostConnections(() => log.warn('A connection to the database was lost'));
   const database = openDatabase(config, log);
   const url = database.then((opened) => opened.url);

@@ -3,13 +3,14 @@
 import { emailKey } from '@soundings/contract/formats.ts';
 import { Fault } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
+import type { Sealer } from '../base/sealer.ts';
 import { nobodysHash } from '../base/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { type Actor, audit } from './audit.ts';
 import { digestPassword, fitsPassword } from './passwords.ts';
 import { beginSession, endSessionOf, endSessions } from './sessions.ts';
 import { deleteLinksOf } from './sign-in-links.sql.ts';
-import { type Gate, tried } from './signin-gate.ts';
+import { type Throttle, tried } from './signin-throttle.ts';
 import {
   type Candidate,
   selectAccountsThere,
@@ -23,7 +24,7 @@ import {
 import { checkSecondStep, turnOffSecondStep } from './totp.ts';
 
 export { digestPassword } from './passwords.ts';
-export { type Gate, openSignInGate, tried } from './signin-gate.ts';
+export { forgetOldFailures, openSignInThrottle, type Throttle, tried } from './signin-throttle.ts';
 export { selectAccountsThere as accountsThere };
 
 export type Person = { accountId: AccountId; userId: number };
@@ -46,25 +47,25 @@ export type SignInOutcome =
 /** So many accounts may have the same address: whoever is in more signs in to those whose password is newest. */
 const mostAccounts = 10;
 
-type Parts = { pool: Pool; gate: Gate; now: () => number; log: Log };
+type Parts = { pool: Pool; secrets: Sealer; throttle: Throttle; now: () => number; log: Log };
 
 /**
  * Signs somebody in, or says what is missing. Throws a Fault: wrong sign-in, wrong code, or too many tries with the
  * time to wait.
  */
 export async function signIn(parts: Parts, wanted: SignIn, browser: Browser): Promise<SignInOutcome> {
-  const { pool, gate } = parts;
+  const { pool, throttle } = parts;
   const key = emailKey(wanted.email);
-  const attempt = gate.try(key, browser.address);
+  const attempt = await throttle.try(key, browser.address);
   const { candidates, fitting } = await tried(attempt, () => whoFits(parts, key, wanted.password));
   const chosen = fitting.filter(({ accountId }) => (wanted.accountId ?? accountId) === accountId);
   const [found] = chosen;
   if (!found) {
-    attempt.failed();
+    await attempt.failed();
     noteRefusal(parts, candidates, browser);
     throw wrongSignIn();
   }
-  attempt.undecided();
+  await attempt.undecided();
   if (chosen.length > 1) {
     const accounts = chosen.map(({ accountId: id, accountName: name }) => ({ id, name }));
     return { state: 'choose account', accounts };
@@ -75,7 +76,7 @@ export async function signIn(parts: Parts, wanted: SignIn, browser: Browser): Pr
   const how = found.hasSecondStep
     ? await checkedCode(parts, found, wanted.code as string, browser)
     : 'password';
-  attempt.succeeded();
+  await attempt.succeeded();
   const secret = await begin(pool, found, browser, how);
   return { state: 'signed in', accountId: found.accountId, userId: found.userId, secret };
 }
@@ -90,11 +91,11 @@ async function checkedCode(
   code: string,
   browser: Browser,
 ): Promise<'code' | 'recovery code'> {
-  const { pool, gate, now } = parts;
-  const codes = gate.tryCode(`${person.accountId}/${person.userId}`);
-  const kind = await tried(codes, () => checkSecondStep(pool, person, code, now()));
+  const { pool, secrets, throttle, now } = parts;
+  const codes = await throttle.tryCode(`${person.accountId}/${person.userId}`);
+  const kind = await tried(codes, () => checkSecondStep(pool, secrets, person, code, now()));
   if (kind) {
-    codes.succeeded();
+    await codes.succeeded();
     return kind;
   }
   noteRefusal(parts, [person], browser);
@@ -223,11 +224,11 @@ export async function resetPassword(
 /** Throws a Fault unless it is the password of somebody who is signed in, and asked for it once more. */
 export async function refuseWrongPassword(
   db: Db,
-  gate: Gate,
+  throttle: Throttle,
   { accountId, userId }: Person,
   password: string,
 ): Promise<void> {
-  const attempt = gate.tryCode(`${accountId}/${userId} password`);
+  const attempt = await throttle.tryCode(`${accountId}/${userId} password`);
   const fits = await tried(attempt, async () => {
     const person = await selectPerson(db, accountId, userId);
     return fitsPassword(password, person?.hash ?? nobodysHash());
@@ -237,5 +238,5 @@ export async function refuseWrongPassword(
     const details = [{ type: 'wrong password', message, path: '/password' }];
     throw new Fault('invalid', 'wrong password', message, { details });
   }
-  attempt.succeeded();
+  await attempt.succeeded();
 }

@@ -1,7 +1,7 @@
 // SQL of the second step of signing in. Writers: totp.ts.
-import type { AccountId, Db } from '../db/db.ts';
+import type { AccountId, Db, Transaction } from '../db/db.ts';
 
-/** What is kept of a person's second step; `onSince` is null until a code has confirmed it. */
+/** What is kept of a person's second step; `secret` is sealed; `onSince` is null until a code has confirmed it. */
 export type SecondStep = { secret: Buffer; onSince: Date | null };
 
 export async function selectSecondStep(
@@ -30,6 +30,27 @@ export async function upsertSecret(
     do update set secret = excluded.secret, made_at = now(), last_step = 0 where s.on_since is null
     returning 1`;
   return rows.length > 0;
+}
+
+/** The secrets of all accounts (account_id). No one changes them until the transaction ends. */
+export async function selectSecrets(
+  tx: Transaction,
+): Promise<{ accountId: AccountId; userId: number; secret: Buffer }[]> {
+  return tx`
+    select account_id as "accountId", user_id as "userId", secret as "secret"
+    from   second_steps
+    order  by account_id, user_id
+    for    update`;
+}
+
+export async function updateSecret(
+  tx: Transaction,
+  accountId: AccountId,
+  userId: number,
+  secret: Buffer,
+): Promise<void> {
+  await tx`
+    update second_steps set secret = ${secret} where account_id = ${accountId} and user_id = ${userId}`;
 }
 
 /** Notes that the code of a step is used; false when it, or one after it, was used before. */

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { Fault } from '../base/errors.ts';
+import type { Sealer } from '../base/sealer.ts';
 import { tokenHash } from '../base/secrets.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import {
@@ -11,8 +12,10 @@ import {
   deleteUnconfirmed,
   replaceRecoveryCodes,
   selectSecondStep,
+  selectSecrets,
   updateLastStep,
   updateOn,
+  updateSecret,
   upsertSecret,
 } from './totp.sql.ts';
 
@@ -21,6 +24,11 @@ export { deleteUnconfirmed as forgetUnconfirmed };
 type Person = { accountId: AccountId; userId: number };
 
 const [period, codes] = [30, 10];
+
+/** What the secret of a person is sealed for. */
+const contextOf = ({ accountId, userId }: Person) => `second step ${accountId}/${userId}`;
+
+const secretLength = 20; // as long as the digest that codes are made by (RFC 4226 §4)
 
 const totpOf = (secret: Buffer, label = '') =>
   new TOTP({ issuer: 'Soundings', label, secret: new Secret({ buffer: bufferOf(secret) }), period });
@@ -32,9 +40,15 @@ const bufferOf = (bytes: Buffer) => Uint8Array.from(bytes).buffer;
 export type Setup = { secret: string; address: string; matrix: string[] };
 
 /** Makes a secret, which counts when a code has confirmed it. `label`: what the app shows. Throws a Fault when the step is on. */
-export async function beginSecondStep(db: Db, { accountId, userId }: Person, label: string): Promise<Setup> {
-  const secret = randomBytes(20); // as long as the digest that codes are made by (RFC 4226 §4)
-  if (!(await upsertSecret(db, accountId, userId, secret))) {
+export async function beginSecondStep(
+  db: Db,
+  secrets: Sealer,
+  person: Person,
+  label: string,
+): Promise<Setup> {
+  const { accountId, userId } = person;
+  const secret = randomBytes(secretLength);
+  if (!(await upsertSecret(db, accountId, userId, await secrets.seal(contextOf(person), secret)))) {
     throw new Fault('conflict', 'invalid value', 'Codes are asked for already. Turn that off first.');
   }
   const totp = totpOf(secret, label);
@@ -53,6 +67,7 @@ async function matrixOf(text: string): Promise<string[]> {
 /** Turns the second step on by a first code, and returns the recovery codes. `now`: ms. Throws a Fault for a wrong code. */
 export async function confirmSecondStep(
   tx: Transaction,
+  secrets: Sealer,
   person: Person,
   code: string,
   now: number,
@@ -62,7 +77,8 @@ export async function confirmSecondStep(
   if (!kept || kept.onSince !== null) {
     throw new Fault('conflict', 'invalid value', 'Begin anew: this was confirmed already, or has expired.');
   }
-  const step = stepOf(kept.secret, digitsOf(code), now);
+  const secret = await secrets.open(contextOf(person), kept.secret);
+  const step = secret && stepOf(secret, digitsOf(code), now);
   if (step === undefined || !(await updateLastStep(tx, accountId, userId, step))) {
     const message = 'This is not the code that the app shows now. Is the time of your phone right?';
     const details = [{ type: 'wrong code', message, path: '/code' }];
@@ -98,16 +114,19 @@ const plain = (code: string) => digitsOf(code).toLowerCase().replaceAll('o', '0'
 /** Whether a code is good, of either kind; it is used up. `now`: ms. */
 export async function checkSecondStep(
   db: Db,
-  { accountId, userId }: Person,
+  secrets: Sealer,
+  person: Person,
   code: string,
   now: number,
 ): Promise<'code' | 'recovery code' | undefined> {
+  const { accountId, userId } = person;
   if (!/^\d{6}$/.test(digitsOf(code))) {
     const isGood = await deleteRecoveryCode(db, accountId, userId, tokenHash(plain(code)));
     return isGood ? 'recovery code' : undefined;
   }
   const kept = await selectSecondStep(db, accountId, userId);
-  const step = kept && stepOf(kept.secret, digitsOf(code), now);
+  const secret = kept && (await secrets.open(contextOf(person), kept.secret));
+  const step = secret && stepOf(secret, digitsOf(code), now);
   if (step === undefined || !(await updateLastStep(db, accountId, userId, step))) return undefined;
   return 'code';
 }
@@ -116,6 +135,22 @@ export async function checkSecondStep(
 function stepOf(secret: Buffer, code: string, now: number): number | undefined {
   const delta = totpOf(secret).validate({ token: code, timestamp: now, window: 1 });
   return delta === null ? undefined : Math.floor(now / 1000 / period) + delta;
+}
+
+/**
+ * Seals secrets by another key, and those of earlier versions that are not sealed. `reseal` returns undefined for one that is to stay
+ * as it is.
+ */
+export async function resealSecondSteps(
+  tx: Transaction,
+  reseal: (context: string, secret: { plain: Buffer } | { sealed: Buffer }) => Buffer | undefined,
+): Promise<void> {
+  for (const { secret, ...person } of await selectSecrets(tx)) {
+    const isPlain = secret.length === secretLength; // a sealed one is longer
+    const sealed = reseal(contextOf(person), isPlain ? { plain: secret } : { sealed: secret });
+    // oxlint-disable-next-line no-await-in-loop -- once in the life of an installation
+    if (sealed) await updateSecret(tx, person.accountId, person.userId, sealed);
+  }
 }
 
 /** Turns the second step off, also for somebody who has lost phone and recovery codes. Whether it was on, or being set up. */

@@ -89,7 +89,7 @@ export function serveAnswering(server: Server, { pool, keys, isSecure, now }: An
 
   /** The answer to a link that opens nothing, counted against the address that it comes from. */
   function dead(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const seconds = deadLinks.count(request.ip);
+    const seconds = deadLinks.count(request.address);
     if (seconds !== undefined) reply.header('retry-after', String(seconds));
     return plain(request, reply, seconds === undefined ? 404 : 429, 'dead');
   }
@@ -137,7 +137,7 @@ const opensNothing = new Error('The link opens nothing.');
 /** Bodies of forms, as bytes: one click of a mail program (RFC 8058) may come in either of the two. */
 function readForms(scope: FastifyInstance): void {
   const types = ['application/x-www-form-urlencoded', 'multipart/form-data'];
-  scope.addContentTypeParser(types, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  scope.addContentTypeParser(types, async (request: FastifyRequest) => scope.readBody(request));
 }
 
 /** A page travels packed: 50 questions take more than 30 KB as they are. */

@@ -1,5 +1,5 @@
 // How many links that open nothing an address has tried. Counted in memory: it slows nobody who has a link down.
-import { isIPv4 } from 'node:net';
+import { networkOf } from '../base/addresses.ts';
 
 /** So many in a minute, and of so many addresses at once. */
 const most = 30;
@@ -29,18 +29,4 @@ export function openDeadLinks(now: () => number): DeadLinks {
       return one.count > most ? Math.ceil((one.since + minute - moment) / 1000) : undefined;
     },
   };
-}
-
-/** An IPv4 address, also one written as IPv6; else the first 64 bits: a household or an office has that many to itself. */
-export function networkOf(address: string): string {
-  const plain = address.toLowerCase().replace(/%.*/, '');
-  const mapped = /^::ffff:([\d.]+)$/.exec(plain)?.[1];
-  if (mapped !== undefined || isIPv4(plain)) return mapped ?? plain;
-  const [head = '', tail] = plain.split('::');
-  const groupsOf = (text: string) => (text === '' ? [] : text.split(':'));
-  const [before, after] = [groupsOf(head), groupsOf(tail ?? '')];
-  const zeros =
-    tail === undefined ? [] : Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0');
-  const first = [...before, ...zeros, ...after].slice(0, 4);
-  return first.map((group) => group.replace(/^0+(?=.)/, '')).join(':');
 }

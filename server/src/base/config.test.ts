@@ -42,6 +42,7 @@ describe('the defaults', () => {
     databaseUrl: undefined,
     tls: undefined,
     trustProxy: [],
+    httpsOnly: false,
     publicUrl: 'http://127.0.0.1:8080',
     corsOrigins: [],
     rateLimit: 600,
@@ -98,6 +99,16 @@ describe('the values', () => {
     ]);
   });
 
+  test('plain HTTP is for proxies alone when they take HTTPS from people, unless it is meant', () => {
+    const env = { TRUST_PROXY: '10.0.0.1', PUBLIC_URL: 'https://surveys.example.com' };
+    expect(key('httpsOnly', env)).toBe(true);
+    expect(key('httpsOnly', { ...env, ALLOW_PLAIN_HTTP: '1' })).toBe(false);
+    expect(key('httpsOnly', { ...env, PUBLIC_URL: 'http://surveys.internal' })).toBe(false);
+    expect(key('httpsOnly', { PUBLIC_URL: env.PUBLIC_URL })).toBe(false);
+    // Without PUBLIC_URL, nothing says that plain HTTP is meant.
+    expect(key('httpsOnly', { TRUST_PROXY: '10.0.0.1', HOST: '0.0.0.0' })).toBe(true);
+  });
+
   test.each([
     ['PORT', '65536'],
     ['PORT', '-1'],
@@ -110,6 +121,13 @@ describe('the values', () => {
     ['LOG_LEVEL', 'verbose'],
     ['ALLOW_PLAIN_HTTP', 'true'],
     ['PUBLIC_URL', 'surveys.example.com'],
+    ['PUBLIC_URL', 'javascript:alert(1)'],
+    ['PUBLIC_URL', 'mailto:someone'],
+    ['PUBLIC_URL', 'https://user@example.com'],
+    ['PUBLIC_URL', 'https://example.com/?x'],
+    ['TRUST_PROXY', '0.0.0.0/0'],
+    ['TRUST_PROXY', '10.0.0.1, ::/0'],
+    ['TRUST_PROXY', '128.0.0.0/1'],
     ['CORS_ORIGINS', 'a.example'],
     ['CORS_ORIGINS', 'https://a.example/'],
     ['CORS_ORIGINS', 'https://A.example'],
@@ -313,7 +331,7 @@ describe('MAIL_FROM', () => {
     expect(mailFrom({ PUBLIC_URL: 'https://surveys.example.com:8443/x' })).toBe(
       'Soundings <soundings@surveys.example.com>',
     );
-    for (const url of ['https://192.0.2.1', 'https://[2001:db8::1]', 'mailto:someone']) {
+    for (const url of ['https://192.0.2.1', 'https://[2001:db8::1]']) {
       expect(mailFrom({ PUBLIC_URL: url })).toBe('Soundings <soundings@localhost>');
     }
   });

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { isAddressRange } from './addresses.ts';
+import { isAddressRange, isTooWide } from './addresses.ts';
 import { Fault } from './errors.ts';
 import { isLoopback, mailboxOf, smtpServerOf } from './smtp.ts';
 
@@ -16,6 +16,7 @@ type Setting = {
     | 'switch'
     | 'level'
     | 'url'
+    | 'site'
     | 'addresses'
     | 'origins'
     | 'count'
@@ -36,7 +37,7 @@ export const settings = [
     kind: 'place',
     fallback: 'file',
     sentence:
-      'Where the key of open weeks is kept. file: in DATA_DIR/keys, outside the database. database: in the database, for a container without a persistent volume; answers of closed weeks can then be read from its log and backups until those are recycled.',
+      'Where the keys of open weeks and of secrets are kept. file: in DATA_DIR/keys, outside the database. database: in the database, for a container without a persistent volume; answers of closed weeks can then be read from its log and backups until those are recycled.',
   },
   {
     name: 'DATABASE_URL',
@@ -62,7 +63,7 @@ export const settings = [
   },
   {
     name: 'PUBLIC_URL',
-    kind: 'url',
+    kind: 'site',
     fallback: '',
     sentence:
       'The address that customers see, such as https://surveys.example.com. Default: where it listens.',
@@ -147,6 +148,8 @@ export type Config = {
   databaseUrl: string | undefined;
   tls: { cert: string; key: string } | undefined;
   trustProxy: string[];
+  /** Plain HTTP is for the proxies in front, who take HTTPS from people, and for this machine. */
+  httpsOnly: boolean;
   publicUrl: string;
   corsOrigins: string[];
   rateLimit: number;
@@ -207,6 +210,11 @@ export function readConfig(env: Environment): Config {
     databaseUrl: value.DATABASE_URL || undefined,
     tls,
     trustProxy,
+    httpsOnly:
+      !tls &&
+      trustProxy.length > 0 &&
+      !value.PUBLIC_URL.startsWith('http:') &&
+      value.ALLOW_PLAIN_HTTP !== '1',
     publicUrl,
     corsOrigins: listOf(value.CORS_ORIGINS),
     rateLimit: Number(value.RATE_LIMIT),
@@ -261,10 +269,10 @@ function unlike(kind: Setting['kind'], value: string): string | undefined {
         : 'fatal, error, warn, info, debug, trace or silent';
     case 'url':
       return URL.canParse(value) ? undefined : 'an address such as scheme://host/';
+    case 'site':
+      return isSite(value) ? undefined : 'an address such as https://surveys.example.com';
     case 'addresses':
-      return value.split(',').every((part) => isAddressRange(part.trim()))
-        ? undefined
-        : 'a list of addresses or ranges, such as 10.0.0.0/8, separated by commas';
+      return unlikeProxies(value.split(',').map((part) => part.trim()));
     case 'origins':
       return value === '*' || value.split(',').every((part) => isOrigin(part.trim()))
         ? undefined
@@ -280,6 +288,14 @@ function unlike(kind: Setting['kind'], value: string): string | undefined {
     case 'text':
       return undefined;
   }
+}
+
+function unlikeProxies(ranges: string[]): string | undefined {
+  if (!ranges.every(isAddressRange))
+    return 'a list of addresses or ranges, such as 10.0.0.0/8, separated by commas';
+  const wide = ranges.find(isTooWide);
+  if (wide === undefined) return undefined;
+  return `a list of proxies: ${wide} takes in much of the Internet, and anyone there could claim any address. Name the proxy itself, or its network`;
 }
 
 function readTls(certFile: string, keyFile: string, faults: string[]): Config['tls'] {
@@ -301,6 +317,16 @@ function readFile(setting: string, file: string, faults: string[]): string {
     faults.push(`${setting} names ${file}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`);
     return '';
   }
+}
+
+/** An address of a website without a user or password, a query or a fragment: paths are added to it. */
+function isSite(text: string): boolean {
+  const url = URL.parse(text);
+  return (
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    [url.username, url.password, url.search, url.hash].every((part) => part === '')
+  );
 }
 
 /** As a browser writes it in the Origin header, with which it is compared. */

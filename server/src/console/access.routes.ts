@@ -9,6 +9,7 @@ import { createToken, revokeToken } from '../accounts/tokens.ts';
 import { byteOrderMark, csvRow } from '../base/csv.ts';
 import { Fault } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
+import type { Sealer } from '../base/sealer.ts';
 import { type Db, inTransaction, type Pool } from '../db/db.ts';
 import { hostKeys } from '../files/hostkeys.ts';
 import { lettered } from '../mail/letter.ts';
@@ -25,6 +26,8 @@ import { selectSessionFacts } from './session.sql.ts';
 
 export type AccessOptions = {
   pool: Promise<Pool>;
+  /** Opens the host keys of SFTP. */
+  secrets: Promise<Sealer>;
   publicUrl: string;
   sftpPort: number;
   /** Requests that a token may make in a minute; 0: any number. */
@@ -83,12 +86,20 @@ function refuseOver(expires: string | null): void {
   throw new Fault('invalid', 'out of range', message, { details });
 }
 
+/** Where the key of secrets is missing, SFTP does not run. */
+function noneWithoutKey(error: unknown): undefined {
+  if (!(error instanceof Fault && error.code === 'secrets key missing')) throw error;
+}
+
 async function accessOf(
   pool: Pool,
   who: Who,
-  { publicUrl, sftpPort, rateLimit, log }: AccessOptions,
+  { secrets, publicUrl, sftpPort, rateLimit, log }: AccessOptions,
 ): Promise<Access> {
-  const [account, keys] = await Promise.all([accountById(pool, who.accountId), hostKeys(pool, log)]);
+  const [account, keys] = await Promise.all([
+    accountById(pool, who.accountId),
+    secrets.then((one) => hostKeys(pool, one, log)).catch(noneWithoutKey),
+  ]);
   const { sftpUsername: username, allow, applyFiles, filesPartial, createGroupsFromUsers } = account;
   const { maxUsersCreated, maxUsersUpdated, maxUsersDeleted } = account;
   const { maxGroupsCreated, maxGroupsUpdated, maxGroupsDeleted } = account;
@@ -99,7 +110,8 @@ async function accessOf(
       upload: `${publicUrl}/v1/storage`,
     },
     documents: `${publicUrl}/docs`,
-    sftp: sftpPort === 0 ? null : { host: new URL(publicUrl).hostname, port: sftpPort, username, keys },
+    sftp:
+      sftpPort === 0 || !keys ? null : { host: new URL(publicUrl).hostname, port: sftpPort, username, keys },
     username,
     allow,
     yourAddress: who.address,

@@ -74,6 +74,8 @@ export const actorOf = ({ userId, address }: Who): Actor => ({ origin: 'console'
 
 /** The largest body of JSON, in bytes: a library of questions in three languages is far below it. */
 const bodyLimit = 1024 * 1024;
+/** The same of someone who has not signed in: a password, a link, the first account. */
+const strangersBodyLimit = 16 * 1024;
 
 /** `isSecure`: people come by HTTPS, and the cookie is for it alone. */
 export function openConsole(server: Server, pool: Promise<Pool>, isSecure: boolean): Console {
@@ -85,7 +87,7 @@ export function openConsole(server: Server, pool: Promise<Pool>, isSecure: boole
     if (!session) {
       throw new Fault('unauthenticated', 'not signed in', 'You are not signed in, or no longer. Sign in.');
     }
-    return { ...session, address: request.ip };
+    return { ...session, address: request.address };
   }
 
   return {
@@ -93,8 +95,8 @@ export function openConsole(server: Server, pool: Promise<Pool>, isSecure: boole
       const { least } = consoleOperations[name] as ConsoleOperation;
       if (least === 'anybody') throw new Error(`${name} is for anybody.`);
       const read = readerOf(name);
-      register(server, name, async (request, reply) => {
-        refuseForeign(request);
+      const asking = new WeakMap<FastifyRequest, Who>();
+      const admit = async (request: FastifyRequest): Promise<void> => {
         const who = await whoAsks(request);
         if (!hasRole(who, least)) {
           throw new Fault(
@@ -103,17 +105,23 @@ export function openConsole(server: Server, pool: Promise<Pool>, isSecure: boole
             `This is for the role ${least}. Ask an administrator.`,
           );
         }
-        return handler(who, askOf(request, reply, read(request)));
-      });
+        request.accountId = who.accountId;
+        asking.set(request, who);
+      };
+      register(server, name, admit, async (request, reply) =>
+        handler(asking.get(request) as Who, askOf(request, reply, read(request))),
+      );
     },
     serveAnybody(name, handler) {
       if ((consoleOperations[name] as ConsoleOperation).least !== 'anybody')
         throw new Error(`${name} is not for anybody.`);
       const read = readerOf(name);
-      register(server, name, async (request, reply) => {
-        refuseForeign(request);
-        return handler(askOf(request, reply, read(request)));
-      });
+      register(
+        server,
+        name,
+        async () => {},
+        async (request, reply) => handler(askOf(request, reply, read(request))),
+      );
     },
     secretIn: (request) => cookieOf(request, cookieName),
     setCookie(reply, secret) {
@@ -128,14 +136,24 @@ export function openConsole(server: Server, pool: Promise<Pool>, isSecure: boole
 
 type Handle = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
-function register(server: Server, name: Name, handle: Handle): void {
+/** `admit` throws a Fault for whoever may not send the request. It comes before the body: no stranger can make us read a large one. */
+function register(
+  server: Server,
+  name: Name,
+  admit: (request: FastifyRequest) => Promise<void>,
+  handle: Handle,
+): void {
   const operation = consoleOperations[name] as ConsoleOperation;
   const [method, path] = name.split(' ') as [string, string];
   server.app.route({
     method: method as 'GET',
     url: `/api${path.replace(/\{(\w+)\}/g, ':$1')}`,
     config: { isForm: operation.body === 'bytes' },
-    bodyLimit,
+    bodyLimit: operation.least === 'anybody' ? strangersBodyLimit : bodyLimit,
+    onRequest: async (request) => {
+      refuseForeign(request);
+      await admit(request);
+    },
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store').header('vary', 'accept-encoding, cookie');
       return sendAnswer(request, reply, await handle(request, reply));

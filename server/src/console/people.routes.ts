@@ -9,6 +9,7 @@ import type {
 } from '@soundings/contract/console.people.ts';
 import { createHash } from 'node:crypto';
 import { accountById, lockAccount } from '../accounts/accounts.ts';
+import { addAccountNotice, type NoticedChange } from '../accounts/account-notices.ts';
 import { audit, type AuditAction } from '../accounts/audit.ts';
 import { endSessions, shutOut } from '../accounts/sessions.ts';
 import { giveLinkByMail, linkHours, makeSignInLink, signInAddress } from '../accounts/sign-in-links.ts';
@@ -93,7 +94,7 @@ function serveReading(console: Console, { pool, canMail }: PeopleParts): void {
   );
 }
 
-function serveChanges(console: Console, { pool }: PeopleParts): void {
+function serveChanges(console: Console, { pool, canMail }: PeopleParts): void {
   console.serve('POST /users', async (who, { body }) =>
     inTransaction(await pool, async (tx) => {
       const id = await addPerson(tx, who.accountId, body as NewPerson);
@@ -106,10 +107,13 @@ function serveChanges(console: Console, { pool }: PeopleParts): void {
     inTransaction(await pool, async (tx) => {
       const { accountId } = who;
       const userId = idIn(params.userId);
+      const before = await personById(tx, accountId, userId);
       const changed = await changePerson(tx, accountId, userId, body as PersonChanges, who.userId);
       await afterRenaming(tx, who, changed.externalId);
       const { fields } = changed;
       if (fields.includes('active') && body.active === false) await shutOut(tx, accountId, [userId]);
+      if (canMail && fields.includes('email')) await notify(tx, who, before, 'address changed');
+      if (canMail && fields.includes('role')) await notify(tx, who, before, 'role changed');
       if (fields.length > 0) {
         await audit(tx, accountId, actorOf(who), 'person changed', { subject: userId, details: { fields } });
       }
@@ -167,6 +171,10 @@ function serveSignIn(console: Console, { pool, publicUrl, canMail, now }: People
       const userId = idIn(params.userId);
       const person = await personById(tx, accountId, userId);
       refuseLink(person, body.by === 'mail' && !canMail);
+      if (body.by === 'screen' && canMail) {
+        refuseShownLink(person);
+        await notify(tx, who, person, 'link shown');
+      }
       const details = { kind: 'given', by: body.by };
       await audit(tx, accountId, actorOf(who), 'sign-in link made', { subject: userId, details });
       const hours = linkHours.given;
@@ -190,8 +198,10 @@ function serveSignIn(console: Console, { pool, publicUrl, canMail, now }: People
 
   console.serve('DELETE /users/{userId}/second-step', async (who, { params }) =>
     inTransaction(await pool, async (tx) => {
-      const { id: userId } = await personById(tx, who.accountId, idIn(params.userId));
+      const person = await personById(tx, who.accountId, idIn(params.userId));
+      const { id: userId } = person;
       if (!(await turnOffSecondStep(tx, { accountId: who.accountId, userId }))) return;
+      if (canMail) await notify(tx, who, person, 'second step turned off');
       await audit(tx, who.accountId, actorOf(who), 'second step turned off', { subject: userId });
     }),
   );
@@ -211,6 +221,21 @@ function refuseLink({ active, email }: Person, isMailMissing: boolean): void {
     throw new Fault('conflict', 'missing field', message);
   }
   if (isMailMissing) throw new Fault('conflict', 'no mail server', 'This installation sends no mail.');
+}
+
+/** One administrator must not be able to sign in as another without a trace: the link goes to the person's own address. */
+function refuseShownLink({ role }: Person): void {
+  if (role !== 'Administrator') return;
+  const message =
+    'A link for an administrator is sent by email and not shown. If email doesn’t reach the person, whoever runs Soundings can use "soundings password set".';
+  throw new Fault('conflict', 'by email only', message);
+}
+
+/** Notifies a person who can sign in, at the address from before, of what another one has done to that. */
+async function notify(tx: Transaction, who: Who, person: Person, change: NoticedChange): Promise<void> {
+  const { id: userId, email: to, signIn } = person;
+  if (userId === who.userId || to === null || !signIn.hasPassword) return;
+  await addAccountNotice(tx, who.accountId, { userId, change, to });
 }
 
 /** After an externalId was changed: old runs say nothing of the person any more. */

@@ -10,16 +10,17 @@ import {
   begin,
   type Browser,
   digestPasswordOf,
-  type Gate,
   keepPassword,
-  openSignInGate,
+  openSignInThrottle,
   refuseWrongPassword,
   signIn,
+  type Throttle,
   tried,
 } from '../accounts/signin.ts';
 import { beginSecondStep, confirmSecondStep, newRecoveryCodes, turnOffSecondStep } from '../accounts/totp.ts';
 import { Fault } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
+import type { Sealer } from '../base/sealer.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { changeOwn } from '../people/profile.ts';
 import { actorOf, type Console } from './console.ts';
@@ -29,6 +30,8 @@ import { makeFirstAccount } from './welcome.ts';
 
 export type SessionParts = {
   pool: Promise<Pool>;
+  /** Seals what codes are computed from. */
+  secrets: Promise<Sealer>;
   /** The clock, in ms. */
   now: () => number;
   log: Log;
@@ -40,14 +43,18 @@ export type SessionParts = {
 const weeksShown = 26;
 
 export function serveSession(console: Console, parts: SessionParts): void {
-  const gate = openSignInGate(parts.now);
-  serveSignIn(console, parts, gate);
-  serveLinks(console, parts, gate);
-  serveProfile(console, parts, gate);
-  serveSecondStep(console, parts, gate);
+  const throttle = openSignInThrottle(parts.pool, parts.now);
+  serveSignIn(console, parts, throttle);
+  serveLinks(console, parts, throttle);
+  serveProfile(console, parts, throttle);
+  serveSecondStep(console, parts, throttle);
 }
 
-function serveSignIn(console: Console, { pool, now, log, canMail }: SessionParts, gate: Gate): void {
+function serveSignIn(
+  console: Console,
+  { pool, secrets, now, log, canMail }: SessionParts,
+  throttle: Throttle,
+): void {
   console.serve('GET /session', async (who) => selectSessionFacts(await pool, who));
 
   console.serveAnybody('GET /sign-in', async () => {
@@ -56,7 +63,8 @@ function serveSignIn(console: Console, { pool, now, log, canMail }: SessionParts
   });
 
   console.serveAnybody('POST /session', async ({ body, request, reply }) => {
-    const outcome = await signIn({ pool: await pool, gate, now, log }, body, browserIn(console, request));
+    const parts = { pool: await pool, secrets: await secrets, throttle, now, log };
+    const outcome = await signIn(parts, body, browserIn(console, request));
     if (outcome.state !== 'signed in') return outcome;
     console.setCookie(reply, outcome.secret);
     return { state: 'signed in', session: await selectSessionFacts(await pool, outcome) };
@@ -71,9 +79,9 @@ function serveSignIn(console: Console, { pool, now, log, canMail }: SessionParts
   });
 }
 
-function serveLinks(console: Console, { pool, log }: SessionParts, gate: Gate): void {
+function serveLinks(console: Console, { pool, log }: SessionParts, throttle: Throttle): void {
   console.serveAnybody('POST /password/forgotten', async ({ body, request }) => {
-    gate.tryMail(request.ip);
+    await throttle.tryMail(request.address);
     // Not waited for: how long it takes would tell whether anybody has the address.
     pool
       .then((open) => askForLink(open, body.email))
@@ -86,7 +94,7 @@ function serveLinks(console: Console, { pool, log }: SessionParts, gate: Gate): 
   });
 
   console.serveAnybody('POST /password', async ({ body, request, reply }) => {
-    const link = await setPasswordByLink(await pool, body.secret, body.password, request.ip);
+    const link = await setPasswordByLink(await pool, body.secret, body.password, request.address);
     if (link.hasSecondStep) {
       // The browser may have been somebody else's.
       const secret = console.secretIn(request);
@@ -103,13 +111,13 @@ function serveLinks(console: Console, { pool, log }: SessionParts, gate: Gate): 
   );
 
   console.serveAnybody('POST /welcome', async ({ body, request, reply }) => {
-    const person = await makeFirstAccount(await pool, body, request.ip);
+    const person = await makeFirstAccount(await pool, body, request.address);
     console.setCookie(reply, await begin(await pool, person, browserIn(console, request), 'first start'));
     return { session: await selectSessionFacts(await pool, person) };
   });
 }
 
-function serveProfile(console: Console, { pool, now }: SessionParts, gate: Gate): void {
+function serveProfile(console: Console, { pool, now }: SessionParts, throttle: Throttle): void {
   console.serve('GET /profile', async (who) => selectProfile(await pool, who));
 
   console.serve('PATCH /profile', async (who, { body }) => {
@@ -122,7 +130,7 @@ function serveProfile(console: Console, { pool, now }: SessionParts, gate: Gate)
   });
 
   console.serve('PUT /profile/password', async (who, { body }) => {
-    await refuseWrongPassword(await pool, gate, who, body.password);
+    await refuseWrongPassword(await pool, throttle, who, body.password);
     const hash = await digestPasswordOf(await pool, who, body.newPassword, 'newPassword');
     await inTransaction(await pool, async (tx) => {
       await keepPassword(tx, who, hash);
@@ -167,28 +175,28 @@ function serveProfile(console: Console, { pool, now }: SessionParts, gate: Gate)
   });
 }
 
-function serveSecondStep(console: Console, { pool, now }: SessionParts, gate: Gate): void {
+function serveSecondStep(console: Console, { pool, secrets, now }: SessionParts, throttle: Throttle): void {
   console.serve('POST /profile/second-step', async (who, { body }) => {
-    await refuseWrongPassword(await pool, gate, who, body.password);
+    await refuseWrongPassword(await pool, throttle, who, body.password);
     const { email, account } = await selectProfile(await pool, who);
-    return beginSecondStep(await pool, who, email ?? account.name);
+    return beginSecondStep(await pool, await secrets, who, email ?? account.name);
   });
 
   console.serve('POST /profile/second-step/on', async (who, { body }) => {
-    const attempt = gate.tryCode(`${who.accountId}/${who.userId}`);
+    const attempt = await throttle.tryCode(`${who.accountId}/${who.userId}`);
     const recoveryCodes = await tried(attempt, async () =>
       inTransaction(await pool, async (tx) => {
-        const made = await confirmSecondStep(tx, who, body.code, now());
+        const made = await confirmSecondStep(tx, await secrets, who, body.code, now());
         await audit(tx, who.accountId, actorOf(who), 'second step turned on', { subject: who.userId });
         return made;
       }),
     );
-    attempt.succeeded();
+    await attempt.succeeded();
     return { recoveryCodes };
   });
 
   console.serve('POST /profile/second-step/off', async (who, { body }) => {
-    await refuseWrongPassword(await pool, gate, who, body.password);
+    await refuseWrongPassword(await pool, throttle, who, body.password);
     await inTransaction(await pool, async (tx) => {
       if (!(await turnOffSecondStep(tx, who))) return;
       await audit(tx, who.accountId, actorOf(who), 'second step turned off', { subject: who.userId });
@@ -196,7 +204,7 @@ function serveSecondStep(console: Console, { pool, now }: SessionParts, gate: Ga
   });
 
   console.serve('POST /profile/recovery-codes', async (who, { body }) => {
-    await refuseWrongPassword(await pool, gate, who, body.password);
+    await refuseWrongPassword(await pool, throttle, who, body.password);
     return inTransaction(await pool, async (tx) => {
       const recoveryCodes = await newRecoveryCodes(tx, who);
       await audit(tx, who.accountId, actorOf(who), 'recovery codes made', { subject: who.userId });
@@ -207,7 +215,7 @@ function serveSecondStep(console: Console, { pool, now }: SessionParts, gate: Ga
 
 /** The browser that asks, and the session that it has. */
 const browserIn = (console: Console, request: FastifyRequest): Browser => ({
-  address: request.ip,
+  address: request.address,
   agent: request.headers['user-agent'] ?? '',
   secret: console.secretIn(request),
 });

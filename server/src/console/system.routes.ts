@@ -12,19 +12,26 @@ export type SystemParts = {
   canMail: boolean;
   /** How many jobs of an account, or of no account, have failed for good. */
   deadJobs: (accountId: AccountId) => Promise<number>;
+  /** The address of a proxy that the settings don't name, if requests have come through one. */
+  forgottenProxy: () => string | undefined;
 };
 
 /** So long a file may wait, and a message be late, without a warning; in ms. */
 const patience = { file: 15 * 60_000, message: 60 * 60_000 };
 
-export function serveSystem(console: Console, { pool, now, canMail, deadJobs }: SystemParts): void {
+export function serveSystem(
+  console: Console,
+  { pool, now, canMail, deadJobs, forgottenProxy }: SystemParts,
+): void {
   console.serve('GET /warnings', async ({ accountId }): Promise<SystemWarning[]> => {
     const [count, { file, message }] = await Promise.all([
       deadJobs(accountId),
       selectOldestWaiting(await pool, accountId),
     ]);
+    const address = forgottenProxy();
     const isLate = (at: Date | null, ms: number): at is Date => at !== null && now() - at.getTime() > ms;
     return [
+      ...(address === undefined ? [] : [{ code: 'forgottenProxy' as const, address }]),
       ...(count > 0 ? [{ code: 'deadJobs' as const, count }] : []),
       ...(isLate(file, patience.file) ? [{ code: 'oldFile' as const, since: file.toISOString() }] : []),
       ...(canMail && isLate(message, patience.message)

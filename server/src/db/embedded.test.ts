@@ -6,9 +6,12 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { runMigrations } from 'graphile-worker';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { openPool } from './db.ts';
 import { openEmbedded, type Embedded } from './embedded.ts';
+import { migrate } from './migrate.ts';
 import { until } from '../testing/until.ts';
 
 const exec = promisify(execFile);
@@ -62,7 +65,7 @@ async function endServer(dir: string): Promise<void> {
 async function open(
   dir: string,
   role: 'service' | 'command',
-  more: { fast?: boolean } = {},
+  more: { fast?: boolean; superuserPassword?: string } = {},
 ): Promise<Embedded> {
   const embedded = await openEmbedded(dir, { role, log: () => {}, fast: true, ...more });
   onTestFinished(async () => embedded.stop());
@@ -203,6 +206,86 @@ describe('the first start', () => {
       message: expect.stringContaining(join(dir, 'postgres')),
     });
     expect(await fs.readFile(join(dir, 'postgres', 'notes.txt'), 'utf8')).toBe('mine');
+  });
+});
+
+describe('the role', () => {
+  /** Signs in as the superuser, who has a password here. */
+  const superuserOf = (url: string) => url.replace('//soundings:', '//soundings_superuser:');
+  const ofSuperuser = `
+    select format('%s %s', 'database', datname) from pg_database
+    where  datdba = 10 and datname not in ('postgres', 'template0', 'template1')
+    union all
+    select relname from pg_class where relowner = 10 and oid >= 16384 and relnamespace <> 'pg_toast'::regnamespace
+    union all
+    select proname from pg_proc where proowner = 10 and oid >= 16384
+    union all
+    select typname from pg_type where typowner = 10 and oid >= 16384 and typnamespace <> 'pg_toast'::regnamespace
+    union all
+    select nspname from pg_namespace where nspowner = 10 and oid >= 16384`;
+
+  test('is no superuser: it reads no file, runs no program, and no one signs in as the superuser', async () => {
+    const { url } = await open(usedDir(), 'service');
+    for (const statement of [
+      `select pg_read_file('/etc/passwd')`,
+      `copy (select 1) to program 'true'`,
+      'create role other superuser',
+      'alter role soundings superuser',
+      'set role soundings_superuser',
+    ])
+      // oxlint-disable-next-line no-await-in-loop -- a few
+      await expect(query(url, statement)).rejects.toMatchObject({ code: '42501' });
+    await expect(query(superuserOf(url), 'select 1')).rejects.toMatchObject({ code: '28P01' });
+    await query(url, 'checkpoint');
+    await query(url, `select pg_logical_emit_message(false, 'soundings', 'x'), pg_switch_wal()`);
+  });
+
+  test('was the superuser before: it loses that at the next start, and keeps all it had', async () => {
+    const dir = emptyDir();
+    await fs.mkdir(dir);
+    const password = 'as-of-old';
+    await fs.writeFile(join(dir, 'postgres.password'), password, { mode: 0o600 });
+    const old = await open(dir, 'service', { superuserPassword: password });
+    // As it was: the superuser has the name and the password, and owns everything.
+    await query(superuserOf(old.url), 'create role other superuser login password $$x$$');
+    await query(
+      old.url.replace(/\/\/.*@/, '//other:x@'),
+      `reassign owned by soundings to soundings_superuser; drop owned by soundings; drop role soundings;
+       alter role soundings_superuser rename to soundings`,
+    );
+    await query(old.url, 'drop role other');
+    const sql = openPool(old.url, 2);
+    await migrate(sql);
+    await runMigrations({ connectionString: old.url });
+    await sql`create table kept as select 7 as n`;
+    expect(await query(old.url, ofSuperuser)).not.toEqual([]);
+    const [{ count } = { count: 0 }] = await query(old.url, 'select count(*) from pg_class');
+
+    // Two processes start, while one of the old version is still connected.
+    const [one, other] = await Promise.all([open(dir, 'command'), openElsewhere(dir, 'command')]);
+    expect([one.url, other.url]).toEqual([old.url, old.url]);
+    expect(await query(old.url, `select rolsuper from pg_roles where rolname = session_user`)).toEqual([
+      { rolsuper: false },
+    ]);
+    expect(await query(old.url, ofSuperuser)).toEqual([]);
+    expect(await query(old.url, 'select rolname from pg_roles where rolsuper')).toEqual([
+      { rolname: 'soundings_superuser' },
+    ]);
+    expect(await query(old.url, 'select count(*) from pg_class')).toEqual([{ count }]);
+    expect(await query(old.url, 'select n from kept where n = 7')).toEqual([{ n: 7 }]);
+    expect(await sql`select 1 as n`).toEqual([{ n: 1 }]);
+    await sql.end();
+    // It may do with all of it what versions to come will do.
+    const tables = await query(
+      old.url,
+      `select oid::regclass::text as name from pg_class where relkind = 'r' and oid >= 16384`,
+    );
+    for (const { name } of tables) {
+      // oxlint-disable-next-line no-await-in-loop -- one after another
+      await query(old.url, `alter table ${name} add column more integer`);
+    }
+    await query(old.url, 'drop schema graphile_worker cascade');
+    await query(old.url, 'drop schema public cascade');
   });
 });
 
@@ -536,5 +619,47 @@ describe.skipIf(!root)('as root', () => {
     const owner = { uid: 1, gid: 1 };
     for (const name of await fs.readdir(dir)) expect(await fs.stat(join(dir, name))).toMatchObject(owner);
     await stop();
+  });
+
+  /** A file of root's elsewhere, that the owner of a data directory wants to read or to have. */
+  async function treasure(): Promise<string> {
+    const path = join(emptyDir(), 'treasure');
+    await fs.mkdir(dirname(path));
+    await fs.writeFile(path, 'secret of root', { mode: 0o600 });
+    return path;
+  }
+
+  test.each([
+    ['a link', 'postgres.log', (from: string, to: string) => fs.symlink(to, from)],
+    ['another name', 'postgres.log', (from: string, to: string) => fs.link(to, from)],
+    ['a pipe', 'postgres.log', (from: string) => exec('mkfifo', [from])],
+    ['a link', 'postgres.password', (from: string, to: string) => fs.symlink(to, from)],
+    ['another name', 'postgres.password', (from: string, to: string) => fs.link(to, from)],
+  ])('gives nothing away by %s at %s in a directory of another user', async (_, name, plant) => {
+    const [dir, secret] = [emptyDir(), await treasure()];
+    await fs.mkdir(dir);
+    await fs.chown(dir, 1, 1);
+    await plant(join(dir, name), secret);
+    await expect(open(dir, 'command')).rejects.toThrow(`${name} is not a plain file`);
+    expect(await fs.readFile(secret, 'utf8')).toBe('secret of root');
+    expect(await fs.stat(secret)).toMatchObject({ uid: 0, gid: 0 });
+    const told = await exec('grep', ['-rl', 'secret of root', dir]).catch(() => ({ stdout: '' }));
+    expect(told.stdout.split('\n').filter((path) => path !== '' && path !== join(dir, name))).toEqual([]);
+  });
+
+  test('removes nothing elsewhere with what an interrupted start has left, and runs as no one else', async () => {
+    const [dir, secret] = [emptyDir(), await treasure()];
+    const draft = join(dir, 'postgres.new-4194304-aa');
+    await fs.mkdir(draft, { recursive: true });
+    await fs.symlink(dirname(secret), join(draft, 'link'));
+    const elsewhere = emptyDir();
+    await fs.mkdir(elsewhere);
+    await fs.chown(elsewhere, 2, 2);
+    await fs.symlink(elsewhere, join(dir, 'postgres'));
+    for (const path of [dir, draft]) await fs.chown(path, 1, 1);
+    await expect(open(dir, 'command')).rejects.toThrow('No PostgreSQL can be run');
+    expect(await fs.readFile(secret, 'utf8')).toBe('secret of root');
+    await expect(fs.stat(draft)).rejects.toThrow('ENOENT');
+    expect(await fs.readdir(elsewhere)).toEqual([]);
   });
 });

@@ -11,6 +11,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import postgres from 'postgres';
 import { Fault } from '../base/errors.ts';
+import { giveUpSuperuser } from './own-role.ts';
+import { createFor, openFile } from './shared-directory.ts';
 
 export type Embedded = {
   /** postgres://soundings:<password>@127.0.0.1:<port>/soundings; good for as long as it is open. */
@@ -25,6 +27,8 @@ type Options = {
   log: (message: string) => void;
   /** For tests: commits do not wait for the disk. */
   fast?: boolean;
+  /** For tests: the password of the superuser, which otherwise has none, so that no one can sign in as it. */
+  superuserPassword?: string;
 };
 type Ids = { uid: number; gid: number };
 /** As whom PostgreSQL runs (undefined: as ourselves), and the words that its command lines begin with. */
@@ -50,6 +54,7 @@ const PATIENCE = 30_000; // ms that a server may take to come or to go; its reco
 const WATCH = 2_000; // ms
 const POLL = 20; // ms
 const LOG_LIMIT = 10_000_000; // bytes
+const LOG_END = 100_000; // bytes that a server writes at most that does not start
 const CHILD = {
   cwd: '/',
   env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' },
@@ -165,6 +170,10 @@ async function openSession(place: Place, port: number): Promise<Session | string
     connection: { application_name: `soundings ${place.role} ${process.pid}`, lock_timeout: 5_000 },
   });
   try {
+    if (await giveUpSuperuser(sql, place.superuserPassword)) {
+      await sql.end({ timeout: 1 }); // this session is still the superuser's
+      return await openSession(place, port);
+    }
     await sql`select pg_advisory_lock_shared(${LOCKS}, ${IN_USE})`;
     if (place.role === 'command') return { sql, port, lost: lost.signal };
     const [row] = await sql<{ got: boolean }[]>`select pg_try_advisory_lock(${LOCKS}, ${SERVICE}) as got`;
@@ -216,8 +225,7 @@ async function start(
   // After a crash the port is kept where it can be: a service that lost its server wants it there.
   const port = wanted ?? (await freePort(stale?.port));
   const logFile = join(place.dataDir, 'postgres.log');
-  const log = await fs.open(logFile, 'a', 0o600);
-  await giveToOwner(place.dataDir, logFile);
+  const log = await openFile(place.dataDir, 'postgres.log', 'append');
   if ((await log.stat()).size > LOG_LIMIT) await log.truncate();
   const { size } = await log.stat();
   const words = await settings(place, port);
@@ -234,14 +242,17 @@ async function start(
   child.once('error', (error) => end.abort(error.message));
   child.once('exit', (status, by) => end.abort(`It ended with ${by ?? status}`));
   child.unref();
-  await log.close();
   for (; !end.signal.aborted; await sleep(POLL)) {
     const server = await runningServer(place);
     if (server?.pid !== child.pid || !(server?.state === 'ready' || signal.aborted)) continue;
     place.log(`The embedded PostgreSQL is process ${child.pid}, port ${port}.`);
+    await log.close();
     return undefined;
   }
-  const said = (await fs.readFile(logFile)).subarray(size).toString().trim();
+  // By its place: the server writes through the same handle, which moves on with what it writes.
+  const { buffer, bytesRead } = await log.read({ buffer: Buffer.alloc(LOG_END), position: size });
+  const said = buffer.toString('utf8', 0, bytesRead).trim();
+  await log.close();
   const last = `${end.signal.reason}; the end of ${logFile}:\n${said.split('\n').slice(-8).join('\n')}\n`;
   if (/shared memory block/.test(said)) await endLeftovers(place);
   // Ended by somebody, or one of several that were started at a time.
@@ -386,7 +397,7 @@ async function prepare(given: string, options: Options): Promise<Place> {
     const maker = /^postgres\.new-(\d+)-/.exec(draft)?.[1];
     if (!maker || send(Number(maker), 0)) continue;
     // An initdb that lost its parent may still write there; what it leaves is taken away another time.
-    await fs.rm(join(dataDir, draft), { recursive: true, force: true, maxRetries: 5 }).catch(() => {});
+    await removeDraft(runAs, join(dataDir, draft)).catch(() => {});
   }
   if (!(await fs.stat(join(cluster, 'PG_VERSION')).catch(absent))) await createCluster(place);
   return place;
@@ -436,9 +447,12 @@ async function findRunAs(dataDir: string, binaries: Binaries): Promise<RunAs> {
   );
 }
 
-/** The owner of the cluster or of the data directory; where that is root, a system user, made at need. */
+/**
+ * The owner of the data directory; where that is root, the owner of the cluster, or a system user, which is created if needed. In
+ * a directory of a user, the cluster could be a link to something of another user's.
+ */
 async function unprivileged(dataDir: string): Promise<Ids> {
-  for (const path of [join(dataDir, 'postgres'), dataDir]) {
+  for (const path of [dataDir, join(dataDir, 'postgres')]) {
     const owner = await fs.stat(path).catch(absent);
     if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
   }
@@ -461,28 +475,32 @@ function passwordFile({ dataDir }: { dataDir: string }): string {
   return join(dataDir, 'postgres.password');
 }
 
-// What root has made where a user lives must not shut that user out.
-async function giveToOwner(dataDir: string, file: string): Promise<void> {
-  const { uid, gid } = await fs.stat(dataDir);
-  if (process.getuid?.() === 0) await fs.chown(file, uid, gid);
-}
-
 function draftIn(dataDir: string): string {
   return join(dataDir, `postgres.new-${process.pid}-${randomBytes(6).toString('hex')}`);
 }
 
+async function readPassword(dataDir: string): Promise<string> {
+  const file = await openFile(dataDir, basename(passwordFile({ dataDir })), 'read');
+  try {
+    return (await file.readFile('utf8')).trim();
+  } finally {
+    await file.close();
+  }
+}
+
 async function keptPassword(dataDir: string): Promise<string> {
-  const file = passwordFile({ dataDir });
-  const kept = await fs.readFile(file, 'utf8').catch(absent);
-  if (kept) return kept.trim();
+  const kept = await readPassword(dataDir).catch(absent);
+  if (kept) return kept;
   const draft = draftIn(dataDir);
-  await fs.writeFile(draft, randomBytes(24).toString('base64url'), { mode: 0o600, flush: true });
-  await giveToOwner(dataDir, draft);
-  await fs.link(draft, file).catch((error: NodeJS.ErrnoException) => {
+  const file = await openFile(dataDir, basename(draft), 'create');
+  await file.writeFile(randomBytes(24).toString('base64url'));
+  await file.sync();
+  await file.close();
+  await fs.link(draft, passwordFile({ dataDir })).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
   await fs.rm(draft);
-  return (await fs.readFile(file, 'utf8')).trim();
+  return readPassword(dataDir);
 }
 
 // Made beside its place and moved there whole: one that was interrupted is made anew, and of two the first wins.
@@ -499,10 +517,7 @@ async function createCluster(place: Place): Promise<void> {
       throw failed(`${program} failed: ${error.stderr || String(error)}`, error);
     });
   };
-  await fs.mkdir(draft, { mode: 0o700 });
-  await fs.writeFile(password, place.password, { mode: 0o600 });
-  const { ids } = place.runAs;
-  if (ids) await Promise.all([draft, password].map((path) => fs.chown(path, ids.uid, ids.gid)));
+  await createFor(place.runAs.ids, draft, basename(password), place.password);
   const how = ['--username=soundings', `--pwfile=${password}`, '--auth=scram-sha-256', '--no-instructions'];
   const words = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   const speed = place.fast ? ['--no-sync'] : [];
@@ -515,5 +530,16 @@ async function createCluster(place: Place): Promise<void> {
   const directory = await fs.open(place.dataDir);
   await directory.sync();
   await directory.close();
-  await fs.rm(draft, { recursive: true, force: true });
+  await removeDraft(place.runAs, draft);
+}
+
+/**
+ * Removes a draft, which may be another user's: then as that user, who could otherwise make root remove what is elsewhere. What is
+ * left is empty, or in a directory of root's.
+ */
+async function removeDraft(as: RunAs, draft: string): Promise<void> {
+  if (!as.ids) return fs.rm(draft, { recursive: true, force: true, maxRetries: 5 });
+  const { file, args, options } = commandLine(as, 'rm', ['-rf', '--', draft]);
+  await exec(file, args, options).catch(() => {});
+  await fs.unlink(draft).catch(() => fs.rmdir(draft).catch(absent));
 }

@@ -352,6 +352,16 @@ comment on column rounds.group_id is 'The group when the round was opened; it ma
 comment on column rounds.schedule_id is 'The schedule that opened it. Null: it came from a history file.';
 comment on column rounds.above_ids is 'The groups above it when the round was opened, from the nearest to the top.';
 
+create table secrets_keys (
+  only_one    boolean     primary key default true check (only_one),
+  name        bytea       not null,
+  secret      bytea,
+  created_at  timestamptz not null default now()
+);
+comment on table secrets_keys is
+  'Which key seals the secrets that the service must read again (second_steps, sftp_host_keys). The key itself is in a file outside the database. One row, of no account.';
+comment on column secrets_keys.secret is 'The key itself, with ANSWER_KEYS=database alone.';
+
 create table answer_keys (
   only_one           boolean     primary key default true check (only_one),
   chain              bytea       not null,
@@ -605,6 +615,7 @@ create table sftp_host_keys (
 );
 comment on table sftp_host_keys is
   'By which SFTP clients know the service: one pair for all of its processes, so not keyed by account.';
+comment on column sftp_host_keys.private_key is 'Sealed, as base64.';
 
 create table schedules (
   account_id         integer     not null references accounts,
@@ -797,7 +808,7 @@ create table second_steps (
   foreign key (account_id, user_id) references users on delete cascade
 );
 comment on table second_steps is
-  'Secrets of the codes (TOTP, RFC 6238) by which people prove at signing in that they hold their phone. Kept as they are, not digested: each code is computed from the secret anew.';
+  'Secrets of the codes (TOTP, RFC 6238) by which people prove at signing in that they hold their phone. Sealed, not digested: each code is computed from the secret anew.';
 comment on column second_steps.on_since is 'Null: it was shown, and no code of it has come yet: signing in does not ask for one.';
 comment on column second_steps.last_step is 'The step of 30 seconds whose code was used last: neither it nor one before it is taken again.';
 
@@ -834,6 +845,17 @@ create table first_links (
 );
 comment on table first_links is
   'SHA-256 of the link by which the first account is made: the one that was printed last. Empty as soon as there is an account.';
+
+create table sign_in_failures (
+  kind     text        not null check (kind in ('pair', 'email', 'network', 'known', 'code', 'mail')),
+  key      bytea       not null,
+  count    integer     not null,
+  last_at  timestamptz not null,
+  primary key (kind, key)
+);
+comment on table sign_in_failures is
+  'Failed sign-ins by digests of e-mail addresses and networks, for a day at most. known: from where someone has signed in, for 90 days.';
+create index sign_in_failures_by_age on sign_in_failures (last_at);
 
 create table column_mappings (
   account_id      integer     not null references accounts,

@@ -1,7 +1,12 @@
 // What a confined process may try, for tests: named by its argument.
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { createSocket } from 'node:dgram';
+import { lookup } from 'node:dns';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { get } from 'node:http';
+import { connect, createServer } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { Worker } from 'node:worker_threads';
 
 const input = await buffer(process.stdin);
 const kept: unknown[] = [];
@@ -31,6 +36,19 @@ const tries: Record<string, () => void> = {
   spawn: () => {
     throw spawnSync('true').error ?? new Error('It was started.');
   },
+  read: () => process.stdout.write(readFileSync(process.argv[3] ?? '')),
+  connect: () => connect(9, '127.0.0.1'),
+  listen: () => createServer().listen(0),
+  'send a datagram': () => createSocket('udp4').send('x', 9, '127.0.0.1'),
+  'look a name up': () => lookup('localhost', () => process.stdout.write('found')),
+  'ask by HTTP': () => get('http://127.0.0.1:9/'),
+  fetch: () =>
+    void fetch('http://127.0.0.1:8/').catch((error: Error) => {
+      throw error.cause;
+    }),
+  'start a thread': () => new Worker('process.exit()', { eval: true }),
+  'bind itself': () => (process as unknown as { binding: (name: string) => void }).binding('tcp_wrap'),
+  'find a module': () => process.getBuiltinModule('node:net').connect(9, '127.0.0.1'),
   evaluate: () => process.stdout.write(String(new Function('return 1')())),
 };
 tries[process.argv[2] ?? '']?.();

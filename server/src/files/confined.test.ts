@@ -1,11 +1,12 @@
 // What a process may do that others' files are read in, and what becomes of one that does more.
 import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { type Limits, runConfined } from './confined.ts';
 
 const wide: Limits = { memory: 400e6, heap: 200e6, milliseconds: 30_000, output: 1e6 };
-const run = (what: string, limits: Partial<Limits> = {}, input = '') =>
-  runConfined(new URL('confined.fixture.ts', import.meta.url), [what], Buffer.from(input), {
+const run = (what: string, limits: Partial<Limits> = {}, input = '', more = '') =>
+  runConfined(new URL('confined.fixture.ts', import.meta.url), [what, more], Buffer.from(input), {
     ...wide,
     ...limits,
   });
@@ -46,8 +47,31 @@ describe('it can not', () => {
     expect(JSON.parse(output.toString())).toMatchObject({ env: ['TZ'], folder: '/' });
   });
 
-  test.each(['write', 'spawn'])('%s', async (what) => {
+  test.each([
+    'write',
+    'spawn',
+    'connect',
+    'listen',
+    'send a datagram',
+    'look a name up',
+    'ask by HTTP',
+    'fetch',
+    'start a thread',
+    'bind itself',
+    'find a module',
+  ])('%s', async (what) => {
     await expect(run(what)).rejects.toThrow('ERR_ACCESS_DENIED');
+  });
+
+  test('read what is not of its program', async () => {
+    const checkout = fileURLToPath(new URL('../../../', import.meta.url));
+    for (const path of [
+      '/etc/passwd',
+      '/proc/self/environ',
+      `${checkout}README.md`,
+      `${checkout}data/keys/answers`,
+    ])
+      await expect(run('read', {}, '', path)).rejects.toThrow('ERR_ACCESS_DENIED');
   });
 
   test('evaluate text as code', async () => {

@@ -1,8 +1,9 @@
-// Work on what others sent, in a child process: without our environment, files to write, or a shell, and with no more
-// memory, time and output than it is given. It is killed where it takes more, and does not outlive us for long.
+// Work on what others sent, in a child process: without our environment, a network, files to write or to read beside its own
+// program, or a shell, and with no more memory, time and output than it is given. It is killed where it takes more, and does not outlive us for long.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export type Limits = {
@@ -36,6 +37,13 @@ const ends: Partial<Record<NodeJS.Signals, 'memory' | 'crash'>> = {
 /** So much of what it says of a defect is kept, in characters. */
 const maxComplaint = 4_000;
 
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** The program: what it imports, and what says how. Not the checkout as a whole, in which DATA_DIR may be. */
+const readable = ['package.json', 'server/package.json', 'server/src', 'contract', 'node_modules']
+  .map((path) => join(root, path))
+  .flatMap((path) => [path, realpathSync(path)]);
+
 /**
  * Runs a module as a process that gets `input` as its stdin. Throws where none can be started, and with what it says where
  * it exits with a status that is not 0: it is to catch what its input can cause.
@@ -51,8 +59,9 @@ export async function runConfined(
     '--max-semi-space-size=4', // a third less memory, for a fifth more time
     '--disallow-code-generation-from-strings',
     '--permission', // neither writes nor starts anything
-    '--allow-fs-read=*',
-    '--allow-worker', // which ends it when we are gone
+    ...readable.map((path) => `--allow-fs-read=${path}`),
+    '--allow-worker', // for the one which ends it when we are gone
+    `--import=${new URL(`confined.start.ts?milliseconds=${limits.milliseconds}`, import.meta.url).href}`,
   ];
   const child = spawn(process.execPath, [...flags, fileURLToPath(module), ...args], {
     cwd: '/',

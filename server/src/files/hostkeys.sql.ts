@@ -1,6 +1,7 @@
 // SQL of the keys by which SFTP clients know the service. Writer: hostkeys.ts.
 import type { Db } from '../db/db.ts';
 
+/** `privateKey`: sealed, as base64. */
 export type HostKeyRow = { kind: 'ed25519' | 'rsa'; privateKey: string };
 
 export async function selectHostKeys(db: Db): Promise<HostKeyRow[]> {
@@ -21,4 +22,12 @@ export async function replaceHostKey(
     where  kept.private_key = ${before ?? null}
     returning 1`;
   return rows.length > 0;
+}
+
+export async function updateHostKey(db: Db, { kind, privateKey }: HostKeyRow): Promise<void> {
+  await db`update sftp_host_keys set private_key = ${privateKey} where kind = ${kind}`;
+}
+
+export async function deleteHostKeys(db: Db): Promise<void> {
+  await db`delete from sftp_host_keys`;
 }

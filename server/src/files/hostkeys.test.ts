@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
+import { sealHostKey } from './hostkeys.sealed.ts';
 import { createHostKey, hostKeys, readHostKey } from './hostkeys.ts';
 
 let database: TestDatabase;
@@ -54,19 +55,23 @@ test.each<[string, (key: string) => string]>([
   ['cut off', (key) => `${key.slice(0, 200)}\n-----END OPENSSH PRIVATE KEY-----\n`],
   ['the public half of another key', (key) => swapped(key)],
 ])('a stored key that cannot be read (%s) is replaced, and the log says so', async (_, spoil) => {
-  const { pool } = database;
+  const {
+    pool,
+    keys: { secrets },
+  } = database;
   const { log, lines } = kept();
-  const before = await hostKeys(pool, log);
+  const before = await hostKeys(pool, secrets, log);
   lines.length = 0;
-  await pool`update sftp_host_keys set private_key = ${spoil(await createHostKey('ed25519'))} where kind = 'ed25519'`;
-  const after = await Promise.all([1, 2, 3].map(() => hostKeys(pool, log)));
+  const spoilt = await sealHostKey(secrets, 'ed25519', spoil(await createHostKey('ed25519')));
+  await pool`update sftp_host_keys set private_key = ${spoilt} where kind = 'ed25519'`;
+  const after = await Promise.all([1, 2, 3].map(() => hostKeys(pool, secrets, log)));
   expect(after[1]).toEqual(after[0]);
   expect(after[2]).toEqual(after[0]);
   expect(after[0]?.[0]?.fingerprint).not.toBe(before[0]?.fingerprint);
   expect(after[0]?.[1]).toEqual(before[1]);
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain('A host key of SFTP could not be read and was replaced');
-  expect(await hostKeys(pool, log)).toEqual(after[0]);
+  expect(await hostKeys(pool, secrets, log)).toEqual(after[0]);
 });
 
 /** The key with a bit of its public half changed, in both places where it stands. */

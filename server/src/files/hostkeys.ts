@@ -1,10 +1,13 @@
 // The keys by which SFTP clients know the service: created once and kept in the database, so that all processes on it have
-// the same ones. A key is stored only when it can be read, and a stored one that can't be read is replaced.
+// the same ones. There they are sealed. A key is stored only when it can be read, and a stored one that can't be read is
+// replaced, once it is opened.
 import { createHash, generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import ssh2, { type ParsedKey } from 'ssh2';
 import type { Log } from '../base/log.ts';
+import type { Sealer } from '../base/sealer.ts';
 import type { Pool } from '../db/db.ts';
+import { openHostKey, sealHostKey } from './hostkeys.sealed.ts';
 import { type HostKeyRow, replaceHostKey, selectHostKeys } from './hostkeys.sql.ts';
 
 export type HostKey = {
@@ -23,9 +26,12 @@ const kinds: readonly Kind[] = ['ed25519', 'rsa'];
 const types: Record<Kind, string> = { ed25519: 'ssh-ed25519', rsa: 'ssh-rsa' };
 const rsaBits = 3072;
 
-/** Returns what the service shows of its keys. Creates them when they don't exist yet. */
-export async function hostKeys(pool: Pool, log: Log): Promise<HostKey[]> {
-  const keys = await readableHostKeys(pool, log);
+/**
+ * Returns what the service shows of its keys. Creates them when they don't exist yet. Throws a Fault when the key of secrets is
+ * missing.
+ */
+export async function hostKeys(pool: Pool, secrets: Sealer, log: Log): Promise<HostKey[]> {
+  const keys = await readableHostKeys(pool, secrets, log);
   return keys.map(({ kind, key }) => {
     const bytes = key.getPublicSSH();
     const digest = createHash('sha256').update(bytes).digest('base64').replace(/=+$/, '');
@@ -38,30 +44,39 @@ export async function hostKeys(pool: Pool, log: Log): Promise<HostKey[]> {
   });
 }
 
-/** Returns the keys themselves, Ed25519 first. Creates what is missing, and replaces what can't be read. */
-export async function readableHostKeys(pool: Pool, log: Log): Promise<ReadableKey[]> {
-  const stored = new Map((await selectHostKeys(pool)).map(({ kind, privateKey }) => [kind, privateKey]));
+/**
+ * Returns the keys themselves, Ed25519 first. Creates what is missing, and replaces what can't be read. Throws when a key was sealed
+ * by another key of secrets than the present one, or that is missing: then it is not known whether it can be read.
+ */
+export async function readableHostKeys(pool: Pool, secrets: Sealer, log: Log): Promise<ReadableKey[]> {
+  const stored = new Map((await selectHostKeys(pool)).map((row) => [row.kind, row]));
   return Promise.all(
     kinds.map(async (kind) => {
       const before = stored.get(kind);
-      const key = before === undefined ? undefined : readHostKey(kind, before);
-      return { kind, key: key ?? (await renewed(pool, kind, before, log)) };
+      const opened = before && readHostKey(kind, (await openHostKey(secrets, before)).privateKey);
+      return { kind, key: opened ?? (await renewed(pool, secrets, kind, before, log)) };
     }),
   );
 }
 
 /** Stores a new key instead of `before`, unless another process has done so meanwhile: then its key counts. */
-async function renewed(pool: Pool, kind: Kind, before: string | undefined, log: Log): Promise<ParsedKey> {
-  const created = await createHostKey(kind);
-  const isOurs = await replaceHostKey(pool, { kind, privateKey: created }, before);
+async function renewed(
+  pool: Pool,
+  secrets: Sealer,
+  kind: Kind,
+  before: HostKeyRow | undefined,
+  log: Log,
+): Promise<ParsedKey> {
+  const privateKey = await sealHostKey(secrets, kind, await createHostKey(kind));
+  const isOurs = await replaceHostKey(pool, { kind, privateKey }, before?.privateKey);
   if (isOurs && before !== undefined) {
     log.error(
       { kind },
       'A host key of SFTP could not be read and was replaced: clients must accept the new one',
     );
   }
-  const now = (await selectHostKeys(pool)).find((row) => row.kind === kind)?.privateKey ?? '';
-  const key = readHostKey(kind, now);
+  const now = (await selectHostKeys(pool)).find((row) => row.kind === kind);
+  const key = now && readHostKey(kind, (await openHostKey(secrets, now)).privateKey);
   if (!key) throw new Error(`The ${kind} host key of SFTP cannot be read.`);
   return key;
 }

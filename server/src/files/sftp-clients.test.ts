@@ -224,7 +224,7 @@ test('rclone', async (context) => {
 test('PuTTY psftp and pscp', async (context) => {
   needs(context, 'psftp', 'putty-tools');
   const company = await door.company();
-  const [{ fingerprint } = { fingerprint: '' }] = await hostKeys(door.pool, openLog('error'));
+  const [{ fingerprint } = { fingerprint: '' }] = await hostKeys(door.pool, door.secrets, openLog('error'));
   const args = ['-P', `${door.port}`, '-batch', '-hostkey', fingerprint, '-pw', company.token];
   const target = `${company.username}@127.0.0.1`;
   const commands = [

@@ -7,6 +7,7 @@ import SftpClient from 'ssh2-sftp-client';
 import { type AccountSettings, changeAccount, createAccount } from '../accounts/accounts.ts';
 import { createToken } from '../accounts/tokens.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
+import type { Sealer } from '../base/sealer.ts';
 import { openTestDatabase } from '../testing/database.ts';
 import { installJobs } from '../testing/jobs.ts';
 import { openSftp, type SftpOptions, type SftpServer } from './sftp.ts';
@@ -16,6 +17,8 @@ export type LogLine = { msg: string; [field: string]: unknown };
 
 export type Door = {
   pool: Pool;
+  /** Opens the host keys. */
+  secrets: Sealer;
   databaseUrl: string;
   server: SftpServer;
   host: string;
@@ -31,12 +34,13 @@ export async function openDoor(options: Partial<SftpOptions> = {}): Promise<Door
   const database = await openTestDatabase();
   await installJobs(database.url);
   const { pool } = database;
+  const { secrets } = database.keys;
   const opened: SftpServer[] = [];
 
   async function another(some: Partial<SftpOptions> = {}) {
     const log: LogLine[] = [];
     const toMemory = pino({ base: null }, { write: (line) => void log.push(JSON.parse(line) as LogLine) });
-    const server = await openSftp({ host: '127.0.0.1', port: 0, pool, log: toMemory, ...some });
+    const server = await openSftp({ host: '127.0.0.1', port: 0, pool, secrets, log: toMemory, ...some });
     opened.push(server);
     return { server, port: Number(new URL(server.address).port), log };
   }
@@ -45,6 +49,7 @@ export async function openDoor(options: Partial<SftpOptions> = {}): Promise<Door
   return {
     ...first,
     pool,
+    secrets,
     databaseUrl: database.url,
     host: '127.0.0.1',
     async company(settings = {}) {

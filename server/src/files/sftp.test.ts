@@ -9,8 +9,8 @@ import { changeAccount } from '../accounts/accounts.ts';
 import { createToken, revokeToken } from '../accounts/tokens.ts';
 import { inTransaction, openPool } from '../db/db.ts';
 import { until } from '../testing/until.ts';
-import { openGate, networkOf, sftpLimits } from './gate.ts';
 import { openLog } from '../base/log.ts';
+import { type Entry, openGate, sftpLimits } from './gate.ts';
 import { hostKeys } from './hostkeys.ts';
 import { proxyHeader } from './proxy.ts';
 import {
@@ -225,15 +225,38 @@ describe('logging in', () => {
 describe('before a log-in', () => {
   test('so many may wait and no more, and all are gone after their time', async () => {
     const { port, log } = await door.another({ limits: { unauthenticated: 5, loginMs: 600 } });
-    const five = await Promise.all(Array.from({ length: 5 }, () => dial(port)));
-    const sixth = await dial(port);
-    await gone(sixth);
+    const six = [];
+    // oxlint-disable-next-line no-await-in-loop -- one after another
+    for (let i = 0; i < 6; i++) six.push(await dial(port, `127.0.0.${10 + i}`));
+    await Promise.race(six.map(gone));
     expect(log).toContainEqual(expect.objectContaining({ reason: 'too many not logged in' }));
-    five[0]?.write('SSH-2.0-'); // one that has begun, and one that goes on
-    five[1]?.write('SSH-2.0-test\r\n');
-    await Promise.all(five.map(gone));
+    six[0]?.write('SSH-2.0-'); // one that has begun, and one that goes on
+    six[1]?.write('SSH-2.0-test\r\n');
+    await Promise.all(six.map(gone));
     expect(log.filter(({ reason }) => reason === 'no log-in in time')).toHaveLength(5);
     await logInBare(port, acme).then((client) => client.end());
+  });
+
+  test('who says nothing at all is gone sooner than who has begun', async () => {
+    const { port, log } = await door.another({ limits: { greetingMs: 300 } });
+    const [silent, begun] = [await dial(port, '127.0.0.2'), await dial(port, '127.0.0.3')];
+    begun.write('SSH-2.0-test\r\n');
+    await gone(silent);
+    expect(log).toContainEqual(
+      expect.objectContaining({ reason: 'no log-in in time', address: '127.0.0.2' }),
+    );
+    expect(begun.destroyed).toBe(false);
+    begun.destroy();
+  });
+
+  test('silent connections of three addresses, as many as they can open, keep no one else out', async () => {
+    const { port } = await door.another({});
+    const attackers = [];
+    for (let i = 0; i < 120; i++)
+      // oxlint-disable-next-line no-await-in-loop -- one after another
+      attackers.push(await dial(port, `127.0.0.${2 + (i % 3)}`));
+    await expect(logInBare(port, acme).then((client) => client.end())).resolves.toBeDefined();
+    for (const socket of attackers) socket.destroy();
   });
 
   test('so many may come from one address, and so many in all', async () => {
@@ -254,26 +277,104 @@ describe('before a log-in', () => {
   test('one address cannot take all places, and after failures it waits longer and longer, for a while', () => {
     let now = 1e9;
     const gate = openGate({ ...sftpLimits, unauthenticated: 10, unauthenticatedPerAddress: 4 }, () => now);
-    const waits = (address: string) => {
-      const entry = gate.enter(address);
-      if (typeof entry === 'object') gate.left(address, false);
-      return entry;
+    const enter = (address: string) => gate.enter(address, () => {}) as Entry;
+    const waitOf = (address: string) => {
+      const entry = enter(address);
+      entry.left();
+      return entry.waitMs;
     };
-    for (let i = 0; i < 4; i++) expect(gate.enter(`2001:db8::${i}`)).toEqual({ waitMs: 0 });
-    expect(gate.enter('2001:0db8:0:0:ffff::')).toBe('too many from this address'); // the same /64
-    expect(waits('2001:db8:0:1::1')).toEqual({ waitMs: 0 });
+    for (let i = 0; i < 4; i++) expect(enter(`2001:db8::${i}`).waitMs).toBe(0);
+    expect(enter('2001:0db8:0:0:ffff::')).toBe('too many from this address'); // the same /64
+    expect(waitOf('2001:db8:0:1::1')).toBe(0);
 
-    for (let i = 0; i < 5; i++) gate.failed('192.0.2.1');
-    expect(waits('192.0.2.1')).toEqual({ waitMs: 0 });
-    gate.failed('::ffff:192.0.2.1');
-    gate.failed('192.0.2.1');
-    expect(waits('192.0.2.1')).toEqual({ waitMs: 1000 });
-    for (let i = 0; i < 1000; i++) gate.failed('192.0.2.1');
-    expect(waits('192.0.2.1')).toEqual({ waitMs: 10_000 });
-    expect(waits('192.0.2.2')).toEqual({ waitMs: 0 });
+    const bad = enter('192.0.2.1');
+    for (let i = 0; i < 5; i++) bad.failed();
+    expect(waitOf('192.0.2.1')).toBe(0);
+    for (let i = 0; i < 2; i++) bad.failed();
+    expect(waitOf('::ffff:192.0.2.1')).toBe(1000);
+    for (let i = 0; i < 1000; i++) bad.failed();
+    expect(waitOf('192.0.2.1')).toBe(10_000);
+    expect(waitOf('192.0.2.2')).toBe(0);
     now += 10 * 60_000 + 1;
-    expect(waits('192.0.2.1')).toEqual({ waitMs: 0 });
-    expect([gate.open, gate.unauthenticated]).toEqual([4, 4]);
+    expect(waitOf('192.0.2.1')).toBe(0);
+    expect([gate.open, gate.unauthenticated]).toEqual([5, 5]);
+  });
+
+  test('early drops fall on the sources with most connections, ever more often, and never on others', () => {
+    const limits = { ...sftpLimits, unauthenticated: 100, earlyDropFrom: 50, unauthenticatedPerAddress: 100 };
+    let chance = 0.99;
+    const gate = openGate(
+      limits,
+      () => 0,
+      () => chance,
+    );
+    const dropped: string[] = [];
+    const enter = (address: string) => gate.enter(address, () => dropped.push(address));
+    for (let i = 0; i < 99; i++) enter('192.0.2.1');
+    expect([dropped.length, gate.unauthenticated]).toEqual([0, 99]);
+    chance = 0.5;
+    expect(enter('192.0.2.2')).toBeTypeOf('object');
+    expect([dropped, gate.unauthenticated]).toEqual([['192.0.2.1'], 99]);
+    chance = 0;
+    expect(enter('192.0.2.2')).toBeTypeOf('object');
+    expect(dropped).toEqual(['192.0.2.1', '192.0.2.1']);
+    chance = 0.999;
+    expect(enter('192.0.2.1')).toBeTypeOf('object'); // there is a place
+    expect(gate.unauthenticated).toBe(100);
+    expect(enter('192.0.2.1')).toBe('too many not logged in'); // it is of the source with most, and was chosen
+    expect(dropped).toHaveLength(2);
+    // Of two hundred addresses with one connection each, every one may have to go.
+    const even = openGate(
+      limits,
+      () => 0,
+      () => chance,
+    );
+    for (let i = 0; i < 100; i++) even.enter(`198.51.100.${i}`, () => dropped.push('even'));
+    chance = 0.5;
+    expect(even.enter('203.0.113.1', () => {})).toBeTypeOf('object');
+    expect(dropped.at(-1)).toBe('even');
+  });
+
+  test('an address whose connections run out of time is refused for a while, unless there was a log-in from it', () => {
+    let now = 1e9;
+    const gate = openGate(sftpLimits, () => now);
+    const enter = (address: string) => gate.enter(address, () => {}) as Entry;
+    const ranOut = (address: string, times: number) => {
+      const entries = Array.from({ length: times }, () => enter(address));
+      for (const entry of entries) {
+        entry.ranOut();
+        entry.left();
+      }
+    };
+    ranOut('192.0.2.1', 1);
+    expect(enter('192.0.2.1')).toBeTypeOf('object');
+    ranOut('192.0.2.1', 4);
+    expect(enter('192.0.2.1')).toBe('too many ran out of time');
+    expect(enter('192.0.2.2')).toBeTypeOf('object');
+    now += 36_000;
+    expect(enter('192.0.2.1')).toBeTypeOf('object');
+    ranOut('192.0.2.1', 38);
+    now += 5 * 60_000;
+    expect(enter('192.0.2.1')).toBeTypeOf('object');
+
+    enter('192.0.2.3').loggedIn();
+    ranOut('192.0.2.3', 30);
+    expect(enter('192.0.2.3')).toBeTypeOf('object');
+  });
+
+  test('what is held against an address is not forgotten because others come', () => {
+    const gate = openGate(
+      { ...sftpLimits, unauthenticated: 1e6, earlyDropFrom: 1e6, connections: 1e6 },
+      () => 1e9,
+    );
+    const fail = (address: string, times: number) => {
+      const entry = gate.enter(address, () => {}) as Entry;
+      for (let i = 0; i < times; i++) entry.failed();
+      entry.left();
+    };
+    fail('192.0.2.1', 20);
+    for (let i = 0; i < 70_000; i++) fail(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`, 1);
+    expect((gate.enter('192.0.2.1', () => {}) as Entry).waitMs).toBe(7500);
   });
 
   test('whoever waits is served when the time has come', async () => {
@@ -284,18 +385,6 @@ describe('before a log-in', () => {
     const client = await logInBare(port, acme);
     expect(performance.now() - begun).toBeGreaterThan(490);
     client.end();
-  });
-
-  test('an address as people write it is known by its network', () => {
-    const known = [
-      ['192.0.2.7', '192.0.2.7'],
-      ['::ffff:192.0.2.7', '192.0.2.7'],
-      ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
-      ['2001:0db8::1', '2001:db8:0:0'],
-      ['::1', '0:0:0:0'],
-      ['fe80::1%eth0', 'fe80:0:0:0'],
-    ];
-    for (const [address, network] of known) expect(networkOf(address as string)).toBe(network);
   });
 });
 
@@ -433,10 +522,11 @@ describe('what is offered', () => {
     const own = await openDoor();
     onTestFinished(() => own.close());
     await own.pool`delete from sftp_host_keys`;
-    const made = await Promise.all([1, 2, 3].map(() => hostKeys(own.pool, openLog('error'))));
+    const keysNow = () => hostKeys(own.pool, own.secrets, openLog('error'));
+    const made = await Promise.all([1, 2, 3].map(keysNow));
     expect(made[1]).toEqual(made[0]);
     expect(made[2]).toEqual(made[0]);
-    expect(await hostKeys(own.pool, openLog('error'))).toEqual(made[0]);
+    expect(await keysNow()).toEqual(made[0]);
     expect(made[0]?.map(({ kind, bits }) => [kind, bits])).toEqual([
       ['ED25519', 256],
       ['RSA', 3072],
@@ -444,7 +534,7 @@ describe('what is offered', () => {
   });
 
   test('fingerprints are those that OpenSSH prints', async ({ skip }) => {
-    const keys = await hostKeys(door.pool, openLog('error'));
+    const keys = await hostKeys(door.pool, door.secrets, openLog('error'));
     for (const { fingerprint, bits, publicKey, kind } of keys) {
       let printed: string;
       try {

@@ -6,10 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import ssh2, { type Connection, type Server } from 'ssh2';
 import { isAllowed } from '../accounts/allowlist.ts';
 import { stillValid } from '../accounts/doors.ts';
+import { plainAddress } from '../base/addresses.ts';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
+import type { Sealer } from '../base/sealer.ts';
 import { asFault, type Pool } from '../db/db.ts';
-import { type Gate, openGate, plainAddress, type SftpLimits, sftpLimits } from './gate.ts';
+import { type Entry, type Gate, openGate, type SftpLimits, sftpLimits } from './gate.ts';
 import { type ReadableKey, readableHostKeys } from './hostkeys.ts';
 import { proxyHeader } from './proxy.ts';
 import { disconnect } from './sftp.disconnect.ts';
@@ -20,6 +22,8 @@ export type SftpOptions = {
   host: string;
   port: number;
   pool: Pool;
+  /** Opens the host keys. */
+  secrets: Sealer;
   log: Log;
   /** Addresses and ranges of proxies that tell by the PROXY protocol for whom they ask. */
   trustProxy?: string[];
@@ -88,8 +92,11 @@ const maxHandshakes = 20;
 /** Somebody who is connected. */
 type Guest = {
   socket: Socket;
+  entry: Entry;
   address: string;
   log: Log;
+  /** When it connected, in ms. */
+  since: number;
   /** When to give up waiting for a log-in, or for the end, in ms. Undefined: logged in. */
   deadline: number | undefined;
   /** Whether a token was refused. */
@@ -122,10 +129,10 @@ type House = {
 
 /** Listens once the keys are there: the database must be migrated. */
 export async function openSftp(options: SftpOptions): Promise<SftpServer> {
-  const { pool, log, trustProxy = [], now = Date.now } = options;
+  const { pool, secrets, log, trustProxy = [], now = Date.now } = options;
   const limits = { ...sftpLimits, ...options.limits };
   const server = new ssh2.Server({
-    hostKeys: (await readableHostKeys(pool, log)).flatMap(hostKeysOf),
+    hostKeys: (await readableHostKeys(pool, secrets, log)).flatMap(hostKeysOf),
     algorithms,
     ident: 'Soundings',
     keepaliveInterval: 2 ** 31 - 1, // the library's own would write to connections that are gone, and throw
@@ -194,9 +201,7 @@ function receive(house: House, socket: Socket): void {
     return admit(house, socket, remote);
   // Until it is known who asks, it is the proxy.
   const { gate, limits } = house;
-  if (gate.open >= limits.connections || gate.unauthenticated >= limits.unauthenticated) {
-    return refuse(house, socket, remote, 'too many connections');
-  }
+  if (gate.open >= limits.connections) return refuse(house, socket, remote, 'too many connections');
   readProxyHeader(socket, (told) => admit(house, socket, told ?? remote));
 }
 
@@ -238,12 +243,15 @@ function refuse(house: House, socket: Socket, address: string, reason: string): 
 function admit(house: House, socket: Socket, told: string): void {
   const address = plainAddress(told);
   if (house.isStopping) return void socket.destroy();
-  const entry = house.gate.enter(address);
+  const entry = house.gate.enter(address, () => refuse(house, socket, address, 'too many not logged in'));
   if (typeof entry === 'string') return refuse(house, socket, address, entry);
   const log = house.log.child({ connectionId: newId(), address });
-  const deadline = house.now() + house.limits.loginMs;
+  const { greetingMs, loginMs } = house.limits;
+  const deadline = house.now() + Math.min(entry.waitMs + greetingMs, loginMs);
   const guest: Guest = {
     socket,
+    entry,
+    since: house.now(),
     address,
     log,
     deadline,
@@ -326,6 +334,7 @@ function meet(house: House, client: Connection, isOpenSsh: boolean): void {
   const guest = house.reading as Guest;
   guest.client = client;
   guest.isOpenSsh = isOpenSsh;
+  if (!guest.isEnding) guest.deadline = guest.since + house.limits.loginMs;
   client.on('error', (error: Error & { level?: string }) => {
     if (error.level !== 'socket')
       guest.log.info({ reason: error.message }, 'A connection by SFTP was broken off');
@@ -344,7 +353,7 @@ function meet(house: House, client: Connection, isOpenSsh: boolean): void {
     address: guest.address,
     onFailure: () => {
       guest.hasFailed = true;
-      house.gate.failed(guest.address);
+      guest.entry.failed();
     },
     onGiveUp: () => end(house, guest),
     onAway: (words) =>
@@ -375,7 +384,7 @@ function prepareKeys(client: Connection): void {
 /** Somebody has logged in. */
 function welcome(house: House, guest: Guest, caller: { accountId: number; tokenId: number }): void {
   const { pool, limits, now } = house;
-  house.gate.loggedIn(guest.address);
+  guest.entry.loggedIn();
   guest.caller = caller;
   guest.deadline = undefined;
   guest.log = guest.log.child(caller);
@@ -440,10 +449,10 @@ function endBy(house: House, guest: Guest, say: () => void): void {
 function leave(house: House, guest: Guest): void {
   house.guests.delete(guest);
   const isLoggedIn = guest.caller !== undefined;
-  house.gate.left(guest.address, isLoggedIn);
+  guest.entry.left();
   // Whoever has sent more than a greeting, and not come in, has cost us a handshake. Health checks send less.
   const hasCost = !isLoggedIn && guest.socket.bytesRead > maxGreetingBytes;
-  if (hasCost && !guest.hasFailed) house.gate.failed(guest.address);
+  if (hasCost && !guest.hasFailed) guest.entry.failed();
   guest.log.info({ loggedIn: isLoggedIn }, 'A connection by SFTP has ended');
   if (!guest.sessions) return;
   const ending = guest.sessions.end().finally(() => house.ending.delete(ending));
@@ -458,7 +467,10 @@ function makeRound(house: House): void {
     const { deadline = Infinity, isEnding, sessions, log } = guest;
     const isIdle = sessions && now - sessions.lastRequest() >= limits.idleMs;
     if (now >= deadline) {
-      if (!isEnding) log.info({ reason: 'no log-in in time' }, 'A connection by SFTP was ended');
+      if (!isEnding) {
+        log.info({ reason: 'no log-in in time' }, 'A connection by SFTP was ended');
+        guest.entry.ranOut();
+      }
       guest.socket.destroy();
     } else if (!isEnding && (isIdle || (isStopping && !sessions?.isUploading()))) {
       log.info({ reason: isIdle ? 'idle' : 'stopping' }, 'A connection by SFTP was ended');

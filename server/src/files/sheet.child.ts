@@ -1,22 +1,17 @@
-// The process in which a file is read: gets its bytes as stdin, its kind and the milliseconds that it may take as arguments,
-// and answers with lines of JSON (`Line`). sheet.ts starts and limits it.
+// The process in which a file is read: gets its bytes as stdin and its kind as an argument, and
+// answers with lines of JSON (`Line`). sheet.ts starts and limits it.
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { Worker } from 'node:worker_threads';
 import type { FileKind } from './names.ts';
 import { readHere } from './reader.ts';
 import { faultOf } from './rows.ts';
 import type { Line } from './sheet.ts';
 
-const [kind, milliseconds] = process.argv.slice(2) as [FileKind, string];
+const [kind] = process.argv.slice(2) as [FileKind];
 
 // Who stops the service may send the signal to all of its processes: what is being read is still read to its end.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
-
-// Whoever started us ends us in time, if it is still there. On a thread of its own, because ours reads.
-const watchdog = `setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${Number(milliseconds) + 1000})`;
-new Worker(watchdog, { eval: true }).unref();
 
 const lines = await answerTo(await buffer(process.stdin));
 await pipeline(Readable.from(together(lines)), process.stdout);

@@ -37,7 +37,7 @@ export type Line =
  */
 export async function readSheets(bytes: Buffer, kind: FileKind, within = readingLimits): Promise<Sheet[]> {
   const module = new URL('sheet.child.ts', import.meta.url);
-  const ended = await runConfined(module, [kind, String(within.milliseconds)], bytes, within);
+  const ended = await runConfined(module, [kind], bytes, within);
   if ('end' in ended) throw faultOf(ended.end);
   return sheetsOf(ended.output);
 }

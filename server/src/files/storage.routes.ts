@@ -49,7 +49,7 @@ function refuseDownloads({ app }: Server): void {
 async function receive(pool: Pool, { caller, request }: Ask): Promise<string> {
   if (Number(request.headers['content-length']) > maxFormBytes) throw tooLarge();
   const { accountId, tokenId } = caller;
-  const receiving: Receiving = { accountId, via: 'https', tokenId, address: request.ip };
+  const receiving: Receiving = { accountId, via: 'https', tokenId, address: request.address };
   let [upload, name, sent]: [Upload?, string?, string?] = [];
   try {
     for await (const file of filesIn(request.raw)) {

@@ -34,7 +34,7 @@ test('for how long the oldest waits is of now, and so are the jobs that failed f
   onTestFinished(() => app.close());
   let count = 2;
   const waiting = async () => ({ files: { count, oldestSeconds: 30 * count } });
-  serveMetrics(app, { token: undefined, isProxied: false, waiting, deadJobs: async () => count });
+  serveMetrics(app, { token: undefined, isProxied: () => false, waiting, deadJobs: async () => count });
   for (const now of [2, 1]) {
     count = now;
     // oxlint-disable-next-line no-await-in-loop -- two
@@ -70,7 +70,7 @@ test('that a page of the people asked failed is counted', async () => {
   onTestFinished(() => app.close());
   serveMetrics(app, {
     token: undefined,
-    isProxied: false,
+    isProxied: () => false,
     waiting: async () => ({}),
     deadJobs: async () => 0,
   });

@@ -3,6 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { plainAddress } from '../base/addresses.ts';
 import { Fault } from '../base/errors.ts';
 import { isLoopback } from '../base/smtp.ts';
 
@@ -14,8 +15,8 @@ const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
  * `waiting`: how many of what are waiting now, by what it is called, and for how many seconds the oldest has. `deadJobs`: how
- * many jobs have failed for good. `isProxied`: requests come through a proxy, which may
- * itself be on this machine: then only the token opens it.
+ * many jobs have failed for good. `isProxied`: whether requests come through a proxy, which may itself be on this machine: then
+ * only the token opens it.
  */
 export function serveMetrics(
   app: FastifyInstance,
@@ -26,7 +27,7 @@ export function serveMetrics(
     deadJobs,
   }: {
     token: string | undefined;
-    isProxied: boolean;
+    isProxied: () => boolean;
     waiting: () => Promise<Record<string, Waiting>>;
     deadJobs: () => Promise<number>;
   },
@@ -76,7 +77,7 @@ export function serveMetrics(
     requests.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
   });
   app.get('/metrics', async (request, reply) => {
-    const isHere = !isProxied && isLoopback(request.socket.remoteAddress ?? '');
+    const isHere = !isProxied() && isLoopback(plainAddress(request.socket.remoteAddress ?? ''));
     if (!isHere && !isToken(request.headers.authorization, token)) {
       throw new Fault('not_found', 'not found', 'There is nothing at this address.');
     }

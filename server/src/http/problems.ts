@@ -39,6 +39,10 @@ export function defectAnswer(id: string): Spoken {
 
 const protocolErrors: Record<number, { type: DetailType; message: string }> = {
   404: { type: 'not found', message: 'There is nothing at this address.' },
+  408: {
+    type: 'too slow',
+    message: 'The body came too slowly. Send it again over a faster connection, or compressed.',
+  },
   413: { type: 'too large', message: 'The body is larger than allowed here.' },
   414: { type: 'bad request', message: 'The address is too long.' },
   415: {

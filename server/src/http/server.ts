@@ -2,6 +2,7 @@
 // strict parameters, one error body, a log without secrets, and a shutdown that loses no request. For the data
 // interface also: requests counted, answers packed and with an ETag, pages of other origins let in. Forms are not read
 // here: their handler reads them as they come.
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { InterfaceName, Numbers, Operation, Scope } from '@soundings/contract/operation.ts';
@@ -12,13 +13,18 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
+import { networkOf, plainAddress } from '../base/addresses.ts';
 import { Fault } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
+import { isLoopback } from '../base/smtp.ts';
 import { asFault } from '../db/db.ts';
 import { LongAnswer, sendAgain, sendLong, sendValue, withoutTraits } from './answers.ts';
+import { type Bodies, bodyLimits, type BodyLimits, type BodySource, openBodies } from './bodies.ts';
 import type { AnswerCache, SentAnswer } from './cache.ts';
+import { connectionLimits, type ConnectionLimits, limitConnections } from './connections.ts';
 import { acceptedEncoding } from './encoding.ts';
+import { type Forwarding, openForwarding } from './forwarding.ts';
 import { corsHeaders, preflightHeaders } from './origins.ts';
 import { type Answer, defectAnswer, faultAnswer, problem, protocolAnswer, retryAfter } from './problems.ts';
 import { queryReader } from './query.ts';
@@ -50,7 +56,12 @@ export type Ask = {
 export type ServerOptions = {
   log: Log;
   tls: { cert: string; key: string } | undefined;
+  /** Addresses and ranges of the proxies in front. */
   trustProxy: string[];
+  /** Plain HTTP is taken from these proxies and from this machine only; the address is where clients find the service, which may not be known (http:). */
+  httpsOnlyAt?: string | undefined;
+  /** For tests. */
+  limits?: HttpLimits | undefined;
   /** People come by HTTPS: browsers are told never to come otherwise. */
   isSecure?: boolean;
   /** Finds the caller by the Authorization header, and the address that the request comes from, or throws a Fault. */
@@ -76,6 +87,17 @@ export type ServerOptions = {
 /** The largest body, in bytes, and the content encodings that the handler unpacks. */
 export type ServeOptions = { bodyLimit?: number; encodings?: string[] };
 
+/** Limits other than those of connections.ts, bodies.ts and here. */
+export type HttpLimits = {
+  connections?: Partial<ConnectionLimits>;
+  bodies?: Partial<BodyLimits>;
+  /** How long the headers of a request may take, in ms, or a connection without one, or a TLS handshake. */
+  headersMs?: number;
+};
+
+/** How long the headers of a request may take, in ms. */
+const headersMs = 15_000;
+
 export type Server = {
   app: FastifyInstance;
   /**
@@ -83,11 +105,17 @@ export type Server = {
    * interface also text or bytes of JSON, or a LongAnswer.
    */
   serve(operation: Operation, handler: (ask: Ask) => Promise<unknown>, options?: ServeOptions): void;
+  /** The address of a proxy of which the settings know nothing; undefined: there is no sign of any. */
+  forgottenProxy(): string | undefined;
   /** Ends running requests, refuses new ones with 503, then closes; after `seconds` it closes all the same. */
   shutDown(seconds: number): Promise<void>;
 };
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Reads the body of a request whole, within the limits of bodies.ts. */
+    readBody(request: FastifyRequest): Promise<Buffer>;
+  }
   interface FastifyContextConfig {
     face?: InterfaceName;
     isForm?: boolean;
@@ -96,16 +124,34 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     caller: Caller | undefined;
+    /** The account of the token or session with which it comes. Set before the body is read. */
+    accountId: number | undefined;
+    /** Where it comes from. Use it in place of `ip`, which is undefined when the client has gone. */
+    address: string;
   }
 }
 
 export function createServer(options: ServerOptions): Server {
   const traffic = newTraffic();
   const readers = watchReaders(options.readPatience);
-  const app = newFastify(options);
+  const bodies = openBodies({ ...bodyLimits, ...options.limits?.bodies });
+  const forwarding = openForwarding(options.trustProxy, options.log);
+  const app = newFastify(options, bodies);
   const methods = methodsByAddress(app);
+  limitConnections(app.server, { ...connectionLimits, ...options.limits?.connections }, forwarding.isTrusted);
   app.decorateRequest('caller', undefined);
+  app.decorateRequest('accountId', undefined);
+  app.decorateRequest('address', '');
   app.addHook('onRequest', async (request, reply) => {
+    const address = forwarding.addressOf(request.raw);
+    if (address === undefined) {
+      request.raw.destroy(); // the client has gone
+      return reply.hijack();
+    }
+    request.address = address;
+    forwarding.notice(request.raw);
+    bodies.watch(request.raw);
+    reply.raw.once('close', () => bodies.release(request.raw));
     reply.headers(headersOf(request.id, options));
     traffic.begin(reply);
     readers.watch(reply.raw, request.raw.socket, () =>
@@ -121,7 +167,9 @@ export function createServer(options: ServerOptions): Server {
       throw new Fault('unavailable', 'unavailable', `The service is ${what}. Try again in a moment.`);
     }
     // Here, so that a refusal does not wait for a body.
-    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) throw noHost;
+    if (!isWellFormed(request.raw)) throw badRequest;
+    if (options.httpsOnlyAt !== undefined && !request.routeOptions.config.always)
+      refusePlainHttp(request, forwarding, options.httpsOnlyAt);
     if (request.is404) return send(reply, notServed(request, methods));
   });
   // Whoever asks whether to send a body (curl does, for large ones) is told when nothing but the body can be wrong.
@@ -140,9 +188,11 @@ export function createServer(options: ServerOptions): Server {
       serve(app, { ...options, readers }, operation, handler, serveOptions);
       if (operation.interface === 'data' && options.corsOrigins.length > 0) servePreflight(app, operation);
     },
+    forgottenProxy: forwarding.forgottenProxy,
     async shutDown(seconds) {
       await traffic.drain(seconds);
       readers.close();
+      bodies.close();
       const closed = app.close();
       app.server.closeAllConnections();
       await closed;
@@ -150,12 +200,38 @@ export function createServer(options: ServerOptions): Server {
   };
 }
 
-function newFastify(options: ServerOptions): FastifyInstance {
-  const { tls, trustProxy, log } = options;
+/**
+ * TLS 1.2 with forward secrecy and authenticated encryption only, as RFC 9325 recommends: Node would also offer RSA key exchange
+ * and CBC.
+ */
+const tlsOptions = {
+  minVersion: 'TLSv1.2' as const,
+  honorCipherOrder: true,
+  ciphers: [
+    'TLS_AES_256_GCM_SHA384',
+    'TLS_CHACHA20_POLY1305_SHA256',
+    'TLS_AES_128_GCM_SHA256',
+    'ECDHE-ECDSA-AES256-GCM-SHA384',
+    'ECDHE-RSA-AES256-GCM-SHA384',
+    'ECDHE-ECDSA-CHACHA20-POLY1305',
+    'ECDHE-RSA-CHACHA20-POLY1305',
+    'ECDHE-ECDSA-AES128-GCM-SHA256',
+    'ECDHE-RSA-AES128-GCM-SHA256',
+  ].join(':'),
+};
+
+function newFastify(options: ServerOptions, bodies: Bodies): FastifyInstance {
+  const { tls, log } = options;
+  const patience = options.limits?.headersMs ?? headersMs;
+  const listening = {
+    requireHostHeader: false, // a request without Host is answered by us, with the error body
+    headersTimeout: patience,
+    connectionsCheckingInterval: Math.min(1000, patience / 4),
+  };
   const app = fastify({
-    // A request without Host is answered by us, with the error body.
-    ...(tls ? { https: { ...tls, requireHostHeader: false } } : { http: { requireHostHeader: false } }),
-    trustProxy: trustProxy.length > 0 ? trustProxy : false,
+    ...(tls
+      ? { https: { ...listening, ...tlsOptions, ...tls, handshakeTimeout: patience } }
+      : { http: listening }),
     loggerInstance: log as never,
     logController: new LogController({ disableRequestLogging: true }),
     // A part of an address is as long as the address may be: whoever answers for it says that there is no such thing.
@@ -173,10 +249,13 @@ function newFastify(options: ServerOptions): FastifyInstance {
   }) as unknown as FastifyInstance;
   // Bodies reach their handler as the bytes that were sent: the handler's own parser is stricter than JSON.parse.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+  app.decorate('readBody', (request: FastifyRequest) =>
+    bodies.read(request.raw, request.routeOptions.bodyLimit, sourceOf(request)),
+  );
+  app.addContentTypeParser('application/json', async (request: FastifyRequest) => {
     const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(request.headers['content-type'] ?? '')?.[1];
-    if (charset === undefined || /^utf-?8$/i.test(charset)) return done(null, body);
-    done(unsupported);
+    if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw unsupported;
+    return app.readBody(request);
   });
   app.addContentTypeParser('*', (request, _body, done) =>
     done(request.routeOptions.config.isForm ? null : unsupported),
@@ -184,6 +263,12 @@ function newFastify(options: ServerOptions): FastifyInstance {
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   return app;
 }
+
+/** Against whom a body counts. */
+const sourceOf = ({ accountId, address }: FastifyRequest): BodySource =>
+  accountId === undefined
+    ? { kind: 'strangers', name: networkOf(address) }
+    : { kind: 'callers', name: String(accountId) };
 
 /** Counts the requests that run, so that a stop can wait for them. */
 function newTraffic() {
@@ -233,7 +318,8 @@ function serve(
     ...(bodyLimit !== undefined && { bodyLimit }),
     // Before the body is read: nobody without a token can make us hold 64 MB.
     onRequest: async (request) => {
-      request.caller = await authenticate(request.headers.authorization, operation.scope, request.ip);
+      request.caller = await authenticate(request.headers.authorization, operation.scope, request.address);
+      request.accountId = request.caller.accountId;
       if (isData) await count(request.caller);
       readParams?.(request.params as Record<string, unknown>);
       readQuery(request.query as Record<string, unknown>);
@@ -326,8 +412,26 @@ function addHealth(app: FastifyInstance, isReady: () => Promise<boolean>): void 
   });
 }
 
-const noHost = Object.assign(new Error('host'), { statusCode: 400 });
+const badRequest = Object.assign(new Error('request'), { statusCode: 400 });
 const unsupported = Object.assign(new Error('content type or encoding'), { statusCode: 415 });
+
+/**
+ * Whether a request names one host (RFC 9112 §3.2), and something at it: of `*` there is nothing here. With two, a proxy in
+ * front may have decided by the other one.
+ */
+function isWellFormed({ httpVersion, rawHeaders, url = '' }: IncomingMessage): boolean {
+  const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length;
+  return (hosts === 1 || (hosts === 0 && httpVersion !== '1.1')) && /^(\/|https?:\/\/)/i.test(url);
+}
+
+/** Throws a Fault for a request in plain HTTP that has crossed a network. */
+function refusePlainHttp({ raw }: FastifyRequest, { isTrusted }: Forwarding, publicUrl: string): void {
+  const peer = raw.socket.remoteAddress ?? '';
+  if (isTrusted(peer) || isLoopback(plainAddress(peer))) return;
+  const remedy = publicUrl.startsWith('https:') ? `Use ${publicUrl}.` : 'Use the address of the proxy.';
+  const message = `This address takes no plain HTTP: what is sent here can be read on the way. ${remedy}`;
+  throw new Fault('forbidden', 'https required', message);
+}
 
 /** What every answer carries. Strict-Transport-Security (RFC 6797) is for a year, and of this host alone: others are not ours. */
 const headersOf = (id: string, { isSecure }: ServerOptions) => ({
@@ -339,7 +443,7 @@ const headersOf = (id: string, { isSecure }: ServerOptions) => ({
 function send(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
   // An answer before the whole body has come: the rest would be read as the next request.
   if (reply.request.routeOptions.config.isForm) closeLater(reply);
-  else if (status === 413 || status === 415) reply.header('connection', 'close');
+  else if ([408, 413, 415].includes(status)) reply.header('connection', 'close');
   return withoutTraits(reply)
     .code(status)
     .headers(headers)

@@ -49,11 +49,13 @@ import {
   removeKeyFile,
   writeKeyFile,
 } from './key-file.ts';
+import { Secrets } from './secrets.ts';
 import { contextOf, WeekKey } from './week-key.ts';
 
 /**
  * Where the epoch key is kept. 'file': in `directory`/answers. 'database': beside what it wraps, for a container without a
- * volume; then what is forgotten can be read from WAL and backups until they are recycled.
+ * volume; then what is forgotten can be read from WAL and backups until they are recycled. The key of secrets is kept in the same
+ * place, in `directory`/secrets.
  */
 export type KeyPlace = { place: 'file' | 'database'; directory: string };
 
@@ -71,6 +73,8 @@ export class AnswerKeys {
   /** Where the epoch key is kept. */
   readonly place: 'file' | 'database';
   readonly #path: string;
+  /** What seals secrets by the other key of this place. */
+  readonly secrets: Secrets;
   /** The epoch key, as this process knows it. */
   #key: EpochKey | undefined;
   /** Week keys of the present epoch that were unwrapped, by what they were wrapped as. */
@@ -81,6 +85,7 @@ export class AnswerKeys {
 
   constructor(pool: Pool, { place, directory }: KeyPlace) {
     this.#pool = pool;
+    this.secrets = new Secrets(pool, { place, directory });
     this.place = place;
     this.#path = join(resolve(directory), 'answers');
   }

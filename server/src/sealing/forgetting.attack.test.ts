@@ -40,7 +40,17 @@ import {
 } from '../testing/forgetting.ts';
 import { bareEnvironment } from '../testing/environment.ts';
 import { isSegment, logParts } from '../testing/log-segments.ts';
-import { connectionsTo, exec, home, newDataDir, type Service, started } from '../testing/processes.ts';
+import { asSuperuser } from '../testing/postgres.ts';
+import {
+  connections,
+  connectionsTo,
+  databaseUrlOf,
+  exec,
+  home,
+  newDataDir,
+  type Service,
+  started,
+} from '../testing/processes.ts';
 import { signIn } from '../testing/signed-in.ts';
 import { answer, importLines, question, round } from '../testing/surveys.ts';
 import { until } from '../testing/until.ts';
@@ -495,7 +505,8 @@ describe('the service is killed in the middle of closing', () => {
     async () => {
       let service = await started(await newDataDir());
       const { dataDir } = service;
-      const pool = await connectionsTo(service);
+      // As the superuser, who may hold up what PostgreSQL does within.
+      const pool = connections(asSuperuser(await databaseUrlOf(service)));
       const data = { pool, keys: keysBeside(dataDir, pool) };
       const other = await answeredWeek(data, [service.address]);
       // Each time two weeks are closing: one is in the middle of its transaction, the other at its end or later.
@@ -569,7 +580,7 @@ describe('two services with one database', () => {
     const place = await newDataDir();
     const embedded = await openEmbedded(place, { role: 'service', log: () => {}, fast: true });
     onTestFinished(() => embedded.stop());
-    const pool = openPool(embedded.url, 6);
+    const pool = openPool(asSuperuser(embedded.url), 6);
     onTestFinished(() => pool.end({ timeout: 0 }));
     const [one, other] = [join(place, 'one'), join(place, 'other')];
     // As another user of the database, so that its connections can be told from those of the first.
@@ -660,11 +671,12 @@ async function openForMutants() {
   const before = await takeWhileOpen(pool, dataDir, asked, dataDir);
   const close = () => inTransaction(pool, (tx) => closeWeek(tx, keys, asked.accountId, asked.week));
   const answerAnother = () => answeredWeek({ pool, keys }, [pages.address]);
-  return { dataDir, pool, keys, asked, before, close, answerAnother };
+  return { dataDir, url: embedded.url, pool, keys, asked, before, close, answerAnother };
 }
 
 test('the attacker reads the same records from the segments of the log as PostgreSQL', async () => {
-  const { dataDir, pool } = await openForMutants();
+  const { dataDir, url } = await openForMutants();
+  const pool = connections(asSuperuser(url));
   await pool`create extension pg_walinspect`;
   const write = (count: number) => pool`
     select pg_logical_emit_message(false, 'long', repeat('x', 3000000 + i * i), true)

@@ -3,13 +3,18 @@
 import { createHash } from 'node:crypto';
 import {
   closeSync,
+  constants,
   existsSync,
+  fstatSync,
   fsyncSync,
+  ftruncateSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -17,10 +22,13 @@ import { dirname, join } from 'node:path';
 import { Fault } from '../base/errors.ts';
 import { type EpochKey, isSameChain } from './epoch-keys.ts';
 
-const head = 'Soundings answer key, format 1. Never back this file up: see docs/operations.md.';
+const answersHead = 'Soundings answer key, format 1. Never back this file up: see docs/operations.md.';
+/** The first line of the file of the key of secrets (secrets.ts). */
+export const secretsHead =
+  'Soundings secrets key, format 1. Keep a copy of this file apart from backups: see docs/operations.md.';
 
 /** A key as the text of its file, which always has the same length. */
-export function keyText({ chain, epoch, secret }: EpochKey): string {
+export function keyText({ chain, epoch, secret }: EpochKey, head = answersHead): string {
   const body = [
     head,
     `chain ${chain.toString('hex')}`,
@@ -73,12 +81,13 @@ function keyFrom(path: string): EpochKey | undefined {
  * safe, then the old one is overwritten, then the new one takes its name. For the owner alone (mode 0600). Callers see to it
  * that one process at a time writes (answer-keys.ts).
  */
-export function writeKeyFile(path: string, key: EpochKey): void {
+export function writeKeyFile(path: string, key: EpochKey, head = answersHead): void {
   const directory = dirname(path);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
+  refuseForeignLink(directory);
   finishKeyFile(path);
   eraseKeyFile(nextTo(path)); // part of a key, which an interrupted step has left
-  writeWhole(nextTo(path), keyText(key), 'w');
+  writeWhole(nextTo(path), keyText(key, head));
   syncDirectory(directory);
   takePlace(path);
 }
@@ -132,17 +141,29 @@ function eraseKeyFile(path: string): void {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
-  writeWhole(path, '0'.repeat(length), 'r+');
+  writeWhole(path, '0'.repeat(length));
 }
 
-function writeWhole(path: string, text: string, flags: string): void {
-  const file = openSync(path, flags, 0o600);
+/** Not through links: root may write here, in a directory of another user. */
+function writeWhole(path: string, text: string): void {
+  const file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   try {
+    const isForeign = process.getuid?.() === 0 && statSync(dirname(path)).uid !== 0;
+    if (isForeign && fstatSync(file).nlink !== 1)
+      throw new Error(`${path} has another name as well. Remove it, and start again.`);
     writeSync(file, text, 0);
+    ftruncateSync(file, Buffer.byteLength(text));
     fsyncSync(file);
   } finally {
     closeSync(file);
   }
+}
+
+/** A link in place of the directory is fine, to put it on a volume of its own; but not one that another user made for root. */
+function refuseForeignLink(directory: string): void {
+  const found = lstatSync(directory);
+  if (found.isSymbolicLink() && process.getuid?.() === 0 && found.uid !== 0)
+    throw new Error(`${directory} is a link that is not of root's. Remove it, and start again.`);
 }
 
 function syncDirectory(path: string): void {

@@ -15,7 +15,7 @@ export function serveOrganization(server: Server, pushes: Promise<Pushes>): void
 
 async function push({ caller, body, request, reply }: Ask, pushes: Pushes): Promise<Buffer> {
   const { tokenId } = caller;
-  const run = { id: request.id, source: 'api' as const, tokenId, address: request.ip, file: null };
+  const run = { id: request.id, source: 'api' as const, tokenId, address: request.address, file: null };
   const gzip = request.headers['content-encoding'] !== undefined;
   const sent = { run, bytes: body ?? new Uint8Array(), gzip };
   const report = await pushes.push(caller.accountId, sent, goneWith(reply));

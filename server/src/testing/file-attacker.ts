@@ -9,6 +9,7 @@ import { type EpochKey, keyAt, unwrap, wrappedBy } from '../sealing/epoch-keys.t
 import { decodeAnswers } from '../sealing/person-answers.ts';
 import { contextOf, WeekKey } from '../sealing/week-key.ts';
 import { isSegment, logParts, pageSize } from './log-segments.ts';
+import { superuser, superuserPassword } from './postgres.ts';
 
 /** A file, or what was made of one. `pieces`: what in it was written together; a page each where it is not given. */
 export type Source = { name: string; bytes: Buffer; pieces?: () => Buffer[] };
@@ -54,9 +55,15 @@ function withJoinedLog(files: Source[]): Source[] {
  * exist, where the user that PostgreSQL runs as can create it.
  */
 export async function baseBackup(pool: Pool, place: string): Promise<Source[]> {
-  const { host, port, user, pass } = pool.options;
+  const { host, port } = pool.options;
   const connection = postgres({
-    ...({ host, port, user, pass, connection: { replication: true } } as object),
+    ...({
+      host,
+      port,
+      user: superuser,
+      pass: superuserPassword,
+      connection: { replication: true },
+    } as object),
     max: 1,
     fetch_types: false,
     onnotice: () => {},

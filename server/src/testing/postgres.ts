@@ -24,7 +24,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const directory = await mkdtemp(join(tmpdir(), 'soundings-test-'));
   const embedded = given
     ? undefined
-    : await openEmbedded(directory, { role: 'service', log: () => {}, fast: true });
+    : await openEmbedded(directory, { role: 'service', log: () => {}, fast: true, superuserPassword });
+  if (embedded) await letCreateDatabases(embedded.url);
   const url = given ?? (embedded?.url as string);
   const admin = openPool(url, 1);
   for (const name of [templateName, demoTemplateName]) {
@@ -41,6 +42,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await embedded?.stop();
     await rm(directory, { recursive: true, force: true });
   };
+}
+
+export const [superuser, superuserPassword] = ['soundings_superuser', 'superuser'];
+
+/** The address at which tests sign in as the superuser of an embedded PostgreSQL that was opened with `superuserPassword`. */
+export const asSuperuser = (url: string): string =>
+  url.replace(/\/\/.*@/, `//${superuser}:${superuserPassword}@`);
+
+/** Each test file has a database of its own; otherwise the role is what it is in any installation. */
+async function letCreateDatabases(url: string): Promise<void> {
+  const admin = openPool(asSuperuser(url), 1);
+  await admin`alter role soundings createdb`;
+  await admin`grant pg_signal_backend to soundings`; // to drop a database while PostgreSQL tidies it
+  await admin.end();
 }
 
 /** The address of another database of the same server. */

@@ -12,6 +12,7 @@ import { openEmbedded } from '../db/embedded.ts';
 import { migrate } from '../db/migrate.ts';
 import { bareEnvironment } from './environment.ts';
 import { freePort } from './free-port.ts';
+import { superuserPassword } from './postgres.ts';
 import { until } from './until.ts';
 
 export const exec = promisify(execFile);
@@ -24,7 +25,12 @@ beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'soundings-failures-'));
   await chmod(home, 0o755); // PostgreSQL may run as another user
   seed = join(home, 'seed');
-  const embedded = await openEmbedded(seed, { role: 'command', log: () => {}, fast: true });
+  const embedded = await openEmbedded(seed, {
+    role: 'command',
+    log: () => {},
+    fast: true,
+    superuserPassword,
+  });
   const pool = openPool(embedded.url, 1);
   await migrate(pool);
   await pool.end();
@@ -112,10 +118,13 @@ export async function started(dataDir: string, more: Record<string, string> = {}
 }
 
 /** Connections to the database of a service, beside the service's own. */
-export async function connectionsTo({ dataDir }: Service): Promise<Pool> {
+export const connectionsTo = async (service: Service): Promise<Pool> =>
+  connections(await databaseUrlOf(service));
+
+export async function databaseUrlOf({ dataDir }: Service): Promise<string> {
   const password = (await readFile(join(dataDir, 'postgres.password'), 'utf8')).trim();
   const { port } = (await databaseOf(dataDir))!;
-  return connections(`postgres://soundings:${password}@127.0.0.1:${port}/soundings`);
+  return `postgres://soundings:${password}@127.0.0.1:${port}/soundings`;
 }
 
 export function connections(url: string): Pool {

@@ -345,6 +345,7 @@ async function main(): Promise<void> {
     answerKeys: { place: 'file' as const, directory: join(directory, 'keys') },
     tls: undefined,
     trustProxy: [],
+    httpsOnly: false,
     publicUrl,
     corsOrigins: [],
     rateLimit: 600,

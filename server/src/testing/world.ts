@@ -44,6 +44,7 @@ export const testConfig: Omit<Parameters<typeof startApp>[0], 'answerKeys'> = {
   port: 0,
   tls: undefined,
   trustProxy: [],
+  httpsOnly: false,
   publicUrl: 'http://localhost',
   corsOrigins: [],
   rateLimit: 0,

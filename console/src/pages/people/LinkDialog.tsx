@@ -31,10 +31,16 @@ function MakeDialog({ person, onClose, onMade }: DialogProps & { onMade: (made: 
   const toast = useToast();
   const { data: fields } = useAnswer('GET /users/fields');
   const canMail = fields?.canMail ?? false;
+  // The server refuses to show it: no administrator is to sign in as another.
+  const isMailOnly = canMail && person.role === 'Administrator';
   const form = useForm({
     initial: { by: 'screen' as 'screen' | 'mail' },
     warn: false,
-    submit: (body) => api('POST /users/{userId}/sign-in-link', { params: { userId: person.id }, body }),
+    submit: ({ by }) =>
+      api('POST /users/{userId}/sign-in-link', {
+        params: { userId: person.id },
+        body: { by: isMailOnly ? 'mail' : by },
+      }),
     onDone: ({ link, until }) => {
       if (link !== null) return onMade({ link, until });
       onClose();
@@ -54,7 +60,7 @@ function MakeDialog({ person, onClose, onMade }: DialogProps & { onMade: (made: 
           <>
             <Button onClick={onClose}>{t('action.cancel')}</Button>
             <Button type="submit" kind="primary" busy={form.busy}>
-              {t(form.values.by === 'mail' ? 'people.linkSend' : 'people.linkMake')}
+              {t(isMailOnly || form.values.by === 'mail' ? 'people.linkSend' : 'people.linkMake')}
             </Button>
           </>
         }
@@ -62,8 +68,14 @@ function MakeDialog({ person, onClose, onMade }: DialogProps & { onMade: (made: 
         <RadioField
           label={t('people.linkBy')}
           {...form.field('by')}
+          {...(isMailOnly && { value: 'mail' as const })}
           options={[
-            { value: 'screen', label: t('people.linkByScreen'), hint: t('people.linkByScreenHint') },
+            {
+              value: 'screen',
+              label: t('people.linkByScreen'),
+              hint: t(isMailOnly ? 'people.linkByMailOnly' : 'people.linkByScreenHint'),
+              disabled: isMailOnly,
+            },
             {
               value: 'mail',
               label: t('people.linkByMail', { email: person.email ?? '' }),

@@ -1,5 +1,6 @@
 // What is done to a person, each in a dialog that says first what it means.
 import { maxExternalIdLength } from '@soundings/contract/limits.ts';
+import type { Role } from '@soundings/contract/words.ts';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../../api.ts';
 import { useRefresh } from '../../plumbing/answers.ts';
@@ -20,6 +21,7 @@ export type PersonInHand = {
   lastName: string;
   email: string | null;
   externalId: string | null;
+  role: Role;
 };
 export type PersonAction = 'adopt' | 'release' | 'remove' | 'link' | 'sessions' | 'secondStep';
 export type Doing = { what: PersonAction; person: PersonInHand };

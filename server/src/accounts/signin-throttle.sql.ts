@@ -1,0 +1,55 @@
+// SQL of failed sign-ins. Writers: signin-throttle.ts. They are of addresses and networks, not of accounts (account_id).
+import type { Db } from '../db/db.ts';
+
+/** After `free` failures each further one doubles the wait, from a second on, up to `longestMs`; forgotten after `memoryMs`. */
+export type Limit = { free: number; longestMs: number; memoryMs: number };
+
+export type Failures = { kind: string; count: number; lastAt: Date };
+
+/** The failures of some keys, of any account (account_id). */
+export async function selectFailures(db: Db, keys: [kind: string, key: Buffer][]): Promise<Failures[]> {
+  return db<Failures[]>`
+    select f.kind as "kind", f.count as "count", f.last_at as "lastAt"
+    from   unnest(${keys.map(([kind]) => kind)}::text[], ${keys.map(([, key]) => key.toString('hex'))}::text[])
+             as wanted (kind, key)
+    join   sign_in_failures f on f.kind = wanted.kind and f.key = decode(wanted.key, 'hex')`;
+}
+
+/** Counts a failure, of any account (account_id); false: it is too early, and nothing was counted. One statement, so that many at once can't get around it. */
+export async function upsertFailure(
+  db: Db,
+  kind: string,
+  key: Buffer,
+  { free, longestMs, memoryMs }: Limit,
+  at: Date,
+): Promise<boolean> {
+  const rows = await db`
+    insert into sign_in_failures as f (kind, key, count, last_at)
+    values (${kind}, ${key}, 1, ${at})
+    on conflict (kind, key) do update
+    set    count = case when f.last_at < ${at}::timestamptz - ${memoryMs} * interval '1 ms' then 1 else f.count + 1 end,
+           last_at = ${at}
+    where  f.last_at < ${at}::timestamptz - ${memoryMs} * interval '1 ms'
+       or  f.count < ${free}
+       or  least(f.last_at, ${at}::timestamptz)
+             + least(${longestMs}, 1000 * power(2, least(f.count - ${free}, 30))) * interval '1 ms' <= ${at}
+    returning 1`;
+  return rows.length > 0;
+}
+
+/** A failure that was none, of any account (account_id). */
+export async function takeBackFailure(db: Db, kind: string, key: Buffer): Promise<void> {
+  await db`update sign_in_failures set count = greatest(0, count - 1) where kind = ${kind} and key = ${key}`;
+}
+
+/** Of any account (account_id). */
+export async function deleteFailures(db: Db, kind: string, key: Buffer): Promise<void> {
+  await db`delete from sign_in_failures where kind = ${kind} and key = ${key}`;
+}
+
+/** Those that count no longer, of all accounts (account_id). */
+export async function deleteOldFailures(db: Db, knownBefore: Date, otherBefore: Date): Promise<void> {
+  await db`
+    delete from sign_in_failures
+    where  last_at < case kind when 'known' then ${knownBefore}::timestamptz else ${otherBefore}::timestamptz end`;
+}

@@ -1,0 +1,219 @@
+// Secrets that the service must read again: neither the database nor its backups reveal them, and what happens to them when the
+// key is created, moved, missing or lost.
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { copyFile, mkdir } from 'node:fs/promises';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { dirname, join } from 'node:path';
+import { TOTP } from 'otpauth';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createAccount } from '../accounts/accounts.ts';
+import { beginSecondStep, checkSecondStep, confirmSecondStep } from '../accounts/totp.ts';
+import { startApp } from '../app.ts';
+import { openLog } from '../base/log.ts';
+import { inTransaction } from '../db/db.ts';
+import { hostKeys } from '../files/hostkeys.ts';
+import { createUser } from '../people/people.ts';
+import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
+import { dumpFile, dumpOf } from '../testing/file-attacker.ts';
+import { freePort } from '../testing/free-port.ts';
+import { signInNew } from '../testing/signed-in.ts';
+import { testConfig } from '../testing/world.ts';
+import { Secrets } from './secrets.ts';
+
+let database: TestDatabase;
+let person: { accountId: number; userId: number };
+let secrets: Secrets;
+let now = Date.parse('2026-11-16T08:00:00Z');
+
+beforeEach(async () => {
+  database = await openTestDatabase();
+  secrets = on('one');
+  person = await inTransaction(database.pool, async (tx) => {
+    const { id: accountId } = await createAccount(tx, { name: 'Acme' });
+    const userId = await createUser(tx, accountId, {
+      firstName: 'A',
+      lastName: 'B',
+      email: 'a@b.example',
+      role: 'User',
+    });
+    return { accountId, userId };
+  });
+});
+afterEach(() => database.close());
+
+/** The secrets as a process of a machine has them. */
+const on = (machine: string, place: 'file' | 'database' = 'file') =>
+  new Secrets(database.pool, { place, directory: join(database.keyPlace.directory, machine) });
+
+/** Turns on codes for the person, and returns what makes and checks them. */
+async function codes() {
+  const { secret } = await beginSecondStep(database.pool, secrets, person, 'label');
+  const totp = new TOTP({ secret });
+  const code = () => totp.generate({ timestamp: (now += 60_000) });
+  const recovery = await inTransaction(database.pool, (tx) =>
+    confirmSecondStep(tx, secrets, person, code(), now),
+  );
+  const check = (by: Secrets, given = code()) => checkSecondStep(database.pool, by, person, given, now);
+  return { secret, bytes: Buffer.from(totp.secret.bytes), check, recovery };
+}
+
+const fingerprints = async (by: Secrets) =>
+  (await hostKeys(database.pool, by, openLog('fatal'))).map(({ fingerprint }) => fingerprint);
+
+const missing = { kind: 'unavailable', code: 'secrets key missing' };
+
+/** As versions before this one have stored them. */
+async function storePlain({ bytes }: { bytes: Buffer }): Promise<string[]> {
+  const before = await hostKeys(database.pool, secrets, openLog('fatal'));
+  const opened = await database.pool<{ kind: string; privateKey: string }[]>`
+    select kind as "kind", private_key as "privateKey" from sftp_host_keys`;
+  for (const { kind, privateKey } of opened) {
+    // oxlint-disable no-await-in-loop -- two
+    const plain = await secrets.open(`sftp host key ${kind}`, Buffer.from(privateKey, 'base64'));
+    await database.pool`update sftp_host_keys set private_key = ${String(plain)} where kind = ${kind}`;
+    // oxlint-enable no-await-in-loop
+  }
+  await database.pool`update second_steps set secret = ${bytes}`;
+  await database.pool`delete from secrets_keys`;
+  rmSync(secrets.path);
+  return before.map(({ fingerprint }) => fingerprint);
+}
+
+/** Whether the database, as a dump has it, reveals a secret: in any of the ways bytes are written there. */
+async function reveals(bytes: Buffer): Promise<boolean> {
+  const dump = dumpFile(await dumpOf(database.pool)).bytes.toString();
+  return ['hex', 'base64', 'latin1'].some((how) => dump.includes(bytes.toString(how as 'hex')));
+}
+
+describe('secrets', () => {
+  test('are not in the database, and are read again by each process that has the key', async () => {
+    const { bytes, check } = await codes();
+    const keys = await fingerprints(secrets);
+    expect(await reveals(bytes)).toBe(false);
+    expect(dumpFile(await dumpOf(database.pool)).bytes.toString()).not.toContain('PRIVATE KEY');
+    const again = on('one');
+    expect(await check(again)).toBe('code');
+    expect(await fingerprints(again)).toEqual(keys);
+    expect(statSync(secrets.path).mode & 0o777).toBe(0o600);
+    expect(readFileSync(secrets.path, 'utf8')).toContain('docs/operations.md');
+  });
+
+  test('of one person open for no other', async () => {
+    const { check } = await codes();
+    const other = await inTransaction(database.pool, (tx) =>
+      createUser(tx, person.accountId, { firstName: 'C', lastName: 'D', email: 'c@d.example', role: 'User' }),
+    );
+    await database.pool`update second_steps set user_id = ${other}`;
+    person = { ...person, userId: other };
+    expect(await check(secrets)).toBeUndefined();
+  });
+
+  test('that were stored by an earlier version are sealed at the start, and go on working', async () => {
+    const made = await codes();
+    const keys = await storePlain(made);
+    expect(await reveals(made.bytes)).toBe(true);
+    const upgraded = on('one');
+    expect(await Promise.all([upgraded.prepare(), on('one').prepare()])).toEqual([true, true]);
+    expect(await reveals(made.bytes)).toBe(false);
+    expect(dumpFile(await dumpOf(database.pool)).bytes.toString()).not.toContain('PRIVATE KEY');
+    expect(await made.check(upgraded)).toBe('code');
+    expect(await fingerprints(upgraded)).toEqual(keys);
+  });
+});
+
+describe('where the key is missing', () => {
+  test('codes and host keys are refused in words, recovery codes work, and nothing is replaced', async () => {
+    const { check, recovery } = await codes();
+    const keys = await fingerprints(secrets);
+    const other = on('two');
+    expect(await other.prepare()).toBe(false);
+    await expect(check(other)).rejects.toMatchObject(missing);
+    await expect(fingerprints(other)).rejects.toMatchObject(missing);
+    await expect(other.exported()).rejects.toMatchObject(missing);
+    await expect(beginSecondStep(database.pool, other, person, 'x')).rejects.toMatchObject(missing);
+    expect(await check(other, recovery[0])).toBe('recovery code');
+    expect(existsSync(other.path)).toBe(false);
+    expect(await fingerprints(secrets)).toEqual(keys);
+  });
+
+  test('the service starts without SFTP, and the log says what to do', async () => {
+    await secrets.prepare();
+    const logged: { level: number; msg: string }[] = [];
+    const log = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) }) as never;
+    const sftpPort = await freePort();
+    const answerKeys = { place: 'file' as const, directory: join(database.keyPlace.directory, 'two') };
+    const config = { ...testConfig, answerKeys, sftpPort };
+    const app = await startApp(config, Promise.resolve(database.url), log);
+    onTestFinished(() => app.stop(1));
+    await app.started;
+    expect((await fetch(`${app.address}/health/ready`)).status).toBe(200);
+    const errors = logged.filter(({ level }) => level === 50).map(({ msg }) => msg);
+    expect(errors).toEqual([expect.stringContaining('soundings keys import')]);
+    const socket = connect(sftpPort, '127.0.0.1');
+    await expect(once(socket, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    // The console says that there is no SFTP.
+    const { ask } = await signInNew(
+      { pool: database.pool, address: app.address },
+      person.accountId,
+      'Administrator',
+    );
+    expect((await ask<{ sftp: unknown }>('GET /access')).body.sftp).toBeNull();
+  });
+
+  test('it is imported, or its file is copied', async () => {
+    const { check } = await codes();
+    const [two, three] = [on('two'), on('three')];
+    await expect(check(two)).rejects.toMatchObject(missing);
+    await two.imported(await secrets.exported());
+    expect(await check(two)).toBe('code');
+    await mkdir(dirname(three.path), { recursive: true });
+    await copyFile(secrets.path, three.path);
+    expect(await check(three)).toBe('code');
+    expect(await on('two').prepare()).toBe(true);
+  });
+
+  test('no other key is taken for it', async () => {
+    await codes();
+    const stranger = await openTestDatabase();
+    const text = await new Secrets(stranger.pool, stranger.keyPlace).exported();
+    await stranger.close();
+    const two = on('two');
+    for (const wrong of [text, 'nothing', (await secrets.exported()).slice(0, -30)])
+      await expect(two.imported(wrong)).rejects.toMatchObject({ kind: 'conflict' });
+    expect(existsSync(two.path)).toBe(false);
+  });
+
+  test('giving it up makes new host keys, and leaves a password alone not enough', async () => {
+    const { check, recovery } = await codes();
+    const keys = await fingerprints(secrets);
+    const two = on('two');
+    await two.reset();
+    expect(await check(two)).toBeUndefined();
+    expect(await check(two, recovery[0])).toBe('recovery code');
+    const fresh = await fingerprints(two);
+    expect(fresh).toHaveLength(2);
+    expect(fresh.filter((one) => keys.includes(one))).toEqual([]);
+    // A process that still has the one before notices.
+    await expect(fingerprints(secrets)).rejects.toMatchObject(missing);
+  });
+});
+
+describe('ANSWER_KEYS=database', () => {
+  test('has the key in the database; moved to a file, it is a new one, and all secrets go on working', async () => {
+    const { check } = await codes();
+    const keys = await fingerprints(secrets);
+    const inDatabase = on('one', 'database');
+    expect(await inDatabase.prepare()).toBe(true);
+    expect(existsSync(secrets.path)).toBe(false);
+    expect(await check(on('anywhere', 'database'))).toBe('code');
+    const [row] = await database.pool<{ secret: Buffer }[]>`select secret from secrets_keys`;
+    const backInFile = on('one');
+    expect(await backInFile.prepare()).toBe(true);
+    expect(await check(backInFile)).toBe('code');
+    expect(await fingerprints(backInFile)).toEqual(keys);
+    expect(await database.pool`select from secrets_keys where secret is null`).toHaveLength(1);
+    expect(readFileSync(backInFile.path, 'utf8')).not.toContain(row!.secret.toString('hex'));
+  });
+});

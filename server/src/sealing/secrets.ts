@@ -1,0 +1,132 @@
+// Secrets that the service must read again: those of two-factor authentication, and the host keys of SFTP. They are in the database,
+// sealed by a key that is not: it is in a file beside the answer key. So neither the database nor its backups reveal them.
+//
+// Unlike the answer key, this key stays the same, and may be copied: what it opens is needed as long as the installation exists.
+import { join, resolve } from 'node:path';
+import { resealSecondSteps } from '../accounts/totp.ts';
+import { Fault } from '../base/errors.ts';
+import type { Sealer } from '../base/sealer.ts';
+import { inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import { forgetHostKeys, resealHostKeys } from '../files/hostkeys.sealed.ts';
+import type { KeyPlace } from './answer-keys.ts';
+import { lockKeyFiles } from './answer-keys.sql.ts';
+import { type EpochKey, isSameChain, newChain, unwrap, wrap } from './epoch-keys.ts';
+import { keyIn, keyText, readKeyFile, removeKeyFile, secretsHead, writeKeyFile } from './key-file.ts';
+import { replaceSecretsKey, type SecretsKeyRow, selectSecretsKey } from './secrets.sql.ts';
+
+export class Secrets implements Sealer {
+  readonly #pool: Pool;
+  readonly #place: 'file' | 'database';
+  /** The file of the key. */
+  readonly path: string;
+  #key: EpochKey | undefined;
+
+  constructor(pool: Pool, { place, directory }: KeyPlace) {
+    this.#pool = pool;
+    this.#place = place;
+    this.path = join(resolve(directory), 'secrets');
+  }
+
+  async seal(context: string, secret: Uint8Array): Promise<Buffer> {
+    return wrap(await this.#present(), context, secret);
+  }
+
+  async open(context: string, sealed: Buffer): Promise<Buffer | undefined> {
+    const opened = unwrap(await this.#present(), context, sealed);
+    if (opened) return opened;
+    this.#key = undefined; // another process may have replaced it
+    return unwrap(await this.#present(), context, sealed);
+  }
+
+  async #present(): Promise<EpochKey> {
+    if (!this.#key) await this.prepare();
+    if (!this.#key) throw missing();
+    return this.#key;
+  }
+
+  /**
+   * Makes sure that there is a key where it belongs, and that all secrets are sealed by it: at the first start it is created; one that
+   * was kept in the database is replaced by a new one in a file. Returns whether the key is here.
+   */
+  async prepare(): Promise<boolean> {
+    this.#key = await inTransaction(this.#pool, (tx) => this.#prepareIn(tx));
+    return this.#key !== undefined;
+  }
+
+  async #prepareIn(tx: Transaction): Promise<EpochKey | undefined> {
+    await lockKeyFiles(tx);
+    const [row, file] = [await selectSecretsKey(tx), readKeyFile(this.path)];
+    const kept = keyOf(row) ?? (row && file && isSameChain(file, { chain: row.name }) ? file : undefined);
+    if (row && !kept) return undefined;
+    const isInPlace = row !== undefined && (row.secret !== null) === (this.#place === 'database');
+    // What was in the database can be read from its log and backups: in a file there is a new one.
+    const key = kept && (isInPlace || this.#place === 'database') ? kept : (!row && file) || newChain();
+    if (!isInPlace) await this.#keep(tx, key);
+    const openBefore = (context: string, sealed: Buffer) =>
+      [key, kept].map((one) => one && unwrap(one, context, sealed)).find((opened) => opened !== undefined);
+    const reseal = (context: string, secret: { plain: Buffer } | { sealed: Buffer }) => {
+      if ('plain' in secret) return wrap(key, context, secret.plain);
+      const opened = key === kept ? undefined : openBefore(context, secret.sealed);
+      return opened && wrap(key, context, opened);
+    };
+    await resealSecondSteps(tx, reseal);
+    await resealHostKeys(tx, reseal);
+    return key;
+  }
+
+  /** Keeps a key where it belongs. In a file it is safe on the disk before the database knows of it. */
+  async #keep(tx: Transaction, key: EpochKey): Promise<void> {
+    if (this.#place === 'file') writeKeyFile(this.path, key, secretsHead);
+    await replaceSecretsKey(tx, { name: key.chain, secret: this.#place === 'file' ? null : key.secret });
+    if (this.#place === 'database') removeKeyFile(this.path);
+  }
+
+  async state(): Promise<'ready' | 'missing'> {
+    return (await this.prepare()) ? 'ready' : 'missing';
+  }
+
+  /** The key as a text, for another process that has none. Throws a Fault where it is missing. */
+  async exported(): Promise<string> {
+    return keyText(await this.#present(), secretsHead);
+  }
+
+  /** Keeps a key that another process has exported. Throws a Fault when it is none, or of another installation. */
+  async imported(text: string): Promise<void> {
+    const [key, row] = [keyIn(text), await selectSecretsKey(this.#pool)];
+    if (!key || !row || !isSameChain(key, { chain: row.name })) {
+      throw new Fault(
+        'conflict',
+        'invalid value',
+        'This is not the key of the secrets of this installation. Run "soundings keys export" where the key is.',
+      );
+    }
+    if (this.#place === 'file') writeKeyFile(this.path, key, secretsHead);
+    await this.prepare();
+  }
+
+  /**
+   * Gives up a key that is lost, and creates a new one. SFTP gets new host keys. Secrets of two-factor authentication stay, though
+   * nothing opens them any more: without them, a password alone would do.
+   */
+  async reset(): Promise<void> {
+    await inTransaction(this.#pool, async (tx) => {
+      await lockKeyFiles(tx);
+      await this.#keep(tx, newChain());
+      await forgetHostKeys(tx);
+    });
+    await this.prepare();
+  }
+}
+
+/** The key that is kept in the database, if any is. */
+const keyOf = (row: SecretsKeyRow | undefined): EpochKey | undefined =>
+  row?.secret ? { chain: row.name, epoch: 1, secret: row.secret } : undefined;
+
+const missing = () =>
+  new Fault(
+    'unavailable',
+    'secrets key missing',
+    'The key of the secrets is missing here, so codes of two-factor authentication can’t be checked, and SFTP can’t start. Where ' +
+      'another process has it, run "soundings keys export" there and "soundings keys import" here, or copy DATA_DIR/keys/secrets. ' +
+      'If it is lost, run "soundings keys reset --secrets --yes". In a container without a persistent volume, set ANSWER_KEYS=database.',
+  );
