@@ -1,7 +1,7 @@
 // From the drop of a file to the organization that matches it: 20,000 people × 15 columns, created from nothing, and then
 // unchanged, by HTTPS through the service and its jobs.
 // oxlint-disable no-await-in-loop -- one after another, or they would measure each other
-import type { FileReport } from '@soundings/contract/storage.ts';
+import { type FileReport, isUnderWay } from '@soundings/contract/storage.ts';
 import { changeAccount, createAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';
@@ -75,7 +75,7 @@ async function drop({ address }: Service, token: string, name: string, bytes: Bu
   for (;;) {
     const answer = await fetch(`${address}/v1/storage/files/${name}/report`, { headers });
     const report = (await answer.json()) as FileReport;
-    if (report.outcome !== 'waiting') return report;
+    if (!isUnderWay(report.outcome)) return report;
     await sleep(50);
   }
 }

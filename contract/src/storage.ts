@@ -15,6 +15,10 @@ export const fileOutcomes = [
   'failed',
 ] as const;
 
+/** Whether a file has no end yet: ask again. */
+export const isUnderWay = (outcome: (typeof fileOutcomes)[number]): boolean =>
+  outcome === 'waiting' || outcome === 'processing';
+
 /** What is told of a file: additive, not in the description. */
 export const FileReport = Type.Object(
   {

@@ -3,7 +3,7 @@
 import { openApiDocument } from '@soundings/contract/openapi.ts';
 import type { Report } from '@soundings/contract/organization.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
-import type { FileReport } from '@soundings/contract/storage.ts';
+import { type FileReport, isUnderWay } from '@soundings/contract/storage.ts';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { get as httpsGet } from 'node:https';
@@ -170,7 +170,7 @@ describe('the service is killed in the middle of a file', () => {
     const report = await until(async () => {
       const answer = await fetch(`${second.address}/v1/storage/files/users.csv/report`, { headers });
       const body = (await answer.json()) as FileReport;
-      return body.outcome !== 'waiting' && body;
+      return !isUnderWay(body.outcome) && body;
     });
     expect(report).toMatchObject({ outcome: 'applied', summary: { users: { created: 5_000 } } });
     expect(await stateOf(pool, account.id)).toMatchObject({ users: 5_000, runs: ['applied'] });
@@ -191,6 +191,9 @@ describe('PostgreSQL is killed in the middle of a large push', () => {
     await until(() => isReady(service));
     expect((await databaseOf(service.dataDir))?.pid).not.toBe(dead.pid);
     const pool = await connectionsTo(service);
+    // As each minute does by itself.
+    await pool`select graphile_worker.add_job('end lost runs')`;
+    await until(async () => (await stateOf(pool, account.id)).runs[0] === 'failed');
     expect(await stateOf(pool, account.id)).toEqual(nothing);
     const again = await push(service.address, account.token, large);
     expect([again.status, again.body.applied]).toEqual([200, true]);

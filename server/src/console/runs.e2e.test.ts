@@ -1,5 +1,6 @@
 // Runs and files in a browser, on the demo company: what a push changed can be followed field by field; what would remove too
 // much waits, and is applied exactly as it was shown, or not at all; and what a file's columns mean is said once.
+import { type FileReport, isUnderWay } from '@soundings/contract/storage.ts';
 import type { Organization, OrganizationGroup, User } from '@soundings/contract/organization.ts';
 import { dayIn } from '@soundings/contract/weeks.ts';
 import { readFile } from 'node:fs/promises';
@@ -88,10 +89,10 @@ async function sendByHttps(name: string, content: string): Promise<void> {
   const headers = { authorization: token };
   expect((await world.request('POST', '/v1/storage/uploadFile', { headers, body: form })).status).toBe(200);
   await until(async () => {
-    const report = await world.request<{ outcome: string }>('GET', `/v1/storage/files/${name}/report`, {
+    const report = await world.request<FileReport>('GET', `/v1/storage/files/${name}/report`, {
       headers,
     });
-    return report.body.outcome !== 'waiting';
+    return !isUnderWay(report.body.outcome);
   });
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { FileReport } from '@soundings/contract/storage.ts';
+import { type FileReport, isUnderWay } from '@soundings/contract/storage.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accountById, changeAccount } from '../accounts/accounts.ts';
 import { openLog } from '../base/log.ts';
@@ -71,7 +71,7 @@ async function night(list: string): Promise<FileReport> {
     const { body } = await world.request<FileReport>('GET', '/v1/storage/files/users.csv/report', {
       headers: { authorization: account.token },
     });
-    return body.outcome !== 'waiting' && body;
+    return !isUnderWay(body.outcome) && body;
   });
 }
 

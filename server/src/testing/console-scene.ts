@@ -1,5 +1,6 @@
 // What has been sent to the demo company besides its pushes, so that every page of the console has something to show: tokens
 // that were used, and files: one that was applied, one with faults, and one that is held.
+import { type FileReport, isUnderWay } from '@soundings/contract/storage.ts';
 import { changeAccount } from '../accounts/accounts.ts';
 import type { Actor } from '../accounts/audit.ts';
 import { createToken, revokeToken } from '../accounts/tokens.ts';
@@ -64,7 +65,7 @@ async function sendFiles({ address, pool, accountId }: Place, token: string): Pr
     if (sent.status !== 200) throw new Error(await sent.text());
     await until(async () => {
       const answer = await fetch(`${address}/v1/storage/files/${name}/report`, { headers });
-      return ((await answer.json()) as { outcome: string }).outcome !== 'waiting';
+      return !isUnderWay(((await answer.json()) as FileReport).outcome);
     });
   }
   await send('people-2026-11-16.csv', withChanges(people));
