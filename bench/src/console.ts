@@ -99,7 +99,7 @@ async function fill(service: Service, { users, groups, answers, weeks }: Plan, s
   await service.command('history', 'import', '--account', String(account.id), path);
   say(`${answers.toLocaleString('en')} answers are there`);
   const [administrator] = await service.pool<{ id: number }[]>`
-    select user_id as id from users where account_id = ${account.id} and role = 'Administrator' and active limit 1`;
+    select user_id as id from users where account_id = ${account.id} and role = 'Administrator' and active and not role_pending limit 1`;
   const person = { accountId: account.id, userId: administrator?.id as number };
   return beginSession(service.pool, person, { address: '127.0.0.1', agent: 'bench' });
 }

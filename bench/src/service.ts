@@ -4,7 +4,7 @@ import { createAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction, openPool, type Pool } from '@soundings/server/src/db/db.ts';
 import { openEmbedded } from '@soundings/server/src/db/embedded.ts';
-import { defineAttribute } from '@soundings/server/src/people/people.ts';
+import { createUser, defineAttribute } from '@soundings/server/src/people/people.ts';
 import { AnswerKeys } from '@soundings/server/src/sealing/answer-keys.ts';
 import { bareEnvironment } from '@soundings/server/src/testing/environment.ts';
 import { freePort } from '@soundings/server/src/testing/free-port.ts';
@@ -222,6 +222,8 @@ async function makeAccount(
 ): Promise<Account> {
   const { id } = await inTransaction(pool, async (tx) => {
     const made = await createAccount(tx, { name: 'Bench' });
+    const first = { firstName: 'First', lastName: 'Administrator', email: `first-${made.id}@bench.example` };
+    await createUser(tx, made.id, { ...first, role: 'Administrator' });
     await defineAttribute(tx, made.id, { name, allowedValues: values });
     return made;
   });

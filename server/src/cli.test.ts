@@ -346,14 +346,14 @@ describe('token create, list and revoke', () => {
     ]);
     expect(isTokenShaped(all.token)).toBe(true);
     expect(await callerOf(pool, all.token, 'data')).toMatchObject({ numbers: 'plain' });
-    const quoted = await json<MadeToken>(create(id, '--numbers', 'quoted'));
+    const quoted = await json<MadeToken>(create(id, '--scope', 'data', '--numbers', 'quoted'));
     expect(await callerOf(pool, quoted.token, 'data')).toMatchObject({ numbers: 'quoted' });
-    expect(await refused(create(id, '--numbers', 'roman'))).toContain('plain or quoted');
+    expect(await refused(create(id, '--scope', 'data', '--numbers', 'roman'))).toContain('plain or quoted');
     expect(await callerOf(pool, all.token, 'data')).toMatchObject({ accountId: Number(id), tokenId: all.id });
     await expect(callerOf(pool, one.token, 'data')).rejects.toMatchObject({ kind: 'forbidden' });
     const listed = await list(id);
     expect(listed.map((token) => token.id)).toEqual(
-      [all, one, two].map((t) => t.id).toSorted((a, b) => a - b),
+      [all, one, two, quoted].map((t) => t.id).toSorted((a, b) => a - b),
     );
     expect(JSON.stringify(listed)).not.toContain(all.token.slice(4, 44));
     const kept =
