@@ -46,12 +46,14 @@ test('files and messages that wait for too long are warned of, with the time sin
   const [file, message] = [before(16), before(61)];
   // The file pauses, and the message is put off: the service does nothing with either meanwhile.
   await inTransaction(pool, async (tx) => {
-    await tx`set local session_replication_role = replica`; // without the week that the message is of
     await tx`
       insert into files (account_id, name, size, via, user_id, address, arrival, arrived_at, turn, begun_at, interruptions)
       select account_id, 'users.csv', 1, 'console', user_id, '192.0.2.1', nextval('file_arrivals'), ${before(14)},
              gen_random_uuid(), now(), 8
       from   users where account_id = ${account.id} limit 1`;
+    await tx`
+      insert into participants (account_id, user_id, week)
+      select account_id, user_id, '2026-11-16' from users where account_id = ${account.id} limit 1`;
     await tx`
       insert into messages (account_id, user_id, week, schedule_id, kind, due_at, late_since, any_hour)
       select account_id, user_id, '2026-11-16', 1, 'invitation', now() + interval '1 hour', ${before(59)}, true
