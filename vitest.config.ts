@@ -14,7 +14,9 @@ const longest = [
   'console/signing-in.e2e.test.ts',
   'asking.failures.test.ts',
   'files/queue.test.ts',
+  'files/queue.test.ts',
   'http/readers.test.ts',
+  'answers/browser.test.ts',
   'db/embedded.test.ts',
   'http/isolation.test.ts',
   'results/anonymity.test.ts',
@@ -37,8 +39,8 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    // As many as the cores that the suite is made for; by itself vitest would leave one of two idle.
-    maxWorkers: 2,
+    // One more than the cores that the suite is made for: now and then each waits for another process.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     projects: [
       {

@@ -67,6 +67,7 @@ export const keyCommands: Record<string, Command> = {
   },
   'keys import': {
     isLogged: false,
+    readsSecret: true,
     usage:
       '\n    Reads keys from standard input that "keys export" has printed elsewhere, and keeps them here.',
     options: {},

@@ -10,6 +10,8 @@ export type Command = {
   options: NonNullable<ParseArgsConfig['options']>;
   /** What stands without a name, such as FILE: it goes into the values by this name. */
   positional?: string;
+  /** It reads a secret from standard input. A word too many may be that secret, and is not repeated. */
+  readsSecret?: true;
   /** Returns what --json prints; `say` makes the words for people of it. */
   run: (pool: Pool, values: Values, keys: AnswerKeys) => Promise<unknown>;
   /** False: it changes nothing, or what it calls writes the audit log itself. */
@@ -101,6 +103,11 @@ export function readOptions(command: Command, args: string[], help: string): Val
     if (one === undefined || more.length > 0) throw new Error(`It takes one ${positional}.`);
     return { ...read.values, [positional]: one };
   } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n${help}`);
+    throw new UsageError(`${wrongUse(command, error as Error & { code?: string })}\n${help}`);
   }
 }
+
+const wrongUse = ({ readsSecret }: Command, { code, message }: { code?: string; message: string }) =>
+  readsSecret && code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL'
+    ? 'It has a word too many. The secret is read from standard input.'
+    : message;

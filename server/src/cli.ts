@@ -52,6 +52,7 @@ const limits = ['users', 'groups'].flatMap((kind) =>
 );
 const commands: Record<string, Command> = {
   'account create': {
+    readsSecret: true,
     usage:
       '--name N --admin-email E [--admin-password-stdin] [--timezone Z] [--language L] [--threshold K]\n' +
       '    A company, and its first administrator.',
@@ -73,6 +74,7 @@ const commands: Record<string, Command> = {
       ].join('\n'),
   },
   'password set': {
+    readsSecret: true,
     usage:
       '--account ID --email E [--turn-off-second-step]\n' +
       '    Sets the password of a person, read from standard input, and signs the person out everywhere. For an\n' +
