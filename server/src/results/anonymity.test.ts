@@ -15,7 +15,7 @@ import {
   type WeekData,
 } from './figures.ts';
 
-const attacks = Number(process.env['ATTACKS'] ?? 4_000);
+const attacks = Number(process.env['ATTACKS'] ?? 2_000);
 
 describe('the attacker', () => {
   test(
