@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { asFault } from './db.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 
 const exec = promisify(execFile);
@@ -22,4 +23,15 @@ describe('PostgreSQL ends the connection', () => {
       expect(stdout).toMatch(/^(Fault|Error): The database cannot be reached. Try again.\nalive\n$/);
     },
   );
+});
+
+test.each([
+  ['53100', 'The database is out of disk space. Try again.'],
+  ['53200', 'The database is out of memory. Try again.'],
+  ['53300', 'All connections to the database are in use. Try again.'],
+  ['57P03', 'The database cannot be reached. Try again.'],
+])('what PostgreSQL is short of is said: %s', async (code, message) => {
+  const raised = database.pool.unsafe(`do $$ begin raise exception using errcode = '${code}'; end $$`);
+  const error = await raised.then(() => undefined, asFault);
+  expect(error).toMatchObject({ kind: 'unavailable', message });
 });

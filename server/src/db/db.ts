@@ -259,6 +259,13 @@ const unreachable = new Set([
 // Connection exceptions, operator intervention (shutdown, starting up, time limits), insufficient resources.
 const passing = /^(08|53|57P|57014|25P04)/;
 
+// What the database is short of: whoever runs it is to look there, and not for a network.
+const shortages = new Map([
+  ['53100', 'The database is out of disk space'],
+  ['53200', 'The database is out of memory'],
+  ['53300', 'All connections to the database are in use'],
+]);
+
 // A lock that was not to be had in time, a deadlock, a serialization failure.
 const lostRaces = new Set(['55P03', '40P01', '40001']);
 
@@ -279,9 +286,8 @@ export function asFault(error: unknown): unknown {
     });
   }
   if (unreachable.has(code) || passing.test(code)) {
-    return new Fault('unavailable', 'unavailable', 'The database cannot be reached. Try again.', {
-      cause: error,
-    });
+    const message = `${shortages.get(code) ?? 'The database cannot be reached'}. Try again.`;
+    return new Fault('unavailable', 'unavailable', message, { cause: error });
   }
   return error;
 }

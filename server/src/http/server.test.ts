@@ -750,6 +750,20 @@ describe('the log', () => {
       msg: 'answered',
     });
   });
+
+  test('tells of health probes and of whoever reads the metrics at debug alone', async () => {
+    const { log, lines } = memoryLog();
+    const own = await openWorld(log);
+    onTestFinished(() => own.close());
+    for (const path of ['/health/live', '/health/ready', '/metrics']) {
+      // oxlint-disable-next-line no-await-in-loop -- three
+      expect((await own.request('GET', path)).status).toBe(200);
+    }
+    const told = lines
+      .map((line) => JSON.parse(line) as { level: number; msg: string })
+      .filter(({ msg }) => msg === 'answered');
+    expect(told.map(({ level }) => level)).toEqual([20, 20, 20]);
+  });
 });
 
 describe('when a token was last used', () => {

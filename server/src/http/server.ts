@@ -477,7 +477,9 @@ function answerTo(thrown: unknown, request: FastifyRequest, log: Log): Answer {
 }
 
 function logAnswer(log: Log, request: FastifyRequest, reply: FastifyReply): void {
-  log.info(
+  // Probes and the collector of metrics ask each few seconds: they would bury the rest.
+  const isProbe = request.routeOptions.config.always || request.routeOptions.url === '/metrics';
+  log[isProbe ? 'debug' : 'info'](
     {
       requestId: request.id,
       method: request.method,
