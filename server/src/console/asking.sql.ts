@@ -158,7 +158,7 @@ export async function selectOpenRounds(db: Db, accountId: AccountId): Promise<Op
 export type MessageRow = {
   week: Week;
   kind: 'invitation' | 'reminder';
-  state: 'waiting' | 'sending' | 'sent' | 'refused' | 'unknown';
+  state: 'waiting' | 'sending' | 'sent' | 'refused' | 'unknown' | 'unneeded';
   count: number;
   from: Date;
   until: Date;

@@ -702,7 +702,7 @@ create table messages (
   schedule_id  integer     not null,
   kind         text        not null check (kind in ('invitation', 'reminder')),
   state        text        not null default 'waiting'
-                           check (state in ('waiting', 'sending', 'sent', 'refused', 'unknown')),
+                           check (state in ('waiting', 'sending', 'sent', 'refused', 'unknown', 'unneeded')),
   due_at       timestamptz not null,
   any_hour     boolean     not null,
   attempts     smallint    not null default 0,
@@ -714,7 +714,7 @@ create table messages (
 create index messages_due on messages (due_at) where state in ('waiting', 'sending');
 comment on table messages is 'What is mailed to the people asked in an open week, each once. Deleted at closing.';
 comment on column messages.state is
-  'sending: given to the mail server, which has not answered; unknown: and never will. Such a one is not sent again.';
+  'sending: given to the mail server, which has not answered; unknown: and never will. Such a one is not sent again. unneeded: a reminder to somebody who had answered.';
 comment on column messages.due_at is 'Not before. While a process is at it, when another may take it over.';
 comment on column messages.late_since is
   'When it should have been sent, of one that has been tried: due_at moves with each attempt. Null: not tried, or put off to an hour of the person.';

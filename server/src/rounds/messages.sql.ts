@@ -245,6 +245,21 @@ export async function deleteMessages(db: Db, messages: MessageKey[]): Promise<vo
                     for    update of m skip locked)`;
 }
 
+/** Notes of those that wait that nothing is left to write about. */
+export async function noteUnneeded(db: Db, messages: MessageKey[]): Promise<void> {
+  if (messages.length === 0) return;
+  await db`
+    update messages
+    set    state = 'unneeded'
+    where  ctid in (select m.ctid
+                    from   jsonb_to_recordset(${db.json(messages.map(keyOf))})
+                             as n("accountId" integer, "userId" integer, week date, "scheduleId" integer, kind text)
+                    join   messages m on m.account_id = n."accountId" and m.user_id = n."userId" and m.week = n.week
+                                     and m.schedule_id = n."scheduleId" and m.kind = n.kind
+                    where  m.state = 'waiting'
+                    for    update of m skip locked)`;
+}
+
 const keyOf = ({ accountId, userId, week, scheduleId, kind }: MessageKey): MessageKey => ({
   accountId,
   userId,

@@ -360,6 +360,8 @@ describe('a reminder', () => {
     expect(await countsOf(pool, accountId)).toEqual({
       'invitation sent': 5,
       'reminder sent': 2,
+      // Of who has answered: kept, as a week without any would say that all have.
+      'reminder unneeded': 1,
       'reminder waiting': 1,
     });
   });
@@ -393,21 +395,44 @@ describe('a reminder', () => {
     expect(smtp.mails[1]?.headers['subject']).toContain('2 questions');
   });
 
-  test('waits for an invitation that is late, and neither goes to who has answered by another way', async () => {
+  test('an invitation of a second schedule that asks the same goes to everyone: to who has answered as to who has not', async () => {
+    const monday = Date.parse('2026-11-16T09:00:00Z');
+    const { pool, accountId, groupId, questionIds, links } = await asked({ count: 2, now: monday });
+    const smtp = await served();
+    const { send } = senderOf(pool, smtp.url);
+    await send(monday);
+    const same = questionIds.get('workload-amount') as number;
+    await giveAnswers(pool, database.keys, { link: links[0] as string, visit: null }, [
+      { questionId: same, value: 3 },
+    ]);
+    const wednesdays = mondays({ groupIds: [groupId], questionIds: [same], weekday: 3 });
+    await inTransaction(pool, (tx) => createSchedule(tx, accountId, wednesdays));
+    const wednesday = monday + 2 * 24 * 60 * minute;
+    await openDueRounds(pool, database.keys, wednesday);
+    smtp.mails.length = 0;
+    await send(wednesday);
+    expect(smtp.mails.map(({ to }) => to[0]).toSorted()).toEqual(['p1@example.org', 'p2@example.org']);
+    expect(await countsOf(pool, accountId)).toMatchObject({ 'invitation sent': 4 });
+  });
+
+  test('waits for an invitation that is late, and goes to nobody who has answered by another way', async () => {
     const { pool, links, questionIds } = await asked({ count: 2, now: Date.parse('2026-11-16T09:00:00Z') });
     const answer = { questionId: questionIds.get('workload-amount') as number, value: 3 };
     await giveAnswers(pool, database.keys, { link: links[0] as string, visit: null }, [answer]);
     const smtp = await served();
     const { send } = senderOf(pool, smtp.url);
     await send(noon); // the mail server is there from Wednesday noon on; the reminder was due at nine
-    expect(smtp.mails.map(({ to }) => to[0])).toEqual(['p2@example.org']);
+    // Whoever counts the invitations learns nothing of who has answered.
+    const invited = smtp.mails.map(({ to }) => to[0]).toSorted();
+    expect(invited).toEqual(['p1@example.org', 'p2@example.org']);
+    expect(new Set(smtp.mails.map(({ headers }) => headers['subject'])).size).toBe(1);
     await send(noon + 60 * minute);
-    expect(smtp.mails).toHaveLength(1);
+    expect(smtp.mails).toHaveLength(2);
     await send(noon + 180 * minute);
-    expect(smtp.mails.map(({ headers }) => headers['subject']?.startsWith('Reminder'))).toEqual([
-      false,
-      true,
-    ]);
+    const [reminder, ...more] = smtp.mails.slice(2);
+    expect(more).toEqual([]);
+    expect(reminder?.to).toEqual(['p2@example.org']);
+    expect(reminder?.headers['subject']).toContain('Reminder');
   });
 
   test('comes once a week, though two schedules would remind', async () => {

@@ -16,6 +16,7 @@ import {
   noteRefused,
   noteSent,
   noteUnknown,
+  noteUnneeded,
   putOff,
   selectAskedAndSealed,
   selectDue,
@@ -145,10 +146,15 @@ async function lettersOf(means: Means, due: DueMessage[], now: number): Promise<
       until === undefined || until === now ? [] : [{ ...message, until }],
     ),
   );
-  await deleteMessages(pool, [
-    ...others.filter(({ until }) => until === undefined),
-    ...asked.flatMap(({ message, questions }) => (questions === 0 ? [message] : [])),
-  ]);
+  await deleteMessages(
+    pool,
+    others.filter(({ until }) => until === undefined),
+  );
+  // Kept: were they gone, a week in which nobody needs a reminder could be told from one in which somebody does (P18).
+  await noteUnneeded(
+    pool,
+    asked.flatMap(({ message, questions }) => (questions === 0 ? [message] : [])),
+  );
   return wanted.map((one, i) => ({
     ...one,
     link: links[i] as string,
@@ -156,7 +162,10 @@ async function lettersOf(means: Means, due: DueMessage[], now: number): Promise<
   }));
 }
 
-/** With how many questions each person has not answered; none where anything is answered that the schedule asks. */
+/**
+ * With how many questions each person has not answered; of a reminder none where anything is answered that the schedule asks. An
+ * invitation goes out whatever was answered, and counts all questions: how many go out is shown, and would tell who has (P18).
+ */
 async function unansweredOf({ pool, keys }: Means, messages: DueMessage[]): Promise<Unanswered[]> {
   const people = await Promise.all(
     messages.map(async ({ accountId, week, userId, wrapped }) => {
@@ -171,6 +180,7 @@ async function unansweredOf({ pool, keys }: Means, messages: DueMessage[]): Prom
   return messages.map((message, i) => {
     const { key, respondent } = people[i] as (typeof people)[number];
     const { questionIds, sealed } = found[i] as (typeof found)[number];
+    if (message.kind === 'invitation') return { message, questions: questionIds.length, respondent, sealed };
     const answered = new Set(sealed.flatMap((part) => [...decodeAnswers(key.open(respondent, part)).keys()]));
     const isSuperfluous = message.scheduleAsks.some((id) => answered.has(id));
     const questions = isSuperfluous ? 0 : questionIds.filter((id) => !answered.has(id)).length;
