@@ -216,49 +216,41 @@ export async function putOff(
   if (messages.length === 0) return;
   const rows = messages.map(({ until, ...message }) => ({ ...keyOf(message), until: until / 1000 }));
   await db`
-    with mine as (select m.ctid as place, n.until
-                  from   jsonb_to_recordset(${db.json(rows)})
-                           as n("accountId" integer, "userId" integer, week date, "scheduleId" integer, kind text,
-                                until double precision)
-                  join   messages m on m.account_id = n."accountId" and m.user_id = n."userId" and m.week = n.week
-                                   and m.schedule_id = n."scheduleId" and m.kind = n.kind
-                  where  m.state = ${state}
-                  for    update of m skip locked)
+    with mine as (${placesOf(db, rows, state)})
     update messages m
     set    state = 'waiting', due_at = to_timestamp(mine.until),
            late_since = case when ${isLate}::boolean then m.late_since end
     from   mine
-    where  m.ctid = mine.place`;
+    where  m.account_id = mine.account_id and m.ctid = mine.place`;
 }
 
 /** Those that wait are not to be sent at all. */
 export async function deleteMessages(db: Db, messages: MessageKey[]): Promise<void> {
   if (messages.length === 0) return;
   await db`
-    delete from messages
-    where  ctid in (select m.ctid
-                    from   jsonb_to_recordset(${db.json(messages.map(keyOf))})
-                             as n("accountId" integer, "userId" integer, week date, "scheduleId" integer, kind text)
-                    join   messages m on m.account_id = n."accountId" and m.user_id = n."userId" and m.week = n.week
-                                     and m.schedule_id = n."scheduleId" and m.kind = n.kind
-                    where  m.state = 'waiting'
-                    for    update of m skip locked)`;
+    with mine as (${placesOf(db, messages.map(keyOf), 'waiting')})
+    delete from messages m using mine where m.account_id = mine.account_id and m.ctid = mine.place`;
 }
 
 /** Notes of those that wait that nothing is left to write about. */
 export async function noteUnneeded(db: Db, messages: MessageKey[]): Promise<void> {
   if (messages.length === 0) return;
   await db`
-    update messages
-    set    state = 'unneeded'
-    where  ctid in (select m.ctid
-                    from   jsonb_to_recordset(${db.json(messages.map(keyOf))})
-                             as n("accountId" integer, "userId" integer, week date, "scheduleId" integer, kind text)
-                    join   messages m on m.account_id = n."accountId" and m.user_id = n."userId" and m.week = n.week
-                                     and m.schedule_id = n."scheduleId" and m.kind = n.kind
-                    where  m.state = 'waiting'
-                    for    update of m skip locked)`;
+    with mine as (${placesOf(db, messages.map(keyOf), 'waiting')})
+    update messages m set state = 'unneeded' from mine
+    where  m.account_id = mine.account_id and m.ctid = mine.place`;
 }
+
+/** Locks those of the messages that are in a state and that no other process has locked: their places, and `until` where given. */
+const placesOf = (db: Db, messages: (MessageKey & { until?: number })[], state: 'waiting' | 'sending') => db`
+  select m.ctid as place, m.account_id, n.until
+  from   jsonb_to_recordset(${db.json(messages)})
+           as n("accountId" integer, "userId" integer, week date, "scheduleId" integer, kind text,
+                until double precision)
+  join   messages m on m.account_id = n."accountId" and m.user_id = n."userId" and m.week = n.week
+                   and m.schedule_id = n."scheduleId" and m.kind = n.kind
+  where  m.state = ${state}
+  for    update of m skip locked`;
 
 const keyOf = ({ accountId, userId, week, scheduleId, kind }: MessageKey): MessageKey => ({
   accountId,
