@@ -58,6 +58,10 @@ export type Run = RunRow & {
   /** Groups with results that are removed, at most a hundred. */
   lost: LostGroup[];
   lostCount: number;
+  /** How many active people the account has. */
+  people: number;
+  /** People who are removed and manage groups, or are managers or administrators: the names of at most a hundred. */
+  managersRemoved: { count: number; names: string[] };
   changeCount: number;
 };
 
@@ -200,10 +204,13 @@ export const runsOperations = {
       strict,
     ),
   }),
-  /** Applies a held run: exactly what it showed. `groupsRemoved`: how many groups it removes, typed by who approves. */
+  /** Applies a held run: exactly what it showed. The numbers: how many people and groups it removes, as its approver was shown. */
   'POST /runs/{runId}/approval': operation()({
     least: 'Administrator',
-    body: Type.Object({ groupsRemoved: Type.Integer({ minimum: 0 }) }, strict),
+    body: Type.Object(
+      { peopleRemoved: Type.Integer({ minimum: 0 }), groupsRemoved: Type.Integer({ minimum: 0 }) },
+      strict,
+    ),
   }),
   'POST /runs/{runId}/rejection': operation()({
     least: 'Administrator',

@@ -64,6 +64,10 @@ export const maxAttributeLength = 1_000;
 /** How many values an attribute may allow. */
 export const maxAllowedValues = 1_000;
 
+/** Whether removing so many of an account's people takes more than a click: more than 20, or more than one in twenty. */
+export const isLargeRemoval = (removed: number, people: number): boolean =>
+  removed > 20 || removed * 20 > people;
+
 /** How long runs are kept, in days. */
 export const runRetentionDays = 400;
 

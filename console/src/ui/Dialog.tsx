@@ -83,8 +83,8 @@ type ConfirmProps = {
   /** The words of the button: a verb and what it does it to. */
   confirm: string;
   danger?: boolean;
-  /** What must be typed before it can be done, such as the number of groups removed. */
-  typed?: string;
+  /** What must be typed before it can be done, such as how many groups are removed; several, each with what it is. */
+  typed?: string | readonly { text: string; label?: string | undefined }[];
   /** The dialog closes when it is fulfilled; when it is rejected, it says so and stays. */
   onConfirm: () => unknown;
 };
@@ -93,8 +93,11 @@ function Confirm({ onClose, text, confirm, danger, typed, onConfirm }: ConfirmPr
   const t = useText();
   const id = useId();
   const { busy, error, act } = useAct();
-  const [words, setWords] = useState('');
-  const isReady = typed === undefined || words.trim() === typed;
+  const wanted = typeof typed === 'string' ? [{ text: typed, label: undefined }] : (typed ?? []);
+  const [words, setWords] = useState<readonly string[]>([]);
+  const isReady = wanted.every(({ text: one }, i) => words[i]?.trim() === one);
+  const write = (index: number, value: string) =>
+    setWords(wanted.map((_, i) => (i === index ? value : (words[i] ?? ''))));
   async function confirmed() {
     await onConfirm();
     onClose();
@@ -110,12 +113,17 @@ function Confirm({ onClose, text, confirm, danger, typed, onConfirm }: ConfirmPr
       }}
     >
       {text !== undefined && <div className={css['text']}>{text}</div>}
-      {typed !== undefined && (
-        <label htmlFor={id} className={css['typed']}>
-          <span>{t('dialog.type', { text: typed })}</span>
-          <input id={id} value={words} autoComplete="off" onChange={({ target }) => setWords(target.value)} />
+      {wanted.map(({ text: one, label }, i) => (
+        <label key={label ?? one} htmlFor={`${id}-${i}`} className={css['typed']}>
+          <span>{label ?? t('dialog.type', { text: one })}</span>
+          <input
+            id={`${id}-${i}`}
+            value={words[i] ?? ''}
+            autoComplete="off"
+            onChange={({ target }) => write(i, target.value)}
+          />
         </label>
-      )}
+      ))}
       {error !== undefined && <Failed error={error} />}
       <div className={css['foot']}>
         <Button onClick={onClose}>{t('action.cancel')}</Button>

@@ -33,9 +33,18 @@ export function textCell(text: string): string {
   return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** A line of cells: texts, or nothing. */
-export const csvRow = (cells: (string | null)[]): string =>
-  `${cells.map((cell) => (cell === null ? '' : textCell(cell))).join()}\r\n`;
+/** A text of anyone's; a number or a day (YYYY-MM-DD) of our own; or nothing. */
+export type Cell = string | number | { day: string } | null;
+
+/** Our own numbers and days stay as they are: a spreadsheet program may take them for what they are. */
+function cellText(cell: Cell): string {
+  if (cell === null) return '';
+  if (typeof cell === 'string') return textCell(cell);
+  return typeof cell === 'number' ? String(cell) : cell.day;
+}
+
+/** A line of cells. */
+export const csvRow = (cells: readonly Cell[]): string => `${cells.map(cellText).join()}\r\n`;
 
 /** What spreadsheet programs know UTF-8 by. */
 export const byteOrderMark = '\uFEFF';

@@ -250,7 +250,7 @@ async function* auditCsv(db: Db, { accountId }: Who, filter: AuditFilter): Async
 
 const auditLine = ({ id, at, origin, who, userId, address, action, subject, about, details }: AuditEntry) =>
   csvRow([
-    String(id),
+    id,
     new Date(at).toISOString(),
     origin,
     who ?? (userId === null ? null : `user ${userId}`),

@@ -12,7 +12,7 @@ import type {
 } from '@soundings/contract/console.results.ts';
 import { type HeatFilters, shownRows } from '@soundings/contract/heat-rows.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
-import { byteOrderMark, textCell } from '../base/csv.ts';
+import { byteOrderMark, type Cell, csvRow } from '../base/csv.ts';
 
 const words = {
   en: {
@@ -56,15 +56,8 @@ type Words = (typeof words)['en'];
 
 export const wordsIn = (language: string): Words => (language === 'sv' ? words.sv : words.en);
 
-/** A number stays one, so that it can be reckoned with; a text is made harmless. */
-type Cell = string | number | null;
-
-const cellOf = (cell: Cell): string =>
-  cell === null ? '' : typeof cell === 'number' ? String(cell) : textCell(cell);
-
 /** The text of a file: a header and rows. */
-const tableOf = (rows: Cell[][]): string =>
-  byteOrderMark + rows.map((row) => `${row.map(cellOf).join()}\r\n`).join('');
+const tableOf = (rows: Cell[][]): string => byteOrderMark + rows.map(csvRow).join('');
 
 /** 0 to 100, with one decimal; a word where it is withheld, nothing where it was not asked. */
 const score = (value: number | null | undefined, { hidden }: Words): Cell =>
@@ -73,7 +66,7 @@ const score = (value: number | null | undefined, { hidden }: Words): Cell =>
 const scoreIn = (figures: Figure[], week: string, said: Words): Cell =>
   score(figures.find((one) => one.week === week)?.value, said);
 
-const weekCells = ({ week }: ResultWeek): Cell[] => [weekName(week), week];
+const weekCells = ({ week }: { week: string }): Cell[] => [weekName(week), { day: week }];
 
 /** A row for each week of a group: its response rate and its KPIs. */
 export const groupTable = ({ weeks, kpis, rates }: GroupResults, said: Words): string =>
@@ -147,8 +140,7 @@ export function questionTable({ question, figures }: QuestionResults, said: Word
   return tableOf([
     [said.week, said.monday, said.score, said.answers, ...(hasEnps ? [said.enps] : []), ...keys.map(nameOf)],
     ...figures.map(({ week, value, answers, enps, distribution }): Cell[] => [
-      weekName(week),
-      week,
+      ...weekCells({ week }),
       question.type > 4 ? null : score(value, said),
       answers ?? said.hidden,
       ...(hasEnps ? [enps === null ? said.hidden : Math.round(enps)] : []),

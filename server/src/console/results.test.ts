@@ -442,6 +442,20 @@ describe('who sees what', () => {
     expect(map.find((line) => line.startsWith('north'))).toMatch(/^north,company \/ sales,0,100,\d+(\.\d)?$/);
   });
 
+  test('CSV: days of our own have no apostrophe', async () => {
+    const ask = await signedIn(account, 'Administrator');
+    const id = ids['company'];
+    const [asked] = await get<ResultQuestion[]>(ask, `/results/groups/${id}/questions`);
+    for (const path of [
+      `/results/groups/${id}/csv`,
+      `/results/trends/csv?groupIds=${id}`,
+      `/results/groups/${id}/questions/${asked?.id}/csv`,
+    ]) {
+      const [, row] = (await ask(`GET ${path}`)).text.split('\r\n');
+      expect([path, row]).toEqual([path, expect.stringMatching(/^\d{4}-W\d\d,\d{4}-\d\d-\d\d,/)]);
+    }
+  });
+
   test('CSV of the heat map: the rows that its filters leave, in their order, or how far they are from the company', async () => {
     const ask = await signedIn(account, 'Administrator');
     const fileOf = async (query: string) =>

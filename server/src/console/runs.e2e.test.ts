@@ -211,7 +211,7 @@ test.skipIf(!hasBrowser())(
     // The number of groups must be typed; then it is applied, exactly.
     await page.getByRole('button', { name: 'Apply this plan…' }).click();
     const dialog = page.getByRole('dialog');
-    const apply = dialog.getByRole('button', { name: 'Apply this plan' });
+    const apply = dialog.getByRole('button', { name: 'Remove 3 groups' });
     const typed = dialog.getByRole('textbox', { name: 'Type 3 to go on' });
     await typed.fill('2');
     expect(await apply.isDisabled()).toBe(true);

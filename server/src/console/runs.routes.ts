@@ -16,6 +16,7 @@ import {
   countRunChanges,
   type RunFound,
   selectLostGroups,
+  selectRemovedManagers,
   selectRun,
   selectRunChanges,
   selectRunRows,
@@ -49,7 +50,7 @@ export function serveRuns(console: Console, pool: Promise<Pool>, approve: Approv
   console.serve('POST /runs/{runId}/approval', async (who, { params, body }) => {
     const { runId, outcome } = await foundRun(await pool, who.accountId, params.runId);
     if (outcome !== 'held') throw runNotHeld(runId, outcome);
-    await approve(who.accountId, runId, { by: deciderOf(who), groupsRemoved: body.groupsRemoved });
+    await approve(who.accountId, runId, { by: deciderOf(who), ...body });
   });
 
   console.serve('POST /runs/{runId}/rejection', async (who, { params }) => {
@@ -119,8 +120,9 @@ async function runOf(pool: Pool, accountId: AccountId, id: string, language: Lan
   const found = await foundRun(pool, accountId, id);
   const isOver = found.outcome === 'applied';
   const none = { lost: [], lostCount: 0 };
-  const [lost, changeCount] = await Promise.all([
+  const [lost, removed, changeCount] = await Promise.all([
     isOver ? none : selectLostGroups(pool, accountId, found.runId, maxLost),
+    selectRemovedManagers(pool, accountId, found.runId, maxLost),
     countRunChanges(pool, accountId, found.runId),
   ]);
   return {
@@ -129,6 +131,7 @@ async function runOf(pool: Pool, accountId: AccountId, id: string, language: Lan
     notices: withRemedies(found.notices, language),
     limits: limitsOf(found.settings, found.summary),
     ...lost,
+    ...removed,
     changeCount,
   };
 }
@@ -185,7 +188,7 @@ async function faultsOf(
   const lines = faults.map(({ sheet, row, column, value, path, externalId, remedy }) =>
     csvRow([
       sheet ?? null,
-      row === undefined ? null : String(row),
+      row ?? null,
       column ?? null,
       value ?? null,
       path ?? null,

@@ -69,7 +69,10 @@ export async function selectRunRows(
   return { total: count!.total, rows: [...rows] };
 }
 
-export type RunFound = Omit<Run, 'limits' | 'details' | 'notices' | 'lost' | 'lostCount' | 'changeCount'> & {
+export type RunFound = Omit<
+  Run,
+  'limits' | 'details' | 'notices' | 'lost' | 'lostCount' | 'people' | 'managersRemoved' | 'changeCount'
+> & {
   settings: Settings | null;
   message: string | null;
   details: Detail[] | null;
@@ -118,6 +121,36 @@ export async function selectLostGroups(
            coalesce((select json_agg(json_build_object('externalId', external_id, 'name', name, 'weeks', weeks)
                                      order by weeks desc, name)
                      from   listed), '[]')       as "lost"`;
+  return row!;
+}
+
+/**
+ * How many active people the account has, and who of those that a run removes has a say: managers, administrators, and people with
+ * a part in a group that is more than being in it. As many are named as asked for. Of a run that is applied, none: they are gone.
+ */
+export async function selectRemovedManagers(
+  db: Db,
+  accountId: AccountId,
+  runId: string,
+  limit: number,
+): Promise<Pick<Run, 'people' | 'managersRemoved'>> {
+  const [row] = await db<Pick<Run, 'people' | 'managersRemoved'>[]>`
+    with removed as (
+      select u.user_id, trim(u.first_name || ' ' || u.last_name) as name
+      from   run_changes c
+      join   users u on u.account_id = c.account_id and u.external_id = c.external_id
+      where  c.account_id = ${accountId} and c.run_id = ${runId} and c.entity = 'user' and c.action = 'delete'
+        and  (u.role in ('Manager', 'Administrator')
+              or exists (select 1 from memberships m
+                         where  m.account_id = u.account_id and m.user_id = u.user_id and m.kind <> 'memberOf'))
+    ), named as (
+      select name from removed order by name, user_id limit ${limit}
+    )
+    select (select count(*)::integer from users where account_id = ${accountId} and active) as "people",
+           json_build_object(
+             'count', (select count(*)::integer from removed),
+             'names', (select coalesce(json_agg(name order by name), '[]') from named)
+           )                                                                                as "managersRemoved"`;
   return row!;
 }
 

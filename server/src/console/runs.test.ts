@@ -133,17 +133,48 @@ describe('a held run', () => {
     expect(body.rows[0]).toMatchObject({ externalId: 'g1', weeks: 1 });
   });
 
+  test('names the people it removes who have a say, and says of how many people they are', async () => {
+    const person = (externalId: string, role: string, groups: object = { memberOf: ['g1'] }) => ({
+      externalId,
+      firstName: externalId.toUpperCase(),
+      lastName: 'Roth',
+      email: `${externalId}@example.com`,
+      accessInfo: { role, ...groups },
+    });
+    const users = [
+      person('p1', 'User'),
+      person('p2', 'Manager'),
+      person('p3', 'User', { memberOf: ['g1'], interestOf: ['g2'] }),
+      person('p4', 'Manager'),
+      person('p5', 'User'),
+    ];
+    await push({ groups: threeGroups, users });
+    await change({ maxUsersDeleted: 2 });
+    const columns = 'EmployeeID;FirstName;LastName;Email;Department';
+    const file = await send('people.csv', lines(columns, 'p4;P4;Roth;p4@example.com;g1'));
+    expect(file.state).toBe('held');
+    const { body: run } = await ada<Run>(`GET /runs/${file.runId}?language=en`);
+    expect(run.summary?.users.deleted).toBe(4);
+    expect([run.people, run.managersRemoved]).toEqual([6, { count: 2, names: ['P2 Roth', 'P3 Roth'] }]);
+    const wrong = await ada(`POST /runs/${file.runId}/approval`, { peopleRemoved: 3, groupsRemoved: 0 });
+    expect([wrong.status, wrong.body.details[0]?.path]).toEqual([400, '/peopleRemoved']);
+    const right = await ada(`POST /runs/${file.runId}/approval`, { peopleRemoved: 4, groupsRemoved: 0 });
+    expect(right.status).toBe(204);
+  });
+
   test('is approved once, by whoever has typed how many groups it removes', async () => {
     const { runId } = await held();
-    const wrong = await ada(`POST /runs/${runId}/approval`, { groupsRemoved: 1 });
+    const wrong = await ada(`POST /runs/${runId}/approval`, { peopleRemoved: 0, groupsRemoved: 1 });
     expect([wrong.status, wrong.body.details[0]?.path]).toEqual([400, '/groupsRemoved']);
     expect((await account.groups()).length).toBe(3);
-    expect((await ada(`POST /runs/${runId}/approval`, { groupsRemoved: 2 })).status).toBe(204);
+    expect((await ada(`POST /runs/${runId}/approval`, { peopleRemoved: 0, groupsRemoved: 2 })).status).toBe(
+      204,
+    );
     expect((await account.groups()).map(({ name }) => name)).toEqual(['The North']);
     const { body: run } = await ada<Run>(`GET /runs/${runId}?language=en`);
     expect(run).toMatchObject({ outcome: 'applied', decidedBy: 'Ada Admin' });
     expect(run.decidedAt).not.toBeNull();
-    const again = await ada(`POST /runs/${runId}/approval`, { groupsRemoved: 2 });
+    const again = await ada(`POST /runs/${runId}/approval`, { peopleRemoved: 0, groupsRemoved: 2 });
     expect([again.status, again.body.details[0]?.type]).toEqual([409, 'run not held']);
     expect(await actions()).toEqual(['file uploaded', 'run approved']);
   });
@@ -151,7 +182,7 @@ describe('a held run', () => {
   test('is void when the account has changed since, and can still be rejected', async () => {
     const { runId, fileId } = await held();
     await push({ groups: threeGroups.slice(0, 2) });
-    const outdated = await ada(`POST /runs/${runId}/approval`, { groupsRemoved: 2 });
+    const outdated = await ada(`POST /runs/${runId}/approval`, { peopleRemoved: 0, groupsRemoved: 2 });
     expect([outdated.status, outdated.body.details[0]?.type]).toEqual([409, 'plan changed']);
     expect((await account.groups()).length).toBe(2);
     expect((await ada(`POST /runs/${runId}/rejection`, {})).status).toBe(204);
@@ -188,7 +219,7 @@ describe('a held run', () => {
     ]) {
       const body = name.startsWith('POST')
         ? name.endsWith('approval')
-          ? { groupsRemoved: 2 }
+          ? { peopleRemoved: 0, groupsRemoved: 2 }
           : {}
         : undefined;
       // oxlint-disable-next-line no-await-in-loop -- one after another
@@ -264,7 +295,7 @@ describe('runs', () => {
     expect(faults.headers.get('content-disposition')).toContain('attachment; filename="users-');
     const [head, row, ...rest] = faults.text.replace('\uFEFF', '').split('\r\n');
     expect(head).toBe('EmployeeID,FirstName,LastName,Email,Department,Rad,Orsak');
-    expect(row).toMatch(/^'2,'=cmd\(\),Berg,no address,g8,'3,"?Email: Skriv en adress/);
+    expect(row).toMatch(/^'2,'=cmd\(\),Berg,no address,g8,3,"?Email: Skriv en adress/);
     expect(rest).toEqual(['']);
     const report = await ada(`GET /runs/${file.runId}/report.json`);
     expect(report.body).toMatchObject({ outcome: 'refused', file: 'users.csv', changes: [] });

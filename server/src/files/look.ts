@@ -91,6 +91,6 @@ function faultySheet(
     found.map(({ column, remedy }) => (column === undefined ? remedy : `${column}: ${remedy}`)).join(' · ');
   return [
     csvRow([...cellsOf(headers), words.row, words.reason]),
-    ...byRow.map(([row, found]) => csvRow([...cellsOf(row - 1), String(row), reasonOf(found)])),
+    ...byRow.map(([row, found]) => csvRow([...cellsOf(row - 1), row, reasonOf(found)])),
   ].join('');
 }

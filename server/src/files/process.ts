@@ -378,13 +378,13 @@ async function giveUp(pool: Pool, account: Account, file: WaitingFile, why: stri
 /** Somebody in the console, who decides. */
 export type Decider = Extract<Actor, { origin: 'console' }>;
 
-/** Who approves, and how many groups they have said that the run removes. */
-export type Approval = { by: Decider; groupsRemoved: number };
+/** Who approves, and how many people and groups they were shown that the run removes. */
+export type Approval = { by: Decider; peopleRemoved: number; groupsRemoved: number };
 
 /**
  * Applies a held run: exactly what it showed. `approval`: of the console. Throws a Fault: not_found; conflict when the run
- * is not held or would by now change other things than were shown; invalid when it removes another number of groups than
- * was said; then it stays held.
+ * is not held or would by now change other things than were shown; invalid when it removes another number of people or
+ * groups than was said; then it stays held.
  */
 export async function approveRun(
   pool: Pool,
@@ -395,8 +395,11 @@ export async function approveRun(
 ): Promise<FileReport> {
   return inTransaction(pool, async (tx) => {
     await lockAccount(tx, accountId);
-    const { organization, planDigest, groupsRemoved } = await takeHeldRun(tx, accountId, runId);
-    if (approval) refuseOtherNumber(approval.groupsRemoved, groupsRemoved);
+    const { organization, planDigest, removed } = await takeHeldRun(tx, accountId, runId);
+    if (approval) {
+      refuseOtherNumber('people', approval.peopleRemoved, removed.people);
+      refuseOtherNumber('groups', approval.groupsRemoved, removed.groups);
+    }
     const findings = newFindings();
     const { settings, data, partial = [] } = organization;
     const sent = { settings, data: data as SentByFile['data'], partial };
@@ -417,10 +420,10 @@ export async function approveRun(
   });
 }
 
-function refuseOtherNumber(typed: number, removed: number): void {
+function refuseOtherNumber(of: 'people' | 'groups', typed: number, removed: number): void {
   if (typed === removed) return;
-  const message = `The run removes ${removed} groups, not ${typed}.`;
-  const details = [{ type: 'invalid value', message, path: '/groupsRemoved' }];
+  const message = `The run removes ${removed} ${of}, not ${typed}.`;
+  const details = [{ type: 'invalid value', message, path: `/${of}Removed` }];
   throw new Fault('invalid', 'invalid value', message, { details });
 }
 

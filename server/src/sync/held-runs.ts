@@ -42,8 +42,8 @@ export type HeldRun = {
   file: string;
   organization: Pick<SentOrganization, 'settings' | 'data' | 'partial'>;
   planDigest: string;
-  /** How many groups it was shown to remove. */
-  groupsRemoved: number;
+  /** How many people and groups it was shown to remove. */
+  removed: { people: number; groups: number };
 };
 
 /** Of a run that nobody can decide on. */
@@ -69,7 +69,7 @@ export async function takeHeldRun(tx: Transaction, accountId: AccountId, runId: 
   await deleteHeldRun(tx, accountId, runId);
   return {
     file: file ?? '',
-    groupsRemoved: summary?.groups.deleted ?? 0,
+    removed: { people: summary?.users.deleted ?? 0, groups: summary?.groups.deleted ?? 0 },
     organization: JSON.parse(gunzipSync(organization).toString()) as HeldRun['organization'],
     planDigest,
   };

@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { addressOf } from '../../api.ts';
 import { useAnswer } from '../../plumbing/answers.ts';
+import { hasRole, useSession } from '../../session.tsx';
 import { useLanguage, useText } from '../../text/text.tsx';
 import { useWeekWords } from '../../text/weeks.ts';
 import { Badge } from '../../ui/Badge.tsx';
@@ -12,7 +13,9 @@ import { LinkButton } from '../../ui/Button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Empty } from '../../ui/Empty.tsx';
 import { Page } from '../../ui/Page.tsx';
+import { Reason } from '../../ui/Reason.tsx';
 import { Answered } from '../../ui/States.tsx';
+import { FirstSteps } from './FirstSteps.tsx';
 import css from './results.module.css';
 import { useSigned } from './words.ts';
 
@@ -32,7 +35,7 @@ export function useSpanOptions() {
   }));
 }
 
-/** Waits for what every page of results begins with; says so where there is no group or no week yet. */
+/** Waits for what every page of results begins with; where there is no group or no week yet, says so, and what to do. */
 export function Started({
   title,
   children,
@@ -42,18 +45,25 @@ export function Started({
 }) {
   const t = useText();
   const start = useAnswer('GET /results');
+  const isAdministrator = hasRole(useSession(), 'Administrator');
   const { short } = useWeekWords();
   if (start.data?.group && start.data.weeks.length > 0)
     return children({ ...start.data, group: start.data.group });
   return (
     <Page title={title}>
       <Answered answer={start}>
-        {({ group, running }) =>
-          group ? (
+        {(read) =>
+          isAdministrator ? (
+            <FirstSteps start={read} />
+          ) : read.group ? (
             <Empty
               icon={Waves}
               title={t('results.noneYet')}
-              text={running ? t('results.firstRuns', { week: short(running) }) : t('results.noneYetText')}
+              text={
+                read.running
+                  ? t('results.firstRuns', { week: short(read.running) })
+                  : t('results.noneYetText')
+              }
             />
           ) : (
             <Empty icon={EyeOff} title={t('results.noGroup')} text={t('results.noGroupText')} />
@@ -95,9 +105,9 @@ export function DifferenceMark({ by }: { by: number }) {
 export function HandedOut() {
   const t = useText();
   return (
-    <span title={t('results.handedOut')}>
+    <Reason text={t('results.handedOut')}>
       <Badge tone="warn">{t('results.handedOutShort')}</Badge>
-    </span>
+    </Reason>
   );
 }
 

@@ -1,5 +1,7 @@
-// Deciding on a held run: applying exactly what it shows, or rejecting it.
+// Deciding on a held run: applying exactly what it shows, or rejecting it. What removes much, or groups, takes a red button and the
+// numbers typed.
 import type { Run } from '@soundings/contract/console.runs.ts';
+import { isLargeRemoval } from '@soundings/contract/limits.ts';
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import { useRefresh } from '../../plumbing/answers.ts';
@@ -8,14 +10,52 @@ import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import css from './runs.module.css';
+import { managersNamed } from './words.tsx';
+
+/** What a run removes that has to be typed: people when there are many, groups always. */
+function removalOf({ summary, people }: Run): { people: number; groups: number } {
+  const removed = summary?.users.deleted ?? 0;
+  return {
+    people: removed > 0 && isLargeRemoval(removed, people) ? removed : 0,
+    groups: summary?.groups.deleted ?? 0,
+  };
+}
+
+/** The title of the dialog, its button, and what must be typed. */
+function wordsOf(t: Translate, run: Run) {
+  const { people, groups } = removalOf(run);
+  if (people === 0 && groups === 0) return { title: t('runs.applyTitle'), confirm: t('runs.applyConfirm') };
+  const ofAll = t('runs.ofPeople', { removed: people, count: run.people });
+  const both = people > 0 && groups > 0;
+  const groupWords = t('runs.removed.groups', { count: groups });
+  const parts = (peopleWords: string) =>
+    both
+      ? t('runs.removed.both', { people: peopleWords, groups: groupWords })
+      : people > 0
+        ? peopleWords
+        : groupWords;
+  return {
+    title: t('runs.removeTitle', { what: parts(ofAll) }),
+    confirm: t('runs.remove', { what: parts(t('runs.removed.people', { count: people })) }),
+    typed: [
+      ...(people > 0
+        ? [{ text: String(people), label: both ? t('runs.typePeople', { people }) : undefined }]
+        : []),
+      ...(groups > 0
+        ? [{ text: String(groups), label: both ? t('runs.typeGroups', { groups }) : undefined }]
+        : []),
+    ],
+  };
+}
 
 export function Decision({ run }: { run: Run }) {
   const t = useText();
   const toast = useToast();
   const refresh = useRefresh();
   const [asking, setAsking] = useState<'apply' | 'reject'>();
-  const groupsRemoved = run.summary?.groups.deleted ?? 0;
   const params = { runId: run.runId };
+  const words = wordsOf(t, run);
+  const isDangerous = words.typed !== undefined;
   async function done(text: string) {
     toast({ text });
     await refresh(
@@ -29,19 +69,21 @@ export function Decision({ run }: { run: Run }) {
   return (
     <>
       <Button onClick={() => setAsking('reject')}>{t('runs.reject')}</Button>
-      <Button kind="primary" onClick={() => setAsking('apply')}>
+      <Button kind={isDangerous ? 'danger' : 'primary'} onClick={() => setAsking('apply')}>
         {t('runs.apply')}
       </Button>
       <ConfirmDialog
         open={asking === 'apply'}
         onClose={() => setAsking(undefined)}
-        title={t('runs.applyTitle')}
         text={<Cost run={run} t={t} />}
-        confirm={t('runs.applyConfirm')}
-        danger={groupsRemoved > 0}
-        {...(groupsRemoved > 0 && { typed: String(groupsRemoved) })}
+        danger={isDangerous}
+        {...words}
         onConfirm={async () => {
-          await api('POST /runs/{runId}/approval', { params, body: { groupsRemoved } });
+          const body = {
+            peopleRemoved: run.summary?.users.deleted ?? 0,
+            groupsRemoved: run.summary?.groups.deleted ?? 0,
+          };
+          await api('POST /runs/{runId}/approval', { params, body });
           await done(t('runs.applied'));
         }}
       />
@@ -60,7 +102,8 @@ export function Decision({ run }: { run: Run }) {
   );
 }
 
-function Cost({ run: { summary, lostCount }, t }: { run: Run; t: Translate }) {
+function Cost({ run, t }: { run: Run; t: Translate }) {
+  const { summary, lostCount, managersRemoved } = run;
   const kinds = ['users', 'groups'] as const;
   const verbs = ['deleted', 'updated', 'created'] as const;
   const costs = kinds.flatMap((kind) =>
@@ -76,6 +119,7 @@ function Cost({ run: { summary, lostCount }, t }: { run: Run; t: Translate }) {
           <li key={cost}>{cost}</li>
         ))}
       </ul>
+      {managersRemoved.count > 0 && <p className={css['bad']}>{managersNamed(t, managersRemoved)}</p>}
       {lostCount > 0 && <p className={css['bad']}>{t('runs.costLost', { count: lostCount })}</p>}
     </div>
   );

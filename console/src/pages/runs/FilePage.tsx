@@ -30,7 +30,7 @@ export function FilePage() {
     <Answered
       answer={answer}
       skeleton={
-        <Page title={t('state.loading')} crumbs={crumbs}>
+        <Page title={t('state.loading')} crumbs={crumbs} waits>
           <Skeleton />
         </Page>
       }

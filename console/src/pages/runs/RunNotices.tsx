@@ -4,6 +4,7 @@ import { type Translate, useFormat, useText } from '../../text/text.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import css from './runs.module.css';
+import { managersNamed } from './words.tsx';
 
 /** As many are named; of the others their number is said. */
 const named = 5;
@@ -12,6 +13,7 @@ export function RunNotices({ run }: { run: Run }) {
   return (
     <>
       <Outcome run={run} />
+      <Managers run={run} />
       <Lost run={run} />
       <NewIds notices={run.notices} />
     </>
@@ -110,6 +112,13 @@ function Lost({ run: { lost, lostCount, outcome } }: { run: Run }) {
       </ul>
     </Notice>
   );
+}
+
+function Managers({ run: { managersRemoved, outcome } }: { run: Run }) {
+  const t = useText();
+  if (managersRemoved.count === 0) return null;
+  const tone = outcome === 'held' || outcome === 'validated' ? 'warn' : 'neutral';
+  return <Notice tone={tone}>{managersNamed(t, managersRemoved)}</Notice>;
 }
 
 type NewId = RunFault & { entity?: 'group'; arrivesAs?: string };

@@ -1,5 +1,5 @@
 // What runs and files have in common on the screen: their states in words, where they came from, and how much they change.
-import type { FileState, RunRow } from '@soundings/contract/console.runs.ts';
+import type { FileState, Run, RunRow } from '@soundings/contract/console.runs.ts';
 import type { Counts, Summary } from '@soundings/contract/organization.ts';
 import { type Translate, useFormat, useText } from '../../text/text.tsx';
 import { Badge, type Tone } from '../../ui/Badge.tsx';
@@ -108,3 +108,14 @@ function Delta({ sign, look, count, words, number }: DeltaProps) {
 /** What a run changes of people or of groups. */
 export const countsOf = (summary: Summary | null, kind: 'users' | 'groups'): Counts | undefined =>
   summary?.[kind];
+
+/** As many managers are named; of the others their number is said. */
+const managersShown = 5;
+
+/** Who among those that a run removes has a say: "Managers among them: …". */
+export function managersNamed(t: Translate, { count, names }: Run['managersRemoved']): string {
+  const shown = names.slice(0, managersShown).join(', ');
+  return count > managersShown
+    ? t('runs.managersAndMore', { count, names: shown, more: count - managersShown })
+    : t('runs.managers', { count, names: shown });
+}

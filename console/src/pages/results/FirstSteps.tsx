@@ -1,0 +1,81 @@
+// What an administrator sees before there are results: what has to be done first, and what of it has been.
+import type { ResultsStart } from '@soundings/contract/console.results.ts';
+import { Check } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useAnswer } from '../../plumbing/answers.ts';
+import { useText } from '../../text/text.tsx';
+import { useWeekWords } from '../../text/weeks.ts';
+import { LinkButton } from '../../ui/Button.tsx';
+import { cx } from '../../ui/cx.ts';
+import { Section } from '../../ui/Section.tsx';
+import { Answered } from '../../ui/States.tsx';
+import css from './FirstSteps.module.css';
+
+export function FirstSteps({ start }: { start: ResultsStart }) {
+  const schedules = useAnswer('GET /schedules');
+  return (
+    <Answered answer={schedules}>
+      {({ schedules: all }) => <Steps start={start} hasSchedule={all.length > 0} />}
+    </Answered>
+  );
+}
+
+function Steps({ start: { groups, running }, hasSchedule }: { start: ResultsStart; hasSchedule: boolean }) {
+  const t = useText();
+  const { short } = useWeekWords();
+  const hasGroups = groups > 0;
+  return (
+    <Section title={t('results.first')} description={t('results.firstText')}>
+      <ol className={css['steps']}>
+        <Step
+          number={1}
+          isDone={hasGroups}
+          title={t('results.firstPeople')}
+          text={t(hasGroups ? 'results.firstPeopleDone' : 'results.firstPeopleText')}
+        >
+          <LinkButton kind={hasGroups ? 'secondary' : 'primary'} to="/files">
+            {t('results.firstUpload')}
+          </LinkButton>
+          <LinkButton to="/access">{t('results.firstConnect')}</LinkButton>
+          <LinkButton to="/groups">{t(hasGroups ? 'nav.groups' : 'results.firstGroups')}</LinkButton>
+        </Step>
+        <Step
+          number={2}
+          isDone={hasSchedule}
+          title={t('results.firstSchedule')}
+          text={t(hasSchedule ? 'results.firstScheduleDone' : 'results.firstScheduleText')}
+        >
+          <LinkButton kind={hasGroups && !hasSchedule ? 'primary' : 'secondary'} to="/schedules">
+            {t(hasSchedule ? 'results.firstSeeSchedules' : 'results.firstSchedule')}
+          </LinkButton>
+        </Step>
+        <Step
+          number={3}
+          title={t('results.firstResults')}
+          text={running ? t('results.firstRuns', { week: short(running) }) : t('results.firstResultsText')}
+        />
+      </ol>
+    </Section>
+  );
+}
+
+type StepProps = { number: number; title: string; text: string; isDone?: boolean; children?: ReactNode };
+
+function Step({ number, title, text, isDone = false, children }: StepProps) {
+  const t = useText();
+  return (
+    <li className={css['step']}>
+      <span className={cx(css['number'], isDone && css['done'])} aria-hidden>
+        {isDone ? <Check size={16} strokeWidth={2.25} /> : number}
+      </span>
+      <div className={css['words']}>
+        <h3 className={css['title']}>
+          {title}
+          {isDone && <span className="visually-hidden"> ({t('results.firstDone')})</span>}
+        </h3>
+        <p className={css['text']}>{text}</p>
+        {children !== undefined && <div className={css['actions']}>{children}</div>}
+      </div>
+    </li>
+  );
+}
