@@ -58,6 +58,17 @@ function Inside() {
   );
 }
 
+/** An address that is no page's: inside the frame for whoever is signed in. */
+function Missing() {
+  const session = useMaybeSession();
+  if (!session) return <NotFound />;
+  return (
+    <Shell>
+      <NotFound />
+    </Shell>
+  );
+}
+
 function ToSignIn() {
   const navigate = useNavigate();
   const { href } = useLocation();
@@ -110,7 +121,7 @@ function guarded(area: Area, { path, least, ...page }: PageRoute): RouteComponen
 }
 
 export function makeRouter() {
-  const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
+  const root = createRootRoute({ component: Outlet, notFoundComponent: Missing });
   const inside = createRoute({ getParentRoute: () => root, id: 'inside', component: Inside });
   const outside = openRoutes.map((page) =>
     createRoute({

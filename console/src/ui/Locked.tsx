@@ -1,13 +1,12 @@
 // A lock: this cannot be changed here, and why.
 import { Lock } from 'lucide-react';
 import css from './Locked.module.css';
-import { Tooltip } from './Tooltip.tsx';
+import { Reason } from './Reason.tsx';
 
-/** The reason is read out, and shown when the pointer or the focus is on the lock. */
+/** The reason is read out, and shown when the lock is pressed or pointed at. */
 export const Locked = ({ reason }: { reason: string }) => (
-  <Tooltip text={reason}>
-    <button type="button" className={css['locked']} aria-label={reason}>
-      <Lock aria-hidden size={13} strokeWidth={1.75} />
-    </button>
-  </Tooltip>
+  <Reason text={reason} className={css['locked']}>
+    <span className="visually-hidden">{reason}</span>
+    <Lock aria-hidden size={13} strokeWidth={1.75} />
+  </Reason>
 );

@@ -37,12 +37,17 @@ export type PageProps = {
   crumbs?: { label: string; to: string; search?: object }[];
   actions?: ReactNode;
   toolbar?: ReactNode;
+  /**
+   * What it shows is still on its way. There is room for the subtitle by then; and where the head grows all the same, on a phone,
+   * the grey bars beneath are replaced, not pushed down.
+   */
+  waits?: boolean;
   /** Content no wider than is good to read: forms. */
   narrow?: boolean;
   children?: ReactNode;
 };
 
-export function Page({ title, subtitle, crumbs, actions, toolbar, narrow, children }: PageProps) {
+export function Page({ title, subtitle, crumbs, actions, toolbar, waits, narrow, children }: PageProps) {
   const { page, head } = useHeadHeight();
   useTitle(title);
   return (
@@ -63,13 +68,15 @@ export function Page({ title, subtitle, crumbs, actions, toolbar, narrow, childr
               ))}
               {title}
             </h1>
-            {subtitle !== undefined && <div className={css['subtitle']}>{subtitle}</div>}
+            {(subtitle !== undefined || waits) && <div className={css['subtitle']}>{subtitle}</div>}
           </div>
           {actions && <div className={css['actions']}>{actions}</div>}
         </header>
         {toolbar && <div className={css['toolbar']}>{toolbar}</div>}
       </div>
-      <div className={cx(css['body'], narrow && css['narrow'])}>{children}</div>
+      <div key={waits ? 'waiting' : 'there'} className={cx(css['body'], narrow && css['narrow'])}>
+        {children}
+      </div>
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import { type CSSProperties, type ReactNode, useEffect } from 'react';
 import type { Gap } from '../plumbing/windows.ts';
+import { usePrinting } from '../plumbing/printing.ts';
 import { useText } from '../text/text.tsx';
 import { cx } from './cx.ts';
 import { useScroller } from './scroller.ts';
@@ -191,7 +192,14 @@ function Waiting({ columns, index }: { columns: Column<never>[]; index: number }
   ));
 }
 
+/** The rows that are there, wherever they stand: on paper all of them are drawn. */
+const loadedOf = (count: number, rowAt: (index: number) => unknown, height: number, margin: number) =>
+  Array.from({ length: count }, (_, index) => ({ index, start: margin + index * height })).filter(
+    ({ index }) => rowAt(index) !== undefined,
+  );
+
 export function WindowTable<Row>({ count, rowAt, onVisible, isOld, gap, ...shared }: WindowTableProps<Row>) {
+  const t = useText();
   const height = shared.rowHeight ?? 44;
   const { body, scroller, margin } = useScroller();
   const shown = count ?? 12;
@@ -203,10 +211,14 @@ export function WindowTable<Row>({ count, rowAt, onVisible, isOld, gap, ...share
     scrollMargin: margin,
     overscan: 8,
   });
-  const items = virtual.getVirtualItems();
+  const isPrinting = usePrinting();
+  const items = isPrinting ? loadedOf(shown, rowAt, height, margin) : virtual.getVirtualItems();
+  const printed = items.length;
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? 0;
-  useEffect(() => onVisible(first, last), [first, last, onVisible]);
+  useEffect(() => {
+    if (!isPrinting) onVisible(first, last);
+  }, [first, last, onVisible, isPrinting]);
   useEffect(() => virtual.measure(), [virtual, height]);
   return (
     <div
@@ -238,6 +250,9 @@ export function WindowTable<Row>({ count, rowAt, onVisible, isOld, gap, ...share
           );
         })}
       </div>
+      {isPrinting && count !== undefined && printed < count && (
+        <Nothing>{t('print.partly', { printed, count })}</Nothing>
+      )}
       {count === 0 && <Nothing>{shared.empty}</Nothing>}
       {gap && (
         <div className={css['gap']}>

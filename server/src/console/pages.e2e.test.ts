@@ -1,6 +1,7 @@
 // Every page of the console, in a real browser: as an administrator, a manager and a user of the demo company see it, in both
 // themes, in both languages.
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -58,6 +59,60 @@ async function faultsOf(page: ConsolePage, path: string): Promise<string[]> {
   faults.push(...(await axeFaults(page, ['color-contrast'])).map((fault) => `dark: ${fault}`));
   return faults.map((fault) => `${path}: ${fault}`);
 }
+
+/** Pages whose subtitle or toolbar comes with an answer, and those that are full of links. */
+const late = [
+  '/',
+  '/heat-map',
+  '/results/questions/$questionId',
+  '/comments',
+  '/questions',
+  '/kpis',
+  '/groups',
+  '/runs/$runId',
+  '/files/$fileId',
+  '/tokens',
+];
+
+/** In the page: adds up by how much it moves without anyone having pressed anything. */
+const countShifts = `
+  window.shifted = 0;
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.shifted += value;
+  }).observe({ type: 'layout-shift', buffered: true });
+`;
+
+/** In the page: what a thumb or a small window would meet. */
+const phoneFaults = `(() => {
+  const faults = [];
+  const wide = Math.max(document.documentElement.scrollWidth, document.querySelector('main').scrollWidth);
+  if (wide > innerWidth) faults.push('it is ' + wide + ' px wide');
+  if (window.shifted >= 0.05) faults.push('it moves by ' + window.shifted);
+  for (const link of document.querySelectorAll('main a')) {
+    const { height, width } = link.getBoundingClientRect();
+    if (link.checkVisibility() && width > 1 && height < 24) faults.push(link.textContent + ' is ' + height + ' px high');
+  }
+  return faults;
+})()`;
+
+/** In the page, as it is printed: what stands beyond the sheet, rows that lie on others or leave a gap, and what would scroll. */
+const paperFaults = `(() => {
+  const faults = [];
+  for (const one of document.querySelectorAll('main *')) {
+    if (!one.checkVisibility() || one.closest('.visually-hidden')) continue;
+    const { right, width } = one.getBoundingClientRect();
+    if (width > 0 && right > innerWidth + 1) faults.push(one.tagName + ' ' + one.className + ' ends at ' + right);
+    const { overflowY } = getComputedStyle(one);
+    if (['auto', 'scroll'].includes(overflowY) && one.scrollHeight > one.clientHeight + 1) faults.push(one.className + ' scrolls');
+  }
+  for (const list of document.querySelectorAll('[role=table], [role=tree]')) {
+    const rows = [...list.querySelectorAll('[role=row], [role=treeitem]')].map((row) => row.getBoundingClientRect());
+    const high = rows.reduce((sum, { height }) => sum + height, 0);
+    const { height } = list.getBoundingClientRect();
+    if (Math.abs(height - high) > 40) faults.push(rows.length + ' rows of ' + high + ' px in a list of ' + height);
+  }
+  return faults.slice(0, 5);
+})()`;
 
 type Look = {
   /** Which pages there were. */
@@ -182,6 +237,102 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(read).toEqual({ seen: ['/privacy', '/profile', '/'], faults: [] });
     await auditor.getByRole('heading', { level: 1, name: 'Privacy report' }).waitFor();
     expect(await auditor.getByRole('navigation').getByRole('link').allTextContents()).toEqual(['Privacy']);
+  });
+
+  test('on a phone no page is wider than it, and no link lower than 24 px; nothing moves when a subtitle arrives', async () => {
+    const phone = { width: 390, height: 844 };
+    const page = await openConsole(world, browser, world.administrator.email, {
+      path: '/profile',
+      size: phone,
+    });
+    await page.addInitScript(countShifts);
+    // Late enough for the page to be drawn before.
+    await page.route('**/api/**', async (route) => {
+      await sleep(50);
+      await route.continue().catch(() => {}); // the page may be another by then
+    });
+    const faults: string[] = [];
+    for (const path of late) {
+      // oxlint-disable no-await-in-loop -- one page after another
+      await page.goto(addressOf(path, ids));
+      await settled(page);
+      faults.push(...(await page.evaluate<string[]>(phoneFaults)).map((fault) => `${path}: ${fault}`));
+      // oxlint-enable no-await-in-loop
+    }
+    expect(faults).toEqual([]);
+  });
+
+  test('on paper nothing is cut: charts fit the sheet, long lists have all rows that are loaded, and say how many those are', async () => {
+    const sheet = { width: 673, height: 970 }; // A4 without its margins, in px
+    const page = await openConsole(world, browser, world.administrator.email, { path: '/' });
+    for (const path of ['/', '/heat-map', '/trends', '/people', '/groups', '/audit']) {
+      // oxlint-disable no-await-in-loop -- one page after another
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await page.emulateMedia({ media: 'screen' });
+      await page.goto(path);
+      await settled(page);
+      // As the browser does: what was measured on the screen stays as it was.
+      await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+      await page.emulateMedia({ media: 'print' });
+      await page.setViewportSize(sheet);
+      expect([path, await page.evaluate<string[]>(paperFaults)]).toEqual([path, []]);
+      // oxlint-enable no-await-in-loop
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.emulateMedia({ media: 'screen' });
+    await page.goto('/people');
+    await settled(page);
+    const rows = page.getByRole('table').getByRole('row');
+    const inView = await rows.count();
+    expect(inView).toBeLessThan(60);
+    await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+    expect(await rows.count()).toBeGreaterThan(100); // as many as were loaded
+    await page.getByText(/^100 of 5\d\d rows are printed: those that were loaded\./).waitFor();
+    await page.evaluate("dispatchEvent(new Event('afterprint'))");
+    await expect.poll(() => rows.count()).toBe(inView);
+  });
+
+  test('a mistyped address shows a page with the way back, to whoever is signed in within the navigation', async () => {
+    const page = await openConsole(world, browser, world.administrator.email);
+    page.expectComplaint(/status of 404/);
+    for (const address of ['/peple', '/setings/mail', '/docz']) {
+      // oxlint-disable no-await-in-loop -- one page after another
+      expect([address, (await page.goto(address))?.status()]).toEqual([address, 404]);
+      await page.getByRole('heading', { level: 1, name: 'There is no such page' }).waitFor();
+      await page.getByRole('navigation').first().waitFor();
+      // oxlint-enable no-await-in-loop
+    }
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole('link', { name: 'To the start page' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Lavmark' }).waitFor();
+    // The interfaces answer programs, and browsers at their addresses, as ever.
+    expect((await page.goto('/v1/groupz'))?.headers()['content-type']).toContain('application/json');
+
+    const nobody = await openConsole(world, browser, undefined, { path: '/peple' });
+    nobody.expectComplaint(/status of 404/);
+    await nobody.getByRole('heading', { level: 1, name: 'There is no such page' }).waitFor();
+  });
+
+  test('a held run that removes half of the people takes a red button and their number, and names managers', async () => {
+    const path = addressOf('/runs/$runId', ids);
+    const page = await openConsole(world, browser, world.administrator.email, { path });
+    await page.getByText(/^\d+ managers are removed: \p{L}.+ and \d+ more$/u).waitFor();
+    await page.getByRole('button', { name: 'Apply this plan…' }).click();
+    const dialog = page.getByRole('dialog', { name: /^Remove \d+ of \d+ people\?$/ });
+    await dialog.getByText(/^\d+ managers are removed: /).waitFor();
+    const [, removed = ''] = /^Remove (\d+)/.exec(await dialog.getByRole('heading').innerText()) ?? [];
+    const remove = dialog.getByRole('button', { name: `Remove ${removed} people` });
+    expect(await remove.isDisabled()).toBe(true);
+    await dialog.getByRole('textbox', { name: `Type ${removed} to go on` }).fill(removed);
+    expect(await remove.isDisabled()).toBe(false);
+    const isRed = await page.evaluate<boolean>(`(() => {
+      const button = document.querySelector('[role=dialog] button[type=submit]');
+      const colour = getComputedStyle(button).backgroundColor;
+      button.style.backgroundColor = 'var(--bad)';
+      return colour === getComputedStyle(button).backgroundColor;
+    })()`);
+    expect(isRed).toBe(true);
+    expect(await axeFaults(page)).toEqual([]);
   });
 
   test('the language is chosen on the profile and the theme in the menu: both hold at once, and after loading anew', async () => {

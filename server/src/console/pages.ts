@@ -57,15 +57,19 @@ export function servePages(server: Server): void {
     });
   }
   for (const path of consolePages.flatMap((page) => (page === '/' ? ['/'] : [page, `${page}/*`]))) {
-    server.app.get(path, async (request, reply) => {
-      reply.headers(pageHeaders).header('cache-control', 'no-cache');
-      if (index) return sendAsset(request, reply, index);
-      return reply
-        .code(503)
-        .header('content-type', 'text/plain; charset=utf-8')
-        .send('The console was not built. Run: npm run build -w console\n');
-    });
+    server.app.get(path, async (request, reply) => sendPage(request, reply, index));
   }
+  server.onMissingPage((request, reply) => sendPage(request, reply, index));
+}
+
+/** The one page, which shows what its address stands for, or that there is no such page. */
+function sendPage(request: FastifyRequest, reply: FastifyReply, index: Asset | undefined): FastifyReply {
+  reply.headers(pageHeaders).header('cache-control', 'no-cache');
+  if (index) return sendAsset(request, reply, index);
+  return reply
+    .code(503)
+    .header('content-type', 'text/plain; charset=utf-8')
+    .send('The console was not built. Run: npm run build -w console\n');
 }
 
 function readAssets(folder: string): Map<string, Asset> {

@@ -268,6 +268,80 @@ test.skipIf(!hasBrowser())(
 );
 
 test.skipIf(!hasBrowser())(
+  'the heat map on a phone, and at 200 % zoom: it scrolls by itself, names and headings stay; the reason behind a hatched cell comes by touch and by key',
+  long,
+  async () => {
+    const page = await openConsole(world, browser, world.administrator.email, {
+      path: '/heat-map',
+      size: { width: 390, height: 844 },
+      touch: true,
+    });
+    const map = page.getByRole('group', { name: 'Heat map, scrolls both ways' });
+    for (const size of [
+      { width: 390, height: 844 },
+      { width: 720, height: 450 }, // a window of 1440 × 900 at 200 %
+    ]) {
+      // oxlint-disable no-await-in-loop -- two
+      await page.setViewportSize(size);
+      await map.waitFor();
+      await page.evaluate("document.querySelector('main [data-scroller]').scrollTo(0, 0)");
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(size.width);
+      const before = await placesIn(page);
+      await page.evaluate(
+        "document.querySelector('main [data-scroller]').scrollTo({ left: 60, top: 300, behavior: 'instant' })",
+      );
+      await expect.poll(() => placesIn(page)).not.toEqual(before);
+      const { corner, company, heading, cell, names } = await placesIn(page);
+      expect([corner, company]).toEqual([before.corner, before.company]); // both stay
+      expect([heading.x - before.heading.x, heading.y]).toEqual([-60, before.heading.y]); // stays above its column
+      expect([cell.x - before.cell.x, cell.y - before.cell.y]).toEqual([-60, -300]);
+      expect(names).toBeLessThan(size.width / 2); // most of the room is for figures
+      // oxlint-enable no-await-in-loop
+    }
+
+    const words =
+      /^Hidden: (fewer than 5 answers|too few answers, or hidden to protect a neighbouring group)$/;
+    const hatched = map.getByRole('button', { name: /^Hidden: / });
+    await page.evaluate("document.querySelector('main [data-scroller]').scrollTo(0, 0)");
+    await hatched.nth(4).tap();
+    const said = page.getByRole('dialog');
+    expect(await said.innerText()).toMatch(words);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await said.waitFor({ state: 'detached' });
+    await hatched.nth(5).focus();
+    await page.keyboard.press('Enter');
+    await said.waitFor();
+    expect(await said.innerText()).toMatch(words);
+    await page.keyboard.press('Escape');
+    await said.waitFor({ state: 'detached' });
+    await expect
+      .poll(() => hatched.nth(5).evaluate((one) => one === one.ownerDocument.activeElement))
+      .toBe(true);
+  },
+);
+
+type Places = Record<'corner' | 'company' | 'heading' | 'cell', { x: number; y: number }> & { names: number };
+
+/** Where parts of the heat map stand on the screen, in px. */
+const placesIn = (page: Page): Promise<Places> =>
+  page.evaluate(`(() => {
+    const table = document.querySelector('main table');
+    const place = (part) => {
+      const { x, y } = part.getBoundingClientRect();
+      return { x: Math.round(x), y: Math.round(y) };
+    };
+    const [head, company] = table.tHead.rows;
+    return {
+      corner: place(head.cells[0]),
+      company: place(company.cells[0]),
+      heading: place(head.cells[4]),
+      cell: place(table.tBodies[0].rows[3].cells[4]),
+      names: head.cells[0].getBoundingClientRect().width,
+    };
+  })()`);
+
+test.skipIf(!hasBrowser())(
   'a KPI in two groups, how a question was answered, and comments found by a word: as the data interface has them',
   long,
   async () => {

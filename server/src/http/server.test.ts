@@ -475,6 +475,22 @@ describe.each(organizationPaths)('POST %s', (path) => {
 });
 
 describe('404', () => {
+  test('is a page for a browser, but for those who are at an interface, or send something, the error body', async () => {
+    const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    const page = await world.request('GET', '/peple', { headers });
+    expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+    for (const [method, path] of [
+      ['GET', '/v1/peple'],
+      ['GET', '/api/peple'],
+      ['POST', '/peple'],
+    ] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- three
+      expect(refusal(await world.request(method, path, { headers }))).toBe('404 not found');
+    }
+    expect(refusal(await get('/peple'))).toBe('404 not found');
+  });
+
   test('an unknown address, with and without a token, by any method', async () => {
     const { token } = await world.account();
     for (const path of [

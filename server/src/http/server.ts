@@ -84,6 +84,9 @@ export type ServerOptions = {
   isReady: () => Promise<boolean>;
 };
 
+/** Sends the page for an address at which there is nothing; the status is set already. */
+export type MissingPage = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+
 /** The largest body, in bytes, and the content encodings that the handler unpacks. */
 export type ServeOptions = { bodyLimit?: number; encodings?: string[] };
 
@@ -105,6 +108,8 @@ export type Server = {
    * interface also text or bytes of JSON, or a LongAnswer.
    */
   serve(operation: Operation, handler: (ask: Ask) => Promise<unknown>, options?: ServeOptions): void;
+  /** Says what a person who follows or types an address gets where there is nothing. Until then, and for programs, it is the error body. */
+  onMissingPage(show: MissingPage): void;
   /** The address of a proxy of which the settings know nothing; undefined: there is no sign of any. */
   forgottenProxy(): string | undefined;
   /** Ends running requests, refuses new ones with 503, then closes; after `seconds` it closes all the same. */
@@ -138,6 +143,7 @@ export function createServer(options: ServerOptions): Server {
   const forwarding = openForwarding(options.trustProxy, options.log);
   const app = newFastify(options, bodies);
   const methods = methodsByAddress(app);
+  let showMissingPage: MissingPage = (request, reply) => send(reply, protocolAnswer(404, request.id));
   limitConnections(app.server, { ...connectionLimits, ...options.limits?.connections }, forwarding.isTrusted);
   app.decorateRequest('caller', undefined);
   app.decorateRequest('accountId', undefined);
@@ -170,7 +176,7 @@ export function createServer(options: ServerOptions): Server {
     if (!isWellFormed(request.raw)) throw badRequest;
     if (options.httpsOnlyAt !== undefined && !request.routeOptions.config.always)
       refusePlainHttp(request, forwarding, options.httpsOnlyAt);
-    if (request.is404) return send(reply, notServed(request, methods));
+    if (request.is404) return sendNotServed(request, reply, notServed(request, methods), showMissingPage);
   });
   // Whoever asks whether to send a body (curl does, for large ones) is told when nothing but the body can be wrong.
   app.server.on('checkContinue', (request, response) => app.routing(request, response));
@@ -187,6 +193,9 @@ export function createServer(options: ServerOptions): Server {
     serve(operation, handler, serveOptions = {}) {
       serve(app, { ...options, readers }, operation, handler, serveOptions);
       if (operation.interface === 'data' && options.corsOrigins.length > 0) servePreflight(app, operation);
+    },
+    onMissingPage(show) {
+      showMissingPage = show;
     },
     forgottenProxy: forwarding.forgottenProxy,
     async shutDown(seconds) {
@@ -391,6 +400,20 @@ function notServed(request: FastifyRequest, methods: Map<string, Set<string>>): 
   const message = `This address takes ${allow} only.`;
   return { status: 405, headers: { allow }, body: problem(request.id, 'method not allowed', message) };
 }
+
+function sendNotServed(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Answer,
+  show: MissingPage,
+): FastifyReply {
+  const isPage = answer.status === 404 && isFollowed(request);
+  return isPage ? show(request, reply.code(404)) : send(reply, answer);
+}
+
+/** Whether a browser asks for a page to show: not a program, nor anyone at the address of an interface. */
+const isFollowed = ({ method, url, headers }: FastifyRequest): boolean =>
+  method === 'GET' && !/^\/(v1|api)(\/|$)/.test(url) && /\btext\/html\b/.test(headers.accept ?? '');
 
 /** Whether an address is one of those that a pattern such as /v1/kpis/:kpiId/values stands for. */
 function isAt(pattern: string, address: string): boolean {

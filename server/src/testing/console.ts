@@ -14,6 +14,8 @@ export type ConsoleWishes = {
   language?: 'en' | 'sv';
   colorScheme?: 'light' | 'dark';
   size?: { width: number; height: number };
+  /** Whether the screen is touched. */
+  touch?: boolean;
 };
 
 export type ConsolePage = Page & {
@@ -28,13 +30,14 @@ export async function openConsole(
   world: Pick<DemoWorld, 'address' | 'pool' | 'accountId' | 'sessionOf'>,
   browser: Browser,
   who?: string,
-  { path = '/', language = 'en', colorScheme = 'light', size }: ConsoleWishes = {},
+  { path = '/', language = 'en', colorScheme = 'light', size, touch = false }: ConsoleWishes = {},
 ): Promise<ConsolePage> {
   const context = await browser.newContext({
     baseURL: world.address,
     locale: language === 'sv' ? 'sv-SE' : 'en-GB',
     timezoneId: 'Europe/Stockholm',
     colorScheme,
+    hasTouch: touch,
     viewport: size ?? { width: 1440, height: 900 },
     reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],

@@ -21,6 +21,7 @@ export function PrivacyPage() {
   return (
     <Page
       title={t('privacy.title')}
+      waits={!report}
       subtitle={
         report &&
         t('privacy.subtitle', {

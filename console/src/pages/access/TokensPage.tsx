@@ -38,6 +38,7 @@ export function TokensPage() {
   return (
     <Page
       title={t('tokens.title')}
+      waits={!answer.data}
       subtitle={t('tokens.subtitle')}
       actions={create}
       toolbar={

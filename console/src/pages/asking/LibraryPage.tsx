@@ -28,6 +28,7 @@ export function LibraryPage() {
   return (
     <Page
       title={t('asking.library')}
+      waits={!answer.data}
       subtitle={answer.data && t('asking.librarySize', { count: answer.data.questions.length })}
       actions={
         <LinkButton kind="primary" icon={Plus} to="/questions/new">
@@ -35,8 +36,10 @@ export function LibraryPage() {
         </LinkButton>
       }
       toolbar={
-        answer.data && (
+        answer.data ? (
           <Toolbar library={answer.data} filters={filters} change={change} count={found.length} />
+        ) : (
+          <ToolbarGap />
         )
       }
     >
@@ -187,7 +190,7 @@ function useColumns({ kpis, language }: Library): Column<LibraryQuestion>[] {
     {
       key: 'text',
       title: t('asking.question'),
-      width: 'minmax(240px, 3fr)',
+      width: 'minmax(180px, 3fr)',
       sortable: true,
       cell: (one) => (
         <span className={css['two']}>

@@ -3,6 +3,7 @@
 import { useVirtualizer, defaultRangeExtractor } from '@tanstack/react-virtual';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
+import { usePrinting } from '../../plumbing/printing.ts';
 import { useText } from '../../text/text.tsx';
 import { useScroller } from '../../ui/scroller.ts';
 import css from './GroupTree.module.css';
@@ -87,6 +88,10 @@ export function GroupTree(props: TreeProps) {
         (a, b) => a - b,
       ),
   });
+  const isPrinting = usePrinting();
+  const items = isPrinting
+    ? rows.map(({ id }, at) => ({ index: at, start: margin + at * rowHeight, key: id }))
+    : virtual.getVirtualItems();
   const keys = useTreeKeys(props, index, {
     go(at) {
       focus(rows[at]);
@@ -111,7 +116,7 @@ export function GroupTree(props: TreeProps) {
         style={{ blockSize: rows.length * rowHeight, '--levels': levels } as React.CSSProperties}
         onKeyDown={keys}
       >
-        {virtual.getVirtualItems().map(({ index: at, start, key }) => (
+        {items.map(({ index: at, start, key }) => (
           <GroupRow
             key={key}
             {...props}

@@ -36,9 +36,16 @@ function Map({ start }: { start: ResultsStart }) {
   return (
     <Page
       title={t('nav.heatMap')}
-      subtitle={week ? <Shown week={week} words={short(week)} /> : ' '}
+      waits={!map.data}
+      subtitle={week && <Shown week={week} words={short(week)} />}
       actions={<CsvLink name="GET /results/heat-map/csv" query={{ ...query, ...filtersOf(address) }} />}
-      toolbar={map.data && <Toolbar start={start} map={map.data} address={address} setAddress={setAddress} />}
+      toolbar={
+        map.data ? (
+          <Toolbar start={start} map={map.data} address={address} setAddress={setAddress} />
+        ) : (
+          <ToolbarGap />
+        )
+      }
     >
       <Answered answer={map}>
         {(read) => <Content map={read} address={address} setAddress={setAddress} />}

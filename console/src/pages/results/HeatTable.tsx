@@ -3,10 +3,13 @@ import type { HeatMap, HeatRow } from '@soundings/contract/console.results.ts';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import { createContext, type CSSProperties, type ReactNode, useContext, useEffect } from 'react';
+import { createContext, type CSSProperties, type ReactNode, useContext, useEffect, useState } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekWords } from '../../text/weeks.ts';
+import { useMedia } from '../../plumbing/media.ts';
+import { usePrinting } from '../../plumbing/printing.ts';
 import { cx } from '../../ui/cx.ts';
+import { makeReasons, ManyReasons, OneReason } from '../../ui/Reason.tsx';
 import { useScroller } from '../../ui/scroller.ts';
 import { heatStep } from './figures.ts';
 import css from './results.module.css';
@@ -35,43 +38,65 @@ type Shared = HeatTableProps & {
   number: (value: number) => string;
   signed: (value: number) => string;
   hidden: ReturnType<typeof useHiddenWords>;
+  /** Where the reasons of hatched cells are shown. */
+  reasons: ReturnType<typeof makeReasons>;
 };
 const HeatContext = createContext<Shared | undefined>(undefined);
 const useHeat = (): Shared => useContext(HeatContext) as Shared;
 
-const rowHeight = 34;
+/** In px, as in results.module.css; on phones the response stands beneath the name. */
+const [rowHeight, phoneRowHeight] = [34, 48];
 /** From so many rows on only those in view are drawn. */
 const long = 120;
 
 /** What holds the rows, which of them to draw, and how much room there is before and after them. */
-function useVisible(count: number) {
+function useVisible(count: number, height: number) {
   const { body, scroller, margin } = useScroller<HTMLTableSectionElement>();
+  const isPrinting = usePrinting();
   const virtual = useVirtualizer({
     count,
     getScrollElement: () => scroller,
-    estimateSize: () => rowHeight,
+    estimateSize: () => height,
     scrollMargin: margin,
     overscan: 12,
     enabled: count > long,
   });
-  useEffect(() => virtual.measure(), [virtual, count]);
-  if (count <= long) return { body, first: 0, last: count - 1, before: 0, after: 0 };
+  useEffect(() => virtual.measure(), [virtual, count, height]);
+  if (count <= long || isPrinting) return { body, first: 0, last: count - 1, before: 0, after: 0 };
   const items = virtual.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
-  return { body, first, last, before: first * rowHeight, after: (count - 1 - last) * rowHeight };
+  return { body, first, last, before: first * height, after: (count - 1 - last) * height };
 }
 
 export function HeatTable(props: HeatTableProps) {
+  // Where it is narrow, the table scrolls by itself, both ways, so that names and headings stay.
+  const isNarrow = useMedia('(max-width: 960px)');
+  return <Heat key={String(isNarrow)} {...props} isNarrow={isNarrow} />;
+}
+
+function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
   const { map, rows, company } = props;
   const t = useText();
   const { number } = useFormat();
-  const shared = { ...props, t, number, signed: useSigned(), hidden: useHiddenWords() };
-  const { body, first, last, before, after } = useVisible(rows.length);
+  const [reasons] = useState(makeReasons);
+  const shared = { ...props, t, number, signed: useSigned(), hidden: useHiddenWords(), reasons };
+  const isPhone = useMedia('(max-width: 720px)');
+  const { body, first, last, before, after } = useVisible(rows.length, isPhone ? phoneRowHeight : rowHeight);
   const above = company ? 3 : 2;
   return (
     // oxlint-disable-next-line react/jsx-no-constructed-context-values -- whatever is drawn anew here changes every cell
     <HeatContext value={shared}>
-      <div className={css['heatFrame']}>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls is scrolled by keyboard, too */}
+      <div
+        className={css['heatFrame']}
+        data-above
+        {...(isNarrow && {
+          'data-scroller': true,
+          tabIndex: 0,
+          role: 'group',
+          'aria-label': t('results.heatScrolls'),
+        })}
+      >
         <table
           className={css['heat']}
           style={{ '--kpis': map.kpis.length } as CSSProperties}
@@ -94,6 +119,7 @@ export function HeatTable(props: HeatTableProps) {
             {after > 0 && <Room height={after} columns={map.kpis.length + 2} />}
           </tbody>
         </table>
+        <ManyReasons reasons={reasons} />
       </div>
     </HeatContext>
   );
@@ -152,6 +178,8 @@ function Title({ sortKey, className, children }: TitleProps) {
   );
 }
 
+const indentOf = (levels: number) => `calc(var(--heat-indent) * ${Math.min(levels, 6)})`;
+
 type RowProps = { row: HeatRow; index: number; isCompany?: boolean };
 
 function Row({ row, index, isCompany }: RowProps) {
@@ -161,7 +189,7 @@ function Row({ row, index, isCompany }: RowProps) {
     <tr aria-rowindex={index} className={cx(isCompany && css['company'])}>
       {/* oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control */}
       <th scope="row" className={cx(css['name'], (isCompany || (isTree && row.level <= 2)) && css['strong'])}>
-        <span className={css['nameLine']} style={{ paddingInlineStart: Math.min(indent, 6) * 16 }}>
+        <span className={css['nameLine']} style={{ paddingInlineStart: indentOf(indent) }}>
           <Link to="/" search={{ group: row.id } as never} className={css['plain']} title={row.name}>
             {row.name}
           </Link>
@@ -172,6 +200,7 @@ function Row({ row, index, isCompany }: RowProps) {
             {number(row.people)}
           </span>
         </span>
+        <PhoneRate row={row} indent={indent} />
       </th>
       <Rate row={row} />
       {map.kpis.map(({ id }, i) => (
@@ -181,16 +210,40 @@ function Row({ row, index, isCompany }: RowProps) {
   );
 }
 
+/** On phones, beneath the name, in place of the column. */
+function PhoneRate({ row, indent }: { row: HeatRow; indent: number }) {
+  const { t, number } = useHeat();
+  const value = typeof row.rate === 'number' ? `${Math.round(row.rate * 100)} % · ` : '';
+  return (
+    <span className={css['phoneRate']} style={{ paddingInlineStart: indentOf(indent) }}>
+      {value && <span className="visually-hidden">{t('results.responseShort')} </span>}
+      {value}
+      <span aria-hidden>{number(row.people)}</span>
+      <span className="visually-hidden">
+        {t('results.people', { count: row.people, number: number(row.people) })}
+      </span>
+    </span>
+  );
+}
+
 function Rate({ row }: { row: HeatRow }) {
-  const { map, t, hidden } = useHeat();
+  const { map, t, hidden, reasons } = useHeat();
   const { rate } = row;
   if (typeof rate !== 'number') {
     return (
       <td className={css['rateCell']}>
-        <span className="visually-hidden">
-          {rate === null ? hidden.figure(map.week, row.people) : t('results.notAsked')}
-        </span>
-        {rate === null && <span aria-hidden className={css['hatchRate']} />}
+        {rate === null ? (
+          <OneReason
+            reasons={reasons}
+            text={hidden.figure(map.week, row.people)}
+            className={css['hatchRateButton']}
+          >
+            <span className="visually-hidden">{hidden.figure(map.week, row.people)}</span>
+            <span aria-hidden className={css['hatchRate']} />
+          </OneReason>
+        ) : (
+          <span className="visually-hidden">{t('results.notAsked')}</span>
+        )}
       </td>
     );
   }
@@ -210,7 +263,7 @@ function Rate({ row }: { row: HeatRow }) {
 type CellProps = Omit<RowProps, 'index'> & { kpi: number };
 
 function Cell({ row, kpi, isCompany }: CellProps) {
-  const { map, bounds, valueOf, isDifference, t, signed, hidden } = useHeat();
+  const { map, bounds, valueOf, isDifference, t, signed, hidden, reasons } = useHeat();
   const value = row.values[kpi];
   if (value === 'none' || value === undefined) {
     return (
@@ -227,10 +280,10 @@ function Cell({ row, kpi, isCompany }: CellProps) {
     return (
       // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell is no control
       <td className={css['cell']}>
-        <span className={cx(css['score'], css['hatch'])} title={words}>
+        <OneReason reasons={reasons} text={words} className={cx(css['score'], css['hatch'])}>
           <span aria-hidden>–</span>
           <span className="visually-hidden">{words}</span>
-        </span>
+        </OneReason>
       </td>
     );
   }

@@ -42,7 +42,8 @@ function Overview({ start }: { start: Start }) {
   return (
     <Page
       title={about?.group.name ?? (group === String(start.group.id) ? start.group.name : t('nav.overview'))}
-      subtitle={about ? <About results={about} /> : ' '}
+      waits={!results.data && !isGone}
+      subtitle={about && <About results={about} />}
       actions={
         <>
           {start.groups > 1 && (

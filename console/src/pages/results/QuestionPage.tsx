@@ -42,7 +42,8 @@ function Question({ start }: { start: Start }) {
   return (
     <Page
       title={data?.question.text ?? t('results.question')}
-      subtitle={data ? t(`results.type.${data.question.type}` as 'results.type.1') : ' '}
+      waits={!data}
+      subtitle={data && t(`results.type.${data.question.type}` as 'results.type.1')}
       crumbs={[{ label: t('nav.overview'), to: '/', search: { group: groupId } }]}
       actions={
         <CsvLink

@@ -10,6 +10,7 @@ import { Line } from '../../ui/charts/Line.tsx';
 import { GroupFinder } from '../../ui/GroupFinder.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Section } from '../../ui/Section.tsx';
+import { Reason } from '../../ui/Reason.tsx';
 import { Select } from '../../ui/Select.tsx';
 import { Answered } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
@@ -175,8 +176,8 @@ function Value({ value, words }: { value: number | null | undefined; words: stri
     );
   }
   return (
-    <span className={css['soft']} title={words}>
+    <Reason text={words} className={css['hiddenWord']}>
       {t('results.hiddenShort')}
-    </span>
+    </Reason>
   );
 }

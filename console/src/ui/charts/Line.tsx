@@ -84,7 +84,13 @@ export function Line(props: LineProps) {
       onPointerLeave={() => setPointed(undefined)}
     >
       {width > 0 && (
-        <svg width={width} height={height} aria-hidden className={css['drawing']}>
+        <svg
+          width={width}
+          height={height}
+          viewBox={`0 0 ${width} ${height}`}
+          aria-hidden
+          className={css['drawing']}
+        >
           <Axes plot={plot} weeks={weeks} />
           {series.map((one) => (
             <Drawn key={one.key} plot={plot} series={one} />
