@@ -57,6 +57,17 @@ export function onSessionEnd(ask: () => Promise<void>): void {
   signInAgain = ask;
 }
 
+let givePassword: (() => Promise<boolean>) | undefined;
+let giving: Promise<boolean> | undefined;
+
+/**
+ * Says what to do when an act needs the password again: the request waits until it is given (true), and is then sent once more; or
+ * not (false), and is refused.
+ */
+export function onPasswordNeeded(ask: () => Promise<boolean>): void {
+  givePassword = ask;
+}
+
 /** Asks the service. Throws an ApiError. When the session has ended, it waits until somebody has signed in again. */
 export async function api<N extends Name>(
   name: N,
@@ -105,6 +116,8 @@ async function send(address: string, request: RequestInit, waits = true): Promis
     await signedInAgain(signInAgain);
     return send(address, request);
   }
+  if (isPasswordNeeded(answer.status, problem) && givePassword && (await passwordGiven(givePassword)))
+    return send(address, request);
   throw new ApiError(answer.status, problem);
 }
 
@@ -155,6 +168,16 @@ const plainProblem = (status: number): Problem =>
 
 const isSignedOut = (status: number, problem: Problem | undefined) =>
   status === 401 && problem?.details?.[0]?.type === 'not signed in';
+
+const isPasswordNeeded = (status: number, problem: Problem) =>
+  status === 403 && problem.details[0]?.type === 'password needed';
+
+async function passwordGiven(ask: () => Promise<boolean>): Promise<boolean> {
+  giving ??= ask().finally(() => {
+    giving = undefined;
+  });
+  return giving;
+}
 
 async function signedInAgain(ask: () => Promise<void>): Promise<void> {
   waiting ??= ask().finally(() => {

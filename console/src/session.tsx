@@ -12,7 +12,7 @@ import {
   useRef,
   useState,
 } from 'react';
-import { api, ApiError, onSessionEnd } from './api.ts';
+import { api, ApiError, onPasswordNeeded, onSessionEnd } from './api.ts';
 import { keeping } from './plumbing/keeping.ts';
 import { loadAnewOnce, loadPart } from './plumbing/parts.ts';
 import { type Catalogue, type Language, loadFirstTexts } from './text/catalogue.ts';
@@ -24,6 +24,8 @@ import { ToastProvider } from './ui/Toast.tsx';
 // been updated meanwhile. Throws PartMissing.
 const loadSignInAgain = async () =>
   (await loadPart(() => import('./pages/session/SignInAgain.tsx'))).SignInAgain;
+const loadGivePassword = async () =>
+  (await loadPart(() => import('./pages/session/GivePassword.tsx'))).GivePassword;
 const msBeforeLoading = 10_000;
 const msBetweenTries = 5000;
 
@@ -95,6 +97,28 @@ function useSigningInAgain() {
   return { SignInAgain, ask, goOn };
 }
 
+/** An act that needs the password again waits until it is given, or not; all that wait share the dialog. */
+function useGivingPassword() {
+  const [GivePassword, setGivePassword] = useState<Awaited<ReturnType<typeof loadGivePassword>>>();
+  const waiting = useRef<PromiseWithResolvers<boolean>>(undefined);
+  useEffect(
+    () =>
+      onPasswordNeeded(async () => {
+        const loaded = await loadGivePassword();
+        waiting.current ??= Promise.withResolvers<boolean>();
+        setGivePassword(() => loaded);
+        return waiting.current.promise;
+      }),
+    [],
+  );
+  function given(isGiven: boolean) {
+    setGivePassword(undefined);
+    waiting.current?.resolve(isGiven);
+    waiting.current = undefined;
+  }
+  return { GivePassword, given };
+}
+
 function useLoadingSignInAgain(isSignedIn: boolean) {
   useEffect(() => {
     if (!isSignedIn) return undefined;
@@ -137,6 +161,7 @@ function useCatalogue(language: Language, opened: Promise<unknown>) {
 export function SessionProvider({ opened, children }: { opened: Promise<unknown>; children: ReactNode }) {
   const queries = useQueryClient();
   const { SignInAgain, ask, goOn } = useSigningInAgain();
+  const { GivePassword, given } = useGivingPassword();
   const {
     data: session,
     error,
@@ -164,6 +189,7 @@ export function SessionProvider({ opened, children }: { opened: Promise<unknown>
         ) : (
           <SessionContext value={session ?? undefined}>{children}</SessionContext>
         )}
+        {GivePassword && session && <GivePassword session={session} onDone={given} />}
         {SignInAgain && session && (
           <SignInAgain
             session={session}

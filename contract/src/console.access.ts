@@ -134,6 +134,7 @@ export const accessOperations = {
   /** The token's text is in this answer, and nowhere else. `expires`: its last day. */
   'POST /tokens': operation<{ id: number; token: string; scopes: Scope[] }>()({
     least: 'Administrator',
+    proof: true,
     body: Type.Object(
       {
         name: Type.String({ minLength: 1, maxLength: maxNameLength }),
@@ -144,7 +145,7 @@ export const accessOperations = {
       { additionalProperties: false },
     ),
   }),
-  'DELETE /tokens/{tokenId}': operation()({ least: 'Administrator' }),
+  'DELETE /tokens/{tokenId}': operation()({ least: 'Administrator', proof: true }),
 
   'GET /access': operation<Access>()({ least: 'Administrator' }),
   /** Adds ranges, or takes some away: two administrators at once do not undo each other's. */

@@ -12,6 +12,8 @@ export type ConsoleOperation<
   Answer = unknown,
 > = {
   least: Least;
+  /** Whether it asks for the password again, where that was not given within the last ten minutes. */
+  proof: boolean;
   /** The parameters of the address: an object schema of texts that allows nothing else. None: it takes none. */
   query: Query;
   /** What is sent: JSON of this object schema, or bytes as they are. */
@@ -20,9 +22,9 @@ export type ConsoleOperation<
   answer?: Answer;
 };
 
-type Described<Query, Body> = { least: Least; query?: Query; body?: Body };
+type Described<Query, Body> = { least: Least; proof?: boolean; query?: Query; body?: Body };
 
-/** Describes an operation: `operation<Answer>()({ least, query, body })`. */
+/** Describes an operation: `operation<Answer>()({ least, proof, query, body })`. */
 export const operation =
   <Answer = void>() =>
   <
@@ -30,10 +32,11 @@ export const operation =
     const Body extends TSchema | 'bytes' | undefined = undefined,
   >({
     least,
+    proof = false,
     query,
     body,
   }: Described<Query, Body>): ConsoleOperation<Query, Body, Answer> =>
-    ({ least, query, body }) as ConsoleOperation<Query, Body, Answer>;
+    ({ least, proof, query, body }) as ConsoleOperation<Query, Body, Answer>;
 
 export type AnswerOf<O> =
   O extends ConsoleOperation<infer _Query, infer _Body, infer Answer> ? Answer : never;

@@ -216,15 +216,16 @@ export const peopleOperations = {
     body: object({ externalId: Type.Optional(externalId) }),
   }),
   /** Confirms an Administrator whom a push or file made. */
-  'POST /users/{userId}/confirm': operation<Person>()({ least: 'Administrator' }),
+  'POST /users/{userId}/confirm': operation<Person>()({ least: 'Administrator', proof: true }),
   'POST /users/{userId}/release': operation<Person>()({ least: 'Administrator' }),
   /** A link by which the person sets a password: told once, or mailed. */
   'POST /users/{userId}/sign-in-link': operation<{ link: string | null; until: string }>()({
     least: 'Administrator',
+    proof: true,
     body: object({ by: Type.Enum(['screen', 'mail']) }),
   }),
   'DELETE /users/{userId}/sessions': operation()({ least: 'Administrator' }),
-  'DELETE /users/{userId}/second-step': operation()({ least: 'Administrator' }),
+  'DELETE /users/{userId}/second-step': operation()({ least: 'Administrator', proof: true }),
 };
 
 export type NewPerson = Omit<Static<(typeof peopleOperations)['POST /users']['body']>, 'attributes'> & {

@@ -99,6 +99,8 @@ export const sessionOperations = {
     body: object({ email, password, accountId: Type.Optional(id), code: Type.Optional(code) }),
   }),
   'DELETE /session': operation()({ least: 'User' }),
+  /** Gives the password again: for ten minutes no dangerous act asks for it. */
+  'POST /session/proof': operation()({ least: 'User', body: object({ password }) }),
 
   /** Mails a link to set a password. What is answered, and when, is the same for an address that nobody has. */
   'POST /password/forgotten': operation()({ least: 'anybody', body: object({ email }) }),

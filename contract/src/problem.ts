@@ -111,6 +111,8 @@ export const detailTypes = {
 
   'not signed in': 'Nobody is signed in to the console, or the session has ended.',
   'missing role': 'Whoever is signed in to the console lacks the role for this.',
+  'password needed':
+    'What is asked of the console needs the password again: it was not given within the last ten minutes. Send it to `POST /session/proof`, and the request once more.',
   'foreign page': 'A request to the console that a page of another website has sent.',
   'wrong sign-in': 'The address and the password do not go together, or there is no such person.',
   'wrong code': 'The code of the second step is wrong, too old or used already.',

@@ -23,6 +23,7 @@ export async function selectSession(
            case when u.role_pending then 'User' else u.role end as "role",
            a.timezone        as "timezone",
            a.version::text   as "version",
+           coalesce(s.proved_at > now() - interval '10 minutes', false) as "isProved",
            s.seen_at < now() - interval '1 minute' as "stale"
     from   sessions s
     join   users u    on u.account_id = s.account_id and u.user_id = s.user_id
@@ -35,6 +36,16 @@ export async function selectSession(
 export async function updateSessionSeen(pool: Pool, accountId: AccountId, sessionId: number): Promise<void> {
   await pool`
     update sessions set seen_at = now() where account_id = ${accountId} and session_id = ${sessionId}`;
+}
+
+/** The password was given again in a session. */
+export async function updateSessionProved(
+  pool: Pool,
+  accountId: AccountId,
+  sessionId: number,
+): Promise<void> {
+  await pool`
+    update sessions set proved_at = now() where account_id = ${accountId} and session_id = ${sessionId}`;
 }
 
 /** Deletes one session of a person; one that there is not is no fault. Whether there was one. */

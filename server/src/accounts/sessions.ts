@@ -20,6 +20,7 @@ import { deleteExpiredLinks, deleteLinksOfMany } from './sign-in-links.sql.ts';
 import { forgetUnconfirmed } from './totp.ts';
 
 export { browserOf } from './sessions-browsers.ts';
+export { updateSessionProved as noteProof } from './sessions.sql.ts';
 export { deleteSession as endSession, deleteSessionsOf as endSessions, selectSessions as sessionsOf };
 
 /** Who is signed in, and what of the account every answer needs. */
@@ -31,6 +32,8 @@ export type SignedIn = {
   /** The account's time zone, and its version, which is raised by whatever changes an answer of the data interface. */
   timezone: string;
   version: string;
+  /** Whether the password was given in this session within the last ten minutes, as dangerous acts demand. */
+  isProved: boolean;
 };
 
 /** Begins a session and returns its secret, for the cookie: 192 random bits. */

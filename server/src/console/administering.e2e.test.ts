@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createToken } from '../accounts/tokens.ts';
 import { hasBrowser, openBrowser } from '../testing/browser.ts';
-import { type ConsolePage, openConsole } from '../testing/console.ts';
+import { axeFaults, type ConsolePage, openConsole } from '../testing/console.ts';
 import { type DemoWorld, openDemoWorld } from '../testing/demo-world.ts';
 
 let world: DemoWorld;
@@ -101,6 +101,51 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await status('/v1/groups', secret)).toBe(401);
     await page.getByRole('switch', { name: 'Show revoked and expired' }).check();
     await row.getByText('Revoked', { exact: true }).waitFor();
+  });
+
+  test('a dangerous act asks for the password again, over what is open, and goes on by itself; not given, nothing is done', async () => {
+    const page = await opened('/tokens');
+    const forget = () =>
+      world.pool`update sessions set proved_at = now() - interval '11 minutes' where account_id = ${world.accountId}`;
+    await forget();
+    page.expectComplaint(/status of 40[03]/);
+    const making = page.getByRole('dialog', { name: 'Create an API token' });
+    const asking = page.getByRole('dialog', { name: 'Confirm with your password' });
+    const shown = page.getByRole('dialog', { name: 'Token “Payroll” is made' });
+    await press(page, 'Create token');
+    await making.getByLabel('Name').fill('Payroll');
+    await making.getByRole('checkbox', { name: 'Read results' }).check();
+    await press(making, 'Create token');
+    await asking.waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+
+    // Not given: what was filled in is still there.
+    await press(asking, 'Cancel');
+    await making.getByText(/^Nothing was changed: this needs your password\./).waitFor();
+    expect(await making.getByLabel('Name').inputValue()).toBe('Payroll');
+
+    await press(making, 'Create token');
+    await asking.getByLabel('Password', { exact: true }).fill('not the password');
+    await press(asking, 'Confirm');
+    await asking.getByText('This is not your password.').waitFor();
+    await asking.getByLabel('Password', { exact: true }).fill(world.administrator.password);
+    await page.keyboard.press('Enter');
+    await shown.waitFor();
+    await press(shown, 'I have copied it');
+
+    // For ten minutes it isn't asked for again; then it is, from a dialog that asks whether to go on.
+    const row = page.getByRole('row', { name: /Payroll/ });
+    await row.waitFor();
+    await forget();
+    await press(row, 'Revoke…');
+    await press(page.getByRole('dialog', { name: 'Revoke “Payroll”?' }), 'Revoke token');
+    await asking.getByLabel('Password', { exact: true }).fill(world.administrator.password);
+    await press(asking, 'Confirm');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await row.waitFor({ state: 'detached' });
+    const made = await world.pool`
+      select revoked_at is not null as revoked from tokens where account_id = ${world.accountId} and name = 'Payroll'`;
+    expect([...made]).toEqual([{ revoked: true }]);
   });
 
   test('the privacy report follows the settings, names roles and tokens, and prints without navigation', async () => {

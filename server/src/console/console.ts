@@ -69,6 +69,13 @@ export type Console = {
   secretIn(request: FastifyRequest): string | undefined;
 };
 
+/** Throws a Fault for whoever has not given the password lately: before an act by which another could be harmed. */
+export function requireProof({ isProved }: Who): void {
+  if (isProved) return;
+  const message = 'This needs your password again. Nothing was changed.';
+  throw new Fault('forbidden', 'password needed', message);
+}
+
 /** Who did it, for the audit log. */
 export const actorOf = ({ userId, address }: Who): Actor => ({ origin: 'console', userId, address });
 
@@ -92,7 +99,7 @@ export function openConsole(server: Server, pool: Promise<Pool>, isSecure: boole
 
   return {
     serve(name, handler) {
-      const { least } = consoleOperations[name] as ConsoleOperation;
+      const { least, proof } = consoleOperations[name] as ConsoleOperation;
       if (least === 'anybody') throw new Error(`${name} is for anybody.`);
       const read = readerOf(name);
       const asking = new WeakMap<FastifyRequest, Who>();
@@ -105,6 +112,7 @@ export function openConsole(server: Server, pool: Promise<Pool>, isSecure: boole
             `This is for the role ${least}. Ask an administrator.`,
           );
         }
+        if (proof) requireProof(who);
         request.accountId = who.accountId;
         asking.set(request, who);
       };

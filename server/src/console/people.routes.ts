@@ -29,7 +29,7 @@ import {
   removePerson,
 } from '../people/users.ts';
 import { eraseUserChanges } from '../sync/runs.ts';
-import { actorOf, type Console, Download, type Who } from './console.ts';
+import { actorOf, type Console, Download, requireProof, type Who } from './console.ts';
 import { idIn } from './ids.ts';
 import {
   selectFoundIds,
@@ -95,19 +95,21 @@ function serveReading(console: Console, { pool, canMail }: PeopleParts): void {
 }
 
 function serveChanges(console: Console, { pool, canMail }: PeopleParts): void {
-  console.serve('POST /users', async (who, { body }) =>
-    inTransaction(await pool, async (tx) => {
+  console.serve('POST /users', async (who, { body }) => {
+    if (body.role !== 'User') requireProof(who);
+    return inTransaction(await pool, async (tx) => {
       const id = await addPerson(tx, who.accountId, body as NewPerson);
       await audit(tx, who.accountId, actorOf(who), 'person created', { subject: id });
       return { id };
-    }),
-  );
+    });
+  });
 
   console.serve('PATCH /users/{userId}', async (who, { params, body }) =>
     inTransaction(await pool, async (tx) => {
       const { accountId } = who;
       const userId = idIn(params.userId);
       const before = await personById(tx, accountId, userId);
+      if (isDangerous(before, body as PersonChanges, who)) requireProof(who);
       const changed = await changePerson(tx, accountId, userId, body as PersonChanges, who.userId);
       await afterRenaming(tx, who, changed.externalId);
       const { fields } = changed;
@@ -205,6 +207,15 @@ function serveSignIn(console: Console, { pool, publicUrl, canMail, now }: People
       await audit(tx, who.accountId, actorOf(who), 'second step turned off', { subject: userId });
     }),
   );
+}
+
+/**
+ * Whether a change gives or takes a role, or moves the address of another who has one: links to set a password go there.
+ */
+function isDangerous({ id, role, email }: Person, changes: PersonChanges, who: Who): boolean {
+  if (changes.role !== undefined && changes.role !== role) return true;
+  const isMoved = changes.email !== undefined && changes.email !== email;
+  return isMoved && role !== 'User' && id !== who.userId;
 }
 
 /** Whoever cannot sign in gets no link to do so. */

@@ -3,7 +3,14 @@ import { dayIn, weekOf } from '@soundings/contract/weeks.ts';
 import type { FastifyRequest } from 'fastify';
 import { audit } from '../accounts/audit.ts';
 import { refuseDeadFirstLink } from '../accounts/first-links.ts';
-import { browserOf, endSession, endSessionOf, endSessions, sessionsOf } from '../accounts/sessions.ts';
+import {
+  browserOf,
+  endSession,
+  endSessionOf,
+  endSessions,
+  noteProof,
+  sessionsOf,
+} from '../accounts/sessions.ts';
 import { askForLink, linkOf, setPasswordByLink } from '../accounts/sign-in-links.ts';
 import {
   accountsThere,
@@ -68,6 +75,11 @@ function serveSignIn(
     if (outcome.state !== 'signed in') return outcome;
     console.setCookie(reply, outcome.secret);
     return { state: 'signed in', session: await selectSessionFacts(await pool, outcome) };
+  });
+
+  console.serve('POST /session/proof', async (who, { body }) => {
+    await refuseWrongPassword(await pool, throttle, who, body.password);
+    await noteProof(await pool, who.accountId, who.sessionId);
   });
 
   console.serve('DELETE /session', async (who, { reply }) => {

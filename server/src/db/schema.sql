@@ -762,12 +762,15 @@ create table sessions (
   seen_at     timestamptz not null default now(),
   address     text        not null,
   agent       text        not null,
+  proved_at   timestamptz default now(),
   foreign key (account_id, user_id) references users on delete cascade
 );
 create index sessions_by_user on sessions (account_id, user_id);
 comment on table sessions is
   'SHA-256 of the cookies by which people are signed in to the console. Unique in the whole service, so not keyed by account.';
 comment on column sessions.session_id is 'What its own person calls it, to end it.';
+comment on column sessions.proved_at is
+  'When its person last gave the password in it: at the beginning, and again before a dangerous act. Null: before this was noted.';
 comment on column sessions.seen_at is 'To the minute.';
 comment on column sessions.agent is 'What the browser called itself at signing in.';
 

@@ -7,10 +7,9 @@ import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
-import { Form, useForm } from '../../ui/Form.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { useToast } from '../../ui/Toast.tsx';
-import { PasswordField, Username } from './PasswordField.tsx';
+import { PasswordForm } from './PasswordForm.tsx';
 import css from './Profile.module.css';
 import { RecoveryCodes } from './RecoveryCodes.tsx';
 import { SetUp } from './SetUp.tsx';
@@ -137,42 +136,5 @@ function NewCodes({ email, onClose }: DialogProps) {
         onClose={onClose}
       />
     </Dialog>
-  );
-}
-
-type PasswordFormProps<Answer> = {
-  email: string;
-  action: string;
-  isDanger?: boolean;
-  send: (password: string) => Promise<Answer>;
-  onDone: (answer: Answer) => void;
-  onClose: () => void;
-};
-
-/** Asks for the password once more. */
-function PasswordForm<Answer>(props: PasswordFormProps<Answer>) {
-  const { email, action, isDanger, send, onDone, onClose } = props;
-  const t = useText();
-  const form = useForm<{ password: string }, Answer>({
-    initial: { password: '' },
-    submit: ({ password }) => send(password),
-    onDone: (answer) => onDone(answer),
-    warn: false,
-  });
-  return (
-    <Form
-      form={form}
-      actions={
-        <>
-          <Button type="submit" kind={isDanger ? 'danger' : 'primary'} busy={form.busy}>
-            {action}
-          </Button>
-          <Button onClick={onClose}>{t('action.cancel')}</Button>
-        </>
-      }
-    >
-      <Username email={email} />
-      <PasswordField {...form.field('password')} label={t('session.password')} autoFocus />
-    </Form>
   );
 }

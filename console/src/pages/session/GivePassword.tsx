@@ -1,0 +1,28 @@
+// The password once more, over whatever needs it: after that it goes on by itself.
+import type { Session } from '@soundings/contract/console.session.ts';
+import { api } from '../../api.ts';
+import { useText } from '../../text/text.tsx';
+import { Dialog } from '../../ui/Dialog.tsx';
+import { PasswordForm } from './PasswordForm.tsx';
+
+type Props = { session: Session; onDone: (isGiven: boolean) => void };
+
+export function GivePassword({ session, onDone }: Props) {
+  const t = useText();
+  return (
+    <Dialog
+      open
+      onClose={() => onDone(false)}
+      title={t('session.givePassword')}
+      description={t('session.givePasswordText')}
+    >
+      <PasswordForm
+        email={session.user.email ?? ''}
+        action={t('session.confirmPassword')}
+        send={(password) => api('POST /session/proof', { body: { password } })}
+        onDone={() => onDone(true)}
+        onClose={() => onDone(false)}
+      />
+    </Dialog>
+  );
+}
