@@ -221,6 +221,8 @@ export type SchedulePreview = {
   company: string;
   /** When what is shown will be asked; null: it is asked no more. */
   next: { name: string; day: string } | null;
+  /** Whether that day has passed, and it is asked as soon as it may be. */
+  isLate: boolean;
   questions: QuestionWords[];
   /** The account's language; and what the page says, by language. */
   language: string;
@@ -277,6 +279,8 @@ export type Rounds = {
   open: OpenWeek[];
   /** The last weeks that have closed, newest first. `isLost`: without results, because their key was lost. */
   closed: (WeekName & { closedAt: string; isLost: boolean; schedules: string[] })[];
+  /** What comes first of all that is not late; null: nothing in this week or the next. */
+  next: { schedule: string; day: string } | null;
   /** What is due in this week and in the next, without the weeks that are open. */
   coming: (WeekName & {
     day: string;

@@ -103,6 +103,7 @@ async function roundsView(pool: Pool, who: Who, now: number, hasMail: boolean): 
       isLost,
       schedules,
     })),
+    next: coming.find(({ isLate }) => !isLate) ?? null,
     coming,
     refusals,
     hasMail,

@@ -226,18 +226,25 @@ async function nextOf(
   accountId: AccountId,
   scheduleId: number,
   now: number,
-): Promise<{ schedule: Schedule; next: CalendarEntry | undefined; questions: Question[] }> {
+): Promise<{
+  schedule: Schedule;
+  next: CalendarEntry | undefined;
+  isLate: boolean;
+  questions: Question[];
+}> {
   const schedule = await scheduleById(db, accountId, scheduleId);
   const { timezone } = await accountById(db, accountId);
-  const [next] = await calendarOf(db, schedule, dayIn(timezone, now), 1);
+  const today = dayIn(timezone, now);
+  const [next] = await calendarOf(db, schedule, today, 1);
+  const isLate = next !== undefined && next.day < today;
   const [last] = next ? [] : await scheduleWeeksOf(db, accountId, scheduleId);
   const all = new Map((await questionsOf(db, accountId)).map((question) => [question.id, question]));
   const questions = (next ?? last)?.questionIds.map((id) => all.get(id)) ?? [];
-  return { schedule, next, questions: questions.filter((one) => one !== undefined) };
+  return { schedule, next, isLate, questions: questions.filter((one) => one !== undefined) };
 }
 
 async function preview(db: Db, who: Who, scheduleId: number, now: number): Promise<SchedulePreview> {
-  const { schedule, next, questions } = await nextOf(db, who.accountId, scheduleId, now);
+  const { schedule, next, isLate, questions } = await nextOf(db, who.accountId, scheduleId, now);
   const { language } = await accountById(db, who.accountId);
   const { company, threshold, firstName } = await selectTester(db, who.accountId, who.userId);
   const words = spokenLanguages.map((spoken) => {
@@ -260,6 +267,7 @@ async function preview(db: Db, who: Who, scheduleId: number, now: number): Promi
     name: schedule.name,
     company,
     next: next ? { name: weekName(next.week), day: next.day } : null,
+    isLate,
     questions: questions.map(wordsOf),
     language,
     words: Object.fromEntries(words),

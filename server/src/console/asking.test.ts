@@ -302,6 +302,21 @@ describe('schedules', () => {
     ]);
   });
 
+  test('that are late are not what comes next: no day that has passed is', async () => {
+    const due = weekly({ name: 'Mondays', weekday: 1, fromDay: '2026-11-16' });
+    const { id } = (await ask<{ id: number }>('POST', '/schedules', { body: due })).body;
+    const { coming, next } = (await ask<Rounds>('GET', '/rounds')).body;
+    const own = coming.filter(({ schedule }) => schedule === 'Mondays');
+    expect(own.map(({ day, isLate }) => [day, isLate])).toEqual([
+      ['2026-11-16', true],
+      ['2026-11-23', false],
+    ]);
+    expect(next?.day).toBe('2026-11-23');
+    const { body } = await ask<SchedulePreview>('GET', `/schedules/${id}/preview`);
+    expect([body.next?.day, body.isLate]).toEqual(['2026-11-16', true]);
+    await ask('DELETE', `/schedules/${id}`);
+  });
+
   test('name each field that is wrong, and keep nothing', async () => {
     const body = weekly({
       name: ' ',

@@ -335,6 +335,29 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await axeFaults(page)).toEqual([]);
   });
 
+  test('a language is found by its name in the reader’s language, in itself or in English, without accents, or by its code', async () => {
+    const path = addressOf('/questions/$questionId', ids);
+    const page = await openConsole(world, browser, world.administrator.email, { path, language: 'sv' });
+    await page.getByRole('combobox', { name: 'Lägg till språk' }).click();
+    const options = page.getByRole('option');
+    await options.first().waitFor();
+    expect(await options.count()).toBeGreaterThan(100);
+    // None that is but its code.
+    const labels = await options.allInnerTexts();
+    expect(labels.filter((label) => /^(\p{L}{2}) \(\1\)$/iu.test(label))).toEqual([]);
+    const search = page.getByRole('combobox', { name: 'Sök språk' });
+    for (const typed of ['fransk', 'franc', 'french', 'FR']) {
+      // oxlint-disable no-await-in-loop -- one after another
+      await search.fill(typed);
+      await expect.poll(async () => (await options.allInnerTexts())[0]).toBe('Franska (fr)');
+      expect(await options.count()).toBeLessThan(6);
+      // oxlint-enable no-await-in-loop
+    }
+    expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.getByRole('textbox', { name: 'Fråga, Franska' }).waitFor();
+  });
+
   test('the language is chosen on the profile and the theme in the menu: both hold at once, and after loading anew', async () => {
     const page = await openConsole(world, browser, user, { path: '/profile', colorScheme: 'light' });
     await page.getByRole('combobox', { name: 'Language' }).click();

@@ -126,7 +126,19 @@ test.skipIf(!hasBrowser())(
     }
     const rate = (await ratesOf(`groupId=${top.id}&${range}`)).at(-1)?.value as number;
     const response = page.getByRole('region', { name: 'Response rate' });
-    expect(oneLine(await response.innerText())).toContain(`${score(rate)} %`);
+    const said = oneLine(await response.innerText());
+    expect(said).toContain(`${score(rate)} %`);
+    // Beside it the people: at least as many as answered the question that the most did, which is shown with it.
+    const ofWeek = Object.values((await resultsOf(`groupId=${top.id}&${range}`)).values[0] ?? {}).flatMap(
+      (byGroup) => byGroup[top.id]?.[fourDigits(last)]?.answers ?? [],
+    );
+    expect(said).toContain(`At least ${Math.max(...ofWeek)} of 5`);
+    expect(said).toMatch(/of 5\d\d people answered\.$/);
+    // While a week is open there is no rate, which would be another: people alone.
+    await page.goto('/rounds');
+    await page.getByText('Answered so far').waitFor();
+    expect(await page.getByRole('main').getByText('%').count()).toBe(0);
+    await page.goto('/');
     await page.getByRole('region', { name: 'Biggest changes in 13 weeks' }).waitFor();
 
     const silent = await silentGroup();

@@ -8,14 +8,8 @@ import { useLanguageNames } from '../../text/languages.ts';
 import { useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { Facts } from '../../ui/Facts.tsx';
-import {
-  CheckboxField,
-  NumberField,
-  RadioField,
-  SelectField,
-  SwitchField,
-  TextField,
-} from '../../ui/Field.tsx';
+import { CheckboxField, NumberField, RadioField, SwitchField, TextField } from '../../ui/Field.tsx';
+import { SearchSelectField } from '../../ui/SearchSelect.tsx';
 import { Form, type FormState, useForm } from '../../ui/Form.tsx';
 import { useErrorWords } from '../../ui/faults.ts';
 import { Notice } from '../../ui/Notice.tsx';
@@ -104,7 +98,8 @@ function Company({ form }: { form: SettingsForm }) {
     <Section title={t('settings.company')}>
       <div className={css['fields']}>
         <TextField label={t('settings.name')} required maxLength={500} {...form.field('name')} />
-        <SelectField
+        <SearchSelectField
+          search={t('select.searchLanguages')}
           label={t('settings.language')}
           hint={t('settings.languageHint')}
           options={useLanguageNames().options(form.values.language)}

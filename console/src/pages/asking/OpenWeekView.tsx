@@ -114,7 +114,7 @@ function Answered({ week: { asked, answered } }: { week: OpenWeek }) {
         <span className={css['track']} aria-hidden>
           <span className={css['bar']} style={{ inlineSize: `${share * 100}%` }} />
         </span>
-        {answered.count > 0 && t('asking.ofAsked', { share: format.percent(share) })}
+        {t('asking.ofAsked', { count: asked })}
         {!isExact && ` ${t('asking.countedDaily', { day: format.day(answered.on), count: answered.step })}`}
       </dd>
     </>

@@ -38,7 +38,7 @@ function Preview({ preview }: { preview: SchedulePreview }) {
   const days = useDays();
   const { full } = useWeekWords();
   const { nameOf } = useLanguages();
-  const { id, name, company, questions, next, words } = preview;
+  const { id, name, company, questions, next, isLate, words } = preview;
   const [language, setLanguage] = useState(words[preview.language] ? preview.language : 'en');
   const spoken = words[language]!;
   return (
@@ -50,7 +50,10 @@ function Preview({ preview }: { preview: SchedulePreview }) {
       ]}
       subtitle={
         next
-          ? t('asking.previewNext', { day: days.day(next.day), week: full(next) })
+          ? t(isLate ? 'asking.previewLate' : 'asking.previewNext', {
+              day: days.day(next.day),
+              week: full(next),
+            })
           : t('asking.previewLast')
       }
       toolbar={

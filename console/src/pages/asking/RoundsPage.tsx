@@ -64,18 +64,25 @@ function useClosedWords(data: Rounds | undefined) {
   }, [data, full, t, toast]);
 }
 
-function Nothing({ rounds: { coming } }: { rounds: Rounds }) {
+function Nothing({ rounds: { next, coming } }: { rounds: Rounds }) {
   const t = useText();
   const days = useDays();
-  const [next] = coming;
+  const late = coming.filter(({ isLate }) => isLate);
   return (
     <Empty
       icon={CalendarClock}
       title={t('asking.nothingRuns')}
       text={
-        next
-          ? t('asking.nextRuns', { name: next.schedule, day: days.day(next.day) })
-          : t('asking.nothingComes')
+        <>
+          {late.map(({ id, schedule, day }) => (
+            <p key={id}>{t('asking.lateRuns', { name: schedule, day: days.day(day) })}</p>
+          ))}
+          <p>
+            {next
+              ? t('asking.nextRuns', { name: next.schedule, day: days.day(next.day) })
+              : t('asking.nothingComes')}
+          </p>
+        </>
       }
       action={<LinkButton to="/schedules">{t('asking.toSchedules')}</LinkButton>}
     />

@@ -6,7 +6,7 @@ import { Button, IconButton } from '../../ui/Button.tsx';
 import { TextField } from '../../ui/Field.tsx';
 import type { FormState } from '../../ui/Form.tsx';
 import { Locked } from '../../ui/Locked.tsx';
-import { Select } from '../../ui/Select.tsx';
+import { SearchAdd } from '../../ui/SearchSelect.tsx';
 import css from './Translations.module.css';
 import { FieldError } from './FieldError.tsx';
 import { type Draft, fieldOf, type Shape, suggestedId, withoutOption } from './draft.ts';
@@ -151,18 +151,13 @@ function OptionRow({ form, shape, setShape, option, isNew }: Shared & { option: 
 
 function AddLanguage({ shape, setShape }: Pick<TranslationsProps, 'shape' | 'setShape'>) {
   const t = useText();
-  const { all } = useLanguages();
+  const { options } = useLanguages();
   return (
-    <Select
+    <SearchAdd
       label={t('asking.addLanguage')}
-      value=""
-      onChange={(code) => code && setShape({ ...shape, languages: [...shape.languages, code] })}
-      options={[
-        { value: '', label: '…' },
-        ...all
-          .filter(({ code }) => !shape.languages.includes(code))
-          .map(({ code, name }) => ({ value: code, label: `${name} (${code})` })),
-      ]}
+      search={t('select.searchLanguages')}
+      onChange={(code) => setShape({ ...shape, languages: [...shape.languages, code] })}
+      options={options().filter(({ value }) => !shape.languages.includes(value))}
     />
   );
 }

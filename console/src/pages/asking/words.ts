@@ -1,8 +1,7 @@
 // Words that the pages of asking share: questions in the reader's language, days as the service names them, languages, and
 // when a schedule asks.
 import type { QuestionWords, ScheduleBody, WeekName } from '@soundings/contract/console.asking.ts';
-import { isLanguage } from '@soundings/contract/formats.ts';
-import { languageNamesIn } from '../../text/languages.ts';
+import { useLanguageNames } from '../../text/languages.ts';
 import { folded } from '../../ui/findGroups.ts';
 import { localeOf, onceForLanguage, useLanguage, useText } from '../../text/text.tsx';
 
@@ -51,17 +50,8 @@ const daysOf = onceForLanguage((language) => {
 /** Days and weeks, which come as texts of the service: they mean the same in every time zone. */
 export const useDays = () => daysOf(useLanguage());
 
-const letters = [...'abcdefghijklmnopqrstuvwxyz'];
-/** All that ISO 639-1 names, by their two letters. */
-const languageCodes = letters.flatMap((a) => letters.map((b) => a + b)).filter(isLanguage);
-
-const languagesOf = onceForLanguage((language) => {
-  const { nameOf, sorted } = languageNamesIn(language);
-  return { nameOf, all: sorted(languageCodes) };
-});
-
 /** Languages by name in the reader's language. */
-export const useLanguages = () => languagesOf(useLanguage());
+export const useLanguages = useLanguageNames;
 
 const rightToLeft = new Set(['ar', 'dv', 'fa', 'he', 'ks', 'ps', 'sd', 'ug', 'ur', 'yi']);
 export const directionOf = (language: string): 'rtl' | 'ltr' => (rightToLeft.has(language) ? 'rtl' : 'ltr');

@@ -15,6 +15,7 @@ import { SelectField, SwitchField, TextField } from '../../ui/Field.tsx';
 import { FieldRow, Form, type FormState } from '../../ui/Form.tsx';
 import { GroupFinder } from '../../ui/GroupFinder.tsx';
 import { Locked } from '../../ui/Locked.tsx';
+import { SearchSelectField } from '../../ui/SearchSelect.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { TimezoneField } from '../session/TimezoneField.tsx';
 import css from './people.module.css';
@@ -127,7 +128,8 @@ function Settings({ form, fields, person, isOneself }: PartProps) {
           }))}
         />
         <FieldRow>
-          <SelectField
+          <SearchSelectField
+            search={t('select.searchLanguages')}
             label={t('people.language')}
             {...form.field('language')}
             {...(isManaged && { hint: t('people.languageHintManaged') })}

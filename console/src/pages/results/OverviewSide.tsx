@@ -1,6 +1,6 @@
 // Beside the answers of the week: the response rate, what moved most, and the difference to the company.
-import type { GroupResults } from '@soundings/contract/console.results.ts';
-import { useText } from '../../text/text.tsx';
+import type { GroupResults, ResultWeek } from '@soundings/contract/console.results.ts';
+import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekWords } from '../../text/weeks.ts';
 import { Section } from '../../ui/Section.tsx';
 import { changeWithin, difference, lastShown, pointsOn } from './figures.ts';
@@ -16,8 +16,22 @@ export const OverviewSide = ({ results }: { results: GroupResults }) => (
   </div>
 );
 
-function Response({ results: { weeks, rates, group } }: { results: GroupResults }) {
+/**
+ * How many people have answered in a week, at least: as many as answered the question that the most have, which is shown with that
+ * question. Undefined where a question of the week says too little, or the group is by now smaller than that.
+ */
+function peopleWho({ last, group }: GroupResults, week: ResultWeek): number | undefined {
+  const least = last?.week.thresholds?.spread;
+  if (last?.week.week !== week.week || least === undefined) return undefined;
+  const most = Math.max(0, ...last.questions.map(({ answers }) => answers ?? 0));
+  return most >= least && most <= group.people ? most : undefined;
+}
+
+/** The response rate is that of the interface, and only of weeks that have closed; the people stand beside it. */
+function Response({ results }: { results: GroupResults }) {
+  const { weeks, rates, group } = results;
   const t = useText();
+  const { number } = useFormat();
   const { label } = useWeekWords();
   const hidden = useHiddenWords();
   const points = pointsOn(weeks, rates);
@@ -33,6 +47,7 @@ function Response({ results: { weeks, rates, group } }: { results: GroupResults 
     );
   }
   const value = Math.round(points[last] as number);
+  const people = peopleWho(results, week);
   return (
     <Section title={t('results.response')}>
       <div>
@@ -43,6 +58,9 @@ function Response({ results: { weeks, rates, group } }: { results: GroupResults 
           <span style={{ inlineSize: `${value}%` }} />
         </span>
         <p className={css['soft']}>{t('results.responseText', { week: label(week, weeks.at(-1)) })}</p>
+        {people !== undefined && (
+          <p>{t('results.responsePeople', { answered: number(people), count: group.people })}</p>
+        )}
       </div>
     </Section>
   );

@@ -8,7 +8,7 @@ import { useLanguageNames } from '../../text/languages.ts';
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Facts } from '../../ui/Facts.tsx';
-import { SelectField } from '../../ui/Field.tsx';
+import { SearchSelectField } from '../../ui/SearchSelect.tsx';
 import { FieldRow, Form, useForm } from '../../ui/Form.tsx';
 import { Locked } from '../../ui/Locked.tsx';
 import { Section } from '../../ui/Section.tsx';
@@ -90,7 +90,8 @@ function OwnForm({ profile: { language, timezone, managed, account } }: { profil
       }
     >
       <FieldRow>
-        <SelectField
+        <SearchSelectField
+          search={t('select.searchLanguages')}
           {...languageField}
           {...(error !== undefined && { error })}
           label={t('profile.language')}

@@ -6,7 +6,8 @@ import { useAnswer } from '../../plumbing/answers.ts';
 import { useLanguageNames } from '../../text/languages.ts';
 import { useLanguage, useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
-import { NumberField, SelectField, TextField } from '../../ui/Field.tsx';
+import { NumberField, TextField } from '../../ui/Field.tsx';
+import { SearchSelectField } from '../../ui/SearchSelect.tsx';
 import { FieldRow, Form, type FormState, useForm } from '../../ui/Form.tsx';
 import { Failed, Skeleton } from '../../ui/States.tsx';
 import css from './Outside.module.css';
@@ -127,7 +128,8 @@ function CompanyFields({ form }: Fields) {
         autoFocus
       />
       <FieldRow>
-        <SelectField
+        <SearchSelectField
+          search={t('select.searchLanguages')}
           label={t('session.companyLanguage')}
           value={form.field('account/language').value}
           onChange={form.field('account/language').onChange}
