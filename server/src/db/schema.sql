@@ -489,9 +489,12 @@ create table response_rates (
   group_id    integer not null,
   week        date    not null,
   value       double precision,
+  handed_out  boolean not null default false,
   primary key (account_id, group_id, week)
 );
 comment on table response_rates is 'The published response rates. Null: withheld.';
+comment on column response_rates.handed_out is
+  'Whether in one of its cells too few people are left who did not answer through a link that the employer handed out. Of weeks that closed before it was noted: false.';
 
 create table kpi_values (
   account_id  integer not null,
