@@ -35,7 +35,8 @@ export type LibraryQuestion = QuestionWords & {
   last: WeekName | null;
 };
 
-export type KpiName = { id: string; name: string };
+/** `name`: what the data interface calls it; `translations`: language to name. */
+export type KpiName = { id: string; name: string; translations: Record<string, string> };
 
 export type Library = {
   questions: LibraryQuestion[];
@@ -114,6 +115,7 @@ export type KpiPage = KpiName & {
 
 const kpi = {
   name: Type.String({ minLength: 1, maxLength: maxNameLength }),
+  translations: Type.Record(Type.String(), Type.String({ maxLength: maxNameLength })),
   imageUrl: nullable(Type.String({ maxLength: maxCommentLength })),
   questionIds: Type.Array(Type.Integer(), { maxItems: 1000 }),
 };

@@ -16,6 +16,7 @@ export type ResultWeek = {
 };
 
 export type ResultGroup = { id: number; name: string };
+/** Its name is in the language that is asked for, where it has one in that. */
 export type ResultKpi = { id: string; name: string };
 
 /** Of 0 to 1. Null: withheld. A week in which it was not asked has none. */
@@ -195,7 +196,7 @@ const commentFilters = {
 };
 
 export const resultsOperations = {
-  'GET /results': operation<ResultsStart>()({ least: 'Manager' }),
+  'GET /results': operation<ResultsStart>()({ least: 'Manager', query: Type.Object({ language }, closed) }),
   'GET /results/groups/{groupId}': operation<GroupResults>()({ least: 'Manager', query: groupQuery }),
   /** KPIs and response rate of a group by week, as CSV. */
   'GET /results/groups/{groupId}/csv': operation()({ least: 'Manager', query: groupQuery }),

@@ -38,7 +38,7 @@ export function serveLibrary(console: Console, pool: Promise<Pool>): void {
     const languages = new Set(questions.flatMap((question) => [...question.languages, ...question.partly]));
     return {
       questions,
-      kpis: kpis.map(({ id, name }) => ({ id, name })),
+      kpis: kpis.map(({ id, name, translations }) => ({ id, name, translations })),
       language,
       languages: [...languages].toSorted(),
     };
@@ -108,7 +108,12 @@ function serveKpis(console: Console, pool: Promise<Pool>): void {
   );
 }
 
-const changeable = ({ name, imageUrl, questionIds }: Kpi) => ({ name, imageUrl, questionIds });
+const changeable = ({ name, translations, imageUrl, questionIds }: Kpi) => ({
+  name,
+  translations,
+  imageUrl,
+  questionIds,
+});
 
 const wordsAlone = ({
   text,
@@ -224,6 +229,7 @@ async function kpiPages(db: Db, { accountId }: Who): Promise<KpiPage[]> {
   return kpis.map((kpi) => ({
     id: kpi.id,
     name: kpi.name,
+    translations: kpi.translations,
     imageUrl: kpi.imageUrl,
     version: versionOf(changeable(kpi)),
     hasValues: valued.has(kpi.id),

@@ -142,7 +142,7 @@ async function schedulesView(db: Db, who: Who, now: number, hasMail: boolean): P
       return scheduleView(schedule, audience, { past, coming, first, last, today });
     }),
     questions: questions.map(wordsOf),
-    kpis: kpis.map(({ id, name }) => ({ id, name })),
+    kpis: kpis.map(({ id, name, translations }) => ({ id, name, translations })),
     groups: await selectGroupNames(db, accountId, [...new Set(groupIds)]),
     hasMail,
   };

@@ -192,7 +192,7 @@ describe('the library', () => {
       ask('PUT', `/library/questions/${questionId}/retired`, { body: { isRetired: true } }),
       ask('GET', '/library/questions/99999999999999'),
       ask('PUT', '/library/kpis/none', {
-        body: { name: 'x', imageUrl: null, questionIds: [], version: 'x' },
+        body: { name: 'x', translations: {}, imageUrl: null, questionIds: [], version: 'x' },
       }),
       ask('GET', `/schedules/${scheduleId}/preview`),
       ask('PUT', `/schedules/${scheduleId}`, { body: { ...weekly(), version: 'x' } }),
@@ -209,20 +209,40 @@ describe('the library', () => {
   test('keeps KPIs, of questions with a value alone', async () => {
     const [scaled, free] = ['workload-amount', 'works-well'].map((key) => asked.questionIds.get(key)!);
     const kpis = async () => (await ask<{ kpis: KpiPage[] }>('GET', '/library/kpis')).body.kpis;
-    const kpi = { id: 'place', name: 'Workplace', imageUrl: null, questionIds: [scaled] };
+    const translations = { sv: 'Arbetsplats' };
+    const kpi = { id: 'place', name: 'Workplace', translations, imageUrl: null, questionIds: [scaled] };
     expect((await ask('POST', '/library/kpis', { body: kpi })).status).toBe(204);
     const seen = (await kpis()).find(({ id }) => id === 'place')?.version;
     const wrong = await ask('PUT', '/library/kpis/place', {
-      body: { name: ' ', imageUrl: 'javascript:x', questionIds: [free], version: seen },
+      body: {
+        name: ' ',
+        translations: { sv: ' ', xx: 'Place' },
+        imageUrl: 'javascript:x',
+        questionIds: [free],
+        version: seen,
+      },
     });
-    expect(paths(wrong)).toEqual(['/name', '/imageUrl', '/questionIds']);
-    expect(types(wrong)).toEqual(['missing field', 'invalid address', 'question without value']);
+    expect(paths(wrong)).toEqual([
+      '/name',
+      '/translations/sv',
+      '/translations/xx',
+      '/imageUrl',
+      '/questionIds',
+    ]);
+    expect(types(wrong)).toEqual([
+      'missing field',
+      'missing field',
+      'invalid language',
+      'invalid address',
+      'question without value',
+    ]);
     expect(paths(await ask('POST', '/library/kpis', { body: kpi }))).toEqual(['/id']);
     expect((await kpis()).find(({ id }) => id === 'place')).toMatchObject({
       name: 'Workplace',
+      translations,
       questions: [{ id: scaled }],
     });
-    const renamed = { name: 'Place', imageUrl: null, questionIds: [scaled], version: seen };
+    const renamed = { name: 'Place', translations: {}, imageUrl: null, questionIds: [scaled], version: seen };
     const answers = [
       await ask('PUT', '/library/kpis/place', { body: renamed }),
       await ask('PUT', '/library/kpis/place', { body: { ...renamed, name: 'Office' } }),

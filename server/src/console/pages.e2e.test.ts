@@ -7,6 +7,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
 import { createUser } from '../people/people.ts';
+import { libraryKpis } from '../questions/library.ts';
 import { hasBrowser, openBrowser } from '../testing/browser.ts';
 import { addressOf, routePaths } from '../testing/console-pages.ts';
 import { makeScene, type PageIds } from '../testing/console-scene.ts';
@@ -173,6 +174,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       const groups = await world.pool<{ names: string[] }[]>`
       select array[name, external_id] as names from groups where account_id = ${world.accountId}`;
       for (const name of groups.flatMap(({ names }) => names)) english.delete(name);
+      for (const { name } of libraryKpis) english.add(name.en);
       const page = await openConsole(world, browser, world.administrator.email, { language: 'sv' });
       const found = await look(page, inside, async () =>
         (await textsOf(page)).filter((text) => english.has(text)).map((text) => `"${text}" is English`),

@@ -2,6 +2,7 @@
 import type { HeatMap, HeatRow } from '@soundings/contract/console.results.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import type { Pool } from '../db/db.ts';
+import { kpiNameIn } from '../questions/questions.ts';
 import { kpiLastWeeks, kpisShown, kpiWeeksIn, ratesIn } from '../results/results-shown.ts';
 import type { Who } from './console.ts';
 import { type CountedGroups, readCountedGroups, readWeeks, weekIn } from './results.reading.ts';
@@ -27,7 +28,12 @@ export async function readHeatMap(pools: Pools, who: Who, wanted: Wanted): Promi
   ]);
   const about = { companyId: groups.company?.id ?? null };
   if (week === undefined) return { ...about, week: null, kpis: [], rows: rowsOf(groups, [], new Map()) };
-  const asked = await askedKpis(pool, who, { week, groups, latest: wanted.latest });
+  const asked = await askedKpis(pool, who, {
+    week,
+    groups,
+    latest: wanted.latest,
+    language: wanted.language,
+  });
   const values = await kpiWeeksIn(pool, who.accountId, everyGroup, asked);
   return {
     ...about,
@@ -46,7 +52,12 @@ type Asked = { kpiId: string; name: string; week: Week };
 async function askedKpis(
   pool: Pool,
   { accountId }: Who,
-  { week, groups, latest }: { week: Week; groups: CountedGroups; latest: boolean },
+  {
+    week,
+    groups,
+    latest,
+    language,
+  }: { week: Week; groups: CountedGroups; latest: boolean; language: string },
 ): Promise<Asked[]> {
   const head = groups.company ?? groups.rows[0];
   if (!head) return [];
@@ -58,9 +69,9 @@ async function askedKpis(
   const isEachAsked = kpis.every(({ id }) => ofHead.has(id));
   const all = groups.rows.map(({ id }) => id);
   const ofAny = isEachAsked ? ofHead : await kpiLastWeeks(pool, accountId, all, window);
-  return kpis.flatMap(({ id, name }) => {
-    const own = ofHead.get(id) ?? ofAny.get(id);
-    return own === undefined ? [] : [{ kpiId: id, name, week: own }];
+  return kpis.flatMap((kpi) => {
+    const own = ofHead.get(kpi.id) ?? ofAny.get(kpi.id);
+    return own === undefined ? [] : [{ kpiId: kpi.id, name: kpiNameIn(kpi, language), week: own }];
   });
 }
 

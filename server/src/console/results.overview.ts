@@ -4,7 +4,7 @@ import type { Pool } from '../db/db.ts';
 import {
   type CommentFilter,
   commentsShown,
-  type KpiHead,
+  type KpiWords,
   kpisShown,
   kpiValuesShown,
   ratesShown,
@@ -13,6 +13,7 @@ import {
   type WeekValue,
   type Window,
 } from '../results/results-shown.ts';
+import { kpiNameIn } from '../questions/questions.ts';
 import type { Who } from './console.ts';
 import {
   commentOf,
@@ -27,7 +28,7 @@ import {
 import { type Weeks, windowOfWeeks } from './results.weeks.ts';
 
 /** What every page of results begins with. */
-export async function readStart(pool: Pool, who: Who): Promise<ResultsStart> {
+export async function readStart(pool: Pool, who: Who, language: string): Promise<ResultsStart> {
   const [weeks, groups, kpis] = await Promise.all([
     readWeeks(pool, who),
     readFirstGroup(pool, who),
@@ -36,7 +37,7 @@ export async function readStart(pool: Pool, who: Who): Promise<ResultsStart> {
   return {
     weeks: weeks.shown,
     running: weeks.running,
-    kpis: kpis.map(({ id, name }) => ({ id, name })),
+    kpis: kpis.map((kpi) => ({ id: kpi.id, name: kpiNameIn(kpi, language) })),
     group: groups.first ? headOf(groups.first) : null,
     groups: groups.open,
   };
@@ -61,7 +62,7 @@ export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promis
   if (!window) return { group: await people, ...about, ...nothing };
   const [counted, kpis, rates, last, comments] = await Promise.all([
     people,
-    readKpis(pool, who, group.id, company?.id, window),
+    readKpis(pool, who, { groupId: group.id, companyId: company?.id, language: wanted.language }, window),
     ratesShown(pool, accountId, group.id, window),
     readLast(pool, who, group.id, { window, weeks, questions, language: wanted.language }),
     commentsShown(pool, accountId, group.id, commentsOf(window), { offset: 0, limit: 4 }),
@@ -85,19 +86,18 @@ const commentsOf = (window: Window): CommentFilter => ({ window, questionIds: un
 async function readKpis(
   pool: Pool,
   { accountId }: Who,
-  groupId: number,
-  companyId: number | undefined,
+  { groupId, companyId, language }: { groupId: number; companyId: number | undefined; language: string },
   window: Window,
 ): Promise<GroupResults['kpis']> {
-  const valuesOf = (group: number, { id }: KpiHead) => kpiValuesShown(pool, accountId, group, id, window);
-  const read = async (kpi: KpiHead) => {
+  const valuesOf = (group: number, { id }: KpiWords) => kpiValuesShown(pool, accountId, group, id, window);
+  const read = async (kpi: KpiWords) => {
     const [values, above] = await Promise.all([
       valuesOf(groupId, kpi),
       companyId === undefined ? [] : valuesOf(companyId, kpi),
     ]);
     const last = lastShown(values);
     const company = above.find(({ week }) => week === last?.week)?.value ?? null;
-    return { id: kpi.id, name: kpi.name, values, company };
+    return { id: kpi.id, name: kpiNameIn(kpi, language), values, company };
   };
   const kpis = await Promise.all((await kpisShown(pool, accountId)).map(read));
   return kpis.filter(({ values }) => values.length > 0);

@@ -16,7 +16,7 @@ export function serveResults(
   console: Console,
   { pool, reads }: { pool: Promise<Pool>; reads: Promise<Pool> },
 ): void {
-  console.serve('GET /results', async (who) => readStart(await pool, who));
+  console.serve('GET /results', async (who, { query }) => readStart(await pool, who, languageOf(query)));
   console.serve('GET /results/groups/{groupId}', async (who, { params, query }) =>
     readOverview(await pool, who, { ...params, ...spanOf(query) }),
   );

@@ -432,6 +432,41 @@ describe('who sees what', () => {
     });
   });
 
+  test('KPIs are called by their name in the reader’s language; the data interface calls them by one, and the feed by that of its language', async () => {
+    const ask = await signedIn(account, 'Administrator');
+    const id = ids['company'];
+    const [{ kpiId, name } = { kpiId: '', name: '' }] = await world.pool<{ kpiId: string; name: string }[]>`
+      update kpis set translations = ${world.pool.json({ sv: 'Kraft' })} where account_id = ${account.id}
+      returning kpi_id as "kpiId", name as "name"`;
+    const namesIn = async (language: string) => {
+      const query = `language=${language}`;
+      const csv = await ask(`GET /results/groups/${id}/csv?${query}`);
+      return [
+        (await get<ResultsStart>(ask, `/results?${query}`)).kpis.map((one) => one.name),
+        (await get<GroupResults>(ask, `/results/groups/${id}?${query}`)).kpis.map((one) => one.name),
+        (await get<HeatMap>(ask, `/results/heat-map?${query}`)).kpis.map((one) => one.name),
+        [(await get<Trend>(ask, `/results/trends?groupIds=${id}&kpiId=${kpiId}&${query}`)).kpi?.name],
+        [csv.text.split('\r\n')[0]?.split(',').at(-1)?.replace(/^'/, '')],
+      ];
+    };
+    expect(new Set((await namesIn('sv')).flat())).toEqual(new Set(['Kraft']));
+    expect(new Set((await namesIn('en')).flat())).toEqual(new Set([name]));
+    const headers = { authorization: account.token };
+    const { body } = await world.request<{ name: string }[]>('GET', '/v1/kpis', { headers });
+    expect(body).toEqual([{ id: kpiId, name }]);
+    const feed = async (query: string) => {
+      const told = await fetch(`${world.address}/v1/feed?metric=kpi&format=ndjson&${query}`, { headers });
+      const [first = '{}'] = (await told.text()).split('\n');
+      return (JSON.parse(first) as { metricName: string }).metricName;
+    };
+    expect([await feed('language=sv'), await feed('language=de'), await feed('')]).toEqual([
+      'Kraft',
+      name,
+      name,
+    ]);
+    await world.pool`update kpis set translations = '{}' where account_id = ${account.id}`;
+  });
+
   test('CSV: scores of 0 to 100, what is withheld in words, formulas made harmless', async () => {
     const ask = await signedIn(account, 'Administrator');
     const comments = (await ask(`GET /results/comments/csv?groupId=${ids['company']}`)).text;

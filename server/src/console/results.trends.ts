@@ -2,6 +2,7 @@
 import type { Trend } from '@soundings/contract/console.results.ts';
 import { Fault } from '../base/errors.ts';
 import type { Pool } from '../db/db.ts';
+import { kpiNameIn } from '../questions/questions.ts';
 import { kpiNamed, kpiValuesShown, ratesShown } from '../results/results-shown.ts';
 import type { Who } from './console.ts';
 import { groupNamed, readGroups, readWeeks, withPeople } from './results.reading.ts';
@@ -30,7 +31,7 @@ export async function readTrend(pool: Pool, who: Who, wanted: Wanted): Promise<T
       : kpiValuesShown(pool, accountId, groupId, kpi.id, window);
   };
   return {
-    kpi: kpi && { id: kpi.id, name: kpi.name },
+    kpi: kpi && { id: kpi.id, name: kpiNameIn(kpi, wanted.language) },
     weeks: axis,
     series: await Promise.all(
       chosen.map(async (group) => ({

@@ -287,9 +287,12 @@ create table kpis (
   image_url   text,
   has_values  boolean     not null default false,
   created_at  timestamptz not null default now(),
+  translations  jsonb     not null default '{}',
   primary key (account_id, kpi_id)
 );
 comment on table kpis is 'Named sets of questions.';
+comment on column kpis.name is 'What the data interface calls it.';
+comment on column kpis.translations is 'Language to name: what people who read that language are shown.';
 comment on column kpis.has_values is 'Whether a value was ever created.';
 
 create table kpi_questions (

@@ -730,7 +730,7 @@ describe('importing again', () => {
       question('scale', 1, { text: 'New?', language: 'sv', translations: { en: 'New?' } }),
       question('ten', 2),
       question('lunch', 5, { options: options.options.map(({ id }) => ({ id, text: `${id}!` })) }),
-      kpi('mood', ['ten'], { name: 'Spirits' }),
+      kpi('mood', ['ten'], { name: 'Spirits', translations: { sv: 'Stämning' } }),
     ];
     expect(await importLines(database, acme.id, changed)).toEqual({ ...none, questions: 2, kpis: 1 });
     const kept = new Map((await rowsIn('questions', acme)).map((one) => [one['key'], one]));
@@ -741,6 +741,17 @@ describe('importing again', () => {
         { id: 'out', text: 'out!' },
       ],
     });
+    const named = { name: 'Spirits', translations: { sv: 'Stämning' } };
+    expect(await rowsIn('kpis', acme)).toMatchObject([named]);
+    // Without translations those that are there stay.
+    expect(
+      await importLines(database, acme.id, [question('ten', 2), kpi('mood', ['ten'], { name: 'Mood' })]),
+    ).toEqual({
+      ...none,
+      kpis: 1,
+    });
+    expect(await rowsIn('kpis', acme)).toMatchObject([{ ...named, name: 'Mood' }]);
+    await importLines(database, acme.id, changed);
     expect(await rowsIn('kpi_questions', acme)).toMatchObject([
       { question_id: kept.get('ten')?.['question_id'] },
     ]);

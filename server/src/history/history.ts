@@ -11,7 +11,7 @@ import {
   changeFault,
   defineKpis,
   defineQuestions,
-  type Kpi,
+  type DefinedKpi,
   type NewQuestion,
   type Question,
   questionsOf,
@@ -180,7 +180,7 @@ async function importDefinitions(
     [...questions.values()].map(({ question }) => question),
   );
   const known = new Map((await questionsOf(tx, accountId)).map((question) => [question.key, question]));
-  const wanted = [...kpis.values()].map(({ number, kpi }): Kpi => {
+  const wanted = [...kpis.values()].map(({ number, kpi }): DefinedKpi => {
     const ids = kpi.questions.map((key) => {
       const question = known.get(key);
       if (!question) throw faultAt(number, `There is no question ${quote(key)}.`);
@@ -188,7 +188,8 @@ async function importDefinitions(
         throw faultAt(number, `The question ${quote(key)} has no value: types 1 to 4 only.`);
       return question.id;
     });
-    return { id: kpi.id, name: kpi.name, imageUrl: kpi.imageUrl, questionIds: ids.toSorted((a, b) => a - b) };
+    const { questions: _, ...rest } = kpi;
+    return { ...rest, questionIds: ids.toSorted((a, b) => a - b) };
   });
   return { questions: changed, kpis: await defineKpis(tx, accountId, wanted) };
 }

@@ -14,7 +14,14 @@ export type GroupName = string | { id: number };
 export type QuestionLine = { kind: 'question'; question: NewQuestion };
 export type KpiLine = {
   kind: 'kpi';
-  kpi: { id: string; name: string; imageUrl: string | null; questions: string[] };
+  kpi: {
+    id: string;
+    name: string;
+    /** Left out: those that are there stay. */
+    translations?: Record<string, string>;
+    imageUrl: string | null;
+    questions: string[];
+  };
 };
 export type RoundLine = {
   kind: 'round';
@@ -77,14 +84,14 @@ function readQuestion(value: JsonObject): QuestionLine {
   };
 }
 
-function translationsOf(value: JsonValue | undefined): Record<string, string> {
+function translationsOf(value: JsonValue | undefined, most = maxCommentLength): Record<string, string> {
   if (value === undefined) return {};
   const translations = objectOf(value, 'translations');
   for (const language of Object.keys(translations)) {
     if (!isLanguage(language)) {
       throw new LineFault(`translations: ${quote(language)} is not an ISO 639-1 code.`);
     }
-    textOf(translations, language, maxCommentLength);
+    textOf(translations, language, most);
   }
   return translations as Record<string, string>;
 }
@@ -110,7 +117,7 @@ function optionsOf(value: JsonValue | undefined, wanted: boolean): Option[] {
 }
 
 function readKpi(value: JsonObject): KpiLine {
-  refuseUnknown(value, ['id', 'name', 'imageURL', 'questions']);
+  refuseUnknown(value, ['id', 'name', 'translations', 'imageURL', 'questions']);
   const imageUrl = value['imageURL'] === undefined ? null : textOf(value, 'imageURL', maxCommentLength);
   // Whoever reads the KPI shows the picture: nothing that a page would execute.
   if (imageUrl !== null && !(/^https?:\/\//i.test(imageUrl) && URL.canParse(imageUrl))) {
@@ -119,6 +126,9 @@ function readKpi(value: JsonObject): KpiLine {
   const kpi = {
     id: textOf(value, 'id', maxNameLength),
     name: textOf(value, 'name', maxNameLength),
+    ...(value['translations'] !== undefined && {
+      translations: translationsOf(value['translations'], maxNameLength),
+    }),
     imageUrl,
     questions: textsOf(value, 'questions'),
   };

@@ -19,11 +19,11 @@ export type LibraryQuestion = {
 
 /**
  * The library as an account has it: texts in its language (English where the library has none in it), the others as
- * translations. A KPI has one name in the interface, the English one; `questions` are keys, in the order of the library.
+ * translations. A KPI has one name in the data interface, the English one; `questions` are keys, in the order of the library.
  */
 export function libraryFor(language: string): {
   questions: NewQuestion[];
-  kpis: { id: string; name: string; questions: string[] }[];
+  kpis: { id: string; name: string; translations: Record<string, string>; questions: string[] }[];
 } {
   const own = libraryLanguage(language);
   return {
@@ -34,9 +34,10 @@ export function libraryFor(language: string): {
       ...worded(text, own),
       options: options.map((option) => ({ id: option.id, ...worded(option.text, own) })),
     })),
-    kpis: libraryKpis.map(({ id, name }) => ({
+    kpis: libraryKpis.map(({ id, name: { en, ...translations } }) => ({
       id,
-      name: name.en,
+      name: en,
+      translations,
       questions: libraryQuestions.filter(({ kpi }) => kpi === id).map(({ key }) => key),
     })),
   };

@@ -19,7 +19,15 @@ export type QuestionRow = {
 
 export type NewQuestion = Omit<QuestionRow, 'id' | 'retiredAt'>;
 
-export type KpiRow = { id: string; name: string; imageUrl: string | null; questionIds: number[] };
+export type KpiRow = {
+  id: string;
+  /** What the data interface calls it. */
+  name: string;
+  /** Language to name. */
+  translations: Record<string, string>;
+  imageUrl: string | null;
+  questionIds: number[];
+};
 
 /** All questions of the account, by id. */
 export async function selectQuestions(db: Db, accountId: AccountId): Promise<QuestionRow[]> {
@@ -90,6 +98,7 @@ export async function selectKpis(db: Db, accountId: AccountId): Promise<KpiRow[]
   return db<KpiRow[]>`
     select k.kpi_id    as "id",
            k.name      as "name",
+           k.translations as "translations",
            k.image_url as "imageUrl",
            array(select q.question_id
                  from   kpi_questions q
@@ -104,10 +113,11 @@ export async function selectKpis(db: Db, accountId: AccountId): Promise<KpiRow[]
 export async function upsertKpis(tx: Transaction, accountId: AccountId, kpis: KpiRow[]): Promise<void> {
   if (kpis.length === 0) return;
   await tx`
-    insert into kpis (account_id, kpi_id, name, image_url)
-    select ${accountId}, k.id, k.name, k."imageUrl"
-    from   jsonb_to_recordset(${tx.json(kpis)}) as k(id text, name text, "imageUrl" text)
-    on conflict (account_id, kpi_id) do update set name = excluded.name, image_url = excluded.image_url`;
+    insert into kpis (account_id, kpi_id, name, translations, image_url)
+    select ${accountId}, k.id, k.name, k.translations, k."imageUrl"
+    from   jsonb_to_recordset(${tx.json(kpis)}) as k(id text, name text, translations jsonb, "imageUrl" text)
+    on conflict (account_id, kpi_id) do update
+    set    name = excluded.name, translations = excluded.translations, image_url = excluded.image_url`;
   await tx`
     delete from kpi_questions
     where  account_id = ${accountId} and kpi_id = any(${kpis.map(({ id }) => id)})`;

@@ -174,7 +174,7 @@ describe('definitions', () => {
     const rows = await tablesOf(database.pool);
     expect(await set([ours as number])).toBe(0);
     expect(await tablesOf(database.pool)).toEqual(rows);
-    expect(await kpisOf(database.pool, id)).toEqual([kpi([ours as number])]);
+    expect(await kpisOf(database.pool, id)).toEqual([{ ...kpi([ours as number]), translations: {} }]);
   });
 
   test('questions are retired by their keys, and takes them into use again; a key that there is not changes nothing', async () => {

@@ -84,11 +84,24 @@ function sameWords(before: NewQuestion, after: NewQuestion): boolean {
 const sorted = (translations: Record<string, string>) =>
   Object.entries(translations).toSorted(([a], [b]) => (a < b ? -1 : 1));
 
+/** As a text in which nothing but the KPI itself makes a difference. */
+const kpiDigest = (kpi: Kpi | undefined) =>
+  kpi && JSON.stringify([kpi.name, sorted(kpi.translations), kpi.imageUrl, kpi.questionIds]);
+
+/** A KPI as a file defines it; without translations those that are there stay. */
+export type DefinedKpi = Omit<Kpi, 'translations'> & { translations?: Record<string, string> };
+
+/** What a KPI is called in a language; where it has no name in that, what the data interface calls it. */
+export const kpiNameIn = (
+  { name, translations }: Pick<Kpi, 'name' | 'translations'>,
+  language: string | undefined,
+): string => (language === undefined ? undefined : translations[language]) ?? name;
+
 /**
  * Makes or changes KPIs. Values that were published stay. Returns how many were made or changed. Throws a Fault for
  * questions that have no value. The caller holds the account's lock.
  */
-export async function defineKpis(tx: Transaction, accountId: AccountId, kpis: Kpi[]): Promise<number> {
+export async function defineKpis(tx: Transaction, accountId: AccountId, kpis: DefinedKpi[]): Promise<number> {
   const questions = new Map(
     (await selectQuestions(tx, accountId)).map((question) => [question.id, question]),
   );
@@ -102,8 +115,12 @@ export async function defineKpis(tx: Transaction, accountId: AccountId, kpis: Kp
       `The KPI "${id}" cannot have the question "${name}": types 1 to 4 only.`,
     );
   }
-  const present = new Map((await selectKpis(tx, accountId)).map((kpi) => [kpi.id, JSON.stringify(kpi)]));
-  const changed = kpis.filter((kpi) => present.get(kpi.id) !== JSON.stringify(kpi));
+  const present = new Map((await selectKpis(tx, accountId)).map((kpi) => [kpi.id, kpi]));
+  const wanted = kpis.map(({ translations, ...kpi }): Kpi => {
+    const before = present.get(kpi.id);
+    return { ...kpi, translations: translations ?? before?.translations ?? {} };
+  });
+  const changed = wanted.filter((kpi) => kpiDigest(kpi) !== kpiDigest(present.get(kpi.id)));
   await upsertKpis(tx, accountId, changed);
   return changed.length;
 }
@@ -116,9 +133,10 @@ export async function defineLibrary(tx: Transaction, accountId: AccountId, langu
   const { questions, kpis } = libraryFor(language);
   await defineQuestions(tx, accountId, questions);
   const ids = new Map((await selectQuestions(tx, accountId)).map(({ key, id }) => [key, id]));
-  const withIds = kpis.map(({ id, name, questions: keys }) => ({
+  const withIds = kpis.map(({ id, name, translations, questions: keys }) => ({
     id,
     name,
+    translations,
     imageUrl: null,
     questionIds: keys.map((key) => ids.get(key) as number).toSorted((a, b) => a - b),
   }));

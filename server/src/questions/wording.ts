@@ -35,13 +35,19 @@ function textFaults(path: string, text: string, most: number): Detail[] {
   return [{ type: 'too long', message: `This may have ${most} characters.`, path }];
 }
 
-function translationFaults(place: string, translations: Record<string, string>, own: string): Detail[] {
+/** `own`: the language of the text itself, where that is known. */
+function translationFaults(
+  place: string,
+  translations: Record<string, string>,
+  own: string | undefined,
+  most = maxCommentLength,
+): Detail[] {
   return Object.entries(translations).flatMap(([language, text]) => {
     const path = `${place}/translations/${language}`;
     if (!isLanguage(language))
       return [wrong(path, 'invalid language', `${quote(language)} is not an ISO 639-1 code.`)];
     if (language === own) return [wrong(path, 'language taken', 'This is the language of the text itself.')];
-    return textFaults(path, text, maxCommentLength);
+    return textFaults(path, text, most);
   });
 }
 
@@ -67,12 +73,13 @@ function optionFaults(type: number, options: Option[], language: string): Detail
 }
 
 /** Everything that is wrong with a KPI, but for its questions. */
-export function kpiFaults({ id, name, imageUrl }: KpiRow): Detail[] {
+export function kpiFaults({ id, name, translations, imageUrl }: KpiRow): Detail[] {
   // Whoever reads the KPI shows the picture: nothing that a page would execute.
   const isAddress = imageUrl === null || (/^https?:\/\//i.test(imageUrl) && URL.canParse(imageUrl));
   return [
     ...keyFaults('/id', id),
     ...textFaults('/name', name, maxNameLength),
+    ...translationFaults('', translations, undefined, maxNameLength),
     ...(isAddress
       ? []
       : [

@@ -3,7 +3,7 @@
 import { type FeedMetric, feedMetrics } from '@soundings/contract/data.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import type { LongAnswer } from '../http/answers.ts';
-import { kpisOf, questionsOf } from '../questions/questions.ts';
+import { kpiNameIn, kpisOf, questionsOf } from '../questions/questions.ts';
 import { byteOrderMark, textCell } from '../base/csv.ts';
 import {
   type FeedRow,
@@ -45,7 +45,7 @@ export async function tellFeed(
   ]);
   const groupWords = new Map(groups.map((group) => [group.id, group]));
   const metricNames = {
-    kpi: new Map(kpis.map(({ id, name }) => [id, name])),
+    kpi: new Map(kpis.map((kpi) => [kpi.id, kpiNameIn(kpi, language)])),
     responserate: new Map([['', 'Response rate']]),
     question: new Map(questions.map((one) => [String(one.id), worded(one, language).text])),
   };

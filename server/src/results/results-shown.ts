@@ -7,7 +7,7 @@ import { questionsOf } from '../questions/questions.ts';
 import {
   type CommentFilter,
   type CommentRow,
-  type KpiHead,
+  type KpiWords,
   type Scope,
   selectCommentPage,
   selectGroupKpiValues,
@@ -23,7 +23,7 @@ import {
 import { answerData, worded, type WordedQuestion } from './shape.ts';
 import type { Window } from './window.ts';
 
-export type { CommentFilter, CommentRow, KpiHead, Scope, ValueRow, Window };
+export type { CommentFilter, CommentRow, KpiWords, Scope, ValueRow, Window };
 export {
   selectCommentPage as commentsShown,
   selectKpi as kpiNamed,

@@ -44,18 +44,21 @@ export async function selectGroupIdOf(
 
 export type KpiHead = { id: string; name: string; imageUrl: string | null };
 
+/** With its names in other languages, which the data interface does not tell. */
+export type KpiWords = KpiHead & { translations: Record<string, string> };
+
 /** KPIs for which a value was ever created. */
-export async function selectValuedKpis(db: Db, accountId: AccountId): Promise<KpiHead[]> {
-  return db<KpiHead[]>`
-    select kpi_id as "id", name as "name", image_url as "imageUrl"
+export async function selectValuedKpis(db: Db, accountId: AccountId): Promise<KpiWords[]> {
+  return db<KpiWords[]>`
+    select kpi_id as "id", name as "name", translations as "translations", image_url as "imageUrl"
     from   kpis
     where  account_id = ${accountId} and has_values
     order  by kpi_id`;
 }
 
-export async function selectKpi(db: Db, accountId: AccountId, kpiId: string): Promise<KpiHead | undefined> {
-  const [row] = await db<KpiHead[]>`
-    select kpi_id as "id", name as "name", image_url as "imageUrl"
+export async function selectKpi(db: Db, accountId: AccountId, kpiId: string): Promise<KpiWords | undefined> {
+  const [row] = await db<KpiWords[]>`
+    select kpi_id as "id", name as "name", translations as "translations", image_url as "imageUrl"
     from   kpis
     where  account_id = ${accountId} and kpi_id = ${kpiId}`;
   return row;

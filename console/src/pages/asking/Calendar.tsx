@@ -8,7 +8,7 @@ import { useWeekWords } from '../../text/weeks.ts';
 import { cx } from '../../ui/cx.ts';
 import { Popover } from '../../ui/Popover.tsx';
 import css from './Calendar.module.css';
-import { useDays, useQuestionText } from './words.ts';
+import { useDays, useKpiName, useQuestionText } from './words.ts';
 
 /** `schedules`: those that are shown; of one alone its name stands elsewhere. */
 export function Calendar({ data, schedules }: { data: Schedules; schedules: Schedule[] }) {
@@ -138,9 +138,10 @@ function Cell({ cell, schedule, data }: CellProps) {
 /** Which questions: sure ones, or those that it would choose as things are now, and the KPIs they come from. */
 function Asked({ cell: { state, questionIds }, schedule, data }: CellProps) {
   const t = useText();
+  const kpiName = useKpiName();
   const textOf = useQuestionText();
   const isChosen = state === 'due' && schedule.kpiIds.length > 0;
-  const kpis = data.kpis.filter(({ id }) => schedule.kpiIds.includes(id)).map(({ name }) => name);
+  const kpis = data.kpis.filter(({ id }) => schedule.kpiIds.includes(id)).map(kpiName);
   const questions = questionIds.map((id) => data.questions.find((one) => one.id === id));
   return (
     <>

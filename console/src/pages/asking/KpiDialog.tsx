@@ -7,28 +7,34 @@ import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { TextField } from '../../ui/Field.tsx';
-import { Form, useForm } from '../../ui/Form.tsx';
+import { FieldRow, Form, type FormState, useForm } from '../../ui/Form.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Answered } from '../../ui/States.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import { QuestionPicker } from './QuestionPicker.tsx';
-import { isScaled, keyOf } from './words.ts';
+import { directionOf, isScaled, keyOf, useKpiName, useLanguages } from './words.ts';
 
-/** `kpi`: undefined makes a new one. */
-export function KpiDialog({ kpi, onClose }: { kpi: KpiPage | undefined; onClose: () => void }) {
+function useKpiForm(kpi: KpiPage | undefined, onClose: () => void): FormState<Values> {
   const t = useText();
   const toast = useToast();
   const refresh = useRefresh();
-  const library = useAnswer('GET /library');
-  const form = useForm({
+  return useForm<Values, unknown>({
     initial: {
+      ...Object.fromEntries(
+        Object.entries(kpi?.translations ?? {}).map(([code, name]) => [`translations/${code}`, name]),
+      ),
       id: kpi?.id ?? '',
       name: kpi?.name ?? '',
       imageUrl: kpi?.imageUrl ?? '',
       questionIds: kpi?.questions.map(({ id }) => id) ?? [],
     },
-    submit: ({ id, imageUrl, ...rest }) => {
-      const body = { ...rest, imageUrl: imageUrl.trim() === '' ? null : imageUrl.trim() };
+    submit: ({ id, name, imageUrl, questionIds, ...names }) => {
+      const body = {
+        name,
+        translations: translationsIn(names),
+        imageUrl: imageUrl.trim() === '' ? null : imageUrl.trim(),
+        questionIds,
+      };
       return kpi
         ? api('PUT /library/kpis/{kpiId}', {
             params: { kpiId: kpi.id },
@@ -46,13 +52,21 @@ export function KpiDialog({ kpi, onClose }: { kpi: KpiPage | undefined; onClose:
     },
     warn: false,
   });
+}
+
+/** `kpi`: undefined makes a new one. */
+export function KpiDialog({ kpi, onClose }: { kpi: KpiPage | undefined; onClose: () => void }) {
+  const t = useText();
+  const kpiName = useKpiName();
+  const library = useAnswer('GET /library');
+  const form = useKpiForm(kpi, onClose);
   const picked = form.field('questionIds');
   return (
     <Dialog
       open
       wide
       onClose={onClose}
-      title={kpi ? t('asking.editKpi', { name: kpi.name }) : t('asking.newKpi')}
+      title={kpi ? t('asking.editKpi', { name: kpiName(kpi) }) : t('asking.newKpi')}
     >
       <Form
         form={form}
@@ -66,7 +80,14 @@ export function KpiDialog({ kpi, onClose }: { kpi: KpiPage | undefined; onClose:
         }
       >
         {kpi?.hasValues && <Notice title={t('asking.valuesStay')}>{t('asking.valuesStayText')}</Notice>}
-        <TextField {...form.field('name')} label={t('asking.name')} required autoFocus />
+        <TextField
+          {...form.field('name')}
+          label={t('asking.name')}
+          hint={t('asking.kpiNameText')}
+          required
+          autoFocus
+        />
+        <Names form={form} kpi={kpi} languages={library.data?.languages ?? []} />
         {!kpi && <IdField form={form} />}
         <TextField
           {...form.field('imageUrl')}
@@ -87,6 +108,49 @@ export function KpiDialog({ kpi, onClose }: { kpi: KpiPage | undefined; onClose:
         </Answered>
       </Form>
     </Dialog>
+  );
+}
+
+type Values = {
+  id: string;
+  name: string;
+  imageUrl: string;
+  questionIds: number[];
+} & Record<`translations/${string}`, string>;
+
+/** Those that are filled in. */
+const translationsIn = (names: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(names)
+      .map(([field, name]) => [field.replace('translations/', ''), name.trim()] as const)
+      .filter(([, name]) => name !== ''),
+  );
+
+type NamesProps = { form: FormState<Values>; kpi: KpiPage | undefined; languages: readonly string[] };
+
+/** A field for each language that the account has questions in, and that the KPI has a name in. */
+function Names({ form, kpi, languages }: NamesProps) {
+  const t = useText();
+  const { nameOf, sorted } = useLanguages();
+  const codes = new Set([...languages, ...Object.keys(kpi?.translations ?? {})]);
+  return (
+    <FieldRow>
+      {sorted([...codes]).map(({ code }) => {
+        const { value, ...field } = form.field(`translations/${code}`);
+        return (
+          <TextField
+            key={code}
+            {...field}
+            value={(value as string | undefined) ?? ''}
+            label={t('asking.kpiNameIn', { language: nameOf(code) })}
+            placeholder={form.values.name}
+            lang={code}
+            dir={directionOf(code)}
+            optional
+          />
+        );
+      })}
+    </FieldRow>
   );
 }
 

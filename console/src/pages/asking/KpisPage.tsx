@@ -13,6 +13,7 @@ import { Answered } from '../../ui/States.tsx';
 import css from './asking.module.css';
 import { KpiDialog } from './KpiDialog.tsx';
 import { QuestionList } from './QuestionList.tsx';
+import { useKpiName } from './words.ts';
 
 export function KpisPage() {
   const t = useText();
@@ -46,7 +47,8 @@ export function KpisPage() {
 
 function KpiSection({ kpi, onEdit }: { kpi: KpiPage; onEdit: () => void }) {
   const t = useText();
-  const { name, id, hasValues, questions, schedules, imageUrl } = kpi;
+  const name = useKpiName()(kpi);
+  const { id, hasValues, questions, schedules, imageUrl } = kpi;
   return (
     <Section
       title={name}

@@ -16,7 +16,7 @@ import { Answered } from '../../ui/States.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { LanguageBadges } from './LanguageBadges.tsx';
 import css from './asking.module.css';
-import { allTypes, useLanguages, useQuestionText } from './words.ts';
+import { allTypes, useKpiName, useLanguages, useQuestionText } from './words.ts';
 
 type Filters = { q?: string; kpi?: string; type?: string; missing?: string; state?: string; sort?: string };
 
@@ -62,11 +62,12 @@ const stateOf = ({ isRetired }: LibraryQuestion) => (isRetired ? 'retired' : 'us
 
 function useFound(library: Library | undefined, filters: Filters): LibraryQuestion[] {
   const textOf = useQuestionText();
+  const kpiName = useKpiName();
   const { q = '', kpi = '', type = '', missing = '', state = 'used', sort = 'kpi' } = filters;
   return useMemo(() => {
     if (!library) return [];
     const wanted = folded(q);
-    const nameOf = new Map(library.kpis.map(({ id, name }) => [id, name]));
+    const nameOf = new Map(library.kpis.map((one) => [one.id, kpiName(one)]));
     const isMatch = (one: LibraryQuestion) =>
       (kpi === '' || (kpi === 'none' ? one.kpiIds.length === 0 : one.kpiIds.includes(kpi))) &&
       (type === '' || String(one.type) === type) &&
@@ -88,7 +89,7 @@ function useFound(library: Library | undefined, filters: Filters): LibraryQuesti
       .filter(isMatch)
       .toSorted((a, b) => way * by(a).localeCompare(by(b)) || a.id - b.id);
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- textOf follows the language, as the catalogue does
-  }, [library, q, kpi, type, missing, state, sort]);
+  }, [library, q, kpi, type, missing, state, sort, kpiName]);
 }
 
 type ToolbarProps = {
@@ -100,6 +101,7 @@ type ToolbarProps = {
 
 function Toolbar({ library, filters, change, count }: ToolbarProps) {
   const t = useText();
+  const kpiName = useKpiName();
   const { nameOf } = useLanguages();
   const any = { value: '', label: t('asking.any') };
   return (
@@ -115,7 +117,7 @@ function Toolbar({ library, filters, change, count }: ToolbarProps) {
         onChange={(kpi) => change({ kpi })}
         options={[
           any,
-          ...library.kpis.map(({ id, name }) => ({ value: id, label: name })),
+          ...library.kpis.map((kpi) => ({ value: kpi.id, label: kpiName(kpi) })),
           { value: 'none', label: t('asking.noKpi') },
         ]}
       />
@@ -185,7 +187,8 @@ function useColumns({ kpis, language }: Library): Column<LibraryQuestion>[] {
   const t = useText();
   const textOf = useQuestionText();
   const { full } = useWeekWords();
-  const kpiNames = new Map(kpis.map(({ id, name }) => [id, name]));
+  const kpiName = useKpiName();
+  const kpiNames = new Map(kpis.map((kpi) => [kpi.id, kpiName(kpi)]));
   return [
     {
       key: 'text',

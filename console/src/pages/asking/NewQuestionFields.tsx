@@ -5,7 +5,7 @@ import { useText } from '../../text/text.tsx';
 import { SelectField, TextField } from '../../ui/Field.tsx';
 import { FieldRow, type FormState } from '../../ui/Form.tsx';
 import { type Draft, type Shape, withBase } from './draft.ts';
-import { allTypes, keyOf, useLanguages } from './words.ts';
+import { allTypes, keyOf, useKpiName, useLanguages } from './words.ts';
 
 type Props = {
   form: FormState<Draft>;
@@ -48,6 +48,7 @@ export function TypeFields({ form, shape, setShape }: Omit<Props, 'library'>) {
 
 export function KeyFields({ form, library }: Pick<Props, 'form' | 'library'>) {
   const t = useText();
+  const kpiName = useKpiName();
   const { value: kpi = '', ...kpiField } = form.field('kpi');
   const isScaled = Number(form.values['type']) <= 4;
   return (
@@ -61,7 +62,7 @@ export function KeyFields({ form, library }: Pick<Props, 'form' | 'library'>) {
           hint={t('asking.kpiText')}
           options={[
             { value: '', label: t('asking.noKpi') },
-            ...library.kpis.map(({ id, name }) => ({ value: id, label: name })),
+            ...library.kpis.map((one) => ({ value: one.id, label: kpiName(one) })),
           ]}
         />
       )}

@@ -24,7 +24,7 @@ import { bodyOf, type Draft, draftOf, previewOf, type Shape } from './draft.ts';
 import { KeyFields, TypeFields } from './NewQuestionFields.tsx';
 import { QuestionPreview } from './QuestionPreview.tsx';
 import { Translations } from './Translations.tsx';
-import { useLanguages, useQuestionText } from './words.ts';
+import { useKpiName, useLanguages, useQuestionText } from './words.ts';
 
 export function QuestionPage() {
   const { questionId } = useParams({ strict: false }) as { questionId: string };
@@ -189,8 +189,9 @@ function Actions({ question }: { question: Question }) {
 /** What is fixed once it is made, and why. */
 function Fixed({ question, library }: { question: Question; library: Library }) {
   const t = useText();
+  const kpiName = useKpiName();
   const { nameOf } = useLanguages();
-  const kpis = library.kpis.filter(({ id }) => question.kpiIds.includes(id)).map(({ name }) => name);
+  const kpis = library.kpis.filter(({ id }) => question.kpiIds.includes(id)).map(kpiName);
   const lock = <Locked reason={t('asking.fixedText')} />;
   return (
     <Section title={t('asking.about')} description={t('asking.fixedText')}>

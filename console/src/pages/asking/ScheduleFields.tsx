@@ -17,7 +17,7 @@ import { FieldError } from './FieldError.tsx';
 import css from './asking.module.css';
 import { QuestionPicker } from './QuestionPicker.tsx';
 import type { ScheduleDraft } from './schedule-draft.ts';
-import { useDays } from './words.ts';
+import { useDays, useKpiName } from './words.ts';
 
 type Props = { form: FormState<ScheduleDraft>; library: Library };
 
@@ -86,16 +86,17 @@ function FromKpis({ form, library }: Props) {
   const t = useText();
   const { value, onChange, error } = form.field('kpiIds');
   const none = form.field('questionIds').error;
+  const kpiName = useKpiName();
   const live = (id: string) =>
     library.questions.filter(({ kpiIds, isRetired }) => !isRetired && kpiIds.includes(id)).length;
   return (
     <>
       <fieldset className={css['choices']}>
         <legend className={css['label']}>{t('asking.kpis')}</legend>
-        {library.kpis.map(({ id, name }) => (
+        {library.kpis.map(({ id, ...kpi }) => (
           <CheckboxField
             key={id}
-            label={`${name} (${live(id)})`}
+            label={`${kpiName({ id, ...kpi })} (${live(id)})`}
             value={value.includes(id)}
             onChange={(isOn) => onChange(isOn ? [...value, id] : value.filter((one) => one !== id))}
           />

@@ -1,6 +1,7 @@
 // Words that the pages of asking share: questions in the reader's language, days as the service names them, languages, and
 // when a schedule asks.
-import type { QuestionWords, ScheduleBody, WeekName } from '@soundings/contract/console.asking.ts';
+import type { KpiName, QuestionWords, ScheduleBody, WeekName } from '@soundings/contract/console.asking.ts';
+import { useCallback } from 'react';
 import { useLanguageNames } from '../../text/languages.ts';
 import { folded } from '../../ui/findGroups.ts';
 import { localeOf, onceForLanguage, useLanguage, useText } from '../../text/text.tsx';
@@ -49,6 +50,12 @@ const daysOf = onceForLanguage((language) => {
 
 /** Days and weeks, which come as texts of the service: they mean the same in every time zone. */
 export const useDays = () => daysOf(useLanguage());
+
+/** What a KPI is called in the reader's language; where it has no name in that, what the data interface calls it. */
+export function useKpiName(): (kpi: KpiName) => string {
+  const language = useLanguage();
+  return useCallback(({ name, translations }) => translations[language] ?? name, [language]);
+}
 
 /** Languages by name in the reader's language. */
 export const useLanguages = useLanguageNames;

@@ -44,7 +44,8 @@ export function Started({
   children: (start: ResultsStart & { group: NonNullable<ResultsStart['group']> }) => ReactNode;
 }) {
   const t = useText();
-  const start = useAnswer('GET /results');
+  const language = useLanguage();
+  const start = useAnswer('GET /results', { query: { language } });
   const isAdministrator = hasRole(useSession(), 'Administrator');
   const { short } = useWeekWords();
   if (start.data?.group && start.data.weeks.length > 0)

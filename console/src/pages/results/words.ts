@@ -2,7 +2,7 @@
 import type { ResultWeek } from '@soundings/contract/console.results.ts';
 import { useMemo } from 'react';
 import { useAnswer } from '../../plumbing/answers.ts';
-import { useFormat, useText } from '../../text/text.tsx';
+import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import type { Point } from '../../ui/charts/scale.ts';
 
 /** A difference with its sign, the minus as long as the plus: "+3", "−5", "±0". */
@@ -27,7 +27,8 @@ export function usePointWords(): (point: Point) => string {
  */
 export function useHiddenWords() {
   const t = useText();
-  const newest = useAnswer('GET /results').data?.weeks[0]?.week;
+  const language = useLanguage();
+  const newest = useAnswer('GET /results', { query: { language } }).data?.weeks[0]?.week;
   return useMemo(
     () => ({
       figure(week: ResultWeek | null, people: number): string {
