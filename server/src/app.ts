@@ -1,4 +1,5 @@
 // The whole service on one screen: every route, job and listener.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config, LogLevel } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import type { Log } from './base/log.ts';
@@ -59,7 +60,10 @@ import { serveStorage } from './files/storage.routes.ts';
 import { forgetOldFiles, resumeFiles, waitingFiles } from './files/store.ts';
 
 /** The settings that are not of the process or its database. */
-export type AppConfig = Omit<Config, 'dataDir' | 'databaseUrl' | 'logLevel' | 'shutdownSeconds'> & {
+export type AppConfig = Omit<
+  Config,
+  'dataDir' | 'databaseUrl' | 'logLevel' | 'drainSeconds' | 'shutdownSeconds'
+> & {
   /** Whether the console is made from its sources while it is used. */
   isDevelopment?: boolean;
   /** How long, in ms, a client may leave an answer unread. Default: a minute. */
@@ -75,8 +79,11 @@ export type App = {
   address: string;
   /** Fulfilled when requests can be served; rejected when they never will be. */
   started: Promise<void>;
-  /** Ends what is running and refuses what is new; after `seconds` it stops all the same. */
-  stop(seconds: number): Promise<void>;
+  /**
+   * Is no longer ready, and serves for `drainSeconds` more. Then ends what is running and refuses what is new; after `seconds` it
+   * stops all the same.
+   */
+  stop(seconds: number, drainSeconds?: number): Promise<void>;
 };
 
 /**
@@ -121,6 +128,13 @@ function connect(
   return { pool, reached, reads, answers, keys, pushes };
 }
 
+/** Ends pushes that are running, which get so many seconds, and all connections. Some may never have been opened: start() has told why. */
+async function disconnect({ pool, reads, answers, pushes }: Connections, seconds: number): Promise<void> {
+  await (await pushes.catch(() => undefined))?.close(seconds);
+  const opened = await Promise.all([pool, reads, answers].map((one) => one.catch(() => undefined)));
+  await Promise.all(opened.map((one) => one?.end({ timeout: 5 })));
+}
+
 /** Runs work of weeks on a thread of its own. */
 const weeksOn =
   ({ answerKeys }: AppConfig, databaseUrl: Promise<string>, log: Log, now: () => number): OnWeeks =>
@@ -146,7 +160,8 @@ export async function startApp(
   let keeping: NodeJS.Timeout | undefined;
   let isStarted = false;
   let isStopping = false;
-  const { pool, reached, reads, answers, keys, pushes } = connect(config, databaseUrl, log, () => isStopping);
+  const connections = connect(config, databaseUrl, log, () => isStopping);
+  const { pool, reached, reads, answers, keys, pushes } = connections;
 
   const server = createServer({
     log,
@@ -191,19 +206,20 @@ export async function startApp(
   return {
     address,
     started,
-    async stop(seconds) {
+    async stop(seconds, drainSeconds = 0) {
+      server.leave();
       isStopping = true;
+      if (isStarted) await sleep(drainSeconds * 1000);
       clearInterval(keeping);
       const deadline = Date.now() + seconds * 1000;
-      await server.shutDown(seconds);
-      await started.catch(() => {});
-      await sftp?.close(Math.max(0, (deadline - Date.now()) / 1000));
+      const closeSftp = async () => {
+        await started.catch(() => {});
+        await sftp?.close(Math.max(0, (deadline - Date.now()) / 1000));
+      };
+      await Promise.all([server.shutDown(seconds), closeSftp()]);
       mailer?.close(); // what is on its way ends; else the jobs would end when all is sent
       await jobs?.stop();
-      // Either may never have been opened: start() has told why.
-      await (await pushes.catch(() => undefined))?.close(Math.max(0, (deadline - Date.now()) / 1000));
-      const opened = await Promise.all([pool, reads, answers].map((one) => one.catch(() => undefined)));
-      await Promise.all(opened.map((one) => one?.end({ timeout: 5 })));
+      await disconnect(connections, Math.max(0, (deadline - Date.now()) / 1000));
     },
   };
 }
@@ -500,7 +516,7 @@ async function whenReachable(pool: Pool, log: Log, isStopping: () => boolean): P
   } catch (error) {
     if (isStopping() || !(asFault(error) instanceof Fault)) throw error;
     log.warn({ cause: (error as { code?: string }).code }, 'Waiting for the database');
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await sleep(1000);
     await whenReachable(pool, log, isStopping);
   }
 }

@@ -37,9 +37,10 @@ async function serve(config: Config, log: Log): Promise<void> {
   try {
     const isDevelopment = process.argv.includes('--dev');
     const app = await startApp({ ...config, isDevelopment }, url, log);
-    onSignal(() => {
-      log.info('Stopping: running requests end, new ones get 503');
-      stopping = app.stop(config.shutdownSeconds).then(closeDatabase);
+    onSignal((drains) => {
+      const drainSeconds = drains ? config.drainSeconds : 0;
+      log.info({ drainSeconds }, 'Stopping: no longer ready, then no new connections; running requests end');
+      stopping = app.stop(config.shutdownSeconds, drainSeconds).then(closeDatabase);
       stopping.then(() => {
         log.info('Stopped');
         process.exit(0);
@@ -84,11 +85,14 @@ async function showFirstLink(databaseUrl: string, { publicUrl }: Config): Promis
   }
 }
 
-/** Calls `stop` at the first signal; whoever asks twice does not want to wait. */
-function onSignal(stop: () => void): void {
+/**
+ * Calls `stop` at the first signal; a second one ends the process at once. `drains`: for a load
+ * balancer that has yet to notice. Ctrl-C comes from a person at a terminal, who waits.
+ */
+function onSignal(stop: (drains: boolean) => void): void {
   let signals = 0;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => (++signals > 1 ? process.exit(1) : stop()));
+    process.on(signal, () => (++signals > 1 ? process.exit(1) : stop(signal === 'SIGTERM')));
   }
 }
 

@@ -107,7 +107,9 @@ export type Server = {
   serve(operation: Operation, handler: (ask: Ask) => Promise<unknown>, options?: ServeOptions): void;
   /** The address of a proxy of which the settings know nothing; undefined: there is no sign of any. */
   forgottenProxy(): string | undefined;
-  /** Ends running requests, refuses new ones with 503, then closes; after `seconds` it closes all the same. */
+  /** From now on it is not ready, and each connection is closed after its next response. Requests are still served. */
+  leave(): void;
+  /** Takes no new connections, waits for running requests, then closes; after `seconds` it closes all the same. */
   shutDown(seconds: number): Promise<void>;
 };
 
@@ -162,7 +164,6 @@ export function createServer(options: ServerOptions): Server {
       corsHeaders(request, reply, options.corsOrigins);
     }
     if (!request.routeOptions.config.always && (!options.isStarted() || traffic.isDraining())) {
-      if (traffic.isDraining()) reply.header('connection', 'close');
       const what = traffic.isDraining() ? 'stopping' : 'starting';
       throw new Fault('unavailable', 'unavailable', `The service is ${what}. Try again in a moment.`);
     }
@@ -178,9 +179,14 @@ export function createServer(options: ServerOptions): Server {
     const isTooLarge = Number(request.headers['content-length']) > request.routeOptions.bodyLimit;
     if (request.headers.expect !== undefined && !isTooLarge) reply.raw.writeContinue();
   });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    // A client that still sends its body would not read the response of a connection that is closed.
+    if (traffic.isLeaving() && request.raw.complete) reply.header('connection', 'close');
+    done(null, payload);
+  });
   app.addHook('onResponse', async (request, reply) => logAnswer(options.log, request, reply));
   app.setErrorHandler((error, request, reply) => send(reply, answerTo(error, request, options.log)));
-  addHealth(app, async () => !traffic.isDraining() && options.isReady());
+  addHealth(app, async () => !traffic.isLeaving() && options.isReady());
 
   return {
     app,
@@ -189,11 +195,13 @@ export function createServer(options: ServerOptions): Server {
       if (operation.interface === 'data' && options.corsOrigins.length > 0) servePreflight(app, operation);
     },
     forgottenProxy: forwarding.forgottenProxy,
+    leave: () => traffic.leave(),
     async shutDown(seconds) {
+      traffic.leave();
+      const closed = app.close(); // connections without a request are closed at once, the others after their response
       await traffic.drain(seconds);
       readers.close();
       bodies.close();
-      const closed = app.close();
       app.server.closeAllConnections();
       await closed;
     },
@@ -273,9 +281,14 @@ const sourceOf = ({ accountId, address }: FastifyRequest): BodySource =>
 /** Counts the requests that run, so that a stop can wait for them. */
 function newTraffic() {
   let running = 0;
+  let leaving = false;
   let draining = false;
   let onIdle = () => {};
   return {
+    isLeaving: () => leaving,
+    leave(): void {
+      leaving = true;
+    },
     isDraining: () => draining,
     begin(reply: FastifyReply): void {
       running++;

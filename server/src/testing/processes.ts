@@ -86,6 +86,7 @@ export async function start(dataDir: string, more: Record<string, string> = {}):
     DATA_DIR: dataDir,
     PORT: String(port),
     SFTP_PORT: '0',
+    DRAIN_SECONDS: '0',
     LOG_LEVEL: 'warn',
     ...more,
   };
