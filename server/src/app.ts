@@ -28,6 +28,8 @@ import { serveSession } from './console/session.routes.ts';
 import { serveSystem } from './console/system.routes.ts';
 import { asFault, longestTransaction, openPool, type Pool } from './db/db.ts';
 import { isMigrated, migrate } from './db/migrate.ts';
+import { checkSessions } from './db/own-sessions.ts';
+import { watchSpace } from './db/space.ts';
 import { openAnswerCache } from './http/cache.ts';
 import { serveMetrics } from './http/metrics.ts';
 import { serveDocuments } from './http/pages.ts';
@@ -70,6 +72,8 @@ export type AppConfig = Omit<
   readPatience?: number;
   /** Limits of connections and bodies other than the usual ones. */
   httpLimits?: HttpLimits;
+  /** How many connections there may be at most, should that be fewer than usual. */
+  connections?: { http: number; sftp: number } | undefined;
   /** How long, in ms, a long answer may be read in all. Default: half an hour. */
   longestRead?: number;
 };
@@ -116,7 +120,14 @@ function connect(
   isStopping: () => boolean,
 ): Connections {
   const pool = databaseUrl.then((url) => openPool(url, 10));
-  const reached = pool.then((one) => whenReachable(one, log, isStopping));
+  const reached = databaseUrl.then(async (url) => {
+    const ignored = await whenReachable(() => checkSessions(url), log, isStopping);
+    if (ignored.length === 0) return;
+    log.warn(
+      { settings: ignored },
+      'The connection pooler at DATABASE_URL ignores settings of connections. Set them for the role, as docs/operations.md says',
+    );
+  });
   const reads = reached.then(async () => openReads(await pool, await databaseUrl, config));
   // Who answers while the week opens or closes is told to try again, and takes nobody else's connection.
   const answers = databaseUrl.then((url) => openPool(url, 6, { settings: { lock_timeout: '2s' } }));
@@ -163,17 +174,7 @@ export async function startApp(
   const connections = connect(config, databaseUrl, log, () => isStopping);
   const { pool, reached, reads, answers, keys, pushes } = connections;
 
-  const server = createServer({
-    log,
-    ...doorOf(config),
-    isStarted: () => isStarted,
-    isReady: async () => isStarted && isMigrated(await pool),
-    authenticate: authenticator(pool),
-    count: meterTokens(pool, config.rateLimit, now, log),
-    cache: openAnswerCache(config.answerCacheMb * 1e6),
-    slots: openSlots(longReads, longReadsOfAccount),
-    now,
-  });
+  const server = openServer({ config, pool, log, now, isStarted: () => isStarted });
   const deadJobs = async (accountId?: number) => (await jobs?.dead(accountId)) ?? 0;
   serveAll(server, { config, pool, reads, answers, keys, pushes, now, deadJobs });
   const onWeeks = weeksOn(config, databaseUrl, log, now);
@@ -202,7 +203,7 @@ export async function startApp(
     isStarted = true;
   }
 
-  const started = start();
+  const started = start().catch((error: unknown) => Promise.reject(ofStart(error)));
   return {
     address,
     started,
@@ -222,6 +223,28 @@ export async function startApp(
       await disconnect(connections, Math.max(0, (deadline - Date.now()) / 1000));
     },
   };
+}
+
+/** The server, without its routes. */
+function openServer({
+  config,
+  pool,
+  log,
+  now,
+  isStarted,
+}: Pick<ServerOptions, 'log' | 'now' | 'isStarted'> & { config: AppConfig; pool: Promise<Pool> }): Server {
+  const hasSpace = watchSpace(pool, log);
+  return createServer({
+    log,
+    ...doorOf(config),
+    isStarted,
+    isReady: async () => isStarted() && (await isMigrated(await pool)) && hasSpace(),
+    authenticate: authenticator(pool),
+    count: meterTokens(pool, config.rateLimit, now, log),
+    cache: openAnswerCache(config.answerCacheMb * 1e6),
+    slots: openSlots(longReads, longReadsOfAccount),
+    now,
+  });
 }
 
 const authenticator =
@@ -284,7 +307,13 @@ const doorOf = (config: AppConfig) => ({
   tls: config.tls,
   trustProxy: config.trustProxy,
   httpsOnlyAt: config.httpsOnly ? config.publicUrl : undefined,
-  limits: config.httpLimits,
+  limits: {
+    ...config.httpLimits,
+    connections: {
+      ...(config.connections && { total: config.connections.http }),
+      ...config.httpLimits?.connections,
+    },
+  },
   corsOrigins: config.corsOrigins,
   isSecure: isSecure(config),
   readPatience: config.readPatience ?? readPatience,
@@ -474,9 +503,10 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
   };
 }
 
-async function serveSftp(options: SftpOptions): Promise<SftpServer> {
-  const { host, port, pool, secrets, log, trustProxy = [], now = Date.now } = options;
-  const opening = openSftp({ host, port, pool, secrets, log, trustProxy, now });
+async function serveSftp(options: SftpOptions & Pick<AppConfig, 'connections'>): Promise<SftpServer> {
+  const { host, port, pool, secrets, log, trustProxy = [], now = Date.now, connections } = options;
+  const limits = connections ? { connections: connections.sftp } : {};
+  const opening = openSftp({ host, port, pool, secrets, log, trustProxy, now, limits });
   const sftp = await orRefused(opening, { host, port, setting: 'SFTP_PORT' });
   log.info({ address: sftp.address }, 'SFTP is ready');
   return sftp;
@@ -509,14 +539,37 @@ async function openReads(pool: Pool, url: string, config: AppConfig): Promise<Po
   return openPool(url, longReads, { settings });
 }
 
-/** Waits for a database that comes up later than the service does. */
-async function whenReachable(pool: Pool, log: Log, isStopping: () => boolean): Promise<void> {
+/** Waits for a database that comes up later than the service does. Returns what `look` returns when it can be asked. */
+async function whenReachable<T>(look: () => Promise<T>, log: Log, isStopping: () => boolean): Promise<T> {
   try {
-    await pool`select 1`;
+    return await look();
   } catch (error) {
-    if (isStopping() || !(asFault(error) instanceof Fault)) throw error;
-    log.warn({ cause: (error as { code?: string }).code }, 'Waiting for the database');
+    const fault = asFault(error);
+    if (isStopping() || error instanceof Fault || !(fault instanceof Fault)) throw error;
+    const { code } = error as { code?: string };
+    log.warn(
+      { cause: code },
+      `Waiting for the database${code === tooManyConnections ? `. ${manyConnections}` : ''}`,
+    );
     await sleep(1000);
-    await whenReachable(pool, log, isStopping);
+    return whenReachable(look, log, isStopping);
   }
+}
+
+const tooManyConnections = '53300';
+const manyConnections =
+  'All its connections are in use: close some, or raise max_connections. A process of Soundings uses up to 60';
+
+/** An error of the start, in words where somebody can do something about it. */
+function ofStart(error: unknown): unknown {
+  const { code, cause } = error as { code?: string; cause?: { code?: string } };
+  if (code !== tooManyConnections && cause?.code !== tooManyConnections) return error;
+  return new Fault(
+    'unavailable',
+    'unavailable',
+    `The service cannot start with the database. ${manyConnections}.`,
+    {
+      cause: error,
+    },
+  );
 }

@@ -47,6 +47,8 @@ const publicFiles = [
   'db/db.ts',
   'db/embedded.ts',
   'db/migrate.ts',
+  'db/own-sessions.ts',
+  'db/space.ts',
   'jobs/jobs.ts',
   'jobs/threads.ts',
   'mail/mail.ts',

@@ -130,7 +130,8 @@ type House = {
 /** Listens once the keys are there: the database must be migrated. */
 export async function openSftp(options: SftpOptions): Promise<SftpServer> {
   const { pool, secrets, log, trustProxy = [], now = Date.now } = options;
-  const limits = { ...sftpLimits, ...options.limits };
+  const connections = Math.min(sftpLimits.connections, options.limits?.connections ?? Infinity);
+  const limits = { ...sftpLimits, ...options.limits, connections };
   const server = new ssh2.Server({
     hostKeys: (await readableHostKeys(pool, secrets, log)).flatMap(hostKeysOf),
     algorithms,

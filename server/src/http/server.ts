@@ -140,7 +140,8 @@ export function createServer(options: ServerOptions): Server {
   const forwarding = openForwarding(options.trustProxy, options.log);
   const app = newFastify(options, bodies);
   const methods = methodsByAddress(app);
-  limitConnections(app.server, { ...connectionLimits, ...options.limits?.connections }, forwarding.isTrusted);
+  const connections = { ...connectionLimits, ...options.limits?.connections };
+  limitConnections(app.server, connections, forwarding.isTrusted, options.log);
   app.decorateRequest('caller', undefined);
   app.decorateRequest('accountId', undefined);
   app.decorateRequest('address', '');
@@ -234,6 +235,8 @@ function newFastify(options: ServerOptions, bodies: Bodies): FastifyInstance {
   const listening = {
     requireHostHeader: false, // a request without Host is answered by us, with the error body
     headersTimeout: patience,
+    keepAlive: true, // so that a client that lost power or network does not keep its connection
+    keepAliveInitialDelay: 60_000,
     connectionsCheckingInterval: Math.min(1000, patience / 4),
   };
   const app = fastify({
