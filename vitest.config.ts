@@ -13,6 +13,7 @@ const longest = [
   'console/runs.e2e.test.ts',
   'console/signing-in.e2e.test.ts',
   'rolling.failures.test.ts',
+  'surroundings.failures.test.ts',
   'asking.failures.test.ts',
   'files/queue.test.ts',
   'files/queue.test.ts',

@@ -243,6 +243,6 @@ export async function addMails(
     await tx`
       select graphile_worker.add_job(
         'mail file report', json_build_object('accountId', ${accountId}::integer, 'fileId', ${fileId}::integer,
-                                              'to', ${to}::text))`;
+                                              'to', ${to}::text), queue_name := 'mail')`;
   }
 }
