@@ -3,8 +3,8 @@
 import type { Log } from '../base/log.ts';
 import { inTransaction, type Pool } from './db.ts';
 
-/** How long a finding is good for, in ms. */
-const patience = 5_000;
+/** How long a finding is good for, in ms: that there is room, and that there is none. */
+const [goodFor, badFor] = [5_000, 1_000];
 
 /**
  * Returns a function that says whether there is room, as of at most five seconds ago, and logs when that changes. It writes 4 MB
@@ -25,13 +25,13 @@ export function watchSpace(pool: Promise<Pool>, log: Log): () => Promise<boolean
     }
     if (hasSpace && !hadSpace) log.info('The database has disk space again');
     hadSpace = hasSpace;
+    found.until = performance.now() + (hasSpace ? goodFor : badFor);
     return hasSpace;
   }
 
   return async () => {
-    const now = performance.now();
-    if (now >= found.until) {
-      found = { until: now + patience, hasSpace: look() };
+    if (performance.now() >= found.until) {
+      found = { until: Infinity, hasSpace: look() };
       found.hasSpace.catch(() => (found.until = 0)); // it could not be asked
     }
     return found.hasSpace;
