@@ -211,9 +211,9 @@ test(
     const under = (act: (turn: number) => Promise<string | undefined>, pause: number) =>
       repeat(act, pause, () => state.isOver);
     const loads = {
-      reads: under(acts.read, 10),
-      pushes: under(acts.push, 50),
-      answers: under(acts.answer, 20),
+      reads: under(acts.read, 20),
+      pushes: under(acts.push, 100),
+      answers: under(acts.answer, 40),
       uploads: under(acts.upload, 1000),
       sftp: under(acts.sftp, 700),
     };
