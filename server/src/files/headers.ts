@@ -342,7 +342,7 @@ export function repeatedColumn(
     .join(', ');
   const message =
     `${quote(header)} and ${named} mean the same. ${quote(header)} is read, and not the other. To choose, open the file in ` +
-    'the console, press Columns, and say what each column is: later files with these headers are read in the same way.';
+    'the console, press “Columns and values”, and say what each column is: later files with these headers are read in the same way.';
   return { type: 'repeated column', message, ...placeIn(sheet, headers), column: others[0] ?? header };
 }
 

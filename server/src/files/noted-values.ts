@@ -35,7 +35,7 @@ function noteUnknown(
   const message =
     `${quote(column.header)} has ${all.length === 1 ? 'a value that is not known' : 'values that are not known'}: ` +
     `${listed.join(', ')}${rest}. ${kept[field]} until you say what they mean: open the file in the console and press ` +
-    `Columns, or use \`npx soundings value map --field ${field}\`.`;
+    `“Columns and values”, or use \`npx soundings value map --field ${field}\`.`;
   const count = all.reduce((sum, one) => sum + one.count, 0);
   notes.warn({ type: 'unknown value', message, count, ...placeAt(first.row, column) });
 }

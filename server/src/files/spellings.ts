@@ -107,8 +107,8 @@ export const userSpellings: readonly Spelling[] = [
   },
   {
     word: 'phone',
-    en: 'Phone, Phone number, Telephone, Telephone number, Tel, Mobile, Mobile number, Mobile phone, Mobile phone number, Phone mobile, Cell, Cell phone, Cell phone number, Phone - primary work',
-    sv: 'Telefon, Telefonnummer, Telefonnr, Mobil, Mobilnummer, Mobilnr, Mobiltelefon',
+    en: 'Phone, Phone number, Telephone, Telephone number, Tel, Mobile, Mobile number, Mobile phone, Mobile phone number, Phone mobile, Cell, Cell phone, Cell phone number, Work phone, Business phone, Phone - primary work',
+    sv: 'Telefon, Telefonnummer, Telefonnr, Mobil, Mobilnummer, Mobilnr, Mobiltelefon, Arbetstelefon',
     de: 'Telefon, Telefonnummer, Mobil, Mobilnummer, Mobiltelefon, Handy, Handynummer, Rufnummer',
     fi: 'Puhelin, Puhelinnumero, Matkapuhelin',
   },

@@ -62,7 +62,7 @@ export function ValueTable({ column, field, choices, onChoose }: Props) {
                   hideLabel
                   value={means ?? 'unset'}
                   onChange={(to) => to !== 'unset' && onChoose(value.value, to)}
-                  options={means === null ? [unset, ...options] : options}
+                  options={firstMeaning(value, field) === null ? [unset, ...options] : options}
                 />
                 {isUnknown && (
                   <Badge tone="warn">{t(means === null ? 'files.unknownValue' : 'files.proposed')}</Badge>
