@@ -231,7 +231,7 @@ test.skipIf(!hasBrowser())(
     await openRun(page, /it-gone\.csv/);
     await page.getByRole('button', { name: 'Reject…' }).click();
     await dialog.getByRole('button', { name: 'Reject', exact: true }).click();
-    await page.getByText('Rejected: nothing was changed').waitFor();
+    await page.getByText('Rejected: nothing was changed', { exact: true }).waitFor();
     await page.getByText(/^Demo Administrator, /).waitFor();
     expect(await page.getByRole('button', { name: 'Apply this plan…' }).count()).toBe(0);
     expect(await groupsNow()).toEqual(kept);

@@ -50,6 +50,9 @@ const maxSheets = 20;
 /** How long an example may be. */
 const maxExample = 60;
 
+/** In how many rows examples are sought. */
+const maxSought = 1000;
+
 /** How many different values a column may have for them to be words, and how long each may be. */
 const maxWords = 40;
 const maxWord = 100;
@@ -71,6 +74,8 @@ function sheetColumns(sheet: Sheet, attributes: Attributes, knowledge: Knowledge
   const could = alternativesOf(best, means);
   const start = startOf(sheet, best.index, best.kind);
   const isMapped = mappings.has(headersKey(texts.map(({ text }) => text)));
+  const rows = sheet.rows.slice(start);
+  const isPhone = (index: number) => means.get(index) === 'phone' || could.get(index) === 'phone';
   return {
     sheet: shown(sheet.name),
     row: best.index + 1,
@@ -83,41 +88,40 @@ function sheetColumns(sheet: Sheet, attributes: Attributes, knowledge: Knowledge
       isKnown: isMapped || means.has(index),
       couldBe: isMapped ? null : (could.get(index) ?? null),
       example: exampleIn(sheet, start, index),
-      ...wordsIn(sheet.rows.slice(start), index, values),
+      values: wordsIn(rows, index, values),
+      // Of other columns only so many rows are looked at: reading numbers takes time.
+      localNumbers: localNumbersIn(isPhone(index) ? rows : rows.slice(0, maxSought), index),
     })),
   };
 }
 
-/** The values of a column, where they are few enough to be words; and how many are local phone numbers. */
-function wordsIn(
-  rows: Cell[][],
-  index: number,
-  said: SaidValues,
-): { values: ColumnValue[]; localNumbers: number } {
+/** The values of a column, where they are few enough to be words. */
+function wordsIn(rows: Cell[][], index: number, said: SaidValues): ColumnValue[] {
   const counts = new Map<string, { value: string; count: number }>();
-  let localNumbers = 0;
   for (const row of rows) {
     const value = textOf(row[index]);
-    if (isLocalNumber(phoneOf(row[index], false))) localNumbers++;
-    if (value === '' || isErrorValue(value) || counts.size > maxWords) continue;
+    if (value === '' || isErrorValue(value)) continue;
     const one = counts.get(wordOf(value)) ?? { value, count: 0 };
     one.count++;
     counts.set(wordOf(value), one);
+    if (counts.size > maxWords) return [];
   }
-  const isWords = counts.size <= maxWords && counts.values().every(({ value }) => value.length <= maxWord);
+  if (counts.values().some(({ value }) => value.length > maxWord)) return [];
   const byField = (of: (field: ValueField) => ValueMeaning | undefined) =>
     Object.fromEntries(valueFields.map((field) => [field, of(field) ?? null])) as ColumnValue['means'];
-  const values = isWords ? [...counts.values()].toSorted((a, b) => b.count - a.count) : [];
-  return {
-    values: values.map(({ value, count }) => ({
+  return [...counts.values()]
+    .toSorted((a, b) => b.count - a.count)
+    .map(({ value, count }) => ({
       value,
       count,
       means: byField((field) => meaningOfValue(field, value, said)),
       proposed: byField((field) => proposalOf(field, value)),
-    })),
-    localNumbers,
-  };
+    }));
 }
+
+/** How many cells of a column are phone numbers without a country prefix. */
+const localNumbersIn = (rows: Cell[][], index: number): number =>
+  rows.filter((row) => isLocalNumber(phoneOf(row[index], false))).length;
 
 /** What columns that are not read would be read as, if others were not read so. */
 function alternativesOf(
@@ -176,7 +180,7 @@ function guessOf({ word, attribute }: Meaning, kind: Kind): string {
 }
 
 function exampleIn({ rows }: Sheet, start: number, index: number): string | null {
-  for (const row of rows.slice(start, start + 1000)) {
+  for (const row of rows.slice(start, start + maxSought)) {
     const text = textOf(row[index]);
     if (text !== '') return text.length <= maxExample ? text : `${text.slice(0, maxExample).toWellFormed()}…`;
   }

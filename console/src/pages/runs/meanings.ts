@@ -12,13 +12,13 @@ export function useMeaningWords(): (means: string) => string {
       : t(`files.means.${means as ColumnMeaning | 'ignore'}`);
 }
 
-/** `yes` of a status is "Active", of "is a manager" it is "Yes". */
+/** `yes` of a status is "Active". */
 export function useValueWords(): (field: ValueField, means: ValueMeaning) => string {
   const t = useText();
   return (field, means) => {
     if (means === 'ignore') return t('files.value.ignore');
     if (means === 'yes' || means === 'no')
-      return t(field === 'active' ? `files.value.active.${means}` : `files.value.${means}`);
+      return t(field === 'active' ? `files.value.active.${means}` : `files.value.isManager.${means}`);
     return t(`role.${means}`);
   };
 }
