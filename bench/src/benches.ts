@@ -3,6 +3,7 @@ import { answersPlans, benchAnswers } from './answers.ts';
 import { benchConsole, consolePlans } from './console.ts';
 import { benchData, dataPlans, smallDataPlans } from './data.ts';
 import { benchDrops, dropsPlans } from './drops.ts';
+import { benchHostile, hostilePlans } from './hostile.ts';
 import { type Bench, inBothSizes, type Plans } from './plans.ts';
 import { benchSftp, sftpPlans } from './sftp.ts';
 import { benchSheets, sheetsPlans } from './sheets.ts';
@@ -19,4 +20,7 @@ export const benches: Record<string, Plans<Bench>> = {
 };
 
 /** Those that run only when they are named. */
-export const trials: Record<string, Plans<Bench>> = { 'data:small': inBothSizes(benchData, smallDataPlans) };
+export const trials: Record<string, Plans<Bench>> = {
+  'data:small': inBothSizes(benchData, smallDataPlans),
+  hostile: inBothSizes(benchHostile, hostilePlans),
+};

@@ -15,6 +15,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { timed } from './measure.ts';
@@ -61,7 +62,10 @@ export type Asking = {
   end(): Promise<number[]>;
 };
 
-export type Another = Pick<Service, 'address' | 'askSteadily' | 'memory' | 'stop'>;
+export type Another = Pick<Service, 'address' | 'askSteadily' | 'memory' | 'stop'> & {
+  /** The first lines of its log that are errors. */
+  errors(): string[];
+};
 
 /** A process of the benchmark's own: what it sent first, and its answer to a message. */
 export type Beside = { first: unknown; ask(message: object | number | string): Promise<unknown> };
@@ -138,17 +142,24 @@ export async function startService(): Promise<Service> {
 
 async function startProcess(
   environment: NodeJS.ProcessEnv,
-): Promise<{ address: string; child: ChildProcess }> {
+): Promise<{ address: string; child: ChildProcess; errors: () => string[] }> {
   const port = await freePort();
   const main = fileURLToPath(import.meta.resolve('@soundings/server/src/main.ts'));
   // In a process group of its own: Ctrl-C is for us, and we end it in order.
   const child = spawn(process.execPath, ['--max-semi-space-size=8', main], {
     // as npm start does
     env: { ...environment, PORT: String(port) },
-    stdio: ['ignore', 2, 2],
+    stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  return { address: `http://127.0.0.1:${port}`, child };
+  const errors: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface(stream).on('line', (line) => {
+      process.stderr.write(`${line}\n`);
+      if (/"level":[56]0/.test(line) && errors.length < 100) errors.push(line);
+    });
+  }
+  return { address: `http://127.0.0.1:${port}`, child, errors: () => errors };
 }
 
 async function startAnother(
@@ -157,12 +168,13 @@ async function startAnother(
   closing: (() => Promise<unknown>)[],
   beside: Service['beside'],
 ): Promise<Another> {
-  const { address, child } = await startProcess(environment);
+  const { address, child, errors } = await startProcess(environment);
   const stop = () => endService(child);
   closing.push(stop);
   await whenReady(address, child);
   return {
     address,
+    errors,
     askSteadily: (path, ...how) => askSteadily(beside, new URL(path, address).href, ...how),
     memory: memoryOf(child.pid as number, postmaster),
     stop,

@@ -2,7 +2,7 @@
 // where it names one. How fast anything is says nothing here, so no target is judged.
 import { hasBrowser, noBrowser } from '@soundings/server/src/testing/browser.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { benches } from './benches.ts';
+import { benches, trials } from './benches.ts';
 import type { Row } from './measure.ts';
 import { type Service, startService } from './service.ts';
 import { hasSftp, noSftp } from './sftp.ts';
@@ -27,7 +27,10 @@ const isSane = ({ floor, ratio }: Row) =>
     ? ratio === undefined
     : isPositive(floor) && (ratio === undefined || isPositive(ratio));
 
-test.for(Object.entries(benches))('%s works', async ([name, { smoke }], { skip }) => {
+// The other trial is `data` with other sizes.
+const { 'data:small': _, ...others } = trials;
+
+test.for(Object.entries({ ...benches, ...others }))('%s works', async ([name, { smoke }], { skip }) => {
   const obstacle = obstacles[name]?.();
   if (obstacle !== undefined) skip(`SKIPPED: ${obstacle}`);
   const shared = { ...service, stop: async () => {} };

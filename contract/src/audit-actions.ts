@@ -60,6 +60,8 @@ export const auditActions = {
   'answer key exported': 'The key of open weeks was printed, for another process.',
   'key process forgotten': 'A process that had a copy of the key of open weeks was said to be gone.',
   'answer key imported': 'The key of open weeks was put in place.',
+  'secrets key exported': 'The key of the secrets was printed, to be kept.',
+  'secrets key imported': 'The key of the secrets was put in place.',
   'secrets key reset':
     'The key of the secrets was given up: SFTP got new host keys, and codes have to be set up again.',
   'answer key reset': 'The key of open weeks was given up: open weeks were closed without results.',

@@ -3,7 +3,7 @@ import { operation } from './console.operation.ts';
 
 /**
  * `deadJobs`: so many jobs of the account, or of no account, have failed so often that they are not tried again. `oldFile`: a
- * file has waited to be processed for more than 15 minutes, since `since` (ISO 8601). `oldMessage`: a message has been due for
+ * file has waited to be processed for more than 15 minutes, since `since` (ISO 8601). `oldMessage`: an invitation has been due for
  * more than an hour, since then. `forgottenProxy`: a proxy at `address` sends requests, and the settings don't name it; known to
  * the process that answers.
  */

@@ -177,12 +177,15 @@ describe('the key of the secrets', () => {
     );
     expect(await done('two', ['keys', 'show'])).toContain('missing');
     expect(await refused('two', ['sftp', 'hostkeys'], 1)).toContain('DATA_DIR/keys/secrets');
-    await done('two', ['keys', 'import'], readFileSync(secretsPathOf('one'), 'utf8'));
+    const copy = await done('one', ['keys', 'export', '--secrets']);
+    expect(copy).toBe(readFileSync(secretsPathOf('one'), 'utf8'));
+    expect((await show('one')).exportedAt).toBeNull(); // it opens no answers
+    await done('two', ['keys', 'import'], copy);
     expect(await fingerprints('two')).toBe(before);
     expect(await refused('two', ['keys', 'reset', '--secrets'], 2)).toContain('Add --yes');
     expect(await done('two', ['keys', 'reset', '--secrets', '--yes'])).toContain('A new key is in place.');
     expect(await fingerprints('two')).not.toBe(before);
-    expect(await logged()).toEqual(['answer key imported', 'secrets key reset']);
+    expect(await logged()).toEqual(['secrets key exported', 'secrets key imported', 'secrets key reset']);
   });
 });
 

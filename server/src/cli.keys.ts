@@ -54,9 +54,15 @@ export const keyCommands: Record<string, Command> = {
     isLogged: false,
     usage:
       '\n    Prints the keys, for a process on another machine: npx soundings keys import. Anyone who has them and the database\n' +
-      '    can read the answers of open weeks and the secrets. Don’t store them.',
-    options: {},
-    run: async (pool, _values, keys) => {
+      '    can read the answers of open weeks and the secrets. Don’t store them.\n' +
+      '    With --secrets it prints the key of the secrets alone, which opens no answers: keep a copy of it.',
+    options: { secrets: flag },
+    run: async (pool, values, keys) => {
+      if (values['secrets'] === true) {
+        const key = await keys.secrets.exported();
+        await auditEverywhere(pool, { origin: 'command' }, 'secrets key exported');
+        return { key };
+      }
       const ofAnswers = await keys.exported();
       const hasSecrets = (await keys.secrets.state()) === 'ready';
       const key = hasSecrets ? `${ofAnswers}${await keys.secrets.exported()}` : ofAnswers;
@@ -78,7 +84,8 @@ export const keyCommands: Record<string, Command> = {
       // With the file of the key of the secrets alone, there is nothing else to keep.
       if (given.length > ofSecrets.length)
         await keys.imported(given.filter((one) => !ofSecrets.includes(one)).join(''));
-      await auditEverywhere(pool, { origin: 'command' }, 'answer key imported');
+      const what = given.length > ofSecrets.length ? 'answer key imported' : 'secrets key imported';
+      await auditEverywhere(pool, { origin: 'command' }, what);
       return { imported: true };
     },
     say: () => 'The key is in place.',

@@ -90,7 +90,6 @@ export async function updateAccount(
   tx: Transaction,
   accountId: AccountId,
   account: AccountSettings,
-  newNoiseKey: Uint8Array,
 ): Promise<void> {
   await tx`
     update accounts
@@ -102,7 +101,6 @@ export async function updateAccount(
            comment_threshold  = ${account.commentThreshold},
            publication        = ${account.publication},
            noise              = ${account.noise},
-           noise_key          = case when ${account.noise} > 0 then coalesce(noise_key, ${newNoiseKey}) else noise_key end,
            allowed_addresses  = ${account.allow},
            apply_files        = ${account.applyFiles},
            max_users_created  = ${account.maxUsersCreated},
@@ -118,13 +116,6 @@ export async function updateAccount(
            notify_success     = ${account.notifySuccess},
            roles_by_sync      = ${account.rolesBySync}
     where  account_id = ${accountId}`;
-}
-
-/** What decides the noise of the account's figures; null: noise was never switched on. */
-export async function selectNoiseKey(db: Db, accountId: AccountId): Promise<Buffer | null> {
-  const [row] = await db<{ key: Buffer | null }[]>`
-    select noise_key as "key" from accounts where account_id = ${accountId}`;
-  return row?.key ?? null;
 }
 
 /** Waits until no one else writes users or groups of the account; held to the end of the transaction. */

@@ -7,7 +7,6 @@ import {
   maxNameLength,
   minimumThreshold,
 } from '@soundings/contract/limits.ts';
-import { randomBytes } from 'node:crypto';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { isAddressRange } from '../base/addresses.ts';
 import { Fault } from '../base/errors.ts';
@@ -22,7 +21,6 @@ import {
   lockAccountRow,
   raiseVersion,
   selectAccount,
-  selectNoiseKey,
   updateAccount,
 } from './accounts.sql.ts';
 
@@ -59,7 +57,7 @@ export async function changeAccount(
   refuseWrongSettings(changes);
   const changed = { ...account, ...changes };
   refuseLowThresholds(changed);
-  await updateAccount(tx, accountId, changed, randomBytes(32));
+  await updateAccount(tx, accountId, changed);
   await auditChanges(tx, actor, account, changed);
   await raiseVersion(tx, accountId);
   return accountById(tx, accountId);
@@ -75,13 +73,6 @@ async function auditChanges(tx: Transaction, actor: Actor, before: Account, afte
     names.map((name) => [name, name === 'notify' ? {} : { from: before[name], to: after[name] }]),
   );
   await audit(tx, before.id, actor, 'settings changed', { details });
-}
-
-/** What decides the noise of an account's figures. There is one as soon as a week has noise. */
-export async function noiseKeyOf(db: Db, accountId: AccountId): Promise<Uint8Array> {
-  const key = await selectNoiseKey(db, accountId);
-  if (!key) throw new Error(`Account ${accountId} has no key for noise`);
-  return key;
 }
 
 /** The account, or a Fault when there is none. */

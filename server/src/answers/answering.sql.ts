@@ -22,10 +22,20 @@ export type LinkRow = {
   isExported: boolean;
   /** Who handed it out, where that is known. */
   handedBy: string | null;
+  copies: KeyCopies;
 };
 
-/** Which person a link is for, if it opens anything: the week is open, and the person active. */
-export async function selectLink(db: Db, hash: Uint8Array): Promise<LinkRow | undefined> {
+/**
+ * Where there are copies of the key that open the answers of a closed week, together with older copies of the database: in the database
+ * itself; or 'elsewhere', as the key was exported, or a process has one that doesn't run and so doesn't replace it.
+ */
+export type KeyCopies = 'none' | 'database' | 'elsewhere';
+
+/**
+ * Which person a link is for, if it opens anything: the week is open, and the person active. `process`: the name of this process
+ * among those that have the key.
+ */
+export async function selectLink(db: Db, hash: Uint8Array, process: string): Promise<LinkRow | undefined> {
   const [row] = await db<LinkRow[]>`
     select l.account_id                                  as "accountId",
            l.user_id                                     as "userId",
@@ -40,13 +50,19 @@ export async function selectLink(db: Db, hash: Uint8Array): Promise<LinkRow | un
            w.comment_threshold                           as "comments",
            w.is_live                                     as "isLive",
            l.is_exported                                 as "isExported",
-           nullif(btrim(h.first_name || ' ' || h.last_name), '') as "handedBy"
+           nullif(btrim(h.first_name || ' ' || h.last_name), '') as "handedBy",
+           case when k.in_database then 'database'
+                when c.exported_at > coalesce(c.exported_until, '-infinity')
+                  or exists (select from key_processes p
+                             where  p.name <> ${process} and p.seen_at < now() - interval '10 minutes') then 'elsewhere'
+                else 'none' end                          as "copies"
     from   links l
     join   users u on u.account_id = l.account_id and u.user_id = l.user_id
     join   accounts a on a.account_id = l.account_id
     join   weeks w on w.account_id = l.account_id and w.week = l.week
     join   week_keys k on k.account_id = l.account_id and k.week = l.week
     left   join users h on h.account_id = l.account_id and h.user_id = l.handed_by
+    cross  join answer_keys c
     where  l.hash = ${hash} and u.active and w.closed_at is null`;
   return row;
 }

@@ -12,6 +12,7 @@ import { isLinkShaped } from '../rounds/links.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { epochOf, type WeekKey } from '../sealing/week-key.ts';
 import {
+  type KeyCopies,
   type LinkKeyRow,
   type Keeping,
   type LinkRow,
@@ -54,8 +55,8 @@ export type Asking = {
   isExported: boolean;
   /** Who handed it out, where that is known. */
   handedBy: string | null;
-  /** The key of the answers is in the database: until its log and backups are recycled, they tell who answered what. */
-  leavesTraces: boolean;
+  /** Copies of the key to the answers that could still open them when the week has closed. */
+  copies: KeyCopies;
   /** What was answered by this link in this browser session, by question; value: yes is 1, no 0. None by a link that was handed out. */
   answers: Map<number, KeptAnswer & { comment: string | null; skipped: boolean }>;
   /** What cannot be answered here any more: it was answered elsewhere, or is counted already. */
@@ -94,7 +95,6 @@ export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise
     week,
     thresholds: { figures, spread, comments },
     questions,
-    leavesTraces: keys.place === 'database',
     answers: new Map(
       own.map(([id, { value, choices, comment, skipped }]) => [id, { value, choices, comment, skipped }]),
     ),
@@ -360,10 +360,11 @@ function readGiven(
 }
 
 /** What a link is for, and the key of its week; undefined when it opens nothing. */
-const openRow = (pool: Pool, keys: AnswerKeys, link: string) => keys.opened(pool, () => rowOf(pool, link));
+const openRow = (pool: Pool, keys: AnswerKeys, link: string) =>
+  keys.opened(pool, () => rowOf(pool, keys, link));
 
 /** One look-up for every link, also for one that cannot be: time tells nothing. */
-async function rowOf(db: Db, link: string): Promise<LinkRow | undefined> {
-  const row = await selectLink(db, tokenHash(link));
+async function rowOf(db: Db, keys: AnswerKeys, link: string): Promise<LinkRow | undefined> {
+  const row = await selectLink(db, tokenHash(link), keys.name);
   return isLinkShaped(link) ? row : undefined;
 }

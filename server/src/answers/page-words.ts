@@ -1,5 +1,6 @@
 // What the answering page says, in English, Swedish and German. Pure. Every text is text: the page escapes it.
 import type { Refusal } from '../sealing/person-answers.ts';
+import type { KeyCopies } from './answering.sql.ts';
 
 export type PageWords = {
   /** As days are written. */
@@ -24,10 +25,8 @@ export type PageWords = {
     /** Where and until when answers can be changed. */
     until: (day: string) => string;
     untilLive: (day: string) => string;
-    /** What becomes of them then. */
-    unlinked: string;
-    /** The same where the key of the answers is kept in the database. */
-    traces: string;
+    /** What becomes of them then, by where there are copies of their key. */
+    afterwards: Record<KeyCopies, string>;
     /** The same where results are shown from the first answer on. */
     deleted: string;
     /** Of a link that the employer has handed out. `by`: who did, '' where that is not known. */
@@ -126,14 +125,14 @@ const english: PageWords = {
   privacy: {
     heading: 'No one is shown who answered what',
     figures: (company, least) =>
-      `Managers and administrators at ${company} see results for groups with at least ${least} answers.`,
+      `Managers and administrators at ${company}, and systems connected to Soundings, see results for groups with at least ${least} answers.`,
     spread: (spread, comments) =>
       spread === comments
         ? `Distributions and comments are shown for groups with at least ${spread} answers.`
         : `Distributions are shown for groups with at least ${spread} answers, comments with at least ${comments}.`,
     openHeading: 'Your answers are not anonymous',
     open: (company) =>
-      `Managers and administrators at ${company} see group results from the first answer on. If you are the only one in your group to answer, they see what you answered.`,
+      `Managers and administrators at ${company}, and systems connected to Soundings, see group results from the first answer on. If you are the only one in your group to answer, they see what you answered.`,
     live: (least) =>
       least <= 1
         ? 'Results are live: they are shown while the week is still open.'
@@ -142,9 +141,13 @@ const english: PageWords = {
       `You can see and change your answers only in this browser, as long as it stays open, until the end of ${day} at the latest.`,
     untilLive: (day) =>
       `You can see and change an answer only in this browser, as long as it stays open, until the live results count it, or until the end of ${day} at the latest. Answers that are counted can’t be changed.`,
-    unlinked: 'When the week is over, all answers are counted and can no longer be linked to you.',
-    traces:
-      'When the week is over, all answers are counted and deleted. Until older backups and logs of the database are gone, whoever operates it could still find out who answered what.',
+    afterwards: {
+      none: 'When the week is over, all answers are counted and can no longer be linked to you.',
+      database:
+        'When the week is over, all answers are counted and deleted. Until older backups and logs of the database are gone, whoever operates it could still find out who answered what.',
+      elsewhere:
+        'When the week is over, all answers are counted and deleted. But a copy of the key to the answers is kept in another place. Anyone who has this copy and older backups or logs of the database could still find out who answered what.',
+    },
     deleted: 'When the week is over, all answers are counted and deleted: only results and comments remain.',
     handedOut: (by) =>
       `This link was handed out by ${by === '' ? 'your employer' : by}, not sent to you by Soundings. Whoever has handed it out could answer with it too. So that no one can use it to find out whether you have answered, it doesn’t show any answers, not even your own. To change an answer, give it again in this browser, as long as it stays open. If a question has already been answered in another way, or the results already count the answer, that answer stays.`,
@@ -275,14 +278,14 @@ const swedish: PageWords = {
   privacy: {
     heading: 'Ingen får se vem som har svarat vad',
     figures: (company, least) =>
-      `Chefer och administratörer på ${company} ser gruppresultat från och med ${least} svar.`,
+      `Chefer och administratörer på ${company}, och system som är anslutna till Soundings, ser gruppresultat från och med ${least} svar.`,
     spread: (spread, comments) =>
       spread === comments
         ? `Svarsfördelningar och kommentarer visas från och med ${spread} svar.`
         : `Svarsfördelningar visas från och med ${spread} svar, kommentarer från och med ${comments}.`,
     openHeading: 'Dina svar är inte anonyma',
     open: (company) =>
-      `Chefer och administratörer på ${company} ser gruppresultat redan från första svaret. Om du är den enda i din grupp som svarar, ser de vad du har svarat.`,
+      `Chefer och administratörer på ${company}, och system som är anslutna till Soundings, ser gruppresultat redan från första svaret. Om du är den enda i din grupp som svarar, ser de vad du har svarat.`,
     live: (least) =>
       least <= 1
         ? 'Resultaten visas direkt, medan veckan fortfarande pågår.'
@@ -291,9 +294,13 @@ const swedish: PageWords = {
       `Du kan bara se och ändra dina svar i den här webbläsaren, så länge den är öppen, dock längst till och med ${day}.`,
     untilLive: (day) =>
       `Du kan bara se och ändra ett svar i den här webbläsaren, så länge den är öppen, tills det räknas i resultaten, dock längst till och med ${day}. Svar som har räknats går inte att ändra.`,
-    unlinked: 'När veckan är slut räknas alla svar och kan inte längre kopplas till dig.',
-    traces:
-      'När veckan är slut räknas alla svar och raderas. Tills äldre säkerhetskopior och loggar av databasen är borta kan den som driver den fortfarande ta reda på vem som har svarat vad.',
+    afterwards: {
+      none: 'När veckan är slut räknas alla svar och kan inte längre kopplas till dig.',
+      database:
+        'När veckan är slut räknas alla svar och raderas. Tills äldre säkerhetskopior och loggar av databasen är borta kan den som driver den fortfarande ta reda på vem som har svarat vad.',
+      elsewhere:
+        'När veckan är slut räknas alla svar och raderas. Men det finns en kopia av nyckeln till svaren på ett annat ställe. Den som har kopian och äldre säkerhetskopior eller loggar av databasen kan fortfarande ta reda på vem som har svarat vad.',
+    },
     deleted: 'När veckan är slut räknas alla svar och raderas: bara resultat och kommentarer finns kvar.',
     handedOut: (by) =>
       `Länken har delats ut av ${by === '' ? 'din arbetsgivare' : by} och har inte skickats till dig av Soundings. Den som har delat ut den kan också svara med den. För att ingen ska kunna använda den för att ta reda på om du har svarat visar den inga svar, inte ens dina egna. Du kan ändra ett svar genom att svara igen i den här webbläsaren, så länge den är öppen. Om en fråga redan har besvarats på annat sätt, eller svaret redan räknas i resultaten, gäller det svaret.`,
@@ -425,14 +432,14 @@ const german: PageWords = {
   privacy: {
     heading: 'Niemandem wird gezeigt, wer was geantwortet hat',
     figures: (company, least) =>
-      `Führungskräfte und die Administration von ${company} sehen Gruppenergebnisse ab ${least} Antworten.`,
+      `Führungskräfte und die Administration von ${company} sowie mit Soundings verbundene Systeme sehen Gruppenergebnisse ab ${least} Antworten.`,
     spread: (spread, comments) =>
       spread === comments
         ? `Verteilungen und Kommentare werden ab ${spread} Antworten gezeigt.`
         : `Verteilungen werden ab ${spread} Antworten gezeigt, Kommentare ab ${comments}.`,
     openHeading: 'Deine Antworten sind nicht anonym',
     open: (company) =>
-      `Führungskräfte und die Administration von ${company} sehen Gruppenergebnisse schon ab der ersten Antwort. Wenn in deiner Gruppe nur du antwortest, sehen sie, was du geantwortet hast.`,
+      `Führungskräfte und die Administration von ${company} sowie mit Soundings verbundene Systeme sehen Gruppenergebnisse schon ab der ersten Antwort. Wenn in deiner Gruppe nur du antwortest, sehen sie, was du geantwortet hast.`,
     live: (least) =>
       least <= 1
         ? 'Die Ergebnisse sind live: Sie werden schon gezeigt, während die Woche noch läuft.'
@@ -441,10 +448,13 @@ const german: PageWords = {
       `Nur in diesem Browser kannst du deine Antworten sehen und ändern, solange er geöffnet bleibt, längstens bis einschließlich ${day}.`,
     untilLive: (day) =>
       `Nur in diesem Browser kannst du eine Antwort sehen und ändern, solange er geöffnet bleibt, bis sie in den Ergebnissen zählt, längstens bis einschließlich ${day}. Antworten, die schon zählen, lassen sich nicht mehr ändern.`,
-    unlinked:
-      'Wenn die Woche vorbei ist, werden alle Antworten gezählt und lassen sich nicht mehr mit dir in Verbindung bringen.',
-    traces:
-      'Wenn die Woche vorbei ist, werden alle Antworten gezählt und gelöscht. Bis ältere Sicherungen und Protokolle der Datenbank gelöscht sind, könnte ihr Betreiber noch herausfinden, wer was geantwortet hat.',
+    afterwards: {
+      none: 'Wenn die Woche vorbei ist, werden alle Antworten gezählt und lassen sich nicht mehr mit dir in Verbindung bringen.',
+      database:
+        'Wenn die Woche vorbei ist, werden alle Antworten gezählt und gelöscht. Bis ältere Sicherungen und Protokolle der Datenbank gelöscht sind, könnte ihr Betreiber noch herausfinden, wer was geantwortet hat.',
+      elsewhere:
+        'Wenn die Woche vorbei ist, werden alle Antworten gezählt und gelöscht. Eine Kopie des Schlüssels zu den Antworten liegt aber an einem anderen Ort. Wer diese Kopie und ältere Sicherungen oder Protokolle der Datenbank hat, könnte noch herausfinden, wer was geantwortet hat.',
+    },
     deleted:
       'Wenn die Woche vorbei ist, werden alle Antworten gezählt und gelöscht; nur Ergebnisse und Kommentare bleiben.',
     handedOut: (by) =>

@@ -43,7 +43,7 @@ const asking = (over: Partial<Asking> = {}): Asking => ({
   answers: new Map(),
   isExported: false,
   handedBy: null,
-  leavesTraces: false,
+  copies: 'none',
   fixed: new Map(),
   ...over,
 });
@@ -234,7 +234,7 @@ describe('privacy', () => {
     const text = privacyOf({});
     expect(text).toContain('No one is shown who answered what');
     expect(text).toContain(
-      'Managers and administrators at Nordwind see results for groups with at least 5 answers.',
+      'Managers and administrators at Nordwind, and systems connected to Soundings, see results for groups with at least 5 answers.',
     );
     expect(text).toContain('Distributions and comments are shown for groups with at least 10 answers.');
     expect(text).toContain(
@@ -269,9 +269,12 @@ describe('privacy', () => {
   });
 
   test('where the key of the answers is in the database, it does not promise what does not hold', () => {
-    const text = privacyOf({ leavesTraces: true });
+    const text = privacyOf({ copies: 'database' });
     expect(text).toContain('Until older backups and logs of the database are gone');
     expect(text).not.toContain('no longer be linked');
+    const elsewhere = privacyOf({ copies: 'elsewhere' });
+    expect(elsewhere).toContain('a copy of the key to the answers is kept in another place');
+    expect(elsewhere).not.toContain('no longer be linked');
   });
 
   test('what is not covered is folded up: each limit in a sentence or two, and only those that apply (P20)', () => {

@@ -279,8 +279,8 @@ export const faultWords = ({ faults }: PageWords, fault: PageFault): string =>
   fault === 'tooLong' ? faults.tooLong(maxCommentLength) : faults[fault];
 
 /** What becomes of the answers when the week is over. */
-const afterwards = ({ thresholds, leavesTraces }: Asking, words: PageWords['privacy']): string =>
-  thresholds.figures <= 1 ? words.deleted : leavesTraces ? words.traces : words.unlinked;
+const afterwards = ({ thresholds, copies }: Asking, words: PageWords['privacy']): string =>
+  thresholds.figures <= 1 ? words.deleted : words.afterwards[copies];
 
 /**
  * Who sees what, from how many answers on, what no one is shown (P11), and what that does not cover (P20). `canChange`: there is

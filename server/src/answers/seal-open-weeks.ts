@@ -28,8 +28,11 @@ async function sealOpenWeeks(tx: Transaction, keys: AnswerKeys): Promise<void> {
   const weeks = await selectUnsealedWeeks(tx);
   if (weeks.length > 0) await keys.prepare(tx);
   for (const week of weeks) {
-    // oxlint-disable-next-line no-await-in-loop -- one week at a time is in memory
-    await sealWeek(tx, week, await keys.create(tx, week.accountId, week.week));
+    const key = keys.temporary(week.accountId, week.week);
+    // oxlint-disable no-await-in-loop -- one week at a time is in memory
+    await keys.keep(tx, week.accountId, week.week, key, false);
+    await sealWeek(tx, week, key);
+    // oxlint-enable no-await-in-loop
   }
   await forgetUnsealed(tx);
 }

@@ -1,7 +1,10 @@
 // SQL of warnings about the installation: reading only.
 import type { AccountId, Db } from '../db/db.ts';
 
-/** When the file of an account that has waited longest arrived, and when the first message that waits should be sent. */
+/**
+ * When the file of an account that has waited longest arrived, and when the first invitation that waits should be sent. A reminder
+ * that waits would say that someone has not answered.
+ */
 export async function selectOldestWaiting(
   db: Db,
   accountId: AccountId,
@@ -10,6 +13,6 @@ export async function selectOldestWaiting(
     select (select min(arrived_at) from files
             where  account_id = ${accountId} and arrival is not null and processed_at is null)     as "file",
            (select min(coalesce(late_since, due_at)) from messages
-            where  account_id = ${accountId} and state = 'waiting')                                as "message"`;
+            where  account_id = ${accountId} and state = 'waiting' and kind = 'invitation')        as "message"`;
   return row!;
 }

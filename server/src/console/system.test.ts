@@ -67,6 +67,9 @@ test('files and messages that wait for too long are warned of, with the time sin
     { code: 'oldMessage', since: message.toISOString() },
   ]);
   await pool`update files set processed_at = now() where account_id = ${account.id}`;
+  // A reminder that waits would say that someone has not answered.
+  await pool`update messages set kind = 'reminder' where account_id = ${account.id}`;
+  expect(await warnings()).toEqual([]);
   await pool`delete from messages where account_id = ${account.id}`;
   expect(await warnings()).toEqual([]);
 });

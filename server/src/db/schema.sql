@@ -24,7 +24,6 @@ create table accounts (
   notify_addresses          text[]  not null default '{}',
   notify_success            boolean not null default false,
   noise      smallint not null default 0 check (noise between 0 and 2),
-  noise_key  bytea,
   roles_by_sync  boolean not null default true,
   default_country text check (default_country ~ '^[A-Z]{2}$')
 );
@@ -46,7 +45,6 @@ comment on column accounts.notify_addresses is 'Who gets a mail about files that
 comment on column accounts.notify_success is 'Whether they get one about files that were applied, too.';
 comment on column accounts.noise is
   'How many steps of the scale a published sum may be off, in weeks that open from now on. 0: none.';
-comment on column accounts.noise_key is 'Decides the errors: the same for the same people. Created with the first noise.';
 comment on column accounts.roles_by_sync is 'Whether pushes and files set roles.';
 comment on column accounts.default_country is
   'The country of phone numbers that files write without a country prefix. Null: such numbers are not read.';
@@ -403,10 +401,13 @@ create table week_keys (
   account_id  integer not null,
   week        date    not null,
   wrapped     bytea   not null,
+  in_database boolean not null default false,
   primary key (account_id, week),
   foreign key (account_id, week) references weeks
 );
 comment on table week_keys is 'The keys of open weeks, wrapped by the epoch key. Deleted at closing.';
+comment on column week_keys.in_database is
+  'What unwraps the key was in the database while the week was open: until its log and older backups are gone, they tell who answered what.';
 
 create table assignments (
   account_id  integer   not null,
@@ -491,9 +492,12 @@ create table response_rates (
   group_id    integer not null,
   week        date    not null,
   value       double precision,
+  handed_out  boolean not null default false,
   primary key (account_id, group_id, week)
 );
 comment on table response_rates is 'The published response rates. Null: withheld.';
+comment on column response_rates.handed_out is
+  'Whether in one of its cells too few people are left who did not answer through a link that the employer handed out. Of weeks that closed before it was noted: false.';
 
 create table kpi_values (
   account_id  integer not null,
@@ -799,6 +803,13 @@ end $$;
 comment on function refuse_change is 'Keeps a table append-only.';
 create trigger audit_entries_are_kept before update or delete or truncate on audit_entries
   for each statement execute function refuse_change();
+
+create table noise_keys (
+  account_id  integer primary key references accounts,
+  secret      bytea   not null
+);
+comment on table noise_keys is
+  'What decides the errors of an account''s figures: the same for the same people. Created with the first figures that have noise. Sealed.';
 
 create table second_steps (
   account_id  integer     not null,

@@ -222,6 +222,29 @@ describe('connections', () => {
   });
 });
 
+describe('requests that do not wait for the response before', () => {
+  test('are answered in turn, up to a limit; beyond it the connection is closed, and no more of them is done', async () => {
+    const asked: string[] = [];
+    const log = pino({ level: 'info' }, { write: (line) => void asked.push(line) });
+    const { address, account } = await worldWith(
+      { httpLimits: { connections: { unanswered: 50 } } },
+      log as never,
+    );
+    const { token } = await account();
+    const one = `GET /v1/groups HTTP/1.1\r\nhost: x\r\nauthorization: ${token}\r\n\r\n`;
+    const honest = attack(address, one.repeat(50));
+    await until(async () => honest.text().split('HTTP/1.1 200').length === 51);
+    honest.socket.write(one.repeat(50));
+    await until(async () => honest.text().split('HTTP/1.1 200').length === 101);
+    asked.length = 0;
+    const hostile = attack(address, one.repeat(20_000));
+    await until(async () => hostile.isClosed());
+    const other = await fetch(`${address}/v1/groups`, { headers: { authorization: token } });
+    expect(other.status).toBe(200);
+    expect(asked.length).toBeLessThan(2_000); // what had come in one piece
+  });
+});
+
 describe('requests that are not what they claim', () => {
   test('with two hosts, or for nothing at all, are refused', async () => {
     for (const lines of [

@@ -1,19 +1,25 @@
 // How many connections there may be at once: in all, and from one network. Each takes a file handle and memory, also one on which
-// nothing is ever sent.
-import type { Server as HttpServer } from 'node:http';
+// nothing is ever sent. And how many requests a client may send on one without waiting for the responses.
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { networkOf } from '../base/addresses.ts';
 
-export type ConnectionLimits = { total: number; perNetwork: number };
+/** `unanswered`: requests of one connection whose responses have not ended. */
+export type ConnectionLimits = { total: number; perNetwork: number; unanswered: number };
 
-/** An office of some hundred people has one address, and browsers open up to six connections each. */
-export const connectionLimits: ConnectionLimits = { total: 10_000, perNetwork: 1_000 };
+/**
+ * An office of some hundred people has one address, and browsers open up to six connections each. Hardly any client sends a request
+ * before it has the response to the one before; without a limit a single connection had 40,000 under way in a second.
+ */
+export const connectionLimits: ConnectionLimits = { total: 10_000, perNetwork: 1_000, unanswered: 100 };
 
-/** Refuses connections beyond the limits. `isExempt`: addresses of proxies, from which everybody comes. */
+/** Refuses connections beyond the limits, and closes those with more requests. `isExempt`: addresses of proxies, from which everybody comes. */
 export function limitConnections(
   server: HttpServer,
-  { total, perNetwork }: ConnectionLimits,
+  { total, perNetwork, unanswered }: ConnectionLimits,
   isExempt: (address: string) => boolean,
 ): void {
+  limitRequests(server, unanswered);
   const open = new Map<string, number>();
   server.maxConnections = total;
   server.on('connection', (socket) => {
@@ -29,5 +35,16 @@ export function limitConnections(
       if (left > 0) open.set(network, left);
       else open.delete(network);
     });
+  });
+}
+
+function limitRequests(server: HttpServer, most: number): void {
+  const unanswered = new WeakMap<Socket, number>();
+  server.on('connection', (socket) => void socket.setMaxListeners(10 + 3 * most)); // each response has listeners of its own
+  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const count = (unanswered.get(socket) ?? 0) + 1;
+    unanswered.set(socket, count);
+    if (count > most) return void socket.destroy();
+    response.once('close', () => unanswered.set(socket, (unanswered.get(socket) as number) - 1));
   });
 }

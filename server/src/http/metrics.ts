@@ -44,7 +44,7 @@ export function serveMetrics(
   // oxlint-disable-next-line no-new -- it lives in the registry
   new Gauge({
     name: 'soundings_waiting',
-    help: 'What is waiting to be done: files to be processed, messages that are due.',
+    help: 'What is waiting to be done: files to be processed, invitations (messages) that are due.',
     labelNames: ['what'],
     registers: [registry],
     async collect() {
@@ -54,7 +54,7 @@ export function serveMetrics(
   // oxlint-disable-next-line no-new -- it lives in the registry
   new Gauge({
     name: 'soundings_oldest_waiting_seconds',
-    help: 'For how long the oldest file has waited to be processed, and the oldest message since it was due. 0: none waits.',
+    help: 'For how long the oldest file has waited to be processed, and the oldest invitation since it was due. 0: none waits.',
     labelNames: ['what'],
     registers: [registry],
     async collect() {

@@ -366,4 +366,16 @@ describe('a client that takes, of 16,384 bytes a second', () => {
     const drained = (taken: number) => ({ bytesWritten: taken, writableLength: 0, queue: 0 });
     expect(cutAt(() => 0, drained)).toBeUndefined();
   });
+
+  test('a response that waits for its turn leaves nothing on a connection that goes on', () => {
+    const readers = watchReaders(1000);
+    const socket = new EventEmitter();
+    for (let i = 0; i < 5; i++) {
+      const response = Object.assign(new EventEmitter(), { socket: null });
+      readers.watch(response as never, socket as never, () => {});
+      response.emit('close');
+    }
+    expect(socket.listenerCount('close')).toBe(0);
+    readers.close();
+  });
 });

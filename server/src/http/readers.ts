@@ -77,7 +77,10 @@ export function watchReaders(patience: number): Readers {
       if (response.socket) begin();
       else response.once('socket', begin);
       watches.set(response, watch);
-      const forget = () => watches.delete(response);
+      const forget = () => {
+        watches.delete(response);
+        socket.off('close', forget); // or a connection that goes on would keep all of its responses
+      };
       response.once('close', forget);
       if (!response.socket) socket.once('close', forget); // a response that never had its turn is never closed
     },

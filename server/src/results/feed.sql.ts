@@ -66,7 +66,7 @@ export function selectRateFeed(
            r.week            as "week",
            r.value           as "value",
            null::integer     as "answers",
-           false             as "handedOut",
+           r.handed_out      as "handedOut",
            false             as "isOpen"
     from   scope s
     join   response_rates r on r.account_id = ${accountId} and r.group_id = s.group_id

@@ -363,10 +363,14 @@ describe('the rows', () => {
       update kpi_values set handed_out = true
       where  account_id = ${account.id} and group_id = ${group['north'] as number} and kpi_id = '007'
         and  week = '2026-11-02'`;
+    await world.pool`
+      update response_rates set handed_out = true
+      where  account_id = ${account.id} and group_id = ${group['north'] as number} and week = '2026-11-02'`;
     const rows = await rowsOf(account);
     const flagged = rows.filter(({ handedOut }) => handedOut);
     expect(flagged.map(({ metric, groupId, monday }) => [metric, groupId, monday])).toEqual([
       ['kpi', group['north'], '2026-11-02'],
+      ['responserate', group['north'], '2026-11-02'],
       ['question', group['north'], '2026-11-02'],
     ]);
     expect(new Set(rows.map(({ handedOut }) => handedOut))).toEqual(new Set([true, false]));

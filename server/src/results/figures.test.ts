@@ -1,6 +1,6 @@
-// What the figures of one question say beside their values: whether they rest on links that the employer handed out (P14).
+// What the figures of a question, and response rates, say beside their values: whether they rest on links that the employer handed out (P14).
 import { describe, expect, test } from 'vitest';
-import { questionFigures, turnoutOf, type WeekAnswer, type WeekData } from './figures.ts';
+import { questionFigures, responseRates, turnoutOf, type WeekAnswer, type WeekData } from './figures.ts';
 
 type Person = { groupIds: number[]; handedOut: boolean };
 
@@ -22,8 +22,20 @@ function figuresOf(people: Person[], k = 5) {
     handedOut,
     counted: false,
   }));
-  const { results } = questionFigures({ id: 1, type: 1, options: [] }, answers, turnoutOf(data));
+  const turnout = turnoutOf(data);
+  const { results } = questionFigures({ id: 1, type: 1, options: [] }, answers, turnout);
   const [company, team] = [1, 2].map((id) => results.find(({ groupId }) => groupId === id));
+  const rates = responseRates(turnout);
+  for (const { groupId, value, handedOut } of rates) {
+    const result = results.find((one) => one.groupId === groupId);
+    // Everyone has answered: who was asked and who has answered are the same people.
+    expect({ groupId, isShown: value !== null, handedOut }).toEqual({
+      groupId,
+      isShown: result?.value !== null && result !== undefined,
+      handedOut: result?.handedOut ?? false,
+    });
+  }
+  expect(rates).toHaveLength(2);
   return { company, team };
 }
 
@@ -56,6 +68,23 @@ describe('links that the employer handed out', () => {
     expect(teamAndOthers(true, false)).toEqual({ team: true, company: true });
     expect(teamAndOthers(false, true)).toEqual({ team: false, company: true });
     expect(teamAndOthers(false, false)).toEqual({ team: false, company: false });
+  });
+
+  test('a response rate says so when few are left who did not answer through such a link, whether or not they answered', () => {
+    const people = Array.from({ length: 12 }, (_, i) => `p${i}`);
+    const rate = (handedOut: number) =>
+      responseRates({
+        ...turnoutOf({
+          thresholds: { figures: 5, spread: 10, comments: 10 },
+          rounds: [{ id: 1, groupId: 1, questionIds: [1], aboveIds: [] }],
+          assignments: people.map((respondent) => ({ respondent, roundId: 1, groupIds: [1] })),
+          asked: [{ groupId: 1, questionIds: [1] }],
+        }),
+        done: new Map(people.slice(0, handedOut).map((name) => [name, new Set([1])])),
+        handedOut: new Set(people.slice(0, handedOut)),
+      });
+    expect(rate(7)).toEqual([{ groupId: 1, value: 7 / 12, handedOut: false }]);
+    expect(rate(8)).toEqual([{ groupId: 1, value: 8 / 12, handedOut: true }]);
   });
 
   test('a figure that is withheld says nothing', () => {

@@ -53,7 +53,15 @@ export type Result = {
   noise: NoiseLevel;
 };
 export type ShownComment = { text: string; groupIds: number[] };
-export type Rate = { groupId: number; value: number | null };
+export type Rate = {
+  groupId: number;
+  value: number | null;
+  /**
+   * Whether it is shown, and among the people of one of its pieces too few are left who did not answer through a link that the
+   * employer handed out: it could be known of the others whether they answered (P14).
+   */
+  handedOut: boolean;
+};
 export type KpiValue = {
   kpiId: string;
   groupId: number;
@@ -71,6 +79,8 @@ export type Turnout = {
   treeOf: (group: number) => number;
   /** For each person the questions that were answered or skipped. */
   done: Map<string, Set<number>>;
+  /** Who has answered or skipped one through a link that the employer handed out. */
+  handedOut: Set<string>;
 };
 
 export function turnoutOf(data: WeekData): Turnout {
@@ -89,7 +99,14 @@ export function turnoutOf(data: WeekData): Turnout {
     const { groupId } = roundById.get(roundId) as WeekRound;
     for (const id of groupIds) if (!trees.has(id)) trees.set(id, trees.get(groupId) as number);
   }
-  return { data, roundById, assignmentsOf, treeOf: (group) => trees.get(group) ?? group, done: new Map() };
+  return {
+    data,
+    roundById,
+    assignmentsOf,
+    treeOf: (group) => trees.get(group) ?? group,
+    done: new Map(),
+    handedOut: new Set(),
+  };
 }
 
 /** The groups in which a person's answer to a question counts: once each, whichever rounds asked it. */
@@ -158,8 +175,13 @@ export const classComments = (asked: readonly Answered[], turnout: Turnout): Sho
   commentsOf(companyOf(asked, turnout), turnout.data.thresholds.comments);
 
 /** Notes who has done a question. */
-export function noteDone(questionId: number, answers: readonly WeekAnswer[], { done }: Turnout): void {
-  for (const { respondent } of answers) {
+export function noteDone(
+  questionId: number,
+  answers: readonly WeekAnswer[],
+  { done, handedOut }: Turnout,
+): void {
+  for (const { respondent, handedOut: isHandedOut } of answers) {
+    if (isHandedOut) handedOut.add(respondent);
     const own = done.get(respondent);
     if (own) own.add(questionId);
     else done.set(respondent, new Set([questionId]));
@@ -281,17 +303,8 @@ function resultOf(
   };
 }
 
-/**
- * For people that a figure rests on, whether fewer than the threshold answered through links of their own in one of the pieces,
- * which can be told from the others by subtraction. Whoever hands out links can answer through them, and then knows what the
- * others of the piece said, or gave all of its answers. With a threshold of 1 everybody's answers are known anyway, and
- * everybody is told so: then never.
- */
-function handedOutIn(
-  { respondents, types, answersOf }: Company,
-  { pieceOf, sizes }: Pieces,
-  threshold: number,
-) {
+/** Whether a figure rests on links that were handed out, by `tooFewOwn`: who has answered a question of the company through one. */
+function handedOutIn({ respondents, types, answersOf }: Company, pieces: Pieces, threshold: number) {
   const everyone = respondents.map((_, person) => person);
   const own = everyone.map(() => true);
   for (const number of types.keys()) {
@@ -299,10 +312,20 @@ function handedOutIn(
       if (answer?.handedOut) own[person] = false;
     }
   }
+  return tooFewOwn(own, pieces, threshold);
+}
+
+/**
+ * For people that a figure rests on, whether fewer than the threshold did not answer through a link that was handed out, in one of
+ * the pieces, which can be told from the others by subtraction. Whoever hands out links can answer through them, and then knows what
+ * the others of the piece said, or gave all of its answers. With a threshold of 1 everybody's answers are known anyway, and
+ * everybody is told so: then never. `own`: for each person, whether none was given through such a link.
+ */
+function tooFewOwn(own: readonly boolean[], { pieceOf, sizes }: Pieces, threshold: number) {
   const sent = sizes.map(() => 0);
-  for (const person of everyone) {
+  for (const [person, isOwn] of own.entries()) {
     const piece = pieceOf[person] as number;
-    if (own[person]) sent[piece] = (sent[piece] as number) + 1;
+    if (isOwn) sent[piece] = (sent[piece] as number) + 1;
   }
   return (people: readonly number[] | undefined): boolean => {
     if (!people || threshold === 1) return false;
@@ -378,7 +401,7 @@ function commentsOf(
  * the procedure apart: only among people who were asked the same is a rate constant on each piece, question by question.
  */
 export function responseRates(turnout: Turnout): Rate[] {
-  const { data, treeOf, done } = turnout;
+  const { data, treeOf, done, handedOut } = turnout;
   const assignmentsOf = standing(turnout.assignmentsOf);
   const respondents = [...assignmentsOf.keys()];
   const known = new Map<string, AskedAlike>();
@@ -407,11 +430,15 @@ export function responseRates(turnout: Turnout): Rate[] {
     (number) => treeOf((alike[number] as AskedAlike).groupId),
   );
   const doneBy = respondents.map((respondent) => done.get(respondent));
-  const totals = new Map<number, { asked: number; answered: number }>();
-  for (const [number, people] of choosePieces(sets, respondents.length, data.thresholds.figures).shown) {
+  const totals = new Map<number, { asked: number; answered: number; handedOut: boolean }>();
+  const pieces = choosePieces(sets, respondents.length, data.thresholds.figures);
+  const own = respondents.map((respondent) => !handedOut.has(respondent));
+  const restsOnHandedOut = tooFewOwn(own, pieces, data.thresholds.figures);
+  for (const [number, people] of pieces.shown) {
     const { groupId, questionIds } = alike[number] as AskedAlike;
-    const total = totals.get(groupId) ?? { asked: 0, answered: 0 };
+    const total = totals.get(groupId) ?? { asked: 0, answered: 0, handedOut: false };
     totals.set(groupId, total);
+    total.handedOut ||= restsOnHandedOut(people);
     total.asked += people.length * questionIds.length;
     for (const person of people) {
       const has = doneBy[person];
@@ -419,8 +446,9 @@ export function responseRates(turnout: Turnout): Rate[] {
     }
   }
   return data.asked.map(({ groupId }) => {
-    const { asked, answered } = totals.get(groupId) ?? { asked: 0, answered: 0 };
-    return { groupId, value: asked > 0 ? answered / asked : null };
+    const total = totals.get(groupId);
+    if (!total || total.asked === 0) return { groupId, value: null, handedOut: false };
+    return { groupId, value: total.answered / total.asked, handedOut: total.handedOut };
   });
 }
 

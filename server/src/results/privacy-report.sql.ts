@@ -141,13 +141,14 @@ export async function selectRoleCounts(
   accountId: AccountId,
 ): Promise<{ role: Role; people: number; canSignIn: number }[]> {
   return db`
-    select u.role                    as "role",
+    select r.role                    as "role",
            count(*)::integer         as "people",
            count(p.user_id)::integer as "canSignIn"
     from   users u
     left   join passwords p on p.account_id = u.account_id and p.user_id = u.user_id
+    cross  join lateral (select case when u.role_pending then 'User' else u.role end as role) r
     where  u.account_id = ${accountId} and u.active
-    group  by u.role`;
+    group  by r.role`;
 }
 
 /**

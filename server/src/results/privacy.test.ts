@@ -322,6 +322,9 @@ async function expectAgreement(
 ): Promise<void> {
   const random = randomFrom(seed, 'requests');
   const weeks = [...sent.weeks, ...sent.probes].map(({ week }) => week).toSorted();
+  const asked = await world.pool<{ groupId: number; week: Week }[]>`
+    select group_id as "groupId", week from kpi_values where account_id = ${account.id} and asked_whole`;
+  const whole = new Set(asked.map(({ groupId, week }) => `${groupId} ${week}`));
   for (const { id, subgroups } of await account.groups()) {
     for (const beneath of [false, true]) {
       const groups = new Set([id, ...(beneath ? subgroups : [])]);
@@ -358,8 +361,16 @@ async function expectAgreement(
         const valuesOf = (told: KpiValues | [ResponseRateValues]) =>
           (Array.isArray(told) ? told[0] : told).values;
         expect(valuesOf(inRange)).toEqual(inOrder(list.filter(isIn)));
-        const lasts = new Map(inOrder(list).map((row) => [row.groupId, row]));
-        expect(valuesOf(latest)).toEqual([...lasts.values()].filter(({ groupId }) => groups.has(groupId)));
+        // The week last in which the group was asked as a whole; else the last.
+        const isWhole = ({ groupId, date }: Value) => list !== all.kpi || whole.has(`${groupId} ${date}`);
+        const byPreference = [
+          ...inOrder(list.filter((row) => !isWhole(row))),
+          ...inOrder(list.filter(isWhole)),
+        ];
+        const lasts = new Map(byPreference.map((row) => [row.groupId, row]));
+        expect(valuesOf(latest)).toEqual(
+          inOrder([...lasts.values()].filter(({ groupId }) => groups.has(groupId))),
+        );
       }
     }
   }

@@ -186,8 +186,8 @@ export async function copyRates(
   rates: Rate[],
 ): Promise<void> {
   await copyInto(
-    tx`copy response_rates (account_id, week, group_id, value) from stdin`,
-    rates.map(({ groupId, value }) => [accountId, week, groupId, value]),
+    tx`copy response_rates (account_id, week, group_id, value, handed_out) from stdin`,
+    rates.map(({ groupId, value, handedOut }) => [accountId, week, groupId, value, handedOut]),
   );
 }
 

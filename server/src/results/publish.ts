@@ -2,7 +2,8 @@
 // transaction (privacy.md P1).
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { createHmac } from 'node:crypto';
-import { accountById, lockAccount, noiseKeyOf, raiseVersion } from '../accounts/accounts.ts';
+import { noiseKeyOf } from '../accounts/noise-key.ts';
+import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
@@ -67,7 +68,7 @@ export async function closeWeek(
   const key = brief ?? (await weekKeyOf(tx, keys, accountId, week));
   const { data, personOf } = await weekData(tx, accountId, week, state, key);
   const answers = await openAnswers(tx, key, accountId, week);
-  const { figures } = await makeFigures(tx, accountId, {
+  const { figures } = await makeFigures(tx, keys, accountId, {
     week,
     data,
     key,
@@ -124,11 +125,12 @@ type FiguresOf = {
 /** Makes the figures of a week: whole, or, of a live week, those that are shown with a batch more. `isLast`: it closes. */
 async function makeFigures(
   tx: Transaction,
+  keys: AnswerKeys,
   accountId: AccountId,
   { week, data, key, personOf, state, answers, isLast }: FiguresOf,
 ): Promise<{ figures: Figures; counted: Counted[] }> {
   const turnout = turnoutOf(data);
-  const noise = await noiseIn(tx, accountId, state.noise, personOf);
+  const noise = await noiseIn(tx, keys, accountId, state.noise, personOf);
   const questions = new Map((await questionsOf(tx, accountId)).map((question) => [question.id, question]));
   const asked = [...new Set(data.rounds.flatMap(({ questionIds }) => questionIds))].toSorted((a, b) => a - b);
   const shown = state.isLive ? await selectShown(tx, accountId, week, groupsOf(data)) : undefined;
@@ -172,12 +174,13 @@ async function makeFigures(
  */
 async function noiseIn(
   tx: Transaction,
+  { secrets }: AnswerKeys,
   accountId: AccountId,
   level: NoiseLevel,
   personOf: (respondent: string) => string,
 ): Promise<Noise | undefined> {
   if (level === 0) return undefined;
-  return noiseOf(await noiseKeyOf(tx, accountId), level, personOf);
+  return noiseOf(await noiseKeyOf(tx, accountId, secrets), level, personOf);
 }
 
 /** Writes the figures of groups that there are, in place of those that were shown of the week while it was open. */
@@ -270,7 +273,7 @@ async function showWeek(tx: Transaction, keys: AnswerKeys, accountId: AccountId,
   const { data, personOf } = await weekData(tx, accountId, week, state, key);
   const answers = await openAnswers(tx, key, accountId, week);
   const all = { week, data, key, personOf, state, answers, isLast: false };
-  const { figures, counted } = await makeFigures(tx, accountId, all);
+  const { figures, counted } = await makeFigures(tx, keys, accountId, all);
   if (counted.length === 0) return;
   // From here on no one answers until the figures are written, so that what is counted is what is marked as counted.
   await selectWeek(tx, accountId, week, true);

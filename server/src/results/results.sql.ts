@@ -143,7 +143,8 @@ export const selectRates = (
  * `values`: the table as v, and which of its rows are meant; `preferred`: which of a group come before all others when the
  * latest is wanted. They are looked up group by group, which `offset 0` says: a
  * plan that is kept for all scopes would else read the rows of all groups, and all weeks there are. The last week of a
- * group is looked for among the last five first: an index hands over whole pages, and of 156 weeks that takes twice as long.
+ * group is looked for among the last five first: an index hands over whole pages, and of 156 weeks that takes twice as long. The
+ * parts of `union all` are read one after another, until one has a row.
  */
 function selectValues(
   pool: Pool,

@@ -336,13 +336,17 @@ export async function selectRefusals(
     order  by user_id`;
 }
 
-/** How many messages of all accounts should have been sent by now, and for how long the oldest should have. */
+/**
+ * How many invitations of all accounts should have been sent by now, and for how long the oldest should have. Not reminders: with the
+ * mail server away, their number becomes that of the people who have not answered (privacy.md P18).
+ */
 export async function selectDue(db: Db, now: number): Promise<{ count: number; oldestSeconds: number }> {
   const [row] = await db<{ count: number; oldestSeconds: number }[]>`
     select count(account_id)::integer as "count",
            greatest(extract(epoch from to_timestamp(${now / 1000}::double precision)
                                        - min(coalesce(late_since, due_at))), 0)::float8 as "oldestSeconds"
     from   messages
-    where  state = 'waiting' and coalesce(late_since, due_at) <= to_timestamp(${now / 1000}::double precision)`;
+    where  state = 'waiting' and kind = 'invitation'
+      and  coalesce(late_since, due_at) <= to_timestamp(${now / 1000}::double precision)`;
   return row!;
 }

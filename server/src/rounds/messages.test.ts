@@ -269,6 +269,8 @@ describe('a mail server', () => {
     expect(refusal!.reason + JSON.stringify(lines)).not.toMatch(/@|boss|\/a\//);
     await send(noon + 10 * minute);
     expect(smtp.mails).toHaveLength(5);
+    // Reminders that are due are not counted: with the mail server away, only those to people who have not answered are left.
+    expect(await dueMessages(pool, friday + 60 * minute)).toEqual({ count: 0, oldestSeconds: 0 });
     // What becomes of a reminder says nothing of anybody: only who has not answered gets one.
     refused = 'p3';
     await send(friday);

@@ -117,13 +117,22 @@ export async function insertWeekKey(
   await tx`insert into week_keys (account_id, week, wrapped) values (${accountId}, ${week}, ${wrapped})`;
 }
 
-/** The keys of open weeks, wrapped again. */
-export async function updateWeekKeys(tx: Transaction, rows: WeekKeyRow[]): Promise<void> {
+/** Notes that what unwraps a week's key is in the database as well. */
+export async function noteInDatabase(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
+  await tx`update week_keys set in_database = true where account_id = ${accountId} and week = ${week}`;
+}
+
+/** The keys of open weeks, wrapped again. `inDatabase`: what unwraps them is there as well, which stays noted. */
+export async function updateWeekKeys(
+  tx: Transaction,
+  rows: WeekKeyRow[],
+  { inDatabase }: { inDatabase: boolean },
+): Promise<void> {
   if (rows.length === 0) return;
   const texts = rows.map((row) => ({ ...row, wrapped: row.wrapped.toString('hex') }));
   await tx`
     update week_keys k
-    set    wrapped = decode(n.wrapped, 'hex')
+    set    wrapped = decode(n.wrapped, 'hex'), in_database = k.in_database or ${inDatabase}
     from   jsonb_to_recordset(${tx.json(texts)}) as n("accountId" integer, week date, wrapped text)
     where  k.account_id = n."accountId" and k.week = n.week`;
 }

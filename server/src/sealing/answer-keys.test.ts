@@ -536,6 +536,10 @@ describe('ANSWER_KEYS', () => {
     keys = keysIn(directory);
     expect(await secretOf(keys, weekAt(0))).toEqual(secret);
     await keys.advance();
+    await open(keys, weekAt(1));
+    const noted = await database.pool<{ week: Week }[]>`
+      select week from week_keys where in_database`;
+    expect(noted).toEqual([{ week: weekAt(0) }]);
     const [now, ...others] = keysOnDisk(directory);
     expect(others).toEqual([]);
     expect(await chainOf()).toMatchObject({ chain: now!.chain, secret: null });

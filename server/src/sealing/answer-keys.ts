@@ -16,6 +16,7 @@ import {
   insertWeekKey,
   lockKeyFiles,
   noteExport,
+  noteInDatabase,
   type ProcessRow,
   selectChain,
   selectProcesses,
@@ -155,12 +156,12 @@ export class AnswerKeys {
 
   /** The other processes that have, or had, a copy of the key. */
   async #others(db: Db): Promise<ProcessRow[]> {
-    const name = this.#name;
+    const name = this.name;
     return (await selectProcesses(db)).filter((one) => one.name !== name);
   }
 
   /** The name of this process. Processes that share a key file are one, and keep its name, also where the host name changes. */
-  get #name(): string {
+  get name(): string {
     return this.place === 'database' ? nameInDatabase : this.#fileName;
   }
 
@@ -189,18 +190,16 @@ export class AnswerKeys {
     return new WeekKey(accountId, week, randomBytes(32));
   }
 
-  /** Stores the key of a week. */
-  async keep(tx: Transaction, accountId: AccountId, week: Week, key: WeekKey): Promise<void> {
+  /** Stores the key of a week. `isNoted`: false in a migration after which another notes whether it was in the database. */
+  async keep(tx: Transaction, accountId: AccountId, week: Week, key: WeekKey, isNoted = true): Promise<void> {
     await this.prepare();
     const { present } = (await this.#present(tx, 'share')) ?? {};
     if (!present) throw missingKey();
     // A step to a fresh key may have been interrupted: then the file has that one, and the database does not know it.
     if (this.place === 'file') await this.#store(tx, present);
-    await insertWeekKey(tx, {
-      accountId,
-      week,
-      wrapped: wrap(present, contextOf(accountId, week), key.secret),
-    });
+    const wrapped = wrap(present, contextOf(accountId, week), key.secret);
+    await insertWeekKey(tx, { accountId, week, wrapped });
+    if (isNoted && this.place === 'database') await noteInDatabase(tx, accountId, week);
   }
 
   /** The key of an open week, as the database has it. Undefined when it has none: the week has closed. */
@@ -350,9 +349,9 @@ export class AnswerKeys {
         await deleteProcess(tx, this.#fileName);
       } else {
         await this.#store(tx, present);
-        keepName(this.#path, this.#name);
+        keepName(this.#path, this.name);
       }
-      await upsertProcess(tx, this.#name, present.epoch);
+      await upsertProcess(tx, this.name, present.epoch);
     });
     this.#notedAt = Date.now();
   }
@@ -377,7 +376,7 @@ export class AnswerKeys {
       const secret = from && unwrap(from, context, wrapped);
       return secret ? [{ accountId, week, wrapped: wrap(to, context, secret) }] : [];
     });
-    await updateWeekKeys(tx, rewrapped);
+    await updateWeekKeys(tx, rewrapped, { inDatabase: this.place === 'database' });
     const isNewChain = !isSameChain(chain, to);
     // A new chain cannot be computed from the one before: it is safe on the disk before the database knows of it.
     if (this.place === 'file' && isNewChain) writeKeyFile(this.#path, to);

@@ -671,8 +671,55 @@ async function openForMutants() {
   const before = await takeWhileOpen(pool, dataDir, asked, dataDir);
   const close = () => inTransaction(pool, (tx) => closeWeek(tx, keys, asked.accountId, asked.week));
   const answerAnother = () => answeredWeek({ pool, keys }, [pages.address]);
-  return { dataDir, url: embedded.url, pool, keys, asked, before, close, answerAnother };
+  return {
+    dataDir,
+    url: embedded.url,
+    pool,
+    keys,
+    asked,
+    before,
+    close,
+    answerAnother,
+    address: pages.address,
+  };
 }
+
+describe('the answering page does not promise what a copy of the key breaks', () => {
+  const promise = 'can no longer be linked to you';
+  const saidAt = async (address: string, link: string) => (await fetch(`${address}/a/${link}`)).text();
+
+  test('the key goes to the database and back in the middle of a week: the log opens its answers, and the page says so', async () => {
+    const { dataDir, pool, keys, asked, close, address } = await openForMutants();
+    const link = asked.links[0]!;
+    expect(await saidAt(address, link)).toContain(promise);
+    const inDatabase = new AnswerKeys(pool, { place: 'database', directory: join(dataDir, 'keys') });
+    await inDatabase.advance();
+    const dump = await dumpOf(pool);
+    await keysBeside(dataDir, pool).advance();
+    const page = await saidAt(address, link);
+    expect(page).toContain('Until older backups and logs of the database are gone');
+    expect(page).not.toContain(promise);
+    await close();
+    await forgetClosed(pool, keys);
+    const files = await filesNow(pool, dataDir);
+    const { answers } = readOf(asked, files, dump);
+    expect(answers).toBe(asked.answers);
+  });
+
+  test('the key was exported, or a process that has it does not run', async () => {
+    const { pool, keys, asked, address } = await openForMutants();
+    const link = asked.links[0]!;
+    const elsewhere = 'a copy of the key to the answers is kept in another place';
+    await pool`insert into key_processes (name, epoch, seen_at) values ('gone', 1, now() - interval '11 minutes')`;
+    expect(await saidAt(address, link)).toContain(elsewhere);
+    await keys.forgetProcess('gone');
+    expect(await saidAt(address, link)).toContain(promise);
+    await keys.exported();
+    const page = await saidAt(address, link);
+    expect(page).toContain(elsewhere);
+    expect(page).not.toContain(promise);
+  });
+});
 
 test('the attacker reads the same records from the segments of the log as PostgreSQL', async () => {
   const { dataDir, url } = await openForMutants();

@@ -9,6 +9,7 @@ import { TOTP } from 'otpauth';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
+import { noiseKeyOf } from '../accounts/noise-key.ts';
 import { beginSecondStep, checkSecondStep, confirmSecondStep } from '../accounts/totp.ts';
 import { startApp } from '../app.ts';
 import { openLog } from '../base/log.ts';
@@ -62,6 +63,9 @@ async function codes() {
 const fingerprints = async (by: Secrets) =>
   (await hostKeys(database.pool, by, openLog('fatal'))).map(({ fingerprint }) => fingerprint);
 
+const noiseKey = async (by: Secrets) =>
+  Buffer.from(await inTransaction(database.pool, (tx) => noiseKeyOf(tx, person.accountId, by)));
+
 const missing = { kind: 'unavailable', code: 'secrets key missing' };
 
 /** As versions before this one have stored them. */
@@ -76,6 +80,7 @@ async function storePlain({ bytes }: { bytes: Buffer }): Promise<string[]> {
     // oxlint-enable no-await-in-loop
   }
   await database.pool`update second_steps set secret = ${bytes}`;
+  await database.pool`update noise_keys set secret = ${await noiseKey(secrets)}`;
   await database.pool`delete from secrets_keys`;
   rmSync(secrets.path);
   return before.map(({ fingerprint }) => fingerprint);
@@ -91,11 +96,14 @@ describe('secrets', () => {
   test('are not in the database, and are read again by each process that has the key', async () => {
     const { bytes, check } = await codes();
     const keys = await fingerprints(secrets);
+    const noise = await noiseKey(secrets);
     expect(await reveals(bytes)).toBe(false);
+    expect(await reveals(noise)).toBe(false);
     expect(dumpFile(await dumpOf(database.pool)).bytes.toString()).not.toContain('PRIVATE KEY');
     const again = on('one');
     expect(await check(again)).toBe('code');
     expect(await fingerprints(again)).toEqual(keys);
+    expect(await noiseKey(again)).toEqual(noise);
     expect(statSync(secrets.path).mode & 0o777).toBe(0o600);
     expect(readFileSync(secrets.path, 'utf8')).toContain('docs/operations.md');
   });
@@ -112,11 +120,15 @@ describe('secrets', () => {
 
   test('that were stored by an earlier version are sealed at the start, and go on working', async () => {
     const made = await codes();
+    const noise = await noiseKey(secrets);
     const keys = await storePlain(made);
     expect(await reveals(made.bytes)).toBe(true);
+    expect(await reveals(noise)).toBe(true);
     const upgraded = on('one');
     expect(await Promise.all([upgraded.prepare(), on('one').prepare()])).toEqual([true, true]);
     expect(await reveals(made.bytes)).toBe(false);
+    expect(await reveals(noise)).toBe(false);
+    expect(await noiseKey(upgraded)).toEqual(noise);
     expect(dumpFile(await dumpOf(database.pool)).bytes.toString()).not.toContain('PRIVATE KEY');
     expect(await made.check(upgraded)).toBe('code');
     expect(await fingerprints(upgraded)).toEqual(keys);
@@ -124,13 +136,14 @@ describe('secrets', () => {
 });
 
 describe('where the key is missing', () => {
-  test('codes and host keys are refused in words, recovery codes work, and nothing is replaced', async () => {
+  test('codes, host keys and noise are refused in words, recovery codes work, and nothing is replaced', async () => {
     const { check, recovery } = await codes();
     const keys = await fingerprints(secrets);
     const other = on('two');
     expect(await other.prepare()).toBe(false);
     await expect(check(other)).rejects.toMatchObject(missing);
     await expect(fingerprints(other)).rejects.toMatchObject(missing);
+    await expect(noiseKey(other)).rejects.toMatchObject(missing);
     await expect(other.exported()).rejects.toMatchObject(missing);
     await expect(beginSecondStep(database.pool, other, person, 'x')).rejects.toMatchObject(missing);
     expect(await check(other, recovery[0])).toBe('recovery code');
@@ -185,11 +198,13 @@ describe('where the key is missing', () => {
     expect(existsSync(two.path)).toBe(false);
   });
 
-  test('giving it up makes new host keys, and leaves a password alone not enough', async () => {
+  test('giving it up makes new host keys and other errors, and leaves a password alone not enough', async () => {
     const { check, recovery } = await codes();
     const keys = await fingerprints(secrets);
+    const noise = await noiseKey(secrets);
     const two = on('two');
     await two.reset();
+    expect(await noiseKey(two)).not.toEqual(noise);
     expect(await check(two)).toBeUndefined();
     expect(await check(two, recovery[0])).toBe('recovery code');
     const fresh = await fingerprints(two);
@@ -204,6 +219,7 @@ describe('ANSWER_KEYS=database', () => {
   test('has the key in the database; moved to a file, it is a new one, and all secrets go on working', async () => {
     const { check } = await codes();
     const keys = await fingerprints(secrets);
+    const noise = await noiseKey(secrets);
     const inDatabase = on('one', 'database');
     expect(await inDatabase.prepare()).toBe(true);
     expect(existsSync(secrets.path)).toBe(false);
@@ -213,6 +229,7 @@ describe('ANSWER_KEYS=database', () => {
     expect(await backInFile.prepare()).toBe(true);
     expect(await check(backInFile)).toBe('code');
     expect(await fingerprints(backInFile)).toEqual(keys);
+    expect(await noiseKey(backInFile)).toEqual(noise);
     expect(await database.pool`select from secrets_keys where secret is null`).toHaveLength(1);
     expect(readFileSync(backInFile.path, 'utf8')).not.toContain(row!.secret.toString('hex'));
   });

@@ -1,8 +1,10 @@
-// Secrets that the service must read again: those of two-factor authentication, and the host keys of SFTP. They are in the database,
-// sealed by a key that is not: it is in a file beside the answer key. So neither the database nor its backups reveal them.
+// Secrets that the service must read again: those of two-factor authentication, the host keys of SFTP, and the noise keys of
+// accounts. They are in the database, sealed by a key that is not: it is in a file beside the answer key. So neither the database
+// nor its backups reveal them.
 //
 // Unlike the answer key, this key stays the same, and may be copied: what it opens is needed as long as the installation exists.
 import { join, resolve } from 'node:path';
+import { resealNoiseKeys } from '../accounts/noise-key.ts';
 import { resealSecondSteps } from '../accounts/totp.ts';
 import { Fault } from '../base/errors.ts';
 import type { Sealer } from '../base/sealer.ts';
@@ -71,6 +73,7 @@ export class Secrets implements Sealer {
     };
     await resealSecondSteps(tx, reseal);
     await resealHostKeys(tx, reseal);
+    await resealNoiseKeys(tx, reseal);
     return key;
   }
 
@@ -105,7 +108,7 @@ export class Secrets implements Sealer {
   }
 
   /**
-   * Gives up a key that is lost, and creates a new one. SFTP gets new host keys. Secrets of two-factor authentication stay, though
+   * Gives up a key that is lost, and creates a new one. SFTP gets new host keys, and noise other errors. Secrets of two-factor authentication stay, though
    * nothing opens them any more: without them, a password alone would do.
    */
   async reset(): Promise<void> {

@@ -216,8 +216,9 @@ export function piecesWithBoth(some: Buffer[], others: Buffer[], sources: Source
 
 // --- Keys
 
-/** Week keys as they are stored begin with 1 and the name of the chain. */
+/** Week keys as they are stored begin with 1, the name of the chain and the number of the epoch. */
 const wrappedLength = 73;
+const isEpoch = (number: number) => number > 0 && number < 10_000;
 
 /** What may be keys: wrapped week keys, and epoch keys. */
 type Keys = { wrapped: Map<string, Buffer>; epochKeys: Map<string, EpochKey> };
@@ -239,8 +240,11 @@ function keysIn(sources: Source[], chains: Buffer[]): Keys {
     for (const { needle, at } of find(bytes)) {
       const chain = chains[needle >> 1]!;
       if (needle % 2 === 0) {
-        if (bytes[at - 1] === 1) addWrapped(bytes.subarray(at - 1, at - 1 + wrappedLength));
-        else {
+        // The log leaves out how a changed row begins where it begins as before: then the 1 is not there.
+        const wrapped = Buffer.concat([Buffer.of(1), bytes.subarray(at, at + wrappedLength - 1)]);
+        const isWhole = wrapped.length === wrappedLength;
+        if (isWhole && (bytes[at - 1] === 1 || isEpoch(wrappedBy(wrapped).epoch))) addWrapped(wrapped);
+        if (bytes[at - 1] !== 1) {
           for (let from = at + 8; from <= at + 40; from++)
             addKey({ chain, epoch: 0, secret: bytes.subarray(from, from + 32) });
         }

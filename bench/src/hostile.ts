@@ -1,0 +1,153 @@
+// Hostile inputs, a million of them unless HOSTILE_INPUTS says otherwise: to the interfaces, the console, the answering page and
+// the SFTP port, while another account is asked for its groups twenty times a second. Nothing may be answered by a failure of
+// the service, the log may have no error, the other account may hardly notice, and memory stays bounded.
+import { beginSession } from '@soundings/server/src/accounts/sessions.ts';
+import { createToken } from '@soundings/server/src/accounts/tokens.ts';
+import { inTransaction } from '@soundings/server/src/db/db.ts';
+import { createUser } from '@soundings/server/src/people/people.ts';
+import { answeredWeek } from '@soundings/server/src/testing/forgetting.ts';
+import { freePort } from '@soundings/server/src/testing/free-port.ts';
+import { attribute, makeCompany } from './company.ts';
+import type { Keys } from './hostile.inputs.ts';
+import type { Survived } from './hostile.sender.ts';
+import { megabytes, percentile, type Row, time, timed } from './measure.ts';
+import type { Plans, Sized } from './plans.ts';
+import { bodyOf, push } from './push.ts';
+import type { Account, Service } from './service.ts';
+
+type Plan = { inputs: number; senders: number; others: { users: number; groups: number } };
+
+export const hostilePlans: Plans<Plan> = {
+  whole: {
+    inputs: Number(process.env['HOSTILE_INPUTS'] ?? 1_000_000),
+    senders: 2,
+    others: { users: 2_000, groups: 200 },
+  },
+  smoke: { inputs: 800, senders: 1, others: { users: 20, groups: 5 } },
+};
+
+/** In ms, and in bytes. */
+const [mostTime, mostMemory] = [200, 512e6];
+/** So many inputs of a sender at a time, between which it says how far it is. */
+const atATime = 10_000;
+
+/** Sends hostile inputs, and shows what the service, and others, made of them. */
+export const benchHostile: Sized<Plan> = (plan) => async (say, start) => {
+  const service = await start();
+  try {
+    const keys = await keysOf(service);
+    const others = await otherAccount(service, plan.others);
+    const sftpPort = await freePort();
+    const attacked = await service.another({ SFTP_PORT: String(sftpPort), LOG_LEVEL: 'error' });
+    const idle = attacked.memory.now() ?? 0;
+    const asking = await attacked.askSteadily('/v1/groups', others.token, 20, 1000);
+    const endWatch = attacked.memory.watch();
+    const senders = await Promise.all(
+      Array.from({ length: plan.senders }, (_, i) =>
+        service.beside(
+          'hostile.sender.ts',
+          attacked.address,
+          String(sftpPort),
+          String(i + 1),
+          JSON.stringify(keys),
+        ),
+      ),
+    );
+    const survived: Survived = { statuses: {}, unanswered: 0, failures: [] };
+    let sent = 0;
+    const [ms] = await timed(() =>
+      Promise.all(
+        senders.map(async (sender) => {
+          while (sent < plan.inputs) {
+            const count = Math.min(atATime, plan.inputs - sent);
+            sent += count;
+            // oxlint-disable-next-line no-await-in-loop -- one after another
+            add(survived, (await sender.ask(count)) as Survived);
+            say(`${sent.toLocaleString('en')} sent; ${summaryOf(survived)}`);
+          }
+        }),
+      ),
+    );
+    const memory = (endWatch()?.own ?? 0) - idle;
+    const times = await asking.end();
+    for (const failure of survived.failures) say(failure);
+    for (const line of attacked.errors()) say(line);
+    const failed = Object.entries(survived.statuses)
+      .filter(([status]) => status.startsWith('5'))
+      .reduce((sum, [, count]) => sum + count, 0);
+    const errors = attacked.errors().length;
+    const p99 = percentile(times, 0.99);
+    await attacked.stop();
+    const rows: Row[] = [
+      {
+        what: `${plan.inputs.toLocaleString('en')} hostile inputs, answered by a failure (5xx)`,
+        measured: String(failed),
+        demand: '0',
+        holds: failed === 0,
+      },
+      { what: '– errors in the log', measured: String(errors), demand: '0', holds: errors === 0 },
+      {
+        what: '– the groups of another account meanwhile, 99 % within',
+        measured: time(p99),
+        demand: `< ${mostTime} ms`,
+        holds: p99 < mostTime,
+      },
+      {
+        what: '– memory above idle, at most',
+        measured: megabytes(memory),
+        demand: `< ${megabytes(mostMemory)}`,
+        holds: memory < mostMemory,
+      },
+      { what: '– inputs a second', measured: String(Math.round((plan.inputs * 1000) / ms)) },
+      { what: '– answers by status', measured: summaryOf(survived) },
+    ];
+    return { rows, postgres: service.postgres };
+  } finally {
+    await service.stop();
+  }
+};
+
+function add(all: Survived, more: Survived): void {
+  for (const [status, count] of Object.entries(more.statuses))
+    all.statuses[status] = (all.statuses[status] ?? 0) + count;
+  all.unanswered += more.unanswered;
+  all.failures = [...all.failures, ...more.failures].slice(0, 20);
+}
+
+const summaryOf = ({ statuses, unanswered }: Survived) =>
+  [...Object.entries(statuses).map(([status, count]) => `${status}: ${count}`), `none: ${unanswered}`].join(
+    ', ',
+  );
+
+/** An account with an open week, tokens of every scope, and people of each role who are signed in. */
+async function keysOf(service: Service): Promise<Keys> {
+  const { pool } = service;
+  const { accountId, links } = await answeredWeek(service, [service.address]);
+  const tokens: string[] = [];
+  const sessions: string[] = [];
+  // oxlint-disable no-await-in-loop -- few
+  for (const scope of ['data', 'organization', 'files'] as const)
+    tokens.push((await createToken(pool, accountId, { name: scope, scopes: [scope] })).token);
+  for (const role of ['Administrator', 'Manager', 'Auditor', 'User'] as const) {
+    const userId = await inTransaction(pool, (tx) =>
+      createUser(tx, accountId, {
+        firstName: 'A',
+        lastName: role,
+        email: `${role.toLowerCase()}-${accountId}@bench.example`,
+        role,
+      }),
+    );
+    for (let i = 0; i < (role === 'Administrator' ? 6 : 1); i++)
+      sessions.push(
+        await beginSession(pool, { accountId, userId }, { address: '127.0.0.1', agent: 'bench' }),
+      );
+  }
+  // oxlint-enable no-await-in-loop
+  return { tokens, sessions, links };
+}
+
+async function otherAccount(service: Service, size: Plan['others']): Promise<Account> {
+  const account = await service.account(attribute);
+  await push(service, account, bodyOf(makeCompany(size)), { created: size.users });
+  return account;
+}
