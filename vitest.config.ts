@@ -12,6 +12,8 @@ const longest = [
   'server/src/cli.keys.test.ts',
   'console/runs.e2e.test.ts',
   'console/signing-in.e2e.test.ts',
+  'rolling.failures.test.ts',
+  'surroundings.failures.test.ts',
   'asking.failures.test.ts',
   'files/queue.test.ts',
   'files/queue.test.ts',

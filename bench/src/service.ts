@@ -88,6 +88,7 @@ export async function startService(): Promise<Service> {
     LOG_LEVEL: 'warn',
     RATE_LIMIT: '0',
     SFTP_PORT: '0',
+    DRAIN_SECONDS: '0',
     ...bareEnvironment,
   };
   const { address, child } = await startProcess(environment);

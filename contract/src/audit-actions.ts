@@ -74,6 +74,8 @@ export const auditActions = {
   'file given up': 'A file was given up: processing it failed again and again, or ended the service.',
   'columns confirmed': 'What the columns of files with certain headers mean was confirmed.',
   'columns forgotten': 'What was confirmed of the columns of files with certain headers was removed.',
+  'values confirmed': 'What values of files mean was confirmed.',
+  'value forgotten': 'What was confirmed of a value of files was removed.',
 } as const;
 export type AuditAction = keyof typeof auditActions;
 

@@ -35,7 +35,10 @@ export type Access = {
   yourAddress: string;
   isYourAddressAllowed: boolean;
   /** What files may change, as the settings say. */
-  files: Pick<AccountSettingsView, 'applyFiles' | 'filesPartial' | 'createGroupsFromUsers' | LimitName>;
+  files: Pick<
+    AccountSettingsView,
+    'applyFiles' | 'filesPartial' | 'createGroupsFromUsers' | 'defaultCountry' | LimitName
+  >;
   limits: { fileBytes: number; requestBytes: number; storedFiles: number; requestsPerMinute: number };
 };
 
@@ -64,6 +67,8 @@ export type AccountSettingsView = {
   applyFiles: boolean;
   filesPartial: boolean;
   createGroupsFromUsers: boolean;
+  /** The country of phone numbers that files write without a country prefix, such as SE; null: they are not read. */
+  defaultCountry: string | null;
   notify: string[];
   notifySuccess: boolean;
   /** The address that mail comes from; null: no mail server is set. */
@@ -87,6 +92,7 @@ const settings = Type.Partial(
       applyFiles: Type.Boolean(),
       filesPartial: Type.Boolean(),
       createGroupsFromUsers: Type.Boolean(),
+      defaultCountry: Type.Union([Type.String({ maxLength: 60 }), Type.Null()]),
       notify: Type.Array(Type.String({ maxLength: 254 }), { maxItems: 20 }),
       notifySuccess: Type.Boolean(),
       maxUsersCreated: limit,

@@ -6,7 +6,15 @@ import { maxNameLength, maxSheetColumns } from './limits.ts';
 import type { Change, Settings, Summary } from './organization.ts';
 import type { Detail } from './problem.ts';
 import type { FileReport } from './storage.ts';
-import { type columnMeanings, type RunOutcome, runOutcomes } from './words.ts';
+import {
+  type columnMeanings,
+  type RunOutcome,
+  runOutcomes,
+  type ValueField,
+  valueFields,
+  type ValueMeaning,
+  valueMeanings,
+} from './words.ts';
 
 export type RunVia = 'https' | 'sftp' | 'console';
 
@@ -140,10 +148,36 @@ export type SheetColumns = {
   isMapped: boolean;
   /** Whether every column is known, and one has the ids. */
   isKnown: boolean;
-  columns: (MappedColumn & { example: string | null; isKnown: boolean })[];
+  columns: SheetColumn[];
 };
 
-export type FileColumns = { sheets: SheetColumns[]; attributes: string[] };
+/** A column of a file, with what whoever says its meaning needs to know. */
+export type SheetColumn = MappedColumn & {
+  example: string | null;
+  isKnown: boolean;
+  /** What it could be read as, but another column is read as that. */
+  couldBe: string | null;
+  /** Its values with their counts, the most frequent first; empty where they are too many to be words. */
+  values: ColumnValue[];
+  /** How many of its cells are phone numbers without a country prefix. */
+  localNumbers: number;
+};
+
+export type ColumnValue = {
+  value: string;
+  count: number;
+  /** What it means in a column of each field; null: it is not known. */
+  means: Record<ValueField, ValueMeaning | null>;
+  /** What it probably means there; null: nothing is probable. */
+  proposed: Record<ValueField, ValueMeaning | null>;
+};
+
+export type FileColumns = {
+  sheets: SheetColumns[];
+  attributes: string[];
+  /** The country of phone numbers without a country prefix; null: they are not read. */
+  country: string | null;
+};
 
 const MappedSheet = Type.Object(
   {
@@ -159,6 +193,25 @@ export type Mapping = {
   kind: MappingKind;
   columns: MappedColumn[];
   /** Null: somebody who is gone. */
+  confirmedBy: string | null;
+  confirmedAt: string;
+};
+
+const MappedValue = Type.Object(
+  {
+    field: Type.Enum(valueFields),
+    /** As it stands in the file; letter case does not count. */
+    value: Type.String({ minLength: 1, maxLength: 200 }),
+    means: Type.Enum([...new Set(valueFields.flatMap((field) => valueMeanings[field]))]),
+  },
+  { additionalProperties: false },
+);
+export type MappedValue = Static<typeof MappedValue>;
+
+/** What a value of files means, as someone has confirmed. */
+export type ValueMapping = MappedValue & {
+  mappingId: number;
+  /** Null: the soundings command, or somebody who is gone. */
   confirmedBy: string | null;
   confirmedAt: string;
 };
@@ -242,13 +295,22 @@ export const runsOperations = {
   /** The columns of a file with an example of each. It reads the file, which may take seconds. */
   'GET /files/{fileId}/columns': operation<FileColumns>()({ least: 'Administrator' }),
   /**
-   * Confirms what the columns of sheets mean, for this and every later file with the same headers. `isRepeated`: it is
-   * read once more; not when something else was applied after it.
+   * Confirms what the columns of sheets mean, for this and every later file with the same headers, and what values mean and
+   * which country local phone numbers are of, in every later file. `isRepeated`: it is read once more; not when something
+   * else was applied after it.
    */
   'POST /files/{fileId}/columns': operation<{ isRepeated: boolean }>()({
     least: 'Administrator',
-    body: Type.Object({ sheets: Type.Array(MappedSheet, { minItems: 1, maxItems: 20 }) }, strict),
+    body: Type.Object(
+      {
+        sheets: Type.Array(MappedSheet, { minItems: 1, maxItems: 20 }),
+        values: Type.Optional(Type.Array(MappedValue, { maxItems: 1000 })),
+        country: Type.Optional(Type.Union([Type.String({ maxLength: 60 }), Type.Null()])),
+      },
+      strict,
+    ),
   }),
-  'GET /mappings': operation<Mapping[]>()({ least: 'Administrator' }),
+  'GET /mappings': operation<{ columns: Mapping[]; values: ValueMapping[] }>()({ least: 'Administrator' }),
   'DELETE /mappings/{mappingId}': operation()({ least: 'Administrator' }),
+  'DELETE /value-mappings/{mappingId}': operation()({ least: 'Administrator' }),
 };

@@ -179,19 +179,31 @@ export const detailTypes = {
     'A file that is not taken: its name, type or size, or how it was sent; the message says which.',
   'not downloadable': 'Files are uploaded and listed only. Their reports can be read.',
   'file not found': 'The account has no such file.',
-  'mapping not found': 'The account has no such mapping of columns.',
+  'mapping not found': 'The account has no such mapping of columns or of a value.',
+  'invalid country': 'Not the code of a country, such as SE.',
   'file not processed': 'The file could not be processed; the message says why.',
   'unreadable file': 'The content of a file cannot be read, or is larger than allowed.',
   'unknown layout':
     'No sheet of a file has the columns of users or of groups, or no rows beneath them. Of a sheet among others: a warning.',
   'no group': 'A file creates people who are in no group. A warning.',
   'missing column': 'A sheet of a file has no column for what new people or groups need.',
-  'repeated column': 'Two columns of a sheet mean the same.',
+  'repeated column':
+    'Two columns of a sheet mean the same. Of a file a warning, which says which of them is read; of a mapping a fault.',
   'conflicting rows':
     'Two rows speak of the same person or group, and do not agree. Of the name of a group among users: a warning.',
   'unknown column': 'Warning: a column that is not known here; it is ignored.',
   'number as text':
     'Warning: an id or a phone number stands in the file as a number, so zeros at its beginning may be lost.',
+  'unknown value':
+    'Warning: a status, a role or a yes or no of a file that is not known. These cells count as empty until you map the values.',
+  'local number':
+    'Warning: phone numbers of a file have no country prefix, and the account has no default country. They are not read.',
+  'default country':
+    'Warning: phone numbers of a file have no country prefix. They are read as numbers of the default country of the account.',
+  'group by name':
+    'Warning: a file names groups by their names and not by their externalIds. Each is the only group with that name.',
+  'ambiguous name':
+    'A file names a group, or the manager of someone, by a name that several have. Use the externalId instead.',
   'plan changed': 'What a held run would change is not what it was: send the file again.',
 
   managed: 'Pushes and files say what it is: it is changed where it comes from, or released first.',

@@ -42,9 +42,19 @@ export type RunOutcome = (typeof runOutcomes)[number];
 /** What a column of a file can be read as. Attributes are `attribute:` and their name. `ignore`: it is not read. */
 export const columnMeanings = {
   users: [
-    ...(['externalId', 'firstName', 'lastName', 'email', 'phone', 'active', 'timezone', 'language'] as const),
-    ...(['role', 'memberOf', 'groupName', 'adminOf', 'inheritedAdminOf', 'interestOf'] as const),
+    ...(['externalId', 'firstName', 'lastName', 'fullName', 'email', 'phone', 'active', 'timezone'] as const),
+    ...(['language', 'role', 'memberOf', 'groupName', 'adminOf', 'inheritedAdminOf', 'interestOf'] as const),
     ...(['isManager', 'manager'] as const),
   ],
   groups: ['externalId', 'name', 'description', 'parent', 'manager'],
 } as const;
+
+/** What a value of a column of a few words can mean. `ignore`: the cell counts as empty. */
+export const valueMeanings = {
+  active: ['yes', 'no', 'ignore'],
+  role: [...organizationRoles, 'ignore'],
+  isManager: ['yes', 'no', 'ignore'],
+} as const;
+export type ValueField = keyof typeof valueMeanings;
+export const valueFields = Object.keys(valueMeanings) as ValueField[];
+export type ValueMeaning = (typeof valueMeanings)[ValueField][number];

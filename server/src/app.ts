@@ -1,4 +1,5 @@
 // The whole service on one screen: every route, job and listener.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config, LogLevel } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import type { Log } from './base/log.ts';
@@ -27,6 +28,8 @@ import { serveSession } from './console/session.routes.ts';
 import { serveSystem } from './console/system.routes.ts';
 import { asFault, longestTransaction, openPool, type Pool } from './db/db.ts';
 import { isMigrated, migrate } from './db/migrate.ts';
+import { checkSessions } from './db/own-sessions.ts';
+import { watchSpace } from './db/space.ts';
 import { openAnswerCache } from './http/cache.ts';
 import { serveMetrics } from './http/metrics.ts';
 import { serveDocuments } from './http/pages.ts';
@@ -59,13 +62,18 @@ import { serveStorage } from './files/storage.routes.ts';
 import { forgetOldFiles, resumeFiles, waitingFiles } from './files/store.ts';
 
 /** The settings that are not of the process or its database. */
-export type AppConfig = Omit<Config, 'dataDir' | 'databaseUrl' | 'logLevel' | 'shutdownSeconds'> & {
+export type AppConfig = Omit<
+  Config,
+  'dataDir' | 'databaseUrl' | 'logLevel' | 'drainSeconds' | 'shutdownSeconds'
+> & {
   /** Whether the console is made from its sources while it is used. */
   isDevelopment?: boolean;
   /** How long, in ms, a client may leave an answer unread. Default: a minute. */
   readPatience?: number;
   /** Limits of connections and bodies other than the usual ones. */
   httpLimits?: HttpLimits;
+  /** How many connections there may be at most, should that be fewer than usual. */
+  connections?: { http: number; sftp: number } | undefined;
   /** How long, in ms, a long answer may be read in all. Default: half an hour. */
   longestRead?: number;
 };
@@ -75,8 +83,11 @@ export type App = {
   address: string;
   /** Fulfilled when requests can be served; rejected when they never will be. */
   started: Promise<void>;
-  /** Ends what is running and refuses what is new; after `seconds` it stops all the same. */
-  stop(seconds: number): Promise<void>;
+  /**
+   * Is no longer ready, and serves for `drainSeconds` more. Then ends what is running and refuses what is new; after `seconds` it
+   * stops all the same.
+   */
+  stop(seconds: number, drainSeconds?: number): Promise<void>;
 };
 
 /**
@@ -109,7 +120,14 @@ function connect(
   isStopping: () => boolean,
 ): Connections {
   const pool = databaseUrl.then((url) => openPool(url, 10));
-  const reached = pool.then((one) => whenReachable(one, log, isStopping));
+  const reached = databaseUrl.then(async (url) => {
+    const ignored = await whenReachable(() => checkSessions(url), log, isStopping);
+    if (ignored.length === 0) return;
+    log.warn(
+      { settings: ignored },
+      'The connection pooler at DATABASE_URL ignores settings of connections. Set them for the role, as docs/operations.md says',
+    );
+  });
   const reads = reached.then(async () => openReads(await pool, await databaseUrl, config));
   // Who answers while the week opens or closes is told to try again, and takes nobody else's connection.
   const answers = databaseUrl.then((url) => openPool(url, 6, { settings: { lock_timeout: '2s' } }));
@@ -119,6 +137,13 @@ function connect(
   );
   for (const opening of [pool, reached, reads, answers, keys, pushes]) opening.catch(() => {}); // start() tells why
   return { pool, reached, reads, answers, keys, pushes };
+}
+
+/** Ends pushes that are running, which get so many seconds, and all connections. Some may never have been opened: start() has told why. */
+async function disconnect({ pool, reads, answers, pushes }: Connections, seconds: number): Promise<void> {
+  await (await pushes.catch(() => undefined))?.close(seconds);
+  const opened = await Promise.all([pool, reads, answers].map((one) => one.catch(() => undefined)));
+  await Promise.all(opened.map((one) => one?.end({ timeout: 5 })));
 }
 
 /** Runs work of weeks on a thread of its own. */
@@ -146,19 +171,10 @@ export async function startApp(
   let keeping: NodeJS.Timeout | undefined;
   let isStarted = false;
   let isStopping = false;
-  const { pool, reached, reads, answers, keys, pushes } = connect(config, databaseUrl, log, () => isStopping);
+  const connections = connect(config, databaseUrl, log, () => isStopping);
+  const { pool, reached, reads, answers, keys, pushes } = connections;
 
-  const server = createServer({
-    log,
-    ...doorOf(config),
-    isStarted: () => isStarted,
-    isReady: async () => isStarted && isMigrated(await pool),
-    authenticate: authenticator(pool),
-    count: meterTokens(pool, config.rateLimit, now, log),
-    cache: openAnswerCache(config.answerCacheMb * 1e6),
-    slots: openSlots(longReads, longReadsOfAccount),
-    now,
-  });
+  const server = openServer({ config, pool, log, now, isStarted: () => isStarted });
   const deadJobs = async (accountId?: number) => (await jobs?.dead(accountId)) ?? 0;
   serveAll(server, { config, pool, reads, answers, keys, pushes, now, deadJobs });
   const onWeeks = weeksOn(config, databaseUrl, log, now);
@@ -187,25 +203,48 @@ export async function startApp(
     isStarted = true;
   }
 
-  const started = start();
+  const started = start().catch((error: unknown) => Promise.reject(ofStart(error)));
   return {
     address,
     started,
-    async stop(seconds) {
+    async stop(seconds, drainSeconds = 0) {
+      server.leave();
       isStopping = true;
+      if (isStarted) await sleep(drainSeconds * 1000);
       clearInterval(keeping);
       const deadline = Date.now() + seconds * 1000;
-      await server.shutDown(seconds);
-      await started.catch(() => {});
-      await sftp?.close(Math.max(0, (deadline - Date.now()) / 1000));
+      const closeSftp = async () => {
+        await started.catch(() => {});
+        await sftp?.close(Math.max(0, (deadline - Date.now()) / 1000));
+      };
+      await Promise.all([server.shutDown(seconds), closeSftp()]);
       mailer?.close(); // what is on its way ends; else the jobs would end when all is sent
       await jobs?.stop();
-      // Either may never have been opened: start() has told why.
-      await (await pushes.catch(() => undefined))?.close(Math.max(0, (deadline - Date.now()) / 1000));
-      const opened = await Promise.all([pool, reads, answers].map((one) => one.catch(() => undefined)));
-      await Promise.all(opened.map((one) => one?.end({ timeout: 5 })));
+      await disconnect(connections, Math.max(0, (deadline - Date.now()) / 1000));
     },
   };
+}
+
+/** The server, without its routes. */
+function openServer({
+  config,
+  pool,
+  log,
+  now,
+  isStarted,
+}: Pick<ServerOptions, 'log' | 'now' | 'isStarted'> & { config: AppConfig; pool: Promise<Pool> }): Server {
+  const hasSpace = watchSpace(pool, log);
+  return createServer({
+    log,
+    ...doorOf(config),
+    isStarted,
+    isReady: async () => isStarted() && (await isMigrated(await pool)) && hasSpace(),
+    authenticate: authenticator(pool),
+    count: meterTokens(pool, config.rateLimit, now, log),
+    cache: openAnswerCache(config.answerCacheMb * 1e6),
+    slots: openSlots(longReads, longReadsOfAccount),
+    now,
+  });
 }
 
 const authenticator =
@@ -268,7 +307,13 @@ const doorOf = (config: AppConfig) => ({
   tls: config.tls,
   trustProxy: config.trustProxy,
   httpsOnlyAt: config.httpsOnly ? config.publicUrl : undefined,
-  limits: config.httpLimits,
+  limits: {
+    ...config.httpLimits,
+    connections: {
+      ...(config.connections && { total: config.connections.http }),
+      ...config.httpLimits?.connections,
+    },
+  },
   corsOrigins: config.corsOrigins,
   isSecure: isSecure(config),
   readPatience: config.readPatience ?? readPatience,
@@ -458,9 +503,10 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
   };
 }
 
-async function serveSftp(options: SftpOptions): Promise<SftpServer> {
-  const { host, port, pool, secrets, log, trustProxy = [], now = Date.now } = options;
-  const opening = openSftp({ host, port, pool, secrets, log, trustProxy, now });
+async function serveSftp(options: SftpOptions & Pick<AppConfig, 'connections'>): Promise<SftpServer> {
+  const { host, port, pool, secrets, log, trustProxy = [], now = Date.now, connections } = options;
+  const limits = connections ? { connections: connections.sftp } : {};
+  const opening = openSftp({ host, port, pool, secrets, log, trustProxy, now, limits });
   const sftp = await orRefused(opening, { host, port, setting: 'SFTP_PORT' });
   log.info({ address: sftp.address }, 'SFTP is ready');
   return sftp;
@@ -493,14 +539,37 @@ async function openReads(pool: Pool, url: string, config: AppConfig): Promise<Po
   return openPool(url, longReads, { settings });
 }
 
-/** Waits for a database that comes up later than the service does. */
-async function whenReachable(pool: Pool, log: Log, isStopping: () => boolean): Promise<void> {
+/** Waits for a database that comes up later than the service does. Returns what `look` returns when it can be asked. */
+async function whenReachable<T>(look: () => Promise<T>, log: Log, isStopping: () => boolean): Promise<T> {
   try {
-    await pool`select 1`;
+    return await look();
   } catch (error) {
-    if (isStopping() || !(asFault(error) instanceof Fault)) throw error;
-    log.warn({ cause: (error as { code?: string }).code }, 'Waiting for the database');
-    await new Promise((resolve) => setTimeout(resolve, 1000));
-    await whenReachable(pool, log, isStopping);
+    const fault = asFault(error);
+    if (isStopping() || error instanceof Fault || !(fault instanceof Fault)) throw error;
+    const { code } = error as { code?: string };
+    log.warn(
+      { cause: code },
+      `Waiting for the database${code === tooManyConnections ? `. ${manyConnections}` : ''}`,
+    );
+    await sleep(1000);
+    return whenReachable(look, log, isStopping);
   }
+}
+
+const tooManyConnections = '53300';
+const manyConnections =
+  'All its connections are in use: close some, or raise max_connections. A process of Soundings uses up to 60';
+
+/** An error of the start, in words where somebody can do something about it. */
+function ofStart(error: unknown): unknown {
+  const { code, cause } = error as { code?: string; cause?: { code?: string } };
+  if (code !== tooManyConnections && cause?.code !== tooManyConnections) return error;
+  return new Fault(
+    'unavailable',
+    'unavailable',
+    `The service cannot start with the database. ${manyConnections}.`,
+    {
+      cause: error,
+    },
+  );
 }

@@ -202,6 +202,7 @@ describe('account set', () => {
       applyFiles: true,
       filesPartial: false,
       createGroupsFromUsers: false,
+      defaultCountry: null,
       notify: [],
       notifySuccess: false,
       rolesBySync: true,
@@ -244,6 +245,8 @@ describe('account set', () => {
     expect(await set('--roles-by-sync', 'off')).toMatchObject({ rolesBySync: false });
     expect(await set('--roles-by-sync', 'on')).toMatchObject({ rolesBySync: true });
     expect((await soundings(['account', 'set', '--account', id, '--roles-by-sync', 'true'])).status).toBe(2);
+    expect(await set('--country', 'se')).toMatchObject({ defaultCountry: 'SE' });
+    expect(await set('--country', 'none')).toMatchObject({ defaultCountry: null });
     await refused(['account', 'set', '--account', id, '--threshold', '12']);
     const back = files.map((option) => (option === 'true' ? 'false' : option));
     await set(...back, '--spread-threshold', 'default', '--comment-threshold', 'default', '--notify', '');
@@ -296,6 +299,7 @@ describe('account set', () => {
       ['--max-users-created', '20001', 1],
       ['--max-groups-deleted=-1', '', 2],
       ['--timezone', 'Mars/Olympus', 1],
+      ['--country', 'QQ', 1],
     ];
     const before = [...(await pool`select * from accounts where account_id = ${id}`)];
     for (let i = 0; i < wrong.length; i += 4) {
@@ -308,6 +312,25 @@ describe('account set', () => {
     }
     expect([...(await pool`select * from accounts where account_id = ${id}`)]).toEqual(before);
     expect(await refused(['account', 'set', '--account', '99999'])).toContain('There is no account 99999.');
+  });
+});
+
+describe('value map, list and forget', () => {
+  test('say what a value of files means, and forget it', async () => {
+    const id = await newAccount();
+    const map = (...options: string[]) => ['value', 'map', '--account', id, ...options];
+    await json(map('--field', 'active', '--value', 'In Elternzeit', '--means', 'no'));
+    await json(map('--field', 'active', '--value', 'in elternzeit', '--means', 'yes'));
+    const list = () =>
+      json<{ mappingId: number; value: string; means: string }[]>(['value', 'list', '--account', id]);
+    const [one, ...others] = await list();
+    expect(one).toMatchObject({ field: 'active', value: 'In Elternzeit', means: 'yes', confirmedBy: null });
+    expect(others).toEqual([]);
+    expect(await refused(map('--field', 'role', '--value', 'x', '--means', 'yes'))).toContain('Manager');
+    expect(await refused(map('--field', 'email', '--value', 'x', '--means', 'yes'))).toContain('isManager');
+    await json(['value', 'forget', '--account', id, '--id', String(one?.mappingId)]);
+    expect(await list()).toEqual([]);
+    await refused(['value', 'forget', '--account', id, '--id', String(one?.mappingId)]);
   });
 });
 

@@ -14,6 +14,7 @@ import { openEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { migrationSteps } from './answers/seal-open-weeks.ts';
 import { askingCommands } from './cli.asking.ts';
+import { fileCommands } from './cli.files.ts';
 import { keyCommands } from './cli.keys.ts';
 import { privacyCommands } from './cli.privacy.ts';
 import { simulationCommands } from './cli.simulation.ts';
@@ -94,11 +95,12 @@ const commands: Record<string, Command> = {
       '--account ID [--name N] [--timezone Z] [--language L] [--threshold K] [--publication weekly|live]\n' +
       '    [--spread-threshold K|default] [--comment-threshold K|default] [--noise 0|1|2]\n' +
       '    [--allow CIDR,…] [--apply-files true|false] [--partial-files true|false]\n' +
-      '    [--create-groups-from-users true|false] [--roles-by-sync on|off] [--notify EMAIL,…] [--notify-success true|false]\n' +
+      '    [--create-groups-from-users true|false] [--country SE|none] [--roles-by-sync on|off] [--notify EMAIL,…] [--notify-success true|false]\n' +
       `    ${limits.map((one) => `[--${one} N]`).join(' ')}\n` +
       '    Changes the settings that are given. Thresholds, --publication and --noise hold for weeks that open from now on.\n' +
       '    --publication live shows figures while the week is open, in batches of new answers as large as the threshold.\n' +
       '    --noise: how many steps the sum behind a figure may be off. --allow "" lets any address upload.\n' +
+      '    --country: which country phone numbers without a country prefix in files belong to.\n' +
       '    --roles-by-sync off: requests and files set no roles. --partial-files true: a file only adds and updates, and removes nobody. --notify: who gets a mail about files\n' +
       '    that are held or have faults.',
     options: {
@@ -115,6 +117,7 @@ const commands: Record<string, Command> = {
       'apply-files': text,
       'partial-files': text,
       'create-groups-from-users': text,
+      country: text,
       'roles-by-sync': text,
       notify: text,
       'notify-success': text,
@@ -304,6 +307,7 @@ const commands: Record<string, Command> = {
     },
     say: ({ message }: { message: string }) => message,
   },
+  ...fileCommands,
   'sftp hostkeys': {
     usage:
       '\n    The fingerprints by which SFTP clients know this installation. Makes the keys when there are none yet.',
@@ -416,6 +420,10 @@ function settingsOf(values: Values): Partial<AccountSettings> {
   if (values['notify'] !== undefined) settings.notify = commaList(String(values['notify']));
   for (const [option, setting] of switches) {
     if (values[option] !== undefined) settings[setting] = trueOrFalse(values, option);
+  }
+  if (values['country'] !== undefined) {
+    const country = needed(values, 'country');
+    settings.defaultCountry = country === 'none' ? null : country.toUpperCase();
   }
   if (values['roles-by-sync'] !== undefined) settings.rolesBySync = onOrOff(values, 'roles-by-sync');
   for (const option of limits) {

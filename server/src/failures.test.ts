@@ -243,24 +243,20 @@ describe('a statement of a push is cancelled', () => {
 });
 
 describe('SIGTERM', () => {
-  test('ends the running push with 200, refuses what is new with 503, and leaves no PostgreSQL behind', async () => {
-    const service = await started(await newDataDir());
+  test('it is not ready at once, serves for DRAIN_SECONDS, then takes no connections; the running push ends with 200', async () => {
+    const service = await started(await newDataDir(), { DRAIN_SECONDS: '1' });
     const { pool, account, release, answer } = await pushInTheMiddle(service);
+    const other = await newAccount(pool);
     const open = await openConnection(service.port);
     expect(await open.ask('/health/ready')).toMatch(/^HTTP\/1\.1 200/);
     service.child.kill('SIGTERM');
-    await until(async () => !(await isReady(service)));
-    const refused = await push(service.address, account.token, {});
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([
-      503,
-      expect.stringMatching(/^\d+$/),
-    ]);
-    expect(refused.body.details[0]?.type).toBe('unavailable');
-    const last = await open.ask('/v1/groups');
-    expect(last).toMatch(/^HTTP\/1\.1 503/);
-    expect(last).toMatch(/\r\nretry-after: \d+\r\n/i);
+    await until(async () => (await fetch(`${service.address}/health/ready`)).status === 503);
+    const last = await open.ask('/v1/groups', `authorization: ${other.token}\r\n`);
+    expect(last).toMatch(/^HTTP\/1\.1 200/);
     expect(last).toMatch(/\r\nconnection: close\r\n/i);
+    expect(await push(service.address, other.token, { data: {} })).toMatchObject({ status: 200 });
     expect((await fetch(`${service.address}/health/live`)).status).toBe(200);
+    await until(() => isRefused(service.port));
     expect((await stateOf(pool, account.id)).runs).toEqual(['processing']);
     await release();
     expect(await answer).toMatchObject({ status: 200, body: { applied: true } });
@@ -271,6 +267,14 @@ describe('SIGTERM', () => {
       ...everything,
       runs: ['applied'],
     });
+  });
+
+  test('SIGINT, as Ctrl-C sends it, does not wait for DRAIN_SECONDS', async () => {
+    const database = await openTestDatabase();
+    onTestFinished(() => database.close());
+    const service = await started(join(home, 'none'), { DATABASE_URL: database.url, DRAIN_SECONDS: '60' });
+    service.child.kill('SIGINT');
+    expect(await Promise.race([service.exited, wait(10_000, 'it still runs after 10 s')])).toBe(0);
   });
 
   test('a second one ends it at once, and nothing is half applied', async () => {
@@ -558,14 +562,22 @@ async function openProxy(databaseUrl: string) {
   return { url: url.href, open, close };
 }
 
+/** Whether nothing listens there. */
+const isRefused = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(false));
+    socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'ECONNREFUSED'));
+    socket.once('connect', () => socket.destroy());
+  });
+
 /** A connection that stays open from one request to the next. */
 async function openConnection(port: number) {
   const socket = connect(port, '127.0.0.1').setEncoding('utf8');
   onTestFinished(() => void socket.destroy());
   await once(socket, 'connect');
   return {
-    async ask(path: string): Promise<string> {
-      socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    async ask(path: string, headers = ''): Promise<string> {
+      socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n${headers}\r\n`);
       const [text] = (await once(socket, 'data')) as [string];
       return text;
     },

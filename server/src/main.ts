@@ -4,10 +4,12 @@ import { describeFirstLink, makeFirstLink } from './accounts/first-links.ts';
 import { startAnswering, startApp } from './app.ts';
 import { type Config, readConfig } from './base/config.ts';
 import { Fault } from './base/errors.ts';
+import { connectionsWithin, mostOpenFiles } from './base/open-files.ts';
 import { type Log, openLog } from './base/log.ts';
 import { openPool, surviveLostConnections } from './db/db.ts';
 import { openEmbedded } from './db/embedded.ts';
 import { describeDemo, makeDemo } from './demo/demo.ts';
+import { connectionLimits } from './http/connections.ts';
 import { AnswerKeys } from './sealing/answer-keys.ts';
 import { openSimulationPool } from './simulation/simulation.ts';
 
@@ -24,6 +26,7 @@ async function serve(config: Config, log: Log): Promise<void> {
       'Soundings runs as root. Run it as a user of its own that owns DATA_DIR: a fault in it then reaches nothing else on this machine',
     );
   }
+  const connections = limitedConnections(log);
   surviveLostConnections(() => log.warn('A connection to the database was lost'));
   const database = openDatabase(config, log);
   const url = database.then((opened) => opened.url);
@@ -36,10 +39,11 @@ async function serve(config: Config, log: Log): Promise<void> {
   let stopping: Promise<void> | undefined;
   try {
     const isDevelopment = process.argv.includes('--dev');
-    const app = await startApp({ ...config, isDevelopment }, url, log);
-    onSignal(() => {
-      log.info('Stopping: running requests end, new ones get 503');
-      stopping = app.stop(config.shutdownSeconds).then(closeDatabase);
+    const app = await startApp({ ...config, isDevelopment, connections }, url, log);
+    onSignal((drains) => {
+      const drainSeconds = drains ? config.drainSeconds : 0;
+      log.info({ drainSeconds }, 'Stopping: no longer ready, then no new connections; running requests end');
+      stopping = app.stop(config.shutdownSeconds, drainSeconds).then(closeDatabase);
       stopping.then(() => {
         log.info('Stopped');
         process.exit(0);
@@ -54,6 +58,19 @@ async function serve(config: Config, log: Log): Promise<void> {
     await closeDatabase();
     throw error;
   }
+}
+
+/** Returns how many connections there may be when the system allows few files. Says so, as it is easily raised. */
+function limitedConnections(log: Log): { http: number; sftp: number } | undefined {
+  const openFiles = mostOpenFiles();
+  if (openFiles === undefined) return undefined;
+  const connections = connectionsWithin(openFiles);
+  if (connections.http >= connectionLimits.total) return undefined;
+  log.warn(
+    { openFiles, connections },
+    'The system lets the service open few files, so it takes fewer connections than usual. Raise the limit (ulimit -n, LimitNOFILE) to 16,000',
+  );
+  return connections;
 }
 
 async function showDemo(databaseUrl: string, config: Config, log: Log): Promise<void> {
@@ -84,11 +101,14 @@ async function showFirstLink(databaseUrl: string, { publicUrl }: Config): Promis
   }
 }
 
-/** Calls `stop` at the first signal; whoever asks twice does not want to wait. */
-function onSignal(stop: () => void): void {
+/**
+ * Calls `stop` at the first signal; a second one ends the process at once. `drains`: for a load
+ * balancer that has yet to notice. Ctrl-C comes from a person at a terminal, who waits.
+ */
+function onSignal(stop: (drains: boolean) => void): void {
   let signals = 0;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => (++signals > 1 ? process.exit(1) : stop()));
+    process.on(signal, () => (++signals > 1 ? process.exit(1) : stop(signal === 'SIGTERM')));
   }
 }
 

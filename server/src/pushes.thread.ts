@@ -37,8 +37,11 @@ async function carryOut({ job, accountId, run, bytes, gzip }: Job): Promise<void
 
 function endByError(job: number, error: unknown): JobEnd {
   if (error instanceof Fault) {
-    const { kind, code, message, details } = error;
-    return { job, fault: { kind, code, message, details } };
+    const { kind, code, message, details, cause } = error;
+    return {
+      job,
+      fault: { kind, code, message, details, ...(cause instanceof Error && { cause: String(cause) }) },
+    };
   }
   return { job, defect: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }

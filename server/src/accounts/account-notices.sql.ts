@@ -13,5 +13,5 @@ export async function addAccountNotice(
     select graphile_worker.add_job(
              'mail account notice',
              json_build_object('accountId', ${accountId}::integer, 'userId', ${userId}::integer, 'change', ${change}::text,
-                               'to', ${to}::text))`;
+                               'to', ${to}::text), queue_name := 'mail')`;
 }

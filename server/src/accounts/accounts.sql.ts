@@ -23,6 +23,8 @@ export type AccountRow = {
   maxGroupsDeleted: number;
   filesPartial: boolean;
   createGroupsFromUsers: boolean;
+  /** The country of phone numbers that files write without a country prefix: a code such as SE. */
+  defaultCountry: string | null;
   notify: string[];
   notifySuccess: boolean;
   /** Whether pushes and files set roles. */
@@ -74,6 +76,7 @@ export async function selectAccount(db: Db, accountId: AccountId): Promise<Accou
            a.max_groups_deleted  as "maxGroupsDeleted",
            a.files_partial       as "filesPartial",
            a.create_groups_from_users as "createGroupsFromUsers",
+           a.default_country     as "defaultCountry",
            a.notify_addresses    as "notify",
            a.notify_success      as "notifySuccess",
            a.roles_by_sync       as "rolesBySync"
@@ -108,6 +111,7 @@ export async function updateAccount(
            max_groups_deleted = ${account.maxGroupsDeleted},
            files_partial      = ${account.filesPartial},
            create_groups_from_users = ${account.createGroupsFromUsers},
+           default_country    = ${account.defaultCountry},
            notify_addresses   = ${account.notify},
            notify_success     = ${account.notifySuccess},
            roles_by_sync      = ${account.rolesBySync}

@@ -1,4 +1,5 @@
 // Accounts and their settings, as an operator of the installation makes and changes them.
+import { countries } from '@soundings/contract/countries.ts';
 import { isEmail, isLanguage, isTimeZone } from '@soundings/contract/formats.ts';
 import {
   defaultThreshold,
@@ -9,6 +10,7 @@ import {
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { isAddressRange } from '../base/addresses.ts';
 import { Fault } from '../base/errors.ts';
+import { quote } from '../base/text.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { type Actor, audit } from './audit.ts';
 import {
@@ -96,7 +98,7 @@ function refuseWrongSettings(settings: Partial<AccountSettings>): void {
   const details: Detail[] = [];
   const wrong = (path: string, message: string, type: DetailType = 'invalid value', value?: string) =>
     details.push({ type, message, path: `/${path}`, ...(value !== undefined && { value }) });
-  const { name, timezone, language, threshold, publication, noise, allow, notify } = settings;
+  const { name, timezone, language, threshold, publication, noise, allow, notify, defaultCountry } = settings;
   if (name !== undefined && (name.trim() === '' || name.length > maxNameLength)) {
     const type = name.trim() === '' ? 'missing field' : 'too long';
     wrong('name', `The name must have 1 to ${maxNameLength} characters.`, type);
@@ -123,6 +125,13 @@ function refuseWrongSettings(settings: Partial<AccountSettings>): void {
   }
   if (noise !== undefined && ![0, 1, 2].includes(noise)) {
     wrong('noise', 'Noise is 0 (none), 1 or 2.');
+  }
+  if (typeof defaultCountry === 'string' && !countries.includes(defaultCountry)) {
+    wrong(
+      'defaultCountry',
+      `${quote(defaultCountry)} is not the code of a country, such as SE.`,
+      'invalid country',
+    );
   }
   for (const range of allow ?? []) {
     if (!isAddressRange(range))

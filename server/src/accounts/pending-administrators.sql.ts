@@ -26,7 +26,8 @@ export async function addPendingMails(
   await tx`
     select graphile_worker.add_job(
       'mail pending administrators',
-      json_build_object('accountId', account_id, 'userId', user_id, 'pending', ${userIds}::integer[]))
+      json_build_object('accountId', account_id, 'userId', user_id, 'pending', ${userIds}::integer[]),
+      queue_name := 'mail')
     from   users
     where  account_id = ${accountId} and role = 'Administrator' and not role_pending and active
       and  email is not null`;

@@ -81,7 +81,7 @@ export async function addForgottenMails(db: Db, emailKey: string): Promise<void>
     select graphile_worker.add_job(
              'mail sign-in link',
              json_build_object('accountId', u.account_id, 'userId', u.user_id, 'kind', 'forgotten'),
-             job_key := 'sign-in link ' || u.account_id || ' ' || u.user_id)
+             queue_name := 'mail', job_key := 'sign-in link ' || u.account_id || ' ' || u.user_id)
     from   (select account_id, user_id from users
             where  email_key = ${emailKey} and active and not role_pending order by account_id limit 10) u`;
 }
@@ -91,7 +91,8 @@ export async function addGivenMail(db: Db, accountId: AccountId, userId: number)
   await db`
     select graphile_worker.add_job(
              'mail sign-in link',
-             json_build_object('accountId', ${accountId}::integer, 'userId', ${userId}::integer, 'kind', 'given'))`;
+             json_build_object('accountId', ${accountId}::integer, 'userId', ${userId}::integer, 'kind', 'given'),
+             queue_name := 'mail')`;
 }
 
 export type Addressee = { email: string | null; firstName: string; language: string; company: string };

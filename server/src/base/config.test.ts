@@ -53,6 +53,7 @@ describe('the defaults', () => {
     mailFrom: 'Soundings <soundings@localhost>',
     metricsToken: undefined,
     logLevel: 'info',
+    drainSeconds: 5,
     shutdownSeconds: 60,
   };
 
@@ -204,6 +205,7 @@ describe('NAME_FILE', () => {
       MAIL_FROM: 'hr@example.com',
       METRICS_TOKEN: 'm',
       LOG_LEVEL: 'warn',
+      DRAIN_SECONDS: '8',
       SHUTDOWN_SECONDS: '9',
     };
     const names = settings.map(({ name }) => name).filter((name) => !name.endsWith('_FILE'));

@@ -130,10 +130,17 @@ export const settings = [
     sentence: 'The least severe messages to log: fatal, error, warn, info, debug, trace or silent.',
   },
   {
+    name: 'DRAIN_SECONDS',
+    kind: 'seconds',
+    fallback: '5',
+    sentence:
+      'How long the service still takes requests after SIGTERM, while /health/ready is 503 already. Longer than a load balancer in front needs to notice.',
+  },
+  {
     name: 'SHUTDOWN_SECONDS',
     kind: 'seconds',
     fallback: '60',
-    sentence: 'How long a stop waits for running requests.',
+    sentence: 'How long a stop then waits for running requests.',
   },
 ] as const satisfies readonly Setting[];
 
@@ -160,6 +167,7 @@ export type Config = {
   mailFrom: string;
   metricsToken: string | undefined;
   logLevel: LogLevel;
+  drainSeconds: number;
   shutdownSeconds: number;
 };
 
@@ -225,6 +233,7 @@ export function readConfig(env: Environment): Config {
     mailFrom: value.MAIL_FROM || `Soundings <soundings@${mailHostOf(publicUrl)}>`,
     metricsToken: value.METRICS_TOKEN || undefined,
     logLevel: value.LOG_LEVEL as LogLevel,
+    drainSeconds: Number(value.DRAIN_SECONDS),
     shutdownSeconds: Number(value.SHUTDOWN_SECONDS),
   };
 }

@@ -101,6 +101,7 @@ async function accessOf(
     secrets.then((one) => hostKeys(pool, one, log)).catch(noneWithoutKey),
   ]);
   const { sftpUsername: username, allow, applyFiles, filesPartial, createGroupsFromUsers } = account;
+  const { defaultCountry } = account;
   const { maxUsersCreated, maxUsersUpdated, maxUsersDeleted } = account;
   const { maxGroupsCreated, maxGroupsUpdated, maxGroupsDeleted } = account;
   return {
@@ -120,6 +121,7 @@ async function accessOf(
       applyFiles,
       filesPartial,
       createGroupsFromUsers,
+      defaultCountry,
       maxUsersCreated,
       maxUsersUpdated,
       maxUsersDeleted,

@@ -2,13 +2,19 @@
 import type { FilePage } from '@soundings/contract/console.runs.ts';
 import { maxUploadBytes } from '@soundings/contract/limits.ts';
 import type { IncomingMessage } from 'node:http';
-import { accountById } from '../accounts/accounts.ts';
+import { accountById, changeAccount } from '../accounts/accounts.ts';
 import { isAllowed } from '../accounts/allowlist.ts';
 import { audit } from '../accounts/audit.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
 import { columnsOfFile } from '../files/look.ts';
-import { confirmColumns, forgetMapping } from '../files/mappings.ts';
+import {
+  confirmColumns,
+  confirmValues,
+  forgetMapping,
+  forgetValue,
+  selectValues,
+} from '../files/mappings.ts';
 import { fileNameOf } from '../files/names.ts';
 import { type Decider, repeatFile } from '../files/process.ts';
 import { noteRefused, openUpload, tooLarge, type Upload } from '../files/store.ts';
@@ -45,14 +51,24 @@ export function serveFiles(console: Console, pool: Promise<Pool>): void {
     const by = actorOf(who) as Decider & { userId: number };
     return inTransaction(await pool, async (tx) => {
       await confirmColumns(tx, who.accountId, by, body.sheets);
+      await confirmValues(tx, who.accountId, by, body.values ?? []);
+      const { country } = body;
+      if (country !== undefined) await changeAccount(tx, who.accountId, { defaultCountry: country }, by);
       return { isRepeated: await repeatFile(tx, who.accountId, fileId, by) };
     });
   });
 
-  console.serve('GET /mappings', async ({ accountId }) => selectMappingList(await pool, accountId));
+  console.serve('GET /mappings', async ({ accountId }) => ({
+    columns: await selectMappingList(await pool, accountId),
+    values: await selectValues(await pool, accountId),
+  }));
 
   console.serve('DELETE /mappings/{mappingId}', async (who, { params }) =>
     inTransaction(await pool, (tx) => forgetMapping(tx, who.accountId, actorOf(who), idIn(params.mappingId))),
+  );
+
+  console.serve('DELETE /value-mappings/{mappingId}', async (who, { params }) =>
+    inTransaction(await pool, (tx) => forgetValue(tx, who.accountId, actorOf(who), idIn(params.mappingId))),
   );
 }
 

@@ -36,7 +36,8 @@ const whoSentAndReports = (db: Db) => db`
   cross  join lateral (
     select count(*) filter (where not is_warning)::integer as faults,
            count(*) filter (where is_warning)::integer     as warnings,
-           coalesce(bool_or(type in ('unknown column', 'unknown layout', 'missing column', 'repeated column')), false) as has_unknown_columns
+           coalesce(bool_or(type in ('unknown column', 'unknown layout', 'missing column', 'repeated column',
+                                         'unknown value', 'local number')), false) as has_unknown_columns
     from   (select false as is_warning, type from json_to_recordset(r.details) as d(type text)
             union all
             select true, type from json_to_recordset(r.warnings) as w(type text)) found) c`;

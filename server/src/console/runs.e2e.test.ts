@@ -231,7 +231,7 @@ test.skipIf(!hasBrowser())(
     await openRun(page, /it-gone\.csv/);
     await page.getByRole('button', { name: 'Reject…' }).click();
     await dialog.getByRole('button', { name: 'Reject', exact: true }).click();
-    await page.getByText('Rejected: nothing was changed').waitFor();
+    await page.getByText('Rejected: nothing was changed', { exact: true }).waitFor();
     await page.getByText(/^Demo Administrator, /).waitFor();
     expect(await page.getByRole('button', { name: 'Apply this plan…' }).count()).toBe(0);
     expect(await groupsNow()).toEqual(kept);
@@ -340,11 +340,11 @@ test.skipIf(!hasBrowser())(
     ]);
     await chooser.setFiles({ name: 'enheter.csv', mimeType: 'text/csv', buffer: Buffer.from(content) });
     const unknown = files.getByRole('row', { name: /enheter\.csv/ });
-    await unknown.getByText('unknown columns').waitFor(whileRead);
+    await unknown.getByText('needs mapping').waitFor(whileRead);
     expect(await namesNow()).not.toContain('Events and Fairs');
     await unknown.getByRole('link').click();
-    await page.getByText('Some columns are not known').waitFor();
-    await page.getByRole('button', { name: 'Columns…' }).first().click();
+    await page.getByText('Some columns or values are not known').waitFor();
+    await page.getByRole('button', { name: 'Columns and values…' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'Columns of enheter.csv' });
     await dialog.getByRole('radio', { name: 'Groups' }).check(whileRead);
     for (const [header, means] of [
@@ -370,10 +370,88 @@ test.skipIf(!hasBrowser())(
     const later = files.getByRole('row', { name: /natt\.csv/ });
     await later.getByText('Applied').waitFor();
     expect(oneLine(await later.innerText())).toContain('HTTPS · HR nightly');
-    await page.getByRole('button', { name: '1 confirmed layout' }).click();
+    await page.getByRole('button', { name: '1 confirmed mapping' }).click();
     await page
-      .getByRole('dialog', { name: 'Confirmed layouts' })
+      .getByRole('dialog', { name: 'Confirmed mappings' })
       .getByText(/Nummer X → externalId/)
       .waitFor();
+  },
+);
+
+test.skipIf(!hasBrowser())(
+  'what values mean, which of two columns is read and where local phone numbers are from is asked for, and kept',
+  long,
+  async () => {
+    const page = await openConsole(world, browser, world.administrator.email, { path: '/files' });
+    await page.getByRole('table', { name: 'Files' }).waitFor();
+    const people = lines([
+      'Personnel number;Full name;Status;Work phone;Mobile',
+      'p1;Anna Berg;Active;;070-123 45 67',
+      'p2;Ek, Bo;Leave;+4681234567;+46701234568',
+      'p3;Cilla Chen;Mondays;;',
+    ]);
+    await drop(page, 'personal.csv', people);
+    const row = page.getByRole('table', { name: 'Files' }).getByRole('row', { name: /personal\.csv/ });
+    await row.getByText('needs mapping').waitFor(whileRead);
+    await row.getByRole('link').click();
+    await page.getByRole('button', { name: 'Columns and values…' }).first().click();
+    const address = page.url();
+    const dialog = page.getByRole('dialog', { name: 'Columns of personal.csv' });
+    await dialog.getByText('Could also be: Phone').waitFor(whileRead);
+    const values = dialog.getByRole('group', { name: 'Values of Status' });
+    const means = (value: string) => values.getByRole('combobox', { name: new RegExp(`^${value} means`) });
+    expect(oneLine(await means('Leave').innerText())).toBe('Inactive'); // suggested
+    await means('Mondays').click();
+    await page.getByRole('option', { name: 'Active', exact: true }).click();
+    await dialog.getByLabel('Country of phone numbers').fill('Nowhere');
+    page.expectComplaint(/status of 400/);
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const colorScheme of ['dark', 'light'] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- one theme after the other
+      await page.emulateMedia({ colorScheme });
+      // oxlint-disable-next-line no-await-in-loop -- likewise
+      expect(await axeFaults(page)).toEqual([]);
+    }
+    const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+    expect(await page.evaluate(overflow)).toBe(0);
+    await dialog.getByRole('button', { name: 'Confirm columns' }).click();
+    await dialog.getByText('Choose a country from the list, such as Sweden.').waitFor();
+    await dialog.getByLabel('Country of phone numbers').fill('Sweden');
+    await dialog.getByRole('button', { name: 'Confirm columns' }).click();
+    await page.getByText('The columns are confirmed, and the file is read again.').waitFor();
+    const kept = await world.pool<{ word: string; means: string }[]>`
+      select word, means from value_mappings where account_id = ${world.accountId} order by word`;
+    expect(kept.map((one) => ({ ...one }))).toEqual([
+      { word: 'leave', means: 'no' },
+      { word: 'mondays', means: 'yes' },
+    ]);
+    const [account] = await world.pool`
+      select default_country as country from accounts where account_id = ${world.accountId}`;
+    expect(account).toEqual({ country: 'SE' });
+    await page.getByText('the default country of the account').first().waitFor(whileRead);
+    expect(await page.getByText('a value that is not known').count()).toBe(0);
+
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.getByRole('link', { name: 'Files' }).first().click();
+    await page.getByRole('button', { name: /confirmed mappings$/ }).click();
+    const mappings = page.getByRole('dialog', { name: 'Confirmed mappings' });
+    await mappings.getByText(/Active: Mondays → Active/).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    const entry = mappings.getByRole('listitem').filter({ hasText: 'Mondays' });
+    await entry.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('button', { name: 'Remove', exact: true }).last().click();
+    await page.getByText('The meaning of the value was removed.').waitFor();
+
+    // On a phone, in Swedish.
+    const path = new URL(address).pathname;
+    const phone = await openConsole(world, browser, world.administrator.email, {
+      path: `${path}?columns=yes`,
+      language: 'sv',
+      size: { width: 390, height: 844 },
+    });
+    const swedish = phone.getByRole('dialog', { name: 'Kolumner i personal.csv' });
+    await swedish.getByRole('group', { name: 'Värden i Status' }).waitFor(whileRead);
+    expect(await axeFaults(phone)).toEqual([]);
+    expect(await phone.evaluate(overflow)).toBe(0);
   },
 );

@@ -8,6 +8,7 @@ import type {
   Run,
   RunChange,
   RunRow,
+  ValueMapping,
 } from '@soundings/contract/console.runs.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -360,6 +361,8 @@ describe('files from the console', () => {
   });
 });
 
+type Mappings = { columns: Mapping[]; values: ValueMapping[] };
+
 describe('columns', () => {
   const unknown = lines('Nummer X;Rufname;Zweitname;Kst', '1;Anna;Ask;4410', '2;Bo;Berg;4420');
   const mapped = (means: string[]) => ({
@@ -418,7 +421,7 @@ describe('columns', () => {
     // The first file is not read again now: it would undo the second.
     const late = await ada<{ isRepeated: boolean }>(`POST /files/${file.fileId}/columns`, mapped(means));
     expect(late.body).toEqual({ isRepeated: false });
-    const { body: mappings } = await ada<Mapping[]>('GET /mappings');
+    const mappings = (await ada<Mappings>('GET /mappings')).body.columns;
     expect(mappings).toMatchObject([{ kind: 'users', confirmedBy: 'Ada Admin' }]);
     expect((await ada(`DELETE /mappings/${mappings[0]?.mappingId}`)).status).toBe(204);
     expect((await ada(`DELETE /mappings/${mappings[0]?.mappingId}`)).status).toBe(404);
@@ -456,6 +459,80 @@ describe('columns', () => {
       ['invalid value', '/sheets/0/columns/1/means'],
     ]);
     expect(await faultsOf(['externalId', 'groupName'])).toEqual([['invalid value', '/sheets/0/columns']]);
-    expect((await ada<Mapping[]>('GET /mappings')).body).toEqual([]);
+    expect((await ada<Mappings>('GET /mappings')).body).toEqual({ columns: [], values: [] });
+  });
+
+  test('that could mean the same are both shown, one of them proposed', async () => {
+    const file = await send(
+      'people.csv',
+      lines('EmployeeID;FirstName;LastName;Phone;Mobile', '1;Anna;Ask;+4681234567;+46701234567'),
+    );
+    expect(file).toMatchObject({ state: 'applied', hasUnknownColumns: true });
+    const { body } = await ada<FileColumns>(`GET /files/${file.fileId}/columns`);
+    expect(body.sheets[0]?.columns.slice(3)).toMatchObject([
+      { header: 'Phone', means: 'ignore', couldBe: 'phone' },
+      { header: 'Mobile', means: 'phone', couldBe: null },
+    ]);
+  });
+
+  test('of a few words show their values with counts; what they mean, and a country, are kept for every file', async () => {
+    const people = lines(
+      'EmployeeID;FirstName;LastName;Status;Phone',
+      '1;Anna;Ask;Active;070-123 45 67',
+      '2;Bo;Berg;Leave;+4721000000',
+      '3;Cilla;Chen;leave;',
+      '4;Dan;Dahl;Somewhere;',
+    );
+    const file = await send('people.csv', people);
+    expect(file).toMatchObject({ state: 'applied', hasUnknownColumns: true });
+    const { body } = await ada<FileColumns>(`GET /files/${file.fileId}/columns`);
+    expect(body.country).toBeNull();
+    const [, , , status, phone] = body.sheets[0]!.columns;
+    expect(phone).toMatchObject({ localNumbers: 1 });
+    expect(
+      status?.values.map(({ value, count, means, proposed }) => [
+        value,
+        count,
+        means.active,
+        proposed.active,
+      ]),
+    ).toEqual([
+      ['Leave', 2, null, 'no'],
+      ['Active', 1, 'yes', null],
+      ['Somewhere', 1, null, null],
+    ]);
+    const columns = body.sheets[0]!.columns.map(({ header, means }) => ({ header, means }));
+    const sheets = [{ kind: 'users', columns }];
+    const values = [{ field: 'active', value: 'Leave', means: 'no' }];
+    const confirm = (more: object) => ada(`POST /files/${file.fileId}/columns`, { sheets, values, ...more });
+    expect((await confirm({ country: 'Nowhere' })).body.details).toMatchObject([
+      { type: 'invalid country', path: '/defaultCountry' },
+    ]);
+    expect(
+      (await confirm({ values: [{ field: 'role', value: 'x', means: 'yes' }] })).body.details,
+    ).toMatchObject([{ type: 'invalid value', path: '/values/0/means' }]);
+    expect((await ada<Mappings>('GET /mappings')).body).toEqual({ columns: [], values: [] });
+    expect((await confirm({ country: 'SE' })).body).toEqual({ isRepeated: true });
+    const again = await processed(file.fileId);
+    expect(again.notices.map(({ type }) => type)).toEqual(['unknown value', 'default country']);
+    const listed = () =>
+      world.pool<{ active: boolean; phone: string | null }[]>`
+        select active, phone from users where account_id = ${account.id} and managed order by external_id`;
+    expect((await listed()).map(({ active }) => active)).toEqual([true, false, false, false]);
+    expect((await listed())[0]?.phone).toBe('+46701234567');
+
+    const { body: kept } = await ada<Mappings>('GET /mappings');
+    expect(kept.values).toMatchObject([{ value: 'Leave', means: 'no', confirmedBy: 'Ada Admin' }]);
+    const forget = () => ada(`DELETE /value-mappings/${kept.values[0]?.mappingId}`);
+    expect((await forget()).status).toBe(204);
+    expect((await forget()).status).toBe(404);
+    expect(await actions()).toEqual(
+      expect.arrayContaining([
+        'columns confirmed',
+        'values confirmed',
+        'settings changed',
+        'value forgotten',
+      ]),
+    );
   });
 });

@@ -78,6 +78,7 @@ async function firstStart(): Promise<{ link: string; url: string }> {
     DATABASE_URL: database.url,
     PORT: String(port),
     SFTP_PORT: '0',
+    DRAIN_SECONDS: '0',
     LOG_LEVEL: 'warn',
   };
   const service = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'inherit'] });

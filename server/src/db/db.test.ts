@@ -25,6 +25,13 @@ describe('PostgreSQL ends the connection', () => {
   );
 });
 
+test('PostgreSQL tries connections that fall silent, and ends those of a machine that is gone within a minute', async () => {
+  const [row] = await database.pool<Record<string, string>[]>`
+    select current_setting('tcp_keepalives_idle') as idle, current_setting('tcp_keepalives_interval') as interval,
+           current_setting('tcp_keepalives_count') as count`;
+  expect(row).toEqual({ idle: '30', interval: '10', count: '3' });
+});
+
 test.each([
   ['53100', 'The database is out of disk space. Try again.'],
   ['53200', 'The database is out of memory. Try again.'],

@@ -34,6 +34,16 @@ export const forWholeLists = {
 } satisfies PoolOptions;
 
 /**
+ * What every connection begins with. The server tries silent connections: it ends those of a machine that has lost power or network
+ * within a minute, and so their transactions and locks. By default it takes two hours to notice.
+ */
+export const ofEveryConnection = {
+  tcp_keepalives_idle: '30',
+  tcp_keepalives_interval: '10',
+  tcp_keepalives_count: '3',
+};
+
+/**
  * Returns the settings of connections on which no transaction may last longer than `ms`. This is for statements whose rows
  * are read while a client takes them, should everything else that bounds them fail. Between two batches PostgreSQL waits in
  * the middle of a statement, where idle_in_transaction_session_timeout and statement_timeout do nothing (measured on 15 and
@@ -57,7 +67,12 @@ export function openPool(url: string, max: number, options: PoolOptions = {}): P
     connect_timeout: 10,
     backoff: () => 0.2, // seconds between attempts to connect
     onnotice: () => {},
-    connection: { application_name: 'soundings', TimeZone: 'UTC', ...options.settings },
+    connection: {
+      application_name: 'soundings',
+      TimeZone: 'UTC',
+      ...ofEveryConnection,
+      ...options.settings,
+    },
     // Days stay the text they are (YYYY-MM-DD): a Date in local time has moved many a Monday.
     types: { day: { to: 1082, from: [1082], serialize: (day: string) => day, parse: (day: string) => day } },
     socket: connectWithoutDelay,

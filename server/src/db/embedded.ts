@@ -167,6 +167,7 @@ async function openSession(place: Place, port: number): Promise<Session | string
     connect_timeout: 5,
     fetch_types: false,
     onclose: () => lost.abort(),
+    onnotice: () => {}, // the driver would print them
     connection: { application_name: `soundings ${place.role} ${process.pid}`, lock_timeout: 5_000 },
   });
   try {
@@ -277,6 +278,7 @@ async function settings(place: Place, port: number): Promise<string[]> {
     checkpoint_timeout: '15min',
     random_page_cost: 1.1,
     jit: 'off', // compiling costs short statements more than it gives them
+    client_connection_check_interval: '10s', // or a killed client's locks would last as long as its statement
     // The log holds no statements and no values, which would be people's answers; errors go to the caller.
     log_min_messages: 'log',
     log_error_verbosity: 'terse',

@@ -1,13 +1,19 @@
 // The columns of a file, shown to whoever is to say what they mean: each with an example and what it would be read as; and
 // whether what was said can be so. Pure.
 import {
+  type ColumnValue,
   type MappedColumn,
   type MappedSheet,
   repeatableMeanings,
   type SheetColumns,
 } from '@soundings/contract/console.runs.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
-import { columnMeanings } from '@soundings/contract/words.ts';
+import {
+  columnMeanings,
+  type ValueField,
+  valueFields,
+  type ValueMeaning,
+} from '@soundings/contract/words.ts';
 import { quote } from '../base/text.ts';
 import { columnsOf } from './entities.ts';
 import {
@@ -18,15 +24,25 @@ import {
   headersKey,
   headersOf,
   headerTexts,
-  type Mappings,
   type Recognised,
   rowsToHeaders,
   startOf,
   tableOf,
 } from './headers.ts';
-import type { Sheet } from './sheet.ts';
+import type { Knowledge } from './layout.ts';
+import type { Cell, Sheet } from './sheet.ts';
 import type { Kind, Meaning } from './spellings.ts';
-import { shown, textOf } from './values.ts';
+import {
+  isErrorValue,
+  isLocalNumber,
+  meaningOfValue,
+  phoneOf,
+  proposalOf,
+  type SaidValues,
+  shown,
+  textOf,
+  wordOf,
+} from './values.ts';
 
 /** As many sheets as are shown. */
 const maxSheets = 20;
@@ -34,26 +50,32 @@ const maxSheets = 20;
 /** How long an example may be. */
 const maxExample = 60;
 
+/** In how many rows examples are sought. */
+const maxSought = 1000;
+
+/** How many different values a column may have for them to be words, and how long each may be. */
+const maxWords = 40;
+const maxWord = 100;
+
 /** The sheets of a file that hold anything, with their columns. Examples are from the first rows that have some. */
-export function columnsIn(
-  sheets: Sheet[],
-  attributeNames: readonly string[],
-  mappings: Mappings,
-): SheetColumns[] {
-  const attributes = attributesBy(attributeNames);
+export function columnsIn(sheets: Sheet[], knowledge: Knowledge): SheetColumns[] {
   return sheets
     .filter(({ rows }) => rows.some((row) => headerTexts(row).length > 1))
     .slice(0, maxSheets)
-    .map((sheet) => sheetColumns(sheet, attributes, mappings));
+    .map((sheet) => sheetColumns(sheet, attributesBy(knowledge.attributes), knowledge));
 }
 
-function sheetColumns(sheet: Sheet, attributes: Attributes, mappings: Mappings): SheetColumns {
+function sheetColumns(sheet: Sheet, attributes: Attributes, knowledge: Knowledge): SheetColumns {
+  const { mappings, values } = knowledge;
   const best = headersIn(sheet, attributes, mappings) ?? likeliest(sheet, attributes);
   const row = sheet.rows[best.index] ?? [];
   const texts = headerTexts(row);
-  const means = best.hasId ? meaningsOf(sheet, best) : guessesOf(best);
+  const means = best.hasId ? meaningsOf(sheet, best, knowledge) : guessesOf(best);
+  const could = alternativesOf(best, means);
   const start = startOf(sheet, best.index, best.kind);
   const isMapped = mappings.has(headersKey(texts.map(({ text }) => text)));
+  const rows = sheet.rows.slice(start);
+  const isPhone = (index: number) => means.get(index) === 'phone' || could.get(index) === 'phone';
   return {
     sheet: shown(sheet.name),
     row: best.index + 1,
@@ -64,9 +86,57 @@ function sheetColumns(sheet: Sheet, attributes: Attributes, mappings: Mappings):
       header: text,
       means: means.get(index) ?? 'ignore',
       isKnown: isMapped || means.has(index),
+      couldBe: isMapped ? null : (could.get(index) ?? null),
       example: exampleIn(sheet, start, index),
+      values: wordsIn(rows, index, values),
+      // Of other columns only so many rows are looked at: reading numbers takes time.
+      localNumbers: localNumbersIn(isPhone(index) ? rows : rows.slice(0, maxSought), index),
     })),
   };
+}
+
+/** The values of a column, where they are few enough to be words. */
+function wordsIn(rows: Cell[][], index: number, said: SaidValues): ColumnValue[] {
+  const counts = new Map<string, { value: string; count: number }>();
+  for (const row of rows) {
+    const value = textOf(row[index]);
+    if (value === '' || isErrorValue(value)) continue;
+    const one = counts.get(wordOf(value)) ?? { value, count: 0 };
+    one.count++;
+    counts.set(wordOf(value), one);
+    if (counts.size > maxWords) return [];
+  }
+  if (counts.values().some(({ value }) => value.length > maxWord)) return [];
+  const byField = (of: (field: ValueField) => ValueMeaning | undefined) =>
+    Object.fromEntries(valueFields.map((field) => [field, of(field) ?? null])) as ColumnValue['means'];
+  return [...counts.values()]
+    .toSorted((a, b) => b.count - a.count)
+    .map(({ value, count }) => ({
+      value,
+      count,
+      means: byField((field) => meaningOfValue(field, value, said)),
+      proposed: byField((field) => proposalOf(field, value)),
+    }));
+}
+
+/** How many cells of a column are phone numbers without a country prefix. */
+const localNumbersIn = (rows: Cell[][], index: number): number =>
+  rows.filter((row) => isLocalNumber(phoneOf(row[index], false))).length;
+
+/** What columns that are not read would be read as, if others were not read so. */
+function alternativesOf(
+  { kind, headers }: Recognised,
+  read: ReadonlyMap<number, string>,
+): Map<number, string> {
+  const taken = new Set(read.values());
+  return new Map(
+    headers.flatMap(({ index, means }) => {
+      const guess = read.has(index) || !means ? undefined : guessOf(means, kind);
+      return guess !== undefined && taken.has(guess) && !repeatableMeanings.includes(guess)
+        ? [[index, guess] as const]
+        : [];
+    }),
+  );
 }
 
 /** Where the headers seem to be when none are known: the first row with nearly as many texts as the one that has most. */
@@ -80,8 +150,8 @@ function likeliest({ rows }: Sheet, attributes: Attributes): Recognised {
 }
 
 /** What the columns are read as, by where they stand; those that are not read are missing. */
-function meaningsOf(sheet: Sheet, best: Recognised): Map<number, string> {
-  const table = tableOf(sheet, best, { fault: () => {}, warn: () => {} });
+function meaningsOf(sheet: Sheet, best: Recognised, { isThere }: Knowledge): Map<number, string> {
+  const table = tableOf(sheet, best, { fault: () => {}, warn: () => {} }, isThere);
   const meansOf = ({ field, attribute }: Column) =>
     field === 'attribute' ? `attribute:${attribute}` : field;
   return new Map(columnsOf(table).map((column) => [column.index, meansOf(column)]));
@@ -110,7 +180,7 @@ function guessOf({ word, attribute }: Meaning, kind: Kind): string {
 }
 
 function exampleIn({ rows }: Sheet, start: number, index: number): string | null {
-  for (const row of rows.slice(start, start + 1000)) {
+  for (const row of rows.slice(start, start + maxSought)) {
     const text = textOf(row[index]);
     if (text !== '') return text.length <= maxExample ? text : `${text.slice(0, maxExample).toWellFormed()}…`;
   }
@@ -161,6 +231,10 @@ function wholeFault(kind: Kind, columns: MappedColumn[]): Found | undefined {
   }
   if (columns.length - count('ignore') < 2)
     return { type: 'unknown layout', message: 'At least two columns must be read.' };
+  if (count('fullName') > 0 && count('firstName', 'lastName') > 0) {
+    const message = 'A column has full names. Ignore it, or ignore the columns of first and last names.';
+    return { type: 'repeated column', message };
+  }
   const names = count('groupName');
   if (names > 0 && names !== count('memberOf')) {
     const message =

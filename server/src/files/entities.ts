@@ -1,23 +1,28 @@
 // Who and what the rows of a file speak of: the rows of one person or group together, and what they say, each value with
 // the cell that says it. Pure.
-import { type MembershipKind, membershipKinds } from '@soundings/contract/words.ts';
+import { type MembershipKind, membershipKinds, type ValueField } from '@soundings/contract/words.ts';
+import { withCountryPrefix } from '../base/phones.ts';
 import { quote } from '../base/text.ts';
 import { type Column, type Notes, placeIn, type Table } from './headers.ts';
 import type { Cell } from './sheet.ts';
+import { isLastFirst } from './spellings.ts';
 import {
-  activeOf,
   hasCountryPrefix,
   isBeyondDigits,
   isEmptyWord,
   isErrorValue,
+  isLocalNumber,
   isShortened,
   isStorable,
   languageOf,
+  meaningOfValue,
+  namesOf,
   partsOf,
   phoneOf,
-  roleOf,
+  type SaidValues,
   shown,
   textOf,
+  wordOf,
 } from './values.ts';
 
 /** A place in a file; rows are counted from 1. A file that is one sheet without a name has no sheet. */
@@ -33,7 +38,22 @@ export type Said = { value: string | boolean | null; row: Row; column: Column };
 export type Entry = { group: string; name: string | undefined; row: Row; column: Column };
 
 /** A person or group: the rows that speak of it, and what they say. */
-export type Entity = { id: string; rows: Row[]; fields: Map<string, Said>; attributes: Map<string, Said> };
+export type Entity = {
+  id: string;
+  rows: Row[];
+  fields: Map<string, Said>;
+  attributes: Map<string, Said>;
+  /** Whether a row has a status that is not known. */
+  hasUnknownStatus: boolean;
+};
+
+/** What an account has said of the cells of its files. */
+export type Reading = {
+  /** What values such as "Leave" mean. */
+  values: SaidValues;
+  /** The country of phone numbers without a country prefix. */
+  country: string | null;
+};
 
 export type Person = Entity & {
   /** The groups that the person is a member of, by row. */
@@ -51,8 +71,13 @@ export type Person = Entity & {
 /** What the parts of a layout share. */
 export type Task = {
   notes: Notes;
+  reading: Reading;
   /** Columns of phone numbers in which the numbers lack only a +. */
   prefixed: ReadonlySet<Column>;
+  /** Values that are not known, by their columns and words: the first row of each, and how many there are. */
+  unknown: Map<Column, { field: ValueField; words: Map<string, { row: Row; count: number }> }>;
+  /** Rows with phone numbers without a country prefix, by their columns, and those that are no numbers of the country. */
+  local: Map<Column, { rows: Row[]; wrong: Row[] }>;
   /** How many more groups may be named. */
   room: number;
 };
@@ -156,7 +181,7 @@ export function entitiesOf(tables: Table[], kind: Table['kind'], task: Task): En
     const { table } = row;
     const id = textIn(row, table.id);
     if (id !== '' && !isEmptyWord(id)) {
-      const entity: Entity = entities.get(id) ?? { id, rows: [], fields: new Map(), attributes: new Map() };
+      const entity: Entity = entities.get(id) ?? newEntity(id);
       entities.set(id, entity);
       entity.rows.push(row);
       readFields(entity, row, task);
@@ -176,16 +201,33 @@ export function entitiesOf(tables: Table[], kind: Table['kind'], task: Task): En
   return [...entities.values()];
 }
 
+const newEntity = (id: string): Entity => ({
+  id,
+  rows: [],
+  fields: new Map(),
+  attributes: new Map(),
+  hasUnknownStatus: false,
+});
+
 /** Reads the columns of one value. The rows of an entity must agree where they say something. */
-function readFields({ id, fields, attributes }: Entity, row: Row, task: Task): void {
+function readFields(entity: Entity, row: Row, task: Task): void {
+  const { id, fields, attributes } = entity;
   for (const column of row.table.fields) {
-    const value = valueIn(row, column, task);
-    if (value === undefined) continue;
     const { field, attribute } = column;
-    const [values, key] = attribute === undefined ? [fields, field] : [attributes, attribute];
-    const before = values.get(key);
-    if (!before) values.set(key, { value, row, column });
-    else if (before.value !== value) task.notes.fault(conflict(id, before, row, column));
+    const said = (values: Map<string, Said>, key: string, value: Said['value']) => {
+      const before = values.get(key);
+      if (!before) values.set(key, { value, row, column });
+      else if (before.value !== value) task.notes.fault(conflict(id, before, row, column));
+    };
+    const value = valueIn(row, column, task);
+    if (value === undefined) {
+      if (task.unknown.get(column)?.words.has(wordOf(textIn(row, column))) && field === 'active')
+        entity.hasUnknownStatus = true;
+    } else if (field === 'fullName') {
+      const names = namesOf(String(value), isLastFirst(column.header));
+      for (const [name, part] of Object.entries(names)) said(fields, name, part);
+    } else if (attribute === undefined) said(fields, field, value);
+    else said(attributes, attribute, value);
   }
 }
 
@@ -202,6 +244,7 @@ function conflict(id: string, before: Said, row: Row, column: Column): Parameter
 const neverCleared = new Set<string>([
   'firstName',
   'lastName',
+  'fullName',
   'name',
   'active',
   'timezone',
@@ -210,24 +253,55 @@ const neverCleared = new Set<string>([
 ]);
 
 /** The value of a cell; null clears what is there; undefined: the cell is empty, or a fault. */
-function valueIn(row: Row, column: Column, { prefixed, notes }: Task): Said['value'] | undefined {
+function valueIn(row: Row, column: Column, task: Task): Said['value'] | undefined {
   const text = textIn(row, column);
   if (text === '') return undefined;
-  const wrong = (message: string) => notes.fault({ type: 'invalid value', message, ...placeAt(row, column) });
+  const wrong = (message: string) =>
+    task.notes.fault({ type: 'invalid value', message, ...placeAt(row, column) });
   if (isEmptyWord(text)) {
     if (!neverCleared.has(column.field)) return null;
     wrong(`${quote(column.header)} cannot be cleared. Write a value, or nothing to keep the present one.`);
     return undefined;
   }
-  if (column.field === 'phone') return phoneOf(cellIn(row, column), prefixed.has(column));
+  if (column.field === 'phone') return phoneIn(row, column, task);
   if (column.field === 'language') return languageOf(text);
-  if (column.field === 'role') return roleOf(text);
-  if (column.field !== 'active') return text;
-  const active = activeOf(text);
-  if (active === undefined) {
-    wrong(`${quote(text)} does not say whether the person is active. Write yes or no.`);
-  }
-  return active;
+  if (column.field === 'active') return yesOrNoIn(row, column, 'active', task);
+  return column.field === 'role' ? meaningIn(row, column, 'role', task) : text;
+}
+
+/** What the value of a cell means; undefined, and noted: it is not known. */
+function meaningIn(row: Row, column: Column, field: ValueField, task: Task): string | undefined {
+  const text = textIn(row, column);
+  const means = meaningOfValue(field, text, task.reading.values);
+  if (means !== undefined) return means === 'ignore' ? undefined : means;
+  const found = task.unknown.get(column) ?? { field, words: new Map() };
+  task.unknown.set(column, found);
+  const one = found.words.get(wordOf(text));
+  found.words.set(wordOf(text), { row: one?.row ?? row, count: (one?.count ?? 0) + 1 });
+  return undefined;
+}
+
+/** The same of a cell that says yes or no. */
+export function yesOrNoIn(
+  row: Row,
+  column: Column,
+  field: 'active' | 'isManager',
+  task: Task,
+): boolean | undefined {
+  const means = meaningIn(row, column, field, task);
+  return means === undefined ? undefined : means === 'yes';
+}
+
+/** A phone number; undefined, and noted: it has no country prefix, and none is known. */
+function phoneIn(row: Row, column: Column, { prefixed, reading, local }: Task): string | undefined {
+  const phone = phoneOf(cellIn(row, column), prefixed.has(column));
+  if (!isLocalNumber(phone)) return phone;
+  const found = local.get(column) ?? { rows: [], wrong: [] };
+  local.set(column, found);
+  const whole = reading.country === null ? undefined : withCountryPrefix(phone, reading.country);
+  if (whole === undefined && reading.country !== null) found.wrong.push(row);
+  else found.rows.push(row);
+  return whole;
 }
 
 export function personOf(entity: Entity, task: Task): Person {

@@ -52,6 +52,9 @@ export type HeaderMapping = {
 /** By the keys of the headers that they are for. */
 export type Mappings = ReadonlyMap<string, HeaderMapping>;
 
+/** Whether there is already a person or group with an id: so a column of ids is told from another. */
+export type IsThere = (kind: Kind, id: string) => boolean;
+
 /** What is the same of sheets with the same headers, in whatever order these stand. */
 export const headersKey = (headers: readonly string[]): string => JSON.stringify(headers.toSorted());
 
@@ -130,7 +133,7 @@ function recognise(row: Cell[], index: number, attributes: Attributes): Recognis
   const groups = read('groups', groupIds);
   const { headers: ofUsers = [] } = users ?? {};
   const { headers: ofGroups = [] } = groups ?? {};
-  if (hasAny(ofUsers, 'employeeId', 'firstName', 'lastName')) return users;
+  if (hasAny(ofUsers, 'employeeId', 'firstName', 'lastName', 'fullName')) return users;
   if (hasAny(ofGroups, 'parent', 'parentName')) return groups;
   if (users?.hasId && hasAny(ofUsers, ...personal)) return users;
   const isOurs = hasAny(ofGroups, 'externalId') && hasAny(ofGroups, 'name');
@@ -169,14 +172,15 @@ export const rowsToHeaders = 20;
 
 /**
  * The sheets of users and of groups, with what their columns mean: as somebody has said of these headers, else as headers
- * are usually called. Warns of sheets and columns that mean nothing here. Faults: no sheet of either kind, one without a
- * column of ids, two columns that mean the same.
+ * are usually called. Warns of sheets and columns that mean nothing here, and of columns that mean the same, of which one is
+ * read. Faults: no sheet of either kind, one without a column of ids.
  */
 export function tablesOf(
   sheets: Sheet[],
   attributeNames: readonly string[],
   notes: Notes,
   mappings: Mappings = new Map(),
+  isThere: IsThere = () => false,
 ): Table[] {
   const attributes = attributesBy(attributeNames);
   const tables: Table[] = [];
@@ -187,7 +191,7 @@ export function tablesOf(
     if (!best) {
       if (sheet.rows.some((row) => row.length > 0)) unknown.push(sheet);
     } else if (best.hasId) {
-      tables.push(tableOf(sheet, best, notes));
+      tables.push(tableOf(sheet, best, notes, isThere));
     } else {
       faults++;
       const { kind, headers } = best;
@@ -277,29 +281,100 @@ export const placeIn = ({ name }: Sheet, index: number): { sheet?: string; row: 
   row: index + 1,
 });
 
-export function tableOf(sheet: Sheet, { index, kind, headers }: Recognised, notes: Notes): Table {
+export function tableOf(
+  sheet: Sheet,
+  { index, kind, headers }: Recognised,
+  notes: Notes,
+  isThere: IsThere,
+): Table {
   const place = placeIn(sheet, index);
   const unknown = (header: string, why: string) => {
     const message = `${quote(header)} ${why}; the column is ignored.`;
     notes.warn({ type: 'unknown column', message, ...place, column: shown(header) });
-  };
-  const repeated = ({ header }: Column, first: Column) => {
-    const both =
-      first.header === header
-        ? `There are two columns ${quote(header)}`
-        : `${quote(first.header)} and ${quote(header)} mean the same`;
-    const message = `${both}. Keep one of them, or say in the console which one is read.`;
-    notes.fault({ type: 'repeated column', message, ...place, column: header });
   };
   const known: Known[] = [];
   for (const { means, ...header } of headers) {
     if (means) known.push({ ...header, means });
     else unknown(header.text, 'is no field and no attribute that is known here');
   }
-  const arrange = kind === 'users' ? usersTable : groupsTable;
   const start = startOf(sheet, index, kind);
-  return { kind, sheet, headers: index, start, ...arrange(known, { unknown, repeated }) };
+  const rows = sheet.rows.slice(start);
+  const repeated = (read: Column, others: Column[]) => {
+    const differ = others.filter((other) => rows.some((row) => isOther(row[read.index], row[other.index])));
+    if (differ.length > 0)
+      notes.warn(
+        repeatedColumn(
+          { sheet, headers: index },
+          read,
+          differ.map(({ header }) => header),
+        ),
+      );
+  };
+  const choose = (columns: Known[], field: Field) => {
+    const [first, ...others] = columns.length > 1 ? likeliestFirst(columns, rows, kind, isThere) : columns;
+    if (!first) return undefined;
+    const read = columnOf(first, field);
+    if (others.length > 0)
+      repeated(
+        read,
+        others.map((other) => columnOf(other, field)),
+      );
+    return read;
+  };
+  const arrange = kind === 'users' ? usersTable : groupsTable;
+  return { kind, sheet, headers: index, start, ...arrange(known, { unknown, repeated, choose }) };
 }
+
+/** Whether two cells differ where both have something. */
+function isOther(one: Cell | undefined, other: Cell | undefined): boolean {
+  const [a, b] = [textOf(one), textOf(other)];
+  return b !== '' && a !== b;
+}
+
+/** The warning that of columns that mean the same one is read, and how to choose another. */
+export function repeatedColumn(
+  { sheet, headers }: Pick<Table, 'sheet' | 'headers'>,
+  { header }: Column,
+  others: string[],
+): Detail & { type: DetailType } {
+  const named = others
+    .map((one) => (one === header ? `another column ${quote(one)}` : quote(one)))
+    .join(', ');
+  const message =
+    `${quote(header)} and ${named} mean the same. ${quote(header)} is read, and not the other. To choose, open the file in ` +
+    'the console, press “Columns and values”, and say what each column is: later files with these headers are read in the same way.';
+  return { type: 'repeated column', message, ...placeIn(sheet, headers), column: others[0] ?? header };
+}
+
+/** What says of columns that mean the same which of them is probably meant. */
+const preferred: Partial<Record<Word, RegExp>> = {
+  phone: /mobil|cell|handy|matkapuhelin/,
+  email: /work|business|primary|arbet|jobb|company/,
+};
+
+/**
+ * Columns that mean the same, the one first that is probably meant. Of ids: the one that has those of people or groups that
+ * are there; then one that every row has; then by its header. Of others: by the header, then the one with most values.
+ */
+function likeliestFirst(columns: Known[], rows: Cell[][], kind: Kind, isThere: IsThere): Known[] {
+  const filled = rows.filter((row) => row.some((cell) => textOf(cell) !== ''));
+  const scored = columns.map((column) => {
+    const { text, index, means } = column;
+    const values = filled.map((row) => textOf(row[index])).filter((value) => value !== '');
+    const isId = idRank.includes(means.word);
+    const known = isId ? values.filter((value) => isThere(kind, value)).length : 0;
+    const isWhole = isId && values.length === filled.length;
+    const isPreferred = values.length > 0 && preferred[means.word]?.test(keyOf(text)) === true;
+    const rank = isId ? -idRank.indexOf(means.word) : Number(isPreferred);
+    return { column, score: [known, Number(isWhole), rank, values.length] };
+  });
+  const compare = (a: number[], b: number[]) =>
+    a.map((one, i) => (b[i] ?? 0) - one).find((by) => by !== 0) ?? 0;
+  return scored.toSorted((a, b) => compare(a.score, b.score)).map(({ column }) => column);
+}
+
+/** The words for ids, the surest first. */
+const idRank: Word[] = ['externalId', 'employeeId', 'groupId', 'id'];
 
 /**
  * The index of the first row of data. Some programs write two rows of headers: names of fields, and beneath them what these
@@ -317,7 +392,10 @@ export function startOf({ rows }: Sheet, index: number, kind: Kind): number {
 type Known = { index: number; text: string; means: Meaning };
 type Say = {
   unknown(header: string, why: string): void;
-  repeated(column: Column, first: Column): void;
+  /** Of columns that mean the same only one is read. */
+  repeated(read: Column, others: Column[]): void;
+  /** Which of columns that mean the same is read. */
+  choose(columns: Known[], field: Field): Column | undefined;
 };
 type Columns = Omit<Table, 'kind' | 'sheet' | 'headers' | 'start'>;
 
@@ -329,39 +407,31 @@ const columnOf = ({ index, text, means }: Known, field: Field): Column => ({
 });
 
 function usersTable(known: Known[], say: Say): Columns {
-  const columns = (field: Field, ...words: Word[]) =>
-    known.filter(({ means }) => words.includes(means.word)).map((header) => columnOf(header, field));
-  const first = (found: Column[]) => firstOf(found, say);
-  const names = columns('lastName', 'name');
+  const of = (...words: Word[]) => known.filter(({ means }) => words.includes(means.word));
+  const columns = (field: Field, ...words: Word[]) => of(...words).map((header) => columnOf(header, field));
+  const [firstNames, lastNames, names] = [of('firstName'), of('lastName'), of('name')];
   // In German the last name is often just called Name.
-  const isName =
-    known.some(({ text }) => keyOf(text) === 'vorname') && columns('lastName', 'lastName').length === 0;
-  if (!isName) {
-    for (const { header } of names) say.unknown(header, 'is not read: FirstName and LastName are');
-  }
-  const attributes = Map.groupBy(columns('attribute', 'attribute'), ({ attribute }) => attribute);
-  const fields = [
+  const isLastName = firstNames.some(({ text }) => keyOf(text) === 'vorname') && lastNames.length === 0;
+  const isWhole = firstNames.length === 0 && lastNames.length === 0;
+  const whole = [...of('fullName'), ...(isLastName ? [] : names)];
+  for (const { text } of isWhole ? [] : whole) say.unknown(text, 'is not read: FirstName and LastName are');
+  const attributes = Map.groupBy(of('attribute'), ({ means }) => means.attribute);
+  const fields: (Column | undefined)[] = [
     ...(['firstName', 'email', 'phone', 'active', 'timezone', 'language', 'role'] as const).map((field) =>
-      columns(field, field),
+      say.choose(of(field), field),
     ),
-    [...columns('lastName', 'lastName'), ...(isName ? names : [])],
-    ...attributes.values(),
+    say.choose([...lastNames, ...(isLastName ? names : [])], 'lastName'),
+    isWhole ? say.choose(whole, 'fullName') : undefined,
+    ...[...attributes.values()].map((found) => say.choose(found, 'attribute')),
   ];
   return {
-    id: first(columns('externalId', ...userIds)) as Column,
-    fields: fields.flatMap((found) => first(found) ?? []),
+    id: say.choose(of(...userIds), 'externalId') as Column,
+    fields: fields.filter((column) => column !== undefined),
     lists: (['adminOf', 'inheritedAdminOf', 'interestOf'] as const).flatMap((kind) => columns(kind, kind)),
     memberOf: membershipsOf(known, say),
     isManager: columns('isManager', 'isManager'),
     managers: columns('manager', 'manager'),
   };
-}
-
-/** The first of columns that mean the same; each of the others is a fault. */
-function firstOf(columns: Column[], { repeated }: Say): Column | undefined {
-  const [first, ...others] = columns;
-  for (const other of others) repeated(other, first as Column);
-  return first;
 }
 
 /** Which columns say what groups somebody is in. Ids and names go together by their words, and by their order. */
@@ -373,9 +443,9 @@ function membershipsOf(known: Known[], say: Say): Table['memberOf'] {
   for (const family of Map.groupBy(ofFamilies, ({ means }) => `${means.family} ${means.number}`).values()) {
     const of = (word: Word) => family.filter(({ means }) => means.word === word);
     const { ids, names, rest } = rolesOf(of('groupId'), of('groupName'), of('group'));
-    for (const header of rest) say.repeated(columnOf(header, 'memberOf'), columnOf(ids[0]!, 'memberOf'));
+    for (const header of rest) say.repeated(columnOf(ids[0]!, 'memberOf'), [columnOf(header, 'memberOf')]);
     for (const header of ids.length === 0 ? [] : names.slice(ids.length)) {
-      say.repeated(columnOf(header, 'groupName'), columnOf(names[0]!, 'groupName'));
+      say.repeated(columnOf(names[0]!, 'groupName'), [columnOf(header, 'groupName')]);
     }
     if (ids.length === 0) lone.push(...names);
     for (const [i, id] of ids.entries()) pairs.push(pairOf(id, names[i]));
@@ -406,18 +476,13 @@ function rolesOf(
 
 function groupsTable(known: Known[], say: Say): Columns {
   const of = (...words: Word[]) => known.filter(({ means }) => words.includes(means.word));
-  const first = (headers: Known[], field: Field) =>
-    firstOf(
-      headers.map((header) => columnOf(header, field)),
-      say,
-    );
   const bare = of('group');
   const { ids, names, rest } = rolesOf(of('externalId', 'id', 'groupId'), of('name', 'groupName'), bare);
   // Without a column of ids or one of names, the word alone is the name.
   const isName = names.length === 0 && ids === bare;
-  const name = first(isName ? bare : names, 'name');
-  const id = isName ? undefined : first(ids, 'externalId');
-  for (const header of rest) say.repeated(columnOf(header, 'name'), (name ?? id) as Column);
+  const name = say.choose(isName ? bare : names, 'name');
+  const id = isName ? undefined : say.choose(ids, 'externalId');
+  for (const header of rest) say.repeated((name ?? id) as Column, [columnOf(header, 'name')]);
   const parents = of('parent');
   const parentNames = of('parentName');
   for (const { text } of parents.length > 0 ? parentNames : []) {
@@ -427,8 +492,8 @@ function groupsTable(known: Known[], say: Say): Columns {
     id: (id ?? name) as Column,
     fields: [
       name,
-      first(of('description'), 'description'),
-      first(parents.length > 0 ? parents : parentNames, 'parent'),
+      say.choose(of('description'), 'description'),
+      say.choose(parents.length > 0 ? parents : parentNames, 'parent'),
     ].filter((column) => column !== undefined),
     lists: [],
     memberOf: [],

@@ -15,12 +15,15 @@ import {
   type Person,
   personOf,
   placeAt,
+  type Reading,
   type Row,
   type Task,
 } from './entities.ts';
 import {
+  type Column,
   foundHeaders,
   headerTexts,
+  type IsThere,
   type Mappings,
   type Notes,
   placeIn,
@@ -28,6 +31,7 @@ import {
   tablesOf,
 } from './headers.ts';
 import { inferredRole, readManagers } from './managers.ts';
+import { noteValues } from './noted-values.ts';
 import type { Sheet } from './sheet.ts';
 
 type JsonObject = { [key: string]: JsonValue };
@@ -49,32 +53,50 @@ export type Laid = {
    * Administrator shall stay so.
    */
   inferredRoles: ReadonlySet<number>;
+  /** The users, by their places in the list, whose status is not known and is not given otherwise. */
+  unknownStatus: ReadonlySet<number>;
+  /** Whether the groups of the file have no ids but their names. */
+  hasGroupNamesOnly: boolean;
+};
+
+/** What an account has said of its files, and what it has: by it a file is read. */
+export type Knowledge = Reading & {
+  /** The names of the attributes that it defines. */
+  attributes: readonly string[];
+  mappings: Mappings;
+  isThere: IsThere;
 };
 
 /**
- * Lays out the sheets of a file. `attributes` are the names of those that the account defines, `mappings` what it has
- * confirmed of headers. Faults and warnings go to `notes`, each with its place. Undefined, with a fault: no sheet can be laid out. The time it takes grows as the file.
+ * Lays out the sheets of a file. Faults and warnings go to `notes`, each with its place. Undefined, with a fault: no sheet can
+ * be laid out. The time it takes grows as the file.
  */
-export function layOut(
-  sheets: Sheet[],
-  attributes: readonly string[],
-  notes: Notes,
-  mappings?: Mappings,
-): Laid | undefined {
-  const tables = tablesOf(sheets, attributes, notes, mappings);
+export function layOut(sheets: Sheet[], knowledge: Knowledge, notes: Notes): Laid | undefined {
+  const { attributes, mappings, isThere } = knowledge;
+  const tables = tablesOf(sheets, attributes, notes, mappings, isThere);
   if (tables.length === 0) return undefined;
   const prefixed = new Set(tables.flatMap((table) => inspect(table, notes)));
-  const task: Task = { notes, prefixed, room: maxEntries };
+  const task: Task = {
+    notes,
+    reading: knowledge,
+    prefixed,
+    unknown: new Map(),
+    local: new Map(),
+    room: maxEntries,
+  };
   const groups = entitiesOf(tables, 'groups', task);
   const people = entitiesOf(tables, 'users', task)?.map((entity) => personOf(entity, task));
   const isManaged = readManagers(tables, people ?? [], groups ?? [], task);
+  noteValues(task);
   const inferredRoles = new Set<number>();
+  const unknownStatus = new Set<number>();
   const data: Laid['data'] = {};
   if (groups) data.groups = groups.map((group) => withFields(group));
   if (people) {
     data.users = people.map((person, i) => {
       const role = inferredRole(person, isManaged);
       if (role !== undefined && !person.fields.has('role')) inferredRoles.add(i);
+      if (person.hasUnknownStatus && !person.fields.has('active')) unknownStatus.add(i);
       return userOf(person, role);
     });
   }
@@ -84,6 +106,8 @@ export function layOut(
     lackOf: (path) => lackOf(path, people ?? [], groups ?? []),
     named: namedGroups(people ?? [], notes),
     inferredRoles,
+    unknownStatus,
+    hasGroupNamesOnly: tables.every(({ kind, id }) => kind !== 'groups' || id.field === 'name'),
   };
 }
 
@@ -167,10 +191,14 @@ function placeOf(path: string, people: Person[], groups: Entity[]): FilePlace | 
     (isAttribute ? entity.attributes.get(part) : entity.fields.get(key));
   if (found) return placeAt(found.row, found.column);
   const empty = columnsOf(row.table).find((column) =>
-    isAttribute ? column.attribute === part : column.field === key,
+    isAttribute ? column.attribute === part : column.field === key || isPartOf(key, column),
   );
   return empty ? placeAt(row, empty) : placeIn(row.table.sheet, row.index);
 }
+
+/** Whether a column of full names gives the field. */
+const isPartOf = (field: string, column: Column) =>
+  column.field === 'fullName' && (field === 'firstName' || field === 'lastName');
 
 /** The values that new people and groups need, in words, and a header for each. */
 const needed: Record<string, { what: string; header: string }> = {
@@ -187,6 +215,12 @@ function lackOf(path: string, people: Person[], groups: Entity[]): ReturnType<La
   const tables = new Set(entity.rows.map(({ table }) => table));
   const columns = [...tables].flatMap(columnsOf);
   if (columns.some((column) => column.field === field)) return undefined;
+  const names = columns.find((column) => isPartOf(field, column));
+  const [row] = entity.rows as [Row];
+  if (names) {
+    const message = 'New people need a first and a last name: write both, such as Anna Berg or Berg, Anna.';
+    return { type: 'invalid value', message, ...placeAt(row, names) };
+  }
   const [{ sheet, headers }] = tables as unknown as [Table];
   const found = headerTexts(sheet.rows[headers] ?? []);
   const unread = found.filter(({ index: at }) => !columns.some((column) => column.index === at));

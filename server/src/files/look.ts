@@ -1,13 +1,13 @@
 // A look into a file that is kept: its columns with examples, and its faulty rows as they stand in it. What is read is given
 // to whoever asks, and not kept.
 import type { FileColumns } from '@soundings/contract/console.runs.ts';
+import { accountById } from '../accounts/accounts.ts';
 import { csvRow } from '../base/csv.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Pool } from '../db/db.ts';
-import { attributesOf } from '../people/people.ts';
 import { columnsIn } from './columns.ts';
 import { attributesBy, headersIn, placeIn } from './headers.ts';
-import { mappingsOf } from './mappings.ts';
+import { knowledgeOf } from './mappings.ts';
 import { kindOf } from './names.ts';
 import { readSheets, type Sheet } from './sheet.ts';
 import { contentOf } from './store.ts';
@@ -47,8 +47,9 @@ export async function columnsOfFile(
   file: { fileId: number; name: string },
 ): Promise<FileColumns> {
   const sheets = await sheetsOf(pool, accountId, file);
-  const attributes = [...(await attributesOf(pool, accountId)).keys()];
-  return { sheets: columnsIn(sheets, attributes, await mappingsOf(pool, accountId)), attributes };
+  const knowledge = await knowledgeOf(pool, await accountById(pool, accountId));
+  const { attributes, country } = knowledge;
+  return { sheets: columnsIn(sheets, knowledge), attributes: [...attributes], country };
 }
 
 /** A fault with its place in a file, and the reason in the words of whoever is to mend it. */
@@ -66,8 +67,8 @@ export async function faultyRowsOf(
   words: { row: string; reason: string },
 ): Promise<string> {
   const sheets = await sheetsOf(pool, accountId, file);
-  const attributes = attributesBy([...(await attributesOf(pool, accountId)).keys()]);
-  const mappings = await mappingsOf(pool, accountId);
+  const { attributes: names, mappings } = await knowledgeOf(pool, await accountById(pool, accountId));
+  const attributes = attributesBy(names);
   const parts = sheets.flatMap((sheet) => {
     const { sheet: name } = placeIn(sheet, 0);
     const found = faults.filter((fault) => fault.row !== undefined && fault.sheet === name);

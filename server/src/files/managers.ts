@@ -1,5 +1,6 @@
 // Who manages what, as columns such as IsManager and Manager tell it. Pure.
 import { emailKey } from '@soundings/contract/formats.ts';
+import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { quote } from '../base/text.ts';
 import {
   type Entity,
@@ -13,9 +14,10 @@ import {
   rowsOf,
   type Task,
   textIn,
+  yesOrNoIn,
 } from './entities.ts';
-import { type Column, placeIn, type Table } from './headers.ts';
-import { yesOrNo } from './values.ts';
+import { type Column, repeatedColumn, type Table } from './headers.ts';
+import { meaningOfValue, type SaidValues } from './values.ts';
 
 /**
  * Reads who manages what, from columns such as IsManager, and from those that name the manager of a person or group.
@@ -24,12 +26,13 @@ import { yesOrNo } from './values.ts';
  */
 export function readManagers(tables: Table[], people: Person[], groups: Entity[], task: Task): boolean {
   const byId = new Map(people.map((person) => [person.id, person]));
+  const { values } = task.reading;
   const naming = new Map<Table, Column[]>();
   const flags = new Map<Table, Column>();
   for (const table of tables) {
     const rows = rowsOf(table);
     const names = table.managers.filter(
-      (column) => table.kind === 'groups' || !isYesOrNo(rows, column, byId),
+      (column) => table.kind === 'groups' || !isYesOrNo(rows, column, byId, values),
     );
     for (const column of names) noteNumbers(rows, column, task.notes);
     naming.set(table, names);
@@ -39,13 +42,7 @@ export function readManagers(tables: Table[], people: Person[], groups: Entity[]
     ];
     if (flag) flags.set(table, flag);
     for (const { header } of others) {
-      const message = `${quote(flag!.header)} and ${quote(header)} both say who is a manager. Keep one of them.`;
-      task.notes.fault({
-        type: 'repeated column',
-        message,
-        ...placeIn(table.sheet, table.headers),
-        column: header,
-      });
+      task.notes.warn(repeatedColumn(table, flag as Column, [header]));
     }
   }
   for (const person of people) readFlags(person, flags, task);
@@ -64,9 +61,16 @@ export function readManagers(tables: Table[], people: Person[], groups: Entity[]
 }
 
 /** Whether a column such as Manager has values, and each says yes or no. An id of somebody is a name, even if it is 1. */
-function isYesOrNo(rows: Row[], column: Column, byId: ReadonlyMap<string, Person>): boolean {
+function isYesOrNo(
+  rows: Row[],
+  column: Column,
+  byId: ReadonlyMap<string, Person>,
+  values: SaidValues,
+): boolean {
   const texts = rows.map((row) => textIn(row, column)).filter((text) => text !== '');
-  return texts.length > 0 && texts.every((text) => yesOrNo(text) !== undefined && !byId.has(text));
+  const isKnown = (text: string) =>
+    meaningOfValue('isManager', text, values) !== undefined && !byId.has(text);
+  return texts.length > 0 && texts.every(isKnown);
 }
 
 /** Reads columns such as IsManager: who is one administers the groups of that row. */
@@ -75,12 +79,8 @@ function readFlags(person: Person, flags: ReadonlyMap<Table, Column>, task: Task
     const flag = flags.get(row.table);
     const text = flag ? textIn(row, flag) : '';
     if (!flag || text === '') continue;
-    const isManager = yesOrNo(text);
-    if (isManager === undefined) {
-      const message = `${quote(text)} does not say whether the person is a manager. Write yes or no.`;
-      task.notes.fault({ type: 'invalid value', message, ...placeAt(row, flag) });
-      continue;
-    }
+    const isManager = yesOrNoIn(row, flag, 'isManager', task);
+    if (isManager === undefined) continue;
     person.isManager = person.isManager === true || isManager;
     if (isManager) manage(person, row, person.groups[i] as Entry[], task);
   }
@@ -93,6 +93,9 @@ function manage(manager: Person, row: Row, managed: Entry[], task: Task): void {
 
 /** What SuccessFactors writes for those who have none. */
 const noManager = 'NO_MANAGER';
+
+/** A name of a manager that is not one person's. */
+type Unknown = { row: Row; column: Column; name: string; candidates: readonly Person[] };
 
 /** A row whose cells name the manager of groups. */
 type Mention = { row: Row; columns: Column[]; managed: Entry[] };
@@ -110,21 +113,22 @@ function nameManagers(
     if (typeof email === 'string' && !byEmail.has(emailKey(email))) byEmail.set(emailKey(email), person);
   }
   const byName = peopleByName(people);
-  const managerOf = (name: string): Person | undefined => {
+  const candidatesFor = (name: string): readonly Person[] => {
     const [, before, id] = /^(.*\S)\s*\(([^()]+)\)$/.exec(name) ?? [];
-    const found = byId.get(name) ?? byEmail.get(emailKey(name)) ?? (id && byId.get(id));
-    return found || byName.get(nameKey(before ?? name)) || undefined;
+    const found = byId.get(name) ?? byEmail.get(emailKey(name)) ?? (id ? byId.get(id) : undefined);
+    return found ? [found] : [...(byName.get(nameKey(before ?? name)) ?? [])];
   };
-  const nobody: { row: Row; column: Column; name: string }[] = [];
+  const nobody: Unknown[] = [];
   let isAnyone = false;
   for (const { row, columns, managed } of mentions) {
-    const unknown: typeof nobody = [];
+    const unknown: Unknown[] = [];
     const known = new Set<Column>();
     for (const column of columns) {
       for (const name of groupsIn(row, column, task)) {
         if (name === noManager) continue;
-        const manager = managerOf(name);
-        if (!manager) unknown.push({ row, column, name });
+        const candidates = candidatesFor(name);
+        const [manager] = candidates;
+        if (!manager || candidates.length > 1) unknown.push({ row, column, name, candidates });
         else {
           known.add(column);
           manager.isNamed = true;
@@ -135,27 +139,43 @@ function nameManagers(
     isAnyone ||= known.size > 0;
     // A column of the names of managers, beside that of their ids, is as it should be.
     const isTold = (column: Column) => known.size > (known.has(column) ? 1 : 0);
-    for (const one of unknown) if (!isTold(one.column)) nobody.push(one);
+    for (const one of unknown) {
+      if (isTold(one.column)) continue;
+      if (one.candidates.length > 1) task.notes.fault(ambiguous(one));
+      else nobody.push(one);
+    }
   }
   const columnsTold = new Set<Column>();
   const isFirst = ({ column }: { column: Column }) => !columnsTold.has(column) && columnsTold.add(column);
   for (const { row, column, name } of isAnyone ? nobody : nobody.filter(isFirst)) {
     const message = isAnyone
-      ? `${quote(name)} is not the id, email address or full name of exactly one person in this file. The cell is ignored.`
+      ? `${quote(name)} is not the ID, email address or full name of a person in this file. The cell is ignored.`
       : `${quote(column.header)} has no id, email address or full name of a person in this file. The column is ignored.`;
     task.notes.warn({ type: 'invalid value', message, ...placeAt(row, column) });
   }
   return isAnyone && nobody.length === 0;
 }
 
-/** People by their full names; null where two have the same, which says of neither who is meant. */
-function peopleByName(people: Person[]): Map<string, Person | null> {
-  const byName = new Map<string, Person | null>();
+/** As many rows of candidates as are named. */
+const candidatesNamed = 5;
+
+function ambiguous({ row, column, name, candidates }: Unknown): Detail & { type: DetailType } {
+  const rows = candidates.slice(0, candidatesNamed).map(({ rows: [first] }) => (first as Row).index + 1);
+  const more = candidates.length > rows.length ? ', …' : '';
+  const message =
+    `${quote(name)} is the full name of ${candidates.length} people in this file (rows ${rows.join(', ')}${more}). ` +
+    'Write the employee ID or the email address of the manager, or the ID behind the name, as in "Anna Berg (1001)".';
+  return { type: 'ambiguous name', message, ...placeAt(row, column) };
+}
+
+/** People by their full names, which several may have. */
+function peopleByName(people: Person[]): Map<string, Set<Person>> {
+  const byName = new Map<string, Set<Person>>();
   for (const person of people) {
     const [first, last] = [person.fields.get('firstName')?.value, person.fields.get('lastName')?.value];
     if (typeof first !== 'string' || typeof last !== 'string') continue;
-    for (const key of new Set([nameKey(`${first} ${last}`), nameKey(`${last} ${first}`)])) {
-      byName.set(key, byName.has(key) ? null : person);
+    for (const key of [nameKey(`${first} ${last}`), nameKey(`${last} ${first}`)]) {
+      byName.set(key, (byName.get(key) ?? new Set()).add(person));
     }
   }
   return byName;

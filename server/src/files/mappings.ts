@@ -1,24 +1,123 @@
-// Column mappings: what the columns of files with certain headers are read as, because an administrator has confirmed it.
-import type { MappedSheet } from '@soundings/contract/console.runs.ts';
+// What an account has said of its files: what the columns under certain headers are read as, and what values such as "Leave"
+// mean. Every later file is read by it, however it is sent.
+import type { MappedSheet, MappedValue } from '@soundings/contract/console.runs.ts';
+import { valueFields, valueMeanings } from '@soundings/contract/words.ts';
 import { createHash } from 'node:crypto';
-import { lockAccount } from '../accounts/accounts.ts';
+import { type Account, lockAccount } from '../accounts/accounts.ts';
 import { type Actor, audit } from '../accounts/audit.ts';
 import { Fault } from '../base/errors.ts';
+import { quote } from '../base/text.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { attributesOf } from '../people/people.ts';
 import { mappingFaults } from './columns.ts';
 import { headersKey, type Mappings } from './headers.ts';
-import { countMappingsWith, deleteMapping, selectMappings, upsertMapping } from './mappings.sql.ts';
+import type { Knowledge } from './layout.ts';
+import {
+  countMappingsWith,
+  deleteMapping,
+  deleteValue,
+  selectDeliveredIds,
+  selectMappings,
+  selectValues,
+  upsertMapping,
+  upsertValues,
+} from './mappings.sql.ts';
+import { keyOfValue, wordOf } from './values.ts';
+
+export { selectValues };
 
 /** How many an account may have: each is read with every file. */
 const maxMappings = 500;
 
 const headersOf = ({ columns }: MappedSheet) => headersKey(columns.map(({ header }) => header));
 
+/** How many values an account may have said something of. */
+const maxValues = 2000;
+
+/** How long a value may be; a longer one is no word. */
+export const maxValueLength = 100;
+
 /** What the account has confirmed, by the keys of the headers. */
 export async function mappingsOf(db: Db, accountId: AccountId): Promise<Mappings> {
   const mappings = await selectMappings(db, accountId);
   return new Map(mappings.map((mapping) => [headersOf(mapping), mapping]));
+}
+
+/** All that a file of the account is read by. */
+export async function knowledgeOf(db: Db, { id, defaultCountry }: Account): Promise<Knowledge> {
+  const [attributes, mappings, values, ids] = await Promise.all([
+    attributesOf(db, id),
+    mappingsOf(db, id),
+    selectValues(db, id),
+    selectDeliveredIds(db, id),
+  ]);
+  const idsOf = (kind: 'users' | 'groups') =>
+    new Set(ids.filter((one) => one.kind === kind).map((one) => one.id));
+  const there = { users: idsOf('users'), groups: idsOf('groups') };
+  return {
+    attributes: [...attributes.keys()],
+    mappings,
+    values: new Map(values.map(({ field, value, means }) => [keyOfValue(field, wordOf(value)), means])),
+    country: defaultCountry,
+    isThere: (kind, externalId) => there[kind].has(externalId),
+  };
+}
+
+/** Says what values mean, in every later file. Throws a Fault that names each that cannot mean that. */
+export async function confirmValues(
+  tx: Transaction,
+  accountId: AccountId,
+  by: Actor,
+  values: readonly MappedValue[],
+): Promise<void> {
+  if (values.length === 0) return;
+  await lockAccount(tx, accountId);
+  const details = values.flatMap((value, i) => valueFaults(value, `/values/${i}`));
+  if (details[0]) throw new Fault('invalid', details[0].type, details[0].message, { details });
+  const keyed = new Map(values.map((value) => [keyOfValue(value.field, wordOf(value.value)), value]));
+  const before = await selectValues(tx, accountId);
+  if (
+    new Set([...keyed.keys(), ...before.map((one) => keyOfValue(one.field, wordOf(one.value)))]).size >
+    maxValues
+  ) {
+    const message = `There are ${maxValues} confirmed values already. Remove some that are no longer sent.`;
+    throw new Fault('invalid', 'too many values', message);
+  }
+  const rows = [...keyed.values()].map((value) => ({
+    ...value,
+    value: value.value.trim(),
+    word: wordOf(value.value),
+  }));
+  await upsertValues(tx, accountId, rows, by.origin === 'console' ? by.userId : null);
+  await audit(tx, accountId, by, 'values confirmed', { details: { values: rows.length } });
+}
+
+function valueFaults({ field, value, means }: MappedValue, path: string) {
+  const wrong = (part: string, message: string) => ({
+    type: 'invalid value' as const,
+    message,
+    path: `${path}/${part}`,
+  });
+  if (!valueFields.includes(field))
+    return [wrong('field', `The field must be one of ${valueFields.join(', ')}, not ${quote(field)}.`)];
+  if (value.trim() === '' || value.length > maxValueLength)
+    return [wrong('value', `A value has 1 to ${maxValueLength} characters.`)];
+  const allowed: readonly string[] = valueMeanings[field];
+  return allowed.includes(means)
+    ? []
+    : [wrong('means', `A value of ${field} can mean ${allowed.join(', ')}, not ${quote(means)}.`)];
+}
+
+/** Forgets what a value means. Throws a Fault: not_found. */
+export async function forgetValue(
+  tx: Transaction,
+  accountId: AccountId,
+  by: Actor,
+  mappingId: number,
+): Promise<void> {
+  if (!(await deleteValue(tx, accountId, mappingId)))
+    throw new Fault('not_found', 'mapping not found', 'There is no such mapping of a value.');
+  await audit(tx, accountId, by, 'value forgotten', { subject: mappingId });
 }
 
 /**

@@ -233,7 +233,12 @@ const remedies: Partial<Record<DetailType, Remedy>> = {
   'unknown layout': { sv: 'Filens kolumner går inte att tyda.' },
   'no group': { sv: 'Filen lägger till personer som inte är med i någon grupp.' },
   'missing column': { sv: 'En kolumn som behövs saknas.' },
-  'repeated column': { sv: 'Två kolumner betyder samma sak. Ta bort den ena.' },
+  'repeated column': { sv: 'Två kolumner betyder samma sak, och en av dem läses.' },
+  'unknown value': { sv: 'Kolumnen har okända värden. Ange vad de betyder.' },
+  'local number': { sv: 'Telefonnummer saknar landsnummer och läses inte. Ange kontots land.' },
+  'default country': { sv: 'Telefonnummer saknar landsnummer och läses som nummer i kontots land.' },
+  'group by name': { sv: 'Grupper anges med namn i stället för id.' },
+  'ambiguous name': { sv: 'Flera har namnet. Ange id i stället.' },
   'file not processed': { sv: 'Filen kunde inte behandlas.' },
   'unknown column': {
     en: 'This column is not known, and was not read.',

@@ -220,13 +220,13 @@ export async function selectHeldPeople(tx: Transaction, accountId: AccountId): P
     where  account_id = ${accountId} and external_id is not null and managed`;
 }
 
-/** The externalIds of the groups that there are, and their names. */
-export async function selectHeldNames(
+/** The groups that a file can name. */
+export async function selectHeldGroups(
   tx: Transaction,
   accountId: AccountId,
-): Promise<{ externalId: string; name: string }[]> {
-  return tx<{ externalId: string; name: string }[]>`
-    select external_id as "externalId", name as "name"
+): Promise<{ externalId: string; name: string; managed: boolean }[]> {
+  return tx<{ externalId: string; name: string; managed: boolean }[]>`
+    select external_id as "externalId", name as "name", managed as "managed"
     from   groups
     where  account_id = ${accountId} and external_id is not null`;
 }
@@ -243,6 +243,6 @@ export async function addMails(
     await tx`
       select graphile_worker.add_job(
         'mail file report', json_build_object('accountId', ${accountId}::integer, 'fileId', ${fileId}::integer,
-                                              'to', ${to}::text))`;
+                                              'to', ${to}::text), queue_name := 'mail')`;
   }
 }

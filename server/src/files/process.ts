@@ -12,20 +12,20 @@ import { newId } from '../base/ids.ts';
 import { quote } from '../base/text.ts';
 import { type AccountId, asFault, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import type { ForgetGroups } from '../people/groups.ts';
-import { attributesOf } from '../people/people.ts';
 import { type Findings, described, newFindings } from '../sync/findings.ts';
 import { rejectHeldRun, takeHeldRun } from '../sync/held-runs.ts';
 import { beginRun, failRun, noteApproval } from '../sync/runs.ts';
 import { refuseRun, type SentByFile, type Synchronized, synchronizeFile } from '../sync/sync.ts';
+import { finderOf, withGroupIds } from './group-names.ts';
 import { type Laid, layOut } from './layout.ts';
-import { mappingsOf } from './mappings.ts';
+import { knowledgeOf } from './mappings.ts';
 import { kindOf } from './names.ts';
 import {
   addMails,
   type FileReport,
   isTurnFree,
   lockBegunFile,
-  selectHeldNames,
+  selectHeldGroups,
   selectHeldPeople,
   selectNextFile,
   takeTurn,
@@ -174,8 +174,7 @@ async function processFile(
   try {
     const bytes = await contentOf(pool, accountId, file.id);
     const sheets = await readSheets(bytes, kindOf(file.name) ?? 'csv');
-    const attributes = [...(await attributesOf(pool, accountId)).keys()];
-    laid = layOut(sheets, attributes, findings, await mappingsOf(pool, accountId));
+    laid = layOut(sheets, await knowledgeOf(pool, account), findings);
   } catch (error) {
     if (!(error instanceof Fault) || error.kind !== 'invalid') throw error;
     const { code, message, details, cause } = error;
@@ -201,6 +200,9 @@ async function processFile(
 const turnLost = () =>
   new Fault('unavailable', 'unavailable', 'The turn to process the files of the account was lost.');
 
+/** Warnings that only say how a file was read. */
+const isUsual = (type: string) => type === 'default country' || type === 'group by name';
+
 /** Keeps what became of a file, and asks for the mails that say so: of faults and held files always. */
 async function tell(
   tx: Transaction,
@@ -210,8 +212,10 @@ async function tell(
 ): Promise<void> {
   await updateProcessed(tx, account.id, id, report);
   const { outcome, warnings, summary } = report;
-  // Who is removed may stand in a sheet that was passed over.
-  const isDoubtful = warnings.length > 0 && (summary?.users.deleted ?? 0) > 0;
+  // Who is removed may stand in a sheet that was passed over. What is not known is asked for.
+  const isDoubtful = warnings.some(
+    ({ type }) => type === 'unknown value' || (!isUsual(type) && (summary?.users.deleted ?? 0) > 0),
+  );
   const isMailed = account.notifySuccess || isDoubtful || ['refused', 'held', 'failed'].includes(outcome);
   if (isMailed) await addMails(tx, account.id, id, account.notify);
 }
@@ -233,21 +237,21 @@ async function sentBy(
   laid: Laid,
   findings: Findings,
 ): Promise<SentByFile> {
-  const { users, groups } = laid.data;
   const partial = new Set<'users' | 'groups'>(account.filesPartial ? ['users', 'groups'] : []);
+  const held = await selectHeldGroups(tx, account.id);
+  const naming = { groups: held, isWhole: !account.filesPartial, hasNamesOnly: laid.hasGroupNamesOnly };
+  const { users, groups } = withGroupIds(laid.data, naming, findings);
   const sent: Laid['data'] = {};
-  if (users) sent.users = await completed(tx, account, users, laid.inferredRoles, findings);
-  if (groups || account.createGroupsFromUsers) {
-    const held = await selectHeldNames(tx, account.id);
+  if (users) sent.users = await completed(tx, account, users, laid, findings);
+  if (groups) {
     const names = new Map(held.map(({ externalId, name }) => [externalId, name]));
-    const nameOf = (id: unknown) => names.get(String(id));
-    if (groups) {
-      sent.groups = groups.map((group) => {
-        const name = nameOf(group['externalId']);
-        return name === undefined ? group : { name, ...group };
-      });
-    }
-    const missing = groups ? [] : [...laid.named].filter(([externalId]) => !names.has(externalId));
+    sent.groups = groups.map((group) => {
+      const name = names.get(String(group['externalId']));
+      return name === undefined ? group : { name, ...group };
+    });
+  } else if (account.createGroupsFromUsers) {
+    const find = finderOf(held);
+    const missing = [...laid.named].filter(([externalId]) => find(externalId).length === 0);
     if (missing.length > 0) {
       sent.groups = missing.map(([externalId, { name }]) => ({ externalId, name }));
       partial.add('groups'); // it says nothing of the groups that there are
@@ -260,7 +264,7 @@ async function completed(
   tx: Transaction,
   account: Account,
   users: NonNullable<Laid['data']['users']>,
-  inferredRoles: Laid['inferredRoles'],
+  { inferredRoles, unknownStatus }: Laid,
   findings: Findings,
 ): Promise<NonNullable<Laid['data']['users']>> {
   const people = await selectHeldPeople(tx, account.id);
@@ -268,7 +272,8 @@ async function completed(
   warnOfNoGroup(users, (id) => held.has(id), findings);
   return users.map((user, i) => {
     const before = held.get(String(user['externalId']));
-    if (!before) return user;
+    // Nobody is asked by mistake: perhaps the status says that the person has left.
+    if (!before) return unknownStatus.has(i) ? { ...user, active: false } : user;
     const { firstName, lastName, active, timezone, role } = before;
     const whole = { firstName, lastName, active, ...(timezone !== null && { timezone }), ...user };
     if (!inferredRoles.has(i)) return whole;

@@ -1,13 +1,13 @@
 // Programs that people upload with: each puts and lists, and is refused at the rest. Those that this machine has not are
 // skipped by the name of their Debian package.
 import { execFile } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, type TestContext } from 'vitest';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openPool } from '../db/db.ts';
 import { openLog } from '../base/log.ts';
+import { needs, searchPath } from '../testing/programs.ts';
 import { hostKeys } from './hostkeys.ts';
 import { type Company, type Door, logIn, openDoor } from './sftp.fixture.ts';
 import { contentOf, filesOf } from './store.ts';
@@ -47,20 +47,6 @@ function run(program: string, args: string[], { env = {}, input = '' } = {}): Pr
     child.stdin?.on('error', () => {});
     child.stdin?.end(input);
   });
-}
-
-const searchPath = '/usr/local/bin:/usr/bin:/bin';
-
-function needs({ skip }: TestContext, program: string, debianPackage: string): void {
-  const isThere = searchPath.split(delimiter).some((directory) => {
-    try {
-      accessSync(join(directory, program), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-  if (!isThere) skip(`needs ${program} (Debian: ${debianPackage})`);
 }
 
 async function expectFiles({ id }: Company, expected: Record<string, Buffer>): Promise<void> {

@@ -11,8 +11,11 @@ export type Sessions = {
   /** Whether so much waits that no more is to be read; until so little does that reading goes on. */
   isFull(): boolean;
   isDrained(): boolean;
-  /** Whether something is being written, or has been just now and waits for its final name. */
-  isUploading(): boolean;
+  /**
+   * Whether a request is worked on or its answer on its way, a file or folder is open, or something has been written just now and
+   * waits for its final name.
+   */
+  isBusy(): boolean;
   /** What waits, or is in memory of uploads, in bytes. */
   unwritten(): number;
   /** When the last request came, in ms. */
@@ -122,9 +125,8 @@ export function openSessions(options: SessionsOptions): Sessions {
     isFull: () => load() >= 1 && turns.length > 0,
     isDrained: () => load() <= 0.5 || turns.length === 0,
     unwritten: () => waitingBytes + pending() + [...uploads].reduce((sum, one) => sum + one.unwritten, 0),
-    isUploading: () =>
-      uploads.size > 0 ||
-      (now() - lastRequest < renameMs && [...open].some(({ session }) => session.own.size > 0)),
+    isBusy: () =>
+      isWorking || uploads.size > 0 || [...open].some((one) => isInUse(one, now() - lastRequest < renameMs)),
     lastRequest: () => lastRequest,
     get channels() {
       return open.size;
@@ -157,6 +159,10 @@ const newServed = (channel: ServerChannel, session: SftpSession, onAnswer: () =>
   giveUpSending: () => {},
   onAnswer,
 });
+
+/** Whether an answer is on its way, a file or folder open, or, where that counts, what was written waits for its final name. */
+const isInUse = ({ sending, session }: Served, waitsForName: boolean): boolean =>
+  sending !== undefined || session.handles.size > 0 || (waitsForName && session.own.size > 0);
 
 /** A session begins with the one request that tells the version. */
 function isOutOfPlace(served: Served, { ask }: Request): boolean {

@@ -1356,6 +1356,20 @@ describe('when the service or its database goes', () => {
     await expect(logInBare(port, company)).rejects.toThrow('ECONNREFUSED');
   });
 
+  test('a stop ends sessions between two operations, and says why', async () => {
+    const company = await door.company();
+    const { server, port } = await door.another();
+    const [listing, idle] = [await byHand(port, company), await byHand(port, company)];
+    const idleEnd = once(idle.client, 'error') as Promise<[Error]>;
+    const { handle } = await listing.ask(ask.opendir, '/');
+    const listingEnd = closed(listing.client);
+    const stopped = server.close(20);
+    expect((await idleEnd)[0].message).toBe('The service is stopping. Connect again in a moment.');
+    expect((await listing.ask(ask.readdir, handle!)).names).toBeDefined();
+    expect((await listing.ask(ask.close, handle!)).code).toBe(code.ok);
+    await Promise.all([stopped, listingEnd]);
+  });
+
   test('a stop does not wait longer than it was told, and leaves nothing of what was under way', async () => {
     const company = await door.company();
     const { server, port } = await door.another();

@@ -37,7 +37,7 @@ export type SftpServer = {
   address: string;
   /** What of the connection that has most is in memory and not yet in the database, in bytes. */
   unwritten(): number;
-  /** Takes nothing new and ends sessions; running uploads get so many seconds. */
+  /** Takes nothing new and ends sessions, each between two operations; running uploads get so many seconds. */
   close(seconds: number): Promise<void>;
 };
 
@@ -130,7 +130,8 @@ type House = {
 /** Listens once the keys are there: the database must be migrated. */
 export async function openSftp(options: SftpOptions): Promise<SftpServer> {
   const { pool, secrets, log, trustProxy = [], now = Date.now } = options;
-  const limits = { ...sftpLimits, ...options.limits };
+  const connections = Math.min(sftpLimits.connections, options.limits?.connections ?? Infinity);
+  const limits = { ...sftpLimits, ...options.limits, connections };
   const server = new ssh2.Server({
     hostKeys: (await readableHostKeys(pool, secrets, log)).flatMap(hostKeysOf),
     algorithms,
@@ -356,11 +357,7 @@ function meet(house: House, client: Connection, isOpenSsh: boolean): void {
       guest.entry.failed();
     },
     onGiveUp: () => end(house, guest),
-    onAway: (words) =>
-      endBy(house, guest, () => {
-        disconnect(client, words);
-        guest.socket.end();
-      }),
+    onAway: (words) => endWithWords(house, guest, words),
     onCaller: ({ accountId, tokenId }) => welcome(house, guest, { accountId, tokenId }),
   });
 }
@@ -436,6 +433,14 @@ function end(house: House, guest: Guest): void {
   });
 }
 
+/** The same, and says why. */
+function endWithWords(house: House, guest: Guest, words: string): void {
+  endBy(house, guest, () => {
+    if (guest.client) disconnect(guest.client, words);
+    guest.socket.end();
+  });
+}
+
 /** Ends a connection by a last message. */
 function endBy(house: House, guest: Guest, say: () => void): void {
   linger(house, guest);
@@ -472,9 +477,10 @@ function makeRound(house: House): void {
         guest.entry.ranOut();
       }
       guest.socket.destroy();
-    } else if (!isEnding && (isIdle || (isStopping && !sessions?.isUploading()))) {
+    } else if (!isEnding && (isIdle || (isStopping && !sessions?.isBusy()))) {
       log.info({ reason: isIdle ? 'idle' : 'stopping' }, 'A connection by SFTP was ended');
-      end(house, guest);
+      if (isIdle) end(house, guest);
+      else endWithWords(house, guest, 'The service is stopping. Connect again in a moment.');
     }
   }
 }

@@ -9,6 +9,7 @@ export type Field =
   | 'externalId'
   | 'firstName'
   | 'lastName'
+  | 'fullName'
   | 'email'
   | 'phone'
   | 'active'
@@ -78,6 +79,24 @@ export const userSpellings: readonly Spelling[] = [
     fi: 'Sukunimi',
   },
   {
+    word: 'fullName',
+    en: 'Full name, Display name, Employee name, Worker name, First and last name, First name Last name, Last name First name',
+    sv: 'Fullständigt namn, Hela namnet, För- och efternamn, Förnamn Efternamn, Efternamn Förnamn, Medarbetarens namn',
+    de: 'Vollständiger Name, Vor- und Nachname, Vorname Nachname, Nachname Vorname, Name Vorname, Mitarbeitername',
+    no: 'Fullt navn, Fornavn Etternavn, Etternavn Fornavn',
+    da: 'Fulde navn, Fornavn Efternavn, Efternavn Fornavn',
+    fi: 'Koko nimi, Etunimi Sukunimi, Sukunimi Etunimi',
+  },
+  {
+    word: 'name',
+    en: 'Name',
+    sv: 'Namn',
+    de: 'Name',
+    no: 'Navn',
+    da: 'Navn',
+    fi: 'Nimi',
+  },
+  {
     word: 'email',
     en: 'Email, Email address, Mail, Mail address, Work email, Business email, Email - primary work, Primary work email',
     sv: 'E-post, E-postadress, Mejl, Mejladress, Mailadress',
@@ -88,8 +107,8 @@ export const userSpellings: readonly Spelling[] = [
   },
   {
     word: 'phone',
-    en: 'Phone, Phone number, Telephone, Telephone number, Tel, Mobile, Mobile number, Mobile phone, Mobile phone number, Phone mobile, Cell, Cell phone, Cell phone number, Phone - primary work',
-    sv: 'Telefon, Telefonnummer, Telefonnr, Mobil, Mobilnummer, Mobilnr, Mobiltelefon',
+    en: 'Phone, Phone number, Telephone, Telephone number, Tel, Mobile, Mobile number, Mobile phone, Mobile phone number, Phone mobile, Cell, Cell phone, Cell phone number, Work phone, Business phone, Phone - primary work',
+    sv: 'Telefon, Telefonnummer, Telefonnr, Mobil, Mobilnummer, Mobilnr, Mobiltelefon, Arbetstelefon',
     de: 'Telefon, Telefonnummer, Mobil, Mobilnummer, Mobiltelefon, Handy, Handynummer, Rufnummer',
     fi: 'Puhelin, Puhelinnumero, Matkapuhelin',
   },
@@ -226,6 +245,18 @@ export function keyOf(header: string): string {
     .replace(/[^\p{L}\p{N}]/gu, '');
 }
 
+const lastNamesFirst = new Set(
+  [
+    'Last name First name, Efternamn Förnamn, Nachname Vorname, Name Vorname, Etternavn Fornavn, Efternavn Fornavn',
+    'Sukunimi Etunimi',
+  ]
+    .flatMap(wordsIn)
+    .map(keyOf),
+);
+
+/** Whether the names of a column of full names stand with the last name first, by its header. */
+export const isLastFirst = (header: string): boolean => lastNamesFirst.has(keyOf(header));
+
 /** The keys of a word; one with an umlaut or ø may be written without dots or stroke, or with an e. */
 function keysOf(word: string): string[] {
   const spelledOut = word.normalize('NFC').replace(/[äöüø]/gi, (letter) => `${keyOf(letter)}e`);
@@ -292,11 +323,6 @@ function vocabularyOf(own: readonly Field[], spellings: readonly Spelling[], oth
 }
 
 export const vocabularies: Readonly<Record<Kind, Vocabulary>> = {
-  users: vocabularyOf(
-    ownFields.users,
-    // Name is the last name where it stands beside a Vorname.
-    [...userSpellings, { word: 'name', en: 'Name', sv: '', de: '' }],
-    [...managers, ...groupWords],
-  ),
+  users: vocabularyOf(ownFields.users, userSpellings, [...managers, ...groupWords]),
   groups: vocabularyOf(ownFields.groups, groupSpellings, [...managers, ...groupWords, ...parents]),
 };

@@ -1,7 +1,7 @@
 // What stands in a cell, as the value that it is meant to be: numbers that are ids, yes and no, phone numbers, roles and
 // languages as people write them (docs/files.md). Pure. Whether a value is allowed is checked by the sync.
 import { isLanguage } from '@soundings/contract/formats.ts';
-import type { OrganizationRole } from '@soundings/contract/words.ts';
+import type { OrganizationRole, ValueField, ValueMeaning } from '@soundings/contract/words.ts';
 import type { Cell } from './sheet.ts';
 
 /** What is written in a cell to clear a value: an empty one leaves it as it is. No name looks like it. */
@@ -69,28 +69,141 @@ export function yesOrNo(text: string): boolean | undefined {
   return yesWords.has(word) ? true : noWords.has(word) ? false : undefined;
 }
 
-const activeWords = new Set('active enabled employed aktiv anställd angestellt beschäftigt'.split(' '));
-const inactiveWords = new Set(
-  'inactive disabled terminated left inaktiv avslutad slutat ausgeschieden gekündigt'.split(' '),
-);
+// --- Columns of a few words: what a value means, by what the account has said of it, else by the words known here.
 
-/** Whether somebody is active: yes or no, or a word of a column such as Status; undefined: none that is known. */
-export function activeOf(text: string): boolean | undefined {
-  const word = text.normalize('NFC').toLowerCase();
-  return activeWords.has(word) ? true : inactiveWords.has(word) ? false : yesOrNo(word);
-}
-
+const activeWords = 'active enabled employed aktiv anställd angestellt beschäftigt';
+const inactiveWords = 'inactive disabled terminated left inaktiv avslutad slutat ausgeschieden gekündigt';
 const roleWords: Record<OrganizationRole, string> = {
   Administrator: 'administrator admin administratör',
   Manager: 'manager chef vorgesetzter vorgesetzte führungskraft leiter leiterin',
   User: 'user employee användare medarbetare anställd benutzer nutzer mitarbeiter mitarbeiterin',
 };
-const rolesByWord = new Map(
-  Object.entries(roleWords).flatMap(([role, words]) => words.split(' ').map((word) => [word, role])),
+
+/** The form in which values are compared: without letter case and white space around it. */
+export const wordOf = (text: string): string =>
+  text.trim().replace(/\s+/g, ' ').normalize('NFC').toLowerCase();
+
+type Vocabulary = ReadonlyMap<string, ValueMeaning>;
+
+const wordsFor = (words: Partial<Record<ValueMeaning, string>>): Vocabulary =>
+  new Map(
+    Object.entries(words).flatMap(([means, list]) =>
+      list.split(/,? /).map((word) => [word, means as ValueMeaning] as const),
+    ),
+  );
+
+const knownWords: Record<ValueField, Vocabulary> = {
+  active: wordsFor({ yes: activeWords, no: inactiveWords }),
+  role: wordsFor(roleWords),
+  isManager: new Map(),
+};
+
+/** What is not certain enough to be read so, and is only proposed: someone confirms it, or says otherwise. */
+const proposedWords: Record<ValueField, Vocabulary> = {
+  active: new Map([
+    ...proposed(
+      'yes',
+      't, current, working, probation, on probation, i tjänst, arbetar, provanställd, tillsvidare',
+    ),
+    ...proposed(
+      'yes',
+      'aktiivinen, i arbeid, ansatt, i arbejde, in probezeit, probezeit, actif, activo, attivo',
+    ),
+    ...proposed(
+      'no',
+      'f, leave, on leave, leave of absence, unpaid leave, parental leave, maternity leave, absent',
+    ),
+    ...proposed(
+      'no',
+      'onboarding, not started, pre-hire, future hire, offboarding, suspended, archived, deleted',
+    ),
+    ...proposed('no', 'resigned, retired, former, ended, dismissed, deactivated, blocked, locked, pending'),
+    ...proposed(
+      'no',
+      'tjänstledig, föräldraledig, ledig, sjukskriven, pensionerad, uppsagd, ej aktiv, påbörjas',
+    ),
+    ...proposed(
+      'no',
+      'in elternzeit, elternzeit, mutterschutz, beurlaubt, ruhend, freigestellt, ausgetreten, rente',
+    ),
+    ...proposed('no', 'sluttet, fratrådt, permisjon, orlov, opsagt, lopettanut, vapaalla'),
+  ]),
+  role: new Map([
+    ...proposed(
+      'Manager',
+      'supervisor, team lead, teamlead, team leader, line manager, head, director, hr manager',
+    ),
+    ...proposed(
+      'Manager',
+      'teamchef, gruppchef, enhetschef, avdelningschef, chefen, ledare, leder, esihenkilö, esimies',
+    ),
+    ...proposed(
+      'Manager',
+      'teamleiter, teamleiterin, abteilungsleiter, abteilungsleiterin, teamleitung, leitung',
+    ),
+    ...proposed(
+      'User',
+      'member, staff, worker, contributor, individual contributor, regular, standard, none, no',
+    ),
+    ...proposed('User', 'konsult, praktikant, angestellter, angestellte, ansatt, medarbejder, työntekijä'),
+    ...proposed('Administrator', 'administrators, super admin, superadmin, system administrator, owner'),
+  ]),
+  isManager: new Map([
+    ...proposed('yes', 't, manager, chef, leiter, leder'),
+    ...proposed('no', 'f, none, -'),
+  ]),
+};
+
+function proposed(means: ValueMeaning, words: string): [string, ValueMeaning][] {
+  return words.split(', ').map((word) => [word, means]);
+}
+
+/** What an account has said of values: by their fields and words, as `keyOfValue` joins them. */
+export type SaidValues = ReadonlyMap<string, ValueMeaning>;
+export const keyOfValue = (field: ValueField, word: string): string => `${field} ${word}`;
+
+/** What a value means, as the account has said, else as it is known here; undefined: not known. */
+export function meaningOfValue(field: ValueField, text: string, said: SaidValues): ValueMeaning | undefined {
+  const word = wordOf(text);
+  const known = said.get(keyOfValue(field, word)) ?? knownWords[field].get(word);
+  if (known !== undefined || field === 'role') return known;
+  const answer = yesOrNo(word);
+  return answer === undefined ? undefined : answer ? 'yes' : 'no';
+}
+
+/** What a value that is not known probably means, if anything is probable. */
+export const proposalOf = (field: ValueField, text: string): ValueMeaning | undefined =>
+  proposedWords[field].get(wordOf(text));
+
+// --- Names.
+
+/** What stands at the beginning of a last name: Chloë de la Cruz, Ludwig van Beethoven. In small letters only. */
+const particles = new Set(
+  'von van de der den del della di da du la le af av zu zum zur ten ter dos das do bin ibn al el'.split(' '),
 );
 
-/** The role of a word in any letter case; the text itself where it is none. */
-export const roleOf = (text: string): string => rolesByWord.get(text.normalize('NFC').toLowerCase()) ?? text;
+/**
+ * The names of a full one: Berg, Anna; Anna Berg; or, where `isLastFirst`, Berg Anna. Of a single word only the first name
+ * is given.
+ */
+export function namesOf(text: string, isLastFirst: boolean): { firstName?: string; lastName?: string } {
+  const comma = text.indexOf(',');
+  if (comma >= 0) {
+    const [lastName, firstName] = [text.slice(0, comma).trim(), text.slice(comma + 1).trim()];
+    return { ...(firstName && { firstName }), ...(lastName && { lastName }) };
+  }
+  const words = text.split(/\s+/).filter((word) => word !== '');
+  const joined = (part: string[]) => part.join(' ');
+  if (words.length < 2) return words[0] === undefined ? {} : { firstName: words[0] };
+  const isParticle = (word: string) => particles.has(word);
+  if (isLastFirst) {
+    const end = Math.min(words.findIndex((word) => !isParticle(word)) + 1, words.length - 1) || 1;
+    return { firstName: joined(words.slice(end)), lastName: joined(words.slice(0, end)) };
+  }
+  const start = words.findIndex((word, i) => i > 0 && i < words.length - 1 && isParticle(word));
+  const at = start > 0 ? start : words.length - 1;
+  return { firstName: joined(words.slice(0, at)), lastName: joined(words.slice(at)) };
+}
 
 /** The code of a language that is given by a code, a locale such as sv-SE, or its name; else the text itself. */
 export function languageOf(text: string): string {
@@ -144,3 +257,7 @@ export function phoneOf(cell: Cell | undefined, isPrefixed: boolean): string {
   const plain = text.replace(/^'/, '').replace(/^(\(?)00 ?(?=[1-9])/, '$1+');
   return /^\(?\+/.test(plain) ? plain.replace('(0)', '').replace(/[./]/g, '') : text;
 }
+
+/** Whether a text is a phone number that lacks only its country prefix, as far as its signs tell. */
+export const isLocalNumber = (text: string): boolean =>
+  /^[\d\s()./\p{Pd}\u2212]+$/u.test(text) && (text.match(/\d/g) ?? []).length >= 3;

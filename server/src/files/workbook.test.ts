@@ -286,6 +286,19 @@ describe('old workbooks (.xls)', () => {
     expect(await readWorkbook(stream, 'xls')).toEqual([{ name: 'Users', rows: table }]);
   });
 
+  test('are read where the place of a sheet is given behind the record that begins it', async () => {
+    const stream = openContainer(written(table, { bookType: 'biff8' }))('/Workbook')!;
+    let isMoved = false;
+    for (let at = 0; at + 4 <= stream.length; at += 4 + stream.readUInt16LE(at + 2)) {
+      if (stream.readUInt16LE(at) !== 0x85) continue;
+      const begins = stream.readUInt32LE(at + 4);
+      stream.writeUInt32LE(begins + 4 + stream.readUInt16LE(begins + 2), at + 4);
+      isMoved = true;
+    }
+    expect(isMoved).toBe(true);
+    expect(await readWorkbook(stream, 'xls')).toEqual([{ name: 'Users', rows: table }]);
+  });
+
   test('that are cut off are refused, and never read in part', async () => {
     const rows = Array.from({ length: 200 }, (_, i) => [`E${i}`, `Name ${i}`]);
     const whole = written(rows, { bookType: 'biff8' });

@@ -57,7 +57,29 @@ function bookOf(bytes: Buffer): Book {
   const stream = isContainer(bytes) ? streamIn(bytes) : bytes;
   const plain = orDamaged(() => decryptBook(stream));
   if (!plain) throw locked();
-  return orDamaged(() => parse_xlscfb(plain, { ...options, type: 'buffer' }));
+  return orDamaged(() => parse_xlscfb(withSheetStarts(plain), { ...options, type: 'buffer' }));
+}
+
+const boundSheet = 0x85;
+const begins = 0x809;
+
+/**
+ * The stream with the places of its sheets as SheetJS looks for them: at the record that begins a sheet. Some programs give
+ * the place behind that record, and Excel opens what they write ([MS-XLS] §2.4.28).
+ */
+function withSheetStarts(stream: Buffer): Buffer {
+  const starts = new Map<number, number>();
+  const places: number[] = [];
+  for (let at = 0; at + 4 <= stream.length; at += 4 + stream.readUInt16LE(at + 2)) {
+    const [type, length] = [stream.readUInt16LE(at), stream.readUInt16LE(at + 2)];
+    if (type === begins) starts.set(at + 4 + length, at);
+    if (type === boundSheet && length >= 4 && at + 8 <= stream.length) places.push(at + 4);
+  }
+  const wrong = places.filter((at) => starts.has(stream.readUInt32LE(at)));
+  if (wrong.length === 0) return stream;
+  const mended = Buffer.from(stream);
+  for (const at of wrong) mended.writeUInt32LE(starts.get(stream.readUInt32LE(at)) as number, at);
+  return mended;
 }
 
 function streamIn(bytes: Buffer): Buffer {

@@ -3,6 +3,7 @@
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { networkOf } from '../base/addresses.ts';
+import type { Log } from '../base/log.ts';
 
 /** `unanswered`: requests of one connection whose responses have not ended. */
 export type ConnectionLimits = { total: number; perNetwork: number; unanswered: number };
@@ -13,15 +14,29 @@ export type ConnectionLimits = { total: number; perNetwork: number; unanswered: 
  */
 export const connectionLimits: ConnectionLimits = { total: 10_000, perNetwork: 1_000, unanswered: 100 };
 
+/** How often refusals beyond `total` are logged, in ms. */
+const tellMs = 60_000;
+
 /** Refuses connections beyond the limits, and closes those with more requests. `isExempt`: addresses of proxies, from which everybody comes. */
 export function limitConnections(
   server: HttpServer,
   { total, perNetwork, unanswered }: ConnectionLimits,
   isExempt: (address: string) => boolean,
+  log: Log,
 ): void {
   limitRequests(server, unanswered);
   const open = new Map<string, number>();
   server.maxConnections = total;
+  let [refused, toldAt] = [0, -Infinity];
+  server.on('drop', () => {
+    refused++;
+    if (performance.now() - toldAt < tellMs) return;
+    log.warn(
+      { connections: total, refused },
+      'Connections were refused: there are as many as the service takes',
+    );
+    [refused, toldAt] = [0, performance.now()];
+  });
   server.on('connection', (socket) => {
     const { remoteAddress: address } = socket;
     if (address === undefined) return void socket.destroy();

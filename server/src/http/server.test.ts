@@ -8,6 +8,7 @@ import { organizationOperations, Report } from '@soundings/contract/organization
 import { Problem } from '@soundings/contract/problem.ts';
 import { uploadOperations } from '@soundings/contract/storage.ts';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -816,6 +817,19 @@ describe('when a token was last used', () => {
     expect(await usedAt(account, narrow.id)).not.toBeNull();
     expect(await usedAt(account, revoked.id)).toBeNull();
   });
+});
+
+test('connections are tried when they fall silent: a client that lost power does not keep one', async (context) => {
+  if (process.platform !== 'linux') return context.skip('SKIPPED: only Linux shows timers of connections');
+  const { port } = new URL(world.address);
+  const socket = connect(Number(port), '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  await once(socket, 'connect');
+  const hex = (number: number) => number.toString(16).toUpperCase().padStart(4, '0');
+  const line = new RegExp(`:${hex(Number(port))} \\w+:${hex(socket.localPort!)} 01 \\S+ (\\d\\d):`);
+  const keepAlive = '02';
+  const timer = async () => line.exec(await readFile('/proc/net/tcp', 'utf8'))?.[1];
+  await expect.poll(timer).toBe(keepAlive);
 });
 
 describe('GET /health/live and /health/ready', () => {

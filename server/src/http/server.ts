@@ -112,7 +112,9 @@ export type Server = {
   onMissingPage(show: MissingPage): void;
   /** The address of a proxy of which the settings know nothing; undefined: there is no sign of any. */
   forgottenProxy(): string | undefined;
-  /** Ends running requests, refuses new ones with 503, then closes; after `seconds` it closes all the same. */
+  /** From now on it is not ready, and each connection is closed after its next response. Requests are still served. */
+  leave(): void;
+  /** Takes no new connections, waits for running requests, then closes; after `seconds` it closes all the same. */
   shutDown(seconds: number): Promise<void>;
 };
 
@@ -144,10 +146,9 @@ export function createServer(options: ServerOptions): Server {
   const app = newFastify(options, bodies);
   const methods = methodsByAddress(app);
   let showMissingPage: MissingPage = (request, reply) => send(reply, protocolAnswer(404, request.id));
-  limitConnections(app.server, { ...connectionLimits, ...options.limits?.connections }, forwarding.isTrusted);
-  app.decorateRequest('caller', undefined);
-  app.decorateRequest('accountId', undefined);
-  app.decorateRequest('address', '');
+  const connections = { ...connectionLimits, ...options.limits?.connections };
+  limitConnections(app.server, connections, forwarding.isTrusted, options.log);
+  decorateRequests(app);
   app.addHook('onRequest', async (request, reply) => {
     const address = forwarding.addressOf(request.raw);
     if (address === undefined) {
@@ -168,7 +169,6 @@ export function createServer(options: ServerOptions): Server {
       corsHeaders(request, reply, options.corsOrigins);
     }
     if (!request.routeOptions.config.always && (!options.isStarted() || traffic.isDraining())) {
-      if (traffic.isDraining()) reply.header('connection', 'close');
       const what = traffic.isDraining() ? 'stopping' : 'starting';
       throw new Fault('unavailable', 'unavailable', `The service is ${what}. Try again in a moment.`);
     }
@@ -184,9 +184,14 @@ export function createServer(options: ServerOptions): Server {
     const isTooLarge = Number(request.headers['content-length']) > request.routeOptions.bodyLimit;
     if (request.headers.expect !== undefined && !isTooLarge) reply.raw.writeContinue();
   });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    // A client that still sends its body would not read the response of a connection that is closed.
+    if (traffic.isLeaving() && request.raw.complete) reply.header('connection', 'close');
+    done(null, payload);
+  });
   app.addHook('onResponse', async (request, reply) => logAnswer(options.log, request, reply));
   app.setErrorHandler((error, request, reply) => send(reply, answerTo(error, request, options.log)));
-  addHealth(app, async () => !traffic.isDraining() && options.isReady());
+  addHealth(app, async () => !traffic.isLeaving() && options.isReady());
 
   return {
     app,
@@ -194,15 +199,15 @@ export function createServer(options: ServerOptions): Server {
       serve(app, { ...options, readers }, operation, handler, serveOptions);
       if (operation.interface === 'data' && options.corsOrigins.length > 0) servePreflight(app, operation);
     },
-    onMissingPage(show) {
-      showMissingPage = show;
-    },
+    onMissingPage: (show) => void (showMissingPage = show),
     forgottenProxy: forwarding.forgottenProxy,
+    leave: () => traffic.leave(),
     async shutDown(seconds) {
+      traffic.leave();
+      const closed = app.close(); // connections without a request are closed at once, the others after their response
       await traffic.drain(seconds);
       readers.close();
       bodies.close();
-      const closed = app.close();
       app.server.closeAllConnections();
       await closed;
     },
@@ -235,6 +240,8 @@ function newFastify(options: ServerOptions, bodies: Bodies): FastifyInstance {
   const listening = {
     requireHostHeader: false, // a request without Host is answered by us, with the error body
     headersTimeout: patience,
+    keepAlive: true, // so that a client that lost power or network does not keep its connection
+    keepAliveInitialDelay: 60_000,
     connectionsCheckingInterval: Math.min(1000, patience / 4),
   };
   const app = fastify({
@@ -282,9 +289,14 @@ const sourceOf = ({ accountId, address }: FastifyRequest): BodySource =>
 /** Counts the requests that run, so that a stop can wait for them. */
 function newTraffic() {
   let running = 0;
+  let leaving = false;
   let draining = false;
   let onIdle = () => {};
   return {
+    isLeaving: () => leaving,
+    leave(): void {
+      leaving = true;
+    },
     isDraining: () => draining,
     begin(reply: FastifyReply): void {
       running++;
@@ -399,6 +411,12 @@ function notServed(request: FastifyRequest, methods: Map<string, Set<string>>): 
   const allow = [...present].toSorted().join(', ');
   const message = `This address takes ${allow} only.`;
   return { status: 405, headers: { allow }, body: problem(request.id, 'method not allowed', message) };
+}
+
+function decorateRequests(app: FastifyInstance): void {
+  app.decorateRequest('caller', undefined);
+  app.decorateRequest('accountId', undefined);
+  app.decorateRequest('address', '');
 }
 
 function sendNotServed(

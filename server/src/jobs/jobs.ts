@@ -4,6 +4,7 @@ import { EventEmitter } from 'node:events';
 import { Pool } from 'pg';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
+import { ofEveryConnection } from '../db/db.ts';
 import { countDeadJobs, deleteDeadJobs, freeLostJobs, insertWorker } from './jobs.sql.ts';
 
 /** Recurring work: a name, when (cron, in UTC), and what. */
@@ -30,10 +31,18 @@ export async function startJobs(databaseUrl: string, { recurring, tasks }: Work,
     ...Object.fromEntries(recurring.map(({ name, work }) => [name, async () => work()])),
     ...tasks,
   };
+  const settings = Object.entries(ofEveryConnection)
+    .map(([name, value]) => `set ${name} = ${value}`)
+    .join(';');
   // A pool of our own: graphile-worker leaves the end of its connections unheard, and a server that stops in that moment
   // would end this process.
   const ownName = `soundings jobs ${newId()}`;
-  const pool = new Pool({ connectionString: databaseUrl, max: 5, application_name: ownName });
+  const pool = new Pool({
+    connectionString: databaseUrl,
+    max: 5,
+    application_name: ownName,
+    verify: (client, done) => client.query(settings, (error) => done(error)),
+  });
   const onLost = () => log.debug('A connection of the jobs was lost');
   pool.on('error', onLost);
   pool.on('connect', (client) => client.on('error', onLost));

@@ -14,7 +14,8 @@ export async function addLostMails(tx: Transaction, accountId: AccountId, week: 
   if (jobs.length === 0) return;
   await tx`
     select graphile_worker.add_job(
-      'mail lost week', json_build_object('accountId', account_id, 'week', ${week}::text, 'to', email))
+      'mail lost week', json_build_object('accountId', account_id, 'week', ${week}::text, 'to', email),
+      queue_name := 'mail')
     from   users
     where  account_id = ${accountId} and role = 'Administrator' and not role_pending and active and email is not null`;
 }

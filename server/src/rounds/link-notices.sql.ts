@@ -12,7 +12,7 @@ export async function addNotices(
     select graphile_worker.add_job(
              'mail link notice',
              json_build_object('accountId', ${accountId}::integer, 'userId', ${userId}::integer,
-                               'week', ${week}::text, 'to', n.address))
+                               'week', ${week}::text, 'to', n.address), queue_name := 'mail')
     from   unnest(${addresses}::text[]) as n(address)`;
 }
 

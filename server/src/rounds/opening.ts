@@ -88,7 +88,9 @@ export async function dueSchedules(pool: Pool, now: number): Promise<Due[]> {
     weeks.flatMap((week) => {
       const day = dayDue(schedule, week);
       const isNear = day !== undefined && now >= momentOf(day, schedule.hour, firstTimezone);
-      return isNear && !settled.has(nameOf(schedule, week)) ? [{ schedule, week, day }] : [];
+      const isOver = now >= endOf(week, schedule.timezone);
+      const isOpen = isNear && !isSettled(settled.get(nameOf(schedule, week)), isOver);
+      return isOpen ? [{ schedule, week, day }] : [];
     }),
   );
   if (near.length === 0) return [];
@@ -111,6 +113,13 @@ const firstTimezone = 'Pacific/Kiritimati';
 
 const nameOf = ({ accountId, id }: { accountId: AccountId; id: number }, week: Week) =>
   `${accountId} ${id} ${week}`;
+
+/**
+ * Whether it is decided what comes of a schedule in a week, by the reason why it was missed (null: it was opened). If it came too
+ * late, and the week is not over, the clock was wrong.
+ */
+const isSettled = (reason: string | null | undefined, isOver: boolean): boolean =>
+  reason !== undefined && (reason !== missedBecause.late || isOver);
 
 /** One account alone. `isSimulated`: its lock (lockSurvey) is held by the caller, and nobody is written to. */
 export type Alone = { accountId: AccountId; isSimulated?: boolean };
@@ -155,7 +164,8 @@ async function openSchedule(
   await lockAccount(tx, accountId);
   const schedule = await lockSchedule(tx, accountId, scheduleId);
   if (!schedule || schedule.pausedAt !== null) return undefined;
-  if ((await selectSettled(tx, [week])).has(nameOf(schedule, week))) return undefined;
+  const settled = await selectSettled(tx, [week]);
+  if (isSettled(settled.get(nameOf(schedule, week)), due.isOver)) return undefined;
   const came = due.isOver ? missed('late') : await openRounds(tx, keys, schedule, { week, now, isSimulated });
   await insertScheduleWeek(tx, accountId, scheduleId, { week, ...came });
   const { outcome, reason, people } = came;

@@ -222,13 +222,13 @@ export async function selectAudiences(
   return wanted.map((_, place) => found.get(place) ?? { people: 0, withEmail: 0 });
 }
 
-/** Of the given schedules of all accounts, those that were due in these weeks already, as `account schedule week`. */
-export async function selectSettled(db: Db, weeks: Week[]): Promise<Set<string>> {
-  const rows = await db<{ name: string }[]>`
-    select account_id || ' ' || schedule_id || ' ' || week as name
+/** Of the schedules of all accounts, those that were due in these weeks already, as `account schedule week`, and why they were missed. */
+export async function selectSettled(db: Db, weeks: Week[]): Promise<Map<string, string | null>> {
+  const rows = await db<{ name: string; reason: string | null }[]>`
+    select account_id || ' ' || schedule_id || ' ' || week as name, reason
     from   schedule_weeks
     where  week = any(${weeks}::date[])`;
-  return new Set(rows.map(({ name }) => name));
+  return new Map(rows.map(({ name, reason }) => [name, reason]));
 }
 
 /** Notes that what schedules have asked in a week was lost: they have asked nothing in it. */
@@ -244,7 +244,7 @@ export async function updateWeekMissed(
     where  account_id = ${accountId} and week = ${week} and outcome = 'opened'`;
 }
 
-/** Notes what came of a schedule in a week: once. */
+/** Notes what came of a schedule in a week: once, unless it was missed. */
 export async function insertScheduleWeek(
   tx: Transaction,
   accountId: AccountId,
@@ -253,5 +253,9 @@ export async function insertScheduleWeek(
 ): Promise<void> {
   await tx`
     insert into schedule_weeks (account_id, schedule_id, week, outcome, reason, question_ids, people)
-    values (${accountId}, ${scheduleId}, ${week}, ${outcome}, ${reason}, ${questionIds}, ${people})`;
+    values (${accountId}, ${scheduleId}, ${week}, ${outcome}, ${reason}, ${questionIds}, ${people})
+    on     conflict (account_id, schedule_id, week) do update
+    set    outcome = excluded.outcome, reason = excluded.reason, question_ids = excluded.question_ids,
+           people = excluded.people, at = now()
+    where  schedule_weeks.outcome = 'missed'`;
 }

@@ -20,7 +20,10 @@ export type Gone = { gone: number };
 /** From the thread: the report as JSON bytes, a fault, or what is wrong with us. */
 export type JobEnd =
   | { job: number; report: Uint8Array }
-  | { job: number; fault: { kind: FaultKind; code: DetailType; message: string; details: Detail[] } }
+  | {
+      job: number;
+      fault: { kind: FaultKind; code: DetailType; message: string; details: Detail[]; cause?: string };
+    }
   | { job: number; defect: string };
 
 export type SentPush = { run: RunStart; bytes: Uint8Array; gzip: boolean };
@@ -210,6 +213,6 @@ function openLane(thread: URL, databaseUrl: string, log: Log) {
   };
 }
 
-function faultFrom({ kind, code, message, details }: Extract<JobEnd, { fault: unknown }>['fault']): Fault {
-  return new Fault(kind, code, message, { details });
+function faultFrom({ kind, code, message, ...more }: Extract<JobEnd, { fault: unknown }>['fault']): Fault {
+  return new Fault(kind, code, message, more);
 }

@@ -1,5 +1,5 @@
 // What has been sent to the demo company besides its pushes, so that every page of the console has something to show: tokens
-// that were used, and files: one that was applied, one with faults, and one that is held.
+// that were used, and files: one that was applied, one with faults, one to be mapped, and one that is held.
 import { type FileReport, isUnderWay } from '@soundings/contract/storage.ts';
 import { changeAccount } from '../accounts/accounts.ts';
 import type { Actor } from '../accounts/audit.ts';
@@ -12,7 +12,7 @@ type Place = { address: string; pool: Pool; accountId: number };
 
 /** What stands in place of a parameter of a page's address. */
 export type PageIds = Record<
-  'userId' | 'groupId' | 'questionId' | 'scheduleId' | 'runId' | 'fileId',
+  'userId' | 'groupId' | 'questionId' | 'scheduleId' | 'runId' | 'fileId' | 'exportId',
   number | string
 >;
 
@@ -23,7 +23,10 @@ const csvOf = (rows: (string | null)[][], more: string[] = []) =>
   [[...header, ...more], ...rows].map(csvRow).join('');
 const line = ({ externalId, firstName, lastName, email }: Row) => [externalId, firstName, lastName, email];
 
-/** Makes it, and returns the ids of what there is to look at: the run is the held one, the file the one with faults. */
+/**
+ * Makes it, and returns the ids of what there is to look at: the run is the held one, the file the one with faults, the export
+ * the one to be mapped.
+ */
 export async function makeScene(place: Place): Promise<PageIds> {
   const { pool, accountId } = place;
   const [administrator] = await pool<{ id: number }[]>`
@@ -70,9 +73,22 @@ async function sendFiles({ address, pool, accountId }: Place, token: string): Pr
   }
   await send('people-2026-11-16.csv', withChanges(people));
   await send('november-starters.csv', withFaults(people));
+  await send('personio-export.csv', toBeMapped);
   // Half of the people are missing: more would be removed than one file may.
   await send('people-2026-11-18.csv', csvOf(people.slice(0, people.length / 2).map(line)));
 }
+
+/** As an HR system writes it: two columns of phone numbers, none with a country prefix, and states of its own. */
+const toBeMapped = [
+  'ID;Full name;Email;Status;Work phone;Mobile phone;Department;Office',
+  '48210;Anna Berg;anna.berg@lavmark.example;Active;;070-174 06 35;shop-malmo;Malmö',
+  "48211;O'Neil, Björn;bjorn.oneil@lavmark.example;Active;040-660 10 20;070-174 06 36;shop-malmo;Malmö",
+  '48212;Chloë de la Cruz;chloe.delacruz@lavmark.example;Leave;;070-174 06 37;shop-uppsala;Uppsala',
+  '48213;Dieter Groß;dieter.gross@lavmark.example;In Elternzeit;;;shop-uppsala;Uppsala',
+  '48214;Ewa Ślęzak;ewa.slezak@lavmark.example;Trainee;;+46 70 174 06 38;shop-lund;Lund',
+]
+  .map((row) => `${row}\r\n`)
+  .join('');
 
 /** Everybody, some with a new name or address, and two who begin. */
 function withChanges(people: Row[]): string {
@@ -119,6 +135,8 @@ async function idsOf({ pool, accountId }: Place): Promise<PageIds> {
            (select min(schedule_id) from schedules where account_id = ${accountId}) as "scheduleId",
            (select run_id from held_runs where account_id = ${accountId})           as "runId",
            (select file_id from files
-            where  account_id = ${accountId} and name like 'november%')             as "fileId"`;
+            where  account_id = ${accountId} and name like 'november%')             as "fileId",
+           (select file_id from files
+            where  account_id = ${accountId} and name like 'personio%')             as "exportId"`;
   return ids as PageIds;
 }

@@ -79,17 +79,24 @@ export type Service = {
   exited: Promise<number | NodeJS.Signals>;
 };
 
-export async function start(dataDir: string, more: Record<string, string> = {}): Promise<Service> {
+/** `through`: a program, with arguments, that runs the service. */
+export async function start(
+  dataDir: string,
+  more: Record<string, string> = {},
+  through: string[] = [],
+): Promise<Service> {
   const port = Number(more['PORT'] ?? (await freePort()));
   const env = {
     ...bareEnvironment,
     DATA_DIR: dataDir,
     PORT: String(port),
     SFTP_PORT: '0',
+    DRAIN_SECONDS: '0',
     LOG_LEVEL: 'warn',
     ...more,
   };
-  const child = spawn(process.execPath, [main], { env, cwd: home, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [program = '', ...words] = [...through, process.execPath, main];
+  const child = spawn(program, words, { env, cwd: home, stdio: ['ignore', 'pipe', 'pipe'] });
   let text = '';
   child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
@@ -107,8 +114,12 @@ export const isReady = ({ address }: Service) =>
     () => false,
   );
 
-export async function started(dataDir: string, more: Record<string, string> = {}): Promise<Service> {
-  const service = await start(dataDir, more);
+export async function started(
+  dataDir: string,
+  more: Record<string, string> = {},
+  through: string[] = [],
+): Promise<Service> {
+  const service = await start(dataDir, more, through);
   const ended = service.exited.then((how) =>
     Promise.reject(new Error(`It ended (${how}): ${service.said()}`)),
   );

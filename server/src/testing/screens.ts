@@ -195,6 +195,22 @@ const screens: Screen[] = [
     words: 'Language, password, second step, sessions.',
     path: '/profile',
   },
+  // Last, so that the pictures that documents show keep their names.
+  {
+    name: 'columns',
+    title: 'Columns and values of a file',
+    words: 'What each column and each value means, said once for every later file.',
+    path: '/files/$exportId?columns=yes',
+    onPhone: true,
+    first: (page) => page.getByRole('dialog').getByRole('button', { name: 'Confirm columns' }).waitFor(),
+  },
+  {
+    name: 'values',
+    title: 'The values of a column',
+    words: 'Unknown ones are listed with how many rows have them.',
+    path: '/files/$exportId?columns=yes',
+    first: (page) => page.getByRole('dialog').getByLabel('Country of phone numbers').scrollIntoViewIfNeeded(),
+  },
 ];
 
 /** After everybody has an account. */

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { api } from '../../api.ts';
 import { useAttempt } from '../../plumbing/attempt.ts';
 import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
+import { useCountryNames } from '../../text/countries.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button, IconButton, LinkButton } from '../../ui/Button.tsx';
@@ -222,6 +223,7 @@ function Adding({ change }: { change: (change: Change) => Promise<void> }) {
 function FileSettings({ files }: Access) {
   const t = useText();
   const format = useFormat();
+  const { nameOf } = useCountryNames();
   const onOff = (isOn: boolean) => t(isOn ? 'access.on' : 'access.off');
   const most = ([created, updated, deleted]: [number, number, number]) =>
     t('access.most', {
@@ -246,6 +248,7 @@ function FileSettings({ files }: Access) {
           [t('settings.applyFiles'), onOff(files.applyFiles)],
           [t('settings.filesPartial'), onOff(files.filesPartial)],
           [t('settings.createGroups'), onOff(files.createGroupsFromUsers)],
+          [t('settings.country'), files.defaultCountry === null ? '–' : nameOf(files.defaultCountry)],
           [t('access.mostUsers'), most([maxUsersCreated, maxUsersUpdated, maxUsersDeleted])],
           [t('access.mostGroups'), most([maxGroupsCreated, maxGroupsUpdated, maxGroupsDeleted])],
         ]}

@@ -7,6 +7,7 @@ import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
 import { useLanguageNames } from '../../text/languages.ts';
 import { useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
+import { CountryField } from '../../ui/CountryField.tsx';
 import { Facts } from '../../ui/Facts.tsx';
 import { CheckboxField, NumberField, RadioField, SwitchField, TextField } from '../../ui/Field.tsx';
 import { SearchSelectField } from '../../ui/SearchSelect.tsx';
@@ -206,6 +207,12 @@ function Files({ form }: { form: SettingsForm }) {
           label={t('settings.createGroups')}
           hint={t('settings.createGroupsHint')}
           {...form.field('createGroupsFromUsers')}
+        />
+        <CountryField
+          label={t('settings.country')}
+          hint={t('settings.countryHint')}
+          optional
+          {...form.field('defaultCountry')}
         />
         <div>
           <h3 className={css['small']}>{t('settings.limits')}</h3>

@@ -1,13 +1,20 @@
-// What the columns of a file mean: shown with an example each, and confirmed for every file with the same headers.
-import type { FileColumns, FilePage, MappingKind, SheetColumns } from '@soundings/contract/console.runs.ts';
-import { columnMeanings } from '@soundings/contract/words.ts';
-import { useState } from 'react';
+// What the columns of a file mean, and what their values mean: shown with examples, and confirmed for every later file.
+import type {
+  FileColumns,
+  FilePage,
+  MappingKind,
+  SheetColumn,
+  SheetColumns,
+} from '@soundings/contract/console.runs.ts';
+import { columnMeanings, type ValueField, type ValueMeaning } from '@soundings/contract/words.ts';
+import { Fragment, useState } from 'react';
 import { api, ApiError } from '../../api.ts';
 import { useAct } from '../../plumbing/act.ts';
 import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
+import { CountryField } from '../../ui/CountryField.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { useErrorWords, useFaultWords } from '../../ui/faults.ts';
 import { Notice } from '../../ui/Notice.tsx';
@@ -17,6 +24,7 @@ import { Failed, Skeleton } from '../../ui/States.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import css from './files.module.css';
 import { useMeaningWords } from './meanings.ts';
+import { choiceKey, saidOf, type ValueChoices, valueFieldOf, ValueTable } from './ValueTable.tsx';
 
 type File = Pick<FilePage, 'fileId' | 'name'>;
 
@@ -47,14 +55,25 @@ const firstChoice = (sheet: SheetColumns, count: number): Choice => ({
   means: sheet.columns.map(({ means }) => means),
 });
 
+/** The columns that are chosen to be read as `means`. */
+const chosenAs = (sheets: SheetColumns[], choices: Choice[], means: string): SheetColumn[] =>
+  sheets.flatMap(({ columns }, i) =>
+    choices[i]?.kind === 'none' ? [] : columns.filter((_, column) => choices[i]?.means[column] === means),
+  );
+
 function Chooser({ file, shown, onClose }: { file: File; shown: FileColumns; onClose: () => void }) {
   const t = useText();
   const { sheets } = shown;
   const [choices, setChoices] = useState(() => sheets.map((sheet) => firstChoice(sheet, sheets.length)));
-  const sending = useConfirming(file, sheets, choices, onClose);
+  const [values, setValues] = useState<ValueChoices>(new Map());
+  const [country, setCountry] = useState(shown.country);
+  const sending = useConfirming(file, shown, { choices, values, country }, onClose);
   const set = (index: number, choice: Choice) =>
     setChoices((all) => all.map((one, i) => (i === index ? choice : one)));
+  const choose = (field: ValueField, value: string, means: ValueMeaning) =>
+    setValues((all) => new Map([...all, [choiceKey(field, value), means]]));
   const isNothing = choices.every(({ kind }) => kind === 'none');
+  const local = chosenAs(sheets, choices, 'phone').reduce((sum, column) => sum + column.localNumbers, 0);
   return (
     <Dialog
       open
@@ -85,40 +104,69 @@ function Chooser({ file, shown, onClose }: { file: File; shown: FileColumns; onC
           attributes={shown.attributes}
           choice={choices[i] as Choice}
           onChange={(choice) => set(i, choice)}
+          values={values}
+          onValue={choose}
           errorAt={(column) => sending.errorAt(i, column)}
         />
       ))}
+      {local > 0 && (
+        <CountryField
+          label={t('files.country')}
+          hint={t('files.countryHint', { count: local })}
+          error={sending.countryError}
+          value={country}
+          onChange={setCountry}
+        />
+      )}
     </Dialog>
   );
 }
 
+type Chosen = { choices: Choice[]; values: ValueChoices; country: string | null };
+
+/** What is sent of what was chosen. `sent`: the sheets that are. */
+function bodyOf(
+  { sheets, country: before }: FileColumns,
+  { choices, values, country }: Chosen,
+  sent: number[],
+) {
+  const fields: ValueField[] = ['active', 'role', 'isManager'];
+  return {
+    sheets: sent.map((i) => ({
+      kind: choices[i]?.kind as MappingKind,
+      columns: (sheets[i] as SheetColumns).columns.map(({ header }, column) => ({
+        header,
+        means: choices[i]?.means[column] ?? 'ignore',
+      })),
+    })),
+    values: fields.flatMap((field) =>
+      chosenAs(sheets, choices, field).flatMap((column) => saidOf(column, field, values)),
+    ),
+    ...(country !== before && { country }),
+  };
+}
+
 /** Sends what was chosen; faults come back to their columns. */
-function useConfirming(file: File, sheets: SheetColumns[], choices: Choice[], onDone: () => void) {
+function useConfirming(file: File, shown: FileColumns, chosen: Chosen, onDone: () => void) {
   const t = useText();
   const toast = useToast();
   const errorWords = useErrorWords();
   const words = useFaultWords();
   const refresh = useRefresh();
   const { busy, error, act } = useAct();
-  const sent = choices.flatMap(({ kind }, i) => (kind === 'none' ? [] : [i]));
+  const sent = chosen.choices.flatMap(({ kind }, i) => (kind === 'none' ? [] : [i]));
   const fields = error instanceof ApiError ? error.fields : undefined;
   const fieldWords = (path: string) => {
     const fault = fields?.get(path);
     return fault && words(fault);
   };
-  const isWhole = error !== undefined && ![...(fields ?? [])].every(([path]) => path.endsWith('/means'));
+  const isShown = (path: string) =>
+    path === countryPath || (path.startsWith('/sheets/') && path.endsWith('/means'));
+  const isWhole = error !== undefined && ![...(fields ?? [])].every(([path]) => isShown(path));
 
   async function confirm() {
-    const body = {
-      sheets: sent.map((i) => ({
-        kind: choices[i]?.kind as MappingKind,
-        columns: (sheets[i] as SheetColumns).columns.map(({ header }, column) => ({
-          header,
-          means: choices[i]?.means[column] ?? 'ignore',
-        })),
-      })),
-    };
     const params = { fileId: file.fileId };
+    const body = bodyOf(shown, chosen, sent);
     const { isRepeated } = await api('POST /files/{fileId}/columns', { params, body });
     toast({ text: t(isRepeated ? 'files.confirmedRepeated' : 'files.confirmed') });
     onDone();
@@ -134,21 +182,28 @@ function useConfirming(file: File, sheets: SheetColumns[], choices: Choice[], on
     busy,
     confirm: () => act(confirm),
     whole: isWhole ? errorWords(error) : undefined,
+    countryError: fieldWords(countryPath),
     errorAt: (sheet: number, column: number) =>
       fieldWords(`/sheets/${sent.indexOf(sheet)}/columns/${column}/means`),
   };
 }
+
+/** Where the service says what is wrong with the country. */
+const countryPath = '/defaultCountry';
 
 type SheetProps = {
   sheet: SheetColumns;
   attributes: string[];
   choice: Choice;
   onChange: (choice: Choice) => void;
+  values: ValueChoices;
+  onValue: (field: ValueField, value: string, means: ValueMeaning) => void;
   errorAt: (column: number) => string | undefined;
 };
 
-function Sheet({ sheet, attributes, choice, onChange, errorAt }: SheetProps) {
+function Sheet({ onChange, ...props }: SheetProps) {
   const t = useText();
+  const { sheet, choice } = props;
   const setMeans = (column: number, to: string) =>
     onChange({ ...choice, means: choice.means.map((one, i) => (i === column ? to : one)) });
   const setKind = (kind: Choice['kind']) => {
@@ -177,9 +232,7 @@ function Sheet({ sheet, attributes, choice, onChange, errorAt }: SheetProps) {
           }))}
         />
       </div>
-      {choice.kind !== 'none' && (
-        <ColumnTable {...{ sheet, attributes, choice, errorAt }} kind={choice.kind} onMeans={setMeans} />
-      )}
+      {choice.kind !== 'none' && <ColumnTable {...props} kind={choice.kind} onMeans={setMeans} />}
     </section>
   );
 }
@@ -189,7 +242,7 @@ type TableProps = Omit<SheetProps, 'onChange'> & {
   onMeans: (column: number, means: string) => void;
 };
 
-function ColumnTable({ sheet, attributes, choice, kind, errorAt, onMeans }: TableProps) {
+function ColumnTable({ sheet, attributes, choice, kind, values, onValue, errorAt, onMeans }: TableProps) {
   const t = useText();
   const words = useMeaningWords();
   const means = [
@@ -208,31 +261,57 @@ function ColumnTable({ sheet, attributes, choice, kind, errorAt, onMeans }: Tabl
         </tr>
       </thead>
       <tbody>
-        {sheet.columns.map(({ header, example, isKnown }, i) => (
-          // oxlint-disable-next-line react/no-array-index-key -- the same header may stand twice
-          <tr key={i}>
-            <th scope="row">{header}</th>
-            <td>{example === null ? <span className={css['soft']}>–</span> : <code>{example}</code>}</td>
-            <td>
-              <span className={css['chosen']}>
-                <Select
-                  label={t('files.readAsOf', { header })}
-                  hideLabel
-                  value={choice.means[i] ?? 'ignore'}
-                  onChange={(value) => onMeans(i, value)}
-                  options={options}
-                />
-                {!isKnown && <Badge tone="warn">{t('files.unknownColumn')}</Badge>}
-              </span>
-              {errorAt(i) !== undefined && (
-                <span className={css['bad']} role="alert">
-                  {errorAt(i)}
-                </span>
+        {sheet.columns.map((column, i) => {
+          const { header, example } = column;
+          const field = kind === 'users' ? valueFieldOf(choice.means[i]) : undefined;
+          return (
+            // oxlint-disable-next-line react/no-array-index-key -- the same header may stand twice
+            <Fragment key={i}>
+              <tr>
+                <th scope="row">{header}</th>
+                <td>{example === null ? <span className={css['soft']}>–</span> : <code>{example}</code>}</td>
+                <td>
+                  <span className={css['chosen']}>
+                    <Select
+                      label={t('files.readAsOf', { header })}
+                      hideLabel
+                      value={choice.means[i] ?? 'ignore'}
+                      onChange={(value) => onMeans(i, value)}
+                      options={options}
+                    />
+                    <Doubt column={column} />
+                  </span>
+                  {errorAt(i) !== undefined && (
+                    <span className={css['bad']} role="alert">
+                      {errorAt(i)}
+                    </span>
+                  )}
+                </td>
+              </tr>
+              {field && column.values.length > 0 && (
+                <tr>
+                  <td colSpan={3}>
+                    <ValueTable
+                      column={column}
+                      field={field}
+                      choices={values}
+                      onChoose={(value, to) => onValue(field, value, to)}
+                    />
+                  </td>
+                </tr>
               )}
-            </td>
-          </tr>
-        ))}
+            </Fragment>
+          );
+        })}
       </tbody>
     </table>
   );
+}
+
+/** Why somebody should look at a column. */
+function Doubt({ column: { couldBe, isKnown } }: { column: SheetColumn }) {
+  const t = useText();
+  const words = useMeaningWords();
+  if (couldBe !== null) return <Badge tone="warn">{t('files.couldBe', { meaning: words(couldBe) })}</Badge>;
+  return isKnown ? null : <Badge tone="warn">{t('files.unknownColumn')}</Badge>;
 }

@@ -91,11 +91,12 @@ function Layouts() {
   const t = useText();
   const [open, setOpen] = useState(false);
   const { data } = useAnswer('GET /mappings');
-  if (!data || data.length === 0) return null;
+  const count = data ? data.columns.length + data.values.length : 0;
+  if (!data || count === 0) return null;
   return (
     <>
       <Button kind="quiet" icon={Columns3} onClick={() => setOpen(true)}>
-        {t('files.layouts', { count: data.length })}
+        {t('files.layouts', { count })}
       </Button>
       <Mappings open={open} onClose={() => setOpen(false)} mappings={data} />
     </>

@@ -1,5 +1,5 @@
-// What has been confirmed of the columns of files: listed, and removed.
-import type { Mapping } from '@soundings/contract/console.runs.ts';
+// What has been confirmed of the columns and values of files: listed, and removed.
+import type { Mapping, ValueMapping } from '@soundings/contract/console.runs.ts';
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
@@ -9,15 +9,19 @@ import { IconButton } from '../../ui/Button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/Dialog.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import css from './files.module.css';
-import { useMeaningWords } from './meanings.ts';
+import { useMeaningWords, useValueWords } from './meanings.ts';
 
-type Props = { open: boolean; onClose: () => void; mappings: Mapping[] };
+type Props = {
+  open: boolean;
+  onClose: () => void;
+  mappings: { columns: Mapping[]; values: ValueMapping[] };
+};
 
-export function Mappings({ open, onClose, mappings }: Props) {
+type Removing = { columns: Mapping } | { value: ValueMapping };
+
+export function Mappings({ open, onClose, mappings: { columns, values } }: Props) {
   const t = useText();
-  const toast = useToast();
-  const refresh = useRefresh();
-  const [removing, setRemoving] = useState<Mapping>();
+  const [removing, setRemoving] = useState<Removing>();
   return (
     <Dialog
       open={open}
@@ -27,29 +31,82 @@ export function Mappings({ open, onClose, mappings }: Props) {
       description={t('files.layoutsText')}
     >
       <ul className={css['mappings']}>
-        {mappings.map((mapping) => (
+        {columns.map((mapping) => (
           <li key={mapping.mappingId} className={css['mapping']}>
             <Confirmed mapping={mapping} />
-            <IconButton icon={Trash2} label={t('files.forget')} onClick={() => setRemoving(mapping)} />
+            <IconButton
+              icon={Trash2}
+              label={t('files.forget')}
+              onClick={() => setRemoving({ columns: mapping })}
+            />
           </li>
         ))}
       </ul>
-      <ConfirmDialog
-        open={removing !== undefined}
+      {values.length > 0 && (
+        <>
+          <h3 className={css['sheetTitle']}>{t('files.valuesMapped')}</h3>
+          <ul className={css['mappings']}>
+            {values.map((value) => (
+              <li key={value.mappingId} className={css['mapping']}>
+                <ConfirmedValue mapping={value} />
+                <IconButton icon={Trash2} label={t('files.forget')} onClick={() => setRemoving({ value })} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <Removal
+        removing={removing}
         onClose={() => setRemoving(undefined)}
-        title={t('files.forgetTitle')}
-        text={t('files.forgetText')}
-        confirm={t('files.forget')}
-        danger
-        onConfirm={async () => {
-          const { mappingId } = removing as Mapping;
-          await api('DELETE /mappings/{mappingId}', { params: { mappingId } });
-          toast({ text: t('files.forgotten') });
-          if (mappings.length === 1) onClose();
-          await refresh('GET /mappings');
-        }}
+        onRemoved={() => columns.length + values.length === 1 && onClose()}
       />
     </Dialog>
+  );
+}
+
+type RemovalProps = { removing: Removing | undefined; onClose: () => void; onRemoved: () => void };
+
+function Removal({ removing, onClose, onRemoved }: RemovalProps) {
+  const t = useText();
+  const toast = useToast();
+  const refresh = useRefresh();
+  const value = removing && 'value' in removing ? removing.value : undefined;
+  return (
+    <ConfirmDialog
+      open={removing !== undefined}
+      onClose={onClose}
+      title={value ? t('files.forgetValueTitle', { value: value.value }) : t('files.forgetTitle')}
+      text={t(value ? 'files.forgetValueText' : 'files.forgetText')}
+      confirm={t('files.forget')}
+      danger
+      onConfirm={async () => {
+        const of = removing as Removing;
+        if ('value' in of)
+          await api('DELETE /value-mappings/{mappingId}', { params: { mappingId: of.value.mappingId } });
+        else await api('DELETE /mappings/{mappingId}', { params: { mappingId: of.columns.mappingId } });
+        toast({ text: t('value' in of ? 'files.valueForgotten' : 'files.forgotten') });
+        onRemoved();
+        await refresh('GET /mappings');
+      }}
+    />
+  );
+}
+
+function ConfirmedValue({ mapping }: { mapping: ValueMapping }) {
+  const t = useText();
+  const { day } = useFormat();
+  const columns = useMeaningWords();
+  const words = useValueWords();
+  const { field, value, means, confirmedBy, confirmedAt } = mapping;
+  return (
+    <p>
+      {columns(field)}: <strong>{value}</strong> <span aria-hidden>→</span> {words(field, means)}{' '}
+      <span className={css['soft']}>
+        {confirmedBy === null
+          ? t('files.confirmedAtPrompt', { day: day(confirmedAt) })
+          : t('files.confirmedBy', { name: confirmedBy, day: day(confirmedAt) })}
+      </span>
+    </p>
   );
 }
 

@@ -1,5 +1,6 @@
-// What columns can be read as, in words.
+// What columns and values can be read as, in words.
 import type { ColumnMeaning } from '@soundings/contract/console.runs.ts';
+import type { ValueField, ValueMeaning } from '@soundings/contract/words.ts';
 import { useText } from '../../text/text.tsx';
 
 /** `firstName` is "First name", `attribute:Site` is "Attribute: Site". */
@@ -9,4 +10,15 @@ export function useMeaningWords(): (means: string) => string {
     means.startsWith('attribute:')
       ? t('files.attribute', { name: means.slice('attribute:'.length) })
       : t(`files.means.${means as ColumnMeaning | 'ignore'}`);
+}
+
+/** `yes` of a status is "Active". */
+export function useValueWords(): (field: ValueField, means: ValueMeaning) => string {
+  const t = useText();
+  return (field, means) => {
+    if (means === 'ignore') return t('files.value.ignore');
+    if (means === 'yes' || means === 'no')
+      return t(field === 'active' ? `files.value.active.${means}` : `files.value.isManager.${means}`);
+    return t(`role.${means}`);
+  };
 }

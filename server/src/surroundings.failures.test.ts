@@ -1,0 +1,248 @@
+// What the service does when what it stands on gives too little: a connection pooler, connections, disk space, open files. It says
+// what is wrong and what to do, and goes on by itself when there is enough again.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, rm, statfs, writeFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createAccount } from './accounts/accounts.ts';
+import { createToken } from './accounts/tokens.ts';
+import { inTransaction, type Pool } from './db/db.ts';
+import { createUser } from './people/people.ts';
+import { openTestDatabase, type TestDatabase } from './testing/database.ts';
+import { freePort } from './testing/free-port.ts';
+import {
+  connectionsTo,
+  endDatabase,
+  exec,
+  home,
+  isReady,
+  newDataDir,
+  type Service,
+  start,
+  started,
+} from './testing/processes.ts';
+import { has, needs, searchPath } from './testing/programs.ts';
+import { until } from './testing/until.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+async function newToken(pool: Pool): Promise<string> {
+  const id = await inTransaction(pool, async (tx) => {
+    const account = await createAccount(tx, { name: 'Test' });
+    await createUser(tx, account.id, { firstName: 'Ada', lastName: 'Admin', role: 'Administrator' });
+    return account.id;
+  });
+  return (await createToken(pool, id, { name: 'test', scopes: ['data', 'organization'] })).token;
+}
+
+async function push({ address }: Service, token: string, users: number) {
+  const data = {
+    users: Array.from({ length: users }, (_, i) => ({ externalId: `u${i}`, firstName: 'A', lastName: 'B' })),
+  };
+  const answer = await fetch(`${address}/v1/organization`, {
+    method: 'POST',
+    headers: { authorization: token, 'content-type': 'application/json' },
+    body: JSON.stringify({ settings: { validateOnly: false, maxUsersCreated: 20_000 }, data }),
+  });
+  const { message } = (await answer.json()) as { message?: string };
+  return { status: answer.status, message };
+}
+
+const statusOf = (service: Service, path: string, headers = {}) =>
+  fetch(service.address + path, { headers }).then(
+    ({ status }) => status,
+    () => undefined,
+  );
+
+describe('PgBouncer before the database', () => {
+  /** Returns the address of the database by way of it. */
+  async function openBouncer(settings: string): Promise<string> {
+    const { hostname, port: target, username, password, pathname } = new URL(database.url);
+    const port = await freePort();
+    const directory = join(home, `bouncer${port}`);
+    await mkdir(directory);
+    const file = join(directory, 'pgbouncer.ini');
+    await writeFile(
+      file,
+      `[databases]
+* = host=${hostname} port=${target} user=${username} password=${password}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+${settings}
+`,
+    );
+    const isRoot = process.getuid?.() === 0;
+    const child = spawn('pgbouncer', [...(isRoot ? ['-u', 'nobody'] : []), file], {
+      env: { PATH: searchPath },
+      stdio: 'ignore',
+    });
+    onTestFinished(() => end(child));
+    const url = `postgres://${username}:${password}@127.0.0.1:${port}${pathname}`;
+    await until(() => canConnect(port));
+    return url;
+  }
+
+  const ignored =
+    'ignore_startup_parameters = tcp_keepalives_idle,tcp_keepalives_interval,tcp_keepalives_count,enable_seqscan,' +
+    'client_connection_check_interval,lock_timeout,statement_timeout,transaction_timeout,synchronous_commit';
+
+  test('with pool_mode=session everything works; the settings that it ignores are named', async (context) => {
+    needs(context, 'pgbouncer', 'pgbouncer');
+    const url = await openBouncer(`pool_mode = session\ndefault_pool_size = 60\n${ignored}`);
+    const service = await started(join(home, 'bouncer'), { DATABASE_URL: url });
+    expect(service.said()).toMatch(/ignores settings of connections/);
+    const token = await newToken(database.pool);
+    expect(await push(service, token, 50)).toMatchObject({ status: 200 });
+    expect(await statusOf(service, '/v1/groups', { authorization: token })).toBe(200);
+    const [job] = await database.pool<{ id: string }[]>`
+      select id from graphile_worker.add_job('forget ended sessions')`;
+    await until(async () => {
+      const rows = await database.pool`select from graphile_worker._private_jobs where id = ${job!.id}`;
+      return rows.length === 0;
+    });
+  });
+
+  test.each([
+    ['pool_mode=transaction', `pool_mode = transaction\n${ignored}`, /pool_mode=session/],
+    [
+      'the same, taking turns',
+      `pool_mode = transaction\nserver_round_robin = 1\n${ignored}`,
+      /pool_mode=session/,
+    ],
+    ['pool_mode=statement', `pool_mode = statement\n${ignored}`, /pool_mode=session/],
+    ['settings that are refused', 'pool_mode = session', /ignore_startup_parameters=tcp_keepalives_idle,/],
+  ])('with %s the service does not start, and says what to do', async (_, settings, words) => {
+    if (!has('pgbouncer')) return; // the test before has said so
+    const url = await openBouncer(settings);
+    const service = await start(join(home, 'bouncer'), { DATABASE_URL: url });
+    expect(await service.exited).toBe(1);
+    expect(service.said()).toMatch(words);
+    expect(service.said()).not.toMatch(/^\s+at /m);
+  });
+});
+
+describe('all connections to the database are in use', () => {
+  const allow = async (count: number) => {
+    const name = new URL(database.url).pathname.slice(1);
+    await database.pool.unsafe(`alter database ${name} connection limit ${count}`);
+  };
+
+  test('before the start: it waits, says what to do, and becomes ready by itself', async () => {
+    await allow(0);
+    onTestFinished(() => allow(-1));
+    const service = await start(join(home, 'none'), { DATABASE_URL: database.url });
+    await until(async () =>
+      service.said().includes('Waiting for the database. All its connections are in use'),
+    );
+    expect(service.said()).toMatch(/raise max_connections/);
+    expect(await statusOf(service, '/health/live')).toBe(200);
+    expect(await statusOf(service, '/health/ready')).toBe(503);
+    await allow(-1);
+    await until(() => isReady(service));
+  });
+
+  test('during the start: it ends, and says what to do', async () => {
+    // Its own are enough to look, and too few for its jobs.
+    const [row] = await database.pool<{ count: number }[]>`
+      select count(*)::integer as count from pg_stat_activity where datname = current_database()`;
+    await allow(row!.count + 2);
+    onTestFinished(() => allow(-1));
+    const service = await start(join(home, 'none'), { DATABASE_URL: database.url });
+    expect(await service.exited).toBe(1);
+    expect(service.said()).toMatch(
+      /cannot start with the database\. All its connections are in use.*raise max_connections/,
+    );
+    expect(service.said()).not.toMatch(/^\s+at /m);
+  });
+});
+
+describe('the disk of the database is full', () => {
+  test('what writes gets words, it is not ready and logs the cause; when there is space again, it goes on', async (context) => {
+    const disk = join(home, 'disk');
+    await mkdir(disk);
+    const mounted = await exec('mount', ['-t', 'tmpfs', '-o', 'size=200m,mode=755', 'tmpfs', disk]).catch(
+      (error: Error) => error,
+    );
+    if (mounted instanceof Error)
+      return context.skip(`SKIPPED: nothing can be mounted here: ${mounted.message}`);
+    onTestFinished(async () => {
+      await endDatabase(disk);
+      await exec('umount', ['-l', disk]);
+    });
+    await exec('cp', ['-a', `${await newDataDir()}/.`, disk]);
+    const service = await started(disk);
+    const pool = await connectionsTo(service);
+    const token = await newToken(pool);
+    expect(await push(service, token, 1)).toMatchObject({ status: 200 });
+    const { bavail, bsize } = await statfs(disk);
+    await writeFile(join(disk, 'filler'), Buffer.alloc(Number(bavail * bsize) - 200_000));
+    const refused = await push(service, token, 5_000);
+    expect(refused).toEqual({ status: 503, message: 'The database is out of disk space. Try again.' });
+    await until(async () => (await statusOf(service, '/health/ready')) === 503);
+    expect(await statusOf(service, '/v1/groups', { authorization: token })).toBe(200);
+    const lines = service.said().split('\n');
+    const line = lines.find((one) => one.includes('the service is not ready'));
+    expect(line).toMatch(/"code":"53100".*No space left on device/);
+    expect(lines.find((one) => one.includes('requestId'))).toMatch(/53100|No space left on device/);
+    await rm(join(disk, 'filler'));
+    await until(() => isReady(service));
+    expect(await push(service, token, 5_000)).toMatchObject({ status: 200 });
+    service.child.kill('SIGTERM');
+    expect(await service.exited).toBe(0);
+  });
+});
+
+describe('the system lets the service open 256 files', () => {
+  const through = ['sh', '-c', 'ulimit -n 256 && exec "$0" "$@"'];
+
+  test('more connections than that: some are refused, the others served; later all', async () => {
+    const service = await started(join(home, 'none'), { DATABASE_URL: database.url }, through);
+    expect(service.said()).toMatch(/few files.*ulimit -n/);
+    const token = await newToken(database.pool);
+    const sockets = await Promise.all(Array.from({ length: 400 }, () => dial(service.port)));
+    await until(async () => sockets.filter((socket) => socket.closed).length > 200);
+    const open = sockets.find((socket) => !socket.closed)!;
+    open.write(`GET /v1/groups HTTP/1.1\r\nhost: x\r\nauthorization: ${token}\r\n\r\n`);
+    expect(String((await once(open, 'data'))[0])).toMatch(/^HTTP\/1\.1 200/);
+    expect(service.said()).toMatch(/Connections were refused/);
+    for (const socket of sockets) socket.destroy();
+    await until(() => isReady(service));
+    const answers = await Promise.all(Array.from({ length: 40 }, () => push(service, token, 2)));
+    expect(answers.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
+    expect(await push(service, token, 20)).toMatchObject({ status: 200 });
+    expect(service.said()).not.toMatch(/EMFILE|by a defect/);
+    expect(service.child.exitCode).toBeNull();
+  });
+
+  async function dial(port: number): Promise<Socket> {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    onTestFinished(() => void socket.destroy());
+    await once(socket, 'connect');
+    return socket;
+  }
+});
+
+const canConnect = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
