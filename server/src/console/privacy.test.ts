@@ -57,7 +57,9 @@ describe('who may', () => {
       if (status === 403) refused.push(name);
     }
     const open = names.filter((name) => !refused.includes(name));
-    expect(open.filter((name) => !/^\w+ \/(session$|profile)/.test(name))).toEqual(['GET /privacy']);
+    expect(open.filter((name) => !/^\w+ \/(session$|session\/proof$|profile)/.test(name))).toEqual([
+      'GET /privacy',
+    ]);
     expect(refused.length).toBeGreaterThan(70);
   });
 

@@ -218,7 +218,13 @@ export function piecesWithBoth(some: Buffer[], others: Buffer[], sources: Source
 
 /** Week keys as they are stored begin with 1, the name of the chain and the number of the epoch. */
 const wrappedLength = 73;
-const isEpoch = (number: number) => number > 0 && number < 10_000;
+
+/** In a row of an epoch key, zeros follow the chain or its epoch; in a wrapped key, bytes that look random. */
+function isLikeWrapped(bytes: Buffer): boolean {
+  if (bytes.length !== wrappedLength) return false;
+  const { epoch } = wrappedBy(bytes);
+  return epoch > 0 && epoch < 10_000 && bytes.readUInt16BE(13) !== 0;
+}
 
 /** What may be keys: wrapped week keys, and epoch keys. */
 type Keys = { wrapped: Map<string, Buffer>; epochKeys: Map<string, EpochKey> };
@@ -242,9 +248,8 @@ function keysIn(sources: Source[], chains: Buffer[]): Keys {
       if (needle % 2 === 0) {
         // The log leaves out how a changed row begins where it begins as before: then the 1 is not there.
         const wrapped = Buffer.concat([Buffer.of(1), bytes.subarray(at, at + wrappedLength - 1)]);
-        const isWhole = wrapped.length === wrappedLength;
-        if (isWhole && (bytes[at - 1] === 1 || isEpoch(wrappedBy(wrapped).epoch))) addWrapped(wrapped);
-        if (bytes[at - 1] !== 1) {
+        if (bytes[at - 1] === 1 || isLikeWrapped(wrapped)) addWrapped(wrapped);
+        else {
           for (let from = at + 8; from <= at + 40; from++)
             addKey({ chain, epoch: 0, secret: bytes.subarray(from, from + 32) });
         }
