@@ -349,6 +349,7 @@ export const askingOperations = {
   /** A new personal link, as CSV, for each person asked to whom the service cannot write. */
   'POST /rounds/{week}/links': operation<{ name: string; csv: string; people: number }>()({
     ...administrator,
+    proof: true,
     body: Type.Object({ isReplacing: Type.Boolean() }, closed),
   }),
 };

@@ -260,6 +260,7 @@ export const runsOperations = {
   /** Applies a held run: exactly what it showed. The numbers: how many people and groups it removes, as its approver was shown. */
   'POST /runs/{runId}/approval': operation()({
     least: 'Administrator',
+    proof: true,
     body: Type.Object(
       { peopleRemoved: Type.Integer({ minimum: 0 }), groupsRemoved: Type.Integer({ minimum: 0 }) },
       strict,

@@ -270,6 +270,7 @@ export const postOrganization = {
     403: 'The token lacks the scope `organization`.',
     413: 'The body is larger than 64 MB, as sent or unpacked.',
     415: 'The body is not application/json, or is encoded otherwise than by gzip.',
+    429: 'Too many requests of this token: try again after `Retry-After` seconds.',
     503: 'Starting, stopping, without a database, or other requests of the account take too long: try again after `Retry-After` seconds.',
   },
 } satisfies Operation;

@@ -50,6 +50,7 @@ export type FileReport = Static<typeof FileReport>;
 const invalidToken = 'Without a body, as text/plain: an invalid token, or an address that may not upload.';
 const errors = {
   403: 'The token lacks the scope `files`.',
+  429: 'Too many requests of this token: try again after `Retry-After` seconds.',
   503: 'Starting, stopping, or without a database: try again after `Retry-After` seconds.',
 };
 

@@ -22,7 +22,7 @@ const words: Record<'en' | 'sv', Words> = {
       'link shown':
         'An administrator has created a link by which your password can be set. The link was shown to the administrator.',
       'address changed':
-        'An administrator has changed your email address in Soundings. You can no longer sign in with this one.',
+        'Your email address in Soundings was changed. You can no longer sign in with this one.',
       'role changed': 'An administrator has changed your role in Soundings.',
     },
     expected: 'If you asked for this, you don’t have to do anything.',
@@ -41,7 +41,7 @@ const words: Record<'en' | 'sv', Words> = {
       'link shown':
         'En administratör har skapat en länk för att välja ditt lösenord. Länken visades för administratören.',
       'address changed':
-        'En administratör har ändrat din e-postadress i Soundings. Du kan inte längre logga in med den här adressen.',
+        'Din e-postadress i Soundings har ändrats. Du kan inte längre logga in med den här adressen.',
       'role changed': 'En administratör har ändrat din roll i Soundings.',
     },
     expected: 'Om du har bett om det behöver du inte göra något.',

@@ -20,9 +20,14 @@ export async function noiseKeyOf(
   accountId: AccountId,
   secrets: Sealer,
 ): Promise<Uint8Array> {
-  const sealed = await selectNoiseKey(tx, accountId);
-  const kept = sealed && (await secrets.open(contextOf(accountId), sealed));
-  if (kept) return kept;
+  // Twice: the key of the secrets may just have been prepared, and have sealed the row anew since it was read.
+  for (let i = 0; i < 2; i++) {
+    // oxlint-disable no-await-in-loop -- the second seldom
+    const sealed = await selectNoiseKey(tx, accountId);
+    const kept = sealed && (await secrets.open(contextOf(accountId), sealed));
+    // oxlint-enable no-await-in-loop
+    if (kept) return kept;
+  }
   const key = randomBytes(keyLength);
   await upsertNoiseKey(tx, accountId, await secrets.seal(contextOf(accountId), key));
   return key;

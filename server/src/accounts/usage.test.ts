@@ -203,10 +203,36 @@ describe('over HTTP', () => {
     expect((await groups(world.address, account.token)).status).toBe(429);
   });
 
-  test('is for the data interface: a push is not counted', async () => {
+  test('is for all interfaces together: pushes, lists of files and uploads count as well', async () => {
     now = start;
     const account = await world.account();
-    for (let i = 0; i < 41; i++) await groups(world.address, account.token);
+    const { token } = await createToken(world.pool, account.id, {
+      name: 't',
+      scopes: ['organization', 'files'],
+    });
+    const headers = { authorization: token };
+    const post = (path: string, type: string) =>
+      fetch(world.address + path, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': type },
+        body: '{}',
+      });
+    for (let i = 0; i < 13; i++) {
+      // oxlint-disable no-await-in-loop -- one after another
+      expect((await post('/v1/organization', 'application/json')).status).not.toBe(429);
+      expect((await post('/v1/storage/uploadFile', 'text/csv')).status).toBe(415);
+      expect((await fetch(`${world.address}/v1/storage/files`, { headers })).status).toBe(200);
+      // oxlint-enable no-await-in-loop
+    }
+    await fetch(`${world.address}/v1/storage/files`, { headers });
+    const refused = [
+      await post('/v1/organization', 'application/json'),
+      await post('/v1/storage/uploadFile', 'text/csv'),
+      await fetch(`${world.address}/v1/storage/files`, { headers }),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([429, 429, 429]);
+    expect(refused.every((one) => Number(one.headers.get('retry-after')) > 0)).toBe(true);
+    // A token of its own has a limit of its own.
     expect((await account.push({})).status).toBe(200);
   });
 

@@ -305,4 +305,27 @@ describe('links that an administrator hands out', () => {
     const { body } = await one.ask<{ open: { withoutEmail: number; linkable: number }[] }>('GET /rounds');
     expect(body.open).toMatchObject([{ withoutEmail: 1, linkable: 0 }]);
   });
+
+  test('once a reminder was due: whether one is there then does not tell whether the person had answered', async () => {
+    const one = await office(3);
+    for (const userId of one.userIds) await one.ask(`PATCH /users/${userId}`, { email: null });
+    await askAll(one, 0);
+    const linkable = async () =>
+      (await one.ask<{ open: { linkable: number }[] }>('GET /rounds')).body.open[0]?.linkable;
+    await world.pool`delete from messages where account_id = ${one.accountId}`;
+    expect(await linkable()).toBe(3);
+    await world.pool`
+      insert into messages (account_id, user_id, week, schedule_id, kind, due_at, any_hour)
+      select p.account_id, p.user_id, p.week, 1, 'reminder', now() + interval '1 day', true
+      from   participants p where p.account_id = ${one.accountId} and p.user_id = ${one.userIds[0] as number}`;
+    expect(await linkable()).toBe(3);
+    for (const state of ['sent', 'unneeded', 'refused', 'unknown', 'waiting']) {
+      // oxlint-disable no-await-in-loop -- one after another
+      await world.pool`
+        update messages set state = ${state}, due_at = now() - interval '1 minute'
+        where  account_id = ${one.accountId}`;
+      expect([state, await linkable()]).toEqual([state, 2]);
+      // oxlint-enable no-await-in-loop
+    }
+  });
 });

@@ -79,7 +79,8 @@ export const settings = [
     name: 'RATE_LIMIT',
     kind: 'count',
     fallback: '600',
-    sentence: 'How many requests a minute a token has at the data interface; 0: any number.',
+    sentence:
+      'How many requests a minute a token has, at all interfaces together; 0: any number. SFTP has limits of its own.',
   },
   {
     name: 'ANSWER_CACHE_MB',

@@ -79,7 +79,7 @@ async function roundsView(pool: Pool, who: Who, now: number, hasMail: boolean): 
   const [weeks, rounds, messages, refusals, closed, coming] = await Promise.all([
     selectOpenWeeks(pool, accountId, hasMail),
     selectOpenRounds(pool, accountId),
-    selectMessages(pool, accountId),
+    selectMessages(pool, accountId, hasMail ? now : 0),
     selectRefusedPeople(pool, accountId),
     selectClosedWeeks(pool, accountId, closedTold),
     comingRounds(pool, who, now),

@@ -481,6 +481,24 @@ describe('an open week', () => {
     expect(open[0]?.reminders).not.toHaveProperty('sent');
   });
 
+  test('says of reminders that are due that they were sent: those that wait for the mail server go to people who have not answered', async () => {
+    const account = await world.account();
+    await askPeople(world, account.id, { count: 3 });
+    await settled(account.id);
+    await openedOnMonday(account.id);
+    const cookie = await signIn(account.id, 'ada@example.org');
+    const reminders = async () =>
+      (await ask<Rounds>('GET', '/rounds', { cookie })).body.open[0]?.reminders.state;
+    await world.pool`delete from messages where account_id = ${account.id}`;
+    await world.pool`
+      insert into messages (account_id, user_id, week, schedule_id, kind, due_at, late_since, any_hour)
+      select account_id, user_id, week, 1, 'reminder', ${new Date(noon + 3_600_000)}, null, true
+      from   participants where account_id = ${account.id}`;
+    expect(await reminders()).toBe('waiting');
+    await world.pool`update messages set late_since = ${new Date(noon - 60_000)} where account_id = ${account.id}`;
+    expect(await reminders()).toBe('sent');
+  });
+
   test('gives links only for those to whom no mail can be sent', async () => {
     const links = () =>
       ask<{ name: string; csv: string; people: number } & Problem>('POST', '/rounds/2026-11-16/links', {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { setPassword } from '../accounts/signin.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
+import { createGroup } from '../people/groups.ts';
 import { createUser } from '../people/people.ts';
 import { type Ask, signInNew } from '../testing/signed-in.ts';
 import { openWorld, type World } from '../testing/world.ts';
@@ -11,7 +12,7 @@ import { openWorld, type World } from '../testing/world.ts';
 const good = 'nine quiet harbours';
 
 let world: World;
-let [accountId, own, other, manager] = [0, 0, 0, 0];
+let [accountId, own, other, manager, gone, group] = [0, 0, 0, 0, 0, 0];
 let ask: Ask;
 beforeAll(async () => {
   world = await openWorld(openLog('silent'));
@@ -21,7 +22,7 @@ beforeEach(async () => {
   ({ id: accountId } = await world.account());
   ({ ask, userId: own } = await signInNew(world, accountId, 'Administrator'));
   await setPassword(world.pool, accountId, own, good);
-  [other, manager] = await inTransaction(world.pool, async (tx) => [
+  [other, manager, gone, group] = await inTransaction(world.pool, async (tx) => [
     await createUser(tx, accountId, { firstName: 'Olle', lastName: 'Ek', email: `olle-${own}@example.org` }),
     await createUser(tx, accountId, {
       firstName: 'Mia',
@@ -29,6 +30,13 @@ beforeEach(async () => {
       email: `mia-${own}@example.org`,
       role: 'Manager',
     }),
+    await createUser(tx, accountId, {
+      firstName: 'Max',
+      lastName: 'Alm',
+      email: `max-${own}@example.org`,
+      role: 'Manager',
+    }),
+    await createGroup(tx, accountId, { name: 'North' }),
   ]);
 });
 
@@ -38,6 +46,7 @@ const later = (at: string | null = 'ten minutes') =>
     update sessions set proved_at = ${at === null ? null : new Date(Date.now() - 601_000)}
     where  account_id = ${accountId} and user_id = ${own}`;
 
+const noGroups = { memberOf: [], adminOf: [], inheritedAdminOf: [], interestOf: [] };
 const token = { name: 'Power BI', scopes: ['data'], expires: null };
 const person = {
   firstName: 'Eve',
@@ -60,7 +69,13 @@ const dangerous = (): [string, unknown, number][] => [
   [`POST /users/${other}/confirm`, undefined, 409],
   [`PATCH /users/${other}`, { role: 'Administrator' }, 200],
   [`PATCH /users/${manager}`, { email: 'elsewhere@example.org' }, 200],
+  [`PATCH /users/${own}`, { email: 'evil@example.org' }, 200],
+  [`PATCH /users/${other}`, { memberships: { ...noGroups, interestOf: [group] } }, 200],
+  [`PATCH /users/${manager}`, { active: false }, 200],
   [`PATCH /users/${manager}`, { role: 'User' }, 200],
+  [`DELETE /users/${gone}`, undefined, 204],
+  ['POST /rounds/2026-W47/links', { isReplacing: false }, 404],
+  ['POST /runs/00000000-0000-0000-0000-000000000000/approval', { peopleRemoved: 0, groupsRemoved: 0 }, 404],
   ['POST /users', { ...person, role: 'Manager' }, 200],
 ];
 
@@ -112,7 +127,8 @@ test('everyday work asks for nothing: names, groups, an address of someone witho
   for (const [name, body] of [
     [`PATCH /users/${other}`, { firstName: 'Ola', email: 'ola@example.org', role: 'User' }],
     [`PATCH /users/${manager}`, { lastName: 'Lind', role: 'Manager' }],
-    [`PATCH /users/${own}`, { email: `me-${own}@example.org` }],
+    [`PATCH /users/${own}`, { lastName: 'Lind' }],
+    [`PATCH /users/${other}`, { memberships: { ...noGroups, memberOf: [group] } }],
     ['POST /users', person],
     ['GET /tokens', undefined],
   ] as const) {

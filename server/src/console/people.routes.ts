@@ -109,7 +109,7 @@ function serveChanges(console: Console, { pool, canMail }: PeopleParts): void {
       const { accountId } = who;
       const userId = idIn(params.userId);
       const before = await personById(tx, accountId, userId);
-      if (isDangerous(before, body as PersonChanges, who)) requireProof(who);
+      if (isDangerous(before, body as PersonChanges)) requireProof(who);
       const changed = await changePerson(tx, accountId, userId, body as PersonChanges, who.userId);
       await afterRenaming(tx, who, changed.externalId);
       const { fields } = changed;
@@ -126,6 +126,7 @@ function serveChanges(console: Console, { pool, canMail }: PeopleParts): void {
   console.serve('DELETE /users/{userId}', async (who, { params }) =>
     inTransaction(await pool, async (tx) => {
       const userId = idIn(params.userId);
+      if ((await personById(tx, who.accountId, userId)).role !== 'User') requireProof(who);
       const externalId = await removePerson(tx, who.accountId, userId, who.userId);
       if (externalId !== null) await eraseUserChanges(tx, who.accountId, [externalId]);
       await audit(tx, who.accountId, actorOf(who), 'person removed', { subject: userId });
@@ -210,12 +211,20 @@ function serveSignIn(console: Console, { pool, publicUrl, canMail, now }: People
 }
 
 /**
- * Whether a change gives or takes a role, or moves the address of another who has one: links to set a password go there.
+ * Whether a change gives or takes a role, or what comes with it: groups whose results are seen, being active, or the address, to
+ * which links to set a password go. Also one's own: whoever sits at an open browser could move the account to an address of theirs.
  */
-function isDangerous({ id, role, email }: Person, changes: PersonChanges, who: Who): boolean {
+function isDangerous({ role, email, active, memberships }: Person, changes: PersonChanges): boolean {
   if (changes.role !== undefined && changes.role !== role) return true;
+  const isSeeing = (['adminOf', 'inheritedAdminOf', 'interestOf'] as const).some((kind) => {
+    const wanted = changes.memberships?.[kind];
+    const present = new Set(memberships[kind].map((group) => group.id));
+    return wanted !== undefined && present.symmetricDifference(new Set(wanted)).size > 0;
+  });
+  if (isSeeing) return true;
   const isMoved = changes.email !== undefined && changes.email !== email;
-  return isMoved && role !== 'User' && id !== who.userId;
+  const isShutOut = changes.active === false && active;
+  return role !== 'User' && (isMoved || isShutOut);
 }
 
 /** Whoever cannot sign in gets no link to do so. */
@@ -242,10 +251,14 @@ function refuseShownLink({ role }: Person): void {
   throw new Fault('conflict', 'by email only', message);
 }
 
-/** Notifies a person who can sign in, at the address from before, of what another one has done to that. */
+/**
+ * Notifies a person who can sign in, at the address from before, of what another one has done to that; of an address that has
+ * changed, in any case.
+ */
 async function notify(tx: Transaction, who: Who, person: Person, change: NoticedChange): Promise<void> {
   const { id: userId, email: to, signIn } = person;
-  if (userId === who.userId || to === null || !signIn.hasPassword) return;
+  const isOwn = userId === who.userId && change !== 'address changed';
+  if (isOwn || to === null || !signIn.hasPassword) return;
   await addAccountNotice(tx, who.accountId, { userId, change, to });
 }
 

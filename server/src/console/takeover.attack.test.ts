@@ -46,7 +46,7 @@ test('a link for an administrator is not shown where mail can be sent: it goes t
 test('what is done to the way another one signs in is mailed to the address from before', async () => {
   const attacks: [string, string, object | undefined, string][] = [
     ['DELETE', '/second-step', undefined, 'turned off two-factor authentication'],
-    ['PATCH', '', { email: 'attacker@elsewhere.example' }, 'changed your email address'],
+    ['PATCH', '', { email: 'attacker@elsewhere.example' }, 'email address in Soundings was changed'],
     ['PATCH', '', { role: 'Manager' }, 'changed your role'],
   ];
   for (const [method, below, body, said] of attacks) {

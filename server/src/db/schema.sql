@@ -500,7 +500,7 @@ create table response_rates (
 );
 comment on table response_rates is 'The published response rates. Null: withheld.';
 comment on column response_rates.handed_out is
-  'Whether in one of its cells too few people are left who did not answer through a link that the employer handed out. Of weeks that closed before it was noted: false.';
+  'Whether in one of its cells too few of the people asked have no link that the employer handed out. Of weeks that closed before it was noted: false.';
 
 create table kpi_values (
   account_id  integer not null,

@@ -341,7 +341,7 @@ function serve(
     onRequest: async (request) => {
       request.caller = await authenticate(request.headers.authorization, operation.scope, request.address);
       request.accountId = request.caller.accountId;
-      if (isData) await count(request.caller);
+      await count(request.caller);
       readParams?.(request.params as Record<string, unknown>);
       readQuery(request.query as Record<string, unknown>);
       const encoding = request.headers['content-encoding'];

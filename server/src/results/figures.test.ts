@@ -12,6 +12,7 @@ function figuresOf(people: Person[], k = 5) {
     rounds: [{ id: 1, groupId: 1, questionIds: [1], aboveIds: [] }],
     assignments: people.map(({ groupIds }, i) => ({ respondent: names[i] as string, roundId: 1, groupIds })),
     asked: [1, 2].map((groupId) => ({ groupId, questionIds: [1] })),
+    handedOut: new Set(names.filter((_, i) => people[i]?.handedOut)),
   };
   const answers = people.map(({ handedOut }, i): WeekAnswer => ({
     respondent: names[i] as string,
@@ -70,7 +71,7 @@ describe('links that the employer handed out', () => {
     expect(teamAndOthers(false, false)).toEqual({ team: false, company: false });
   });
 
-  test('a response rate says so when few are left who did not answer through such a link, whether or not they answered', () => {
+  test('a response rate says so when few of the people asked have no such link, whether or not anyone answered through one', () => {
     const people = Array.from({ length: 12 }, (_, i) => `p${i}`);
     const rate = (handedOut: number) =>
       responseRates({
@@ -79,12 +80,12 @@ describe('links that the employer handed out', () => {
           rounds: [{ id: 1, groupId: 1, questionIds: [1], aboveIds: [] }],
           assignments: people.map((respondent) => ({ respondent, roundId: 1, groupIds: [1] })),
           asked: [{ groupId: 1, questionIds: [1] }],
+          handedOut: new Set(people.slice(0, handedOut)),
         }),
-        done: new Map(people.slice(0, handedOut).map((name) => [name, new Set([1])])),
-        handedOut: new Set(people.slice(0, handedOut)),
+        done: new Map(people.slice(0, 6).map((name) => [name, new Set([1])])),
       });
-    expect(rate(7)).toEqual([{ groupId: 1, value: 7 / 12, handedOut: false }]);
-    expect(rate(8)).toEqual([{ groupId: 1, value: 8 / 12, handedOut: true }]);
+    expect(rate(7)).toEqual([{ groupId: 1, value: 0.5, handedOut: false }]);
+    expect(rate(8)).toEqual([{ groupId: 1, value: 0.5, handedOut: true }]);
   });
 
   test('a figure that is withheld says nothing', () => {

@@ -39,6 +39,8 @@ export type WeekData = {
   assignments: Assignment[];
   /** Which questions were asked of a group: of itself, or of a group above it. */
   asked: { groupId: number; questionIds: number[] }[];
+  /** Who has a link that the employer handed out. Left out: no one. */
+  handedOut?: ReadonlySet<string>;
 };
 
 /** A figure of a question in a group; nulls: withheld. */
@@ -57,8 +59,8 @@ export type Rate = {
   groupId: number;
   value: number | null;
   /**
-   * Whether it is shown, and among the people of one of its pieces too few are left who did not answer through a link that the
-   * employer handed out: it could be known of the others whether they answered (P14).
+   * Whether it is shown, and in one of its pieces too few of the people asked have no link that the employer handed out (P14). Not
+   * by who answered through such a link: that would tell it of single people.
    */
   handedOut: boolean;
 };
@@ -79,8 +81,6 @@ export type Turnout = {
   treeOf: (group: number) => number;
   /** For each person the questions that were answered or skipped. */
   done: Map<string, Set<number>>;
-  /** Who has answered or skipped one through a link that the employer handed out. */
-  handedOut: Set<string>;
 };
 
 export function turnoutOf(data: WeekData): Turnout {
@@ -99,14 +99,7 @@ export function turnoutOf(data: WeekData): Turnout {
     const { groupId } = roundById.get(roundId) as WeekRound;
     for (const id of groupIds) if (!trees.has(id)) trees.set(id, trees.get(groupId) as number);
   }
-  return {
-    data,
-    roundById,
-    assignmentsOf,
-    treeOf: (group) => trees.get(group) ?? group,
-    done: new Map(),
-    handedOut: new Set(),
-  };
+  return { data, roundById, assignmentsOf, treeOf: (group) => trees.get(group) ?? group, done: new Map() };
 }
 
 /** The groups in which a person's answer to a question counts: once each, whichever rounds asked it. */
@@ -175,13 +168,8 @@ export const classComments = (asked: readonly Answered[], turnout: Turnout): Sho
   commentsOf(companyOf(asked, turnout), turnout.data.thresholds.comments);
 
 /** Notes who has done a question. */
-export function noteDone(
-  questionId: number,
-  answers: readonly WeekAnswer[],
-  { done, handedOut }: Turnout,
-): void {
-  for (const { respondent, handedOut: isHandedOut } of answers) {
-    if (isHandedOut) handedOut.add(respondent);
+export function noteDone(questionId: number, answers: readonly WeekAnswer[], { done }: Turnout): void {
+  for (const { respondent } of answers) {
     const own = done.get(respondent);
     if (own) own.add(questionId);
     else done.set(respondent, new Set([questionId]));
@@ -316,10 +304,10 @@ function handedOutIn({ respondents, types, answersOf }: Company, pieces: Pieces,
 }
 
 /**
- * For people that a figure rests on, whether fewer than the threshold did not answer through a link that was handed out, in one of
+ * For people that a figure rests on, whether fewer than the threshold are their own, without a link that was handed out, in one of
  * the pieces, which can be told from the others by subtraction. Whoever hands out links can answer through them, and then knows what
  * the others of the piece said, or gave all of its answers. With a threshold of 1 everybody's answers are known anyway, and
- * everybody is told so: then never. `own`: for each person, whether none was given through such a link.
+ * everybody is told so: then never. `own`: for each person.
  */
 function tooFewOwn(own: readonly boolean[], { pieceOf, sizes }: Pieces, threshold: number) {
   const sent = sizes.map(() => 0);
@@ -401,7 +389,7 @@ function commentsOf(
  * the procedure apart: only among people who were asked the same is a rate constant on each piece, question by question.
  */
 export function responseRates(turnout: Turnout): Rate[] {
-  const { data, treeOf, done, handedOut } = turnout;
+  const { data, treeOf, done } = turnout;
   const assignmentsOf = standing(turnout.assignmentsOf);
   const respondents = [...assignmentsOf.keys()];
   const known = new Map<string, AskedAlike>();
@@ -432,7 +420,7 @@ export function responseRates(turnout: Turnout): Rate[] {
   const doneBy = respondents.map((respondent) => done.get(respondent));
   const totals = new Map<number, { asked: number; answered: number; handedOut: boolean }>();
   const pieces = choosePieces(sets, respondents.length, data.thresholds.figures);
-  const own = respondents.map((respondent) => !handedOut.has(respondent));
+  const own = respondents.map((respondent) => data.handedOut?.has(respondent) !== true);
   const restsOnHandedOut = tooFewOwn(own, pieces, data.thresholds.figures);
   for (const [number, people] of pieces.shown) {
     const { groupId, questionIds } = alike[number] as AskedAlike;

@@ -280,16 +280,21 @@ export async function selectAskedUsers(
   db: Db,
   accountId: AccountId,
   week: Week,
-): Promise<{ scheduledRounds: Set<number>; users: { userId: number; isActive: boolean }[] }> {
+): Promise<{
+  scheduledRounds: Set<number>;
+  users: { userId: number; isActive: boolean; hasHandedOut: boolean }[];
+}> {
   const rounds = await db<{ id: number }[]>`
     select round_id as id
     from   rounds
     where  account_id = ${accountId} and week = ${week} and schedule_id is not null`;
   if (rounds.length === 0) return { scheduledRounds: new Set(), users: [] };
-  const users = await db<{ userId: number; isActive: boolean }[]>`
-    select u.user_id as "userId", u.active as "isActive"
+  const users = await db<{ userId: number; isActive: boolean; hasHandedOut: boolean }[]>`
+    select u.user_id as "userId", u.active as "isActive", h.user_id is not null as "hasHandedOut"
     from   participants p
     join   users u using (account_id, user_id)
+    left   join (select distinct user_id from links
+                 where  account_id = ${accountId} and week = ${week} and is_exported) h on h.user_id = p.user_id
     where  account_id = ${accountId} and p.week = ${week}`;
   return { scheduledRounds: new Set(rounds.map(({ id }) => id)), users };
 }

@@ -236,8 +236,11 @@ async function weekData(
       ? { ...assignment, isWithdrawn: true as const }
       : assignment,
   );
+  const handedOut = new Set(
+    people.filter(({ hasHandedOut }) => hasHandedOut).map(({ respondent }) => respondent),
+  );
   return {
-    data: { ...data, assignments, thresholds: { figures, spread, comments } },
+    data: { ...data, assignments, handedOut, thresholds: { figures, spread, comments } },
     personOf: (respondent) => names.get(respondent) ?? respondent,
   };
 }

@@ -54,13 +54,16 @@ export async function deleteLinksElsewhere(
 
 /**
  * Whether the service can write to a participant p, who is the user u, or has written to them in the week: then no link is handed
- * out to them (P14). `canMail`: a mail server is set, as far as the caller knows; what was sent counts in any case.
+ * out to them (P14). `canMail`: a mail server is set, as far as the caller knows; what was sent counts in any case. A reminder
+ * counts from when it was due, whatever became of it: that depends on whether the person had answered (P18).
  */
 export const canWriteTo = (db: Db, canMail: boolean) => db`
   (${canMail}::boolean and u.email is not null
    or exists (select 1 from messages m
               where  m.account_id = p.account_id and m.user_id = p.user_id and m.week = p.week
-                and  m.state in ('sending', 'sent', 'unknown')))`;
+                and  case m.kind
+                       when 'reminder' then m.state <> 'waiting' or coalesce(m.late_since, m.due_at) <= now()
+                       else m.state in ('sending', 'sent', 'unknown') end))`;
 
 export type LinkedPerson = {
   userId: number;

@@ -135,6 +135,14 @@ describe('secrets', () => {
   });
 });
 
+test('a noise key that an earlier version stored is kept by whoever needs it first', async () => {
+  const made = await codes();
+  const noise = await noiseKey(secrets);
+  await storePlain(made);
+  expect(await noiseKey(on('one'))).toEqual(noise);
+  expect(await reveals(noise)).toBe(false);
+});
+
 describe('where the key is missing', () => {
   test('codes, host keys and noise are refused in words, recovery codes work, and nothing is replaced', async () => {
     const { check, recovery } = await codes();
