@@ -296,7 +296,7 @@ async function prepareKeys(pool: Pool, keys: AnswerKeys, log: Log): Promise<bool
   const hasSecrets = await keys.secrets.prepare();
   if (!hasSecrets) {
     log.error(
-      'The key of the secrets is missing here: codes of two-factor authentication can’t be checked, and SFTP does not start. Run "soundings keys import" with the key of another process, copy DATA_DIR/keys/secrets from where it is, or run "soundings keys reset --secrets" if it is lost. Then start the service again',
+      'The key of the secrets is missing here: codes of two-factor authentication can’t be checked, weeks with noise can’t close, and SFTP does not start. Run "soundings keys import" with the key of another process, copy DATA_DIR/keys/secrets from where it is, or run "soundings keys reset --secrets" if it is lost. Then start the service again',
     );
   }
   return hasSecrets;

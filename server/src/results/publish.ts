@@ -259,12 +259,19 @@ export async function dueWeeks(pool: Pool, now: number): Promise<{ close: boolea
   return { close: ended.length > 0, show: shown.length > 0 };
 }
 
-/** Adds to the figures of live weeks that are open what has been answered since, in whole batches (P16). */
+/**
+ * Adds to the figures of live weeks that are open what has been answered since, in whole batches (P16). One that fails holds up no
+ * other; what was wrong is thrown at the end.
+ */
 export async function showLiveWeeks(pool: Pool, keys: AnswerKeys): Promise<void> {
+  const failures: unknown[] = [];
   for (const { accountId, week } of await selectShownWeeks(pool)) {
     // oxlint-disable-next-line no-await-in-loop -- each is a transaction of its own
-    await inTransaction(pool, (tx) => showWeek(tx, keys, accountId, week));
+    await inTransaction(pool, (tx) => showWeek(tx, keys, accountId, week)).catch((error: unknown) =>
+      failures.push(error),
+    );
   }
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Skipped while the week is closed or imported into: the next time it is tried again. */

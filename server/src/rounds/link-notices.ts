@@ -33,7 +33,8 @@ export async function mailLinkNotice(
   { accountId, userId, week, to }: LinkNotice,
   log: Log,
 ): Promise<void> {
-  const about = { accountId, userId, week };
+  // Not whose: a link may have been replaced by a reminder, and the log stays when the week has closed.
+  const about = { accountId };
   if (!mailer) return log.warn(about, 'The notice of a replaced link was not mailed: SMTP_URL is not set');
   const reader = await selectNoticeReader(pool, accountId, userId);
   if (!reader) return; // removed meanwhile

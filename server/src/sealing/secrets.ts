@@ -129,7 +129,7 @@ const missing = () =>
   new Fault(
     'unavailable',
     'secrets key missing',
-    'The key of the secrets is missing here, so codes of two-factor authentication can’t be checked, and SFTP can’t start. Where ' +
+    'The key of the secrets is missing here, so codes of two-factor authentication can’t be checked, weeks with noise can’t close, and SFTP can’t start. Where ' +
       'another process has it, run "soundings keys export" there and "soundings keys import" here, or copy DATA_DIR/keys/secrets. ' +
       'If it is lost, run "soundings keys reset --secrets --yes". In a container without a persistent volume, set ANSWER_KEYS=database.',
   );
