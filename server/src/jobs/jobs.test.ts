@@ -12,7 +12,9 @@ let pool: Pool;
 beforeAll(async () => {
   database = await openTestDatabase();
   pool = new Pool({ connectionString: database.url, max: 2 });
-  // The end of the database may come before a connection has closed.
+  // The end of the database may come before a connection has closed: the pool tells it of an idle one, the connection of
+  // one in use.
+  pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
 });
 afterAll(async () => {
