@@ -57,6 +57,8 @@ export type ResultComment = {
   questionId: number;
   question: string;
   text: string;
+  /** Whether the group's comments to the question rest partly on links or cards that the employer handed out. */
+  handedOut: boolean;
 };
 
 /** What every screen of results begins with. */

@@ -40,6 +40,7 @@ export type PageWords = {
       colleagues: string;
       invented: string;
       live: (least: number) => string;
+      operator: string;
       link: string;
       cookie: string;
     };
@@ -146,7 +147,7 @@ const english: PageWords = {
     untilLive: (day) =>
       `You can see and change an answer only in this browser, as long as it stays open, until the live results count it, or until the end of ${day} at the latest. Answers that are counted can’t be changed.`,
     afterwards: {
-      none: 'When the week is over, all answers are counted and can no longer be linked to you.',
+      none: 'When the week is over, all answers are counted, and the key that links them to you is destroyed.',
       database:
         'When the week is over, all answers are counted and deleted. Until older backups and logs of the database are gone, whoever operates it could still find out who answered what.',
       elsewhere:
@@ -168,6 +169,8 @@ const english: PageWords = {
         'An administrator who adds invented people to a group and answers for them can narrow down what the real people answered.',
       live: (least) =>
         `Someone who watches live results sees how each batch of at least ${least} new answers changes them.`,
+      operator:
+        'Whoever operates Soundings and its database can read answers while the week is open. If they keep copies of the database and of the key from that time, they can also do so afterwards.',
       link: 'Anyone who has your link, such as the administrators of your email, can answer what you haven’t answered yet. They can’t see or change your answers.',
       cookie:
         'One cookie recognizes your browser until you close it. Without it, you can’t change your answers after you leave this page.',
@@ -302,7 +305,7 @@ const swedish: PageWords = {
     untilLive: (day) =>
       `Du kan bara se och ändra ett svar i den här webbläsaren, så länge den är öppen, tills det räknas i resultaten, dock längst till och med ${day}. Svar som har räknats går inte att ändra.`,
     afterwards: {
-      none: 'När veckan är slut räknas alla svar och kan inte längre kopplas till dig.',
+      none: 'När veckan är slut räknas alla svar, och nyckeln som kopplar dem till dig förstörs.',
       database:
         'När veckan är slut räknas alla svar och raderas. Tills äldre säkerhetskopior och loggar av databasen är borta kan den som driver den fortfarande ta reda på vem som har svarat vad.',
       elsewhere:
@@ -324,6 +327,8 @@ const swedish: PageWords = {
         'En administratör som lägger till påhittade personer i en grupp och svarar åt dem kan ringa in vad de riktiga personerna har svarat.',
       live: (least) =>
         `Den som följer resultaten medan veckan pågår ser hur varje omgång på minst ${least} nya svar ändrar dem.`,
+      operator:
+        'Den som driftar Soundings och dess databas kan läsa svar medan veckan pågår. Med kopior av databasen och nyckeln från den tiden går det även efteråt.',
       link: 'Alla som har din länk, till exempel de som sköter din e-post, kan svara på det du inte har svarat på än. De kan inte se eller ändra dina svar.',
       cookie:
         'En kaka gör att din webbläsare känns igen tills du stänger den. Utan den kan du inte ändra dina svar när du har lämnat sidan.',
@@ -459,7 +464,7 @@ const german: PageWords = {
     untilLive: (day) =>
       `Nur in diesem Browser kannst du eine Antwort sehen und ändern, solange er geöffnet bleibt, bis sie in den Ergebnissen zählt, längstens bis einschließlich ${day}. Antworten, die schon zählen, lassen sich nicht mehr ändern.`,
     afterwards: {
-      none: 'Wenn die Woche vorbei ist, werden alle Antworten gezählt und lassen sich nicht mehr mit dir in Verbindung bringen.',
+      none: 'Wenn die Woche vorbei ist, werden alle Antworten gezählt, und der Schlüssel, der sie mit dir verbindet, wird vernichtet.',
       database:
         'Wenn die Woche vorbei ist, werden alle Antworten gezählt und gelöscht. Bis ältere Sicherungen und Protokolle der Datenbank gelöscht sind, könnte ihr Betreiber noch herausfinden, wer was geantwortet hat.',
       elsewhere:
@@ -482,6 +487,8 @@ const german: PageWords = {
         'Wer in der Administration erfundene Personen in eine Gruppe aufnimmt und für sie antwortet, kann eingrenzen, was die echten Personen geantwortet haben.',
       live: (least) =>
         `Wer Live-Ergebnisse beobachtet, sieht, wie jeweils mindestens ${least} neue Antworten sie verändern.`,
+      operator:
+        'Wer Soundings und die Datenbank betreibt, kann Antworten lesen, solange die Woche läuft. Mit Kopien der Datenbank und des Schlüssels aus dieser Zeit geht das auch danach.',
       link: 'Wer deinen Link hat, zum Beispiel die Administration deines E-Mail-Postfachs, kann beantworten, was du noch nicht beantwortet hast. Deine Antworten sehen oder ändern kann damit niemand.',
       cookie:
         'Ein Cookie erkennt deinen Browser wieder, bis du ihn schließt. Ohne das Cookie kannst du deine Antworten nicht mehr ändern, wenn du diese Seite verlassen hast.',

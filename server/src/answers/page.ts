@@ -314,9 +314,9 @@ function limits(
   words: PageWords['privacy']['limits'],
   say: (text: string) => string,
 ): string {
-  const { unanimity, weeks, skip, colleagues, invented, live, link, cookie } = words;
+  const { unanimity, weeks, skip, colleagues, invented, live, operator, link, cookie } = words;
   const ofGroups = [unanimity, weeks, skip, colleagues, invented, ...(isLive ? [live(figures)] : [])];
-  const all = [...(figures <= 1 ? [] : ofGroups), link, cookie];
+  const all = [...(figures <= 1 ? [] : [...ofGroups, operator]), link, cookie];
   return `<details><summary>${say(words.heading)}</summary><ul>${all.map((text) => `<li>${say(text)}</li>`).join('')}</ul></details>`;
 }
 

@@ -191,6 +191,11 @@ export function questionTable({ question, figures }: QuestionResults, said: Word
 
 export const commentTable = (comments: ResultComment[], said: Words): string =>
   tableOf([
-    [said.week, said.question, said.comment],
-    ...comments.map(({ week, question, text }) => [weekName(week), question, text]),
+    [said.week, said.question, said.comment, said.handedOut],
+    ...comments.map(({ week, question, text, handedOut }) => [
+      weekName(week),
+      question,
+      text,
+      handedOut ? said.yes : null,
+    ]),
   ]);

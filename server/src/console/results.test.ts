@@ -477,8 +477,8 @@ describe('who sees what', () => {
   test('CSV: scores of 0 to 100, what is withheld in words, formulas made harmless', async () => {
     const ask = await signedIn(account, 'Administrator');
     const comments = (await ask(`GET /results/comments/csv?groupId=${ids['company']}`)).text;
-    expect(comments.split('\r\n')[0]).toBe('\uFEFFWeek,Question,Comment');
-    expect(comments).toContain("2026-W45,Happy?,'=Words of north1\r\n");
+    expect(comments.split('\r\n')[0]).toBe('\uFEFFWeek,Question,Comment,Rests partly on handed-out links');
+    expect(comments).toContain("2026-W45,Happy?,'=Words of north1,\r\n");
     const map = (await ask('GET /results/heat-map/csv?language=sv')).text.split('\r\n');
     expect(map[0]).toBe(
       '\uFEFFGrupp,Sökväg,Personer,"Svarsfrekvens, %",\'=Energy,Bygger delvis på utdelade länkar',
@@ -533,7 +533,7 @@ describe('who sees what', () => {
     const ask = await signedIn(account, 'Administrator');
     const [company, north] = [ids['company'], ids['north']];
     const [asked] = await get<ResultQuestion[]>(ask, `/results/groups/${north}/questions`);
-    const figures = ['results', 'kpi_values', 'response_rates'];
+    const figures = ['results', 'kpi_values', 'response_rates', 'comment_groups'];
     const mark = async (handedOut: boolean, groupId = north) => {
       for (const table of figures)
         await world.pool`
@@ -550,6 +550,7 @@ describe('who sees what', () => {
         '/results/heat-map/csv',
         `/results/trends/csv?groupIds=${north}`,
         `/results/groups/${north}/questions/${asked?.id}/csv`,
+        `/results/comments/csv?groupId=${north}`,
       ].map(async (path) => {
         const { text } = await ask(`GET ${path}`);
         return text
@@ -565,6 +566,7 @@ describe('who sees what', () => {
           overview.rates.at(-1)?.handedOut,
           overview.last?.questions[0]?.handedOut,
           page.figures.at(-1)?.handedOut,
+          page.comments.every(({ handedOut }) => handedOut),
           (await trend('')).series[0]?.values.at(-1)?.handedOut,
           (await trend('&kpiId=energy')).series[0]?.values.at(-1)?.handedOut,
         ],
@@ -573,14 +575,19 @@ describe('who sees what', () => {
         files: await Promise.all(files),
       };
     };
-    const none = { pages: Array(6).fill(false), company: [false, false], map: [], files: [[], [], [], []] };
+    const none = {
+      pages: Array(7).fill(false),
+      company: [false, false],
+      map: [],
+      files: [[], [], [], [], []],
+    };
     expect(await read()).toEqual(none);
     await mark(true);
     expect(await read()).toEqual({
-      pages: Array(6).fill(true),
+      pages: Array(7).fill(true),
       company: [false, false],
       map: [['north', ['rate', 0]]],
-      files: [[` %; '=Energy"`], [` %; '=Energy"`], ['north'], ['Yes']],
+      files: [[` %; '=Energy"`], [` %; '=Energy"`], ['north'], ['Yes'], Array(6).fill('Yes')],
     });
     const compared = async () => {
       const { text } = await ask('GET /results/heat-map/csv?by=difference');

@@ -486,9 +486,12 @@ create table comment_groups (
   week         date    not null,
   question_id  integer not null,
   position     integer not null,
+  handed_out   boolean not null default false,
   primary key (account_id, group_id, week, question_id, position)
 );
 comment on table comment_groups is 'In which groups a comment is shown.';
+comment on column comment_groups.handed_out is
+  'Whether fewer than the threshold for comments of the people behind the comments answered through a link that was sent to them. False in weeks that closed before this was stored.';
 
 create table response_rates (
   account_id  integer not null,

@@ -209,7 +209,9 @@ describe('the pieces', () => {
     fc.assert(
       fc.property(anySets, fc.integer({ min: 1, max: 5 }), fc.nat(5), (sets, k, more) => {
         const pieces = choosePieces(sets, people.length, k);
-        const spread = chooseSpread(pieces, (group) => sets[group - 1]?.tree as number, k + more);
+        const wide = chooseSpread(pieces, (group) => sets[group - 1]?.tree as number, k + more);
+        const spread = wide.shown;
+        expectPieces(spread.values(), wide.pieceOf, k + more);
         expectPieces(spread.values(), pieces.pieceOf, k);
         for (const [group, set] of spread) {
           const all = pieces.shown.get(group) as number[];

@@ -6,9 +6,9 @@ import type { AccountId, Pool } from '../db/db.ts';
 import { questionsOf } from '../questions/questions.ts';
 import {
   type CommentFilter,
-  type CommentRow,
   type KpiWeekRow,
   type KpiWords,
+  type MarkedComment,
   type Scope,
   selectCommentPage,
   selectGroupKpiValues,
@@ -23,7 +23,7 @@ import {
 import { answerData, worded, type WordedQuestion } from './shape.ts';
 import type { Window } from './window.ts';
 
-export type { CommentFilter, CommentRow, KpiWeekRow, KpiWords, Scope, Window };
+export type { CommentFilter, KpiWeekRow, KpiWords, MarkedComment, Scope, Window };
 export {
   selectCommentPage as commentsShown,
   selectKpi as kpiNamed,

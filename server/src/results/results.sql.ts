@@ -236,6 +236,8 @@ export function selectResults(
 }
 
 export type CommentRow = { questionId: number; groupId: number; week: Week; text: string };
+/** `handedOut`: whether the group's comments to the question rest on links that the employer handed out (P14). */
+export type MarkedComment = CommentRow & { handedOut: boolean };
 
 /** The comments shown in the groups of `scope`: g is where and which, c the text. */
 const commentsIn = (
@@ -286,7 +288,7 @@ export async function selectCommentPage(
   groupId: number,
   { window, questionIds, search }: CommentFilter,
   { offset, limit }: { offset: number; limit: number },
-): Promise<{ total: number; rows: CommentRow[] }> {
+): Promise<{ total: number; rows: MarkedComment[] }> {
   const scope = { groupId, beneath: false };
   const found = db`
     from   ${commentsIn(db, accountId, window, questionIds)}
@@ -295,12 +297,13 @@ export async function selectCommentPage(
     db<{ total: number }[]>`
     with ${groupsIn(db, accountId, scope)}
     select count(*)::integer as "total" ${found}`,
-    db<CommentRow[]>`
+    db<MarkedComment[]>`
     with ${groupsIn(db, accountId, scope)}
     select g.question_id as "questionId",
            g.group_id    as "groupId",
            g.week        as "week",
-           c.text        as "text"
+           c.text        as "text",
+           g.handed_out  as "handedOut"
     ${found}
     order  by g.week desc, g.position, g.question_id
     offset ${offset} limit ${limit}`,

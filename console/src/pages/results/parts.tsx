@@ -162,7 +162,8 @@ export function CommentList({
               search={{ group: groupId, week: comment.week } as never}
             >
               {comment.question}
-            </Link>
+            </Link>{' '}
+            {comment.handedOut && <HandedOut />}
           </p>
         </li>
       ))}
