@@ -10,6 +10,7 @@ import {
   type Entry,
   entitiesOf,
   type FilePlace,
+  groupWordsIn,
   inspect,
   maxEntries,
   type Person,
@@ -76,12 +77,17 @@ export function layOut(sheets: Sheet[], knowledge: Knowledge, notes: Notes): Lai
   const tables = tablesOf(sheets, attributes, notes, mappings, isThere);
   if (tables.length === 0) return undefined;
   const prefixed = new Set(tables.flatMap((table) => inspect(table, notes)));
+  const groupsOfFile = groupWordsIn(tables);
   const task: Task = {
     notes,
     reading: knowledge,
     prefixed,
     unknown: new Map(),
     local: new Map(),
+    placeholders: new Map(),
+    ignored: new Map(),
+    isGroup: (id) => groupsOfFile.has(id) || isThere('groups', id),
+    isThere,
     room: maxEntries,
   };
   const groups = entitiesOf(tables, 'groups', task);

@@ -10,6 +10,32 @@ export const emptyWord = '(empty)';
 export const isEmptyWord = (text: string): boolean =>
   text.length === emptyWord.length && text.toLowerCase() === emptyWord;
 
+/** Signs and words that stand in a cell where there is no value. */
+const missingWords = new Set(
+  (
+    'n/a, n.a., null, (null), <null>, nil, undefined, nan, (blank), missing, not available, not applicable, ' +
+    'saknas, uppgift saknas, k.a., k. a., keine angabe, nicht vorhanden, fehlt, mangler, puuttuu, ei tietoa'
+  ).split(', '),
+);
+
+/** Words that say there is none: in a text that may be anything, they are an answer. */
+const noneWords = new Set(
+  (
+    'none, no value, nothing, ingen, inget, inga, intet, keine, keiner, keines, kein, ei ole, ei mitään, ' +
+    'aucun, aucune, ninguno, nessuno, geen'
+  ).split(', '),
+);
+
+/** Whether a text can't be an id: it has neither letters nor digits, or is n/a. Words may be the names of users. */
+export const isNoId = (text: string): boolean => !/[\p{L}\p{N}]/u.test(text) || wordOf(text) === 'n/a';
+
+/** Whether a text only says that there is no value: a dash, n/a, saknas. */
+export const isMissingWord = (text: string): boolean =>
+  /^[\p{Pd}\u2212._?*/ ]+$/u.test(text) || missingWords.has(wordOf(text));
+
+/** The same, or that there is none: keine, ingen. */
+export const isPlaceholder = (text: string): boolean => isMissingWord(text) || noneWords.has(wordOf(text));
+
 /**
  * The text of a cell, without white space around it; '' for none. A number is written out, without an exponent. The
  * ="00123" by which programs keep zeros in a CSV file is 00123.
@@ -78,6 +104,9 @@ const roleWords: Record<OrganizationRole, string> = {
   Manager: 'manager chef vorgesetzter vorgesetzte führungskraft leiter leiterin',
   User: 'user employee användare medarbetare anställd benutzer nutzer mitarbeiter mitarbeiterin',
 };
+
+/** How long a value may be whose meaning is said; a longer one is no word. */
+export const maxValueLength = 100;
 
 /** The form in which values are compared: without letter case and white space around it. */
 export const wordOf = (text: string): string =>
