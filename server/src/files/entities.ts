@@ -1,6 +1,6 @@
 // Who and what the rows of a file speak of: the rows of one person or group together, and what they say, each value with
 // the cell that says it. Pure.
-import { isEmail, isLanguage, isTimeZone, normalisePhone } from '@soundings/contract/formats.ts';
+import { isEmail, isLanguage, normalisePhone } from '@soundings/contract/formats.ts';
 import { maxAttributeLength } from '@soundings/contract/limits.ts';
 import { type MembershipKind, membershipKinds, type ValueField } from '@soundings/contract/words.ts';
 import { withCountryPrefix } from '../base/phones.ts';
@@ -27,6 +27,7 @@ import {
   type SaidValues,
   shown,
   textOf,
+  timeZoneOf,
   wordOf,
 } from './values.ts';
 
@@ -304,7 +305,7 @@ function optionalIn(row: Row, column: Column, task: Task): string | undefined {
 /** What a text says in a column; undefined: nothing that could be kept. */
 function readable(text: string, { field, attribute = '' }: Column, { reading }: Task): string | undefined {
   if (field === 'email') return isEmail(text) ? text : undefined;
-  if (field === 'timezone') return isTimeZone(text) ? text : undefined;
+  if (field === 'timezone') return timeZoneOf(text);
   if (field === 'language') return isLanguage(languageOf(text)) ? languageOf(text) : undefined;
   const allowed = field === 'attribute' ? reading.allowedValues.get(attribute) : undefined;
   if (allowed) return allowedAs(text, allowed);

@@ -613,6 +613,19 @@ describe('values', () => {
     }
   });
 
+  test('time zones in any letter case, and with spaces', () => {
+    for (const [cell, timezone] of [
+      ['europe/stockholm', 'Europe/Stockholm'],
+      ['AMERICA/NEW YORK', 'America/New_York'],
+      ['CET', 'CET'],
+      ['Stockholm', undefined],
+      ['+01:00', undefined],
+    ]) {
+      const { timezone: read, faults } = valueOf('Time zone', cell as string);
+      expect([cell, read, faults]).toEqual([cell, timezone, []]);
+    }
+  });
+
   test('phone numbers: 00 is +, (0) is dropped, dots and slashes too; what is no number is ignored', () => {
     for (const [cell, phone] of [
       ['+46701234567', '+46701234567'],

@@ -185,8 +185,7 @@ function noteUnsolved(unsolved: Unknown[], isAnyone: boolean, { notes }: Task): 
 }
 
 /** What is said of a manager who is not known. */
-const ignoredName =
-  'The name is ignored, and no one who is not named as a manager loses a group because of this file.';
+const ignoredName = 'The name is ignored. Until every name is known, no one loses a group that they manage.';
 
 const nobody = (rows: Row[]) =>
   `The manager named in ${placesOf(rows)} is not the ID, email address or full name of a person in this file. ${ignoredName}`;

@@ -19,6 +19,7 @@ import { confirmValues } from './mappings.ts';
 import { type FileReport, isTurnFree, takeTurn } from './process.sql.ts';
 import { approveRun, haveProcessed, processFiles } from './process.ts';
 import { openUpload } from './store.ts';
+import { workbookOf, zipOf } from './zip.fixture.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -512,6 +513,50 @@ describe('faults', () => {
       select 1 from graphile_worker.jobs
       where  task_identifier = 'mail file report' and key is null`;
     expect(mailed.length).toBeGreaterThan(0);
+  });
+
+  test('in the name of a manager take no group from anyone, also not from those whom other rows name', async () => {
+    const acme = await company();
+    await send(acme, 'groups.csv', groupsFile);
+    const people = (manager: string) =>
+      lines(
+        'EmployeeID;FirstName;LastName;Department;Manager',
+        '1;Anna;Ask;top;',
+        '2;Bo;Berg;north;Anna Ask',
+        `3;Cilla;Chen;south;${manager}`,
+      );
+    const owned = async () => {
+      const rows = await pool<{ owned: string[] }[]>`
+        select array(select g.external_id from memberships m join groups g using (account_id, group_id)
+                     where m.account_id = u.account_id and m.user_id = u.user_id and m.kind = 'adminOf'
+                     order by 1) as owned
+        from   users u where account_id = ${acme.id} and managed order by external_id`;
+      return rows.map((row) => row.owned);
+    };
+    await send(acme, 'users.csv', people('Anna Ask'));
+    expect(await owned()).toEqual([['north', 'south'], [], []]);
+    const report = await send(acme, 'users.csv', people('Anna Aks'));
+    expect(report).toMatchObject({ outcome: 'applied', summary: { users: { updated: 0 } } });
+    expect(report.warnings).toMatchObject([{ type: 'invalid value', row: 4, value: 'Anna Aks' }]);
+    expect(await owned()).toEqual([['north', 'south'], [], []]);
+    // A group that the same file removes is not kept.
+    const rows = (text: string) =>
+      text
+        .trim()
+        .split('\r\n')
+        .map((line) => {
+          const cells = line.split(';').map((cell) => `<c t="inlineStr"><is><t>${cell}</t></is></c>`);
+          return `<row>${cells.join('')}</row>`;
+        })
+        .join('');
+    const book = workbookOf([
+      { name: 'People', rows: rows(people('Anna Aks').replaceAll('south', 'top')) },
+      { name: 'Groups', rows: rows(groupsFile.replace('south;South;top\r\n', '')) },
+    ]);
+    expect((await send(acme, 'all.xlsx', zipOf(book))).outcome).toBe('applied');
+    expect(await owned()).toEqual([['north'], [], []]);
+    await send(acme, 'users.csv', people('Bo Berg').replaceAll('south', 'top'));
+    expect(await owned()).toEqual([['north'], ['top'], []]);
   });
 
   test('people who are created in no group are warned of, once', async () => {

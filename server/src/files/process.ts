@@ -28,6 +28,7 @@ import {
   selectHeldGroups,
   selectHeldPeople,
   selectNextFile,
+  selectOwnedGroups,
   takeTurn,
   type Turn,
   updateBegun,
@@ -269,8 +270,11 @@ async function sentBy(
   const partial = new Set<'users' | 'groups'>(account.filesPartial ? ['users', 'groups'] : []);
   const held = await selectHeldGroups(tx, account.id);
   const naming = { groups: held, isWhole: !account.filesPartial, hasNamesOnly: laid.hasGroupNamesOnly };
-  const { users, groups } = withGroupIds(laid.data, naming, findings);
+  const { users: listed, groups } = withGroupIds(laid.data, naming, findings);
   const sent: Laid['data'] = {};
+  const stays = (id: string) =>
+    !groups || account.filesPartial || groups.some(({ externalId }) => externalId === id);
+  const users = listed && (await keepingGroups(tx, account, listed, laid, stays));
   if (users) sent.users = await completed(tx, account, users, laid, findings);
   if (groups) {
     const names = new Map(held.map(({ externalId, name }) => [externalId, name]));
@@ -287,6 +291,24 @@ async function sentBy(
     }
   }
   return { settings: settingsOf(account), data: sent as SentByFile['data'], partial: [...partial] };
+}
+
+/** The same users; those who keep the groups that they own have them listed, as far as these stay. */
+async function keepingGroups(
+  tx: Transaction,
+  { id }: Account,
+  users: NonNullable<Laid['data']['users']>,
+  laid: Laid,
+  stays: (externalId: string) => boolean,
+): Promise<NonNullable<Laid['data']['users']>> {
+  if (laid.keepingGroups.size === 0) return users;
+  const owned = new Map((await selectOwnedGroups(tx, id)).map((one) => [one.externalId, one.groups]));
+  return users.map((user, i) => {
+    const access = user['accessInfo'] as { adminOf?: string[] } | undefined;
+    if (!laid.keepingGroups.has(i) || !access?.adminOf) return user;
+    const kept = (owned.get(String(user['externalId'])) ?? []).filter(stays);
+    return { ...user, accessInfo: { ...access, adminOf: [...new Set([...access.adminOf, ...kept])] } };
+  });
 }
 
 async function completed(

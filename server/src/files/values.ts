@@ -1,6 +1,6 @@
 // What stands in a cell, as the value that it is meant to be: numbers that are ids, yes and no, phone numbers, roles and
 // languages as people write them (docs/files.md). Pure. Whether a value is allowed is checked by the sync.
-import { isLanguage } from '@soundings/contract/formats.ts';
+import { isLanguage, isTimeZone } from '@soundings/contract/formats.ts';
 import type { OrganizationRole, ValueField, ValueMeaning } from '@soundings/contract/words.ts';
 import type { Cell } from './sheet.ts';
 
@@ -249,6 +249,15 @@ export function languageOf(text: string): string {
     .toLowerCase();
   return languagesByName.get(name) ?? text;
 }
+
+/** The time zone that a text names, whatever its letter case, and with spaces for underscores; undefined: none. */
+export function timeZoneOf(text: string): string | undefined {
+  if (isTimeZone(text)) return text;
+  zonesByKey ??= new Map(Intl.supportedValuesOf('timeZone').map((name) => [name.toLowerCase(), name]));
+  return zonesByKey.get(text.toLowerCase().replaceAll(' ', '_'));
+}
+
+let zonesByKey: Map<string, string> | undefined;
 
 let languagesByName: Map<string, string> | undefined;
 
