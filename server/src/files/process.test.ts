@@ -882,14 +882,14 @@ describe('a turn', () => {
     [
       'the system kills its reader',
       killedReader,
-      ['1 minute', '5 minutes', '15 minutes', '40 minutes'],
+      ['5 seconds', '5 minutes', '15 minutes', '40 minutes'],
       'Reading this file was tried 5 times within an hour or so, and stopped by the system, probably because memory ran out. ' +
         'Give Soundings more memory, or save the file as CSV, which takes less. Then send it again.',
     ],
     [
       'of a defect',
       new TypeError('undefined is not a function'),
-      ['1 minute', '5 minutes'],
+      ['5 seconds', '5 minutes'],
       'Processing this file failed 3 times; the log of the service says why. Send it again.',
     ],
   ])(
@@ -934,6 +934,7 @@ describe('a turn', () => {
     ['a thread that runs out of memory', ended('ERR_WORKER_OUT_OF_MEMORY'), 1],
     ['a defect', new TypeError('undefined is not a function'), 1],
     ['a database that is away', unavailable, 0],
+    ['a connection that the database ended', ended('57P01'), 0],
     ['a machine without processes', outOfProcesses, 0],
   ])('that fails by %s counts against the file or not', async (_, error, failures) => {
     const acme = await company();

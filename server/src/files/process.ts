@@ -55,7 +55,7 @@ type Cause = 'elsewhere' | 'reader stopped' | 'defect';
 const mostFailures: Record<Cause, number> = { elsewhere: Infinity, 'reader stopped': 5, defect: 3 };
 
 /** How long, in seconds after it was begun, a file waits after each failed attempt: so five attempts take an hour. */
-const failurePauses = [60, 5 * 60, 15 * 60, 40 * 60];
+const failurePauses = [5, 5 * 60, 15 * 60, 40 * 60];
 
 /**
  * The same, when the service ended so often while it processed the file: 1, 2, 4 … 60 minutes from the third time on. That is
@@ -94,7 +94,7 @@ export async function haveProcessed(
 
 /** Why an attempt failed, by what was thrown. */
 function causeOf(error: unknown): Cause {
-  const { name, kind, code, syscall } = error as Partial<Fault> & { syscall?: string };
+  const { name, kind, code, syscall } = asFault(error) as Partial<Fault> & { syscall?: string };
   if (name === 'Fault' && kind === 'unavailable')
     return code === 'file not processed' ? 'reader stopped' : 'elsewhere';
   return syscall === undefined ? 'defect' : 'elsewhere';
