@@ -157,8 +157,10 @@ export type SheetColumn = MappedColumn & {
   isKnown: boolean;
   /** What it could be read as, but another column is read as that. */
   couldBe: string | null;
-  /** Its values with their counts, the most frequent first; empty where they are too many to be words. */
+  /** Its values with their counts, the most frequent first. Of very many only the most frequent that aren't known are listed. */
   values: ColumnValue[];
+  /** How many different values it has; null: more than are counted, and none is listed. */
+  valueCount: number | null;
   /** How many of its cells are phone numbers without a country prefix. */
   localNumbers: number;
 };
