@@ -142,13 +142,6 @@ describe('an address of the attacker', () => {
   const orders: [string, (now: Scene) => Promise<void>][] = [
     ['the address alone', (now) => changed(now, { email: now.evil })],
     [
-      'twice',
-      async (now) => {
-        await changed(now, { email: `first-${now.evil}` });
-        await changed(now, { email: now.evil });
-      },
-    ],
-    [
       'none in between',
       async (now) => {
         await changed(now, { email: null });
@@ -172,13 +165,6 @@ describe('an address of the attacker', () => {
       },
     ],
     [
-      'together with the role',
-      async (now) => {
-        await changed(now, { role: 'User' });
-        await changed(now, { ...promoted, email: now.evil });
-      },
-    ],
-    [
       'by the interface',
       async (now) => {
         await pushed(now, now.evil);
@@ -197,14 +183,15 @@ describe('an address of the attacker', () => {
         return { name, ...now };
       }),
     );
-    await until(async () => scenes.every(({ email }) => linksTo(email).length >= 1), 20_000).catch(() => {});
-    await allSent();
     const said = (address: string, words: string) =>
       mailsTo(address).some(({ text }) => text.includes(words));
+    const isDone = ({ email, evil }: Scene) =>
+      linksTo(email).length > 0 && said(evil, 'previous email address');
+    await until(async () => scenes.every(isDone), 20_000).catch(() => {});
     expect(
       scenes.map(({ name, email, evil }) => ({
         name,
-        toThePerson: linksTo(email).length >= 1,
+        toThePerson: linksTo(email).length > 0,
         toTheAttacker: linksTo(evil).length,
         isPersonNotified: said(email, 'email address in Soundings was changed'),
         // The new address learns that links go elsewhere.
