@@ -182,7 +182,7 @@ export async function startApp(
   serveAll(server, { config, pool, reads, answers, keys, pushes, now, deadJobs });
   const onWeeks = weeksOn(config, databaseUrl, log, now);
   const approve = openApproving(new URL('files.thread.ts', import.meta.url), databaseUrl);
-  serveConsole(server, { config, pool, reads, keys, mailer, approve, log, now, deadJobs });
+  serveConsole(server, { config, pool, keys, mailer, approve, log, now, deadJobs });
   if (config.isDevelopment) await serveDevelopment(server);
   else servePages(server);
   const { host, port, sftpPort } = config;
@@ -401,7 +401,6 @@ type ConsoleParts = {
   log: Log;
   config: AppConfig;
   pool: Promise<Pool>;
-  reads: Promise<Pool>;
   keys: Promise<AnswerKeys>;
   mailer: Mailer | undefined;
   approve: Approve;
@@ -412,19 +411,19 @@ type ConsoleParts = {
 /** The console's own interface. */
 function serveConsole(
   server: Server,
-  { config, pool, reads, keys, mailer, approve, log, now, deadJobs }: ConsoleParts,
+  { config, pool, keys, mailer, approve, log, now, deadJobs }: ConsoleParts,
 ): void {
   const console = openConsole(server, pool, isSecure(config));
   const secrets = keys.then((one) => one.secrets);
   const canMail = mailer !== undefined;
   serveAccess(console, { ...config, pool, secrets, mailer, log });
   serveSession(console, { pool, secrets, now, log, canMail });
-  serveSystem(console, { pool, now, deadJobs, canMail, forgottenProxy: server.forgottenProxy });
+  serveSystem(console, { pool, keys, now, deadJobs, canMail, forgottenProxy: server.forgottenProxy });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail, now });
   serveConsoleGroups(console, pool);
   serveRuns(console, pool, approve);
   serveFiles(console, pool);
-  serveResults(console, { pool, reads });
+  serveResults(console, pool);
   serveAsking(console, { pool, mailer, publicUrl: config.publicUrl, now });
   servePrivacy(console, pool, async () => ({
     keys: await (await keys).state(),

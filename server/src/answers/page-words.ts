@@ -68,12 +68,16 @@ export type PageWords = {
   send: string;
   saving: string;
   saved: string;
+  /** In its place where the link was handed out. */
+  received: string;
   unsaved: string;
   /** The link opens nothing any more, while the page is still open. */
   ended: string;
   thanks: {
     heading: (firstName: string) => string;
     text: string;
+    /** Where the link was handed out: whether each answer was saved would reveal what had been answered before. */
+    received: string;
     until: (day: string, zone: string) => string;
     untilLive: (day: string, zone: string) => string;
     /** Where nothing of it can be changed here. */
@@ -197,11 +201,14 @@ const english: PageWords = {
   send: 'Send answers',
   saving: 'Saving …',
   saved: 'Saved',
+  received: 'Received',
   unsaved: 'Not saved yet. Your answer stays on this page and is sent again automatically.',
   ended: 'Not saved: the week may be over, or a newer link may have replaced this one.',
   thanks: {
     heading: (firstName) => (firstName === '' ? 'Thank you!' : `Thank you, ${firstName}!`),
     text: 'Your answers are saved.',
+    received:
+      'Your answers have been received. If a question had already been answered in another way, or the results already counted the answer, that answer stays.',
     until: (day, zone) =>
       `You can change them in this browser, as long as it stays open, until the end of ${day} (${zone}) at the latest.`,
     untilLive: (day, zone) =>
@@ -349,11 +356,14 @@ const swedish: PageWords = {
   send: 'Skicka svaren',
   saving: 'Sparar …',
   saved: 'Sparat',
+  received: 'Mottaget',
   unsaved: 'Inte sparat än. Ditt svar finns kvar på sidan och skickas igen automatiskt.',
   ended: 'Inte sparat: veckan kan vara slut, eller så har en nyare länk ersatt den här.',
   thanks: {
     heading: (firstName) => (firstName === '' ? 'Tack!' : `Tack, ${firstName}!`),
     text: 'Dina svar är sparade.',
+    received:
+      'Dina svar är mottagna. Om en fråga redan hade besvarats på annat sätt, eller svaret redan räknades i resultaten, gäller det svaret.',
     until: (day, zone) =>
       `Du kan ändra dem i den här webbläsaren, så länge den är öppen, dock längst till och med ${day} (${zone}).`,
     untilLive: (day, zone) =>
@@ -505,12 +515,15 @@ const german: PageWords = {
   send: 'Antworten senden',
   saving: 'Wird gespeichert …',
   saved: 'Gespeichert',
+  received: 'Angekommen',
   unsaved:
     'Noch nicht gespeichert. Deine Antwort bleibt auf dieser Seite und wird automatisch erneut gesendet.',
   ended: 'Nicht gespeichert: Vielleicht ist die Woche vorbei, oder ein neuerer Link hat diesen ersetzt.',
   thanks: {
     heading: (firstName) => (firstName === '' ? 'Vielen Dank!' : `Vielen Dank, ${firstName}!`),
     text: 'Deine Antworten sind gespeichert.',
+    received:
+      'Deine Antworten sind angekommen. Wenn eine Frage schon auf anderem Weg beantwortet war oder die Antwort in den Ergebnissen schon zählte, bleibt es bei jener Antwort.',
     until: (day, zone) =>
       `Du kannst sie in diesem Browser ändern, solange er geöffnet bleibt, längstens bis einschließlich ${day} (${zone}).`,
     untilLive: (day, zone) =>

@@ -399,6 +399,12 @@ describe('thanks', () => {
       expect(textOf(page)).toContain('They can’t be seen or changed here anymore. When the week is over');
       expect(page).toContain('>Continue answering</a>');
     }
+    expect(textOf(own)).toContain('Your answers are saved.');
+    // Whether an answer given by a link that was handed out is saved would reveal that another one was there before.
+    const handedOut = textOf(thanksOf({ isExported: true, fixed: new Map([[101, 'elsewhere']]) }));
+    expect(handedOut).toContain('Your answers have been received. If a question had already been answered');
+    expect(handedOut).not.toMatch(/saved/i);
+    expect(textOf(thanksOf({ isExported: true }))).toBe(handedOut);
     expect(thanksOf({ fixed: allFixed(asking(), 'elsewhere') })).not.toContain('<a class="button');
   });
 });

@@ -513,11 +513,14 @@ create table response_rates (
   week        date    not null,
   value       double precision,
   handed_out  boolean not null default false,
+  people      integer,
   primary key (account_id, group_id, week)
 );
 comment on table response_rates is 'The published response rates. Null: withheld.';
 comment on column response_rates.handed_out is
   'Whether in one of its cells too few of the people asked have no link that the employer handed out. Of weeks that closed before it was noted: false.';
+comment on column response_rates.people is
+  'How many people the week asked anything in the group. Null: the rate is withheld, or the week closed before this was stored.';
 
 create table kpi_values (
   account_id  integer not null,

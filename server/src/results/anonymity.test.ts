@@ -358,8 +358,8 @@ describe('decisions', () => {
     const withMover = rates([...others, ['mover', [2]]]);
     // Group 1 has the mover, so group 2 does not: five people who were asked both.
     expect(withMover).toEqual([
-      { groupId: 1, value: 1, handedOut: false },
-      { groupId: 2, value: 1, handedOut: false },
+      { groupId: 1, value: 1, people: 6, handedOut: false },
+      { groupId: 2, value: 1, people: 6, handedOut: false },
     ]);
     expect(rates([...others, ['mover', []]])).toEqual(withMover);
   });

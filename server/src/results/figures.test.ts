@@ -84,8 +84,8 @@ describe('links that the employer handed out', () => {
         }),
         done: new Map(people.slice(0, 6).map((name) => [name, new Set([1])])),
       });
-    expect(rate(7)).toEqual([{ groupId: 1, value: 0.5, handedOut: false }]);
-    expect(rate(8)).toEqual([{ groupId: 1, value: 0.5, handedOut: true }]);
+    expect(rate(7)).toEqual([{ groupId: 1, value: 0.5, people: 12, handedOut: false }]);
+    expect(rate(8)).toEqual([{ groupId: 1, value: 0.5, people: 12, handedOut: true }]);
   });
 
   test('a figure that is withheld says nothing', () => {

@@ -58,6 +58,8 @@ export type ShownComment = { text: string; groupIds: number[] };
 export type Rate = {
   groupId: number;
   value: number | null;
+  /** How many people were asked anything in the group; null: the rate is withheld. */
+  people: number | null;
   /**
    * Whether it is shown, and in one of its pieces too few of the people asked have no link that the employer handed out (P14). Not
    * by who answered through such a link: that would tell it of single people.
@@ -418,6 +420,10 @@ export function responseRates(turnout: Turnout): Rate[] {
     (number) => treeOf((alike[number] as AskedAlike).groupId),
   );
   const doneBy = respondents.map((respondent) => done.get(respondent));
+  const peopleIn = new Map<number, number>();
+  for (const asked of askedOf) {
+    for (const { groupId } of asked) peopleIn.set(groupId, (peopleIn.get(groupId) ?? 0) + 1);
+  }
   const totals = new Map<number, { asked: number; answered: number; handedOut: boolean }>();
   const pieces = choosePieces(sets, respondents.length, data.thresholds.figures);
   const own = respondents.map((respondent) => data.handedOut?.has(respondent) !== true);
@@ -435,8 +441,9 @@ export function responseRates(turnout: Turnout): Rate[] {
   }
   return data.asked.map(({ groupId }) => {
     const total = totals.get(groupId);
-    if (!total || total.asked === 0) return { groupId, value: null, handedOut: false };
-    return { groupId, value: total.answered / total.asked, handedOut: total.handedOut };
+    if (!total || total.asked === 0) return { groupId, value: null, people: null, handedOut: false };
+    const { asked, answered, handedOut } = total;
+    return { groupId, value: answered / asked, people: peopleIn.get(groupId) ?? null, handedOut };
   });
 }
 

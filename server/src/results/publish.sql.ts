@@ -186,8 +186,15 @@ export async function copyRates(
   rates: Rate[],
 ): Promise<void> {
   await copyInto(
-    tx`copy response_rates (account_id, week, group_id, value, handed_out) from stdin`,
-    rates.map(({ groupId, value, handedOut }) => [accountId, week, groupId, value, handedOut]),
+    tx`copy response_rates (account_id, week, group_id, value, people, handed_out) from stdin`,
+    rates.map(({ groupId, value, people, handedOut }) => [
+      accountId,
+      week,
+      groupId,
+      value,
+      people,
+      handedOut,
+    ]),
   );
 }
 
