@@ -285,7 +285,10 @@ export const runsOperations = {
     least: 'Administrator',
     query: Type.Object({ ...windowed, search }, strict),
   }),
-  /** Takes a file, as the upload interface would: of the same names, types and sizes, and from the same addresses. */
+  /**
+   * Takes a file, as the upload interface would: of the same names, types and sizes, and from the same addresses. Where files are
+   * applied it needs the password, since they give roles and remove people.
+   */
   'POST /files': operation<{ fileId: number; name: string }>()({
     least: 'Administrator',
     query: Type.Object({ name: Type.String({ minLength: 1, maxLength: 1000 }) }, strict),
@@ -304,6 +307,7 @@ export const runsOperations = {
    */
   'POST /files/{fileId}/columns': operation<{ isRepeated: boolean }>()({
     least: 'Administrator',
+    proof: true,
     body: Type.Object(
       {
         sheets: Type.Array(MappedSheet, { minItems: 1, maxItems: 20 }),

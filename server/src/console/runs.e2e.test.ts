@@ -331,7 +331,9 @@ test.skipIf(!hasBrowser())(
     expect(oneLine(await dropped.innerText())).toContain('Console · Demo Administrator');
     expect(await namesNow()).toContain('Brand and Film');
 
-    // Chosen by the button: nobody knows its columns.
+    // Chosen by the button: it needs the password, and nobody knows its columns.
+    await world.pool`update sessions set proved_at = null where account_id = ${world.accountId}`;
+    page.expectComplaint(/status of 403/);
     const headers = 'Nummer X;Rufname;Haengt an';
     const content = await groupsFile({ renamed: { events: 'Events and Fairs' } }, headers);
     const [chooser] = await Promise.all([
@@ -339,6 +341,9 @@ test.skipIf(!hasBrowser())(
       page.getByRole('button', { name: 'Upload file' }).click(),
     ]);
     await chooser.setFiles({ name: 'enheter.csv', mimeType: 'text/csv', buffer: Buffer.from(content) });
+    const asking = page.getByRole('dialog', { name: 'Confirm with your password' });
+    await asking.getByLabel('Password', { exact: true }).fill(world.administrator.password);
+    await page.keyboard.press('Enter');
     const unknown = files.getByRole('row', { name: /enheter\.csv/ });
     await unknown.getByText('needs mapping').waitFor(whileRead);
     expect(await namesNow()).not.toContain('Events and Fairs');
