@@ -1,4 +1,4 @@
-// The whole service on one screen: every route, job and listener.
+// Wires the whole service: every route, job and listener.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config, LogLevel } from './base/config.ts';
 import { Fault } from './base/errors.ts';
@@ -63,49 +63,49 @@ import { openSftp, type SftpOptions, type SftpServer } from './files/sftp.ts';
 import { serveStorage } from './files/storage.routes.ts';
 import { forgetOldFiles, resumeFiles, waitingFiles } from './files/store.ts';
 
-/** The settings that are not of the process or its database. */
+/** The settings, except those of the process and its database. */
 export type AppConfig = Omit<
   Config,
   'dataDir' | 'databaseUrl' | 'logLevel' | 'drainSeconds' | 'shutdownSeconds'
 > & {
-  /** Whether the console is made from its sources while it is used. */
+  /** Whether the console is built from its sources while the service runs. */
   isDevelopment?: boolean;
-  /** How long, in ms, a client may leave an answer unread. Default: a minute. */
+  /** How long, in ms, a client may leave a response unread. Default: a minute. */
   readPatience?: number;
-  /** Limits of connections and bodies other than the usual ones. */
+  /** Replaces the default limits of connections and bodies. */
   httpLimits?: HttpLimits;
-  /** How many connections there may be at most, should that be fewer than usual. */
+  /** Lower limits of connections than the default ones. */
   connections?: { http: number; sftp: number } | undefined;
-  /** How long, in ms, a long answer may be read in all. Default: half an hour. */
+  /** The longest time, in ms, that reading a streamed response may take in total. Default: half an hour. */
   longestRead?: number;
 };
 
 export type App = {
-  /** Where it listens, such as http://127.0.0.1:8080. */
+  /** The address it listens on, such as http://127.0.0.1:8080. */
   address: string;
-  /** Fulfilled when requests can be served; rejected when they never will be. */
+  /** Resolves when requests can be served. Rejects if the start failed. */
   started: Promise<void>;
   /**
-   * Is no longer ready, and serves for `drainSeconds` more. Then ends what is running and refuses what is new; after `seconds` it
-   * stops all the same.
+   * Reports not ready, and serves requests for another `drainSeconds`. Then refuses new requests, and waits up to `seconds` for
+   * running ones.
    */
   stop(seconds: number, drainSeconds?: number): Promise<void>;
 };
 
 /**
- * So many long answers are read at once, each on a connection of its own, and so many of one account: slow readers must
- * keep nobody else from the database.
+ * How many streamed responses may be read at a time, in total and per account. Each takes a database connection, and slow readers
+ * must not take them all.
  */
 const [longReads, longReadsOfAccount] = [6, 3];
 
-/** How long, in ms, a client may leave an answer unread before its connection is cut. */
+/** How long, in ms, a client may leave a response unread before its connection is closed. */
 const readPatience = 60_000;
 
-/** How long, in ms, a long answer may be read in all. The database ends it then, whatever happens here. */
+/** The longest time, in ms, that reading a streamed response may take in total. The database enforces it. */
 const longestRead = 30 * 60_000;
 
 type Connections = {
-  /** Fulfilled when the database can be reached. */
+  /** Resolves when the database can be reached. */
   reached: Promise<void>;
   pool: Promise<Pool>;
   reads: Promise<Pool>;
@@ -114,7 +114,7 @@ type Connections = {
   pushes: Promise<Pushes>;
 };
 
-/** Connections to the database by what they are for, and what needs one from the start. */
+/** Opens the database connections, by purpose, and the parts that need one from the start. */
 function connect(
   config: AppConfig,
   databaseUrl: Promise<string>,
@@ -127,28 +127,28 @@ function connect(
     if (ignored.length === 0) return;
     log.warn(
       { settings: ignored },
-      'The connection pooler at DATABASE_URL ignores settings of connections. Set them for the role, as docs/operations.md says',
+      'The connection pooler at DATABASE_URL ignores connection settings. Set them for the role instead (see docs/operations.md)',
     );
   });
   const reads = reached.then(async () => openReads(await pool, await databaseUrl, config));
-  // Who answers while the week opens or closes is told to try again, and takes nobody else's connection.
+  // While a week opens or closes, people who answer are asked to try again, so that they don't occupy connections.
   const answers = databaseUrl.then((url) => openPool(url, 6, { settings: { lock_timeout: '2s' } }));
   const keys = pool.then((one) => new AnswerKeys(one, config.answerKeys));
   const pushes = databaseUrl.then((url) =>
     openPushes(new URL('pushes.thread.ts', import.meta.url), url, log),
   );
-  for (const opening of [pool, reached, reads, answers, keys, pushes]) opening.catch(() => {}); // start() tells why
+  for (const opening of [pool, reached, reads, answers, keys, pushes]) opening.catch(() => {}); // Reported by start().
   return { pool, reached, reads, answers, keys, pushes };
 }
 
-/** Ends pushes that are running, which get so many seconds, and all connections. Some may never have been opened: start() has told why. */
+/** Closes all connections. Running pushes get `seconds` to finish. start() has reported connections that failed to open. */
 async function disconnect({ pool, reads, answers, pushes }: Connections, seconds: number): Promise<void> {
   await (await pushes.catch(() => undefined))?.close(seconds);
   const opened = await Promise.all([pool, reads, answers].map((one) => one.catch(() => undefined)));
   await Promise.all(opened.map((one) => one?.end({ timeout: 5 })));
 }
 
-/** Runs work of weeks on a thread of its own. */
+/** Returns a function that runs work on weeks on a separate thread. */
 const weeksOn =
   ({ answerKeys }: AppConfig, databaseUrl: Promise<string>, log: Log, now: () => number): OnWeeks =>
   async (work, only) => {
@@ -158,8 +158,8 @@ const weeksOn =
   };
 
 /**
- * Listens at once, answering 503 until the database is there and migrated: `databaseUrl` may still be under way,
- * so that nobody who asks early is refused the connection. `now` is the clock, in ms, and `clockOfDatabase` the database's.
+ * Starts the service. Listens immediately and responds with 503 until the database is available and migrated, so that early
+ * clients are not refused: `databaseUrl` may still be pending. `now` returns the time in ms, and `clockOfDatabase` the database's.
  */
 export async function startApp(
   config: AppConfig,
@@ -171,7 +171,7 @@ export async function startApp(
   const mailer = config.smtpUrl === undefined ? undefined : openMailer(config.smtpUrl, config.mailFrom);
   let jobs: Jobs | undefined;
   let sftp: SftpServer | undefined;
-  let keeping: NodeJS.Timeout | undefined;
+  let keyTimer: NodeJS.Timeout | undefined;
   let isStarted = false;
   let isStopping = false;
   const connections = connect(config, databaseUrl, log, () => isStopping);
@@ -193,7 +193,7 @@ export async function startApp(
     const applied = await migrate(await pool, migrationSteps(await keys));
     if (applied.length > 0) log.info({ applied }, 'The database was migrated');
     const hasSecrets = await prepareKeys(await pool, await keys, log);
-    keeping = keepKeysMoving(await keys, log);
+    keyTimer = keepKeysMoving(await keys, log);
     const url = await databaseUrl;
     const parts = { config, pool: await pool, keys: await keys, databaseUrl: url };
     const work = workOf({ ...parts, log, now, clockOfDatabase, mailer, onWeeks });
@@ -214,21 +214,21 @@ export async function startApp(
       server.leave();
       isStopping = true;
       if (isStarted) await sleep(drainSeconds * 1000);
-      clearInterval(keeping);
+      clearInterval(keyTimer);
       const deadline = Date.now() + seconds * 1000;
       const closeSftp = async () => {
         await started.catch(() => {});
         await sftp?.close(Math.max(0, (deadline - Date.now()) / 1000));
       };
       await Promise.all([server.shutDown(seconds), closeSftp()]);
-      mailer?.close(); // what is on its way ends; else the jobs would end when all is sent
+      mailer?.close(); // Finishes the current mail only. Otherwise the jobs would wait for all mails.
       await jobs?.stop();
       await disconnect(connections, Math.max(0, (deadline - Date.now()) / 1000));
     },
   };
 }
 
-/** The server, without its routes. */
+/** Creates the server, without its routes. */
 function openServer({
   config,
   pool,
@@ -239,7 +239,7 @@ function openServer({
   const hasSpace = watchSpace(pool, log);
   return createServer({
     log,
-    ...doorOf(config),
+    ...listenerOptions(config),
     isStarted,
     isReady: async () => isStarted() && (await isMigrated(await pool)) && hasSpace(),
     authenticate: authenticator(pool),
@@ -257,56 +257,56 @@ const authenticator =
       ? senderOf(await pool, authorization, address)
       : callerOf(await pool, authorization, scope, address);
 
-/** Whether people come by HTTPS. */
+/** Whether users connect over HTTPS. */
 const isSecure = ({ publicUrl }: AppConfig): boolean => publicUrl.startsWith('https:');
 
-/** In ms: how long a copy of the key may open what another process has closed. */
-const keyPatience = 5_000;
+/** How often the key is advanced, in ms. Until then, a process may still open weeks that another one has closed. */
+const keyIntervalMs = 5_000;
 
-/** Moves this process's copy of the key of open weeks along with those of the others. Each process has one: no job would do. */
+/** Keeps this process's copy of the key of open weeks in step with others. Not a job, because each process has its own copy. */
 function keepKeysMoving(keys: AnswerKeys, log: Log): NodeJS.Timeout {
   return setInterval(() => {
     keys.advance().catch((error: unknown) => {
       log.warn(
         { cause: (error as Error).message },
-        'The key of open weeks could not be moved forward; it is tried again',
+        'The key of open weeks could not be advanced. It will be retried',
       );
     });
-  }, keyPatience).unref();
+  }, keyIntervalMs).unref();
 }
 
-/** Brings the keys to where they belong, and says what is wrong or not promised. Returns whether the key of secrets is here. */
+/** Prepares the keys at their place, and logs problems and weaker guarantees. Returns whether the secrets key is available. */
 async function prepareKeys(pool: Pool, keys: AnswerKeys, log: Log): Promise<boolean> {
   await keys.advance();
   const { place, state } = await keys.state();
   if (place === 'database') {
     log.warn(
-      'ANSWER_KEYS=database: who answered what in a closed week can be read from the database log and backups until they are recycled',
+      'ANSWER_KEYS=database: individual answers of a closed week can still be read from the database log and backups, until these are deleted',
     );
   }
   if (state === 'missing') {
     log.error(
-      'The key of the open weeks is missing here: nothing can be asked or answered. Run "soundings keys import" with the key of another process, or "soundings keys reset" if it is lost',
+      'The key of the open weeks is missing in this process, so no questions can be sent or answered. Run "soundings keys import" with the key of another process, or "soundings keys reset" if it is lost',
     );
   }
   const lost = await closeLostWeeks(pool, keys);
   if (lost.length > 0) {
     log.error(
       { weeks: lost },
-      'Open weeks were closed without results: their key is lost. Ask their questions again',
+      'Open weeks were closed without results, because their key is lost. Send their questions again',
     );
   }
   const hasSecrets = await keys.secrets.prepare();
   if (!hasSecrets) {
     log.error(
-      'The key of the secrets is missing here: codes of two-factor authentication can’t be checked, weeks with noise can’t close, and SFTP does not start. Run "soundings keys import" with the key of another process, copy DATA_DIR/keys/secrets from where it is, or run "soundings keys reset --secrets" if it is lost. Then start the service again',
+      'The secrets key is missing in this process, so two-factor codes can’t be checked, weeks with noise can’t close, and SFTP does not start. Run "soundings keys import" with the key of another process, copy DATA_DIR/keys/secrets from another machine, or run "soundings keys reset --secrets" if it is lost. Then restart the service',
     );
   }
   return hasSecrets;
 }
 
-/** How the server is reached. */
-const doorOf = (config: AppConfig) => ({
+/** Returns the options of the listener. */
+const listenerOptions = (config: AppConfig) => ({
   tls: config.tls,
   trustProxy: config.trustProxy,
   httpsOnlyAt: config.httpsOnly ? config.publicUrl : undefined,
@@ -323,14 +323,14 @@ const doorOf = (config: AppConfig) => ({
 });
 
 /**
- * Only the pages on which people answer, on a free port of loopback and by a clock of their own, in ms; no job runs. For
- * simulating weeks that have passed.
+ * Serves only the answering pages, on a free loopback port and with a given clock in ms. Runs no jobs. Used to simulate past
+ * weeks.
  */
 export async function startAnswering(
   { pool, keys, now }: { pool: Pool; keys: AnswerKeys; now: () => number },
   log: Log,
 ): Promise<{ address: string; close(): Promise<void> }> {
-  const noToken = () => Promise.reject(new Error('No operation is served.'));
+  const noToken = () => Promise.reject(new Error('This server has no API.'));
   const server = createServer({
     log,
     tls: undefined,
@@ -351,7 +351,7 @@ export async function startAnswering(
   return { address, close: () => server.shutDown(5) };
 }
 
-/** Every route. */
+/** Registers every route. */
 function serveAll(
   server: Server,
   {
@@ -391,7 +391,7 @@ function serveAll(
   serveDocuments(server.app, config.publicUrl);
 }
 
-/** Opens, shows or closes weeks on a thread of their own: it may compute for seconds. `only`: one week. */
+/** Opens, shows or closes weeks on a separate thread, because it may compute for seconds. `only` limits it to one week. */
 type OnWeeks = (work: WeeksWork['work'], only?: WeeksWork['only']) => Promise<void>;
 
 const onThread = (name: string, data: FilesWork | WeeksWork, limits?: ThreadLimits): Promise<void> =>
@@ -408,7 +408,7 @@ type ConsoleParts = {
   deadJobs: (accountId: number) => Promise<number>;
 };
 
-/** The console's own interface. */
+/** Registers the routes of the console. */
 function serveConsole(
   server: Server,
   { config, pool, keys, mailer, approve, log, now, deadJobs }: ConsoleParts,
@@ -435,7 +435,7 @@ function serveConsole(
   }));
 }
 
-/** What the files of an account may take at once: a list of 20,000 people takes a fifth of it. */
+/** The limits for processing files of an account. A list of 20,000 people takes a fifth of them. */
 const filesLimits = { heapMb: 1024, milliseconds: 300_000 };
 
 type Parts = {
@@ -450,7 +450,7 @@ type Parts = {
   onWeeks: OnWeeks;
 };
 
-/** Everything that is done without a request: recurring, and when it is asked for. */
+/** Returns all work that does not run in a request: recurring work, and tasks by job. */
 function workOf({
   config,
   pool,
@@ -527,7 +527,7 @@ async function serveSftp(options: SftpOptions & Pick<AppConfig, 'connections'>):
   return sftp;
 }
 
-/** Says in words why nothing can listen there; `setting` is what gives the port. */
+/** Waits until a server listens. Throws a Fault that explains why it can't. `setting` is the setting of the port. */
 async function orRefused<T>(
   listening: Promise<T>,
   { host, port, setting }: { host: string; port: number; setting: string },
@@ -536,28 +536,28 @@ async function orRefused<T>(
     return await listening;
   } catch (error) {
     const reasons: Record<string, string> = {
-      EADDRINUSE: `it is in use. Stop what listens there, or set ${setting}`,
-      EACCES: `the port is reserved. Set ${setting} to one from 1024 on`,
-      EADDRNOTAVAIL: 'this machine has no such address. Set HOST to one that it has',
-      ENOTFOUND: 'there is no such name. Set HOST to an address of this machine',
+      EADDRINUSE: `the port is in use. Stop the other program, or set ${setting} to another port`,
+      EACCES: `the port is reserved. Set ${setting} to 1024 or higher`,
+      EADDRNOTAVAIL: 'this machine does not have this address. Set HOST to an address of this machine',
+      ENOTFOUND: 'the host name does not exist. Set HOST to an address of this machine',
     };
     const reason = reasons[(error as NodeJS.ErrnoException).code ?? ''];
     if (reason === undefined) throw error;
-    const message = `The service cannot listen on port ${port} of ${host}: ${reason}.`;
+    const message = `The service can’t listen on port ${port} of ${host}: ${reason}.`;
     throw new Fault('invalid', 'invalid configuration', message, { cause: error });
   }
 }
 
-/** Opens the connections for long answers. */
+/** Opens the connections for streamed responses. */
 async function openReads(pool: Pool, url: string, config: AppConfig): Promise<Pool> {
   const settings = await longestTransaction(pool, config.longestRead ?? longestRead);
   return openPool(url, longReads, { settings });
 }
 
-/** Waits for a database that comes up later than the service does. Returns what `look` returns when it can be asked. */
-async function whenReachable<T>(look: () => Promise<T>, log: Log, isStopping: () => boolean): Promise<T> {
+/** Calls `query` until the database is reachable, because it may start later than the service. Returns the result. */
+async function whenReachable<T>(query: () => Promise<T>, log: Log, isStopping: () => boolean): Promise<T> {
   try {
-    return await look();
+    return await query();
   } catch (error) {
     const fault = asFault(error);
     if (isStopping() || error instanceof Fault || !(fault instanceof Fault)) throw error;
@@ -567,22 +567,22 @@ async function whenReachable<T>(look: () => Promise<T>, log: Log, isStopping: ()
       `Waiting for the database${code === tooManyConnections ? `. ${manyConnections}` : ''}`,
     );
     await sleep(1000);
-    return whenReachable(look, log, isStopping);
+    return whenReachable(query, log, isStopping);
   }
 }
 
 const tooManyConnections = '53300';
 const manyConnections =
-  'All its connections are in use: close some, or raise max_connections. A process of Soundings uses up to 60';
+  'All its connections are in use. Close some, or raise max_connections. A Soundings process uses up to 60';
 
-/** An error of the start, in words where somebody can do something about it. */
+/** Returns an error of the start, as a Fault if an administrator can do something about it. */
 function ofStart(error: unknown): unknown {
   const { code, cause } = error as { code?: string; cause?: { code?: string } };
   if (code !== tooManyConnections && cause?.code !== tooManyConnections) return error;
   return new Fault(
     'unavailable',
     'unavailable',
-    `The service cannot start with the database. ${manyConnections}.`,
+    `The service can’t connect to the database. ${manyConnections}.`,
     {
       cause: error,
     },

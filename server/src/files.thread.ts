@@ -1,4 +1,4 @@
-// The thread of files: processes those of an account that wait, or applies a held one that somebody has approved.
+// The thread for files: processes the waiting files of an account, or applies an approved run.
 import { workerData } from 'node:worker_threads';
 import type { LogLevel } from './base/config.ts';
 import { openLog } from './base/log.ts';
@@ -6,14 +6,14 @@ import { forWholeLists, openPool, surviveLostConnections } from './db/db.ts';
 import { type Approval, approveRun, processFiles } from './files/process.ts';
 import { forgetGroups } from './results/publish.ts';
 
-/** `logLevel`: of the service. `turnId`: of the turn in which files are processed. */
+/** `logLevel` is that of the service, and `turnId` the id of the turn in which files are processed. */
 export type FilesWork = { databaseUrl: string; accountId: number } & (
   { approve: { runId: string; approval: Approval } } | { turnId: string; logLevel: LogLevel }
 );
 
 const { databaseUrl, accountId, ...work } = workerData as FilesWork;
 surviveLostConnections(() => {});
-const pool = openPool(databaseUrl, 3, forWholeLists); // one has the turn
+const pool = openPool(databaseUrl, 3, forWholeLists); // One connection holds the turn.
 try {
   if ('approve' in work) {
     await approveRun(pool, accountId, work.approve.runId, forgetGroups, work.approve.approval);

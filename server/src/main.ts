@@ -1,5 +1,5 @@
-// npm start: the service, until a signal says stop. With --demo (npm run demo): and a company to try it with. With --dev (npm
-// run dev): the console from its sources.
+// npm start: runs the service until a signal stops it. --demo (npm run demo) adds a company to try it with. --dev (npm run dev)
+// serves the console from its sources.
 import { describeFirstLink, makeFirstLink } from './accounts/first-links.ts';
 import { startAnswering, startApp } from './app.ts';
 import { type Config, readConfig } from './base/config.ts';
@@ -23,14 +23,14 @@ try {
 async function serve(config: Config, log: Log): Promise<void> {
   if (process.getuid?.() === 0) {
     log.warn(
-      'Soundings runs as root. Run it as a user of its own that owns DATA_DIR: a fault in it then reaches nothing else on this machine',
+      'Soundings is running as root. Run it as a separate user that owns DATA_DIR, so that a security hole can’t affect the rest of this machine',
     );
   }
   const connections = limitedConnections(log);
   surviveLostConnections(() => log.warn('A connection to the database was lost'));
   const database = openDatabase(config, log);
   const url = database.then((opened) => opened.url);
-  url.catch(() => {}); // told by whoever waits for it
+  url.catch(() => {}); // Reported by the code that awaits it.
   const closeDatabase = () =>
     database.then(
       (opened) => opened.stop(),
@@ -42,7 +42,10 @@ async function serve(config: Config, log: Log): Promise<void> {
     const app = await startApp({ ...config, isDevelopment, connections }, url, log);
     onSignal((drains) => {
       const drainSeconds = drains ? config.drainSeconds : 0;
-      log.info({ drainSeconds }, 'Stopping: no longer ready, then no new connections; running requests end');
+      log.info(
+        { drainSeconds },
+        'Stopping: no longer ready. Refusing new connections after drainSeconds, then finishing requests',
+      );
       stopping = app.stop(config.shutdownSeconds, drainSeconds).then(closeDatabase);
       stopping.then(() => {
         log.info('Stopped');
@@ -54,13 +57,13 @@ async function serve(config: Config, log: Log): Promise<void> {
     if (process.argv.includes('--demo')) await showDemo(await url, config, log);
     else await showFirstLink(await url, config);
   } catch (error) {
-    if (stopping) return; // asked to stop before it had started
+    if (stopping) return; // The signal came before the service had started.
     await closeDatabase();
     throw error;
   }
 }
 
-/** Returns how many connections there may be when the system allows few files. Says so, as it is easily raised. */
+/** Returns reduced connection limits if the system allows few open files. Warns about it, because the limit is easy to raise. */
 function limitedConnections(log: Log): { http: number; sftp: number } | undefined {
   const openFiles = mostOpenFiles();
   if (openFiles === undefined) return undefined;
@@ -68,7 +71,7 @@ function limitedConnections(log: Log): { http: number; sftp: number } | undefine
   if (connections.http >= connectionLimits.total) return undefined;
   log.warn(
     { openFiles, connections },
-    'The system lets the service open few files, so it takes fewer connections than usual. Raise the limit (ulimit -n, LimitNOFILE) to 16,000',
+    'The system’s limit of open files is low, so the service accepts fewer connections. Raise the limit (ulimit -n, LimitNOFILE) to 16,000',
   );
   return connections;
 }
@@ -77,7 +80,9 @@ async function showDemo(databaseUrl: string, config: Config, log: Log): Promise<
   const pool = openSimulationPool(databaseUrl);
   const pagesLog = openLog('warn');
   try {
-    log.info('The demo company is made, unless it is there: half a year of answers takes a minute or less');
+    log.info(
+      'Creating the demo company, if it does not exist yet. Half a year of answers takes up to a minute',
+    );
     const demo = await makeDemo(
       pool,
       new AnswerKeys(pool, config.answerKeys),
@@ -90,7 +95,7 @@ async function showDemo(databaseUrl: string, config: Config, log: Log): Promise<
   }
 }
 
-/** Whoever starts the service makes the first account: the link is printed, not logged. */
+/** Prints the link for creating the first account. It is not logged, because it is meant only for the person at the terminal. */
 async function showFirstLink(databaseUrl: string, { publicUrl }: Config): Promise<void> {
   const pool = openPool(databaseUrl, 1);
   try {
@@ -102,8 +107,8 @@ async function showFirstLink(databaseUrl: string, { publicUrl }: Config): Promis
 }
 
 /**
- * Calls `stop` at the first signal; a second one ends the process at once. `drains`: for a load
- * balancer that has yet to notice. Ctrl-C comes from a person at a terminal, who waits.
+ * Calls `stop` at the first signal. A second one ends the process immediately. `drains` says whether to wait for load balancers
+ * to notice: not after Ctrl-C, where a person is waiting at a terminal.
  */
 function onSignal(stop: (drains: boolean) => void): void {
   let signals = 0;

@@ -1,4 +1,4 @@
-// The thread of organization requests. Of each account it is given one at a time (sync/pushes.ts).
+// The thread for organization requests. It gets one request of an account at a time (sync/pushes.ts).
 import { parentPort, workerData } from 'node:worker_threads';
 import { Fault } from './base/errors.ts';
 import { asFault, forWholeLists, openPool, surviveLostConnections } from './db/db.ts';
@@ -11,12 +11,12 @@ surviveLostConnections(() => {});
 const running = new Map<number, { isGone: boolean }>();
 
 parentPort?.on('message', (message: Job | Gone) => {
-  if (!('gone' in message)) return void carryOut(message);
+  if (!('gone' in message)) return void runJob(message);
   const one = running.get(message.gone);
   if (one) one.isGone = true;
 });
 
-async function carryOut({ job, accountId, run, bytes, gzip }: Job): Promise<void> {
+async function runJob({ job, accountId, run, bytes, gzip }: Job): Promise<void> {
   const client = { isGone: false };
   running.set(job, client);
   let end: JobEnd;

@@ -1,5 +1,4 @@
-// The thread of weeks: opens the rounds of schedules that are due, closes weeks that have ended, or shows the open ones of
-// accounts whose publication is live.
+// The thread for weeks: opens the rounds of due schedules, closes ended weeks, or updates the live figures of open weeks.
 import { workerData } from 'node:worker_threads';
 import type { LogLevel } from './base/config.ts';
 import { openLog } from './base/log.ts';
@@ -8,7 +7,10 @@ import { closeEndedWeeks, closeWeekNow, showLiveWeeks } from './results/publish.
 import { type Opened, openDueRounds } from './rounds/opening.ts';
 import { AnswerKeys, type KeyPlace } from './sealing/answer-keys.ts';
 
-/** `only`: one week to close, whether it has ended or not. `logLevel`: of the service. `now`: the time, in ms, by which schedules are due and weeks have ended. */
+/**
+ * `only` is one week to close, even if it has not ended. `logLevel` is that of the service. `now` is the time in ms that decides
+ * which schedules are due and which weeks have ended.
+ */
 export type WeeksWork = {
   databaseUrl: string;
   answerKeys: KeyPlace;
@@ -25,16 +27,16 @@ const keys = new AnswerKeys(pool, answerKeys);
 try {
   await keys.prepare();
   if (only) await closeWeekNow(pool, keys, only.accountId, only.week, now);
-  else if (work === 'open') tell(await openDueRounds(pool, keys, now));
+  else if (work === 'open') logOpened(await openDueRounds(pool, keys, now));
   else await (work === 'close' ? closeEndedWeeks(pool, keys, now) : showLiveWeeks(pool, keys));
 } finally {
   await pool.end({ timeout: 5 });
 }
 
-function tell(opened: Opened[]): void {
+function logOpened(opened: Opened[]): void {
   const log = openLog(logLevel);
   for (const { outcome, ...about } of opened) {
-    if (outcome === 'opened') log.info(about, 'A schedule has opened its round');
-    else log.warn(about, 'A schedule has missed its week');
+    if (outcome === 'opened') log.info(about, 'A schedule opened its round');
+    else log.warn(about, 'A schedule missed its week');
   }
 }

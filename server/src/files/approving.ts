@@ -1,21 +1,21 @@
-// Applying a held run from the console: on a thread, since planning for 20,000 people would hold up every other request.
+// Applies a pending run from the console. Runs on a thread, because planning for 20,000 people would block other requests.
 import { Fault } from '../base/errors.ts';
 import type { AccountId } from '../db/db.ts';
 import { runThread } from '../jobs/threads.ts';
 import type { Approval } from './process.ts';
 
-/** Applies a held run. Throws as approveRun does, and a Fault, unavailable, while another of the account is applied. */
+/** Applies a pending run. Throws like approveRun, and a Fault `unavailable` while another run of the account is applied. */
 export type Approve = (accountId: AccountId, runId: string, approval: Approval) => Promise<void>;
 
-/** What it may take. */
+/** The limits of the thread. */
 const limits = { heapMb: 1024, milliseconds: 120_000 };
 
-/** `thread`: the module that applies it. */
+/** `thread` is the module that applies the run. */
 export function openApproving(thread: URL, databaseUrl: Promise<string>): Approve {
   const busy = new Set<AccountId>();
   return async (accountId, runId, approval) => {
     if (busy.has(accountId)) {
-      const message = 'A run of the account is being applied. Try again in a moment.';
+      const message = 'Another run of this account is being applied. Try again in a moment.';
       throw new Fault('unavailable', 'unavailable', message, { retryAfter: 5 });
     }
     busy.add(accountId);
@@ -31,5 +31,5 @@ export function openApproving(thread: URL, databaseUrl: Promise<string>): Approv
   };
 }
 
-/** Whether it was a Fault before it came from one thread to another. */
+/** Whether an error was a Fault before it was passed between threads. */
 const isFault = (error: unknown): error is Fault => error instanceof Error && error.name === 'Fault';

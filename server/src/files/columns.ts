@@ -1,5 +1,5 @@
-// The columns of a file, shown to whoever is to say what they mean: each with an example and what it would be read as; and
-// whether what was said can be so. Pure.
+// Describes the columns of a file to the administrator who maps them, each with an example and its proposed meaning, and
+// validates the mapping. Pure.
 import {
   type ColumnValue,
   type MappedColumn,
@@ -44,20 +44,20 @@ import {
   wordOf,
 } from './values.ts';
 
-/** As many sheets as are shown. */
+/** The most sheets to show. */
 const maxSheets = 20;
 
-/** How long an example may be. */
+/** The maximum length of an example. */
 const maxExample = 60;
 
-/** In how many rows examples are sought. */
-const maxSought = 1000;
+/** The number of rows to search for examples. */
+const maxSearched = 1000;
 
-/** So many values of a column are listed, of more only those that aren't known; from so many on they aren't even counted. */
-const maxWords = 40;
+/** A column with more values than this lists only unknown ones. With more than `maxCounted`, values are not counted either. */
+const maxListed = 40;
 const maxCounted = 1000;
 
-/** The sheets of a file that hold anything, with their columns. Examples are from the first rows that have some. */
+/** Returns the sheets of a file that are not empty, with their columns. Examples come from the first rows that have a value. */
 export function columnsIn(sheets: Sheet[], knowledge: Knowledge): SheetColumns[] {
   return sheets
     .filter(({ rows }) => rows.some((row) => headerTexts(row).length > 1))
@@ -88,21 +88,21 @@ function sheetColumns(sheet: Sheet, attributes: Attributes, knowledge: Knowledge
       isKnown: isMapped || means.has(index),
       couldBe: isMapped ? null : (could.get(index) ?? null),
       example: exampleIn(sheet, start, index),
-      ...wordsIn(rows, index, values),
-      // Of other columns only so many rows are looked at: reading numbers takes time.
-      localNumbers: localNumbersIn(isPhone(index) ? rows : rows.slice(0, maxSought), index),
+      ...valuesIn(rows, index, values),
+      // Other columns check only the first rows, because reading numbers takes time.
+      localNumbers: localNumbersIn(isPhone(index) ? rows : rows.slice(0, maxSearched), index),
     })),
   };
 }
 
 /**
- * The values of a column, and how many there are. Where there are many, only the most frequent of those that aren't known in
- * some field are listed; where there are very many, none, as they are no words.
+ * Returns the values of a column, and how many there are. A column with many values lists only the most frequent ones that
+ * some field doesn't know. A column with very many values lists none, because it is not a column of fixed values.
  */
-function wordsIn(
+function valuesIn(
   rows: Cell[][],
   index: number,
-  said: SaidValues,
+  mapped: SaidValues,
 ): { values: ColumnValue[]; valueCount: number | null } {
   const counts = new Map<string, { value: string; count: number }>();
   for (const row of rows) {
@@ -114,33 +114,33 @@ function wordsIn(
     if (counts.size > maxCounted) return { values: [], valueCount: null };
   }
   const all = [...counts.values()].toSorted((a, b) => b.count - a.count);
-  // A longer one can't be mapped.
+  // Longer values can't be mapped.
   const short = all.filter(({ value }) => value.length <= maxValueLength);
   const unknownIn = (field: ValueField) =>
-    short.filter(({ value }) => meaningOfValue(field, value, said) === undefined).slice(0, maxWords);
-  const listed = new Set(all.length <= maxWords ? short : valueFields.flatMap(unknownIn));
+    short.filter(({ value }) => meaningOfValue(field, value, mapped) === undefined).slice(0, maxListed);
+  const listed = new Set(all.length <= maxListed ? short : valueFields.flatMap(unknownIn));
   return {
-    values: short.filter((one) => listed.has(one)).map((one) => described(one, said)),
+    values: short.filter((one) => listed.has(one)).map((one) => described(one, mapped)),
     valueCount: all.length,
   };
 }
 
-function described({ value, count }: { value: string; count: number }, said: SaidValues): ColumnValue {
+function described({ value, count }: { value: string; count: number }, mapped: SaidValues): ColumnValue {
   const byField = (of: (field: ValueField) => ValueMeaning | undefined) =>
     Object.fromEntries(valueFields.map((field) => [field, of(field) ?? null])) as ColumnValue['means'];
   return {
     value,
     count,
-    means: byField((field) => meaningOfValue(field, value, said)),
+    means: byField((field) => meaningOfValue(field, value, mapped)),
     proposed: byField((field) => proposalOf(field, value)),
   };
 }
 
-/** How many cells of a column are phone numbers without a country prefix. */
+/** Returns how many cells of a column are phone numbers without a country code. */
 const localNumbersIn = (rows: Cell[][], index: number): number =>
   rows.filter((row) => isLocalNumber(phoneOf(row[index], false))).length;
 
-/** What columns that are not read would be read as, if others were not read so. */
+/** Returns what ignored columns would mean if no other column had that meaning. */
 function alternativesOf(
   { kind, headers }: Recognised,
   read: ReadonlyMap<number, string>,
@@ -156,7 +156,7 @@ function alternativesOf(
   );
 }
 
-/** Where the headers seem to be when none are known: the first row with nearly as many texts as the one that has most. */
+/** Guesses the header row if no header is known: the first row with nearly as many texts as the fullest row. */
 function likeliest({ rows }: Sheet, attributes: Attributes): Recognised {
   const counts = rows.slice(0, rowsToHeaders).map((row) => headerTexts(row).length);
   const index = counts.findIndex((count) => count > 1 && count >= 0.6 * Math.max(...counts));
@@ -166,7 +166,7 @@ function likeliest({ rows }: Sheet, attributes: Attributes): Recognised {
   return { index, kind, headers: of(kind), hasId: false };
 }
 
-/** What the columns are read as, by where they stand; those that are not read are missing. */
+/** Returns what each column that is read means, by its index. */
 function meaningsOf(sheet: Sheet, best: Recognised, { isThere }: Knowledge): Map<number, string> {
   const table = tableOf(sheet, best, { fault: () => {}, warn: () => {} }, isThere);
   const meansOf = ({ field, attribute }: Column) =>
@@ -174,7 +174,7 @@ function meaningsOf(sheet: Sheet, best: Recognised, { isThere }: Knowledge): Map
   return new Map(columnsOf(table).map((column) => [column.index, meansOf(column)]));
 }
 
-/** What each header by itself is likely to mean. */
+/** Returns the likely meaning of each header, without regard to the values. */
 function guessesOf({ kind, headers }: Recognised): Map<number, string> {
   const allowed: readonly string[] = columnMeanings[kind];
   const guesses = new Map<number, string>();
@@ -197,14 +197,14 @@ function guessOf({ word, attribute }: Meaning, kind: Kind): string {
 }
 
 function exampleIn({ rows }: Sheet, start: number, index: number): string | null {
-  for (const row of rows.slice(start, start + maxSought)) {
+  for (const row of rows.slice(start, start + maxSearched)) {
     const text = textOf(row[index]);
     if (text !== '') return text.length <= maxExample ? text : `${text.slice(0, maxExample).toWellFormed()}…`;
   }
   return null;
 }
 
-/** What is wrong with what was said of the columns of a sheet; `path` is its place. */
+/** Returns the errors in the mapping of a sheet. `path` is the JSON pointer to the sheet. */
 export function mappingFaults(
   { kind, columns }: MappedSheet,
   attributes: readonly string[],
@@ -229,33 +229,43 @@ function meaningFault(
   seen: ReadonlyMap<string, string>,
 ): Found | undefined {
   if (seen.has(means) && !repeatableMeanings.includes(means)) {
-    const message = `${quote(seen.get(means) ?? '')} and ${quote(header)} cannot both be this. Ignore one of them.`;
+    const message = `${quote(seen.get(means) ?? '')} and ${quote(header)} have the same meaning. Ignore one of them.`;
     return { type: 'repeated column', message };
   }
   if (means === 'ignore' || (columnMeanings[kind] as readonly string[]).includes(means)) return undefined;
   const isAttribute = kind === 'users' && means.startsWith('attribute:');
-  if (!isAttribute) return { type: 'invalid value', message: 'A column cannot be read as this.' };
-  if (attributes.includes(means.slice('attribute:'.length))) return undefined;
-  return { type: 'unknown attribute', message: 'There is no such attribute.' };
+  if (!isAttribute) {
+    return {
+      type: 'invalid value',
+      message: `Invalid meaning for ${quote(header)}. Choose one from the list.`,
+    };
+  }
+  const attribute = means.slice('attribute:'.length);
+  if (attributes.includes(attribute)) return undefined;
+  return {
+    type: 'unknown attribute',
+    message: `Attribute ${quote(attribute)} does not exist. Create it first.`,
+  };
 }
 
 function wholeFault(kind: Kind, columns: MappedColumn[]): Found | undefined {
   const count = (...means: string[]) => columns.filter((column) => means.includes(column.means)).length;
   const ids = kind === 'users' ? count('externalId') : count('externalId', 'name');
   if (ids === 0) {
-    const what = kind === 'users' ? 'the externalIds of people' : 'the externalIds or the names of groups';
-    return { type: 'unknown layout', message: `Say which column has ${what}.` };
+    const what = kind === 'users' ? 'the IDs of people' : 'the IDs or names of groups';
+    return { type: 'unknown layout', message: `Choose which column contains ${what}.` };
   }
   if (columns.length - count('ignore') < 2)
-    return { type: 'unknown layout', message: 'At least two columns must be read.' };
+    return { type: 'unknown layout', message: 'Choose a meaning for at least two columns.' };
   if (count('fullName') > 0 && count('firstName', 'lastName') > 0) {
-    const message = 'A column has full names. Ignore it, or ignore the columns of first and last names.';
+    const message =
+      'Names appear both as full names and as first or last names. Ignore the full names, or the first and last names.';
     return { type: 'repeated column', message };
   }
   const names = count('groupName');
   if (names > 0 && names !== count('memberOf')) {
     const message =
-      'There must be as many columns with the names of groups as with their ids. Ignore the others.';
+      'The number of columns with group names differs from the number of columns with group IDs. Ignore the extra ones.';
     return { type: 'invalid value', message };
   }
   return undefined;

@@ -1,4 +1,4 @@
-// What a confined process may try, for tests: named by its argument.
+// A confined process for tests. Its argument selects what it tries.
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { lookup } from 'node:dns';

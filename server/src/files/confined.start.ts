@@ -1,7 +1,7 @@
-// Begins each confined process, before its own module is loaded and its input is read: takes away what the permissions of Node 24
-// leave it, which is the network and further threads, and ends it when its time is over and no one else does.
+// Runs first in each confined process, before its module is loaded. Removes what the permissions of Node 24 still allow, network
+// access and threads, and kills the process after its time limit in case its parent is gone.
 //
-// Node 25 can forbid the network itself (no --allow-net).
+// Node 25 can deny network access itself (no --allow-net).
 import dgram from 'node:dgram';
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
@@ -10,7 +10,8 @@ import threads from 'node:worker_threads';
 
 const milliseconds = Number(new URL(import.meta.url).searchParams.get('milliseconds'));
 
-// Whoever started us ends us in time, if it is still there. On a thread of its own, because ours reads.
+// The parent normally enforces the time limit. This covers a parent that is gone. Runs on its own thread, because reading
+// blocks the main thread.
 const watchdog = `setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${milliseconds + 1000})`;
 new threads.Worker(watchdog, { eval: true, execArgv: [] }).unref();
 
@@ -30,7 +31,7 @@ const functionsOf = (of: object) =>
     (name) => name !== 'constructor' && typeof (of as Record<string, unknown>)[name] === 'function',
   );
 
-// All of http, https, http2, tls, fetch and WebSocket connects and listens by these.
+// http, https, http2, tls, fetch and WebSocket all connect and listen through these functions.
 deny(net.Socket.prototype, ['connect']);
 deny(net.Server.prototype, ['listen']);
 deny(dgram.Socket.prototype, ['bind', 'connect', 'send']);

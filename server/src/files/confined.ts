@@ -1,5 +1,5 @@
-// Work on what others sent, in a child process: without our environment, a network, files to write or to read beside its own
-// program, or a shell, and with no more memory, time and output than it is given. It is killed where it takes more, and does not outlive us for long.
+// Runs work on untrusted files in a child process. The process has no environment, network or shell, can't write files, and
+// reads only its own program. It is killed when it exceeds its memory, time or output, or soon after this process ends.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, realpathSync } from 'node:fs';
@@ -7,24 +7,24 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export type Limits = {
-  /** Bytes in memory, in all. Watched on Linux; elsewhere there is only the limit of the heap. */
+  /** Total memory in bytes. Only enforced on Linux; elsewhere only the heap is limited. */
   memory: number;
-  /** Bytes in memory that are JavaScript's own. */
+  /** JavaScript heap in bytes. */
   heap: number;
   milliseconds: number;
-  /** Bytes of its answer. */
+  /** Output in bytes. */
   output: number;
 };
 
 export type Ended =
   | { output: Buffer }
-  /** What it took too much of; that it crashed; that somebody else has ended it. */
+  /** The limit that the process exceeded, or `crash`, or `stopped` if someone else killed it. */
   | { end: 'memory' | 'time' | 'output' | 'crash' | 'stopped' };
 
-/** So often its memory is looked at, in milliseconds: meanwhile it can take some 20 MB more. */
-const watchEvery = 20;
+/** How often memory is checked, in milliseconds. Between two checks the process can allocate about 20 MB. */
+const memoryCheckInterval = 20;
 
-/** By what a process ends itself: V8 when it has no memory left, and what went wrong in native code. */
+/** Signals by which a process ends itself: V8 out of memory, and errors in native code. */
 const ends: Partial<Record<NodeJS.Signals, 'memory' | 'crash'>> = {
   SIGABRT: 'memory',
   SIGTRAP: 'memory',
@@ -34,19 +34,19 @@ const ends: Partial<Record<NodeJS.Signals, 'memory' | 'crash'>> = {
   SIGFPE: 'crash',
 };
 
-/** So much of what it says of a defect is kept, in characters. */
-const maxComplaint = 4_000;
+/** The maximum length of the error output to keep, in characters. */
+const maxErrorOutput = 4_000;
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** The program: what it imports, and what says how. Not the checkout as a whole, in which DATA_DIR may be. */
+/** The paths that the process may read. Leaves out the rest of the checkout, which may contain DATA_DIR. */
 const readable = ['package.json', 'server/package.json', 'server/src', 'contract', 'node_modules']
   .map((path) => join(root, path))
   .flatMap((path) => [path, realpathSync(path)]);
 
 /**
- * Runs a module as a process that gets `input` as its stdin. Throws where none can be started, and with what it says where
- * it exits with a status that is not 0: it is to catch what its input can cause.
+ * Runs a module as a process that gets `input` on stdin. Throws if the process can't be started, or if it exits with a status
+ * other than 0: the module must handle every error that its input can cause.
  */
 export async function runConfined(
   module: URL,
@@ -56,11 +56,11 @@ export async function runConfined(
 ): Promise<Ended> {
   const flags = [
     `--max-old-space-size=${Math.floor(limits.heap / 2 ** 20)}`,
-    '--max-semi-space-size=4', // a third less memory, for a fifth more time
+    '--max-semi-space-size=4', // Saves a third of the memory and costs a fifth more time.
     '--disallow-code-generation-from-strings',
-    '--permission', // neither writes nor starts anything
+    '--permission', // No writing, no child processes.
     ...readable.map((path) => `--allow-fs-read=${path}`),
-    '--allow-worker', // for the one which ends it when we are gone
+    '--allow-worker', // For the watchdog of confined.start.ts.
     `--import=${new URL(`confined.start.ts?milliseconds=${limits.milliseconds}`, import.meta.url).href}`,
   ];
   const child = spawn(process.execPath, [...flags, fileURLToPath(module), ...args], {
@@ -77,7 +77,7 @@ export async function runConfined(
   const timer = setTimeout(() => stop('time'), limits.milliseconds);
   const watch = setInterval(() => {
     if (memoryOf(child.pid) > limits.memory) stop('memory');
-  }, watchEvery);
+  }, memoryCheckInterval);
   const output: Buffer[] = [];
   let size = 0;
   child.stdout.on('data', (bytes: Buffer) => {
@@ -85,25 +85,25 @@ export async function runConfined(
     if (size <= limits.output) output.push(bytes);
     else stop('output');
   });
-  let complaint = '';
+  let errorOutput = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    complaint = (complaint + text).slice(0, maxComplaint);
+    errorOutput = (errorOutput + text).slice(0, maxErrorOutput);
   });
-  child.stdin.on('error', () => {}); // it ended before it had read all
+  child.stdin.on('error', () => {}); // The process ended before it had read all of its input.
   child.stdin.end(input);
   try {
     const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
     if (end) return { end };
     if (code === 0) return { output: Buffer.concat(output) };
     if (signal) return { end: ends[signal] ?? 'stopped' };
-    throw new Error(`${fileURLToPath(module)} has ended with ${code}: ${complaint}`);
+    throw new Error(`${fileURLToPath(module)} exited with code ${code}: ${errorOutput}`);
   } finally {
     clearTimeout(timer);
     clearInterval(watch);
   }
 }
 
-/** What it has had at most, in bytes; 0 where the system does not say, or the process has ended. */
+/** Returns the peak memory of a process in bytes, or 0 if the system does not report it or the process has ended. */
 function memoryOf(pid: number | undefined): number {
   try {
     return Number(/VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) * 1024;

@@ -1,9 +1,9 @@
-// The container of old workbooks, and of whatever of Office is encrypted: streams by their names. Read by SheetJS.
+// Reads OLE containers with SheetJS. Old workbooks and encrypted Office documents are such containers of named streams.
 import * as xlsx from '@e965/xlsx';
 import { decryptPackage } from './decrypt.ts';
 import { damaged, locked, orDamaged, unreadable } from './rows.ts';
 
-/** What SheetJS offers beyond its types. */
+/** Not in the types of SheetJS. */
 const { CFB } = xlsx as unknown as {
   CFB: {
     read(bytes: Buffer, options: { type: 'buffer' }): object;
@@ -11,12 +11,12 @@ const { CFB } = xlsx as unknown as {
   };
 };
 
-/** A stream of a container by its name; undefined: there is none. Throws a Fault where it isn't whole. */
+/** Returns a stream of a container by name, or undefined if there is none. Throws a Fault if the stream is incomplete. */
 export type Container = (name: string) => Buffer | undefined;
 
 export const isContainer = (bytes: Buffer): boolean => bytes.toString('hex', 0, 8) === 'd0cf11e0a1b11ae1';
 
-/** Throws a Fault where it is damaged. */
+/** Opens a container. Throws a Fault if it is damaged. */
 export function openContainer(bytes: Buffer): Container {
   const container = orDamaged(() => CFB.read(bytes, { type: 'buffer' }));
   return (name) => {
@@ -28,13 +28,13 @@ export function openContainer(bytes: Buffer): Container {
   };
 }
 
-/** The archive of an encrypted .xlsx. Throws a Fault where it has a password of its own. */
+/** Returns the archive of an encrypted .xlsx. Throws a Fault if it is protected with a password of the owner. */
 export function unlocked(bytes: Buffer): Buffer {
   const open = openContainer(bytes);
   const [info, content] = [open('/EncryptionInfo'), open('/EncryptedPackage')];
   if (!info || !content) {
     throw unreadable(
-      'The name ends in .xlsx, but the file is an old Office document. Open it in Excel, save it as .xlsx, and send that.',
+      'The name ends in .xlsx, but the file is an old Office document. Open it in Excel, save it as a new .xlsx file and send the new file.',
     );
   }
   const archive = orDamaged(() => decryptPackage(info, content));

@@ -1,21 +1,21 @@
-// Whether a file is what its name says (decision C4), before it is accepted: by its first bytes, and of workbooks also by the
-// directory of what is in them. What these cannot say is said when the file is read.
+// Checks before accepting a file that its content matches its extension (decision C4): by the first bytes, and for workbooks
+// also by the directory of the archive or container. Everything else is checked when the file is read.
 import type { FileKind } from './names.ts';
 import { Fault } from '../base/errors.ts';
 import { damaged, lockedMessage } from './rows.ts';
 import { directoryIn, firstEntries, namesIn, zipTailBytes } from './zip.ts';
 
-/** What a file is, as whoever sent it would call it, and the ending that it must have, or those that it may have. */
+/** What a file is, in terms that users know, and the extension that it must have, or those that it may have. */
 type Content = { what: string; kind?: FileKind; perhaps?: FileKind[] };
 
 const workbook: Content = { what: 'an Excel workbook (.xlsx)', kind: 'xlsx' };
 const oldWorkbook: Content = { what: 'an old Excel workbook (.xls)', kind: 'xls' };
 const oldestWorkbook: Content = { what: 'a workbook of Excel 4 or older' };
 const plainText: Content = { what: 'plain text', kind: 'csv' };
-// The password may be the one that Excel itself uses: whether it is shows when the file is read.
+// The password may be the one that Excel itself uses. That is checked when the file is read.
 const locked: Content = { what: 'protected with a password', perhaps: ['xlsx'] };
 const openDocument: Content = { what: 'an OpenDocument file (.ods)' };
-const someZip: Content = { what: 'a packed file (zip)', perhaps: ['xlsx'] };
+const someZip: Content = { what: 'a compressed file (zip)', perhaps: ['xlsx'] };
 const someOle: Content = { what: 'an old Office document', perhaps: ['xls', 'xlsx'] };
 
 const signatures: [hex: string, what: string][] = [
@@ -23,23 +23,23 @@ const signatures: [hex: string, what: string][] = [
   ['89504e47', 'a picture'],
   ['ffd8ff', 'a picture'],
   ['47494638', 'a picture'],
-  ['1f8b', 'a packed file (gzip)'],
-  ['377abcaf271c', 'a packed file (7z)'],
-  ['526172211a07', 'a packed file (RAR)'],
+  ['1f8b', 'a compressed file (gzip)'],
+  ['377abcaf271c', 'a compressed file (7z)'],
+  ['526172211a07', 'a compressed file (RAR)'],
   ['7b5c727466', 'a text document (RTF)'],
 ];
 
-/** Says in words why a file that begins so cannot be of the kind; undefined: it can, as far as the beginning tells. */
+/** Returns a message if the first bytes of a file do not fit its extension, or else undefined. */
 export const contentFault = (kind: FileKind, head: Buffer): string | undefined =>
   faultOf(kind, contentOf(head));
 
-/** A file of which any bytes can be read. */
+/** A file with random access. */
 export type Readable = { size: number; read(from: number, to: number): Promise<Buffer> };
 
-/** The most bytes of a directory that are read: a workbook of 2,000 parts has 200 KB. */
+/** The most bytes of a directory to read. The directory of a workbook with 2,000 parts has 200 KB. */
 const maxDirectoryBytes = 1024 * 1024;
 
-/** Returns why a file that is there as a whole, and begins right, is no workbook, in words; undefined: it may be one. */
+/** Returns a message if a complete file with valid first bytes is not a workbook, or else undefined. */
 export async function structureFault(kind: FileKind, { size, read }: Readable): Promise<string | undefined> {
   const start = await read(0, Math.min(size, 512));
   try {
@@ -52,7 +52,7 @@ export async function structureFault(kind: FileKind, { size, read }: Readable): 
   return undefined;
 }
 
-/** By these a workbook is found in an archive. Some programs write backslashes, and letter case does not count. */
+/** The parts that identify a workbook in an archive. Letter case does not matter, and some programs write backslashes. */
 const workbookPart = /^[\\/]?(?:\[content_types\]\.xml|_rels[\\/]\.rels|xl[\\/]workbook\.xml)$/i;
 
 async function archiveFault(kind: FileKind, { size, read }: Readable): Promise<string | undefined> {
@@ -62,7 +62,7 @@ async function archiveFault(kind: FileKind, { size, read }: Readable): Promise<s
   return names.some((name) => workbookPart.test(name)) ? undefined : faultOf(kind, { what: someZip.what });
 }
 
-/** An OLE container has a header of 512 bytes, which says where its directory is. That begins with its root. */
+/** Checks an OLE container: its header of 512 bytes says where the directory is, which begins with the root entry. */
 async function checkContainer(header: Buffer, { size, read }: Readable): Promise<void> {
   if (header.length < 512) throw damaged();
   const at = (header.readUInt32LE(48) + 1) * 2 ** Math.min(header.readUInt16LE(30), 16);
@@ -71,7 +71,7 @@ async function checkContainer(header: Buffer, { size, read }: Readable): Promise
   if ((await read(at, at + 128))[66] !== rootType) throw damaged();
 }
 
-/** The same for the entries of an archive that is an .xlsx by its name. */
+/** Returns a message if the entries of an archive with the extension .xlsx are not those of a workbook, or else undefined. */
 export const workbookFault = (entries: Iterable<Entry>): string | undefined =>
   faultOf('xlsx', contentOfZip(entries));
 
@@ -79,15 +79,15 @@ function faultOf(kind: FileKind, content: Content): string | undefined {
   if (content.kind === kind || content.perhaps?.includes(kind)) return undefined;
   if (content === locked) return lockedMessage;
   const remedy = content.kind
-    ? `Give it a name that ends in .${content.kind}.`
-    : 'Open it in Excel, save it as an Excel workbook (.xlsx) or as CSV, and send that.';
+    ? `Rename it so that the name ends in .${content.kind}.`
+    : 'Open it in Excel, save it as an Excel workbook (.xlsx) or as CSV, and send the new file.';
   return `The name ends in .${kind}, but the file is ${content.what}. ${remedy}`;
 }
 
 function contentOf(head: Buffer): Content {
   if (isOle(head)) return contentOfOle(head);
   if (isZip(head)) return contentOfZip(firstEntries(head));
-  // The first record of a workbook without a container: what wrote it is told by its type.
+  // The type of the first record shows which Excel version wrote a workbook without a container.
   if (/^09(?:00|02|04)0[46]00/.test(head.toString('hex', 0, 4))) return oldestWorkbook;
   if (/^0908(?:06|08|10)00/.test(head.toString('hex', 0, 4))) return oldWorkbook;
   const found = signatures.find(([hex]) => startsWith(head, hex));
@@ -100,7 +100,7 @@ const startsWith = (head: Buffer, hex: string): boolean =>
 const isOle = (head: Buffer): boolean => startsWith(head, 'd0cf11e0a1b11ae1');
 const isZip = (head: Buffer): boolean => startsWith(head, '504b0304') || startsWith(head, '504b0506');
 
-/** The container of .xls, and of whatever of Office needs a password. The names of what is in it tell. */
+/** Identifies an OLE container, such as an .xls file or an encrypted Office document, by the names of its streams. */
 function contentOfOle(head: Buffer): Content {
   const names = head.toString('utf16le');
   if (/(?:work)?book\0/i.test(names)) return oldWorkbook;
@@ -112,7 +112,7 @@ function contentOfOle(head: Buffer): Content {
 
 type Entry = { name: string; unpack(): Buffer };
 
-/** By what an archive of Office declares its main part to be. */
+/** The type of an Office archive, by the content type of its main part. */
 const mainTypes: [type: string, Content][] = [
   ['spreadsheetml.sheet.main+xml', workbook],
   ['ms-excel.sheet.binary.macroEnabled.main', { what: 'a binary Excel workbook (.xlsb)' }],
@@ -131,12 +131,12 @@ function contentOfZip(entries: Iterable<Entry>): Content {
       return mainTypes.find(([type]) => types.includes(type))?.[1] ?? someZip;
     }
     if (name === 'mimetype' && unpack().includes('opendocument')) return openDocument;
-    if (name === 'Index/Document.iwa') return { what: 'a document of Apple Numbers' };
+    if (name === 'Index/Document.iwa') return { what: 'an Apple Numbers document' };
   }
   return someZip;
 }
 
-/** Of a text, at most so many of its first bytes are control characters. */
+/** A text may have at most this many control characters among its first bytes. */
 const controls = { among: 10_000, most: 100 };
 
 function contentOfText(head: Buffer): Content {
@@ -145,7 +145,7 @@ function contentOfText(head: Buffer): Content {
   const isControl = (byte: number) => byte < 9 || (byte > 13 && byte < 32);
   if (head.includes(0) || start.filter(isControl).length > controls.most) {
     const isUtf16 = start.filter((byte) => byte === 0).length > start.length / 4;
-    return { what: isUtf16 ? 'text in UTF-16 without the mark at its beginning that says so' : 'not text' };
+    return { what: isUtf16 ? 'UTF-16 text without a byte order mark' : 'not text' };
   }
   const first = start.toString('latin1');
   if (/^(?:\xef\xbb\xbf)?\s*<(?:!doctype html|html|head|body|table|meta|style)\b/i.test(first)) {

@@ -1,27 +1,27 @@
-// Reading CSV: as Excel and HR systems write it in Europe, with the encoding and the delimiter found out. Every cell is
-// text, as it stands.
+// Reads CSV files as Excel and HR systems in Europe write them. Detects the encoding and the delimiter. Every cell is text as
+// written.
 import { maxSheetRows } from '@soundings/contract/limits.ts';
 import { CsvError, parse } from 'csv-parse/sync';
 import { isUtf8 } from 'node:buffer';
 import { newSheet, type Place, placeInWords, tooManyRows, unreadable } from './rows.ts';
 import type { Sheet } from './sheet.ts';
 
-/** In order of preference, where a file looks the same by two of them. */
+/** In order of preference if two of them fit equally well. */
 const delimiters = [',', ';', '\t', '|'];
 
-/** So much of a file tells its delimiter. */
+/** How much of a file is examined to detect its delimiter. */
 const sample = { bytes: 64 * 1024, records: 200 };
 
-/** Records of nothing but delimiters are no rows where they come last, but as many as there may be rows are enough. */
+/** Leaves room for records with nothing but delimiters. At the end of a file, these do not count as rows. */
 const maxRecords = 2 * maxSheetRows;
 
-/** The one sheet of a CSV file. Throws a Fault that says in which row it is not CSV, or which limit it exceeds. */
+/** Returns the single sheet of a CSV file. Throws a Fault that names the invalid row or the exceeded limit. */
 export function readCsv(bytes: Buffer): Sheet {
   const whole = toUtf8(bytes);
   const start = whole.toString('utf8', 0, sample.bytes);
-  const told = /^sep=([,;\t|])\r?\n?/i.exec(start); // a line that Excel understands, and does not show
-  const text = told ? whole.subarray(told[0].length) : whole;
-  const delimiter = told?.[1] ?? delimiterOf(start, whole.length <= sample.bytes);
+  const declared = /^sep=([,;\t|])\r?\n?/i.exec(start); // Excel reads this line and does not show it.
+  const text = declared ? whole.subarray(declared[0].length) : whole;
+  const delimiter = declared?.[1] ?? delimiterOf(start, whole.length <= sample.bytes);
   try {
     return parseRecords(text, delimiter, false);
   } catch (error) {
@@ -30,7 +30,7 @@ export function readCsv(bytes: Buffer): Sheet {
   }
 }
 
-/** Some writers put spaces around their delimiters: there, quotation marks do not begin or end a cell to the letter. */
+/** Reads a file with spaces around its delimiters. There, quotation marks are not the first or last character of a cell. */
 function parseSpaced(text: Buffer, delimiter: string, before: CsvError): Sheet {
   try {
     return parseRecords(text, delimiter, true);
@@ -46,11 +46,11 @@ function parseRecords(text: Buffer, delimiter: string, trim: boolean): Sheet {
     trim,
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
-    skip_empty_lines: true, // they are counted
+    skip_empty_lines: true, // Counted in empty_lines.
     on_record: (cells: string[], { records, empty_lines: blank }) => {
       if (records > maxRecords) throw tooManyRows('');
       for (const [i, cell] of cells.entries()) put(records + blank - 1, i, cell);
-      return null; // it is kept by the sheet
+      return null; // The sheet keeps the cells.
     },
   });
   return sheet;
@@ -62,11 +62,14 @@ function faultOf({ code, records, empty_lines: blank, column }: CsvError): Error
   if (code === 'CSV_QUOTE_NOT_CLOSED') {
     return unreadable(`${placeInWords(place)} begins with a quotation mark (") that is never closed.`, place);
   }
-  const remedy = 'Put such a cell in quotation marks, and write each one within it twice.';
-  return unreadable(`${placeInWords(place)} has a quotation mark (") in its middle. ${remedy}`, place);
+  const remedy = 'Put the whole cell in quotation marks, and double each quotation mark inside it.';
+  return unreadable(
+    `${placeInWords(place)} has a quotation mark (") in the middle of the text. ${remedy}`,
+    place,
+  );
 }
 
-/** The bytes of a text in UTF-8. Throws a Fault for what is no text. */
+/** Returns the text as UTF-8 bytes. Throws a Fault if the encoding is damaged. */
 function toUtf8(bytes: Buffer): Buffer {
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return fromUtf16(bytes, 'utf-16le');
@@ -80,12 +83,15 @@ function fromUtf16(bytes: Buffer, encoding: 'utf-16le' | 'utf-16be'): Buffer {
   try {
     return Buffer.from(new TextDecoder(encoding, { fatal: true }).decode(bytes));
   } catch {
-    throw unreadable('The file is not text in UTF-16, as its beginning says. Save it as CSV in UTF-8.');
+    throw unreadable(
+      'The file is marked as UTF-16 text, but contains invalid characters. Save it as CSV in UTF-8.',
+    );
   }
 }
 
 /**
- * What is nearly UTF-8 was that, and is damaged. Read as Windows-1252, it would be without fault, and every Å would be Ã….
+ * Throws a Fault for text that is nearly UTF-8, because it is damaged UTF-8. Read as Windows-1252, it would give no error, and
+ * every Å would become Ã….
  */
 function refuseDamagedUtf8(bytes: Buffer): void {
   const text = bytes.toString();
@@ -93,12 +99,14 @@ function refuseDamagedUtf8(bytes: Buffer): void {
   const kept = text.replaceAll(/[\0-\x7f\ufffd]+/g, '').length;
   if (kept <= lost && !text.startsWith('\ufeff')) return;
   const line = text.slice(0, text.indexOf('\ufffd')).split(/\r\n?|\n/).length;
-  throw unreadable(`The file is text in UTF-8, but not in line ${line}. Save it as CSV in UTF-8 once more.`);
+  throw unreadable(
+    `Line ${line} is not valid UTF-8, although the rest of the file is. Save the file as CSV in UTF-8 again.`,
+  );
 }
 
 /**
- * By which the records at the beginning of a text are divided: that by which the most of them have equally many cells, and
- * among such the one that makes the most cells.
+ * Returns the delimiter of a text: the one that gives most of the first records the same number of cells, or among equals the
+ * one that gives the most cells.
  */
 function delimiterOf(text: string, isWhole: boolean): string {
   const [best] = delimiters
@@ -107,7 +115,7 @@ function delimiterOf(text: string, isWhole: boolean): string {
   return best!.delimiter;
 }
 
-/** The number of delimiters that the most records have, and how many have it; records without any do not count. */
+/** Returns the most common number of delimiters, and how many records have it. Records without delimiters don't count. */
 function agreement(found: number[]): { count: number; records: number } {
   const records = Map.groupBy(
     found.filter((count) => count > 0),
@@ -117,7 +125,7 @@ function agreement(found: number[]): { count: number; records: number } {
   return agreed.toSorted((a, b) => b.records - a.records || b.count - a.count)[0] ?? { count: 0, records: 0 };
 }
 
-/** How many delimiters each of the first records has, outside quotation marks. */
+/** Returns the number of delimiters outside quotation marks for each of the first records. */
 function counts(text: string, delimiter: string, isWhole: boolean): number[] {
   const cells = new RegExp(
     `(?: *"[^"]*(?:""[^"]*)*(?:"|$))?[^${delimiter}\\r\\n]*([${delimiter}]|\\r\\n?|\\n|$)`,

@@ -1,14 +1,14 @@
-// Opening workbooks that are encrypted with the password that Excel itself uses. It does so where a workbook is only to be
-// protected from changes, and opens it again without asking. Any other password is its owner's ([MS-OFFCRYPTO] §2.3).
+// Decrypts workbooks that are encrypted with Excel's built-in password. Excel uses it for workbooks that are only protected
+// from changes, and opens them without asking. Any other password was set by the owner ([MS-OFFCRYPTO] §2.3).
 import { createDecipheriv, hash } from 'node:crypto';
 import { readXml } from './xml.ts';
 
-/** The password that Excel uses where there is none. */
+/** Excel's built-in password. */
 export const excelsPassword = 'VelvetSweatshop';
 
 /**
- * The archive in an encrypted .xlsx, by two streams of its container. Undefined: it has another password, or is encrypted
- * in a way that Excel doesn't use by itself.
+ * Returns the archive in an encrypted .xlsx, from two streams of its container. Undefined if it has another password, or uses an
+ * encryption that Excel does not use by default.
  */
 export function decryptPackage(info: Buffer, bytes: Buffer, password = excelsPassword): Buffer | undefined {
   const secret = Buffer.from(password, 'utf16le');
@@ -33,18 +33,18 @@ function number(value: number): Buffer {
   return bytes;
 }
 
-/** A hash as long as it is needed, filled up where it is too short. */
-const fitted = (bytes: Buffer, length: number, filling: number): Buffer =>
-  Buffer.concat([bytes, Buffer.alloc(Math.max(length - bytes.length, 0), filling)]).subarray(0, length);
+/** Cuts a hash to a length, or pads it if it is too short. */
+const fitted = (bytes: Buffer, length: number, padding: number): Buffer =>
+  Buffer.concat([bytes, Buffer.alloc(Math.max(length - bytes.length, 0), padding)]).subarray(0, length);
 
-/** The password and salt, hashed again and again. */
+/** Hashes the salt and password `count` more times. */
 function spun(algorithm: string, salt: Buffer, secret: Buffer, count: number): Buffer {
   let found = digest(algorithm, salt, secret);
   for (let i = 0; i < count; i++) found = digest(algorithm, number(i), found);
   return found;
 }
 
-/** What Excel has written since 2010 (§2.3.4.10–15). */
+/** Decrypts what Excel 2010 and later write (§2.3.4.10–15). */
 function agile(description: Buffer, bytes: Buffer, secret: Buffer): Buffer | undefined {
   let data: ReadonlyMap<string, string> = new Map();
   let lock: ReadonlyMap<string, string> = new Map();
@@ -87,15 +87,15 @@ function agile(description: Buffer, bytes: Buffer, secret: Buffer): Buffer | und
 const algorithmOf = (attributes: ReadonlyMap<string, string>): string =>
   (attributes.get('hashAlgorithm') ?? '').toLowerCase().replace('-', '');
 
-/** What Excel 2007 wrote (§2.3.4.4–9): a header of a length that comes first, and a verifier. */
+/** Decrypts what Excel 2007 writes (§2.3.4.4–9): a header after its length, then a verifier. */
 function standard(header: Buffer, bytes: Buffer, secret: Buffer): Buffer | undefined {
   const verifier = header.subarray(4 + header.readUInt32LE(0));
   const isAes = header.readUInt32LE(12) >= 0x660e && header.readUInt32LE(12) <= 0x6610;
   if (!isAes) return undefined;
   const base = digest('sha1', spun('sha1', verifier.subarray(4, 20), secret, 50_000), number(0));
-  const half = (filling: number) => {
-    const padded = Buffer.alloc(64, filling);
-    for (const [i, byte] of base.entries()) padded[i] = byte ^ filling;
+  const half = (padding: number) => {
+    const padded = Buffer.alloc(64, padding);
+    for (const [i, byte] of base.entries()) padded[i] = byte ^ padding;
     return digest('sha1', padded);
   };
   const key = Buffer.concat([half(0x36), half(0x5c)]).subarray(0, header.readUInt32LE(20) / 8);
@@ -107,34 +107,34 @@ function standard(header: Buffer, bytes: Buffer, secret: Buffer): Buffer | undef
 // --- Old workbooks.
 
 const filePass = 0x2f;
-/** A record that says nothing. */
-const nothing = 0xc1;
+/** A record that readers ignore. */
+const ignoredRecord = 0xc1;
 /** Records that are never encrypted ([MS-XLS] §2.2.10). */
 const plainRecords = new Set([0x809, filePass, 0x194, 0x195, 0xe1, 0x196, 0x138]);
 const boundSheet = 0x85;
 
 /**
- * The stream of an old workbook, decrypted, with nothing left that says that it was encrypted. The same stream where it
- * isn't. Undefined: it has another password, or is encrypted in another way.
+ * Returns the decrypted stream of an old workbook, without the record that marks it as encrypted. Returns a stream that isn't
+ * encrypted as it is. Undefined if it has another password or an unknown encryption.
  */
 export function decryptBook(stream: Buffer, password = excelsPassword): Buffer | undefined {
   const lock = recordsOf(stream).find(({ type }) => type === filePass);
   if (!lock) return stream;
-  const change = changerOf(
+  const decrypt = decrypterOf(
     stream.subarray(lock.from, lock.to),
     stream.length,
     Buffer.from(password, 'utf16le'),
   );
-  if (!change) return undefined;
+  if (!decrypt) return undefined;
   const plain = Buffer.from(stream);
   for (const { type, from, to } of recordsOf(stream)) {
     if (plainRecords.has(type)) continue;
-    // Where a sheet begins stays as it is.
+    // The offset of a sheet is not encrypted.
     for (let at = type === boundSheet ? from + 4 : from; at < to; at++) {
-      plain[at] = change(plain[at]!, at, at - from + to);
+      plain[at] = decrypt(plain[at]!, at, at - from + to);
     }
   }
-  plain.writeUInt16LE(nothing, lock.from - 4);
+  plain.writeUInt16LE(ignoredRecord, lock.from - 4);
   return plain;
 }
 
@@ -151,11 +151,11 @@ function recordsOf(stream: Buffer): Record[] {
   return records;
 }
 
-/** What makes of a byte what it was, by its place in the stream, and by its place in its record, counted from the end of that. */
-type Change = (byte: number, at: number, beyond: number) => number;
+/** Decrypts a byte, given its offset in the stream, and its offset in the record plus the end of the record. */
+type Decrypt = (byte: number, at: number, beyond: number) => number;
 
-function changerOf(lock: Buffer, length: number, secret: Buffer): Change | undefined {
-  // Before Excel 97 there was only one way, which is told by nothing.
+function decrypterOf(lock: Buffer, length: number, secret: Buffer): Decrypt | undefined {
+  // Before Excel 97 there was only one encryption, so the record does not name it.
   if (lock.length === 4) return exclusiveOr(lock);
   if (lock.readUInt16LE(0) === 0) return exclusiveOr(lock.subarray(2));
   const keyOf =
@@ -166,20 +166,20 @@ function changerOf(lock: Buffer, length: number, secret: Buffer): Change | undef
   return (byte, at) => byte ^ keys[at]!;
 }
 
-/** What is made of Excel's own password: its key and verifier as they are written, and what bytes are changed by (§2.3.7). */
+/** Derived from Excel's built-in password: its key and verifier as stored, and the bytes to XOR with (§2.3.7). */
 const exclusive = { lock: '59b30a9a', bytes: Buffer.from('876b9ae21ee305621e699660986e9404', 'hex') };
 
-function exclusiveOr(lock: Buffer): Change | undefined {
+function exclusiveOr(lock: Buffer): Decrypt | undefined {
   if (lock.toString('hex') !== exclusive.lock) return undefined;
   return (byte, _, beyond) => {
-    const changed = byte ^ exclusive.bytes[beyond % 16]!;
-    return ((changed << 3) | (changed >> 5)) & 0xff;
+    const xored = byte ^ exclusive.bytes[beyond % 16]!;
+    return ((xored << 3) | (xored >> 5)) & 0xff;
   };
 }
 
 type KeyOf = (block: number) => Buffer;
 
-/** The keys of blocks, where the password is the right one (§2.3.6). */
+/** Returns the keys of blocks, or undefined if the password is wrong (§2.3.6). */
 function rc4(lock: Buffer, secret: Buffer): KeyOf | undefined {
   const [salt, verifier] = [lock.subarray(0, 16), lock.subarray(16, 48)];
   const start = digest('md5', secret).subarray(0, 5);
@@ -191,7 +191,7 @@ function rc4(lock: Buffer, secret: Buffer): KeyOf | undefined {
   return isRight(keyOf, verifier, 'md5') ? keyOf : undefined;
 }
 
-/** The same as Excel 2002 and later do it (§2.3.5): a header of a length that comes first, and a verifier. */
+/** Like `rc4`, for Excel 2002 and later (§2.3.5): a header after its length, then a verifier. */
 function rc4ByCryptoApi(lock: Buffer, secret: Buffer): KeyOf | undefined {
   const headerEnd = 8 + lock.readUInt32LE(4);
   const bits = lock.readUInt32LE(8 + 16) || 40;
@@ -205,14 +205,14 @@ function rc4ByCryptoApi(lock: Buffer, secret: Buffer): KeyOf | undefined {
   return isRight(keyOf, encrypted, 'sha1') ? keyOf : undefined;
 }
 
-/** Whether the key of the first block opens a verifier of 16 bytes and its hash. */
+/** Whether the key of the first block decrypts the 16-byte verifier and its matching hash. */
 function isRight(keyOf: KeyOf, encrypted: Buffer, algorithm: string): boolean {
   const stream = streamOf(keyOf(0), encrypted.length);
   const plain = Buffer.from(encrypted.map((byte, i) => byte ^ stream[i]!));
   return digest(algorithm, plain.subarray(0, 16)).equals(plain.subarray(16));
 }
 
-/** The bytes of RC4, which OpenSSL no longer has. */
+/** Returns the key stream of RC4, which OpenSSL no longer supports. */
 function streamOf(key: Buffer, length: number): Buffer {
   const state = Uint8Array.from({ length: 256 }, (_, i) => i);
   const swap = (i: number, j: number) => ([state[i], state[j]] = [state[j]!, state[i]!]);

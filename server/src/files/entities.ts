@@ -1,5 +1,4 @@
-// Who and what the rows of a file speak of: the rows of one person or group together, and what they say, each value with
-// the cell that says it. Pure.
+// Groups the rows of a file by person or group, and reads their values. Each value keeps the cell that it comes from. Pure.
 import { isEmail, isLanguage, normalisePhone } from '@soundings/contract/formats.ts';
 import { maxAttributeLength } from '@soundings/contract/limits.ts';
 import { type MembershipKind, membershipKinds, type ValueField } from '@soundings/contract/words.ts';
@@ -31,76 +30,76 @@ import {
   wordOf,
 } from './values.ts';
 
-/** A place in a file; rows are counted from 1. A file that is one sheet without a name has no sheet. */
+/** A place in a file, with rows counted from 1. The single sheet of a CSV file has no name. */
 export type FilePlace = { sheet?: string; row: number; column?: string; value?: string };
 
 /** A row of data, by its index in the sheet. */
 export type Row = { table: Table; index: number };
 
-/** A value, and the first cell that says it. */
+/** A value, and the first cell that contains it. */
 export type Said = { value: string | boolean | null; row: Row; column: Column };
 
-/** A group that is named in a cell, with the name that the cell beside gives it. */
+/** A group in a cell, with its name from the matching column of names. */
 export type Entry = { group: string; name: string | undefined; row: Row; column: Column };
 
-/** A person or group: the rows that speak of it, and what they say. */
+/** A person or group, with its rows and values. */
 export type Entity = {
   id: string;
   rows: Row[];
   fields: Map<string, Said>;
   attributes: Map<string, Said>;
-  /** Whether a row has a status that is not known. */
+  /** Whether a row has a status with an unknown value. */
   hasUnknownStatus: boolean;
 };
 
-/** What an account has said of the cells of its files. */
+/** The settings of an account for reading cells. */
 export type Reading = {
-  /** What values such as "Leave" mean. */
+  /** The mapped values, such as what "Leave" means. */
   values: SaidValues;
-  /** The country of phone numbers without a country prefix. */
+  /** The country of phone numbers without a country code. */
   country: string | null;
-  /** The values of those attributes that allow only some. */
+  /** The allowed values of attributes that do not accept any text. */
   allowedValues: ReadonlyMap<string, readonly string[]>;
 };
 
 export type Person = Entity & {
   /** The groups that the person is a member of, by row. */
   groups: Entry[][];
-  /** The lists that are given, an empty one clearing what is there. */
+  /** The lists in the file. An empty list clears the current one. */
   lists: Partial<Record<MembershipKind, Entry[]>>;
-  /** What a column such as IsManager says. */
+  /** The value of a column such as IsManager. */
   isManager: boolean | undefined;
   /** Whether a row names this person as manager. */
   isNamed: boolean;
-  /** The groups of rows that say IsManager, or name this person as manager. */
+  /** The groups of rows that have IsManager or name this person as manager. */
   manages: Entry[];
 };
 
-/** The rows that have a value, by its word: as it stands in the first of them. */
+/** The rows of each value, by the comparable form of the value. `value` is the text in the first of these rows. */
 export type ValueRows = Map<string, { value: string; rows: Row[] }>;
 
-/** What the parts of a layout share. */
+/** The state that the steps of a layout share. */
 export type Task = {
   notes: Notes;
   reading: Reading;
-  /** Columns of phone numbers in which the numbers lack only a +. */
+  /** Columns of phone numbers that lack only the +. */
   prefixed: ReadonlySet<Column>;
-  /** Values that are not known, by their columns and words: the first row of each, and how many there are. */
+  /** Unknown values by column and comparable form, each with its first row and the number of rows. */
   unknown: Map<Column, { field: ValueField; words: Map<string, { row: Row; count: number }> }>;
-  /** Rows with phone numbers without a country prefix, by their columns, and those that are no numbers of the country. */
+  /** Rows with phone numbers without a country code, by column. `wrong` are not valid in the default country. */
   local: Map<Column, { rows: Row[]; wrong: Row[]; unsure: Row[] }>;
-  /** Cells that only say that there is no value, such as "n/a", by their columns and words. */
+  /** Cells with a placeholder for a missing value, such as "n/a", by column. */
   placeholders: Map<Column, ValueRows>;
-  /** Cells of optional columns that can't be read, by their columns and words. */
+  /** Cells of optional columns that can't be read, by column. */
   ignored: Map<Column, ValueRows>;
-  /** Whether a group of the file, or one that is there already, has an id. Of the file it may also be a name. */
+  /** Whether an existing group has this id, or a group in the file has this id or name. */
   isGroup: (id: string) => boolean;
   isThere: IsThere;
-  /** How many more groups may be named. */
+  /** How many more group entries the file may have. */
   room: number;
 };
 
-/** So often a file may name a group, in all: a small file could else be laid out as billions of entries. */
+/** The most group entries in one file. Without this limit, a small file could expand to billions of entries. */
 export const maxEntries = 1_000_000;
 
 // --- Cells.
@@ -125,11 +124,11 @@ export const columnsOf = ({ id, fields, lists, memberOf, isManager, managers }: 
   ...managers,
 ];
 
-/** The rows of data, beneath the headers. */
+/** Returns the rows of data below the headers. */
 export function rowsOf(table: Table): Row[] {
   const { rows } = table.sheet;
   const head = rows[table.headers] ?? [];
-  // Lists that were put together have their headers again in between.
+  // Concatenated lists repeat their headers.
   const isHead = (index: number) => head.every((cell, i) => cell === (rows[index]?.[i] ?? null));
   const indexes = Array.from({ length: Math.max(rows.length - table.start, 0) }, (_, i) => table.start + i);
   return indexes.filter((index) => !isHead(index)).map((index) => ({ table, index }));
@@ -138,12 +137,12 @@ export function rowsOf(table: Table): Row[] {
 /** The fields whose values are ids. */
 const idFields = new Set<string>(['externalId', 'parent', ...membershipKinds]);
 
-/** Columns of which a cell that can't be read is ignored: without it the others of the row still make sense. */
+/** Columns in which cells that can't be read are ignored, because the rest of the row makes sense without them. */
 const optionalFields: ReadonlySet<string> = new Set(
   'email phone timezone language attribute description active role isManager manager'.split(' '),
 );
 
-/** Looks at every cell for what no value may hold. Returns the columns of phone numbers in which numbers lack only a +. */
+/** Checks all cells for invalid text and formula errors. Returns the columns of phone numbers that lack only the +. */
 export function inspect(table: Table, notes: Notes): Column[] {
   const rows = rowsOf(table);
   const prefixed: Column[] = [];
@@ -152,50 +151,50 @@ export function inspect(table: Table, notes: Notes): Column[] {
       const cell = cellIn(row, column);
       if (typeof cell !== 'string') continue;
       if (!isStorable(cell)) {
-        const message = 'The text holds what is no character: U+0000, or half of a pair. Write it anew.';
+        const message = 'The text contains invalid characters. Enter it again.';
         notes.fault({ type: 'invalid text', message, ...placeAt(row, column) });
       } else if (isErrorValue(cell) && !optionalFields.has(column.field)) {
-        const message = 'A formula has found nothing here. Mend it, or write the value itself.';
+        const message = 'The formula in this cell has an error. Fix it, or enter the value itself.';
         notes.fault({ type: 'invalid value', message, ...placeAt(row, column) });
       }
     }
     if (idFields.has(column.field) || column === table.id) noteNumbers(rows, column, notes);
     if (column.field !== 'phone') continue;
-    // One number without a prefix shows that the others have none either, whatever they look like.
+    // One number without a country code shows that the others have none either, even if they seem to.
     if (noteNumbers(rows, column, notes).every(hasCountryPrefix)) prefixed.push(column);
   }
   return prefixed;
 }
 
 /**
- * Warns, once a column, of ids and phone numbers that stand in it as numbers, and returns these, written out. Ids that have
- * lost digits are faults; in an optional column they are ignored when they are read.
+ * Warns, once per column, about ids and phone numbers that are stored as numbers, and returns them as text. Ids that have lost
+ * digits are errors. In an optional column such cells are ignored later.
  */
 export function noteNumbers(rows: Row[], column: Column, notes: Notes): string[] {
   const numbers: string[] = [];
   for (const row of rows) {
     const cell = cellIn(row, column);
-    const remedy = 'Format the column as text, and fill it in anew.';
+    const remedy = 'Format the column as text and enter the values again.';
     const isId = !optionalFields.has(column.field);
     if (isId && typeof cell === 'string' && isShortened(cell)) {
-      const message = `A spreadsheet program has shortened a long number, and its last digits are lost. ${remedy}`;
+      const message = `A spreadsheet program has shortened this number, and its last digits are lost. ${remedy}`;
       notes.fault({ type: 'invalid value', message, ...placeAt(row, column) });
     }
     if (typeof cell !== 'number') continue;
     if (numbers.push(textOf(cell)) === 1) {
-      const message = `${quote(column.header)} holds numbers: a zero at the beginning, as in 00123, is lost. ${remedy}`;
+      const message = `${quote(column.header)} contains numbers, so leading zeros, as in 00123, are lost. ${remedy}`;
       notes.warn({ type: 'number as text', message, ...placeAt(row, column) });
     }
     if (!isId || !isBeyondDigits(cell)) continue;
-    const message = `A cell keeps only 15 digits of a number; the others have become zeros. ${remedy}`;
+    const message = `Spreadsheet programs keep only 15 digits of a number. The rest have become zeros. ${remedy}`;
     notes.fault({ type: 'invalid value', message, ...placeAt(row, column) });
   }
   return numbers;
 }
 
-// --- Rows of one person, or of one group.
+// --- Rows of one person or group.
 
-/** The people or groups of a file, in the order of their first rows; undefined: it has no such sheet. */
+/** Returns the people or groups of a file, in the order of their first rows. Undefined if the file has no such sheet. */
 export function entitiesOf(tables: Table[], kind: Table['kind'], task: Task): Entity[] | undefined {
   const ofKind = tables.filter((table) => table.kind === kind);
   if (ofKind.length === 0) return undefined;
@@ -210,7 +209,7 @@ export function entitiesOf(tables: Table[], kind: Table['kind'], task: Task): En
       entity.rows.push(row);
       readFields(entity, row, task);
     } else if (columnsOf(table).some((column) => textIn(row, column) !== '')) {
-      const message = `The row does not say of whom it speaks. Fill in ${quote(table.id.header)}, or remove the row.`;
+      const message = `This row has no ID. Fill in ${quote(table.id.header)}, or delete the row.`;
       task.notes.fault({ type: 'missing field', message, ...placeAt(row, table.id) });
     } else continue;
     isEmpty = false;
@@ -218,8 +217,8 @@ export function entitiesOf(tables: Table[], kind: Table['kind'], task: Task): En
   if (isEmpty) {
     const [{ sheet, headers }] = ofKind as [Table];
     const message =
-      `There are headers of ${kind}, but no rows beneath them. That would remove all ${kind}, so it is taken for an ` +
-      'export that has failed. Send it with its rows, or without this sheet.';
+      `The sheet has headers for ${kind} but no rows. Applying it would remove all ${kind}, so it is refused as a ` +
+      'failed export. Add the rows, or remove the sheet.';
     task.notes.fault({ type: 'unknown layout', message, ...placeIn(sheet, headers) });
   }
   return [...entities.values()];
@@ -233,12 +232,12 @@ const newEntity = (id: string): Entity => ({
   hasUnknownStatus: false,
 });
 
-/** Reads the columns of one value. The rows of an entity must agree where they say something. */
+/** Reads the columns with one value each. The rows of an entity must have the same value, or none. */
 function readFields(entity: Entity, row: Row, task: Task): void {
   const { id, fields, attributes } = entity;
   for (const column of row.table.fields) {
     const { field, attribute } = column;
-    const said = (values: Map<string, Said>, key: string, value: Said['value']) => {
+    const set = (values: Map<string, Said>, key: string, value: Said['value']) => {
       const before = values.get(key);
       if (!before) values.set(key, { value, row, column });
       else if (before.value !== value) task.notes.fault(conflict(id, before, row, column));
@@ -249,9 +248,9 @@ function readFields(entity: Entity, row: Row, task: Task): void {
         entity.hasUnknownStatus = true;
     } else if (field === 'fullName') {
       const names = namesOf(String(value), isLastFirst(column.header));
-      for (const [name, part] of Object.entries(names)) said(fields, name, part);
-    } else if (attribute === undefined) said(fields, field, value);
-    else said(attributes, attribute, value);
+      for (const [name, part] of Object.entries(names)) set(fields, name, part);
+    } else if (attribute === undefined) set(fields, field, value);
+    else set(attributes, attribute, value);
   }
 }
 
@@ -260,8 +259,8 @@ function conflict(id: string, before: Said, row: Row, column: Column): Parameter
   const elsewhere = sheet === row.table.sheet ? '' : ` of the sheet ${quote(sheet.name)}`;
   const [first, second] = [quote(textIn(before.row, before.column)), quote(textIn(row, column))];
   const message =
-    `Row ${before.row.index + 1}${elsewhere} has ${first} for ${quote(id)}, and this row ${second}. Rows with the same id ` +
-    'must have the same value, or none.';
+    `Row ${before.row.index + 1}${elsewhere} has ${first} for ${quote(id)}, but this row has ${second}. Rows with the same ID ` +
+    'must have the same value, or leave the cell empty.';
   return { type: 'conflicting rows', message, externalId: id, ...placeAt(row, column) };
 }
 
@@ -276,14 +275,17 @@ const neverCleared = new Set<string>([
   'role',
 ]);
 
-/** The value of a cell; null clears what is there; undefined: the cell is empty, or a fault, or ignored, which is noted. */
+/**
+ * Returns the value of a cell. Null clears the current value. Undefined means that the cell is empty, has an error or is ignored;
+ * errors and ignored cells are noted.
+ */
 function valueIn(row: Row, column: Column, task: Task): Said['value'] | undefined {
   const text = textIn(row, column);
   const { field } = column;
   if (text === '') return undefined;
   if (isEmptyWord(text)) {
     if (!neverCleared.has(field)) return null;
-    const message = `${quote(column.header)} cannot be cleared. Write a value, or nothing to keep the present one.`;
+    const message = `${quote(column.header)} can't be cleared. Enter a value, or leave the cell empty to keep the current one.`;
     task.notes.fault({ type: 'invalid value', message, ...placeAt(row, column) });
     return undefined;
   }
@@ -294,7 +296,7 @@ function valueIn(row: Row, column: Column, task: Task): Said['value'] | undefine
   return optionalFields.has(field) ? optionalIn(row, column, task) : text;
 }
 
-/** The value of an optional cell; undefined, and noted: it says that there is none, or can't be read. */
+/** Returns the value of an optional cell. Returns undefined, and notes the cell, if it is a placeholder or can't be read. */
 function optionalIn(row: Row, column: Column, task: Task): string | undefined {
   const text = textIn(row, column);
   const value = isErrorValue(text) ? undefined : readable(text, column, task);
@@ -302,7 +304,7 @@ function optionalIn(row: Row, column: Column, task: Task): string | undefined {
   return value;
 }
 
-/** What a text says in a column; undefined: nothing that could be kept. */
+/** Returns the value that a text has in a column. Undefined if it is not valid there. */
 function readable(text: string, { field, attribute = '' }: Column, { reading }: Task): string | undefined {
   if (field === 'email') return isEmail(text) ? text : undefined;
   if (field === 'timezone') return timeZoneOf(text);
@@ -313,14 +315,14 @@ function readable(text: string, { field, attribute = '' }: Column, { reading }: 
   return field === 'attribute' && text.length > maxAttributeLength ? undefined : text;
 }
 
-/** The allowed value that a text is: the same, else the only one that differs in letter case and spaces alone. */
+/** Returns the allowed value that equals the text, or else the only one that differs just in letter case and spaces. */
 function allowedAs(text: string, allowed: readonly string[]): string | undefined {
   if (allowed.includes(text)) return text;
   const [value, ...others] = allowed.filter((one) => wordOf(one) === wordOf(text));
   return others.length === 0 ? value : undefined;
 }
 
-/** Whether a cell only says that there is no value, which is noted. `canBe`: whether it can say so at all. */
+/** Whether a cell has a placeholder for a missing value, which is noted. `canBe` is false if the text has a meaning here. */
 export function isNoted(row: Row, column: Column, task: Task, canBe = true): boolean {
   const text = textIn(row, column);
   if (!canBe || !isPlaceholder(text) || isErrorValue(text)) return false;
@@ -337,7 +339,7 @@ function note(noted: Map<Column, ValueRows>, row: Row, column: Column): void {
   else values.set(wordOf(value), { value, rows: [row] });
 }
 
-/** What the value of a cell means; undefined, and noted: it is not known. */
+/** Returns what the value of a cell means. Returns undefined, and notes the cell, if that is unknown. */
 function meaningIn(row: Row, column: Column, field: ValueField, task: Task): string | undefined {
   const text = textIn(row, column);
   const means = meaningOfValue(field, text, task.reading.values);
@@ -349,7 +351,7 @@ function meaningIn(row: Row, column: Column, field: ValueField, task: Task): str
   return undefined;
 }
 
-/** The same of a cell that says yes or no. */
+/** Like `meaningIn`, for a cell with yes or no. */
 export function yesOrNoIn(
   row: Row,
   column: Column,
@@ -360,7 +362,7 @@ export function yesOrNoIn(
   return means === undefined ? undefined : means === 'yes';
 }
 
-/** A phone number; undefined, and noted: it can't be read, or has no country prefix, and none is known. */
+/** Returns a phone number with its country code. Returns undefined, and notes the cell, if there is none. */
 function phoneIn(row: Row, column: Column, task: Task): string | undefined {
   const { prefixed, reading, local } = task;
   const phone = phoneOf(cellIn(row, column), prefixed.has(column));
@@ -378,7 +380,7 @@ function phoneIn(row: Row, column: Column, task: Task): string | undefined {
   return whole?.number;
 }
 
-/** The ids and names of the groups that sheets of groups list. */
+/** Returns the ids and names in the sheets of groups. */
 export function groupWordsIn(tables: Table[]): Set<string> {
   const columnsIn = ({ id, fields }: Table) => [id, ...fields.filter(({ field }) => field === 'name')];
   return new Set(
@@ -390,7 +392,7 @@ export function groupWordsIn(tables: Table[]): Set<string> {
   );
 }
 
-/** The text of a cell that names groups; '' where it only says that there are none, which is noted. */
+/** Returns the text of a cell with groups. Returns '', and notes the cell, if it has a placeholder for no groups. */
 const groupTextIn = (row: Row, column: Column, task: Task): string => {
   const text = textIn(row, column);
   return isNoted(row, column, task, !task.isGroup(text)) ? '' : text;
@@ -406,7 +408,7 @@ export function personOf(entity: Entity, task: Task): Person {
       const list = (lists[column.field as MembershipKind] ??= []);
       for (const group of groupsIn(text, row, task)) list.push({ group, name: undefined, row, column });
     }
-    // An empty cell says nothing; one that says (empty) gives a list without entries.
+    // An empty cell keeps the current groups. A cell with "(empty)" gives an empty list.
     const given = memberOf
       .map((pair) => ({
         pair,
@@ -424,7 +426,7 @@ export function personOf(entity: Entity, task: Task): Person {
 
 type GroupTexts = { pair: Table['memberOf'][number]; ids: string; names: string };
 
-/** The groups of a cell, with the names of the cell beside it. Where only names are given, they are the ids. */
+/** Returns the groups of a cell, with the names from the matching column. If there are only names, they serve as ids. */
 function entriesOf(
   row: Row,
   { pair: { id, name }, ids: text, names: beside }: GroupTexts,
@@ -439,27 +441,27 @@ function entriesOf(
   const isNamed = beside !== '' && names.length === ids.length;
   if (beside !== '' && !isNamed && ids.length > 0) {
     const message =
-      `${quote(id.header)} has ${ids.length} groups here, and ${quote(name.header)} ${names.length}: which is called how ` +
-      'cannot be told, and the names are not used.';
+      `${quote(id.header)} has ${ids.length} groups, but ${quote(name.header)} has ${names.length} names. The names are ` +
+      'ignored. Enter one name for each group, in the same order.';
     task.notes.warn({ type: 'invalid value', message, ...placeAt(row, name) });
   }
   return ids.map((group, i) => ({ group, name: isNamed ? names[i] : undefined, row, column: id }));
 }
 
-/** The groups, or managers, that the text of a cell names. */
+/** Returns the groups or managers in the text of a cell. */
 export function groupsIn(text: string, row: Row, task: Task): string[] {
   if (task.room < 0) return [];
   const groups = partsOf(text).filter((part) => !isEmptyWord(part));
   return hasRoom(groups.length, row, task) ? groups : [];
 }
 
-/** Whether so many more groups may be named. The first that may not is a fault, and no more are read. */
+/** Whether the file may have `count` more group entries. Reports an error the first time it may not; no more are read then. */
 export function hasRoom(count: number, row: Row, task: Task): boolean {
   const hadRoom = task.room >= 0;
   task.room -= count;
   if (task.room >= 0) return true;
   if (hadRoom) {
-    const message = `Up to here the file names groups more than ${maxEntries.toLocaleString('en')} times, which is the most that is read.`;
+    const message = `The file has more than ${maxEntries.toLocaleString('en')} group entries up to this row, which is the maximum. Send the list over the organization interface instead.`;
     task.notes.fault({ type: 'too many values', message, ...placeIn(row.table.sheet, row.index) });
   }
   return false;

@@ -1,4 +1,4 @@
-// SQL of what is told of files.
+// SQL for the reports of files.
 import type { Change } from '@soundings/contract/organization.ts';
 import type { AccountId, Db } from '../db/db.ts';
 import type { FileReport } from './process.sql.ts';
@@ -7,11 +7,11 @@ export type ReportRow = {
   report: FileReport | null;
   runId: string | null;
   arrivedAt: Date;
-  /** Of a waiting file: its place in the queue. Null: it is being processed, or has been. */
+  /** The place of a waiting file in the queue. Null if the file is or has been processed. */
   place: number | null;
 };
 
-/** What is told of the last file of a name; undefined: there is no such file. */
+/** Returns the report of the latest file with a name, or undefined if there is none. */
 export async function selectReportByName(
   db: Db,
   accountId: AccountId,
@@ -34,7 +34,7 @@ export async function selectReportByName(
   return row;
 }
 
-/** What a run changes, in its order. */
+/** Returns the changes of a run, in order. */
 export async function selectChanges(db: Db, accountId: AccountId, runId: string): Promise<Change[]> {
   const rows = await db<(Omit<Change, 'fields'> & { fields: Change['fields'] | null })[]>`
     select entity      as "entity",

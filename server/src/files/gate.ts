@@ -1,8 +1,8 @@
-// Who may connect by SFTP, before a byte of theirs is read: how many in all, from one address, and without a log-in; and
-// who has to wait or is refused because of what came from its address before. Knows no sockets.
+// Limits SFTP connections before a byte is read: in total, per address, and without a login. Delays or refuses addresses after
+// earlier failures. Knows nothing of sockets.
 //
-// As in OpenSSH: random early drop (MaxStartups) and penalties by source (PerSourcePenalties). Unlike there, the drop falls on
-// the sources with most connections that are not logged in, so that a few addresses can't shut everyone else out.
+// Like OpenSSH, it uses random early drop (MaxStartups) and penalties by source (PerSourcePenalties). Unlike OpenSSH, it drops
+// connections of the sources with the most connections without a login, so that a few addresses can't shut out all others.
 import { networkOf } from '../base/addresses.ts';
 
 export type SftpLimits = {
@@ -24,54 +24,54 @@ export type SftpLimits = {
 };
 
 export const sftpLimits: SftpLimits = {
-  /** In all: with up to 40 KB for an idle one, 60 MB. */
+  /** In total. An idle connection takes up to 40 KB, so all of them 60 MB. */
   connections: 1500,
-  /** From one address: the jobs of a customer leave its network by one or two. */
+  /** Per address. The jobs of a customer typically share one or two addresses. */
   perAddress: 300,
-  /** Without a log-in: each may make us compute a handshake, at 5 to 100 ms. OpenSSH has the same number. */
+  /** Without a login. Each may cost a handshake of 5 to 100 ms. OpenSSH has the same number. */
   unauthenticated: 100,
-  /** Of these from one address: nobody alone takes all places. Twenty sessions at once must get in. */
+  /** Without a login per address, so that one address can't take all places. Twenty simultaneous sessions must fit. */
   unauthenticatedPerAddress: 40,
-  /** From so many without a log-in on, some are dropped early: ever more, and each time one when there is no place left. */
+  /** From this number without a login on, some are dropped, with rising probability, and always one when all places are taken. */
   earlyDropFrom: 50,
-  /** How long a client may take to say that it speaks SSH. It says so at once. */
+  /** How long a client may take to send its SSH version. Clients send it immediately. */
   greetingMs: 10_000,
-  /** From the first byte to the log-in: enough to find a token and to paste it. */
+  /** From the first byte to the login: enough time to find and paste a token. */
   loginMs: 60_000,
-  /** Tokens that may be tried on a connection, as many as clients ask their users for. */
+  /** Login attempts per connection, as many as clients prompt for. */
   tries: 3,
-  /** A refused log-in is answered after so long, whatever the reason: no reason can be told by its time. */
+  /** The time that every refused login takes, so that its duration does not reveal the reason. */
   failureMs: 1000,
-  /** Sessions at once on a connection. Clients use one; OpenSSH's sharing of connections a few. */
+  /** Simultaneous sessions per connection. Clients use one, or a few with OpenSSH connection sharing. */
   channels: 8,
-  /** Files and folders that may be open at once on a channel: a client that keeps more has lost them. */
+  /** Open files and folders per channel. A client with more has forgotten to close them. */
   handles: 64,
-  /** Requests that wait for their turn: as many as OpenSSH, WinSCP and rclone send ahead. Then we stop reading. */
+  /** Waiting requests: as many as OpenSSH, WinSCP and rclone send ahead. At this number we stop reading. */
   requests: 64,
-  /** What those requests may hold. Four writes of 32 KiB: enough never to wait for the network. */
+  /** The bytes of waiting requests: four writes of 32 KB, enough never to wait for the network. */
   queuedBytes: 128 * 1024,
-  /** What of a connection may be in memory without being in the database, all in all. */
+  /** The bytes of a connection that may be in memory and not in the database. */
   unwrittenBytes: 1024 * 1024,
-  /** Without a request for so long, a session ends: nightly jobs end theirs, people come back. */
+  /** A session without requests ends after this time. Jobs end theirs themselves, and people can reconnect. */
   idleMs: 10 * 60_000,
 };
 
-/** After so many failures from an address, each further connection waits half a second more for each failure … */
-const patience = 5;
+/** After this number of failures from an address, each further failure delays its connections by another half second … */
+const freeFailures = 5;
 const waitMs = 500;
-/** … but never longer than this: whoever shares the address with a job gone wrong must still get in. */
-const longestWaitMs = 10_000;
-/** Failures are forgotten so long after the last one. */
+/** … but never longer than this, because others who share the address must still get in. */
+const maxWaitMs = 10_000;
+/** Failures expire this long after the last one. */
 const memoryMs = 10 * 60_000;
-/** For each connection that ran out of time without a log-in, its address is refused so long, in ms … */
+/** Each connection that times out without a login adds this penalty to its address, in ms. The address is refused … */
 const penaltyMs = 10_000;
-/** … once that adds up to so much, and never for longer. OpenSSH has the same numbers, but refuses for up to ten minutes. */
-const [leastPenaltyMs, longestPenaltyMs] = [15_000, 5 * 60_000];
-/** An address is not refused so long after a log-in from it: a stranger in the network of a customer must not stop its jobs. */
+/** … once the penalty reaches the minimum. It never exceeds the maximum. OpenSSH has the same numbers, but up to ten minutes. */
+const [minPenaltyMs, maxPenaltyMs] = [15_000, 5 * 60_000];
+/** An address is not refused this long after a login, so that a stranger in a customer's network can't block its jobs. */
 const trustMs = 24 * 3_600_000;
 
-/** So many addresses are remembered, some 200 bytes each. OpenSSH has the same number. */
-const mostOrigins = 65_536;
+/** The most addresses to remember, about 200 bytes each. OpenSSH has the same number. */
+const maxOrigins = 65_536;
 
 export type Refusal =
   | 'too many connections'
@@ -79,40 +79,40 @@ export type Refusal =
   | 'too many not logged in'
   | 'too many ran out of time';
 
-/** What is known of an address, as far as it matters: its /64 for IPv6, which is what one customer has at least. */
+/** The state of an address. An IPv6 address counts by its /64, the smallest network that a customer has. */
 type Origin = {
   open: number;
   waiting: Set<Waiting>;
   failures: number;
   lastFailure: number;
-  /** Until when connections that ran out of time are held against it, in ms. */
+  /** When the penalty for timed-out connections ends, in ms. */
   penaltyUntil: number;
   trustedUntil: number;
 };
 
-/** One who is not logged in. */
+/** A connection without a login. */
 type Waiting = { origin: Origin; drop: () => void };
 
-/** One who was let in. */
+/** An admitted connection. */
 export type Entry = {
-  /** For so many ms it is not to be served. */
+  /** How long to wait before serving it, in ms. */
   waitMs: number;
   loggedIn(): void;
-  /** A wrong token, or a handshake that came to nothing. */
+  /** A wrong token, or a handshake without a login. */
   failed(): void;
-  /** It has not logged in in time. */
+  /** It did not log in in time. */
   ranOut(): void;
   left(): void;
 };
 
 export type Gate = {
-  /** Lets one in, not logged in yet, or says why it may not. `drop` is called when it has to go for others before it logs in. */
+  /** Admits a connection, or returns why not. `drop` is called if it must make room for others before it logs in. */
   enter(address: string, drop: () => void): Entry | Refusal;
   readonly open: number;
   readonly unauthenticated: number;
 };
 
-/** `now`: the clock, in ms. `random`: a number from 0 up to 1. */
+/** `now` returns the time in ms, and `random` a number from 0 up to 1. */
 export function openGate(limits: SftpLimits, now: () => number, random: () => number = Math.random): Gate {
   const origins = openOrigins(now);
   const waiting = openWaiting(limits, random);
@@ -124,7 +124,7 @@ export function openGate(limits: SftpLimits, now: () => number, random: () => nu
     origin.open++;
     waiting.add(one);
     return {
-      waitMs: Math.min(longestWaitMs, Math.max(0, origin.failures - patience) * waitMs),
+      waitMs: Math.min(maxWaitMs, Math.max(0, origin.failures - freeFailures) * waitMs),
       loggedIn() {
         waiting.remove(one);
         origin.trustedUntil = now() + trustMs;
@@ -135,7 +135,7 @@ export function openGate(limits: SftpLimits, now: () => number, random: () => nu
       },
       ranOut() {
         const until = Math.max(origin.penaltyUntil, now()) + penaltyMs;
-        origin.penaltyUntil = Math.min(until, now() + longestPenaltyMs);
+        origin.penaltyUntil = Math.min(until, now() + maxPenaltyMs);
       },
       left() {
         open--;
@@ -167,19 +167,19 @@ export function openGate(limits: SftpLimits, now: () => number, random: () => nu
 }
 
 const isPenalized = ({ trustedUntil, penaltyUntil }: Origin, now: number) =>
-  trustedUntil <= now && penaltyUntil - now >= leastPenaltyMs;
+  trustedUntil <= now && penaltyUntil - now >= minPenaltyMs;
 
-/** What is known of addresses. */
+/** Keeps the states of addresses. */
 function openOrigins(now: () => number) {
   const origins = new Map<string, Origin>();
 
-  /** Forgets a quarter, those with least against them first: no one can make us forget many failures by a few of many others. */
+  /** Forgets a quarter of the addresses, those with the fewest failures first, so that new addresses can't displace bad ones. */
   function forgetSome(): void {
     const weigh = ({ failures, penaltyUntil }: Origin) =>
       failures + Math.max(0, penaltyUntil - now()) / penaltyMs;
     const absent = [...origins].filter(([, origin]) => origin.open === 0);
     absent.sort(([, a], [, b]) => weigh(a) - weigh(b) || a.lastFailure - b.lastFailure);
-    for (const [network] of absent.slice(0, Math.ceil(mostOrigins / 4))) origins.delete(network);
+    for (const [network] of absent.slice(0, Math.ceil(maxOrigins / 4))) origins.delete(network);
   }
 
   return {
@@ -187,7 +187,7 @@ function openOrigins(now: () => number) {
       const known = origins.get(network);
       if (known && now() - known.lastFailure > memoryMs) known.failures = 0;
       if (known) return known;
-      if (origins.size >= mostOrigins) forgetSome();
+      if (origins.size >= maxOrigins) forgetSome();
       const none = { open: 0, failures: 0, lastFailure: 0, penaltyUntil: 0, trustedUntil: 0 };
       const origin = { ...none, waiting: new Set<Waiting>() };
       origins.set(network, origin);
@@ -200,7 +200,7 @@ function openOrigins(now: () => number) {
   };
 }
 
-/** Those who are not logged in. */
+/** Keeps the connections without a login. */
 function openWaiting({ unauthenticated: places, earlyDropFrom }: SftpLimits, random: () => number) {
   const waiting = new Set<Waiting>();
   const from = Math.min(earlyDropFrom, places);
@@ -210,7 +210,7 @@ function openWaiting({ unauthenticated: places, earlyDropFrom }: SftpLimits, ran
     one.origin.waiting.delete(one);
   }
 
-  /** Whether it is time to drop one: never before `from`, ever more likely from then on, and surely when all places are taken. */
+  /** Whether to drop a connection: never below `from`, then with rising probability, and always when all places are taken. */
   const isTimeToDrop = () =>
     waiting.size >= places || (waiting.size >= from && random() < (waiting.size - from) / (places - from));
 
@@ -222,17 +222,17 @@ function openWaiting({ unauthenticated: places, earlyDropFrom }: SftpLimits, ran
     },
     size: () => waiting.size,
     /**
-     * Drops one when it is time, at random among the connections of the sources that have most; the one that comes counts as
-     * one of its source. Returns whether there is a place for it.
+     * Drops a connection if needed, at random among those of the sources with the most connections, including the new one. Returns
+     * whether the new connection has a place.
      */
-    makePlace(comer: Origin): boolean {
+    makePlace(newcomer: Origin): boolean {
       if (!isTimeToDrop()) return true;
-      const sizeOf = (origin: Origin) => origin.waiting.size + (origin === comer ? 1 : 0);
-      const most = Math.max(sizeOf(comer), ...[...waiting].map(({ origin }) => sizeOf(origin)));
+      const sizeOf = (origin: Origin) => origin.waiting.size + (origin === newcomer ? 1 : 0);
+      const most = Math.max(sizeOf(newcomer), ...[...waiting].map(({ origin }) => sizeOf(origin)));
       const candidates: (Waiting | undefined)[] = [...waiting].filter(
         ({ origin }) => sizeOf(origin) === most,
       );
-      if (sizeOf(comer) === most) candidates.push(undefined);
+      if (sizeOf(newcomer) === most) candidates.push(undefined);
       const chosen = candidates[Math.floor(random() * candidates.length)];
       if (!chosen) return false;
       remove(chosen);

@@ -1,4 +1,4 @@
-// Groups that a file names by their names and not by their externalIds: each is the only one with that name, or a fault. Pure.
+// Resolves groups that a file gives by name instead of externalId. A name that several groups have is an error. Pure.
 import { membershipKinds } from '@soundings/contract/words.ts';
 import type { JsonValue } from '../base/json.ts';
 import { quote } from '../base/text.ts';
@@ -8,30 +8,30 @@ import { wordOf } from './values.ts';
 type JsonObject = { [key: string]: JsonValue };
 type Data = { users?: JsonObject[]; groups?: JsonObject[] };
 
-/** A group that is there. */
+/** An existing group. */
 export type KnownGroup = { externalId: string; name: string; managed: boolean };
 
-/** What is known of the groups of an account, and what a file says of its own. */
+/** The groups of an account, and facts about the groups in a file. */
 export type Naming = {
   groups: readonly KnownGroup[];
-  /** Whether the file is the whole list of groups, so that others are removed. */
+  /** Whether the file contains all groups, so that any others are removed. */
   isWhole: boolean;
-  /** Whether the groups of the file have no ids but their names. */
+  /** Whether the groups in the file have names but no ids. */
   hasNamesOnly: boolean;
 };
 
-/** As many groups as the report names. */
-const mostNamed = 10;
+/** The most groups that a message lists. */
+const maxListed = 10;
 
 type Renamed = { places: string[]; names: Map<string, string> };
 
 /**
- * Returns the data with the externalIds of groups in place of their names. What is an externalId stays, and so does what is
- * neither. One warning says which groups were found by their names; a name that several groups have is a fault.
+ * Returns the data with names of groups replaced by externalIds. ExternalIds and unknown names stay. Adds one warning that lists
+ * the groups found by name, and an error for each name that several groups have.
  */
 export function withGroupIds(data: Data, naming: Naming, findings: Findings): Data {
   const renamed: Renamed = { places: [], names: new Map() };
-  const held = finderOf(naming.groups);
+  const existing = finderOf(naming.groups);
   const managed = finderOf(naming.groups.filter((group) => group.managed));
   const replace = (find: Find, value: JsonValue | undefined, path: string): string => {
     const text = String(value);
@@ -40,10 +40,10 @@ export function withGroupIds(data: Data, naming: Naming, findings: Findings): Da
       renamed.places.push(path);
       renamed.names.set(text, found[0] as string);
     } else if (found.length > 1) findings.fault(() => ambiguous(text, found, path));
-    return found[0] ?? text; // of an ambiguous name the first, so that it is one fault and not two
+    return found[0] ?? text; // Uses the first match of an ambiguous name, so that there is no second error.
   };
   const groups = data.groups?.map((group, i) =>
-    naming.hasNamesOnly && held(String(group['externalId']))[0] !== group['externalId']
+    naming.hasNamesOnly && existing(String(group['externalId']))[0] !== group['externalId']
       ? { ...group, externalId: replace(managed, group['externalId'], `/data/groups/${i}/externalId`) }
       : group,
   );
@@ -64,7 +64,7 @@ export function withGroupIds(data: Data, naming: Naming, findings: Findings): Da
   );
   const users = data.users?.map((user, i) => withIdsIn(user, `/data/users/${i}`, find, replace));
   const [first] = renamed.places;
-  if (first !== undefined) findings.warn({ type: 'group by name', message: told(renamed), path: first });
+  if (first !== undefined) findings.warn({ type: 'group by name', message: byName(renamed), path: first });
   return { ...data, ...(children && { groups: children }), ...(users && { users }) };
 }
 
@@ -84,29 +84,29 @@ function withIdsIn(
   return { ...user, accessInfo: { ...access, ...Object.fromEntries(lists) } };
 }
 
-/** The externalIds that a text can mean: itself, where it is one; else those of the groups with that name. */
+/** Returns the externalIds that a text can mean: the text itself if it is one, or else those of the groups with that name. */
 type Find = (text: string) => string[];
 
 export function finderOf(groups: readonly { externalId: string; name: string }[]): Find {
   const ids = new Set(groups.map(({ externalId }) => externalId));
-  const byName = Map.groupBy(groups, ({ name }) => wordOf(name));
+  const named = Map.groupBy(groups, ({ name }) => wordOf(name));
   return (text) =>
-    ids.has(text) ? [text] : (byName.get(wordOf(text)) ?? []).map(({ externalId }) => externalId);
+    ids.has(text) ? [text] : (named.get(wordOf(text)) ?? []).map(({ externalId }) => externalId);
 }
 
 function ambiguous(name: string, ids: string[], path: string) {
-  const listed = ids.slice(0, mostNamed).map((id) => quote(id));
+  const listed = ids.slice(0, maxListed).map((id) => quote(id));
   const more = ids.length > listed.length ? ', …' : '';
   const message =
-    `${quote(name)} is the name of ${ids.length} groups, with the externalIds ${listed.join(', ')}${more}. Write the ` +
-    'externalId of the group that is meant.';
+    `${ids.length} groups are named ${quote(name)}. Enter the ID of the right one instead: ` +
+    `${listed.join(', ')}${more}.`;
   return { type: 'ambiguous name' as const, message, path };
 }
 
-function told({ places, names }: Renamed): string {
-  const listed = [...names].slice(0, mostNamed).map(([name, id]) => `${quote(name)} is ${quote(id)}`);
+function byName({ places, names }: Renamed): string {
+  const listed = [...names].slice(0, maxListed).map(([name, id]) => `${quote(name)} is ${quote(id)}`);
   const rest = names.size - listed.length;
   const more = rest > 0 ? `, and ${rest.toLocaleString('en')} more` : '';
-  const cells = `${places.length.toLocaleString('en')} ${places.length === 1 ? 'cell names a group' : 'cells name groups'}`;
-  return `${cells} by name and not by externalId, and each name is that of one group only: ${listed.join(', ')}${more}.`;
+  const cells = `${places.length.toLocaleString('en')} ${places.length === 1 ? 'cell contains a group name' : 'cells contain group names'}`;
+  return `${cells} instead of IDs. Each name matches exactly one group: ${listed.join(', ')}${more}.`;
 }

@@ -1,4 +1,4 @@
-// What the headers of a sheet say: whether it is a sheet of users or of groups, and what each of its columns means. Pure.
+// Recognizes the headers of a sheet: whether it lists users or groups, and what each column means. Pure.
 import { maxNameLength } from '@soundings/contract/limits.ts';
 import { membershipKinds } from '@soundings/contract/words.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
@@ -7,7 +7,7 @@ import type { Cell, Sheet } from './sheet.ts';
 import { type Field, keyOf, type Kind, type Meaning, meaning, vocabularies, type Word } from './spellings.ts';
 import { shown, textOf } from './values.ts';
 
-/** Where faults and warnings go, each with its place in the file. */
+/** Collects errors and warnings, each with its place in the file. */
 export type Notes = {
   fault(detail: Detail & { type: DetailType }): void;
   warn(detail: Detail & { type: DetailType }): void;
@@ -15,52 +15,52 @@ export type Notes = {
 
 export type Column = {
   index: number;
-  /** As written, cut where it is long. */
+  /** The text of the header, shortened if it is long. */
   header: string;
   field: Field;
-  /** The attribute that it sets, where the field is one. */
+  /** The name of the attribute, if the field is one. */
   attribute?: string;
 };
 
-/** A sheet of users or of groups, with the columns that mean something. */
+/** A sheet of users or groups, with the columns that are read. */
 export type Table = {
   kind: Kind;
   sheet: Sheet;
-  /** The index of the row of headers; what is above is no data. */
+  /** The index of the header row. Rows above it are ignored. */
   headers: number;
   /** The index of the first row of data. */
   start: number;
-  /** What identifies a row: the id, or of a group the name where there is no column of ids. */
+  /** The column that identifies a row: the id, or the name for groups without an id column. */
   id: Column;
-  /** Columns that hold one value each; not that of the ids. */
+  /** Columns with one value each, apart from the id. */
   fields: Column[];
-  /** Columns that hold lists of groups: adminOf, inheritedAdminOf, interestOf. */
+  /** Columns with lists of groups: adminOf, inheritedAdminOf, interestOf. */
   lists: Column[];
-  /** The groups that somebody is a member of: columns of ids, each with that of their names where there is one. */
+  /** The columns with the groups that a person is a member of, each with the column of their names, if there is one. */
   memberOf: { id: Column; name: Column | undefined }[];
   isManager: Column[];
   managers: Column[];
 };
 
-/** What the columns of a sheet with certain headers are read as, because somebody has said so. */
+/** What the columns of sheets with certain headers mean, as an administrator has mapped them. */
 export type HeaderMapping = {
   kind: Kind;
-  /** `means`: a field, `attribute:` and a name, or `ignore`. */
+  /** `means` is a field, `attribute:` and a name, or `ignore`. */
   columns: readonly { header: string; means: string }[];
 };
 
-/** By the keys of the headers that they are for. */
+/** The mappings of an account, by `headersKey`. */
 export type Mappings = ReadonlyMap<string, HeaderMapping>;
 
-/** Whether there is already a person or group with an id: so a column of ids is told from another. */
+/** Whether a person or group with this id exists. This helps to recognize the id column. */
 export type IsThere = (kind: Kind, id: string) => boolean;
 
-/** What is the same of sheets with the same headers, in whatever order these stand. */
+/** Returns a key that is equal for sheets with the same headers, in any order. */
 export const headersKey = (headers: readonly string[]): string => JSON.stringify(headers.toSorted());
 
-// --- What the headers of a row mean.
+// --- Headers.
 
-/** The attributes of an account, by their names and by the keys of these: null where several have the same. */
+/** The attributes of an account, by name and by the key of the name. A key that several attributes share has null. */
 export type Attributes = { exact: ReadonlySet<string>; byKey: ReadonlyMap<string, string | null> };
 
 export function attributesBy(names: readonly string[]): Attributes {
@@ -71,7 +71,7 @@ export function attributesBy(names: readonly string[]): Attributes {
 }
 
 /**
- * What a header means: a field of ours by its very name; else an attribute; else what it is usually called. A list may be
+ * Returns what a header means: first a field by its exact name, then an attribute, then the usual names. Headers of lists may be
  * numbered: Department 1, Department 2.
  */
 function meaningOf(header: string, kind: Kind, attributes: Attributes): Meaning | undefined {
@@ -90,12 +90,12 @@ function meaningOf(header: string, kind: Kind, attributes: Attributes): Meaning 
     : undefined;
 }
 
-/** Of which there may be several columns. */
+/** The meanings that several columns may share. */
 const listWords: Word[] = ['group', 'groupId', 'groupName', ...membershipKinds];
 
 type Header = { index: number; text: string; means: Meaning | undefined };
 
-/** The texts of a row that can be headers, and where they stand. */
+/** Returns the texts of a row that can be headers, with their column indexes. */
 export const headerTexts = (row: Cell[]): { index: number; text: string }[] =>
   row.flatMap((cell, index) => {
     const text = typeof cell === 'string' && cell.length <= maxHeaderLength ? textOf(cell) : '';
@@ -105,7 +105,7 @@ export const headerTexts = (row: Cell[]): { index: number; text: string }[] =>
 export const headersOf = (row: Cell[], kind: Kind, attributes: Attributes): Header[] =>
   headerTexts(row).map((header) => ({ ...header, means: meaningOf(header.text, kind, attributes) }));
 
-/** What is longer is no header: an attribute's name may have so many characters. */
+/** Longer texts are not headers. Leaves room for the longest attribute name. */
 const maxHeaderLength = 2 * maxNameLength;
 
 const hasAny = (headers: Header[], ...words: Word[]) =>
@@ -114,7 +114,7 @@ const hasAny = (headers: Header[], ...words: Word[]) =>
 const groupIds: Word[] = ['externalId', 'id', 'groupId', 'name', 'groupName', 'group'];
 const userIds: Word[] = ['externalId', 'employeeId', 'id'];
 
-/** What only people have, though a list of other things may have a column that is called so. */
+/** Meanings that belong to people. Lists of other things may have such headers too, so an id column must be present as well. */
 const personal: Word[] = [
   ...(['email', 'phone', 'timezone', 'language', 'role', 'isManager'] as const),
   ...membershipKinds,
@@ -122,7 +122,7 @@ const personal: Word[] = [
 
 export type Recognised = { index: number; kind: Kind; headers: Header[]; hasId: boolean };
 
-/** What a row of headers heads: at least two must be known, and tell users from groups. */
+/** Recognizes a header row. At least two headers must be known, and they must show whether the sheet lists users or groups. */
 function recognise(row: Cell[], index: number, attributes: Attributes): Recognised | undefined {
   const read = (kind: Kind, ids: Word[]): Recognised | undefined => {
     const headers = headersOf(row, kind, attributes);
@@ -140,7 +140,7 @@ function recognise(row: Cell[], index: number, attributes: Attributes): Recognis
   return isOurs || hasAny(ofGroups, 'groupId', 'groupName') ? groups : undefined;
 }
 
-/** What a row of headers heads that somebody has said the meaning of. */
+/** Recognizes a header row that the account has mapped. */
 function recogniseMapped(
   row: Cell[],
   index: number,
@@ -158,7 +158,7 @@ function recogniseMapped(
   return { index, kind: mapping.kind, headers, hasId: true };
 }
 
-/** Of an attribute that is no longer defined it is undefined. */
+/** Returns undefined for an attribute that is no longer defined. */
 function meaningBy(means: string, { exact }: Attributes): Meaning | undefined {
   if (!means.startsWith('attribute:')) return meaning(means as Word);
   const attribute = means.slice('attribute:'.length);
@@ -167,13 +167,13 @@ function meaningBy(means: string, { exact }: Attributes): Meaning | undefined {
 
 // --- Sheets.
 
-/** Within so many rows the headers must be: a title and blank lines may be above. */
+/** The header row must be within this many rows. A title and blank rows may come first. */
 export const rowsToHeaders = 20;
 
 /**
- * The sheets of users and of groups, with what their columns mean: as somebody has said of these headers, else as headers
- * are usually called. Warns of sheets and columns that mean nothing here, and of columns that mean the same, of which one is
- * read. Faults: no sheet of either kind, one without a column of ids.
+ * Returns the sheets of users and groups, with the meanings of their columns: from the account's mappings, or else from the
+ * usual names of headers. Warns about unknown sheets and columns, and about columns with the same meaning, of which one is
+ * read. Reports an error if no sheet lists users or groups, or if such a sheet has no id column.
  */
 export function tablesOf(
   sheets: Sheet[],
@@ -195,12 +195,12 @@ export function tablesOf(
     } else {
       faults++;
       const { kind, headers } = best;
-      const unread = headers.filter(({ means }) => !means).map(({ text }) => text);
+      const ignored = headers.filter(({ means }) => !means).map(({ text }) => text);
       const found = foundHeaders(
         headers.map(({ text }) => text),
-        unread,
+        ignored,
       );
-      const message = `The headers are those of ${kind}, but no column has their ids. ${found} ${idNeeded[kind]}`;
+      const message = `This sheet lists ${kind}, but no column contains their IDs. ${found} ${idRequired[kind]}`;
       notes.fault({ type: 'unknown layout', message, ...placeIn(sheet, best.index) });
     }
   }
@@ -210,8 +210,8 @@ export function tablesOf(
 }
 
 /**
- * The row of headers of a sheet: one that somebody has said the meaning of; else the first that has one for the ids, else
- * the first that has others.
+ * Returns the header row of a sheet: a mapped one, or else the first recognized row with an id column, or else the first
+ * recognized row.
  */
 export function headersIn(
   { rows }: Sheet,
@@ -232,18 +232,20 @@ export function headersIn(
   return first;
 }
 
-const idNeeded: Record<Kind, string> = {
-  users: 'Add one with what never changes about a person, with the header EmployeeID.',
-  groups: 'Add one with what never changes about a group, with the header DepartmentID.',
+const idRequired: Record<Kind, string> = {
+  users: 'Add a column with the header EmployeeID. A person’s ID must never change.',
+  groups: 'Add a column with the header DepartmentID. A group’s ID must never change.',
 };
 
-/** Which headers a row has, and which of them are not read: one of them may be what is missing. */
-export function foundHeaders(found: string[], unread: string[]): string {
+/** Lists the headers that were found, and which of them are ignored. One of these may be the missing one. */
+export function foundHeaders(found: string[], ignored: string[]): string {
   const all = `Found: ${listed(found)}.`;
-  return unread.length === 0 || unread.length === found.length ? all : `${all} Not read: ${listed(unread)}.`;
+  return ignored.length === 0 || ignored.length === found.length
+    ? all
+    : `${all} Ignored: ${listed(ignored)}.`;
 }
 
-/** As many headers as are repeated in a message. */
+/** The most headers that a message lists. */
 const mostListed = 10;
 
 function listed(headers: string[]): string {
@@ -258,9 +260,9 @@ function noTables(sheet: Sheet | undefined): Detail & { type: DetailType } {
   return {
     type: 'unknown layout',
     message:
-      `No row of the first ${rowsToHeaders} has the headers of users or of groups. Users need a column with the header ` +
-      'EmployeeID (or externalId) beside others such as FirstName, LastName, Email and Department; groups need ' +
-      `DepartmentID or DepartmentName beside ParentDepartment, or externalId and name.` +
+      `The first ${rowsToHeaders} rows contain no headers for users or groups. A list of users needs a column with the header ` +
+      'EmployeeID (or externalId), and others such as FirstName, LastName, Email and Department. A list of groups needs ' +
+      `DepartmentID or DepartmentName, and ParentDepartment, or else externalId and name.` +
       (headers.length > 0 ? ` ${foundHeaders(headers, [])}` : ''),
     ...(sheet && placeIn(sheet, Math.max(first, 0))),
   };
@@ -268,14 +270,14 @@ function noTables(sheet: Sheet | undefined): Detail & { type: DetailType } {
 
 const unknownSheet = (sheet: Sheet): Detail & { type: DetailType } => ({
   type: 'unknown layout',
-  message: `No row of the first ${rowsToHeaders} has the headers of users or of groups; the sheet is ignored.`,
+  message: `The first ${rowsToHeaders} rows contain no headers for users or groups. The sheet is ignored.`,
   ...placeIn(
     sheet,
     sheet.rows.findIndex((row) => row.length > 0),
   ),
 });
 
-/** The place of a row by its index. A file that is one sheet gives it no name. */
+/** Returns the place of a row by its index. The single sheet of a CSV file has no name. */
 export const placeIn = ({ name }: Sheet, index: number): { sheet?: string; row: number } => ({
   ...(name !== '' && { sheet: shown(name) }),
   row: index + 1,
@@ -289,13 +291,13 @@ export function tableOf(
 ): Table {
   const place = placeIn(sheet, index);
   const unknown = (header: string, why: string) => {
-    const message = `${quote(header)} ${why}; the column is ignored.`;
+    const message = `${quote(header)} ${why}. The column is ignored.`;
     notes.warn({ type: 'unknown column', message, ...place, column: shown(header) });
   };
   const known: Known[] = [];
   for (const { means, ...header } of headers) {
     if (means) known.push({ ...header, means });
-    else unknown(header.text, 'is no field and no attribute that is known here');
+    else unknown(header.text, 'is not a known field or attribute');
   }
   const start = startOf(sheet, index, kind);
   const rows = sheet.rows.slice(start);
@@ -325,13 +327,13 @@ export function tableOf(
   return { kind, sheet, headers: index, start, ...arrange(known, { unknown, repeated, choose }) };
 }
 
-/** Whether two cells differ where both have something. */
+/** Whether the other cell has a value that differs from that of the first. */
 function isOther(one: Cell | undefined, other: Cell | undefined): boolean {
   const [a, b] = [textOf(one), textOf(other)];
   return b !== '' && a !== b;
 }
 
-/** The warning that of columns that mean the same one is read, and how to choose another. */
+/** Returns the warning that only one of several columns with the same meaning is read. */
 export function repeatedColumn(
   { sheet, headers }: Pick<Table, 'sheet' | 'headers'>,
   { header }: Column,
@@ -341,20 +343,20 @@ export function repeatedColumn(
     .map((one) => (one === header ? `another column ${quote(one)}` : quote(one)))
     .join(', ');
   const message =
-    `${quote(header)} and ${named} mean the same. ${quote(header)} is read, and not the other. To choose, open the file in ` +
-    'the console, press “Columns and values”, and say what each column is: later files with these headers are read in the same way.';
+    `${quote(header)} and ${named} have the same meaning. Only ${quote(header)} is read. To change this, open the file in ` +
+    'the console, press “Columns and values” and choose what each column means. This also applies to later files with these headers.';
   return { type: 'repeated column', message, ...placeIn(sheet, headers), column: others[0] ?? header };
 }
 
-/** What says of columns that mean the same which of them is probably meant. */
+/** Headers to prefer among columns with the same meaning. */
 const preferred: Partial<Record<Word, RegExp>> = {
   phone: /mobil|cell|handy|matkapuhelin/,
   email: /work|business|primary|arbet|jobb|company/,
 };
 
 /**
- * Columns that mean the same, the one first that is probably meant. Of ids: the one that has those of people or groups that
- * are there; then one that every row has; then by its header. Of others: by the header, then the one with most values.
+ * Sorts columns with the same meaning, the likeliest first. For ids: the column with the most ids of existing people or groups,
+ * then a column without empty cells, then by header. For others: by header, then by the number of values.
  */
 function likeliestFirst(columns: Known[], rows: Cell[][], kind: Kind, isThere: IsThere): Known[] {
   const filled = rows.filter((row) => row.some((cell) => textOf(cell) !== ''));
@@ -373,13 +375,10 @@ function likeliestFirst(columns: Known[], rows: Cell[][], kind: Kind, isThere: I
   return scored.toSorted((a, b) => compare(a.score, b.score)).map(({ column }) => column);
 }
 
-/** The words for ids, the surest first. */
+/** The meanings that are ids, the most certain first. */
 const idRank: Word[] = ['externalId', 'employeeId', 'groupId', 'id'];
 
-/**
- * The index of the first row of data. Some programs write two rows of headers: names of fields, and beneath them what these
- * are called.
- */
+/** Returns the index of the first row of data. Some programs write two header rows: field names, then their labels. */
 export function startOf({ rows }: Sheet, index: number, kind: Kind): number {
   const wordsIn = (row: Cell[] = []) =>
     new Map(headersOf(row, kind, attributesBy([])).map(({ index: at, means }) => [at, means?.word]));
@@ -390,11 +389,12 @@ export function startOf({ rows }: Sheet, index: number, kind: Kind): number {
 }
 
 type Known = { index: number; text: string; means: Meaning };
-type Say = {
+type Resolver = {
+  /** Warns about a column that is ignored. */
   unknown(header: string, why: string): void;
-  /** Of columns that mean the same only one is read. */
+  /** Warns that only one of several columns with the same meaning is read. */
   repeated(read: Column, others: Column[]): void;
-  /** Which of columns that mean the same is read. */
+  /** Returns which of several columns with the same meaning is read. */
   choose(columns: Known[], field: Field): Column | undefined;
 };
 type Columns = Omit<Table, 'kind' | 'sheet' | 'headers' | 'start'>;
@@ -406,7 +406,7 @@ const columnOf = ({ index, text, means }: Known, field: Field): Column => ({
   ...(means.attribute !== undefined && { attribute: means.attribute }),
 });
 
-function usersTable(known: Known[], say: Say): Columns {
+function usersTable(known: Known[], resolver: Resolver): Columns {
   const of = (...words: Word[]) => known.filter(({ means }) => words.includes(means.word));
   const columns = (field: Field, ...words: Word[]) => of(...words).map((header) => columnOf(header, field));
   const [firstNames, lastNames, names] = [of('firstName'), of('lastName'), of('name')];
@@ -414,28 +414,30 @@ function usersTable(known: Known[], say: Say): Columns {
   const isLastName = firstNames.some(({ text }) => keyOf(text) === 'vorname') && lastNames.length === 0;
   const isWhole = firstNames.length === 0 && lastNames.length === 0;
   const whole = [...of('fullName'), ...(isLastName ? [] : names)];
-  for (const { text } of isWhole ? [] : whole) say.unknown(text, 'is not read: FirstName and LastName are');
+  for (const { text } of isWhole ? [] : whole) {
+    resolver.unknown(text, 'is not needed, because first and last names have columns of their own');
+  }
   const attributes = Map.groupBy(of('attribute'), ({ means }) => means.attribute);
   const fields: (Column | undefined)[] = [
     ...(['firstName', 'email', 'phone', 'active', 'timezone', 'language', 'role'] as const).map((field) =>
-      say.choose(of(field), field),
+      resolver.choose(of(field), field),
     ),
-    say.choose([...lastNames, ...(isLastName ? names : [])], 'lastName'),
-    isWhole ? say.choose(whole, 'fullName') : undefined,
-    ...[...attributes.values()].map((found) => say.choose(found, 'attribute')),
+    resolver.choose([...lastNames, ...(isLastName ? names : [])], 'lastName'),
+    isWhole ? resolver.choose(whole, 'fullName') : undefined,
+    ...[...attributes.values()].map((found) => resolver.choose(found, 'attribute')),
   ];
   return {
-    id: say.choose(of(...userIds), 'externalId') as Column,
+    id: resolver.choose(of(...userIds), 'externalId') as Column,
     fields: fields.filter((column) => column !== undefined),
     lists: (['adminOf', 'inheritedAdminOf', 'interestOf'] as const).flatMap((kind) => columns(kind, kind)),
-    memberOf: membershipsOf(known, say),
+    memberOf: membershipsOf(known, resolver),
     isManager: columns('isManager', 'isManager'),
     managers: columns('manager', 'manager'),
   };
 }
 
-/** Which columns say what groups somebody is in. Ids and names go together by their words, and by their order. */
-function membershipsOf(known: Known[], say: Say): Table['memberOf'] {
+/** Returns the columns with the groups of a person. Columns of ids and names are paired by their header words, then by order. */
+function membershipsOf(known: Known[], resolver: Resolver): Table['memberOf'] {
   const plain = known.filter(({ means }) => means.word === 'memberOf');
   const pairs: Table['memberOf'] = [];
   const lone: Known[] = [];
@@ -443,14 +445,15 @@ function membershipsOf(known: Known[], say: Say): Table['memberOf'] {
   for (const family of Map.groupBy(ofFamilies, ({ means }) => `${means.family} ${means.number}`).values()) {
     const of = (word: Word) => family.filter(({ means }) => means.word === word);
     const { ids, names, rest } = rolesOf(of('groupId'), of('groupName'), of('group'));
-    for (const header of rest) say.repeated(columnOf(ids[0]!, 'memberOf'), [columnOf(header, 'memberOf')]);
+    for (const header of rest)
+      resolver.repeated(columnOf(ids[0]!, 'memberOf'), [columnOf(header, 'memberOf')]);
     for (const header of ids.length === 0 ? [] : names.slice(ids.length)) {
-      say.repeated(columnOf(names[0]!, 'groupName'), [columnOf(header, 'groupName')]);
+      resolver.repeated(columnOf(names[0]!, 'groupName'), [columnOf(header, 'groupName')]);
     }
     if (ids.length === 0) lone.push(...names);
     for (const [i, id] of ids.entries()) pairs.push(pairOf(id, names[i]));
   }
-  // DepartmentName beside memberOf: the names of those groups.
+  // A DepartmentName column next to a memberOf column has the names of those groups.
   const isNamed = plain.length > 0 && lone.length === plain.length;
   return [
     ...plain.map((id, i) => pairOf(id, isNamed ? lone[i] : undefined)),
@@ -464,7 +467,7 @@ const pairOf = (id: Known, name: Known | undefined) => ({
   name: name && columnOf(name, 'groupName'),
 });
 
-/** A word such as Department alone is the id, or the name where another column has the ids; or it is one too many. */
+/** A bare word such as Department is the id, or the name if another column has the ids, or else redundant. */
 function rolesOf(
   ids: Known[],
   names: Known[],
@@ -474,26 +477,26 @@ function rolesOf(
   return names.length === 0 ? { ids, names: bare, rest: [] } : { ids, names, rest: bare };
 }
 
-function groupsTable(known: Known[], say: Say): Columns {
+function groupsTable(known: Known[], resolver: Resolver): Columns {
   const of = (...words: Word[]) => known.filter(({ means }) => words.includes(means.word));
   const bare = of('group');
   const { ids, names, rest } = rolesOf(of('externalId', 'id', 'groupId'), of('name', 'groupName'), bare);
-  // Without a column of ids or one of names, the word alone is the name.
+  // Without columns for ids or names, the bare word is the name.
   const isName = names.length === 0 && ids === bare;
-  const name = say.choose(isName ? bare : names, 'name');
-  const id = isName ? undefined : say.choose(ids, 'externalId');
-  for (const header of rest) say.repeated((name ?? id) as Column, [columnOf(header, 'name')]);
+  const name = resolver.choose(isName ? bare : names, 'name');
+  const id = isName ? undefined : resolver.choose(ids, 'externalId');
+  for (const header of rest) resolver.repeated((name ?? id) as Column, [columnOf(header, 'name')]);
   const parents = of('parent');
   const parentNames = of('parentName');
   for (const { text } of parents.length > 0 ? parentNames : []) {
-    say.unknown(text, `is not read: ${quote(parents[0]!.text)} is`);
+    resolver.unknown(text, `is not needed, because ${quote(parents[0]!.text)} is read`);
   }
   return {
     id: (id ?? name) as Column,
     fields: [
       name,
-      say.choose(of('description'), 'description'),
-      say.choose(parents.length > 0 ? parents : parentNames, 'parent'),
+      resolver.choose(of('description'), 'description'),
+      resolver.choose(parents.length > 0 ? parents : parentNames, 'parent'),
     ].filter((column) => column !== undefined),
     lists: [],
     memberOf: [],

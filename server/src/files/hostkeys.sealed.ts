@@ -1,9 +1,9 @@
-// The host keys of SFTP as they are kept: sealed. Apart from hostkeys.ts, so that what only seals them does not load SSH.
+// Seals and opens the stored SFTP host keys. Separate from hostkeys.ts, so that code that only reseals them does not load SSH.
 import type { Sealer } from '../base/sealer.ts';
 import type { Transaction } from '../db/db.ts';
 import { deleteHostKeys, type HostKeyRow, selectHostKeys, updateHostKey } from './hostkeys.sql.ts';
 
-/** What a key is sealed for. */
+/** The context that a key is sealed for. */
 const contextOf = (kind: HostKeyRow['kind']) => `sftp host key ${kind}`;
 
 const textOf = (sealed: Buffer) => sealed.toString('base64');
@@ -12,14 +12,14 @@ export async function sealHostKey(secrets: Sealer, kind: HostKeyRow['kind'], key
   return textOf(await secrets.seal(contextOf(kind), Buffer.from(key)));
 }
 
-/** Returns the row with its key as it was before it was sealed. */
+/** Returns the row with the opened key. */
 export async function openHostKey(secrets: Sealer, { kind, privateKey }: HostKeyRow): Promise<HostKeyRow> {
   const opened = await secrets.open(contextOf(kind), Buffer.from(privateKey, 'base64'));
-  if (!opened) throw new Error(`The ${kind} host key of SFTP was sealed by another key.`);
+  if (!opened) throw new Error(`The ${kind} SFTP host key was sealed with another key.`);
   return { kind, privateKey: opened.toString() };
 }
 
-/** Seals keys by another key of secrets, and those of earlier versions that are not sealed. See resealSecondSteps. */
+/** Seals the host keys with another secrets key, including unsealed ones of earlier versions. See resealSecondSteps. */
 export async function resealHostKeys(
   tx: Transaction,
   reseal: (context: string, secret: { plain: Buffer } | { sealed: Buffer }) => Buffer | undefined,
@@ -35,5 +35,5 @@ export async function resealHostKeys(
   }
 }
 
-/** Forgets keys that nothing opens any more. New ones are made when they are needed. */
+/** Deletes keys that can no longer be opened. New ones are created when they are needed. */
 export { deleteHostKeys as forgetHostKeys };

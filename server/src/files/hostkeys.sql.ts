@@ -1,7 +1,7 @@
-// SQL of the keys by which SFTP clients know the service. Writer: hostkeys.ts.
+// SQL for the SFTP host keys. Written by hostkeys.ts.
 import type { Db } from '../db/db.ts';
 
-/** `privateKey`: sealed, as base64. */
+/** `privateKey` is sealed, in base64. */
 export type HostKeyRow = { kind: 'ed25519' | 'rsa'; privateKey: string };
 
 export async function selectHostKeys(db: Db): Promise<HostKeyRow[]> {
@@ -9,7 +9,7 @@ export async function selectHostKeys(db: Db): Promise<HostKeyRow[]> {
     select kind as "kind", private_key as "privateKey" from sftp_host_keys order by kind`;
 }
 
-/** Stores a key where there is none, or instead of `before`. False: another process has done so meanwhile. */
+/** Stores a key, replacing `before` if there is one. Returns false if another process has stored one in the meantime. */
 export async function replaceHostKey(
   db: Db,
   { kind, privateKey }: HostKeyRow,

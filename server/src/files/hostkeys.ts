@@ -1,6 +1,5 @@
-// The keys by which SFTP clients know the service: created once and kept in the database, so that all processes on it have
-// the same ones. There they are sealed. A key is stored only when it can be read, and a stored one that can't be read is
-// replaced, once it is opened.
+// The host keys by which SFTP clients recognize the service. They are created once and stored in the database, sealed, so that
+// all processes share them. A stored key that can be opened but not parsed is replaced.
 import { createHash, generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import ssh2, { type ParsedKey } from 'ssh2';
@@ -13,9 +12,9 @@ import { type HostKeyRow, replaceHostKey, selectHostKeys } from './hostkeys.sql.
 export type HostKey = {
   kind: 'ED25519' | 'RSA';
   bits: number;
-  /** As OpenSSH prints it: SHA256:… */
+  /** In the form of OpenSSH: SHA256:… */
   fingerprint: string;
-  /** As it stands in a known_hosts file behind the name of the host. */
+  /** In the form of a known_hosts file, without the host name. */
   publicKey: string;
 };
 
@@ -26,10 +25,7 @@ const kinds: readonly Kind[] = ['ed25519', 'rsa'];
 const types: Record<Kind, string> = { ed25519: 'ssh-ed25519', rsa: 'ssh-rsa' };
 const rsaBits = 3072;
 
-/**
- * Returns what the service shows of its keys. Creates them when they don't exist yet. Throws a Fault when the key of secrets is
- * missing.
- */
+/** Returns the public keys and fingerprints. Creates keys that don't exist. Throws a Fault if the secrets key is missing. */
 export async function hostKeys(pool: Pool, secrets: Sealer, log: Log): Promise<HostKey[]> {
   const keys = await readableHostKeys(pool, secrets, log);
   return keys.map(({ kind, key }) => {
@@ -45,8 +41,8 @@ export async function hostKeys(pool: Pool, secrets: Sealer, log: Log): Promise<H
 }
 
 /**
- * Returns the keys themselves, Ed25519 first. Creates what is missing, and replaces what can't be read. Throws when a key was sealed
- * by another key of secrets than the present one, or that is missing: then it is not known whether it can be read.
+ * Returns the private keys, Ed25519 first. Creates missing keys, and replaces damaged ones. Throws if the secrets key is missing
+ * or a host key was sealed with another one, because it may still be intact.
  */
 export async function readableHostKeys(pool: Pool, secrets: Sealer, log: Log): Promise<ReadableKey[]> {
   const stored = new Map((await selectHostKeys(pool)).map((row) => [row.kind, row]));
@@ -59,7 +55,7 @@ export async function readableHostKeys(pool: Pool, secrets: Sealer, log: Log): P
   );
 }
 
-/** Stores a new key instead of `before`, unless another process has done so meanwhile: then its key counts. */
+/** Replaces `before` by a new key, or returns the key that another process has stored in the meantime. */
 async function renewed(
   pool: Pool,
   secrets: Sealer,
@@ -72,16 +68,16 @@ async function renewed(
   if (isOurs && before !== undefined) {
     log.error(
       { kind },
-      'A host key of SFTP could not be read and was replaced: clients must accept the new one',
+      'An SFTP host key could not be read and was replaced. Clients must accept the new one',
     );
   }
   const now = (await selectHostKeys(pool)).find((row) => row.kind === kind);
   const key = now && readHostKey(kind, (await openHostKey(secrets, now)).privateKey);
-  if (!key) throw new Error(`The ${kind} host key of SFTP cannot be read.`);
+  if (!key) throw new Error(`The ${kind} SFTP host key can't be read.`);
   return key;
 }
 
-/** The private key in the text; undefined: it isn't a key of that kind, or is damaged. */
+/** Parses a private key. Returns undefined if it is damaged or of another kind. */
 export function readHostKey(kind: Kind, privateKey: string): ParsedKey | undefined {
   const key = ssh2.utils.parseKey(privateKey);
   if (key instanceof Error || key.type !== types[kind] || !key.isPrivateKey()) return undefined;
@@ -95,8 +91,8 @@ export function readHostKey(kind: Kind, privateKey: string): ParsedKey | undefin
 const newPair = promisify(generateKeyPair);
 
 /**
- * Creates a private key, as text. Not by ssh2.utils.generateKeyPair: one in about 235 of its Ed25519 keys has lost a zero
- * at the beginning, and ssh2 itself cannot read it.
+ * Returns a new private key as text. Does not use ssh2.utils.generateKeyPair, because about one in 235 of its Ed25519 keys loses
+ * a leading zero, so that ssh2 itself can't read it.
  */
 export async function createHostKey(kind: Kind): Promise<string> {
   if (kind === 'rsa') {
@@ -108,16 +104,16 @@ export async function createHostKey(kind: Kind): Promise<string> {
   return openSshKey(Buffer.from(x as string, 'base64url'), Buffer.from(d as string, 'base64url'));
 }
 
-/** An Ed25519 key in the format of OpenSSH (PROTOCOL.key), not encrypted. `open` and `secret` have 32 bytes each. */
+/** Returns an unencrypted Ed25519 key in the format of OpenSSH (PROTOCOL.key). `open` and `secret` have 32 bytes each. */
 function openSshKey(open: Buffer, secret: Buffer): string {
   const name = text(types.ed25519);
-  const check = Buffer.alloc(8); // two equal numbers, by which a wrong passphrase would be noticed
+  const check = Buffer.alloc(8); // Two equal numbers. With a passphrase, they would reveal a wrong one.
   const inner = Buffer.concat([check, name, text(open), text(Buffer.concat([secret, open])), text('')]);
   const padding = Buffer.from(Array.from({ length: (8 - (inner.length % 8)) % 8 }, (_, i) => i + 1));
   const whole = Buffer.concat([
     Buffer.from('openssh-key-v1\0'),
-    Buffer.concat([text('none'), text('none'), text('')]), // cipher, key derivation and its options
-    Buffer.from([0, 0, 0, 1]), // how many keys
+    Buffer.concat([text('none'), text('none'), text('')]), // The cipher, the key derivation and its options.
+    Buffer.from([0, 0, 0, 1]), // The number of keys.
     text(Buffer.concat([name, text(open)])),
     text(Buffer.concat([inner, padding])),
   ]);
@@ -127,7 +123,7 @@ function openSshKey(open: Buffer, secret: Buffer): string {
   );
 }
 
-/** Bytes behind their length, as SSH writes them. */
+/** Returns bytes preceded by their length, as in SSH. */
 function text(content: string | Buffer): Buffer {
   const bytes = Buffer.from(content as string);
   const length = Buffer.alloc(4);

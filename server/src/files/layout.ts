@@ -1,5 +1,5 @@
-// From the sheets of a file to what an organization request says (decision C8). Pure. It only lays out: rows of one person
-// become one user, cells become values, and each keeps its place. What the values may be is checked by the sync.
+// Converts the sheets of a file to the data of an organization request (decision C8). Pure. Rows of one person become one
+// user, cells become values, and each value keeps its place in the file. The sync validates the values.
 import { type MembershipKind, membershipKinds } from '@soundings/contract/words.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import type { JsonValue } from '../base/json.ts';
@@ -39,43 +39,42 @@ type JsonObject = { [key: string]: JsonValue };
 
 export type Laid = {
   /**
-   * As the `data` of an organization request. What a file leaves empty is left out, and shall stay as it is: a user may
-   * lack firstName and lastName, a group its name.
+   * The `data` of an organization request. Empty cells are left out, so the current values stay. A user may therefore lack
+   * firstName and lastName, and a group its name.
    */
   data: { users?: JsonObject[]; groups?: JsonObject[] };
-  /** The place in the file of what a JSON pointer such as /data/users/12/email points to. */
+  /** Returns the place in the file for a JSON pointer such as /data/users/12/email. */
   placeOf(path: string): FilePlace | undefined;
-  /** The fault for a value that is missing because no column gives it; undefined: one does, and a cell is empty. */
+  /** Returns the error for a missing value that no column gives. Undefined if a column exists and only the cell is empty. */
   lackOf(path: string): (Detail & { type: DetailType }) | undefined;
-  /** The groups that users name, by externalId: the name that the file gives them, else the id; where they are named. */
+  /** The groups that users belong to or manage, by externalId, with the name from the file or else the id. */
   named: Map<string, { name: string; path: string }>;
   /**
-   * The users, by their places in the list, whose role is only inferred from who manages whom: one who is an
-   * Administrator shall stay so.
+   * The indexes of users whose role is only inferred from who manages whom. A user who is an Administrator keeps that role.
    */
   inferredRoles: ReadonlySet<number>;
   /**
-   * The users, by their places in the list, who own the groups that they have already beside those that are listed: rows name
-   * them as managers, but other rows name someone who is not known, and perhaps it is them.
+   * The indexes of users who keep the groups they manage now, besides those in the file. Rows name them as managers, but
+   * other rows name an unknown manager, who may be the same person.
    */
   keepingGroups: ReadonlySet<number>;
-  /** The users, by their places in the list, whose status is not known and is not given otherwise. */
+  /** The indexes of users whose only status is an unknown value. */
   unknownStatus: ReadonlySet<number>;
-  /** Whether the groups of the file have no ids but their names. */
+  /** Whether the groups in the file have names but no ids. */
   hasGroupNamesOnly: boolean;
 };
 
-/** What an account has said of its files, and what it has: by it a file is read. */
+/** The settings and data of an account that determine how its files are read. */
 export type Knowledge = Reading & {
-  /** The names of the attributes that it defines. */
+  /** The names of the attributes that the account defines. */
   attributes: readonly string[];
   mappings: Mappings;
   isThere: IsThere;
 };
 
 /**
- * Lays out the sheets of a file. Faults and warnings go to `notes`, each with its place. Undefined, with a fault: no sheet can
- * be laid out. The time it takes grows as the file.
+ * Returns the data of the sheets. Errors and warnings go to `notes`, each with its place. Returns undefined, and reports an
+ * error, if no sheet can be used. Takes time in proportion to the size of the file.
  */
 export function layOut(sheets: Sheet[], knowledge: Knowledge, notes: Notes): Laid | undefined {
   const { attributes, mappings, isThere } = knowledge;
@@ -125,9 +124,9 @@ export function layOut(sheets: Sheet[], knowledge: Knowledge, notes: Notes): Lai
   };
 }
 
-// --- What comes of it.
+// --- Users and groups of the request.
 
-/** An entity with its fields. Their names are ours, so none can be __proto__. */
+/** Returns an object with the fields of an entity. We define the field names, so none can be __proto__. */
 function withFields({ id, fields }: Entity): JsonObject {
   const object: JsonObject = { externalId: id };
   for (const [field, { value }] of fields) if (field !== 'role') object[field] = value;
@@ -136,7 +135,7 @@ function withFields({ id, fields }: Entity): JsonObject {
 
 function userOf(person: Person, inferred: string | undefined): JsonObject {
   const { fields, attributes, lists, manages } = person;
-  // A manager of rows that name no group keeps what there is, as with any empty cell.
+  // A manager whose rows name no group keeps their groups, as with any empty cell.
   if (inferred === 'User' || manages.length > 0) lists.adminOf = [...(lists.adminOf ?? []), ...manages];
   const accessInfo: JsonObject = {};
   for (const kind of membershipKinds) {
@@ -160,7 +159,7 @@ function userOf(person: Person, inferred: string | undefined): JsonObject {
   return user;
 }
 
-/** The groups that users name. The first name that the file gives a group counts; another is warned of, once. */
+/** Returns the groups that users name. The first name of a group in the file counts. Another name gives one warning. */
 function namedGroups(people: Person[], notes: Notes): Laid['named'] {
   const named: Laid['named'] = new Map();
   const namings = new Map<string, Entry>();
@@ -180,7 +179,7 @@ function namedGroups(people: Person[], notes: Notes): Laid['named'] {
         }
         warned.add(group);
         const first = `${quote(before.name as string)} in row ${before.row.index + 1}`;
-        const message = `The group ${quote(group)} is called ${quote(name)} here, and ${first}. The first name counts.`;
+        const message = `Group ${quote(group)} is named ${quote(name)} here, but ${first}. The first name is used.`;
         notes.warn({ type: 'conflicting rows', message, ...placeAt(row, column) });
       }
     }
@@ -210,21 +209,21 @@ function placeOf(path: string, people: Person[], groups: Entity[]): FilePlace | 
   return empty ? placeAt(row, empty) : placeIn(row.table.sheet, row.index);
 }
 
-/** Whether a column of full names gives the field. */
+/** Whether the column contains full names, and the field is part of a full name. */
 const isPartOf = (field: string, column: Column) =>
   column.field === 'fullName' && (field === 'firstName' || field === 'lastName');
 
-/** The values that new people and groups need, in words, and a header for each. */
-const needed: Record<string, { what: string; header: string }> = {
-  firstName: { what: 'first name, which new people need', header: 'FirstName' },
-  lastName: { what: 'last name, which new people need', header: 'LastName' },
-  name: { what: 'name, which new groups need', header: 'DepartmentName' },
+/** The values that new people and groups require, and a header for each. */
+const required: Record<string, { what: string; of: string; header: string }> = {
+  firstName: { what: 'first name', of: 'people', header: 'FirstName' },
+  lastName: { what: 'last name', of: 'people', header: 'LastName' },
+  name: { what: 'name', of: 'groups', header: 'DepartmentName' },
 };
 
 function lackOf(path: string, people: Person[], groups: Entity[]): ReturnType<Laid['lackOf']> {
   const [, data, kind, index, field = ''] = path.split('/');
   const entity = (kind === 'users' ? people : kind === 'groups' ? groups : [])[Number(index)];
-  const lack = needed[field];
+  const lack = required[field];
   if (data !== 'data' || !entity || !lack) return undefined;
   const tables = new Set(entity.rows.map(({ table }) => table));
   const columns = [...tables].flatMap(columnsOf);
@@ -232,18 +231,19 @@ function lackOf(path: string, people: Person[], groups: Entity[]): ReturnType<La
   const names = columns.find((column) => isPartOf(field, column));
   const [row] = entity.rows as [Row];
   if (names) {
-    const message = 'New people need a first and a last name: write both, such as Anna Berg or Berg, Anna.';
+    const message =
+      'New people must have a first and a last name. Enter both, for example Anna Berg or Berg, Anna.';
     return { type: 'invalid value', message, ...placeAt(row, names) };
   }
   const [{ sheet, headers }] = tables as unknown as [Table];
   const found = headerTexts(sheet.rows[headers] ?? []);
-  const unread = found.filter(({ index: at }) => !columns.some((column) => column.index === at));
+  const ignored = found.filter(({ index: at }) => !columns.some((column) => column.index === at));
   const texts = (some: { text: string }[]) => some.map(({ text }) => text);
   return {
     type: 'missing column',
     message:
-      `No column gives the ${lack.what}. ${foundHeaders(texts(found), texts(unread))} Add a column with the header ` +
-      `${lack.header}, or say in the console which column it is.`,
+      `New ${lack.of} must have a ${lack.what}, but no column contains it. ${foundHeaders(texts(found), texts(ignored))} Add a ` +
+      `column with the header ${lack.header}, or choose the right column in the console.`,
     ...placeIn(sheet, headers),
   };
 }

@@ -1,5 +1,4 @@
-// A look into a file that is kept: its columns with examples, and its faulty rows as they stand in it. What is read is given
-// to whoever asks, and not kept.
+// Reads a stored file for the console: its columns with examples, and its rows with errors. The result is not stored.
 import type { FileColumns } from '@soundings/contract/console.runs.ts';
 import { accountById } from '../accounts/accounts.ts';
 import { csvRow } from '../base/csv.ts';
@@ -13,22 +12,22 @@ import { readSheets, type Sheet } from './sheet.ts';
 import { contentOf } from './store.ts';
 import { textOf } from './values.ts';
 
-/** Reading takes a process of its own with up to 512 MB: one file after another. Of what was read nothing is kept here. */
+/** The last read. Files are read one at a time, because each takes a process with up to 512 MB. */
 let last: Promise<void> = Promise.resolve();
-/** So many files of an account may wait to be read, so that no account keeps the others waiting for long. */
-const mostWaiting = 3;
+/** The most waiting reads of an account, so that no account blocks others for long. */
+const maxWaiting = 3;
 const waiting = new Map<AccountId, number>();
 
 async function sheetsOf(pool: Pool, accountId: AccountId, file: { fileId: number; name: string }) {
   const count = waiting.get(accountId) ?? 0;
-  if (count >= mostWaiting) {
-    const message = 'Other files of the account are being read. Try again in a moment.';
+  if (count >= maxWaiting) {
+    const message = 'Other files of this account are being read. Try again in a moment.';
     throw new Fault('unavailable', 'unavailable', message, { retryAfter: 5 });
   }
   waiting.set(accountId, count + 1);
   const read = last.then(async () => {
     const bytes = await contentOf(pool, accountId, file.fileId);
-    if (bytes.length === 0) throw new Fault('not_found', 'file not found', 'The file is no longer kept.');
+    if (bytes.length === 0) throw new Fault('not_found', 'file not found', 'The file has been deleted.');
     return readSheets(bytes, kindOf(file.name) ?? 'csv');
   });
   const isOver = () => {
@@ -40,7 +39,7 @@ async function sheetsOf(pool: Pool, accountId: AccountId, file: { fileId: number
   return read;
 }
 
-/** The columns of a file. Throws a Fault where it cannot be read, or is gone. */
+/** Returns the columns of a file. Throws a Fault if it can't be read or has been deleted. */
 export async function columnsOfFile(
   pool: Pool,
   accountId: AccountId,
@@ -52,19 +51,19 @@ export async function columnsOfFile(
   return { sheets: columnsIn(sheets, knowledge), attributes: [...attributes], country };
 }
 
-/** A fault with its place in a file, and the reason in the words of whoever is to mend it. */
+/** An error with its place in a file, and what to do about it. */
 export type PlacedFault = { sheet?: string; row?: number; column?: string; remedy: string };
 
 /**
- * The faulty rows of a file as CSV: their cells as they stand in it, under its headers, then the row and the reasons. Each
- * sheet has a part of its own. Throws a Fault where the file cannot be read any more.
+ * Returns the rows with errors as CSV: their cells under the headers of the file, then the row number and the reasons. Each sheet
+ * has its own section. Throws a Fault if the file can't be read or has been deleted.
  */
 export async function faultyRowsOf(
   pool: Pool,
   accountId: AccountId,
   file: { fileId: number; name: string },
   faults: PlacedFault[],
-  words: { row: string; reason: string },
+  labels: { row: string; reason: string },
 ): Promise<string> {
   const sheets = await sheetsOf(pool, accountId, file);
   const { attributes: names, mappings } = await knowledgeOf(pool, await accountById(pool, accountId));
@@ -74,7 +73,7 @@ export async function faultyRowsOf(
     const found = faults.filter((fault) => fault.row !== undefined && fault.sheet === name);
     if (found.length === 0) return [];
     const headers = headersIn(sheet, attributes, mappings)?.index ?? 0;
-    return [faultySheet(sheet, headers, found, words)];
+    return [faultySheet(sheet, headers, found, labels)];
   });
   return parts.join('\r\n');
 }
@@ -83,7 +82,7 @@ function faultySheet(
   { rows }: Sheet,
   headers: number,
   faults: PlacedFault[],
-  words: { row: string; reason: string },
+  labels: { row: string; reason: string },
 ): string {
   const byRow = [...Map.groupBy(faults, ({ row }) => row as number)].toSorted(([a], [b]) => a - b);
   const width = Math.max(...[headers, ...byRow.map(([row]) => row - 1)].map((i) => rows[i]?.length ?? 0));
@@ -91,7 +90,7 @@ function faultySheet(
   const reasonOf = (found: PlacedFault[]) =>
     found.map(({ column, remedy }) => (column === undefined ? remedy : `${column}: ${remedy}`)).join(' · ');
   return [
-    csvRow([...cellsOf(headers), words.row, words.reason]),
+    csvRow([...cellsOf(headers), labels.row, labels.reason]),
     ...byRow.map(([row, found]) => csvRow([...cellsOf(row - 1), row, reasonOf(found)])),
   ].join('');
 }

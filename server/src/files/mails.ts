@@ -1,4 +1,4 @@
-// Telling by mail what became of a file: one job for each address, which is tried again until the mail is taken.
+// Mails the report of a file: one job for each address, retried until the mail server accepts the mail.
 import { accountById } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
@@ -7,10 +7,10 @@ import { type Mailer, MailRefused } from '../mail/mail.ts';
 import { selectReport } from './process.sql.ts';
 import { mailOf } from './words.ts';
 
-/** What a job of it says. */
+/** The data of one such job. */
 export type MailedReport = { accountId: AccountId; fileId: number; to: string };
 
-/** Sends it. What is thrown is to be tried again; an address that refuses is not. */
+/** Sends the mail. Throws on errors that a retry may solve. A mail that the server refuses is logged and not retried. */
 export async function mailReport(
   pool: Pool,
   mailer: Mailer | undefined,
@@ -18,25 +18,22 @@ export async function mailReport(
   log: Log,
 ): Promise<void> {
   if (!mailer) {
-    return log.warn({ accountId, fileId }, 'A report of a file was not mailed: SMTP_URL is not set');
+    return log.warn({ accountId, fileId }, 'File report not mailed: SMTP_URL is not set');
   }
   const report = await selectReport(pool, accountId, fileId);
-  if (!report) return; // forgotten meanwhile
+  if (!report) return; // The file has been deleted in the meantime.
   const account = await accountById(pool, accountId).catch((error: unknown) => {
     if (error instanceof Fault && error.kind === 'not_found') return undefined;
     throw error;
   });
   if (!account) return;
   try {
-    // The same mail sent twice has one id; a file that was held and is approved later is told of again.
+    // Retries of the same mail share one id. A file that waits for approval and is approved later gets a second mail.
     const id = `file ${fileId} ${report.outcome} ${to}`;
     await mailer.send({ id, to, ...mailOf(report, account) });
-    log.info({ accountId, fileId, runId: report.runId }, 'A report of a file was mailed');
+    log.info({ accountId, fileId, runId: report.runId }, 'File report mailed');
   } catch (error) {
     if (!(error instanceof MailRefused)) throw error;
-    log.warn(
-      { accountId, fileId, cause: error.message },
-      'A report of a file was refused by the mail server',
-    );
+    log.warn({ accountId, fileId, cause: error.message }, 'The mail server refused a file report');
   }
 }

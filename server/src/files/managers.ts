@@ -1,4 +1,4 @@
-// Who manages what, as columns such as IsManager and Manager tell it. Pure.
+// Determines who manages which groups, from columns such as IsManager and Manager. Pure.
 import { emailKey } from '@soundings/contract/formats.ts';
 import type { DetailType } from '@soundings/contract/problem.ts';
 import { quote } from '../base/text.ts';
@@ -22,9 +22,9 @@ import { placesOf } from './noted-values.ts';
 import { isPlaceholder, meaningOfValue, type SaidValues, shown } from './values.ts';
 
 /**
- * Reads who manages what, from columns such as IsManager, and from those that name the manager of a person or group.
- * Answers whether all managers are known by it: somebody is named, and nobody in vain. Only then those who are not named
- * manage nothing: a name that is misspelt must not take anybody's groups away.
+ * Reads who manages what, from columns such as IsManager and from columns that name the manager of a person or group.
+ * Returns whether the file names all managers: at least one is named, and every name is known. Only then do people who are not
+ * named lose their groups, so that a misspelt name takes no groups away from anyone.
  */
 export function readManagers(tables: Table[], people: Person[], groups: Entity[], task: Task): boolean {
   const byId = new Map(people.map((person) => [person.id, person]));
@@ -62,7 +62,7 @@ export function readManagers(tables: Table[], people: Person[], groups: Entity[]
   return nameManagers(mentions, people, byId, task);
 }
 
-/** Whether a column such as Manager has values, and each says yes or no. An id of somebody is a name, even if it is 1. */
+/** Whether all values of a column such as Manager are yes or no. The id of a person counts as a name, even if it is 1. */
 function isYesOrNo(
   rows: Row[],
   column: Column,
@@ -71,12 +71,12 @@ function isYesOrNo(
 ): boolean {
   const isKnown = (text: string) =>
     meaningOfValue('isManager', text, values) !== undefined && !byId.has(text);
-  const isSaid = (text: string) => text !== '' && (isKnown(text) || !isPlaceholder(text));
-  const texts = rows.map((row) => textIn(row, column)).filter(isSaid);
+  const hasValue = (text: string) => text !== '' && (isKnown(text) || !isPlaceholder(text));
+  const texts = rows.map((row) => textIn(row, column)).filter(hasValue);
   return texts.length > 0 && texts.every(isKnown);
 }
 
-/** Reads columns such as IsManager: who is one administers the groups of that row. */
+/** Reads columns such as IsManager: a person with yes manages the groups of that row. */
 function readFlags(person: Person, flags: ReadonlyMap<Table, Column>, task: Task): void {
   for (const [i, row] of person.rows.entries()) {
     const flag = flags.get(row.table);
@@ -94,16 +94,16 @@ function manage(manager: Person, row: Row, managed: Entry[], task: Task): void {
   for (const entry of managed) manager.manages.push(entry);
 }
 
-/** What SuccessFactors writes for those who have none. */
+/** SuccessFactors writes this for people without a manager. */
 const noManager = 'NO_MANAGER';
 
-/** A name of a manager that is not one person's. */
+/** A manager name that no person has, or several. */
 type Unknown = { row: Row; column: Column; name: string; candidates: readonly Person[] };
 
 /** A row whose cells name the manager of groups. */
 type Mention = { row: Row; columns: Column[]; managed: Entry[] };
 
-/** Gives managers their groups. Warns of names that are nobody's, or several people's, of the file. */
+/** Gives managers their groups. Warns about names that no person in the file has, or several. */
 function nameManagers(
   mentions: Mention[],
   people: Person[],
@@ -112,7 +112,7 @@ function nameManagers(
 ): boolean {
   const candidatesFor = candidatesAmong(people, byId);
   const unsolved: Unknown[] = [];
-  let isAnyone = false;
+  let isAnyKnown = false;
   for (const { row, columns, managed } of mentions) {
     const unknown: Unknown[] = [];
     const known = new Set<Column>();
@@ -130,16 +130,16 @@ function nameManagers(
         }
       }
     }
-    isAnyone ||= known.size > 0;
-    // A column of the names of managers, beside that of their ids, is as it should be.
-    const isTold = (column: Column) => known.size > (known.has(column) ? 1 : 0);
-    for (const one of unknown) if (!isTold(one.column)) unsolved.push(one);
+    isAnyKnown ||= known.size > 0;
+    // If another column identifies the manager, for example by id, an unknown name is no problem.
+    const isElsewhere = (column: Column) => known.size > (known.has(column) ? 1 : 0);
+    for (const one of unknown) if (!isElsewhere(one.column)) unsolved.push(one);
   }
-  noteUnsolved(unsolved, isAnyone, task);
-  return isAnyone && unsolved.length === 0;
+  noteUnsolved(unsolved, isAnyKnown, task);
+  return isAnyKnown && unsolved.length === 0;
 }
 
-/** Finds the people that a name can mean: by id, email address or full name, or by the id behind a name. */
+/** Finds the people that a name can mean: by id, email address or full name, or by an id in parentheses after the name. */
 function candidatesAmong(
   people: Person[],
   byId: ReadonlyMap<string, Person>,
@@ -158,10 +158,10 @@ function candidatesAmong(
 }
 
 /**
- * Warns of names that are ignored, once for each column and name. The messages don't quote them: runs keep messages longer
- * than the people may stay.
+ * Warns about names that are ignored, once for each column and name. The messages don't quote the names: runs keep messages
+ * longer than personal data may be kept.
  */
-function noteUnsolved(unsolved: Unknown[], isAnyone: boolean, { notes }: Task): void {
+function noteUnsolved(unsolved: Unknown[], isAnyKnown: boolean, { notes }: Task): void {
   const note = (type: DetailType, { row, column, name }: Unknown, rows: Row[], message: string) =>
     notes.warn({ type, message, count: rows.length, ...placeAt(row, column), value: shown(name) });
   for (const [column, of] of Map.groupBy(unsolved, (one) => one.column)) {
@@ -170,40 +170,41 @@ function noteUnsolved(unsolved: Unknown[], isAnyone: boolean, { notes }: Task): 
       const [first] = found as [Unknown];
       const rows = found.map(({ row }) => row);
       if (first.candidates.length > 1) note('ambiguous name', first, rows, ambiguous(first, rows));
-      else if (isAnyone) note('invalid value', first, rows, nobody(rows));
+      else if (isAnyKnown) note('invalid value', first, rows, unknownManager(rows));
     }
-    const inVain = isAnyone ? [] : of.filter(({ candidates }) => candidates.length === 0);
-    const message = `${quote(column.header)} has no id, email address or full name of a person in this file. The column is ignored.`;
-    if (inVain[0])
+    const unmatched = isAnyKnown ? [] : of.filter(({ candidates }) => candidates.length === 0);
+    const message = `${quote(column.header)} contains no ID, email address or full name of a person in this file. The column is ignored.`;
+    if (unmatched[0])
       note(
         'invalid value',
-        inVain[0],
-        inVain.map(({ row }) => row),
+        unmatched[0],
+        unmatched.map(({ row }) => row),
         message,
       );
   }
 }
 
-/** What is said of a manager who is not known. */
-const ignoredName = 'The name is ignored. Until every name is known, no one loses a group that they manage.';
+/** The effect of a manager name that is ignored. */
+const ignoredName =
+  'The name is ignored. As long as a manager is unknown, no one loses the groups they manage.';
 
-const nobody = (rows: Row[]) =>
-  `The manager named in ${placesOf(rows)} is not the ID, email address or full name of a person in this file. ${ignoredName}`;
+const unknownManager = (rows: Row[]) =>
+  `The manager in ${placesOf(rows)} is unknown: no person in this file has this ID, email address or full name. ${ignoredName}`;
 
-/** As many rows of candidates as are named. */
-const candidatesNamed = 5;
+/** The most rows of candidates that a message lists. */
+const maxCandidates = 5;
 
 function ambiguous({ candidates }: Unknown, named: Row[]): string {
-  const rows = candidates.slice(0, candidatesNamed).map(({ rows: [first] }) => (first as Row).index + 1);
+  const rows = candidates.slice(0, maxCandidates).map(({ rows: [first] }) => (first as Row).index + 1);
   const more = candidates.length > rows.length ? ', …' : '';
   return (
-    `The manager named in ${placesOf(named)} has the full name of ${candidates.length} people in this file (rows ` +
-    `${rows.join(', ')}${more}). ${ignoredName} Write the employee ID or the email address of the manager, or the ID ` +
-    'behind the name, as in "Anna Berg (1001)".'
+    `The manager in ${placesOf(named)} is ambiguous: ${candidates.length} people in this file have that full name (rows ` +
+    `${rows.join(', ')}${more}). ${ignoredName} Enter the manager’s employee ID or email address, or add the ID after ` +
+    'the name, as in "Anna Berg (1001)".'
   );
 }
 
-/** People by their full names, which several may have. */
+/** Returns the people by full name. Several people may share a name. */
 function peopleByName(people: Person[]): Map<string, Set<Person>> {
   const byName = new Map<string, Set<Person>>();
   for (const person of people) {
@@ -216,7 +217,7 @@ function peopleByName(people: Person[]): Map<string, Set<Person>> {
   return byName;
 }
 
-/** A name as it is compared: Berg, Anna is Berg Anna. */
+/** Returns the form in which names are compared: "Berg, Anna" equals "Berg Anna". */
 const nameKey = (name: string): string =>
   name
     .normalize('NFC')
@@ -224,7 +225,7 @@ const nameKey = (name: string): string =>
     .replace(/[\s,]+/g, ' ')
     .trim();
 
-/** The role of somebody for whom no column of roles gives one. */
+/** Returns the role of a person whose role no column gives. */
 export function inferredRole({ isManager, isNamed }: Person, isManaged: boolean): string | undefined {
   if (isManager === true || isNamed) return 'Manager';
   return isManager === false || isManaged ? 'User' : undefined;

@@ -1,4 +1,4 @@
-// SQL of what the columns and values of files are read as, where somebody has said so. Writers: mappings.ts.
+// SQL for the mappings of columns and values in files. Written by mappings.ts.
 import type {
   MappedColumn,
   MappedSheet,
@@ -7,7 +7,7 @@ import type {
 } from '@soundings/contract/console.runs.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
-/** Keeps what the columns under certain headers mean, in place of what was kept of them before. */
+/** Stores what the columns under certain headers mean, replacing an earlier mapping. */
 export async function upsertMapping(
   tx: Transaction,
   accountId: AccountId,
@@ -26,7 +26,7 @@ export async function selectMappings(db: Db, accountId: AccountId): Promise<Mapp
     select kind as "kind", columns as "columns" from column_mappings where account_id = ${accountId}`;
 }
 
-/** How many there are once some are kept, too, of which some may be there already. */
+/** Returns how many mappings there are together with new ones, some of which may exist already. */
 export async function countMappingsWith(
   db: Db,
   accountId: AccountId,
@@ -37,7 +37,7 @@ export async function countMappingsWith(
   return new Set([...rows.map(({ digest }) => digest), ...digests].map((one) => one.toString('hex'))).size;
 }
 
-/** Says whether there was one. */
+/** Returns whether the mapping existed. */
 export async function deleteMapping(
   tx: Transaction,
   accountId: AccountId,
@@ -48,7 +48,7 @@ export async function deleteMapping(
   return rows.length > 0;
 }
 
-/** Keeps what values mean, in place of what was kept of them before. */
+/** Stores what values mean, replacing earlier mappings. */
 export async function upsertValues(
   tx: Transaction,
   accountId: AccountId,
@@ -65,7 +65,7 @@ export async function upsertValues(
     where  value_mappings.means <> excluded.means`;
 }
 
-/** What an account has said of values, in the order of their words. */
+/** Returns the mapped values of an account, sorted by field and value. */
 export async function selectValues(db: Db, accountId: AccountId): Promise<ValueMapping[]> {
   return db<ValueMapping[]>`
     select m.mapping_id                                         as "mappingId",
@@ -80,7 +80,7 @@ export async function selectValues(db: Db, accountId: AccountId): Promise<ValueM
     order  by m.field, m.word`;
 }
 
-/** Says whether there was one. */
+/** Returns whether the mapping existed. */
 export async function deleteValue(
   tx: Transaction,
   accountId: AccountId,
@@ -91,7 +91,7 @@ export async function deleteValue(
   return rows.length > 0;
 }
 
-/** The ids of the people and groups that files and pushes deliver. */
+/** Returns the ids of the people and groups that the HR system manages. */
 export async function selectDeliveredIds(
   db: Db,
   accountId: AccountId,

@@ -1,5 +1,5 @@
-// What an account has said of its files: what the columns under certain headers are read as, and what values such as "Leave"
-// mean. Every later file is read by it, however it is sent.
+// The mappings of an account: what columns with certain headers mean, and what values such as "Leave" mean. They apply to every
+// later file, however it is sent.
 import type { MappedSheet, MappedValue } from '@soundings/contract/console.runs.ts';
 import { valueFields, valueMeanings } from '@soundings/contract/words.ts';
 import { createHash } from 'node:crypto';
@@ -26,21 +26,21 @@ import { keyOfValue, maxValueLength, wordOf } from './values.ts';
 
 export { selectValues };
 
-/** How many an account may have: each is read with every file. */
+/** The most column mappings of an account. All of them are read with every file. */
 const maxMappings = 500;
 
 const headersOf = ({ columns }: MappedSheet) => headersKey(columns.map(({ header }) => header));
 
-/** How many values an account may have said something of. */
+/** The most mapped values of an account. */
 const maxValues = 2000;
 
-/** What the account has confirmed, by the keys of the headers. */
+/** Returns the column mappings of the account, by the keys of the headers. */
 export async function mappingsOf(db: Db, accountId: AccountId): Promise<Mappings> {
   const mappings = await selectMappings(db, accountId);
   return new Map(mappings.map((mapping) => [headersOf(mapping), mapping]));
 }
 
-/** All that a file of the account is read by. */
+/** Returns the settings and data that determine how files of the account are read. */
 export async function knowledgeOf(db: Db, { id, defaultCountry }: Account): Promise<Knowledge> {
   const [attributes, mappings, values, ids] = await Promise.all([
     attributesOf(db, id),
@@ -50,7 +50,7 @@ export async function knowledgeOf(db: Db, { id, defaultCountry }: Account): Prom
   ]);
   const idsOf = (kind: 'users' | 'groups') =>
     new Set(ids.filter((one) => one.kind === kind).map((one) => one.id));
-  const there = { users: idsOf('users'), groups: idsOf('groups') };
+  const existing = { users: idsOf('users'), groups: idsOf('groups') };
   return {
     attributes: [...attributes.keys()],
     allowedValues: new Map(
@@ -61,11 +61,11 @@ export async function knowledgeOf(db: Db, { id, defaultCountry }: Account): Prom
     mappings,
     values: new Map(values.map(({ field, value, means }) => [keyOfValue(field, wordOf(value)), means])),
     country: defaultCountry,
-    isThere: (kind, externalId) => there[kind].has(externalId),
+    isThere: (kind, externalId) => existing[kind].has(externalId),
   };
 }
 
-/** Says what values mean, in every later file. Throws a Fault that names each that cannot mean that. */
+/** Stores what values mean in every later file. Throws a Fault that lists each invalid mapping. */
 export async function confirmValues(
   tx: Transaction,
   accountId: AccountId,
@@ -82,7 +82,7 @@ export async function confirmValues(
     new Set([...keyed.keys(), ...before.map((one) => keyOfValue(one.field, wordOf(one.value)))]).size >
     maxValues
   ) {
-    const message = `There are ${maxValues} confirmed values already. Remove some that are no longer sent.`;
+    const message = `The account already has ${maxValues} mapped values, which is the maximum. Remove some that are no longer used.`;
     throw new Fault('invalid', 'too many values', message);
   }
   const rows = [...keyed.values()].map((value) => ({
@@ -101,16 +101,21 @@ function valueFaults({ field, value, means }: MappedValue, path: string) {
     path: `${path}/${part}`,
   });
   if (!valueFields.includes(field))
-    return [wrong('field', `The field must be one of ${valueFields.join(', ')}, not ${quote(field)}.`)];
+    return [wrong('field', `Invalid field ${quote(field)}. Use one of ${valueFields.join(', ')}.`)];
   if (value.trim() === '' || value.length > maxValueLength)
-    return [wrong('value', `A value has 1 to ${maxValueLength} characters.`)];
+    return [wrong('value', `A value must have 1 to ${maxValueLength} characters.`)];
   const allowed: readonly string[] = valueMeanings[field];
   return allowed.includes(means)
     ? []
-    : [wrong('means', `A value of ${field} can mean ${allowed.join(', ')}, not ${quote(means)}.`)];
+    : [
+        wrong(
+          'means',
+          `Invalid meaning ${quote(means)} for a value of ${field}. Use one of ${allowed.join(', ')}.`,
+        ),
+      ];
 }
 
-/** Forgets what a value means. Throws a Fault: not_found. */
+/** Deletes the mapping of a value. Throws a Fault: not_found. */
 export async function forgetValue(
   tx: Transaction,
   accountId: AccountId,
@@ -118,14 +123,11 @@ export async function forgetValue(
   mappingId: number,
 ): Promise<void> {
   if (!(await deleteValue(tx, accountId, mappingId)))
-    throw new Fault('not_found', 'mapping not found', 'There is no such mapping of a value.');
+    throw new Fault('not_found', 'mapping not found', 'This value mapping does not exist.');
   await audit(tx, accountId, by, 'value forgotten', { subject: mappingId });
 }
 
-/**
- * Confirms what columns mean, for every later file with the same headers. Throws a Fault that names each column that
- * cannot be read so.
- */
+/** Stores what columns mean in every later file with the same headers. Throws a Fault that lists each invalid column. */
 export async function confirmColumns(
   tx: Transaction,
   accountId: AccountId,
@@ -138,18 +140,18 @@ export async function confirmColumns(
   if (details[0]) throw new Fault('invalid', details[0].type, details[0].message, { details });
   const digests = sheets.map((sheet) => createHash('sha256').update(headersOf(sheet)).digest());
   if ((await countMappingsWith(tx, accountId, digests)) > maxMappings) {
-    const message = `There are ${maxMappings} confirmed layouts already. Remove one that is no longer sent.`;
+    const message = `The account already has ${maxMappings} column mappings, which is the maximum. Remove some that are no longer used.`;
     throw new Fault('invalid', 'too many values', message);
   }
   for (const [i, sheet] of sheets.entries()) {
     // oxlint-disable-next-line no-await-in-loop -- a few sheets
     await upsertMapping(tx, accountId, { ...sheet, digest: digests[i] as Buffer, userId: by.userId });
   }
-  const told = { sheets: sheets.map(({ kind, columns }) => ({ kind, columns: columns.length })) };
-  await audit(tx, accountId, by, 'columns confirmed', { details: told });
+  const auditDetails = { sheets: sheets.map(({ kind, columns }) => ({ kind, columns: columns.length })) };
+  await audit(tx, accountId, by, 'columns confirmed', { details: auditDetails });
 }
 
-/** Forgets one: files with its headers are read as if nothing had been said of them. Throws a Fault: not_found. */
+/** Deletes a column mapping. Later files with its headers are read by the usual rules. Throws a Fault: not_found. */
 export async function forgetMapping(
   tx: Transaction,
   accountId: AccountId,
@@ -157,6 +159,6 @@ export async function forgetMapping(
   mappingId: number,
 ): Promise<void> {
   if (!(await deleteMapping(tx, accountId, mappingId)))
-    throw new Fault('not_found', 'mapping not found', 'There is no such mapping of columns.');
+    throw new Fault('not_found', 'mapping not found', 'This column mapping does not exist.');
   await audit(tx, accountId, by, 'columns forgotten', { subject: mappingId });
 }

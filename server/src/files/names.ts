@@ -1,4 +1,4 @@
-// What an uploaded file may be called, and what its ending says (decisions C2, C4). Pure.
+// Validates names of uploaded files and derives the file type from the extension (decisions C2, C4). Pure.
 import { Fault } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 
@@ -8,37 +8,38 @@ export type FileKind = 'csv' | 'xls' | 'xlsx';
 const maxNameBytes = 200;
 
 /**
- * The name under which a file is kept: the last segment of the path that was sent, in NFC. Throws a Fault (`file
- * validation`) when it cannot be the name of a file that is read.
+ * Returns the name to store a file under: the last segment of the path that the client sent, in NFC. Throws a Fault (`file
+ * validation`) if the name is invalid or has an unsupported extension.
  */
 export function fileNameOf(sent: string): string {
   const name = plainNameOf(sent);
-  if (name.startsWith('.')) throw refusal('The name may not begin with a dot.');
+  if (name.startsWith('.')) throw refusal('The file name must not begin with a dot.');
   if (kindOf(name) === undefined) {
-    throw refusal(`${quote(name)} is not of a type that is taken: the name must end in .csv, .xls or .xlsx.`);
+    throw refusal(`${quote(name)} has an unsupported file type. The name must end in .csv, .xls or .xlsx.`);
   }
   return name;
 }
 
-/** The same for a name under which a file is only written, whatever it ends in. */
+/** Like `fileNameOf`, but accepts any extension: for files that are renamed after the upload. */
 export function plainNameOf(sent: string): string {
   const name = sent.slice(Math.max(sent.lastIndexOf('/'), sent.lastIndexOf('\\')) + 1).normalize('NFC');
   if (name === '' || name === '.' || name === '..') throw refusal('The file has no name.');
   if (Buffer.byteLength(name) > maxNameBytes) {
-    throw refusal(`The name has more than ${maxNameBytes} bytes. Give the file a shorter one.`);
+    throw refusal(`The file name is longer than ${maxNameBytes} bytes. Use a shorter name.`);
   }
   if (!name.isWellFormed() || /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)) {
-    throw refusal('The name holds characters that cannot be seen. Give the file another one.');
+    throw refusal('The file name contains invisible characters. Rename the file.');
   }
-  if (/[:*?"<>|]/.test(name)) throw refusal('The name may not hold any of \\ / : * ? " < > |');
+  if (/[:*?"<>|]/.test(name))
+    throw refusal('The file name must not contain any of these characters: \\ / : * ? " < > |');
   if (/^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(name)) {
-    throw refusal('The name is one that Windows keeps for itself. Give the file another one.');
+    throw refusal(`${quote(name)} is a reserved name on Windows. Rename the file.`);
   }
-  if (/^\s|\s$/.test(name)) throw refusal('The name may not begin or end with a space.');
+  if (/^\s|\s$/.test(name)) throw refusal('The file name must not begin or end with a space.');
   return name;
 }
 
-/** What the ending of a name says, in any letter case. */
+/** Returns the file type by the extension, in any letter case. */
 export function kindOf(name: string): FileKind | undefined {
   return /\.(csv|xlsx?)$/i.exec(name)?.[1]?.toLowerCase() as FileKind | undefined;
 }

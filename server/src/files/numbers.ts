@@ -1,32 +1,32 @@
-// Numbers of workbooks, as their formats show them: dates and times, numbers with zeros before them, and plain ones. Pure.
+// Converts the numbers of workbooks to what their formats show: dates, times, numbers with leading zeros, plain numbers. Pure.
 import type { Cell } from './sheet.ts';
 
-/** What a format makes of a number. */
+/** How a format shows a number. `zeros` is the width of a number with leading zeros. */
 export type Shape = 'number' | 'date' | 'duration' | { zeros: number };
 
-/** What the formats that have no code of their own make of it, by their ids: those not listed show numbers. */
+/** The built-in formats, by id. All others show plain numbers. */
 export const builtInShapes: ReadonlyMap<number, Shape> = new Map([
   ...[14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 47].map((id): [number, Shape] => [id, 'date']),
   [46, 'duration'],
-  // Those of Eastern Asia and Thailand.
+  // Formats of East Asia and Thailand.
   ...[27, 28, 29, 30, 31, 32, 33, 34, 35, 36].map((id): [number, Shape] => [id, 'date']),
   ...[50, 51, 52, 53, 54, 55, 56, 57, 58].map((id): [number, Shape] => [id, 'date']),
   ...[71, 72, 73, 74, 75, 76, 77, 78, 79, 81].map((id): [number, Shape] => [id, 'date']),
   [80, 'duration'],
 ]);
 
-/** What a code such as yyyy-mm-dd makes of numbers. */
+/** Returns how a format code such as yyyy-mm-dd shows numbers. */
 export function shapeOf(code: string): Shape {
-  // A format of zeros alone is how Excel shows numbers such as 00123.
+  // A format of zeros shows leading zeros, as in 00123.
   if (/^0{2,}$/.test(code)) return { zeros: code.length };
-  // What stands in quotation marks, or behind a sign that takes the next character as it is, is text.
+  // Text in quotation marks, and the character after \, _ or *, is literal.
   const signs = code.replace(/"[^"]*"?|[\\_*]./gs, '');
   if (/\[(?:h+|m+|s+)\]/i.test(signs)) return 'duration';
   const letters = signs.replace(/\[[^\]]*\]/g, '').replace(/general|standard/gi, '');
   return /[ymdhs]|b1|b2|e(?![+-])/i.test(letters) ? 'date' : 'number';
 }
 
-/** A number as its format shows it: what isn't finite is empty. */
+/** Returns a number as its format shows it. Numbers that aren't finite are empty. */
 export function shownNumber(value: number, shape: Shape, is1904: boolean): Cell {
   if (!Number.isFinite(value)) return null;
   if (shape === 'number') return value;
@@ -36,22 +36,22 @@ export function shownNumber(value: number, shape: Shape, is1904: boolean): Cell 
 
 const daySeconds = 86_400;
 const dayMs = daySeconds * 1000;
-/** The day after 9999-12-31, as a count of days from 1899-12-30. */
+/** The day after 9999-12-31, in days since 1899-12-30. */
 const endOfDays = 2_958_466;
 
 /**
- * A date or time, which workbooks keep as a count of days, as text: with its time where it has one, and only that where it
- * is less than a day. What no calendar has stays a number. No time zone is asked.
+ * Returns the text of a date or time, which workbooks store as a number of days. The text has a time if there is one, and only
+ * the time if the number is less than a day. Numbers outside the calendar stay numbers. Time zones play no role.
  */
 function dateOf(count: number, isDuration: boolean, is1904: boolean): Cell {
   if (count < 0 || count >= endOfDays) return count;
   const seconds = Math.round(count * daySeconds);
   const days = Math.floor(seconds / daySeconds);
   const clock = clockOf(seconds - days * daySeconds);
-  if (isDuration) return clockOf(seconds); // how long, not when
+  if (isDuration) return clockOf(seconds);
   if (days === 0 && (!is1904 || seconds > 0)) return clock;
-  if (days === 60 && !is1904) return '1900-02-29'; // which Excel has, and no calendar
-  // Because of that day, those before it are counted from one day later.
+  if (days === 60 && !is1904) return '1900-02-29'; // Exists in Excel, but in no calendar.
+  // Because of that extra day, earlier days count from one day later.
   const first = is1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, days < 60 ? 31 : 30);
   const date = new Date(first + days * dayMs).toISOString().slice(0, 10);
   return seconds === days * daySeconds ? date : `${date} ${clock}`;
@@ -62,7 +62,7 @@ function clockOf(seconds: number): string {
   return parts.map((part) => String(part).padStart(2, '0')).join(':');
 }
 
-/** A date or time in ISO 8601, as the same text; any other text as it stands. */
+/** Converts a date or time in ISO 8601 to the text form of `shownNumber`. Returns any other text unchanged. */
 export function isoDateOf(text: string): string {
   const [found, date = '1970-01-01', clock = '00:00:00'] =
     /^(\d{4}-\d\d-\d\d)?(?:(?:T|^)(\d\d:\d\d(?::\d\d(?:\.\d+)?)?))?Z?$/.exec(text) ?? [];

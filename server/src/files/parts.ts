@@ -1,51 +1,51 @@
-// What is written of an upload, in parts: filled in memory, and written to the database as soon as they are full, two
-// while the next is filled. Clients that send ahead do not keep to the order, so two may be filled at a time.
+// Buffers an upload in parts. Each part is filled in memory, and written to the database when it is full: up to two are written
+// while the next is filled. Clients that send ahead may send bytes out of order, so two parts can be filled at a time.
 import type { AccountId, Pool } from '../db/db.ts';
 import { insertRows, mostRows, rowBytes, selectRows, upsertRows } from './store.sql.ts';
 
-/** Of which size the parts of a file are, in bytes. */
+/** The size of a part in bytes. */
 export const partBytes = mostRows * rowBytes;
-/** How many are in memory at most: two that are filled and one that is written, or the other way round. */
+/** The most parts in memory: two being filled and one being written, or the reverse. */
 export const partsInMemory = 3;
-/** How many of them are filled at most. */
-const mostFilled = 2;
+/** The most parts being filled. */
+const maxFilling = 2;
 
 export type Parts = {
-  /** How far it is written, in bytes. */
+  /** The end of the last byte range, in bytes. */
   readonly size: number;
-  /** Where the first bytes are missing; at `size` where none are. */
+  /** The offset of the first missing byte. Equals `size` if none is missing. */
   readonly gap: number;
-  /** In how many pieces it is, with gaps between them. */
-  readonly pieces: number;
-  /** Bytes that are in memory alone. */
+  /** The number of separate byte ranges. */
+  readonly ranges: number;
+  /** The bytes that are only in memory. */
   readonly unwritten: number;
-  /** Writes bytes at an offset. Fulfilled when more may come. */
+  /** Writes bytes at an offset. Resolves when the client may send more. */
   put(offset: number, bytes: Buffer): Promise<void>;
-  /** The first part, as far as there is one. */
+  /** Returns the first part, as far as it exists. */
   head(): Promise<Buffer | undefined>;
-  /** Fulfilled when all is in the database. */
+  /** Writes everything to the database. */
   flush(): Promise<void>;
-  /** Has less in memory, where there is any. */
+  /** Writes a part to the database to free memory. */
   shrink(): Promise<void>;
-  /** Fulfilled when nothing is being written, whatever became of it. */
+  /** Resolves when no write is running. Never rejects. */
   settled(): Promise<void>;
 };
 
-/** `length`: how far the buffer is used. */
+/** `length` is the used length of the buffer. */
 type Part = { position: number; buffer: Buffer; length: number; isChanged: boolean };
 
-/** The parts of an upload of which `written` bytes are in the database. */
+/** Opens the parts of an upload that has `written` bytes in the database. */
 export function openParts(pool: Pool, accountId: AccountId, fileId: number, written: number): Parts {
-  let pieces = withPiece([], 0, written);
-  /** Those that are being filled, the one that was begun first first. */
+  let ranges = withRange([], 0, written);
+  /** The parts being filled, oldest first. */
   const filling: Part[] = [];
   const writer = openWriter(pool, accountId, fileId, Math.ceil(written / partBytes));
 
-  /** The part at a position. */
-  async function turnTo(position: number): Promise<Part> {
+  /** Returns the part at a position, ready to be filled. */
+  async function partAt(position: number): Promise<Part> {
     const found = filling.find((part) => part.position === position);
     if (found) return found;
-    if (filling.length === mostFilled) write(filling[0] as Part);
+    if (filling.length === maxFilling) write(filling[0] as Part);
     await writer.untilWriting(partsInMemory - filling.length - 1);
     const buffer = await writer.read(position);
     const part = { position, buffer, length: buffer.length, isChanged: false };
@@ -53,7 +53,7 @@ export function openParts(pool: Pool, accountId: AccountId, fileId: number, writ
     return part;
   }
 
-  /** Begins to write a part, which is not filled any more. */
+  /** Starts writing a part, which is no longer filled. */
   function write(part: Part): void {
     filling.splice(filling.indexOf(part), 1);
     if (part.isChanged) writer.write(part);
@@ -61,13 +61,13 @@ export function openParts(pool: Pool, accountId: AccountId, fileId: number, writ
 
   return {
     get size() {
-      return pieces.at(-1)?.end ?? 0;
+      return ranges.at(-1)?.end ?? 0;
     },
     get gap() {
-      return pieces[0]?.start === 0 ? pieces[0].end : 0;
+      return ranges[0]?.start === 0 ? ranges[0].end : 0;
     },
-    get pieces() {
-      return pieces.length;
+    get ranges() {
+      return ranges.length;
     },
     get unwritten() {
       return filling.reduce((sum, { buffer }) => sum + buffer.length, writer.bytes);
@@ -78,12 +78,12 @@ export function openParts(pool: Pool, accountId: AccountId, fileId: number, writ
         const within = at % partBytes;
         const length = Math.min(bytes.length - done, partBytes - within);
         // oxlint-disable no-await-in-loop -- one part after another
-        const part = await turnTo(Math.floor(at / partBytes));
+        const part = await partAt(Math.floor(at / partBytes));
         fill(part, within, bytes.subarray(done, done + length));
         done += length;
-        const wasWhole = isWhole(pieces, part.position);
-        pieces = withPiece(pieces, at, at + length);
-        if (!wasWhole && isWhole(pieces, part.position)) write(part);
+        const wasFull = isFull(ranges, part.position);
+        ranges = withRange(ranges, at, at + length);
+        if (!wasFull && isFull(ranges, part.position)) write(part);
         // oxlint-enable no-await-in-loop
       }
     },
@@ -97,68 +97,65 @@ export function openParts(pool: Pool, accountId: AccountId, fileId: number, writ
     },
     async shrink() {
       if (writer.count === 0 && filling[0]) write(filling[0]);
-      // That it has failed is told to whoever writes next; then nothing of it is of use.
+      // After a failure the parts are useless. The next write reports the error.
       await writer.untilWriting(Math.max(writer.count - 1, 0)).catch(() => filling.splice(0));
     },
     settled: () => writer.untilWriting(0).catch(() => {}),
   };
 }
 
-const isWhole = (pieces: Piece[], position: number): boolean =>
-  pieces.some(({ start, end }) => start <= position * partBytes && end >= (position + 1) * partBytes);
+const isFull = (ranges: Range[], position: number): boolean =>
+  ranges.some(({ start, end }) => start <= position * partBytes && end >= (position + 1) * partBytes);
 
 /**
- * Buffers of parts that are written, to be used again. New ones would bring the next collection of all garbage nearer: four
- * for a file of 10 MB, which took as long as everything else.
+ * Buffers of written parts, to be reused. Allocating new ones brings the next full garbage collection nearer: four for a file of
+ * 10 MB, which took as long as everything else.
  */
 const spare: Buffer[] = [];
-const mostSpare = 16;
+const maxSpare = 16;
 
-/** A buffer without anything in it, with room for so many bytes. Most files are smaller than a part by far. */
-function roomyBuffer(length: number): Buffer {
+/** Returns an empty buffer with room for `length` bytes. Most files are much smaller than a part. */
+function emptyBuffer(length: number): Buffer {
   if (length <= partBytes / 4) return Buffer.alloc(Math.max(length, 4096));
   return spare.pop()?.fill(0) ?? Buffer.alloc(partBytes);
 }
 
-/** Copies bytes into a part, whose buffer grows as far as it is used. */
+/** Copies bytes into a part, and grows its buffer if needed. */
 function fill(part: Part, within: number, bytes: Buffer): void {
   const length = within + bytes.length;
   if (length > part.buffer.length) {
-    // After the first one a part becomes full, as a rule.
-    const roomy = roomyBuffer(part.position > 0 ? partBytes : Math.max(length, 2 * part.buffer.length));
-    part.buffer.copy(roomy);
-    part.buffer = roomy;
+    // Parts after the first one usually become full.
+    const larger = emptyBuffer(part.position > 0 ? partBytes : Math.max(length, 2 * part.buffer.length));
+    part.buffer.copy(larger);
+    part.buffer = larger;
   }
   bytes.copy(part.buffer, within);
   part.length = Math.max(part.length, length);
   part.isChanged = true;
 }
 
-type Piece = { start: number; end: number };
+type Range = { start: number; end: number };
 
-/** Pieces in their order, none of which meet, with one more. */
-function withPiece(pieces: Piece[], start: number, end: number): Piece[] {
-  if (start === end) return pieces;
-  const before = pieces.filter((piece) => piece.end < start);
-  const after = pieces.filter((piece) => piece.start > end);
-  const meeting = pieces.slice(before.length, pieces.length - after.length);
+/** Adds a range to a sorted list of separate ranges, and joins ranges that touch. */
+function withRange(ranges: Range[], start: number, end: number): Range[] {
+  if (start === end) return ranges;
+  const before = ranges.filter((range) => range.end < start);
+  const after = ranges.filter((range) => range.start > end);
+  const touching = ranges.slice(before.length, ranges.length - after.length);
   const joined = {
-    start: Math.min(start, ...meeting.map((piece) => piece.start)),
-    end: Math.max(end, ...meeting.map((piece) => piece.end)),
+    start: Math.min(start, ...touching.map((range) => range.start)),
+    end: Math.max(end, ...touching.map((range) => range.end)),
   };
   return [...before, joined, ...after];
 }
 
-/**
- * So many parts are written at a time, of all uploads: as many as two cores can, and few enough to leave connections to
- * everybody else.
- */
-const mostWriting = 4;
+/** The most parts, of all uploads, written at a time: enough for two cores, and few enough to leave connections for others. */
+const maxWriting = 4;
 const turns: (() => void)[] = [];
 let writingNow = 0;
 
 async function inTurn(work: () => Promise<void>): Promise<void> {
-  if (writingNow === mostWriting) await new Promise<void>((resolve) => turns.push(resolve));
+  if (writingNow === maxWriting) await new Promise<void>((resolve) => turns.push(resolve));
   else writingNow++;
   try {
     await work();
@@ -169,40 +166,40 @@ async function inTurn(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Writes parts, several at a time. The first `count` are in the database. Once a part has failed, all have. */
+/** Opens a writer of parts, several at a time. The first `count` are in the database. After a failed part, every call fails. */
 function openWriter(pool: Pool, accountId: AccountId, fileId: number, count: number) {
   const written = new Set(Array.from({ length: count }, (_, position) => position));
   const writing = new Map<Part, Promise<void>>();
   let failure: { error: unknown } | undefined;
 
-  /** A small part is written in one go; a large one in more, but as it is. */
+  /** Writes small or existing parts with one statement, and large new ones with COPY. */
   async function writePart({ position, buffer, length }: Part, isNew: boolean): Promise<void> {
     const bytes = buffer.subarray(0, length);
     const row = position * mostRows;
     if (!isNew || length < partBytes / 4) return upsertRows(pool, accountId, fileId, row, bytes);
     await insertRows(pool, accountId, fileId, row, bytes);
-    if (buffer.length === partBytes && spare.length < mostSpare) spare.push(buffer);
+    if (buffer.length === partBytes && spare.length < maxSpare) spare.push(buffer);
   }
 
-  /** Fulfilled when at most so many are still being written; rejected when one has failed. */
-  async function untilWriting(most: number): Promise<void> {
-    // oxlint-disable-next-line no-await-in-loop -- until it is so
-    while (writing.size > most) await Promise.race(writing.values());
+  /** Resolves when at most `max` parts are still being written. Rejects if one has failed. */
+  async function untilWriting(max: number): Promise<void> {
+    // oxlint-disable-next-line no-await-in-loop -- waits for each write
+    while (writing.size > max) await Promise.race(writing.values());
     if (failure) throw failure.error;
   }
 
   return {
-    /** What is in the database of a part; nothing when it is not there. */
+    /** Returns the bytes of a part in the database, or none if it is not there. */
     async read(position: number): Promise<Buffer> {
       if (!written.has(position)) return Buffer.alloc(0);
       await untilWriting(0);
       return selectRows(pool, accountId, fileId, position * mostRows, mostRows);
     },
-    /** How many are being written. */
+    /** The number of parts being written. */
     get count() {
       return writing.size;
     },
-    /** What they have in memory. */
+    /** The memory of these parts in bytes. */
     get bytes() {
       return [...writing.keys()].reduce((sum, { buffer }) => sum + buffer.length, 0);
     },

@@ -1,4 +1,5 @@
-// The words in which people are told of a file: English and Swedish. Pure. What others wrote comes in as it shall be read.
+// The texts of file reports and their mails, in English and Swedish. Pure. File names, values and other texts that users
+// wrote are passed in already sanitized.
 import type { DetailType } from '@soundings/contract/problem.ts';
 import type { FileReport } from '@soundings/contract/storage.ts';
 
@@ -7,7 +8,7 @@ export type Entity = 'users' | 'groups';
 export type Verb = 'created' | 'updated' | 'deleted';
 
 export type Phrases = {
-  /** As numbers and moments are written. */
+  /** The locale for numbers and dates. */
   locale: string;
   number: (count: number) => string;
   label: Record<FileReport['outcome'], string>;
@@ -16,7 +17,7 @@ export type Phrases = {
   warnings: (count: number) => string;
   count: (entity: Entity, count: number) => string;
   made: Record<Verb, string>;
-  /** How far it goes beyond a limit, as a part of a sentence about the file. */
+  /** Says by how much the file exceeds a limit, as part of a sentence about the file. */
   excess: (verb: Verb, what: string, limit: string) => string;
   someExcess: string;
   place: (sheet: string | undefined, row: string | undefined, column: string | undefined) => string;
@@ -32,7 +33,7 @@ export type Phrases = {
   moreFaults: (count: string) => string;
   moreNotices: (count: string) => string;
   times: (count: number) => string;
-  /** Rows or values, some of them by name. */
+  /** A list of rows or values, and how many are not listed. */
   andMore: (named: string[], rest: number) => string;
   rows: (count: number) => string;
   ifMeant: string;
@@ -42,7 +43,7 @@ export type Phrases = {
   sendAgain: string;
   received: (moment: string, zone: string) => string;
   run: (id: string) => string;
-  /** What becomes of values that can't be read. */
+  /** What happens to cells that can't be read. */
   ignored: string;
   automatic: string;
 };
@@ -55,58 +56,59 @@ const english: Phrases = {
     processing: 'Processing',
     applied: 'Applied',
     validated: 'Checked',
-    refused: 'Faults',
-    held: 'Held',
+    refused: 'Errors',
+    held: 'Waiting for approval',
     failed: 'Failed',
   },
   title: {
-    waiting: (file) => `${file} waits to be processed`,
+    waiting: (file) => `${file} is waiting to be processed`,
     processing: (file) => `${file} is being processed`,
     applied: (file) => `${file} was applied`,
-    validated: (file) => `${file} was checked and has no faults`,
+    validated: (file) => `${file} was checked and has no errors`,
     refused: (file, faults) => `${file} has ${faults}, so nothing was changed`,
-    held: (file) => `${file} is held until somebody approves it`,
+    held: (file) => `${file} is waiting for approval`,
     failed: (file) => `${file} could not be processed, so nothing was changed`,
   },
   faults: (count, isMore) =>
-    `${isMore ? 'more than ' : ''}${english.number(count)} ${count === 1 ? 'fault' : 'faults'}`,
+    `${isMore ? 'more than ' : ''}${english.number(count)} ${count === 1 ? 'error' : 'errors'}`,
   warnings: (count) => (count === 1 ? 'There is 1 warning.' : `There are ${english.number(count)} warnings.`),
   count: (entity, count) =>
     `${english.number(count)} ${{ users: ['person', 'people'], groups: ['group', 'groups'] }[entity][count === 1 ? 0 : 1]}`,
   made: { created: 'created', updated: 'updated', deleted: 'removed' },
   excess: (verb, what, limit) =>
-    `it would ${{ created: 'create', updated: 'update', deleted: 'remove' }[verb]} ${what}, and your limit is ${limit}`,
+    `it would ${{ created: 'create', updated: 'update', deleted: 'remove' }[verb]} ${what}, but your limit is ${limit}`,
   someExcess: 'it would change more than your limits allow',
   place: (sheet, row, column) =>
     inSentence([sheet && `sheet ${sheet}`, row && `row ${row}`, column && `column ${column}`]),
   entity: { users: 'People', groups: 'Groups' },
   figure: { created: 'Created', updated: 'Updated', deleted: 'Removed', unchanged: 'Unchanged' },
   head: { sheet: 'Sheet', row: 'Row', column: 'Column', value: 'Value', remedy: 'What to do' },
-  heading: { wouldChange: 'What it would change', whatNow: 'What to do', noticed: 'What was noticed' },
+  heading: { wouldChange: 'Changes it would make', whatNow: 'What to do', noticed: 'Warnings' },
   applied: 'These changes were made:',
-  nothingToDo: 'Nothing had to be changed: everything was up to date.',
-  onlyChecked: 'Nothing was changed, because this account only checks files.',
+  nothingToDo: 'No changes were needed. Everything was already up to date.',
+  onlyChecked: 'Nothing was changed, because this account is set to check files only.',
   nothingChanged: 'Nothing was changed.',
-  correct: 'Correct the file, and send it again.',
-  moreFaults: (count) =>
-    `There are ${count} more faults. Those that are not listed here are in the report of the file.`,
+  correct: 'Correct the file and send it again.',
+  moreFaults: (count) => `There are ${count} more errors. See the file’s report for errors not listed here.`,
   moreNotices: (count) => `And ${count} more.`,
   times: (count) => `${english.number(count)} times`,
   andMore: (named, rest) =>
     rest > 0 ? `${named.join(', ')} and ${english.number(rest)} more` : named.join(', '),
   rows: (count) => `${english.number(count)} ${count === 1 ? 'row' : 'rows'}`,
-  ifMeant: 'If this is meant, whoever runs Soundings looks through the list of changes and approves it with:',
+  ifMeant:
+    'If this is intended, your server administrator can review the list of changes and approve it with this command:',
   ifNotMeant:
-    'If it is not meant, correct the file and send it again. There is no need to call this one off.',
-  raiseLimit: 'If this is meant, have the limit raised. If not, correct the file.',
-  groupsGone: 'With a group that is removed, its past results are gone for good.',
+    'If this is not intended, correct the file and send it again. You don’t need to cancel this one.',
+  raiseLimit:
+    'If this is intended, ask your server administrator for a higher limit. If not, correct the file.',
+  groupsGone: 'Removing a group also permanently deletes its past results.',
   sendAgain:
-    'Send it again. If that does not help, tell whoever runs Soundings, with the number of the run below.',
+    'Send it again. If that does not help, contact your server administrator and give the run number below.',
   received: (moment, zone) => `Received ${moment} (${zone})`,
   run: (id) => `Run ${id}`,
   ignored:
-    'These cells can’t be read, and are ignored: what is there already stays as it is. The report of the file has their rows.',
-  automatic: 'This mail was sent automatically, to the addresses that are to be told about files.',
+    'These cells can’t be read and are ignored. Existing values are kept. The file’s report lists the rows.',
+  automatic: 'This email was sent automatically to the recipients of file notifications.',
 };
 
 const swedish: Phrases = {
@@ -118,7 +120,7 @@ const swedish: Phrases = {
     applied: 'Inläst',
     validated: 'Kontrollerad',
     refused: 'Fel',
-    held: 'Stoppad',
+    held: 'Väntar på godkännande',
     failed: 'Misslyckades',
   },
   title: {
@@ -127,7 +129,7 @@ const swedish: Phrases = {
     applied: (file) => `${file} har lästs in`,
     validated: (file) => `${file} har kontrollerats och har inga fel`,
     refused: (file, faults) => `${file} har ${faults}, så inget har ändrats`,
-    held: (file) => `${file} är stoppad tills någon godkänner den`,
+    held: (file) => `${file} väntar på godkännande`,
     failed: (file) => `${file} kunde inte behandlas, så inget har ändrats`,
   },
   faults: (count, isMore) => `${isMore ? 'fler än ' : ''}${swedish.number(count)} fel`,
@@ -136,137 +138,140 @@ const swedish: Phrases = {
     `${swedish.number(count)} ${{ users: ['person', 'personer'], groups: ['grupp', 'grupper'] }[entity][count === 1 ? 0 : 1]}`,
   made: { created: 'lades till', updated: 'ändrades', deleted: 'togs bort' },
   excess: (verb, what, limit) =>
-    `den skulle ${{ created: 'lägga till', updated: 'ändra', deleted: 'ta bort' }[verb]} ${what}, och er gräns är ${limit}`,
-  someExcess: 'den skulle ändra mer än era gränser tillåter',
+    `filen skulle ${{ created: 'lägga till', updated: 'ändra', deleted: 'ta bort' }[verb]} ${what}, men er gräns är ${limit}`,
+  someExcess: 'filen skulle ändra mer än era gränser tillåter',
   place: (sheet, row, column) =>
     inSentence([sheet && `blad ${sheet}`, row && `rad ${row}`, column && `kolumn ${column}`]),
   entity: { users: 'Personer', groups: 'Grupper' },
   figure: { created: 'Tillagda', updated: 'Ändrade', deleted: 'Borttagna', unchanged: 'Oförändrade' },
   head: { sheet: 'Blad', row: 'Rad', column: 'Kolumn', value: 'Värde', remedy: 'Att göra' },
-  heading: { wouldChange: 'Vad den skulle ändra', whatNow: 'Att göra', noticed: 'Värt att veta' },
+  heading: { wouldChange: 'Ändringar som skulle göras', whatNow: 'Att göra', noticed: 'Varningar' },
   applied: 'De här ändringarna gjordes:',
-  nothingToDo: 'Inget behövde ändras: allt stämde redan.',
-  onlyChecked: 'Inget har ändrats, eftersom kontot bara kontrollerar filer.',
+  nothingToDo: 'Inget behövde ändras. Allt var redan aktuellt.',
+  onlyChecked: 'Inget har ändrats, eftersom kontot är inställt på att bara kontrollera filer.',
   nothingChanged: 'Inget har ändrats.',
   correct: 'Rätta filen och skicka den igen.',
-  moreFaults: (count) => `Det finns ${count} fel till. De som inte står här finns i filens rapport.`,
+  moreFaults: (count) => `Det finns ${count} fel till. Fel som inte visas här finns i filens rapport.`,
   moreNotices: (count) => `Och ${count} till.`,
   times: (count) => `${swedish.number(count)} gånger`,
   andMore: (named, rest) =>
     rest > 0 ? `${named.join(', ')} och ${swedish.number(rest)} till` : named.join(', '),
   rows: (count) => `${swedish.number(count)} ${count === 1 ? 'rad' : 'rader'}`,
   ifMeant:
-    'Om det är meningen går den som driver Soundings igenom listan över ändringar och godkänner den med:',
-  ifNotMeant: 'Om det inte är meningen: rätta filen och skicka den igen. Den här behöver inte avbrytas.',
-  raiseLimit: 'Om det är meningen, be att gränsen höjs. Rätta annars filen.',
-  groupsGone: 'När en grupp tas bort försvinner dess tidigare resultat för gott.',
+    'Om det är avsiktligt kan er serveradministratör granska ändringarna och godkänna dem med det här kommandot:',
+  ifNotMeant:
+    'Om det inte är avsiktligt: rätta filen och skicka den igen. Ni behöver inte avbryta den här filen.',
+  raiseLimit: 'Om det är avsiktligt: be er serveradministratör att höja gränsen. Rätta annars filen.',
+  groupsGone: 'När en grupp tas bort raderas också dess tidigare resultat permanent.',
   sendAgain:
-    'Om det inte hjälper att skicka den igen, hör av er till den som driver Soundings och uppge körningens nummer nedan.',
+    'Skicka filen igen. Om det inte hjälper: kontakta er serveradministratör och uppge körningens nummer nedan.',
   received: (moment, zone) => `Mottagen ${moment} (${zone})`,
   run: (id) => `Körning ${id}`,
   ignored:
-    'De här cellerna går inte att läsa och hoppas över: det som redan finns ändras inte. Raderna finns i filens rapport.',
-  automatic: 'Det här mejlet skickades automatiskt, till dem som ska få veta vad som händer med filer.',
+    'De här cellerna går inte att läsa och hoppas över. Befintliga värden behålls. Raderna finns i filens rapport.',
+  automatic: 'Det här mejlet skickades automatiskt till dem som får aviseringar om filer.',
 };
 
 export const phrases: Record<Language, Phrases> = { en: english, sv: swedish };
 
 /**
- * What a fault or warning means for somebody who has the file before them. Without English words of ours, the message of the
- * detail says what is needed, and says it to Swedish readers too, after theirs.
+ * What to do about an error or warning, for a reader who has the file open. Without an English text, English readers get the
+ * message of the detail, and Swedish readers get it in parentheses after the Swedish text.
  */
 type Remedy = {
   en?: string;
   sv: string;
-  /** Says it all, also where no row is given. */
+  /** Replaces the message of the detail completely, even for a detail without a row. */
   isWhole?: true;
 };
 
 const remedies: Partial<Record<DetailType, Remedy>> = {
   'missing field': {
-    en: 'Fill in this cell: it may not be empty.',
-    sv: 'Fyll i cellen: den får inte vara tom.',
+    en: 'This cell is required. Fill it in.',
+    sv: 'Cellen måste ha ett värde. Fyll i den.',
   },
   'invalid externalId': {
-    en: 'An ID has 1 to 255 characters, and none that cannot be seen.',
-    sv: 'Ett id har 1–255 tecken, och inga osynliga.',
+    en: 'An ID must have 1 to 255 characters. Invisible characters are not allowed.',
+    sv: 'Ett id ska ha 1–255 tecken. Osynliga tecken är inte tillåtna.',
   },
   'invalid email': {
-    en: 'Write an address such as anna@example.com, or leave the cell empty.',
-    sv: 'Skriv en adress som anna@example.com, eller lämna cellen tom.',
+    en: 'Enter an address such as anna@example.com, or leave the cell empty.',
+    sv: 'Ange en adress som anna@example.com, eller lämna cellen tom.',
   },
   'invalid phone': {
-    en: 'Write the number with its country code, such as +46701234567, or leave the cell empty.',
-    sv: 'Skriv numret med landskod, som +46701234567, eller lämna cellen tom.',
+    en: 'Enter the number with its country code, such as +46701234567, or leave the cell empty.',
+    sv: 'Ange numret med landsnummer, som +46701234567, eller lämna cellen tom.',
   },
   'invalid timezone': {
-    en: 'Write a time zone such as Europe/Stockholm, or leave the cell empty.',
-    sv: 'Skriv en tidszon som Europe/Stockholm, eller lämna cellen tom.',
+    en: 'Enter a time zone such as Europe/Stockholm, or leave the cell empty.',
+    sv: 'Ange en tidszon som Europe/Stockholm, eller lämna cellen tom.',
   },
   'invalid language': {
-    en: 'Write a language as two letters, such as en or sv, or leave the cell empty.',
-    sv: 'Skriv ett språk med två bokstäver, som sv eller en, eller lämna cellen tom.',
+    en: 'Enter a two-letter language code such as en or sv, or leave the cell empty.',
+    sv: 'Ange en språkkod med två bokstäver, som sv eller en, eller lämna cellen tom.',
   },
   'made by hand': {
-    en: 'Somebody has made one with this ID by hand, and no file changes those. Use another ID, or have that one removed.',
-    sv: 'Någon har skapat en med detta id för hand, och sådana ändras inte av filer. Använd ett annat id, eller låt ta bort den.',
+    en: 'A manually created person or group already has this ID, and files can’t change it. Use another ID, or delete that person or group first.',
+    sv: 'En manuellt skapad person eller grupp har redan detta id och kan inte ändras av filer. Använd ett annat id, eller ta först bort personen eller gruppen.',
   },
   'unknown group': {
-    en: 'There is no such group. Correct it, or send the group first.',
+    en: 'This group does not exist. Correct the cell, or send the group first.',
     sv: 'Gruppen finns inte. Rätta cellen, eller skicka gruppen först.',
   },
   'unknown parent': {
-    en: 'There is no such group to be beneath. Correct it, or add the group to the file.',
-    sv: 'Det finns ingen sådan grupp att ligga under. Rätta cellen, eller ta med gruppen i filen.',
+    en: 'This parent group does not exist. Correct the cell, or add the group to the file.',
+    sv: 'Den överordnade gruppen finns inte. Rätta cellen, eller lägg till gruppen i filen.',
   },
-  'duplicate externalId': { sv: 'Samma id finns på en annan rad. Ta bort den ena.' },
-  'duplicate email': { sv: 'Samma adress finns redan. Rätta den ena.' },
+  'duplicate externalId': { sv: 'Samma id finns på en annan rad. Ta bort en av raderna.' },
+  'duplicate email': { sv: 'Adressen används redan. Ändra en av dem.' },
   'too long': { sv: 'Texten är för lång.' },
-  'invalid text': { sv: 'Texten innehåller tecken som inte finns. Skriv den på nytt.', isWhole: true },
-  'invalid value': { sv: 'Värdet går inte att använda.' },
+  'invalid text': { sv: 'Texten innehåller ogiltiga tecken. Skriv in den på nytt.', isWhole: true },
+  'invalid value': { sv: 'Värdet är ogiltigt.' },
   'out of range': { sv: 'Värdet är inte tillåtet.' },
   'value not allowed': { sv: 'Värdet är inte tillåtet.' },
-  'unknown attribute': { sv: 'Uppgiften är inte definierad för kontot.' },
-  'conflicting rows': { sv: 'Två rader om samma person eller grupp säger olika saker.' },
-  cycle: { sv: 'Grupper ligger under sig själva. Ändra vad en av dem ligger under.' },
-  'too deep': { sv: 'Gruppen ligger för många nivåer ned.' },
+  'unknown attribute': { sv: 'Attributet är inte definierat för kontot.' },
+  'conflicting rows': { sv: 'Två rader om samma person eller grupp har olika värden.' },
+  cycle: {
+    sv: 'Grupperna bildar en cirkel: en grupp ligger under sig själv. Ändra överordnad grupp för en av dem.',
+  },
+  'too deep': { sv: 'Gruppen ligger för djupt i hierarkin.' },
   'no administrator': {
-    en: 'No active administrator would be left. Add one to the file, or have one made by hand.',
-    sv: 'Ingen aktiv administratör skulle finnas kvar. Ta med en i filen, eller låt skapa en för hand.',
+    en: 'No active administrator would be left. Add one to the file, or create one manually.',
+    sv: 'Ingen aktiv administratör skulle finnas kvar. Lägg till en i filen, eller skapa en manuellt.',
     isWhole: true,
   },
   'unreadable file': { sv: 'Filen går inte att läsa.' },
-  'unknown layout': { sv: 'Filens kolumner går inte att tyda.' },
-  'no group': { sv: 'Filen lägger till personer som inte är med i någon grupp.' },
-  'missing column': { sv: 'En kolumn som behövs saknas.' },
-  'repeated column': { sv: 'Två kolumner betyder samma sak, och en av dem läses.' },
+  'unknown layout': { sv: 'Filens kolumner känns inte igen.' },
+  'no group': { sv: 'Filen lägger till personer som inte tillhör någon grupp.' },
+  'missing column': { sv: 'En obligatorisk kolumn saknas.' },
+  'repeated column': { sv: 'Flera kolumner betyder samma sak. Bara en av dem läses.' },
   'unknown value': { sv: 'Kolumnen har okända värden. Ange vad de betyder.' },
-  placeholder: { sv: 'Celler säger bara att det inte finns något värde. De räknas som tomma.' },
-  'ignored value': { sv: 'Värden går inte att läsa och hoppas över. Det som redan finns ändras inte.' },
-  'local number': { sv: 'Telefonnummer saknar landsnummer och läses inte. Ange kontots land.' },
-  'default country': { sv: 'Telefonnummer saknar landsnummer och läses som nummer i kontots land.' },
+  placeholder: { sv: 'Celler innehåller bara en markering för saknat värde. De räknas som tomma.' },
+  'ignored value': { sv: 'Värden går inte att läsa och hoppas över. Befintliga värden behålls.' },
+  'local number': { sv: 'Telefonnummer saknar landsnummer och läses inte. Ange kontots standardland.' },
+  'default country': { sv: 'Telefonnummer saknar landsnummer och tolkas som nummer i kontots standardland.' },
   'group by name': { sv: 'Grupper anges med namn i stället för id.' },
-  'ambiguous name': { sv: 'Flera har namnet. Ange id i stället.' },
+  'ambiguous name': { sv: 'Namnet är inte unikt. Ange id i stället.' },
   'file not processed': { sv: 'Filen kunde inte behandlas.' },
   'unknown column': {
-    en: 'This column is not known, and was not read.',
+    en: 'This column is unknown and was not read.',
     sv: 'Kolumnen är okänd och har inte lästs.',
     isWhole: true,
   },
   'number as text': {
-    en: 'These are kept as numbers, so zeros at their beginning may be lost. Format the column as text, and fill it in anew.',
-    sv: 'Uppgifterna är sparade som tal, så nollor i början kan ha fallit bort. Formatera kolumnen som text och fyll i den på nytt.',
+    en: 'These values are stored as numbers, so leading zeros may be lost. Format the column as text and enter the values again.',
+    sv: 'Värdena är sparade som tal, så inledande nollor kan ha gått förlorade. Formatera kolumnen som text och fyll i värdena igen.',
     isWhole: true,
   },
-  'moved up': { sv: 'En grupp som är skapad för hand flyttas upp, eftersom gruppen ovanför tas bort.' },
+  'moved up': { sv: 'En manuellt skapad grupp flyttas upp, eftersom gruppen ovanför tas bort.' },
   'named twice': {
-    en: 'A group is named twice; it counts once.',
-    sv: 'En grupp är angiven två gånger; den räknas en gång.',
+    en: 'A group is listed twice. It counts once.',
+    sv: 'En grupp är angiven två gånger. Den räknas en gång.',
     isWhole: true,
   },
 };
 
-/** What to do about a fault, in words. */
+/** Returns what to do about an error or warning. */
 export function remedyOf(
   { type, message, row }: { type: string; message: string; row?: number },
   language: Language,

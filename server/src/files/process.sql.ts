@@ -1,8 +1,8 @@
-// SQL of processing files. Writers of what became of a file: process.ts.
+// SQL for processing files. Written by process.ts.
 import type { FileReport as WholeReport } from '@soundings/contract/storage.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
-/** What is kept of a report; its changes are those of the run. */
+/** The stored part of a report. Its changes are stored with the run. */
 export type FileReport = Omit<WholeReport, 'changes'>;
 
 export type WaitingFile = {
@@ -13,22 +13,22 @@ export type WaitingFile = {
   userId: number | null;
   address: string | null;
   arrivedAt: Date;
-  /** The turn in which it was begun, and which has not ended it; null: none. */
+  /** The turn that started the file and has not finished it, or null. */
   turn: string | null;
-  /** How long ago it was begun last, in seconds. */
+  /** The time since processing last started, in seconds. */
   begunAgo: number | null;
   failures: number;
-  /** Those that are known: whoever finds a `turn` that is over has found one more. */
+  /** The recorded interruptions. A `turn` that has ended without finishing the file is one more. */
   interruptions: number;
   runId: string | null;
 };
 
-/** A number that no other lock of ours begins with. */
+/** The namespace of these advisory locks. No other lock of ours uses it. */
 const turnLocks = 7303;
 
 /**
- * Takes the turn to process the files of an account until the transaction ends: at the latest with its connection, also
- * when the process is killed. Returns the number of the connection; undefined: another has the turn.
+ * Takes the turn to process the files of an account until the transaction ends. It also ends with the connection, for example
+ * when the process is killed. Returns the process id of the connection, or undefined if the turn is taken.
  */
 export async function takeTurn(tx: Transaction, accountId: AccountId): Promise<number | undefined> {
   const [row] = await tx<{ isTaken: boolean; connection: number }[]>`
@@ -38,14 +38,14 @@ export async function takeTurn(tx: Transaction, accountId: AccountId): Promise<n
   return row?.isTaken ? row.connection : undefined;
 }
 
-/** Whether no one has the turn at the moment. */
+/** Whether the turn is free at the moment. */
 export async function isTurnFree(db: Db, accountId: AccountId): Promise<boolean> {
   const [row] = await db<{ isFree: boolean }[]>`
     select pg_try_advisory_xact_lock(${turnLocks}::integer, ${accountId}::integer) as "isFree"`;
   return row?.isFree ?? false;
 }
 
-/** The file of an account that is next to be processed. */
+/** Returns the next file of an account to process. */
 export async function selectNextFile(db: Db, accountId: AccountId): Promise<WaitingFile | undefined> {
   const [row] = await db<WaitingFile[]>`
     select file_id    as "id",
@@ -67,12 +67,12 @@ export async function selectNextFile(db: Db, accountId: AccountId): Promise<Wait
   return row;
 }
 
-/** A turn, and the number of the connection that has it. */
+/** A turn, and the process id of the connection that has it. */
 export type Turn = { id: string; connection: number };
 
 /**
- * Notes that the processing of a file begins, and the run that comes of it: the same however often it begins. A file that was
- * left in the middle of a turn has been interrupted. Undefined: it is processed, or the turn is lost.
+ * Records that processing of a file starts, and returns its run id, which stays the same when the file is started again. A file
+ * with an unfinished turn counts as interrupted. Returns undefined if the file is processed or the turn is lost.
  */
 export async function updateBegun(
   tx: Transaction,
@@ -96,7 +96,7 @@ export async function updateBegun(
   return row?.runId;
 }
 
-/** Whether a file still waits, and nobody else has begun it since; locked, so that it is processed once. */
+/** Whether a file is still unprocessed and belongs to this turn. Locks the row, so that the file is processed once. */
 export async function lockBegunFile(
   tx: Transaction,
   accountId: AccountId,
@@ -112,7 +112,7 @@ export async function lockBegunFile(
   return rows.length > 0;
 }
 
-/** Notes that a turn has ended before the file that it was at. `isOfFile`: by the doing of the file. */
+/** Records that a turn has ended without finishing its file. `isOfFile` says whether that counts as a failure of the file. */
 export async function updateLeft(
   db: Db,
   accountId: AccountId,
@@ -125,7 +125,7 @@ export async function updateLeft(
     where  account_id = ${accountId} and turn = ${turnId} and processed_at is null`;
 }
 
-/** Notes what became of a file. */
+/** Stores the report of a file, and marks it as processed. */
 export async function updateProcessed(
   tx: Transaction,
   accountId: AccountId,
@@ -139,8 +139,8 @@ export async function updateProcessed(
 }
 
 /**
- * Makes a file that was processed wait again. Undefined, and nothing is changed: there is no such file, a later one has its
- * name, or something else that changed anything was applied since it arrived.
+ * Queues a processed file again. Returns undefined, and changes nothing, if the file does not exist, a later file has the same
+ * name, or another run has applied changes since the file arrived.
  */
 export async function updateToRepeat(
   tx: Transaction,
@@ -167,7 +167,7 @@ export async function updateToRepeat(
   return row;
 }
 
-/** Changes what is told of the file that a run came of. Returns it; undefined: the file is gone. */
+/** Changes the report of the file that a run came from. Returns the report, or undefined if the file has been deleted. */
 export async function updateReport(
   tx: Transaction,
   accountId: AccountId,
@@ -207,7 +207,7 @@ export type HeldPerson = {
   role: string;
 };
 
-/** What a file may leave out of those who are there: an empty cell leaves it as it is. */
+/** Returns the managed people with the values that a file may leave empty. An empty cell keeps the current value. */
 export async function selectHeldPeople(tx: Transaction, accountId: AccountId): Promise<HeldPerson[]> {
   return tx<HeldPerson[]>`
     select external_id as "externalId",
@@ -220,7 +220,7 @@ export async function selectHeldPeople(tx: Transaction, accountId: AccountId): P
     where  account_id = ${accountId} and external_id is not null and managed`;
 }
 
-/** The groups that come by files and are owned by people who do, by the externalIds of these. */
+/** Returns the managed groups of each managed owner, by the owner's externalId. */
 export async function selectOwnedGroups(
   tx: Transaction,
   accountId: AccountId,
@@ -234,7 +234,7 @@ export async function selectOwnedGroups(
     group  by u.external_id`;
 }
 
-/** The groups that a file can name. */
+/** Returns the groups that a file can refer to. */
 export async function selectHeldGroups(
   tx: Transaction,
   accountId: AccountId,
@@ -245,7 +245,7 @@ export async function selectHeldGroups(
     where  account_id = ${accountId} and external_id is not null`;
 }
 
-/** Asks for a mail to each address, in the transaction that makes the report. */
+/** Adds a mail job for each address, in the transaction that stores the report. */
 export async function addMails(
   tx: Transaction,
   accountId: AccountId,

@@ -1,6 +1,6 @@
-// Processing files: each is read, laid out as users and groups, and applied by the very code of organization requests, one
-// after another in each account, in the order in which they arrived (decision C8). Whoever has the turn of an account reads
-// its files, and no one else: the turn belongs to a connection, so that it ends with its process (decision 0018).
+// Processes files: reads each one, converts it to users and groups, and applies it with the same code as organization requests.
+// Files of an account are processed one at a time, in the order of their arrival (decision C8). Only the process that holds
+// the account's turn reads its files. The turn is a lock of a connection, so it ends with its process (decision 0018).
 import type { Settings } from '@soundings/contract/organization.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { type Account, accountById, lockAccount } from '../accounts/accounts.ts';
@@ -46,33 +46,33 @@ import { messageOf } from './words.ts';
 type JsonObject = { [key: string]: JsonValue };
 
 /**
- * Why an attempt failed: something that is no file's doing, such as a database that is away; the system stopped the process
- * that reads the file, which a file can cause that takes much memory, and others too; or a defect came to light.
+ * Why an attempt failed. `elsewhere`: the file is not the cause, for example when the database is unavailable. `reader stopped`:
+ * the system killed the process that reads the file, perhaps because the file takes much memory. `defect`: a bug.
  */
 type Cause = 'elsewhere' | 'reader stopped' | 'defect';
 
-/** After so many failed attempts, of whatever cause, a file is given up when one fails for this cause. */
-const mostFailures: Record<Cause, number> = { elsewhere: Infinity, 'reader stopped': 5, defect: 3 };
+/** The number of failed attempts, of any cause, after which a failure of this cause ends the file. */
+const maxFailures: Record<Cause, number> = { elsewhere: Infinity, 'reader stopped': 5, defect: 3 };
 
-/** How long, in seconds after it was begun, a file waits after each failed attempt: so five attempts take an hour. */
+/** The pause after each failed attempt, in seconds since the attempt began. Five attempts take an hour. */
 const failurePauses = [5, 5 * 60, 15 * 60, 40 * 60];
 
 /**
- * The same, when the service ended so often while it processed the file: 1, 2, 4 … 60 minutes from the third time on. That is
- * never held against a file, but one that does end the service must leave it time for others.
+ * Returns the pause in seconds after the service has ended several times while it processed a file: 1, 2, 4 … 60 minutes from
+ * the third time on. Interruptions never end a file. But if the file causes them, other files must get their turn.
  */
 const interruptionPauseOf = (interruptions: number): number =>
   interruptions < 3 ? 0 : 60 * Math.min(60, 2 ** (interruptions - 3));
 
-/** After so many ms of files, the others of the account get a job of their own: a stop of the service waits for one job. */
-const patience = 5000;
+/** After this time in ms, the remaining files get another job, because stopping the service waits for the current job. */
+const maxJobMs = 5000;
 
-/** When an attempt has failed by no file's doing, the next comes after so many seconds. */
+/** The pause in seconds after an attempt failed for a reason that is not the file. */
 const retrySeconds = 5;
 
 /**
- * Has the files of an account processed by `work`, which is given the id of its turn, unless someone is at them: whoever is
- * finds those that have come meanwhile. What goes wrong is noted of the file, and tried again.
+ * Processes the files of an account with `work`, which gets the id of its turn. Does nothing if another process has the turn,
+ * because that process also picks up files that arrive now. Errors are recorded for the file, and the file is retried.
  */
 export async function haveProcessed(
   pool: Pool,
@@ -86,13 +86,13 @@ export async function haveProcessed(
     await work(turnId);
   } catch (error) {
     const cause = causeOf(error);
-    log.error({ accountId, err: error, cause }, 'Processing a file failed; it is tried again');
-    const pause = await leave(pool, accountId, turnId, cause);
+    log.error({ accountId, err: error, cause }, 'Processing a file failed. It will be retried');
+    const pause = await recordFailure(pool, accountId, turnId, cause);
     await addProcessing(pool, accountId, pause);
   }
 }
 
-/** Why an attempt failed, by what was thrown. */
+/** Returns why an attempt failed, from its error. */
 function causeOf(error: unknown): Cause {
   const { name, kind, code, syscall } = asFault(error) as Partial<Fault> & { syscall?: string };
   if (name === 'Fault' && kind === 'unavailable')
@@ -101,14 +101,19 @@ function causeOf(error: unknown): Cause {
 }
 
 /**
- * Notes that an attempt failed, and ends the file if that was the last one. Returns after how many seconds files of the account
- * are to be processed.
+ * Records that an attempt failed, and ends the file after its last attempt. Returns the seconds to wait before processing files
+ * of the account again.
  */
-async function leave(pool: Pool, accountId: AccountId, turnId: string, cause: Cause): Promise<number> {
+async function recordFailure(
+  pool: Pool,
+  accountId: AccountId,
+  turnId: string,
+  cause: Cause,
+): Promise<number> {
   const file = await selectNextFile(pool, accountId);
   const failures = (file?.failures ?? 0) + 1;
-  if (file?.turn === turnId && failures >= mostFailures[cause]) {
-    await giveUp(pool, await accountById(pool, accountId), file, whyOf(cause, failures));
+  if (file?.turn === turnId && failures >= maxFailures[cause]) {
+    await giveUp(pool, await accountById(pool, accountId), file, reasonOf(cause, failures));
     return 0;
   }
   await updateLeft(pool, accountId, turnId, cause !== 'elsewhere');
@@ -118,15 +123,15 @@ async function leave(pool: Pool, accountId: AccountId, turnId: string, cause: Ca
 const failurePauseOf = (failures: number): number =>
   failurePauses[Math.min(failures, failurePauses.length) - 1] ?? 0;
 
-const whyOf = (cause: Cause, failures: number): string =>
+const reasonOf = (cause: Cause, failures: number): string =>
   cause === 'reader stopped'
-    ? `Reading this file was tried ${failures} times within an hour or so, and stopped by the system, probably because memory ran ` +
-      'out. Give Soundings more memory, or save the file as CSV, which takes less. Then send it again.'
-    : `Processing this file failed ${failures} times; the log of the service says why. Send it again.`;
+    ? `Reading this file failed ${failures} times in about an hour. The system stopped it, probably because memory ran out. ` +
+      'Give Soundings more memory, or save the file as CSV, which needs less. Then send it again.'
+    : `Processing this file failed ${failures} times. See the service log for the reason, then send the file again.`;
 
 /**
- * Processes what waits of an account, unless someone else has the turn. Whatever a file says, it ends with a report; what is
- * thrown is to be tried again.
+ * Processes the waiting files of an account, unless another process has the turn. Every file ends with a report, whatever it
+ * contains. Any error thrown is one to retry.
  */
 export async function processFiles(
   pool: Pool,
@@ -135,10 +140,10 @@ export async function processFiles(
   log: Log,
   turnId: string = newId(),
 ): Promise<void> {
-  const deadline = performance.now() + patience;
+  const deadline = performance.now() + maxJobMs;
   let next: WaitingFile | undefined;
   do {
-    // oxlint-disable-next-line no-await-in-loop -- one after another is the point
+    // oxlint-disable-next-line no-await-in-loop -- one at a time, on purpose
     const hadTurn = await inTurn(pool, accountId, async (connection) => {
       for (;;) {
         // oxlint-disable-next-line no-await-in-loop -- likewise
@@ -149,14 +154,14 @@ export async function processFiles(
       }
     });
     if (!hadTurn) return;
-    // What came after the last of them was left to us by everyone who found the turn taken.
+    // Files may have arrived after the last one was read. Other processes left them to us because we had the turn.
     // oxlint-disable-next-line no-await-in-loop -- likewise
     next = await selectNextFile(pool, accountId);
     if (next && performance.now() > deadline) return addProcessing(pool, accountId);
   } while (next && !isPaused(next));
 }
 
-/** Does the work while the account's turn is ours. False: someone else has it. */
+/** Does the work while holding the account's turn. Returns false if another process has the turn. */
 const inTurn = (
   pool: Pool,
   accountId: AccountId,
@@ -165,7 +170,7 @@ const inTurn = (
   inTransaction(pool, async (tx) => {
     const connection = await takeTurn(tx, accountId);
     if (connection === undefined) return false;
-    // As a Fault: by an error of the driver the transaction would think that its own connection is lost, and wait for that.
+    // Converted to a Fault: on a driver error, the transaction would assume that its own connection is lost, and wait for it.
     await work(connection).catch((error: unknown) => Promise.reject(asFault(error)));
     return true;
   });
@@ -184,10 +189,10 @@ async function processFile(
   const account = await accountById(pool, accountId);
   const interruptions = interruptionsOf(file);
   if (interruptionPauseOf(interruptions) > 0) {
-    const message = 'The service has ended several times while it processed this file; it is begun once more';
+    const message = 'The service has ended several times while processing this file. Starting it again';
     log.warn({ accountId, fileId: file.id, interruptions }, message);
   }
-  // From here on the run is there.
+  // The run exists from here on.
   const runId = await inTransaction(pool, async (tx) => {
     const id = await updateBegun(tx, accountId, file.id, { turn, runId: newId() });
     if (id === undefined) throw turnLost();
@@ -205,8 +210,7 @@ async function processFile(
   } catch (error) {
     if (!(error instanceof Fault) || error.kind !== 'invalid') throw error;
     const { code, message, details, cause } = error;
-    if (cause !== undefined)
-      log.warn({ accountId, fileId: file.id, runId, cause }, 'A file could not be read');
+    if (cause !== undefined) log.warn({ accountId, fileId: file.id, runId, cause }, 'File could not be read');
     for (const detail of details.length > 0 ? details : [{ type: code, message }]) {
       findings.fault(detail as Detail & { type: DetailType });
     }
@@ -219,22 +223,22 @@ async function processFile(
       laid && findings.faultCount() === 0
         ? await synchronizeFile(tx, accountId, await sentBy(tx, account, laid, findings), wanted, findings)
         : await refuseRun(tx, accountId, runId, settingsOf(account), findings);
-    await tell(tx, account, file, reportOf(account, file, runId, end, findings));
+    await storeReport(tx, account, file, reportOf(account, file, runId, end, findings));
   });
 }
 
-/** The connection that had the turn was lost, and another process may be at the file. */
+/** The connection that had the turn was lost, so another process may have started the file. */
 const turnLost = () =>
-  new Fault('unavailable', 'unavailable', 'The turn to process the files of the account was lost.');
+  new Fault('unavailable', 'unavailable', 'The lock for processing the files of this account was lost.');
 
 /** Warnings that only say how a file was read. */
-const usual = new Set(['default country', 'group by name', 'placeholder']);
+const informational = new Set(['default country', 'group by name', 'placeholder']);
 
-/** Warnings of what a file says in vain: without a mail no one would see that it needs correcting. */
-const lost = new Set(['unknown value', 'ignored value', 'ambiguous name']);
+/** Warnings about values that were ignored. Without a mail, no one would notice that the file needs a correction. */
+const ignoring = new Set(['unknown value', 'ignored value', 'ambiguous name']);
 
-/** Keeps what became of a file, and asks for the mails that say so: of faults and held files always. */
-async function tell(
+/** Stores the report of a file, and adds jobs for its mails. Files with errors or waiting for approval always get mails. */
+async function storeReport(
   tx: Transaction,
   account: Account,
   { id }: WaitingFile,
@@ -242,9 +246,9 @@ async function tell(
 ): Promise<void> {
   await updateProcessed(tx, account.id, id, report);
   const { outcome, warnings, summary } = report;
-  // Who is removed may stand in a sheet that was passed over.
+  // People who were removed may be listed in a sheet that was ignored.
   const isDoubtful = warnings.some(
-    ({ type }) => lost.has(type) || (!usual.has(type) && (summary?.users.deleted ?? 0) > 0),
+    ({ type }) => ignoring.has(type) || (!informational.has(type) && (summary?.users.deleted ?? 0) > 0),
   );
   const isMailed = account.notifySuccess || isDoubtful || ['refused', 'held', 'failed'].includes(outcome);
   if (isMailed) await addMails(tx, account.id, id, account.notify);
@@ -260,7 +264,7 @@ const settingsOf = (account: Account): Settings => ({
   maxGroupsDeleted: account.maxGroupsDeleted,
 });
 
-/** What a file says, as an organization request would: with what it leaves out of those who are there. */
+/** Returns the organization request for a file. Empty cells are filled with the current values of existing people and groups. */
 async function sentBy(
   tx: Transaction,
   account: Account,
@@ -268,8 +272,12 @@ async function sentBy(
   findings: Findings,
 ): Promise<SentByFile> {
   const partial = new Set<'users' | 'groups'>(account.filesPartial ? ['users', 'groups'] : []);
-  const held = await selectHeldGroups(tx, account.id);
-  const naming = { groups: held, isWhole: !account.filesPartial, hasNamesOnly: laid.hasGroupNamesOnly };
+  const existing = await selectHeldGroups(tx, account.id);
+  const naming = {
+    groups: existing,
+    isWhole: !account.filesPartial,
+    hasNamesOnly: laid.hasGroupNamesOnly,
+  };
   const { users: listed, groups } = withGroupIds(laid.data, naming, findings);
   const sent: Laid['data'] = {};
   const stays = (id: string) =>
@@ -277,23 +285,23 @@ async function sentBy(
   const users = listed && (await keepingGroups(tx, account, listed, laid, stays));
   if (users) sent.users = await completed(tx, account, users, laid, findings);
   if (groups) {
-    const names = new Map(held.map(({ externalId, name }) => [externalId, name]));
+    const names = new Map(existing.map(({ externalId, name }) => [externalId, name]));
     sent.groups = groups.map((group) => {
       const name = names.get(String(group['externalId']));
       return name === undefined ? group : { name, ...group };
     });
   } else if (account.createGroupsFromUsers) {
-    const find = finderOf(held);
+    const find = finderOf(existing);
     const missing = [...laid.named].filter(([externalId]) => find(externalId).length === 0);
     if (missing.length > 0) {
       sent.groups = missing.map(([externalId, { name }]) => ({ externalId, name }));
-      partial.add('groups'); // it says nothing of the groups that there are
+      partial.add('groups'); // The file does not list the existing groups, so they stay.
     }
   }
   return { settings: settingsOf(account), data: sent as SentByFile['data'], partial: [...partial] };
 }
 
-/** The same users; those who keep the groups that they own have them listed, as far as these stay. */
+/** Returns the users, adding current groups to those who keep them (see `Laid.keepingGroups`), unless a group is removed. */
 async function keepingGroups(
   tx: Transaction,
   { id }: Account,
@@ -319,20 +327,20 @@ async function completed(
   findings: Findings,
 ): Promise<NonNullable<Laid['data']['users']>> {
   const people = await selectHeldPeople(tx, account.id);
-  const held = new Map(people.map((person) => [person.externalId, person]));
-  warnOfNoGroup(users, (id) => held.has(id), findings);
+  const existing = new Map(people.map((person) => [person.externalId, person]));
+  warnOfNoGroup(users, (id) => existing.has(id), findings);
   return users.map((user, i) => {
-    const before = held.get(String(user['externalId']));
-    // Nobody is asked by mistake: perhaps the status says that the person has left.
+    const before = existing.get(String(user['externalId']));
+    // The unknown status may mean that the person has left, so new people start inactive and get no surveys by mistake.
     if (!before) return unknownStatus.has(i) ? { ...user, active: false } : user;
     const { firstName, lastName, active, timezone, role } = before;
     const whole = { firstName, lastName, active, ...(timezone !== null && { timezone }), ...user };
     if (!inferredRoles.has(i)) return whole;
     const { role: inferred, adminOf, ...access } = (user['accessInfo'] ?? {}) as JsonObject;
-    // A file that only adds knows only some of those who are managed by somebody: it takes nothing away.
+    // A partial file may list only some of the people with managers, so it removes no roles.
     if (account.filesPartial) return { ...whole, accessInfo: access };
-    // Who manages somebody is a Manager; an Administrator who does stays one. An Auditor who manages no one keeps the role,
-    // which a file has no word for: with the role left out it stays as it is.
+    // Managers get the role Manager, but Administrators keep theirs. Auditors who manage no one keep theirs too, because files
+    // can't express that role. Without a role in the request, the current one stays.
     const stays = role === 'Administrator' ? role : (inferred as JsonValue);
     const isKept = role === 'Auditor' && inferred === 'User';
     const wanted = { ...(!isKept && { role: stays }), ...(adminOf !== undefined && { adminOf }) };
@@ -340,7 +348,7 @@ async function completed(
   });
 }
 
-/** Warns, once, of new people who are in no group: perhaps the column of groups was not understood. */
+/** Warns once about new people without a group: perhaps the column of groups was not recognized. */
 function warnOfNoGroup(
   users: NonNullable<Laid['data']['users']>,
   isKnown: (externalId: string) => boolean,
@@ -353,35 +361,35 @@ function warnOfNoGroup(
   const [first] = alone;
   if (!first) return;
   const message =
-    `${alone.length === 1 ? '1 new person is' : `${alone.length.toLocaleString('en')} new people are`} in no group. ` +
-    'Name their groups in a column with the header Department.';
+    `${alone.length === 1 ? '1 new person does' : `${alone.length.toLocaleString('en')} new people do`} not belong to a group. ` +
+    'Enter their groups in a column with the header Department.';
   findings.warn({ type: 'no group', message, path: `/data/users/${first[0]}/accessInfo/memberOf` });
 }
 
-/** Findings with their places in the file; what is found twice of one cell is told once. */
+/** Collects findings with their places in the file. The same error in one cell is reported once. */
 function findingsIn(laid: () => Laid | undefined): Findings {
   const findings = newFindings();
   const seen = new Set<string>();
   return {
     ...findings,
     fault(found) {
-      if (findings.isFull()) return findings.fault(found); // only counted
+      if (findings.isFull()) return findings.fault(found); // Only counted from here on.
       const one = described(found);
-      const told = lackIn(one, laid()) ?? placed(one, laid());
-      const key = [told.type, told.sheet, told.row, told.column, told.message].join('\0');
-      if (told.row !== undefined && seen.has(key)) return;
+      const fault = lackIn(one, laid()) ?? placed(one, laid());
+      const key = [fault.type, fault.sheet, fault.row, fault.column, fault.message].join('\0');
+      if (fault.row !== undefined && seen.has(key)) return;
       seen.add(key);
-      findings.fault(told);
+      findings.fault(fault);
     },
     warn: (found) => findings.warn(() => placed(described(found), laid())),
   };
 }
 
-/** A column that is missing is one fault, and not one of every row. */
+/** Returns the error for a missing column, so that it is reported once and not for every row. */
 const lackIn = ({ type, path }: Detail, laid: Laid | undefined) =>
   type === 'missing field' && path !== undefined ? laid?.lackOf(path) : undefined;
 
-/** Where in the file it is what was found in what the file says. */
+/** Replaces the JSON pointers in a finding by places in the file. */
 function placed<T extends { message: string; path?: string }>(found: T, laid: Laid | undefined): T {
   if (!laid) return found;
   const { path, ...rest } = found;
@@ -412,16 +420,16 @@ function reportOf(
   return { ...report, message: messageOf(report, account.id) };
 }
 
-/** Ends a file that could not be processed, so that those after it come to their turn. */
+/** Ends a file that could not be processed, so that later files can be processed. */
 async function giveUp(pool: Pool, account: Account, file: WaitingFile, message: string): Promise<void> {
   const findings = newFindings();
   findings.fault({ type: 'file not processed', message });
   await inTransaction(pool, async (tx) => {
     if (!(await lockBegunFile(tx, account.id, file.id, file.turn))) throw turnLost();
     if (file.runId !== null) await failRun(tx, account.id, file.runId, message);
-    const told = { subject: file.id, details: { file: file.name } };
-    await audit(tx, account.id, { origin: 'service' }, 'file given up', told);
-    await tell(
+    const entry = { subject: file.id, details: { file: file.name } };
+    await audit(tx, account.id, { origin: 'service' }, 'file given up', entry);
+    await storeReport(
       tx,
       account,
       file,
@@ -430,16 +438,16 @@ async function giveUp(pool: Pool, account: Account, file: WaitingFile, message: 
   });
 }
 
-/** Somebody in the console, who decides. */
+/** The console user who approves or rejects a run. */
 export type Decider = Extract<Actor, { origin: 'console' }>;
 
-/** Who approves, and how many people and groups they were shown that the run removes. */
+/** Who approves, and how many people and groups the console showed as removed. */
 export type Approval = { by: Decider; peopleRemoved: number; groupsRemoved: number };
 
 /**
- * Applies a held run: exactly what it showed. `approval`: of the console. Throws a Fault: not_found; conflict when the run
- * is not held or would by now change other things than were shown; invalid when it removes another number of people or
- * groups than was said; then it stays held.
+ * Applies a pending run, with exactly the changes that were shown. `approval` is given by the console. Throws a Fault: not_found;
+ * conflict if the run is not pending or its changes have changed since; invalid if the number of removed people or groups
+ * differs from `approval`. The run then stays pending.
  */
 export async function approveRun(
   pool: Pool,
@@ -469,7 +477,7 @@ export async function approveRun(
       return { ...after, message: messageOf(after, accountId) };
     });
     if (!report)
-      throw new Fault('not_found', 'file not found', 'The file of the run is gone. Send it again.');
+      throw new Fault('not_found', 'file not found', 'The file of this run has been deleted. Send it again.');
     await addMails(tx, accountId, report.id, account.notifySuccess ? account.notify : []);
     return report.report;
   });
@@ -482,11 +490,11 @@ function refuseOtherNumber(of: 'people' | 'groups', typed: number, removed: numb
   throw new Fault('invalid', 'invalid value', message, { details });
 }
 
-/** Ends a held run without applying it. Throws a Fault: not_found, or conflict when it is not held. */
+/** Ends a pending run without applying it. Throws a Fault: not_found, or conflict if the run is not pending. */
 export async function rejectRun(pool: Pool, accountId: AccountId, runId: string, by: Decider): Promise<void> {
   await inTransaction(pool, async (tx) => {
     await lockAccount(tx, accountId);
-    const message = 'It was held, and was rejected: nothing was applied.';
+    const message = 'The changes were rejected. Nothing was applied.';
     await rejectHeldRun(tx, accountId, runId, { userId: by.userId, message });
     await updateReport(tx, accountId, runId, (before) => ({ ...before, outcome: 'refused', message }));
     await audit(tx, accountId, by, 'run rejected', { subject: runId });
@@ -494,8 +502,8 @@ export async function rejectRun(pool: Pool, accountId: AccountId, runId: string,
 }
 
 /**
- * Has a file processed once more, such as when its columns have been confirmed; what was held of it ends. Says whether:
- * a file after which something else was applied would undo that, and is left alone.
+ * Processes a file again, for example after its columns have been mapped. Ends its pending run, if any. Returns false, and does
+ * nothing, if other changes were applied after the file, because it would undo them.
  */
 export async function repeatFile(
   tx: Transaction,
@@ -507,7 +515,7 @@ export async function repeatFile(
   const before = await updateToRepeat(tx, accountId, fileId);
   if (!before) return false;
   if (before.runId !== null && before.outcome === 'held') {
-    const message = 'It was held; the file is processed once more, and nothing of this run was applied.';
+    const message = 'The file is being processed again. Nothing of this run was applied.';
     await rejectHeldRun(tx, accountId, before.runId, { userId: by.userId, message });
   }
   await addProcessing(tx, accountId);

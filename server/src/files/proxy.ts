@@ -1,22 +1,22 @@
-// The PROXY protocol, versions 1 and 2, by which a proxy in front says from where a connection comes
+// Parses headers of the PROXY protocol, versions 1 and 2, with which a proxy sends the address of the client
 // (haproxy.org, proxy-protocol.txt). Pure.
 
-/** `length`: of the header, in bytes. Without an address: the proxy speaks for itself, as in its health checks. */
+/** `length` is the length of the header in bytes. Without an address, the proxy connects itself, as for health checks. */
 export type ProxyHeader = { length: number; address: string | undefined };
 
 const signature = Buffer.from('0d0a0d0a000d0a515549540a', 'hex');
-/** The longest header of version 1; those of version 2 with an address are longer only by what we do not read. */
+/** The longest header of version 1. Headers of version 2 may have further fields, which we ignore. */
 const maxTextBytes = 107;
 const maxBinaryBytes = 16 + 2048;
 
-/** Reads the header with which a connection may begin. `more`: it may be one, when more has come; `none`: it is none. */
+/** Parses the header at the start of a connection. Returns `more` if more bytes are needed, and `none` if there is no header. */
 export function proxyHeader(bytes: Buffer): ProxyHeader | 'more' | 'none' {
   if (begins(bytes, signature)) return bytes.length < 16 ? 'more' : binaryHeader(bytes);
   if (begins(bytes, Buffer.from('PROXY '))) return textHeader(bytes);
   return 'none';
 }
 
-/** Whether bytes begin as the mark does, as far as they have come. */
+/** Whether the bytes so far match the beginning of the mark. */
 const begins = (bytes: Buffer, mark: Buffer) =>
   bytes.subarray(0, mark.length).equals(mark.subarray(0, bytes.length));
 

@@ -1,14 +1,15 @@
-// Reads a file of any kind, in this process: whatever it holds, only in one that may be ended (sheet.child.ts).
+// Reads a file of any type in the current process. Files from users must only be read in a child process (sheet.child.ts),
+// which can be killed.
 import { contentFault } from './content.ts';
 import type { FileKind } from './names.ts';
 import { unreadable } from './rows.ts';
 import type { Sheet } from './sheet.ts';
 
-/** As readSheets does, but for what exceeds memory or time. What is thrown beside Faults is a defect. */
+/** Like `readSheets`, but without limits on memory and time. Any error other than a Fault is a bug. */
 export async function readHere(bytes: Buffer, kind: FileKind): Promise<Sheet[]> {
   const fault = contentFault(kind, bytes);
   if (fault !== undefined) throw unreadable(fault);
-  // Each reader is loaded only for files of its own: it takes time and memory.
+  // Loads only the reader that the file needs, because each takes time and memory.
   if (kind === 'csv') return [(await import('./csv.ts')).readCsv(bytes)];
   return (await import('./workbook.ts')).readWorkbook(bytes, kind);
 }

@@ -1,21 +1,21 @@
-// Rows as they are read, within the limits that customers see: empty cells are null, and no row or sheet ends with what is
-// empty. What exceeds a limit is refused with its place.
+// Builds the rows of a sheet within the documented limits. Empty cells are null, and empty cells and rows at the end are
+// dropped. A cell beyond a limit is an error that names its place.
 import { maxCellLength, maxSheetColumns, maxSheetRows } from '@soundings/contract/limits.ts';
 import { Fault } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 import type { Cell, Sheet } from './sheet.ts';
 
-/** Where in a file; rows and columns are counted from 1. A sheet without a name is all of its file. */
+/** A place in a file, with rows and columns counted from 1. The single sheet of a CSV file has no name. */
 export type Place = { sheet: string; row?: number; column?: number };
 
-/** A file that cannot be read, in words for whoever sent it; the cause is for us. */
+/** Returns the Fault for a file that can't be read. The message is for the sender, the cause for the log. */
 export function unreadable(message: string, place?: Place, cause?: unknown): Fault {
   const { sheet, row } = place ?? {};
   const detail = { type: 'unreadable file', message, ...(sheet && { sheet }), ...(row && { row }) };
   return new Fault('invalid', 'unreadable file', message, { details: [detail], cause });
 }
 
-/** What it returns; whatever it throws beside Faults comes of what is in the workbook. */
+/** Runs `read`. Any error other than a Fault means that the workbook is damaged. */
 export function orDamaged<T>(read: () => T): T {
   try {
     return read();
@@ -24,48 +24,48 @@ export function orDamaged<T>(read: () => T): T {
   }
 }
 
-/** What can't be read for no reason that is known: the cause is a defect of ours, or of what we read with. */
+/** The file can't be read for an unknown reason: a bug in our code or in a library. */
 export const unread = (cause: unknown): Fault =>
   unreadable(
-    "The file can't be read. Open it in Excel, save it again as an Excel workbook (.xlsx) or as CSV, and send that.",
+    "The file can't be read. Open it in Excel, save it as a new Excel workbook (.xlsx) or as CSV, and send the new file.",
     undefined,
     cause,
   );
 
-/** A fault for whatever a reader has thrown: whoever sent the file is to read what to do, and never of our code. */
+/** Turns any error of a reader into a Fault, so that the sender learns what to do and sees nothing of our code. */
 export const faultOf = (error: unknown): Fault => (error instanceof Fault ? error : unread(error));
 
 export const damaged = (cause?: unknown): Fault =>
   unreadable(
-    'The workbook is damaged, perhaps cut off on its way. Open it in Excel, save it again as .xlsx, and send that.',
+    'The workbook is damaged. The upload may have been cut off. Open it in Excel, save it as a new .xlsx file and send the new file.',
     undefined,
     cause,
   );
 
 export const lockedMessage =
-  'The workbook is protected with a password. Save it without one, and send it again.';
+  'The workbook is protected with a password. Remove the password and send the file again.';
 export const locked = (): Fault => unreadable(lockedMessage);
 
 /** The most sheets of a workbook, hidden ones included. */
 const maxSheets = 255;
 
-/** Throws a Fault where a workbook has more sheets than are read, or two of one name. */
+/** Throws a Fault if a workbook has too many sheets, or two sheets with the same name. */
 export function refuseSheets(names: string[]): void {
   if (names.length > maxSheets) {
     throw unreadable(
-      `The workbook has more than ${maxSheets} sheets. Keep only the lists, in a workbook of their own.`,
+      `The workbook has more than ${maxSheets} sheets. Copy the lists of people and groups to a new workbook.`,
     );
   }
-  if (new Set(names).size < names.length) throw damaged('Two sheets of one name');
+  if (new Set(names).size < names.length) throw damaged('Two sheets have the same name');
 }
 
 export type Filling = {
   readonly sheet: Sheet;
-  /** Sets a cell by the indexes of its row and column, in any order. Throws a Fault where it is beyond a limit. */
+  /** Sets a cell by its row and column index. Cells may come in any order. Throws a Fault if the cell exceeds a limit. */
   put(row: number, column: number, cell: Cell | undefined): void;
 };
 
-/** A sheet that is filled cell by cell. */
+/** Returns an empty sheet to fill cell by cell. */
 export function newSheet(name: string): Filling {
   const rows: Cell[][] = [];
   return {
@@ -88,28 +88,28 @@ export function newSheet(name: string): Filling {
 
 export const tooManyRows = (sheet: string): Fault =>
   unreadable(
-    `${sheet === '' ? 'The file' : `The sheet ${quote(sheet)}`} has more than ${inWords(maxSheetRows)} rows, which is ` +
-      'the most that is read. A longer list can be sent over the organization interface.',
+    `${sheet === '' ? 'The file' : `The sheet ${quote(sheet)}`} has more than ${formatted(maxSheetRows)} rows, which is ` +
+      'the maximum. Send longer lists over the organization interface.',
     { sheet },
   );
 
 const tooManyColumns = (place: Place): Fault =>
   unreadable(
-    `${placeInWords(place)} has more than ${inWords(maxSheetColumns)} columns, which is the most that is read. Leave ` +
-      'out those that do not belong to the list.',
+    `${placeInWords(place)} has more than ${formatted(maxSheetColumns)} columns, which is the maximum. Remove the ` +
+      'columns that do not belong to the list.',
     place,
   );
 
 const tooLong = (place: Place): Fault =>
   unreadable(
-    `${placeInWords(place)} has more than ${inWords(maxCellLength)} characters, which is the most that is read. ` +
+    `${placeInWords(place)} has more than ${formatted(maxCellLength)} characters, which is the maximum. ` +
       (place.sheet === ''
-        ? 'Perhaps a quotation mark (") in it or before it lacks its counterpart.'
+        ? 'Check whether a closing quotation mark (") is missing in this cell or before it.'
         : 'Shorten it.'),
     place,
   );
 
-/** As spreadsheets name it: Cell C7 of the sheet "Users". */
+/** Returns a text such as: Cell C7 of the sheet "Users". */
 export function placeInWords({ sheet, row, column }: Place): string {
   const cell = column === undefined ? `Row ${row}` : `Cell ${lettersOf(column)}${row}`;
   return sheet === '' ? cell : `${cell} of the sheet ${quote(sheet)}`;
@@ -121,4 +121,4 @@ function lettersOf(column: number): string {
   return (before > 0 ? lettersOf(before) : '') + String.fromCharCode(65 + rest);
 }
 
-const inWords = (count: number): string => count.toLocaleString('en');
+const formatted = (count: number): string => count.toLocaleString('en');

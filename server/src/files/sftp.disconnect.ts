@@ -1,4 +1,4 @@
-// Ending a connection of SSH with a reason in words, which clients show: the library's own message has none.
+// Ends an SSH connection with a reason that clients show. The library's own disconnect message has no text.
 import type { Connection } from 'ssh2';
 
 /** SSH_DISCONNECT_SERVICE_NOT_AVAILABLE (RFC 4253 §11.1). */
@@ -12,16 +12,16 @@ type Writer = {
 type Packets = { write: Writer };
 
 /**
- * Sends that the service is not available, and why; the caller closes the connection. Where the library keeps its parts
- * otherwise one day, only the words are missing.
+ * Sends a disconnect message "service not available" with a reason. The caller closes the connection. Uses internals of the
+ * library. If these ever change, only the reason is missing.
  */
-export function disconnect(client: Connection, words: string): void {
+export function disconnect(client: Connection, reason: string): void {
   const { _protocol: protocol } = client as unknown as {
     _protocol?: { _packetRW?: Packets; disconnect(reason: number): void };
   };
   const { _packetRW: packets } = protocol ?? {};
   const writer = packets?.write;
-  if (packets && writer) packets.write = withWords(writer, Buffer.from(words));
+  if (packets && writer) packets.write = withText(writer, Buffer.from(reason));
   try {
     protocol?.disconnect(notAvailable);
   } finally {
@@ -29,15 +29,15 @@ export function disconnect(client: Connection, words: string): void {
   }
 }
 
-/** A writer of the one message: byte, reason, length and words, length and language. The library's has no words. */
-function withWords(writer: Writer, words: Buffer): Writer {
+/** Wraps the library's writer to add a text. The message is: type, reason code, text with length, language with length. */
+function withText(writer: Writer, text: Buffer): Writer {
   const wrapped = Object.create(writer) as Writer;
-  wrapped.alloc = (length, force) => writer.alloc(length + words.length, force);
+  wrapped.alloc = (length, force) => writer.alloc(length + text.length, force);
   wrapped.finalize = (packet, force) => {
     const at = writer.allocStartKEX + 5;
-    packet.writeUInt32BE(words.length, at);
-    words.copy(packet, at + 4);
-    packet.writeUInt32BE(0, at + 4 + words.length);
+    packet.writeUInt32BE(text.length, at);
+    text.copy(packet, at + 4);
+    packet.writeUInt32BE(0, at + 4 + text.length);
     return writer.finalize(packet, force);
   };
   return wrapped;

@@ -1,4 +1,4 @@
-// For tests of SFTP: a server on a database of its own, accounts, and clients that send what they are told.
+// For tests of SFTP: a server with its own database, accounts, and clients that send arbitrary packets.
 import { type EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import pino from 'pino';
@@ -25,7 +25,7 @@ export type Door = {
   port: number;
   log: LogLine[];
   company(settings?: Partial<AccountSettings>): Promise<Company>;
-  /** Another server on the same database, which is closed with the first. */
+  /** Starts another server on the same database, which is closed with the first. */
   another(options?: Partial<SftpOptions>): Promise<{ server: SftpServer; port: number; log: LogLine[] }>;
   close(): Promise<void>;
 };
@@ -68,7 +68,7 @@ export async function openDoor(options: Partial<SftpOptions> = {}): Promise<Door
   };
 }
 
-/** The socket is ours: the library's own waits 40 ms for whatever it sends in two pieces. */
+/** Uses our own socket, because the library's delays data sent in two writes by 40 ms. */
 export const configOf = (port: number, { username, token }: Company, localAddress = '127.0.0.1') => ({
   sock: connect({ host: '127.0.0.1', port, localAddress, noDelay: true }) as Socket,
   username,
@@ -78,14 +78,14 @@ export const configOf = (port: number, { username, token }: Company, localAddres
 export const closed = (client: EventEmitter): Promise<void> =>
   new Promise((resolve) => client.once('close', () => resolve()));
 
-/** A session as most programs have it. Clients that a test leaves open end with the server. */
+/** Opens a session like most programs do. Clients that a test leaves open end with the server. */
 export async function logIn(port: number, company: Company): Promise<SftpClient> {
   const client = new SftpClient('test', { error: () => {}, end: () => {}, close: () => {} });
   await client.connect(configOf(port, company));
   return client;
 }
 
-/** A connection that is logged in, and no more. */
+/** Opens a connection that is logged in but has no session. */
 export async function logInBare(
   port: number,
   company: Company,
@@ -106,7 +106,7 @@ export async function logInBare(
   return client;
 }
 
-/** A socket, and what has come on it. */
+/** Opens a socket that collects the received bytes. */
 export async function dial(port: number, localAddress = '127.0.0.1'): Promise<Socket & { received: Buffer }> {
   const socket = Object.assign(connect({ host: '127.0.0.1', port, localAddress, noDelay: true }), {
     received: Buffer.alloc(0),
@@ -118,7 +118,7 @@ export async function dial(port: number, localAddress = '127.0.0.1'): Promise<So
 }
 
 let addresses = 0;
-/** An address of this machine that has not been used: what is held against one is held against the next test, too. */
+/** Returns an unused address of this machine, because limits of an address would carry over to the next test. */
 export const elsewhere = (): string => `127.9.${++addresses >> 8}.${addresses & 255}`;
 
 export const gone = (socket: Socket): Promise<unknown> =>
@@ -130,7 +130,7 @@ export type Field = number | bigint | string | Buffer;
 export type Answer = {
   type: number;
   id: number;
-  /** Of a status. */
+  /** The code of a status. */
   code?: number;
   text?: string;
   handle?: Buffer;
@@ -165,10 +165,10 @@ export const ask = {
 };
 /** Codes of a status. */
 export const code = { ok: 0, eof: 1, noFile: 2, denied: 3, failure: 4, badMessage: 5, unsupported: 8 };
-/** Flags to open a file as most clients do: to write, made anew. */
+/** Flags to open a file as most clients do: for writing, created or replaced. */
 export const anew = 2 | 8 | 16;
 
-/** Numbers are written in 32 bits, bigints in 64, texts and bytes behind their length. */
+/** Returns a packet: numbers in 32 bits, bigints in 64, texts and bytes after their length. */
 export function packet(type: number, ...fields: Field[]): Buffer {
   const parts = fields.map((field) => {
     if (typeof field === 'number') return word(field);
@@ -190,16 +190,16 @@ export type Hand = {
   client: Client;
   socket: Socket;
   stream: ClientChannel;
-  /** Sends a request with an id of its own and waits for the next answer. */
+  /** Sends a request with a new id and waits for the next reply. */
   ask(type: number, ...fields: Field[]): Promise<Answer>;
-  /** The next answer. */
+  /** Waits for the next reply. */
   next(): Promise<Answer>;
-  /** Opens a file to be written and returns its handle. */
+  /** Opens a file for writing and returns its handle. */
   open(name: string): Promise<Buffer>;
   end(): void;
 };
 
-/** A session over which a test sends its own packets. */
+/** Opens a session over which a test sends its own packets. */
 export async function byHand(port: number, company: Company): Promise<Hand> {
   const { sock: socket } = configOf(port, company);
   const client = await logInBare(port, company, { sock: socket });
@@ -222,7 +222,7 @@ export async function byHand(port: number, company: Company): Promise<Hand> {
     async next() {
       while (bytes.length < 4 || bytes.length < 4 + bytes.readUInt32BE(0)) {
         if (stream.destroyed || !stream.readable) throw new Error('The channel is closed.');
-        // oxlint-disable-next-line no-await-in-loop -- until it is whole
+        // oxlint-disable-next-line no-await-in-loop -- until the packet is complete
         await new Promise<void>((resolve) => (arrived = resolve));
       }
       const length = 4 + bytes.readUInt32BE(0);
@@ -243,7 +243,7 @@ export async function byHand(port: number, company: Company): Promise<Hand> {
   };
   stream.write(packet(ask.init, 3));
   const version = await hand.next();
-  if (version.type !== 2) throw new Error('The answer to the first request is no version.');
+  if (version.type !== 2) throw new Error('The reply to the first request is not a version.');
   return hand;
 }
 

@@ -1,5 +1,5 @@
-// Logging in by SFTP: a user name and a token (§5.3), as password or as the answer to one question. Three tries; whatever
-// is refused is refused after the same time.
+// SFTP login: a user name and a token (§5.3), sent as a password or through keyboard-interactive authentication. Three attempts
+// are allowed, and every refusal takes the same time.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AuthContext, Connection } from 'ssh2';
 import { isAllowed } from '../accounts/allowlist.ts';
@@ -18,18 +18,18 @@ export type LoginOptions = {
   onFailure: () => void;
   /** The connection is to be ended. */
   onGiveUp: () => void;
-  /** It cannot be decided who it is: the connection is to be ended, with these words. */
-  onAway: (words: string) => void;
+  /** Tokens can't be checked: the connection is to be ended with this reason. */
+  onUnavailable: (reason: string) => void;
 };
 
 const methods = ['password' as const, 'keyboard-interactive' as const];
 
-/** Requests on a connection that bring no token: clients ask once what there is, and may try their keys. */
+/** The most authentication requests without a token. Clients ask for the methods once, and may try their keys. */
 const maxOtherRequests = 20;
 
-const awayWords = 'The service cannot check tokens at the moment. Try again later.';
+const unavailable = 'The service can’t check tokens at the moment. Try again later.';
 
-/** Answers the log-in requests of a connection. */
+/** Handles the login requests of a connection. */
 export function takeLogins(client: Connection, options: LoginOptions): void {
   let caller: SftpCaller | undefined;
   let failures = 0;
@@ -43,31 +43,31 @@ export function takeLogins(client: Connection, options: LoginOptions): void {
   }
 
   async function check(context: AuthContext, token: string): Promise<void> {
-    const answered = sleep(options.limits.failureMs);
+    const minimumTime = sleep(options.limits.failureMs);
     caller = await callerFor(options, context.username, token);
     if (caller) return context.accept();
-    await answered;
+    await minimumTime;
     options.onFailure();
     context.reject([...methods]);
     if (++failures >= options.limits.tries) giveUp();
   }
 
-  /** A refusal would be taken for a wrong token, by a nightly job for ever. */
-  function endAway(): void {
+  /** Ends the connection with a reason. A nightly job would take a refusal for a wrong token, and might never try again. */
+  function endUnavailable(): void {
     isOver = true;
-    options.onAway(awayWords);
+    options.onUnavailable(unavailable);
   }
 
   function begin(context: AuthContext, token: string): void {
-    // A client that does not wait for the answer is no client.
+    // Real clients wait for the reply before they send another token.
     if (isChecking) return giveUp();
     isChecking = true;
     check(context, token)
       .catch((error: unknown) => {
-        options.log.warn({ cause: asFault(error) }, 'A log-in by SFTP could not be decided');
-        endAway();
+        options.log.warn({ cause: asFault(error) }, 'SFTP login could not be checked');
+        endUnavailable();
       })
-      .catch(giveUp) // it is gone: then the library throws
+      .catch(giveUp) // The library throws if the connection has closed.
       .finally(() => (isChecking = false));
   }
 
@@ -79,7 +79,7 @@ export function takeLogins(client: Connection, options: LoginOptions): void {
     }
     if (++others > maxOtherRequests) return giveUp();
     if (context.method !== 'keyboard-interactive') return context.reject([...methods]);
-    // The word is what sshpass and others wait for. The answer may be an error, when the client begins anew.
+    // sshpass and other tools wait for this prompt. The response may be an error if the client starts over.
     context.prompt([{ prompt: 'Password: ', echo: false }], (given: unknown) => {
       if (Array.isArray(given)) begin(context, String(given[0] ?? ''));
     });
@@ -92,10 +92,10 @@ async function callerFor(
   token: string,
 ): Promise<SftpCaller | undefined> {
   const caller = await callerBySftp(pool, username, token, address);
-  // What was sent as the user name may be a token: it is not logged.
-  if (!caller) log.info({ reason: 'user name or token' }, 'A log-in by SFTP was refused');
+  // The user name is not logged, because it may be a token sent by mistake.
+  if (!caller) log.info({ reason: 'user name or token' }, 'SFTP login refused');
   if (!caller || isAllowed(caller.allow, address)) return caller;
   const { accountId, tokenId } = caller;
-  log.info({ accountId, tokenId, reason: 'address not allowed' }, 'A log-in by SFTP was refused');
+  log.info({ accountId, tokenId, reason: 'address not allowed' }, 'SFTP login refused');
   return undefined;
 }

@@ -1,11 +1,11 @@
-// Paths and names as SFTP clients send them: one folder, the names of files in it, and the temporary names under which
-// some clients write a file before they rename it. Pure.
+// Interprets paths from SFTP clients. There is a single folder. Some clients write a file under a temporary name and then rename
+// it. Pure.
 import { fileNameOf, plainNameOf, refusal } from './names.ts';
 
-/** Where a path leads: to the only folder there is, to a name in it, or to where nothing is. */
+/** The target of a path: the only folder, a file in it, or nothing. */
 export type Place = { kind: 'root' } | { kind: 'file'; name: string } | { kind: 'nowhere' };
 
-/** A path as REALPATH answers it: from the root, without `.`, `..` and doubled slashes. */
+/** Returns the absolute path for a REALPATH request, without `.`, `..` and repeated slashes. */
 export function realPath(path: string): string {
   const parts: string[] = [];
   for (const part of path.split('/')) {
@@ -15,7 +15,7 @@ export function realPath(path: string): string {
   return `/${parts.join('/')}`;
 }
 
-/** Names are compared in NFC: what a client has put it finds again, in whatever form it writes the name. */
+/** Returns the target of a path. Names are in NFC, so that clients find their files in any Unicode form. */
 export function placeOf(path: string | undefined): Place {
   if (path === undefined) return { kind: 'nowhere' };
   const parts = realPath(path).slice(1).normalize('NFC').split('/');
@@ -25,7 +25,7 @@ export function placeOf(path: string | undefined): Place {
 
 const uuid = '[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}';
 
-/** What is left without it is the final name, where that is told. */
+/** The marks of temporary names. Without its mark, a name is the final one, if the client includes it. */
 const temporaryMarks = [
   /^\.in\./i, // lftp: .in.users.csv
   /(?:\.[0-9a-z]{8})?\.partial$/i, // rclone: users.csv.1a2b3c4d.partial
@@ -33,19 +33,21 @@ const temporaryMarks = [
   new RegExp(`(?:^|-)${uuid}$`, 'i'), // Cyberduck: users.csv-123e4567-e89b-12d3-a456-426614174000
 ];
 
-/** Whether a file is only written under the name, to be renamed when it is whole. */
+/** Whether a name is temporary, so that the client renames the file after the upload. */
 export const isTemporary = (name: string): boolean => temporaryMarks.some((mark) => mark.test(name));
 
-/** Whether a file written under a temporary name may be meant to be given the final one. */
+/** Whether a temporary name may belong to a final name. */
 export function isMeantFor(temporary: string, final: string): boolean {
   const mark = temporaryMarks.find((one) => one.test(temporary));
-  const left = mark && temporary.replace(mark, '');
-  return left === final || left === '';
+  const unmarked = mark && temporary.replace(mark, '');
+  return unmarked === final || unmarked === '';
 }
 
-/** Throws a Fault (`file validation`) when nothing may be written under the name. */
+/** Throws a Fault (`file validation`) if the name is invalid. */
 export function checkName(name: string): void {
-  if (name.includes('\\')) throw refusal('The name may not hold any of \\ / : * ? " < > |');
+  if (name.includes('\\')) {
+    throw refusal('The file name must not contain any of these characters: \\ / : * ? " < > |');
+  }
   if (isTemporary(name)) plainNameOf(name);
   else fileNameOf(name);
 }

@@ -1,27 +1,27 @@
-// The packets of SFTP version 3 (draft-ietf-secsh-filexfer-02), which all clients speak: from bytes to requests, from
-// answers to bytes. Pure. No bytes make it throw: a request that cannot be read is one that says so.
+// Parses requests and writes replies of SFTP version 3 (draft-ietf-secsh-filexfer-02), which all clients support. Pure. Never
+// throws: an unreadable request becomes a request of type `malformed`.
 
-/** What a request says of a file; times in seconds since 1970. */
+/** The attributes of a file, with times in seconds since 1970. */
 export type Attributes = { size?: number; mode?: number; accessed?: number; modified?: number };
 
-/** A path or a handle is undefined when it cannot be one: not UTF-8, or not made by us. */
+/** An operation that a client requests. A path or handle is undefined if it is not UTF-8 or not one of ours. */
 export type Ask =
   | { verb: 'init' | 'malformed' | 'unsupported' | 'refused' }
   | { verb: 'open'; path: string | undefined; flags: number }
-  | { verb: 'write'; handle: number | undefined; offset: number; pieces: Buffer[] }
+  | { verb: 'write'; handle: number | undefined; offset: number; chunks: Buffer[] }
   | { verb: 'read' | 'close' | 'readdir' | 'fstat'; handle: number | undefined }
   | { verb: 'fsetstat'; handle: number | undefined; attributes: Attributes }
   | { verb: 'stat' | 'opendir' | 'realpath' | 'remove'; path: string | undefined }
   | { verb: 'setstat'; path: string | undefined; attributes: Attributes }
   | { verb: 'rename'; path: string | undefined; to: string | undefined };
 
-/** `size`: what it keeps in memory, in bytes. */
+/** `size` is the memory that the request takes, in bytes. */
 export type Request = { id: number; size: number; ask: Ask };
 
 /** Flags of a request to open a file. */
 export const openFlags = { read: 1, write: 2, append: 4, create: 8, truncate: 16, exclusive: 32 };
 
-/** Codes of an answer that is no more than a status. */
+/** The codes of status replies. */
 export const statusCodes = {
   ok: 0,
   eof: 1,
@@ -33,35 +33,35 @@ export const statusCodes = {
 };
 export type Status = keyof typeof statusCodes;
 
-/** The longest packet, as OpenSSH has it. Clients write 32 KiB at a time, OpenSSH up to 255 KiB when told to. */
+/** The longest packet, as in OpenSSH. Clients write 32 KB at a time, OpenSSH up to 255 KB if configured. */
 const maxPacketBytes = 256 * 1024;
 
 export type PacketReader = {
-  /** Requests that the next bytes make whole, in their order; then, if that is what follows, that no more can be read. */
+  /** Returns the requests that the next bytes complete, in order. Ends with 'unreadable' if the stream is broken. */
   read(chunk: Buffer): Generator<Request | 'unreadable', void>;
-  /** Bytes of a request that is not whole yet. */
+  /** The bytes of an incomplete request. */
   readonly pending: number;
 };
 
-/** Shorter pieces of a packet are put together: each for itself would take more memory than its bytes. */
-const shortPiece = 1024;
+/** Chunks shorter than this are joined, because each buffer takes more memory than its bytes. */
+const shortChunk = 1024;
 
 export function packetReader(): PacketReader {
   const head = Buffer.alloc(4);
   let headFilled = 0;
-  /** Of the packet that is not whole yet, as it has come: most of it needs no copy. */
-  let pieces: Buffer[] = [];
+  /** The chunks of the incomplete packet as they arrived. Most need no copy. */
+  let chunks: Buffer[] = [];
   let pending = 0;
   let isBroken = false;
 
-  function keep(piece: Buffer): void {
-    const last = pieces.at(-1);
-    if (last && last.length < shortPiece) pieces[pieces.length - 1] = Buffer.concat([last, piece]);
-    else pieces.push(piece.length < shortPiece ? Buffer.from(piece) : piece);
-    pending += piece.length;
+  function keep(bytes: Buffer): void {
+    const last = chunks.at(-1);
+    if (last && last.length < shortChunk) chunks[chunks.length - 1] = Buffer.concat([last, bytes]);
+    else chunks.push(bytes.length < shortChunk ? Buffer.from(bytes) : bytes);
+    pending += bytes.length;
   }
 
-  /** Takes what it can from an offset on; returns where it has come to. */
+  /** Takes bytes of the current packet from an offset on, and returns the offset after them. */
   function take(chunk: Buffer, from: number): number {
     let at = from;
     for (; headFilled < 4 && at < chunk.length; at++) head[headFilled++] = chunk[at] as number;
@@ -81,11 +81,11 @@ export function packetReader(): PacketReader {
       for (let at = 0; at < chunk.length && !isBroken;) {
         at = take(chunk, at);
         if (isBroken || headFilled < 4 || pending < head.readUInt32BE()) continue;
-        const whole = pieces;
+        const complete = chunks;
         headFilled = 0;
-        pieces = [];
+        chunks = [];
         pending = 0;
-        yield requestOf(whole);
+        yield requestOf(complete);
       }
       if (isBroken) yield 'unreadable';
     },
@@ -104,9 +104,9 @@ const verbs: Record<number, (fields: Fields) => Ask> = {
     verb: 'write',
     handle: fields.handle(),
     offset: fields.long(),
-    pieces: fields.data(),
+    chunks: fields.data(),
   }),
-  7: (fields) => ({ verb: 'stat', path: fields.path() }), // LSTAT: there are no links
+  7: (fields) => ({ verb: 'stat', path: fields.path() }), // LSTAT, because there are no links.
   8: (fields) => ({ verb: 'fstat', handle: fields.handle() }),
   9: (fields) => ({ verb: 'setstat', path: fields.path(), attributes: fields.attributes() }),
   10: (fields) => ({ verb: 'fsetstat', handle: fields.handle(), attributes: fields.attributes() }),
@@ -122,14 +122,14 @@ const verbs: Record<number, (fields: Fields) => Ask> = {
   20: () => ({ verb: 'refused' }), // SYMLINK
 };
 
-/** The longest beginning of a request to write, up to the bytes. */
+/** The maximum length of the fields before the bytes of a write request. */
 const maxWriteHead = 1 + 4 + 4 + 256 + 8 + 4;
 
-/** The request of a packet, which is not empty. The bytes of a request to write are left in their pieces. */
-function requestOf(pieces: Buffer[]): Request {
-  const size = pieces.reduce((sum, { length }) => sum + length, 0);
-  const isLongWrite = pieces[0]?.[0] === 6 && pieces[0].length >= maxWriteHead;
-  const [first, ...rest] = isLongWrite || pieces.length === 1 ? pieces : [Buffer.concat(pieces)];
+/** Parses a packet, which is not empty. The bytes of a write request stay in their chunks. */
+function requestOf(chunks: Buffer[]): Request {
+  const size = chunks.reduce((sum, { length }) => sum + length, 0);
+  const isLongWrite = chunks[0]?.[0] === 6 && chunks[0].length >= maxWriteHead;
+  const [first, ...rest] = isLongWrite || chunks.length === 1 ? chunks : [Buffer.concat(chunks)];
   const packet = first as Buffer;
   const type = packet[0] as number;
   if (type === 1) return { id: 0, size, ask: { verb: packet.length >= 5 ? 'init' : 'malformed' } };
@@ -147,8 +147,8 @@ type Fields = ReturnType<typeof fieldsOf>;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads the fields of a request one after another. One that is not there reads as nothing, and is remembered. `rest`: of
- * the last one, what has come in further pieces.
+ * Reads the fields of a request one after another. A missing field reads as empty, and `areWhole` then returns false. `rest` has
+ * the further chunks of the last field.
  */
 function fieldsOf(packet: Buffer, rest: Buffer[]) {
   let at = 5;
@@ -171,13 +171,13 @@ function fieldsOf(packet: Buffer, rest: Buffer[]) {
 
   function data(): Buffer[] {
     let missing = number();
-    const pieces: Buffer[] = [];
-    for (const piece of [packet.subarray(at), ...rest]) {
-      pieces.push(piece.subarray(0, missing));
-      missing -= Math.min(missing, piece.length);
+    const chunks: Buffer[] = [];
+    for (const chunk of [packet.subarray(at), ...rest]) {
+      chunks.push(chunk.subarray(0, missing));
+      missing -= Math.min(missing, chunk.length);
     }
     isWhole &&= missing === 0;
-    return pieces;
+    return chunks;
   }
 
   return {
@@ -206,7 +206,7 @@ function fieldsOf(packet: Buffer, rest: Buffer[]) {
         attributes.accessed = number();
         attributes.modified = number();
       }
-      return attributes; // what a client may add to them says nothing to us
+      return attributes; // Further attributes that a client may add are ignored.
     },
   };
 }
@@ -228,7 +228,7 @@ export const answers = {
   attributes: (id: number, attributes: Attributes): Buffer => packetOf(105, id, attributeBytes(attributes)),
 };
 
-/** A packet of 32-bit numbers, texts and bytes as they are. */
+/** Returns a packet with 32-bit numbers, texts with their length, and raw bytes. */
 function packetOf(type: number, ...fields: (number | string | Buffer)[]): Buffer {
   const parts = fields.flatMap((field) => {
     if (typeof field === 'number') return [uint32(field)];

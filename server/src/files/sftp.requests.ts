@@ -1,5 +1,5 @@
-// What SFTP requests get: upload and list only (decision C7). What clients need around an upload is answered as they
-// expect it; everything else is refused, with the reason as the text of the status. Requests of a session come one at a time.
+// Handles SFTP requests: upload and list only (decision C7). Requests that clients send around an upload get the replies they
+// expect. All others are refused, with the reason as status text. Requests of a session are handled one at a time.
 import { asFault, type Pool } from '../db/db.ts';
 import { Fault } from '../base/errors.ts';
 import { visible } from '../base/inert.ts';
@@ -18,46 +18,49 @@ export type SftpSession = {
   limits: SftpLimits;
   isStopping: () => boolean;
   now: () => number;
-  /** All that are being written on the connection. */
+  /** The running uploads of the connection. */
   uploads: Set<Upload>;
-  /** Shows words to whoever uploads, where the client does not show the text of a status. */
-  tell: (words: string) => void;
+  /** Prints a text at the client, for clients that do not show the text of a status. */
+  print: (text: string) => void;
   handles: Map<number, Handle>;
   lastHandle: number;
-  /** What the session has written, or is writing, and has not made a file yet, by name. Others do not see it. */
+  /** The session's uploads that are not files yet, by name. Other sessions do not see them. */
   own: Map<string, Upload>;
-  /** Why the last upload of a name was refused. */
+  /** Why the last upload with a name was refused. */
   refused: Map<string, string>;
-  /** Times of files that the client has set, in seconds since 1970. */
+  /** File times that the client has set, in seconds since 1970. */
   times: Map<string, number>;
 };
 
-/** A file that is written, or a folder that is listed. `broken`: why nothing of the file is kept. */
+/** An open file or folder. `broken` says why the upload of the file failed. */
 type Writing = { name: string; upload: Upload; broken: string | undefined };
 type Handle = Writing | { entries: Entry[] };
 
 export type Reply =
   { status: Status; text: string } | { handle: number } | { attributes: Attributes } | { entries: Entry[] };
 
-/** So many names are remembered as refused, or with their times. */
-const mostNames = 1000;
-/** So many names go into one answer: with the longest names it has 25 KB. */
-const entriesInAnswer = 50;
-/** What waits for its turn at most, in bytes: four requests of 32 KiB, and what was read with them. */
-const longestQueue = 192 * 1024;
-/** The longest path that is looked at, as on Linux. */
+/** The most names to remember as refused, or with their times. */
+const maxNames = 1000;
+/** The names per reply. With the longest names, a reply has 25 KB. */
+const entriesPerReply = 50;
+/** The most bytes of waiting requests: four of 32 KB, and what was read with them. */
+const maxQueueBytes = 192 * 1024;
+/** The longest path, as on Linux. */
 const maxPathLength = 4096;
 
 const folder: Attributes = { mode: 0o040_700 };
-const fileMode = 0o100_200; // to be written, not read
+const fileMode = 0o100_200; // Write-only.
 
 const ok: Reply = { status: 'ok', text: 'Success' };
-const denied: Reply = { status: 'denied', text: 'Upload and list only' };
+const denied: Reply = { status: 'denied', text: 'Files can only be uploaded and listed' };
 const noSuchFile: Reply = { status: 'noSuchFile', text: 'No such file' };
 const failure = (text: string): Reply => ({ status: 'failure', text });
 
 export function newSession(
-  shared: Pick<SftpSession, 'pool' | 'log' | 'caller' | 'limits' | 'isStopping' | 'now' | 'uploads' | 'tell'>,
+  shared: Pick<
+    SftpSession,
+    'pool' | 'log' | 'caller' | 'limits' | 'isStopping' | 'now' | 'uploads' | 'print'
+  >,
 ): SftpSession {
   return {
     ...shared,
@@ -69,24 +72,24 @@ export function newSession(
   };
 }
 
-/** Answers a request. Never throws: a fault is an answer, and so, without its reason, is a defect. */
+/** Returns the reply to a request. Never throws: errors become replies. A bug gives a reply with an id and no details. */
 export async function replyTo(session: SftpSession, ask: Ask): Promise<Reply> {
   try {
     return await reply(session, ask);
   } catch (error) {
-    return failure(wordsOf(session, error));
+    return failure(messageOf(session, error));
   }
 }
 
-function wordsOf({ log }: SftpSession, thrown: unknown): string {
+function messageOf({ log }: SftpSession, thrown: unknown): string {
   const error = asFault(thrown);
   if (error instanceof Fault) {
     if (error.kind === 'unavailable') log.warn({ cause: error.cause }, error.message);
     return error.message;
   }
   const requestId = newId();
-  log.error({ requestId, err: error }, 'An SFTP request failed by a defect');
-  return `Something went wrong on our side. If it happens again, report it with the id ${requestId}.`;
+  log.error({ requestId, err: error }, 'Unexpected error in an SFTP request');
+  return `Unexpected error. If it happens again, report it with the ID ${requestId}.`;
 }
 
 const pathsOf = (ask: Ask): (string | undefined)[] => [
@@ -96,8 +99,8 @@ const pathsOf = (ask: Ask): (string | undefined)[] => [
 
 async function reply(session: SftpSession, ask: Ask): Promise<Reply> {
   for (const path of pathsOf(ask)) {
-    if (path === undefined) return failure('The name is not in UTF-8.');
-    if (path.includes('\0')) return failure('The name contains a NUL character.');
+    if (path === undefined) return failure('The file name is not valid UTF-8.');
+    if (path.includes('\0')) return failure('The file name contains a NUL character.');
     if (path.length > maxPathLength) return noSuchFile;
   }
   switch (ask.verb) {
@@ -148,21 +151,21 @@ async function open(
   const asks = (flag: keyof typeof openFlags) => (flags & openFlags[flag]) !== 0;
   if (!asks('write')) return (await attributesOf(session, name)) ? denied : noSuchFile;
   if (asks('read') || asks('append')) {
-    return { status: 'denied', text: 'A file is taken whole: it can be neither read nor appended to.' };
+    return { status: 'denied', text: 'Files can’t be read or appended to. Upload the whole file.' };
   }
   if (session.isStopping()) return failure('The service is stopping. Try again in a moment.');
   if (session.handles.size >= session.limits.handles) {
-    return failure(`More than ${session.limits.handles} files are open. Close some first.`);
+    return failure(`Too many open files (maximum ${session.limits.handles}). Close some first.`);
   }
   return orRefused(session, name, async () => {
     checkName(name);
     const isPlain = asks('create') && asks('truncate') && !asks('exclusive');
     const isThere = !isPlain && (await attributesOf(session, name)) !== undefined;
-    if (isThere && asks('exclusive')) return failure('There is such a file already.');
+    if (isThere && asks('exclusive')) return failure('The file already exists.');
     if (isThere && !asks('truncate')) {
       return {
         status: 'denied',
-        text: 'A file is taken whole: it cannot be changed. Send it from its beginning.',
+        text: 'A stored file can’t be changed. Upload the whole file again.',
       };
     }
     if (!isThere && !asks('create')) return noSuchFile;
@@ -180,23 +183,23 @@ function newHandle(session: SftpSession, handle: Handle): Reply {
   return { handle: session.lastHandle };
 }
 
-/** Remembers, by name, the fault by which work on an upload ends, and logs it. */
+/** Does work on an upload. If it fails, logs the reason and remembers it by name. */
 async function orRefused(session: SftpSession, name: string, work: () => Promise<Reply>): Promise<Reply> {
   try {
     return await work();
   } catch (error) {
-    const reason = wordsOf(session, error);
+    const reason = messageOf(session, error);
     remember(session.refused, name, reason);
-    session.log.info({ reason }, 'A file was refused');
-    session.tell(`${visible(name, 200)}: ${reason}`);
-    // Of a temporary name that is not to be one yet nothing is known to anyone else.
+    session.log.info({ reason }, 'SFTP upload refused');
+    session.print(`${visible(name, 200)}: ${reason}`);
+    // Uploads under a temporary name are not listed, so their refusals are not recorded.
     if (!isTemporary(name)) await noteRefused(session.pool, { ...session.caller, via: 'sftp' }, name, error);
     return failure(reason);
   }
 }
 
 function remember<T>(map: Map<string, T>, name: string, value: T): void {
-  if (map.size >= mostNames) map.delete(map.keys().next().value as string);
+  if (map.size >= maxNames) map.delete(map.keys().next().value as string);
   map.set(name, value);
 }
 
@@ -205,11 +208,11 @@ function writingOf(session: SftpSession, id: number | undefined): Writing | unde
   return handle && 'upload' in handle ? handle : undefined;
 }
 
-const noHandle = failure('There is no such open file.');
+const noHandle = failure('Unknown file handle.');
 
 async function write(
   session: SftpSession,
-  { handle, offset, pieces }: { handle: number | undefined; offset: number; pieces: Buffer[] },
+  { handle, offset, chunks }: { handle: number | undefined; offset: number; chunks: Buffer[] },
 ): Promise<Reply> {
   const writing = writingOf(session, handle);
   if (!writing) return noHandle;
@@ -218,23 +221,23 @@ async function write(
   const written = await orRefused(session, name, async () => {
     await makeRoom(session, upload);
     let at = offset;
-    for (const piece of pieces) {
+    for (const chunk of chunks) {
       // oxlint-disable-next-line no-await-in-loop -- one after another
-      await upload.write(at, piece);
-      at += piece.length;
+      await upload.write(at, chunk);
+      at += chunk.length;
     }
     return ok;
   });
   if (written !== ok) {
-    writing.broken = session.refused.get(name) ?? 'The upload has failed.';
+    writing.broken = session.refused.get(name) ?? 'The upload failed.';
     await giveUp(session, name, upload);
   }
   return written;
 }
 
-/** Sees to it that a connection never has more in memory than it may, also when it writes many files at once. */
+/** Keeps the connection within its memory limit, even when the client writes many files at once. */
 async function makeRoom({ uploads, limits }: SftpSession, upload: Upload): Promise<void> {
-  const room = limits.unwrittenBytes - partsInMemory * partBytes - longestQueue;
+  const room = limits.unwrittenBytes - partsInMemory * partBytes - maxQueueBytes;
   for (;;) {
     const others = [...uploads].filter((one) => one !== upload);
     if (others.reduce((sum, one) => sum + one.unwritten, 0) <= room) return;
@@ -244,11 +247,11 @@ async function makeRoom({ uploads, limits }: SftpSession, upload: Upload): Promi
   }
 }
 
-/** Nothing of an upload is kept. What cannot be removed now is removed within the hour. */
+/** Deletes an upload. If that fails now, it is deleted within the hour. */
 async function giveUp(session: SftpSession, name: string, upload: Upload): Promise<void> {
   session.uploads.delete(upload);
   if (session.own.get(name) === upload) session.own.delete(name);
-  await upload.abort().catch((error: unknown) => wordsOf(session, error));
+  await upload.abort().catch((error: unknown) => messageOf(session, error));
 }
 
 async function close(session: SftpSession, id: number | undefined): Promise<Reply> {
@@ -272,10 +275,10 @@ async function close(session: SftpSession, id: number | undefined): Promise<Repl
 async function publish(session: SftpSession, upload: Upload, name: string): Promise<void> {
   await upload.finish(name);
   session.refused.delete(name);
-  session.log.info({ fileId: upload.id, size: upload.size }, 'A file has arrived');
+  session.log.info({ fileId: upload.id, size: upload.size }, 'File received');
 }
 
-/** What is at a name, for this session; undefined: nothing. */
+/** Returns the attributes of a file as this session sees it, or undefined if there is none. */
 async function attributesOf(session: SftpSession, name: string): Promise<Attributes | undefined> {
   const { pool, caller, own, times, now } = session;
   const mine = own.get(name);
@@ -328,10 +331,10 @@ async function setAttributes(
   return present ? setOf(session, place.name, present.size as number, attributes) : noSuchFile;
 }
 
-/** Times are kept for the session, which may compare them; modes say nothing here. */
+/** Sets the attributes of a file. Times are kept for the session, because clients compare them. Modes are ignored. */
 function setOf(session: SftpSession, name: string, present: number, { size, modified }: Attributes): Reply {
   if (size !== undefined && size !== present) {
-    return { status: 'denied', text: 'A file is taken whole: its size cannot be set.' };
+    return { status: 'denied', text: 'The size of a file can’t be set. Upload the whole file.' };
   }
   if (modified !== undefined) remember(session.times, name, modified);
   return ok;
@@ -339,7 +342,9 @@ function setOf(session: SftpSession, name: string, present: number, { size, modi
 
 async function openFolder(session: SftpSession, path: string | undefined): Promise<Reply> {
   if (placeOf(path).kind !== 'root') return noSuchFile;
-  if (session.handles.size >= session.limits.handles) return failure('Too much is open. Close some first.');
+  if (session.handles.size >= session.limits.handles) {
+    return failure(`Too many open files (maximum ${session.limits.handles}). Close some first.`);
+  }
   const { pool, caller, own, times, now } = session;
   const files = await filesOf(pool, caller.accountId);
   const seconds = now() / 1000;
@@ -360,11 +365,11 @@ async function openFolder(session: SftpSession, path: string | undefined): Promi
 async function readFolder(session: SftpSession, id: number | undefined): Promise<Reply> {
   const handle = session.handles.get(id ?? -1);
   if (!handle || 'upload' in handle) return noHandle;
-  const entries = handle.entries.splice(0, entriesInAnswer);
+  const entries = handle.entries.splice(0, entriesPerReply);
   return entries.length > 0 ? { entries } : { status: 'eof', text: 'End of file' };
 }
 
-/** As `ls -l` has it, which some clients read. */
+/** Returns an entry with a line like that of `ls -l`, which some clients parse. */
 function entryOf(name: string, attributes: Attributes, now: number): Entry {
   const modified = attributes.modified ?? now;
   const date = new Date(modified * 1000).toUTCString(); // Sat, 21 Nov 2026 17:06:50 GMT
@@ -372,8 +377,8 @@ function entryOf(name: string, attributes: Attributes, now: number): Entry {
   const isRecent = Math.abs(now - modified) < 182 * 86_400;
   const mode = attributes.size === undefined ? 'drwx------' : '--w-------';
   const size = String(attributes.size ?? 0).padStart(8);
-  const moment = `${month} ${String(Number(day)).padStart(2)} ${isRecent ? time : ` ${year}`}`;
-  return { name, attributes, longName: `${mode}    1 soundings soundings ${size} ${moment} ${name}` };
+  const shownDate = `${month} ${String(Number(day)).padStart(2)} ${isRecent ? time : ` ${year}`}`;
+  return { name, attributes, longName: `${mode}    1 soundings soundings ${size} ${shownDate} ${name}` };
 }
 
 async function rename(
@@ -395,7 +400,7 @@ async function rename(
     return ok;
   });
   if (renamed !== ok) {
-    // What was not what its name says is gone; what only has no such name may be given another one.
+    // A file with wrong content has been deleted. A file with an invalid name can still be renamed.
     if (!(await parkedUpload(session.pool, session.caller, from.name))) session.own.delete(from.name);
     return renamed;
   }
@@ -411,9 +416,9 @@ async function remove(session: SftpSession, path: string | undefined): Promise<R
   if (place.kind !== 'file') return place.kind === 'root' ? denied : noSuchFile;
   const { name } = place;
   if (!isTemporary(name)) {
-    // Clients remove the old file just before they rename the new one over it: then it is only replaced.
-    const waits = [...session.own.keys()].some((one) => isTemporary(one) && isMeantFor(one, name));
-    return waits ? ok : denied;
+    // Some clients remove the old file just before they rename the new one to its name. This replaces the file.
+    const isReplaced = [...session.own.keys()].some((one) => isTemporary(one) && isMeantFor(one, name));
+    return isReplaced ? ok : denied;
   }
   const mine = session.own.get(name);
   if (mine && session.uploads.has(mine)) return failure('The file is still being written.');
@@ -424,7 +429,7 @@ async function remove(session: SftpSession, path: string | undefined): Promise<R
   return ok;
 }
 
-/** Gives up what the session has not finished writing. What waits under a temporary name is kept for its hour. */
+/** Deletes the session's unfinished uploads. Complete uploads under a temporary name are kept for an hour. */
 export async function endSession(session: SftpSession): Promise<void> {
   const unfinished = [...session.handles.values()].filter((one) => 'upload' in one);
   session.handles.clear();

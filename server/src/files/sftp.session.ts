@@ -1,6 +1,6 @@
-// The SFTP sessions of one connection: channels in, answers out, strictly in the order of the requests, as clients send
-// them ahead. One request at a time is worked at, so that what waits can be counted, and the client be held back.
-import { setImmediate as roundIsOver } from 'node:timers/promises';
+// The SFTP sessions of one connection. Clients send requests ahead, and get replies strictly in their order. Requests are handled
+// one at a time, so that the waiting ones can be counted and the client be throttled.
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { ServerChannel } from 'ssh2';
 import { answers, type PacketReader, packetReader, type Request } from './sftp.packets.ts';
 import { endSession, newSession, type Reply, replyTo, type SftpSession } from './sftp.requests.ts';
@@ -8,20 +8,21 @@ import type { Upload } from './store.ts';
 
 export type Sessions = {
   serve(channel: ServerChannel): void;
-  /** Whether so much waits that no more is to be read; until so little does that reading goes on. */
+  /** Whether so many requests wait that reading must stop. */
   isFull(): boolean;
+  /** Whether so few requests wait that reading can resume. */
   isDrained(): boolean;
   /**
-   * Whether a request is worked on or its answer on its way, a file or folder is open, or something has been written just now and
-   * waits for its final name.
+   * Whether a request is being handled or its reply is being sent, a file or folder is open, or a recent upload waits for its
+   * final name.
    */
   isBusy(): boolean;
-  /** What waits, or is in memory of uploads, in bytes. */
+  /** The bytes of waiting requests, and of uploads in memory. */
   unwritten(): number;
-  /** When the last request came, in ms. */
+  /** When the last request arrived, in ms. */
   lastRequest(): number;
   readonly channels: number;
-  /** The connection is gone. Fulfilled when nothing of it is left but what waits for its final name. */
+  /** Ends all sessions after the connection closed. Uploads that wait for their final name are kept. */
   end(): Promise<void>;
 };
 
@@ -29,20 +30,20 @@ export type SessionsOptions = Pick<
   SftpSession,
   'pool' | 'log' | 'caller' | 'limits' | 'isStopping' | 'now'
 > & {
-  /** An answer is about to be sent. */
-  onAnswer: () => void;
-  /** What waits has become less. */
-  onLess: () => void;
-  /** The client sends what is no SFTP. */
+  /** A reply is about to be sent. */
+  onReply: () => void;
+  /** A request was handled, so fewer are waiting. */
+  onProgress: () => void;
+  /** The client does not speak SFTP. */
   onUnreadable: () => void;
-  /** Whether the client prints what comes as errors, and of a status only its code: OpenSSH does. */
+  /** Whether the client prints stderr but not the texts of statuses, as OpenSSH does. */
   printsErrors: boolean;
 };
 
-/** So much may be answered before it is sent, in bytes. */
+/** The most bytes of replies to collect before sending them. */
 const maxOutbox = 16 * 1024;
 
-/** A client that writes under a temporary name renames it at once. */
+/** Clients that upload under a temporary name rename the file immediately. */
 const renameMs = 2000;
 
 type Served = {
@@ -51,16 +52,16 @@ type Served = {
   session: SftpSession;
   hasBegun: boolean;
   isGone: boolean;
-  /** Answers that are to be sent together. */
+  /** Replies to send together. */
   outbox: Buffer[];
   outboxBytes: number;
   sending: Promise<void> | undefined;
-  /** Ends the waiting for a client that does not read. */
+  /** Stops waiting for a client that does not read. */
   giveUpSending: () => void;
-  onAnswer: () => void;
+  onReply: () => void;
 };
 
-/** `end`: the client will send no more. `gone`: the channel is closed. */
+/** `end`: the client will send no more. `gone`: the channel has closed. */
 type Turn = { served: Served; request: Request | 'end' | 'gone' };
 
 export function openSessions(options: SessionsOptions): Sessions {
@@ -83,9 +84,9 @@ export function openSessions(options: SessionsOptions): Sessions {
     isWorking = true;
     for (let turn = turns.shift(); turn; turn = turns.shift()) {
       // oxlint-disable-next-line no-await-in-loop -- in order
-      await takeTurn(turn).catch((err: unknown) => options.log.error({ err }, 'An SFTP answer failed'));
+      await takeTurn(turn).catch((err: unknown) => options.log.error({ err }, 'SFTP reply failed'));
       if (typeof turn.request === 'object') waitingBytes -= turn.request.size;
-      options.onLess();
+      options.onProgress();
     }
     isWorking = false;
   }
@@ -106,8 +107,8 @@ export function openSessions(options: SessionsOptions): Sessions {
     serve(channel) {
       const served = newServed(
         channel,
-        newSession({ ...options, uploads, tell: options.printsErrors ? tellerOf(channel) : () => {} }),
-        options.onAnswer,
+        newSession({ ...options, uploads, print: options.printsErrors ? printerOf(channel) : () => {} }),
+        options.onReply,
       );
       open.add(served);
       channel.on('data', (chunk: Buffer) => {
@@ -121,7 +122,7 @@ export function openSessions(options: SessionsOptions): Sessions {
       channel.on('close', () => leave(served));
       channel.on('error', () => leave(served));
     },
-    // A request longer than the queue may be must still get in: then it alone.
+    // A single request may exceed the queue limit, but then it must be the only one.
     isFull: () => load() >= 1 && turns.length > 0,
     isDrained: () => load() <= 0.5 || turns.length === 0,
     unwritten: () => waitingBytes + pending() + [...uploads].reduce((sum, one) => sum + one.unwritten, 0),
@@ -138,16 +139,16 @@ export function openSessions(options: SessionsOptions): Sessions {
   };
 }
 
-/** Writes lines to what the client prints as errors. The channel may be gone: then the library throws. */
-const tellerOf = (channel: ServerChannel) => (words: string) => {
+/** Returns a function that writes lines to the stderr of a channel. */
+const printerOf = (channel: ServerChannel) => (text: string) => {
   try {
-    channel.stderr.write(`${words}\n`);
+    channel.stderr.write(`${text}\n`);
   } catch {
-    // Nobody is there to be told.
+    // The library throws if the channel has closed.
   }
 };
 
-const newServed = (channel: ServerChannel, session: SftpSession, onAnswer: () => void): Served => ({
+const newServed = (channel: ServerChannel, session: SftpSession, onReply: () => void): Served => ({
   channel,
   reader: packetReader(),
   session,
@@ -157,14 +158,14 @@ const newServed = (channel: ServerChannel, session: SftpSession, onAnswer: () =>
   outboxBytes: 0,
   sending: undefined,
   giveUpSending: () => {},
-  onAnswer,
+  onReply,
 });
 
-/** Whether an answer is on its way, a file or folder open, or, where that counts, what was written waits for its final name. */
-const isInUse = ({ sending, session }: Served, waitsForName: boolean): boolean =>
-  sending !== undefined || session.handles.size > 0 || (waitsForName && session.own.size > 0);
+/** Whether a reply is being sent, a file or folder is open, or, with `countParked`, an upload waits for its final name. */
+const isInUse = ({ sending, session }: Served, countParked: boolean): boolean =>
+  sending !== undefined || session.handles.size > 0 || (countParked && session.own.size > 0);
 
-/** A session begins with the one request that tells the version. */
+/** Whether a request violates the order: a session must begin with exactly one `init`. */
 function isOutOfPlace(served: Served, { ask }: Request): boolean {
   const isFirst = !served.hasBegun;
   served.hasBegun = true;
@@ -188,11 +189,11 @@ async function takeTurn({ served, request }: Turn): Promise<void> {
   if (served.outboxBytes >= maxOutbox) await served.sending;
 }
 
-/** Sends the answers to all that has come at once together: a message costs more than what is in it. */
+/** Sends the replies of one turn of the event loop in one message, which costs more than its content. */
 async function send(served: Served): Promise<void> {
   while (served.outbox.length > 0) {
     // oxlint-disable no-await-in-loop -- one after another
-    await roundIsOver();
+    await endOfTurn();
     const bytes = Buffer.concat(served.outbox);
     served.outbox = [];
     served.outboxBytes = 0;
@@ -202,12 +203,12 @@ async function send(served: Served): Promise<void> {
   served.sending = undefined;
 }
 
-/** Fulfilled when the client has room for more, or is gone; then the library throws. */
+/** Resolves when the client can receive more, or has disconnected. In that case the library throws. */
 function write(served: Served, bytes: Buffer): Promise<void> {
   return new Promise<void>((resolve) => {
     served.giveUpSending = resolve;
     try {
-      served.onAnswer();
+      served.onReply();
       if (served.isGone || !served.channel.writable) resolve();
       else served.channel.write(bytes, () => resolve());
     } catch {
@@ -223,13 +224,13 @@ function bytesOf(id: number, reply: Reply): Buffer {
   return answers.attributes(id, reply.attributes);
 }
 
-/** Without an exit status OpenSSH and rclone wait for ever. The connection may be gone: then the library throws. */
+/** Closes a channel. Without an exit status, OpenSSH and rclone would wait forever. */
 function hangUp(channel: ServerChannel): void {
   try {
     channel.exit(0);
     channel.eof();
     channel.close();
   } catch {
-    // Nobody is there to be told.
+    // The library throws if the connection has closed.
   }
 }

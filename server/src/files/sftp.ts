@@ -1,5 +1,5 @@
-// SFTP (§4.3, decision C7): an SSH server that does nothing but take and list files. Our own listener stands before it, so
-// that its limits hold before a byte is read. Nothing that a client sends ends more than its own connection.
+// The SFTP server (§4.3, decision C7): an SSH server that only receives and lists files. Our own listener accepts the sockets,
+// so that limits apply before any byte is read. Whatever a client sends can only end its own connection.
 import { createSecretKey } from 'node:crypto';
 import { createServer, isIP, type Server as Listener, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,25 +25,25 @@ export type SftpOptions = {
   /** Opens the host keys. */
   secrets: Sealer;
   log: Log;
-  /** Addresses and ranges of proxies that tell by the PROXY protocol for whom they ask. */
+  /** Addresses and ranges of proxies that send the client address with the PROXY protocol. */
   trustProxy?: string[];
   limits?: Partial<SftpLimits>;
-  /** The clock, in ms. */
+  /** Returns the current time in ms. */
   now?: () => number;
 };
 
 export type SftpServer = {
-  /** Where it listens, such as sftp://127.0.0.1:2222. */
+  /** The address it listens on, such as sftp://127.0.0.1:2222. */
   address: string;
-  /** What of the connection that has most is in memory and not yet in the database, in bytes. */
+  /** The bytes in memory and not yet in the database, for the connection with the most. */
   unwritten(): number;
-  /** Takes nothing new and ends sessions, each between two operations; running uploads get so many seconds. */
+  /** Refuses new connections and ends sessions between two operations. Running uploads get `seconds` to finish. */
   close(seconds: number): Promise<void>;
 };
 
 /**
- * What is offered. AES-GCM first; ChaCha20 is not, at which OpenSSH would take it, and half the speed. Last of the MACs
- * those of clients that know no others: curl of Debian 12 is one.
+ * The offered algorithms, with AES-GCM first. ChaCha20 is left out because OpenSSH would choose it, at half the speed. The last
+ * MACs are for clients that know no others, such as curl in Debian 12.
  */
 const algorithms = {
   kex: [
@@ -66,38 +66,38 @@ const algorithms = {
     'hmac-sha2-256' as const,
     'hmac-sha2-512' as const,
   ],
-  compress: ['none' as const], // what is packed may be a bomb
+  compress: ['none' as const], // Compressed data could be a decompression bomb.
 };
 
 /**
- * OpenSSH takes AES-CTR where it can, before version 10, and then needs a MAC as well: an upload takes a sixth longer than
- * by AES-GCM. To versions that have AES-GCM nothing else is offered; all since 6.2 have it, of 2013.
+ * Before version 10, OpenSSH prefers AES-CTR, which needs a separate MAC and makes an upload a sixth slower than AES-GCM.
+ * Versions that support AES-GCM are offered nothing else. All since 6.2, of 2013, support it.
  */
-const takesGcm = /^OpenSSH_(for_Windows_)?([7-9]|\d\d)\./;
+const supportsGcm = /^OpenSSH_(for_Windows_)?([7-9]|\d\d)\./;
 const gcm = algorithms.cipher.filter((name) => name.includes('-gcm@'));
 
-/** How often the time of those who are here is looked at, and whether they still may be. */
-const roundMs = 500;
-/** When our side of a connection is closed, theirs gets so long. */
-const lingerMs = 2000;
-/** How long a proxy may take to say for whom it asks. It says so at once. */
+/** How often deadlines and tokens of open connections are checked. */
+const checkMs = 500;
+/** How long the client may take to close its side after we closed ours. */
+const closeMs = 2000;
+/** How long a proxy may take to send the client address. Proxies send it immediately. */
 const proxyMs = 2000;
-/** What a connection may have been sent without reading it, in bytes; then we read no more of it. */
+/** The most bytes that a client may leave unread before we stop reading from it. */
 const maxUnread = 64 * 1024;
 /** The longest first line of a client, in bytes (RFC 4253 §4.2). */
 const maxGreetingBytes = 255;
-/** Handshakes on one connection: OpenSSH makes one each GB. Each costs us as much as a new connection. */
+/** The most handshakes on one connection. OpenSSH makes one per GB, and each costs as much as a new connection. */
 const maxHandshakes = 20;
 
-/** Somebody who is connected. */
-type Guest = {
+/** A connected client. */
+type Peer = {
   socket: Socket;
   entry: Entry;
   address: string;
   log: Log;
   /** When it connected, in ms. */
   since: number;
-  /** When to give up waiting for a log-in, or for the end, in ms. Undefined: logged in. */
+  /** When to stop waiting for the login or for the end of the connection, in ms. Undefined once logged in. */
   deadline: number | undefined;
   /** Whether a token was refused. */
   hasFailed: boolean;
@@ -110,7 +110,7 @@ type Guest = {
   sessions: Sessions | undefined;
 };
 
-type House = {
+type ServerState = {
   pool: Pool;
   log: Log;
   limits: SftpLimits;
@@ -118,16 +118,16 @@ type House = {
   trustProxy: string[];
   gate: Gate;
   server: Server;
-  guests: Set<Guest>;
+  peers: Set<Peer>;
   isStopping: boolean;
-  /** Whose bytes are being read: the library does not tell on which socket a connection is. */
-  reading: Guest | undefined;
-  refusals: { count: number; toldAt: number };
-  /** What sessions still have to do when their connection is gone. */
+  /** The peer whose bytes are being read. The library does not say which socket a connection belongs to. */
+  reading: Peer | undefined;
+  refusals: { count: number; loggedAt: number };
+  /** The work that sessions still have to finish after their connection closed. */
   ending: Set<Promise<void>>;
 };
 
-/** Listens once the keys are there: the database must be migrated. */
+/** Starts the server. Needs a migrated database, which stores the host keys. */
 export async function openSftp(options: SftpOptions): Promise<SftpServer> {
   const { pool, secrets, log, trustProxy = [], now = Date.now } = options;
   const connections = Math.min(sftpLimits.connections, options.limits?.connections ?? Infinity);
@@ -136,9 +136,9 @@ export async function openSftp(options: SftpOptions): Promise<SftpServer> {
     hostKeys: (await readableHostKeys(pool, secrets, log)).flatMap(hostKeysOf),
     algorithms,
     ident: 'Soundings',
-    keepaliveInterval: 2 ** 31 - 1, // the library's own would write to connections that are gone, and throw
+    keepaliveInterval: 2 ** 31 - 1, // Disables the library's keepalive, which throws when a connection has closed.
   });
-  const house: House = {
+  const state: ServerState = {
     pool,
     log,
     limits,
@@ -146,37 +146,37 @@ export async function openSftp(options: SftpOptions): Promise<SftpServer> {
     trustProxy,
     gate: openGate(limits, now),
     server,
-    guests: new Set(),
+    peers: new Set(),
     isStopping: false,
     reading: undefined,
-    refusals: { count: 0, toldAt: -Infinity },
+    refusals: { count: 0, loggedAt: -Infinity },
     ending: new Set(),
   };
   server.on('connection', (client, { header }) => {
     const { software } = header.versions;
-    if (takesGcm.test(software)) offerGcm(client);
-    meet(house, client, software.startsWith('OpenSSH_'));
+    if (supportsGcm.test(software)) offerGcm(client);
+    onGreeting(state, client, software.startsWith('OpenSSH_'));
   });
   const listener = createServer({ pauseOnConnect: true, noDelay: true, keepAlive: true }, (socket) =>
-    receive(house, socket),
+    receive(state, socket),
   );
   const address = await listen(listener, options);
-  const rounds = setInterval(() => makeRound(house), roundMs);
-  const endChecks = checkTokens(house);
+  const checks = setInterval(() => endExpired(state), checkMs);
+  const endChecks = checkTokens(state);
   return {
     address,
-    unwritten: () => Math.max(0, ...[...house.guests].map(({ sessions }) => sessions?.unwritten() ?? 0)),
+    unwritten: () => Math.max(0, ...[...state.peers].map(({ sessions }) => sessions?.unwritten() ?? 0)),
     async close(seconds) {
-      await closeHouse(house, listener, seconds);
-      clearInterval(rounds);
+      await closeServer(state, listener, seconds);
+      clearInterval(checks);
       await endChecks();
     },
   };
 }
 
 /**
- * A key as the library takes it: read, under each name that is to be offered. Of its own accord it offers an RSA key by
- * the name ssh-rsa too, which stands for SHA-1.
+ * Returns a host key in the form the library expects, once for each name to offer. By default, the library would also offer RSA
+ * keys as ssh-rsa, which uses SHA-1.
  */
 function hostKeysOf({ kind, key }: ReadableKey): { key: string }[] {
   const names = kind === 'rsa' ? ['rsa-sha2-512', 'rsa-sha2-256'] : [key.type];
@@ -194,19 +194,19 @@ function listen(listener: Listener, { host, port }: SftpOptions): Promise<string
   });
 }
 
-function receive(house: House, socket: Socket): void {
-  socket.on('error', () => {}); // 'close' follows
+function receive(state: ServerState, socket: Socket): void {
+  socket.on('error', () => {}); // A 'close' event follows.
   const remote = plainAddress(socket.remoteAddress ?? '');
-  if (remote === '' || house.isStopping) return void socket.destroy();
-  if (house.trustProxy.length === 0 || !isAllowed(house.trustProxy, remote))
-    return admit(house, socket, remote);
-  // Until it is known who asks, it is the proxy.
-  const { gate, limits } = house;
-  if (gate.open >= limits.connections) return refuse(house, socket, remote, 'too many connections');
-  readProxyHeader(socket, (told) => admit(house, socket, told ?? remote));
+  if (remote === '' || state.isStopping) return void socket.destroy();
+  if (state.trustProxy.length === 0 || !isAllowed(state.trustProxy, remote))
+    return admit(state, socket, remote);
+  // Until the client address is known, the proxy's address counts.
+  const { gate, limits } = state;
+  if (gate.open >= limits.connections) return refuse(state, socket, remote, 'too many connections');
+  readProxyHeader(socket, (address) => admit(state, socket, address ?? remote));
 }
 
-/** Reads for whom a proxy asks, and leaves what follows on the socket. */
+/** Reads the client address that a proxy sends, and leaves the following bytes on the socket. */
 function readProxyHeader(socket: Socket, then: (address: string | undefined) => void): void {
   let bytes = Buffer.alloc(0);
   const late = setTimeout(() => finish(undefined, 0), proxyMs);
@@ -231,28 +231,28 @@ function readProxyHeader(socket: Socket, then: (address: string | undefined) => 
   socket.resume();
 }
 
-function refuse(house: House, socket: Socket, address: string, reason: string): void {
+function refuse(state: ServerState, socket: Socket, address: string, reason: string): void {
   socket.destroy();
-  const { refusals, now, log } = house;
+  const { refusals, now, log } = state;
   refusals.count++;
-  if (now() - refusals.toldAt < 1000) return; // a flood of connections is not to become one of the log
-  log.warn({ address, reason, refused: refusals.count }, 'Connections by SFTP were refused');
-  house.refusals = { count: 0, toldAt: now() };
+  if (now() - refusals.loggedAt < 1000) return; // Keeps a flood of connections from flooding the log.
+  log.warn({ address, reason, refused: refusals.count }, 'SFTP connections refused');
+  state.refusals = { count: 0, loggedAt: now() };
 }
 
-/** Lets somebody in, as far as there is room, and hands the socket to the library when its turn has come. */
-function admit(house: House, socket: Socket, told: string): void {
-  const address = plainAddress(told);
-  if (house.isStopping) return void socket.destroy();
-  const entry = house.gate.enter(address, () => refuse(house, socket, address, 'too many not logged in'));
-  if (typeof entry === 'string') return refuse(house, socket, address, entry);
-  const log = house.log.child({ connectionId: newId(), address });
-  const { greetingMs, loginMs } = house.limits;
-  const deadline = house.now() + Math.min(entry.waitMs + greetingMs, loginMs);
-  const guest: Guest = {
+/** Admits a connection within the limits, and passes its socket to the library, possibly after a delay. */
+function admit(state: ServerState, socket: Socket, client: string): void {
+  const address = plainAddress(client);
+  if (state.isStopping) return void socket.destroy();
+  const entry = state.gate.enter(address, () => refuse(state, socket, address, 'too many not logged in'));
+  if (typeof entry === 'string') return refuse(state, socket, address, entry);
+  const log = state.log.child({ connectionId: newId(), address });
+  const { greetingMs, loginMs } = state.limits;
+  const deadline = state.now() + Math.min(entry.waitMs + greetingMs, loginMs);
+  const peer: Peer = {
     socket,
     entry,
-    since: house.now(),
+    since: state.now(),
     address,
     log,
     deadline,
@@ -265,42 +265,42 @@ function admit(house: House, socket: Socket, told: string): void {
     caller: undefined,
     sessions: undefined,
   };
-  house.guests.add(guest);
-  log.info('Connected by SFTP');
-  socket.once('close', () => leave(house, guest));
-  // Half closed by us, in whatever way: it is not waited for long.
-  socket.once('finish', () => linger(house, guest));
-  socket.on('drain', () => balance(guest));
+  state.peers.add(peer);
+  log.info('SFTP connection opened');
+  socket.once('close', () => onClosed(state, peer));
+  // We have closed our side. The client gets a short time to close its own.
+  socket.once('finish', () => startClosing(state, peer));
+  socket.on('drain', () => applyBackpressure(peer));
   const begin = () => {
     if (socket.destroyed) return;
-    // Before the library's own listener, so that it is known whose bytes it reads.
+    // Runs before the library's listener, so that we know whose bytes it reads.
     socket.on('data', () => {
-      house.reading = guest;
-      gather(socket);
-      balance(guest);
+      state.reading = peer;
+      batchWrites(socket);
+      applyBackpressure(peer);
     });
-    house.server.injectSocket(socket);
+    state.server.injectSocket(socket);
   };
   if (entry.waitMs === 0) begin();
   else setTimeout(begin, entry.waitMs);
 }
 
-/** Sends what is answered to all that has come at once together: a write costs more than the answer to a request. */
-function gather(socket: Socket): void {
+/** Sends all replies of this turn of the event loop in one write, which costs more than a reply. */
+function batchWrites(socket: Socket): void {
   if (socket.writableCorked > 0) return;
   socket.cork();
   setImmediate(() => socket.uncork());
 }
 
-/** Reads no more of a client than can be worked at, or than it reads of us. */
-function balance(guest: Guest): void {
-  const { socket, sessions } = guest;
+/** Stops reading from a client that sends faster than we process, or that does not read our replies. */
+function applyBackpressure(peer: Peer): void {
+  const { socket, sessions } = peer;
   const isUnread = socket.writableLength > maxUnread;
-  const isPaused = guest.isPaused
+  const isPaused = peer.isPaused
     ? isUnread || sessions?.isDrained() === false
     : isUnread || sessions?.isFull() === true;
-  if (isPaused === guest.isPaused) return;
-  guest.isPaused = isPaused;
+  if (isPaused === peer.isPaused) return;
+  peer.isPaused = isPaused;
   if (isPaused) socket.pause();
   else socket.resume();
 }
@@ -309,7 +309,7 @@ type Names = { array: string[] };
 type Direction = Record<'cipher' | 'mac' | 'compress' | 'lang', Names>;
 type Offer = { lists: { kex: Names; serverHostKey: Names; cs: Direction; sc: Direction } };
 
-/** The library is about to send its offer. Where it keeps that otherwise one day, a client gets what all get. */
+/** Offers only AES-GCM. Changes an internal of the library. If that internal ever moves, the client gets the usual offer. */
 function offerGcm(client: Connection): void {
   const { _protocol: protocol } = client as unknown as { _protocol?: Record<string, Offer> };
   const offer = protocol?.['_offer'];
@@ -321,8 +321,8 @@ function offerGcm(client: Connection): void {
     compress: compress.array,
     lang: lang.array,
   });
-  const Made = offer.constructor as new (lists: object) => Offer;
-  protocol['_offer'] = new Made({
+  const OfferClass = offer.constructor as new (lists: object) => Offer;
+  protocol['_offer'] = new OfferClass({
     kex: kex.array,
     serverHostKey: serverHostKey.array,
     cs: withGcm(cs),
@@ -330,41 +330,40 @@ function offerGcm(client: Connection): void {
   });
 }
 
-/** The library has read the first line of a client. */
-function meet(house: House, client: Connection, isOpenSsh: boolean): void {
-  const guest = house.reading as Guest;
-  guest.client = client;
-  guest.isOpenSsh = isOpenSsh;
-  if (!guest.isEnding) guest.deadline = guest.since + house.limits.loginMs;
+/** Called when the library has read the first line of a client. */
+function onGreeting(state: ServerState, client: Connection, isOpenSsh: boolean): void {
+  const peer = state.reading as Peer;
+  peer.client = client;
+  peer.isOpenSsh = isOpenSsh;
+  if (!peer.isEnding) peer.deadline = peer.since + state.limits.loginMs;
   client.on('error', (error: Error & { level?: string }) => {
-    if (error.level !== 'socket')
-      guest.log.info({ reason: error.message }, 'A connection by SFTP was broken off');
-    // At once: the library would go on reading, and throw.
-    linger(house, guest);
-    guest.socket.destroySoon();
+    if (error.level !== 'socket') peer.log.info({ reason: error.message }, 'SFTP connection aborted');
+    // Closes immediately, because the library would continue reading, and throw.
+    startClosing(state, peer);
+    peer.socket.destroySoon();
   });
   client.on('handshake', () => {
     prepareKeys(client);
-    if (++guest.handshakes > maxHandshakes) end(house, guest);
+    if (++peer.handshakes > maxHandshakes) end(state, peer);
   });
   takeLogins(client, {
-    pool: house.pool,
-    log: guest.log,
-    limits: house.limits,
-    address: guest.address,
+    pool: state.pool,
+    log: peer.log,
+    limits: state.limits,
+    address: peer.address,
     onFailure: () => {
-      guest.hasFailed = true;
-      guest.entry.failed();
+      peer.hasFailed = true;
+      peer.entry.failed();
     },
-    onGiveUp: () => end(house, guest),
-    onAway: (words) => endWithWords(house, guest, words),
-    onCaller: ({ accountId, tokenId }) => welcome(house, guest, { accountId, tokenId }),
+    onGiveUp: () => end(state, peer),
+    onUnavailable: (reason) => endWithReason(state, peer, reason),
+    onCaller: ({ accountId, tokenId }) => onLogin(state, peer, { accountId, tokenId }),
   });
 }
 
 /**
- * Keys that are bytes are made ready by Node for each message anew, by way of an error with its stack: a tenth of all time.
- * So the library is given keys that are ready. Where it keeps them otherwise one day, nothing is won or lost.
+ * Replaces the library's raw keys by key objects. Node would convert raw keys for every message, at a tenth of the total time. If
+ * the internals of the library ever change, this has no effect.
  */
 function prepareKeys(client: Connection): void {
   const { _protocol: protocol } = client as unknown as {
@@ -378,38 +377,38 @@ function prepareKeys(client: Connection): void {
   }
 }
 
-/** Somebody has logged in. */
-function welcome(house: House, guest: Guest, caller: { accountId: number; tokenId: number }): void {
-  const { pool, limits, now } = house;
-  guest.entry.loggedIn();
-  guest.caller = caller;
-  guest.deadline = undefined;
-  guest.log = guest.log.child(caller);
-  guest.log.info('Logged in by SFTP');
+/** Called when a client has logged in. */
+function onLogin(state: ServerState, peer: Peer, caller: { accountId: number; tokenId: number }): void {
+  const { pool, limits, now } = state;
+  peer.entry.loggedIn();
+  peer.caller = caller;
+  peer.deadline = undefined;
+  peer.log = peer.log.child(caller);
+  peer.log.info('SFTP login');
   const sessions = openSessions({
     pool,
-    log: guest.log,
-    caller: { ...caller, address: guest.address },
+    log: peer.log,
+    caller: { ...caller, address: peer.address },
     limits,
     now,
-    isStopping: () => house.isStopping,
-    printsErrors: guest.isOpenSsh,
-    onAnswer: () => gather(guest.socket),
-    onLess: () => balance(guest),
+    isStopping: () => state.isStopping,
+    printsErrors: peer.isOpenSsh,
+    onReply: () => batchWrites(peer.socket),
+    onProgress: () => applyBackpressure(peer),
     onUnreadable: () => {
-      guest.log.info({ reason: 'not SFTP' }, 'A connection by SFTP was broken off');
-      end(house, guest);
+      peer.log.info({ reason: 'not SFTP' }, 'SFTP connection aborted');
+      end(state, peer);
     },
   });
-  guest.sessions = sessions;
-  const client = guest.client as Connection;
+  peer.sessions = sessions;
+  const client = peer.client as Connection;
   let channels = 0;
   client.on('session', (accept, reject) => {
-    if (channels >= limits.channels || house.isStopping) return reject();
+    if (channels >= limits.channels || state.isStopping) return reject();
     channels++;
     const session = accept();
     session.on('close', () => channels--);
-    // Nothing listens for the library's `sftp`: it has its own reader, which throws at what is malformed.
+    // We don't use the library's `sftp` event, because its parser throws on malformed requests.
     session.on('subsystem', (acceptChannel, rejectChannel, { name }) => {
       if (name !== 'sftp') return rejectChannel();
       const channel = acceptChannel();
@@ -418,126 +417,127 @@ function welcome(house: House, guest: Guest, caller: { accountId: number; tokenI
   });
 }
 
-/** From now on a connection has a moment to go. */
-function linger(house: House, guest: Guest): void {
-  if (guest.isEnding) return;
-  guest.isEnding = true;
-  guest.deadline = house.now() + lingerMs;
+/** Starts the time that a client has to close the connection. */
+function startClosing(state: ServerState, peer: Peer): void {
+  if (peer.isEnding) return;
+  peer.isEnding = true;
+  peer.deadline = state.now() + closeMs;
 }
 
-/** Ends a connection in good order: it is told. */
-function end(house: House, guest: Guest): void {
-  endBy(house, guest, () => {
-    if (guest.client) guest.client.end();
-    else guest.socket.destroy();
+/** Ends a connection with a disconnect message. */
+function end(state: ServerState, peer: Peer): void {
+  endBy(state, peer, () => {
+    if (peer.client) peer.client.end();
+    else peer.socket.destroy();
   });
 }
 
-/** The same, and says why. */
-function endWithWords(house: House, guest: Guest, words: string): void {
-  endBy(house, guest, () => {
-    if (guest.client) disconnect(guest.client, words);
-    guest.socket.end();
+/** Ends a connection with a disconnect message that gives a reason. */
+function endWithReason(state: ServerState, peer: Peer, reason: string): void {
+  endBy(state, peer, () => {
+    if (peer.client) disconnect(peer.client, reason);
+    peer.socket.end();
   });
 }
 
-/** Ends a connection by a last message. */
-function endBy(house: House, guest: Guest, say: () => void): void {
-  linger(house, guest);
+/** Ends a connection with a last message. */
+function endBy(state: ServerState, peer: Peer, sendLast: () => void): void {
+  startClosing(state, peer);
   try {
-    say();
+    sendLast();
   } catch {
-    guest.socket.destroy();
+    peer.socket.destroy();
   }
 }
 
-function leave(house: House, guest: Guest): void {
-  house.guests.delete(guest);
-  const isLoggedIn = guest.caller !== undefined;
-  guest.entry.left();
-  // Whoever has sent more than a greeting, and not come in, has cost us a handshake. Health checks send less.
-  const hasCost = !isLoggedIn && guest.socket.bytesRead > maxGreetingBytes;
-  if (hasCost && !guest.hasFailed) guest.entry.failed();
-  guest.log.info({ loggedIn: isLoggedIn }, 'A connection by SFTP has ended');
-  if (!guest.sessions) return;
-  const ending = guest.sessions.end().finally(() => house.ending.delete(ending));
-  house.ending.add(ending);
+function onClosed(state: ServerState, peer: Peer): void {
+  state.peers.delete(peer);
+  const isLoggedIn = peer.caller !== undefined;
+  peer.entry.left();
+  // A client that sent more than a greeting without logging in has cost us a handshake. Health checks send less.
+  const hasCost = !isLoggedIn && peer.socket.bytesRead > maxGreetingBytes;
+  if (hasCost && !peer.hasFailed) peer.entry.failed();
+  peer.log.info({ loggedIn: isLoggedIn }, 'SFTP connection closed');
+  if (!peer.sessions) return;
+  const ending = peer.sessions.end().finally(() => state.ending.delete(ending));
+  state.ending.add(ending);
 }
 
-/** Ends what has taken too long. */
-function makeRound(house: House): void {
-  const { limits, isStopping } = house;
-  const now = house.now();
-  for (const guest of house.guests) {
-    const { deadline = Infinity, isEnding, sessions, log } = guest;
+/** Ends connections that are past their deadline or idle, and while the server is stopping, all that are not busy. */
+function endExpired(state: ServerState): void {
+  const { limits, isStopping } = state;
+  const now = state.now();
+  for (const peer of state.peers) {
+    const { deadline = Infinity, isEnding, sessions, log } = peer;
     const isIdle = sessions && now - sessions.lastRequest() >= limits.idleMs;
     if (now >= deadline) {
       if (!isEnding) {
-        log.info({ reason: 'no log-in in time' }, 'A connection by SFTP was ended');
-        guest.entry.ranOut();
+        log.info({ reason: 'login timeout' }, 'Ending SFTP connection');
+        peer.entry.ranOut();
       }
-      guest.socket.destroy();
+      peer.socket.destroy();
     } else if (!isEnding && (isIdle || (isStopping && !sessions?.isBusy()))) {
-      log.info({ reason: isIdle ? 'idle' : 'stopping' }, 'A connection by SFTP was ended');
-      if (isIdle) end(house, guest);
-      else endWithWords(house, guest, 'The service is stopping. Connect again in a moment.');
+      log.info({ reason: isIdle ? 'idle' : 'stopping' }, 'Ending SFTP connection');
+      if (isIdle) end(state, peer);
+      else endWithReason(state, peer, 'The service is stopping. Connect again in a moment.');
     }
   }
 }
 
 /**
- * Ends open sessions whose token or address is no longer good, within a second. Without the database none is ended: it
- * cannot be known, and nothing can be uploaded. Returns how to stop.
+ * Ends open sessions within a second when their token or address is no longer valid. While the database is unavailable, none is
+ * ended: tokens can't be checked, but nothing can be uploaded either. Returns a function that stops the checks.
  */
-function checkTokens(house: House): () => Promise<void> {
-  let wasAway = false;
-  const patience = new AbortController();
+function checkTokens(state: ServerState): () => Promise<void> {
+  let wasUnavailable = false;
+  const stopping = new AbortController();
   async function check(): Promise<void> {
-    const guests = [...house.guests].filter(({ caller }) => caller !== undefined);
-    if (guests.length === 0) return;
+    const peers = [...state.peers].filter(({ caller }) => caller !== undefined);
+    if (peers.length === 0) return;
     const verdicts = await stillValid(
-      house.pool,
-      guests.map(({ caller, address }) => ({ ...(caller as NonNullable<typeof caller>), address })),
+      state.pool,
+      peers.map(({ caller, address }) => ({ ...(caller as NonNullable<typeof caller>), address })),
     );
     for (const [i, verdict] of verdicts.entries()) {
       if (verdict === undefined) continue;
-      const guest = guests[i] as Guest;
+      const peer = peers[i] as Peer;
       const reason =
         verdict === 'token' ? 'token revoked, expired or without its scope' : 'address not allowed';
-      guest.log.info({ reason }, 'A connection by SFTP was ended');
-      guest.socket.destroy();
+      peer.log.info({ reason }, 'Ending SFTP connection');
+      peer.socket.destroy();
     }
   }
   async function repeat(): Promise<void> {
-    while (!patience.signal.aborted) {
+    while (!stopping.signal.aborted) {
       // oxlint-disable no-await-in-loop -- one after another
       try {
         await check();
-        wasAway = false;
+        wasUnavailable = false;
       } catch (error) {
-        if (!wasAway) house.log.warn({ cause: asFault(error) }, 'Open SFTP sessions cannot be checked');
-        wasAway = true;
+        if (!wasUnavailable)
+          state.log.warn({ cause: asFault(error) }, 'Tokens of open SFTP sessions can’t be checked');
+        wasUnavailable = true;
       }
-      await sleep(roundMs, undefined, { signal: patience.signal }).catch(() => {});
+      await sleep(checkMs, undefined, { signal: stopping.signal }).catch(() => {});
       // oxlint-enable no-await-in-loop
     }
   }
   const running = repeat();
   return async () => {
-    patience.abort();
+    stopping.abort();
     await running;
   };
 }
 
-async function closeHouse(house: House, listener: Listener, seconds: number): Promise<void> {
-  house.isStopping = true;
+async function closeServer(state: ServerState, listener: Listener, seconds: number): Promise<void> {
+  state.isStopping = true;
   const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
-  makeRound(house); // and again in each round, until all have gone
+  endExpired(state); // Runs again at each check, until all connections have closed.
   const late = new AbortController();
   const timer = sleep(seconds * 1000, undefined, { signal: late.signal }).catch(() => {});
   await Promise.race([closed, timer]);
   late.abort();
-  for (const guest of house.guests) guest.socket.destroy();
+  for (const peer of state.peers) peer.socket.destroy();
   await closed;
-  await Promise.all(house.ending);
+  await Promise.all(state.ending);
 }

@@ -1,5 +1,5 @@
-// The process in which a file is read: gets its bytes as stdin and its kind as an argument, and
-// answers with lines of JSON (`Line`). sheet.ts starts and limits it.
+// The child process that reads a file. Gets the bytes on stdin and the file type as an argument, and writes lines of JSON
+// (`Line`). sheet.ts starts it and sets its limits.
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -10,35 +10,35 @@ import type { Line } from './sheet.ts';
 
 const [kind] = process.argv.slice(2) as [FileKind];
 
-// Who stops the service may send the signal to all of its processes: what is being read is still read to its end.
+// When the service is stopped, the signal may reach all of its processes. This process ignores it and finishes reading.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 
-const lines = await answerTo(await buffer(process.stdin));
-await pipeline(Readable.from(together(lines)), process.stdout);
+const lines = await linesOf(await buffer(process.stdin));
+await pipeline(Readable.from(inChunks(lines)), process.stdout);
 
-async function answerTo(bytes: Buffer): Promise<Iterable<Line>> {
+async function linesOf(bytes: Buffer): Promise<Iterable<Line>> {
   try {
     const sheets = await readHere(bytes, kind);
     return sheets.values().flatMap(({ name, rows }): Line[] => [{ sheet: name }, ...rows]);
   } catch (error) {
     const { message, details, cause } = faultOf(error);
-    return [{ fault: { message, details, ...(cause !== undefined && { cause: wordsOf(cause) }) } }];
+    return [{ fault: { message, details, ...(cause !== undefined && { cause: stackOf(cause) }) } }];
   }
 }
 
-/** Where something was thrown, for the log. */
-function wordsOf(cause: unknown): string {
+/** Returns the stack trace for the log. */
+function stackOf(cause: unknown): string {
   return ((cause instanceof Error && cause.stack) || String(cause)).slice(0, 2000);
 }
 
-/** The lines as text, in pieces of some length. */
-function* together(all: Iterable<Line>): Generator<string> {
-  let piece = '';
+/** Returns the lines as chunks of text. */
+function* inChunks(all: Iterable<Line>): Generator<string> {
+  let chunk = '';
   for (const line of all) {
-    piece += `${JSON.stringify(line)}\n`;
-    if (piece.length < 65_536) continue;
-    yield piece;
-    piece = '';
+    chunk += `${JSON.stringify(line)}\n`;
+    if (chunk.length < 65_536) continue;
+    yield chunk;
+    chunk = '';
   }
-  yield piece;
+  yield chunk;
 }

@@ -1,5 +1,5 @@
-// Reading files: the rows of a CSV file or workbook, as a person sees them. What others sent is read in a child process, so
-// that no file can stop, fill or hold up the service.
+// Reads CSV files and workbooks: the rows as a person sees them. Files are read in a child process, so that no file can crash
+// the service, exhaust its memory or block it.
 import type { Detail } from '@soundings/contract/problem.ts';
 import { Fault } from '../base/errors.ts';
 import { type Ended, type Limits, runConfined } from './confined.ts';
@@ -7,33 +7,33 @@ import type { FileKind } from './names.ts';
 import { unread, unreadable } from './rows.ts';
 
 /**
- * A cell: text as it stands, a number of a numeric cell, true/false of a boolean cell; dates come as text (YYYY-MM-DD, or
- * YYYY-MM-DD HH:MM:SS when a time is there, or HH:MM:SS alone); an error as Excel shows it, #N/A; null: empty.
+ * The value of a cell: text as written, a number or a boolean. Dates are text (YYYY-MM-DD, YYYY-MM-DD HH:MM:SS or HH:MM:SS).
+ * Errors are text as Excel shows them, such as #N/A. Empty cells are null.
  */
 export type Cell = string | number | boolean | null;
 
 /**
- * `rows[i]` is row i + 1 of the sheet as a person sees it (of a CSV: record i + 1); rows may be shorter than others; empty
- * rows are []. The sheet of a CSV has no name.
+ * `rows[i]` is row i + 1 of the sheet as a person sees it, or record i + 1 of a CSV file. Rows may differ in length, and empty
+ * rows are []. The single sheet of a CSV file has the name ''.
  */
 export type Sheet = { name: string; rows: Cell[][] };
 
-/** What reading a file may take: at most 512 MB of memory and 30 s. */
+/** The limits for reading a file: 512 MB of memory and 30 s. */
 export const readingLimits: Limits = {
-  memory: 480e6, // it may have some more by the time that is seen
+  memory: 480e6, // Leaves room for what the process allocates between two checks.
   heap: 320 * 2 ** 20,
   milliseconds: 30_000,
   output: 64 * 2 ** 20,
 };
 
-/** What the child answers, a line each: a fault, or sheets and their rows. */
+/** A line of the child's output: an error, or the name of a sheet followed by its rows. */
 export type Line =
   { fault: { message: string; details: Detail[]; cause?: string } } | { sheet: string } | Cell[];
 
 /**
- * Reads a file: all sheets that are not hidden, with rows and columns that are. Throws a Fault: `unreadable file`, in words
- * for whoever sent it, where the content is not of the kind, is damaged, or exceeds a limit; unavailable when reading was
- * stopped from outside, and may be tried again.
+ * Reads a file: all visible sheets, including their hidden rows and columns. Throws a Fault (unreadable file) for the sender if
+ * the content is of another type, is damaged or exceeds a limit. Throws a Fault (unavailable) if the process was killed from
+ * outside, so that a retry may succeed.
  */
 export async function readSheets(bytes: Buffer, kind: FileKind, within = readingLimits): Promise<Sheet[]> {
   const module = new URL('sheet.child.ts', import.meta.url);
@@ -54,21 +54,17 @@ function sheetsOf(output: Buffer): Sheet[] {
 }
 
 function faultOf(end: Extract<Ended, { end: unknown }>['end']): Fault {
-  const remedy = 'Keep only the list, in a file of its own, or save it as CSV.';
+  const remedy = 'Copy the list to a new file, or save it as CSV.';
   switch (end) {
     case 'memory':
       return unreadable(`Reading the file takes more than 512 MB of memory. ${remedy}`);
     case 'time':
       return unreadable(`Reading the file takes longer than 30 seconds. ${remedy}`);
     case 'output':
-      return unreadable(`The file holds more than 64 MB of text. ${remedy}`);
+      return unreadable(`The file contains more than 64 MB of text. ${remedy}`);
     case 'crash':
       return unread('The process has crashed');
     case 'stopped':
-      return new Fault(
-        'unavailable',
-        'file not processed',
-        'Reading the file was stopped. It can be tried again.',
-      );
+      return new Fault('unavailable', 'file not processed', 'Reading the file was interrupted. Try again.');
   }
 }

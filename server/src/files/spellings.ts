@@ -1,10 +1,10 @@
-// How the headers of columns are spelled, in six languages, and what each means. Pure. docs/files.md lists
-// them for whoever writes a file, and a test keeps the two in step.
+// The known headers of columns in six languages, and what each means. Pure. docs/files.md lists them for users, and a test
+// keeps the two in sync.
 import type { MembershipKind } from '@soundings/contract/organization.ts';
 
 export type Kind = 'users' | 'groups';
 
-/** What a column can give: a field of a user or group, or something from which fields are made. */
+/** What a column can contain: a field of a user or group, or a value that fields are derived from. */
 export type Field =
   | 'externalId'
   | 'firstName'
@@ -25,13 +25,13 @@ export type Field =
   | 'manager'
   | 'attribute';
 
-/** What a header can mean, before the headers beside it decide which field that is. */
+/** What a header can mean on its own. The other headers then decide which field it is. */
 export type Word = Field | 'employeeId' | 'id' | 'group' | 'groupId' | 'parentName';
 
-/** A meaning of a header. Words for groups have a family and, as Department 2 has, a number; attributes have a name. */
+/** The meaning of a header. Words for groups have a family and may have a number, as in Department 2; attributes have a name. */
 export type Meaning = { word: Word; family: string; number: string; attribute?: string };
 
-/** The headers of a kind of sheet by their keys: the very names of our fields, and what else is usual. */
+/** The headers of a kind of sheet by their keys: the names of our fields, and other usual names. */
 export type Vocabulary = { own: ReadonlyMap<string, Meaning>; usual: ReadonlyMap<string, Meaning> };
 
 export const ownFields: Readonly<Record<Kind, readonly Field[]>> = {
@@ -42,13 +42,13 @@ export const ownFields: Readonly<Record<Kind, readonly Field[]>> = {
   groups: ['externalId', 'name', 'description', 'parent'],
 };
 
-// Below, the words of a language are separated by commas.
+// In the lists below, commas separate the words.
 
-/** Those of other languages, where they are not spelled the same. */
+/** Words by language. Norwegian, Danish and Finnish list only words that differ from those of the other languages. */
 type Words = { en: string; sv: string; de: string; no?: string; da?: string; fi?: string };
 type Spelling = Words & { word: Word };
 
-/** The headers of users, beside the names of our fields. */
+/** The headers of users, besides the names of our fields. */
 export const userSpellings: readonly Spelling[] = [
   {
     word: 'employeeId',
@@ -172,7 +172,7 @@ export const userSpellings: readonly Spelling[] = [
   },
 ];
 
-/** The headers of groups, beside the names of our fields, and the words below. */
+/** The headers of groups, besides the names of our fields and the words below. */
 export const groupSpellings: readonly Spelling[] = [
   { word: 'id', en: 'ID', sv: '', de: '' },
   { word: 'name', en: 'Name', sv: 'Namn, Benämning', de: 'Name, Bezeichnung' },
@@ -180,8 +180,8 @@ export const groupSpellings: readonly Spelling[] = [
 ];
 
 /**
- * What groups are called. The word itself is an id, or a name where another column has the id; with an ending it is the
- * one or the other. Words of one family belong together: a name goes with the id of the same family.
+ * Words for groups. The bare word is an id, or a name if another column has the id. With an ending it is clearly one of them.
+ * A name belongs to the id of the same family.
  */
 export const families: Readonly<Record<string, Words>> = {
   department: {
@@ -205,16 +205,16 @@ export const families: Readonly<Record<string, Words>> = {
   division: { en: 'Division', sv: '', de: 'Bereich' },
 };
 
-/** What joins a word of a family to its ending: Avdelning-s-ID, Gruppe-n-nummer. */
+/** Letters between a word and its ending: Avdelning-s-ID, Gruppe-n-nummer. */
 const joints = ['', 's', 'n'];
 export const idEndings = 'ID, external ID, number, no, nr, code, nummer, kod, kode, kennung, tunnus';
 export const nameEndings = 'name, namn, navn, nimi, bezeichnung, benämning';
 
-/** What stands before a word of a family, or before such an ending, to mean the group above. */
+/** Words that mean the parent group, on their own or before a word for groups or an ending. */
 export const parentWords =
   'Parent, Superior, Överordnad, Överordnat, Overordnet, Übergeordnet, Übergeordnete, Übergeordneter, Übergeordnetes';
 
-/** Who manages a person or a group; with an ending, too. */
+/** Words for the manager of a person or group, with or without an ending. */
 export const managerWords =
   'Manager, Managers, Line manager, Direct manager, Supervisor, Reports to, Reporting to, ' +
   "Worker's manager, Head, " +
@@ -226,12 +226,12 @@ export const managerEndings =
   'ID, external ID, number, no, nr, employee ID, employee number, anställningsnummer, ansattnummer, personalnummer, ' +
   'email, email address, e-post, e-postadress, mail, e-mail-adresse';
 
-/** The words of a list, separated by commas. */
+/** Splits a list of words at the commas. */
 export const wordsIn = (list: string): string[] => (list === '' ? [] : list.split(', '));
 
 /**
- * What is compared of a header: its letters and digits, without letter case and accents. What a program adds in square
- * brackets, as in Email [Required], is no part of it.
+ * Returns the form in which headers are compared: letters and digits, in lower case and without accents. Drops square brackets
+ * that programs add, as in Email [Required].
  */
 export function keyOf(header: string): string {
   return header
@@ -254,10 +254,10 @@ const lastNamesFirst = new Set(
     .map(keyOf),
 );
 
-/** Whether the names of a column of full names stand with the last name first, by its header. */
+/** Whether the header of a column of full names says that the last name comes first. */
 export const isLastFirst = (header: string): boolean => lastNamesFirst.has(keyOf(header));
 
-/** The keys of a word; one with an umlaut or ø may be written without dots or stroke, or with an e. */
+/** Returns the keys of a word. An umlaut or ø may be written without its dots or stroke, or with an e. */
 function keysOf(word: string): string[] {
   const spelledOut = word.normalize('NFC').replace(/[äöüø]/gi, (letter) => `${keyOf(letter)}e`);
   return [...new Set([keyOf(word), keyOf(spelledOut)])];
@@ -267,7 +267,7 @@ export const meaning = (word: Word, family = ''): Meaning => ({ word, family, nu
 
 type Keyed = { key: string; means: Meaning };
 
-/** The endings, each with what it makes of a word for groups. */
+/** The endings, each with the meaning it gives to a word for groups. */
 const endings: Keyed[] = joints.flatMap((joint) => [
   ...wordsIn(idEndings)
     .flatMap(keysOf)
@@ -277,7 +277,7 @@ const endings: Keyed[] = joints.flatMap((joint) => [
     .map((key) => ({ key: joint + key, means: meaning('groupName') })),
 ]);
 
-/** Every word for groups, alone and with each ending. */
+/** All words for groups, alone and with each ending. */
 const groupWords: Keyed[] = Object.entries(families).flatMap(([family, words]) =>
   keysIn(words).flatMap((key) => [
     { key, means: meaning('group', family) },
@@ -285,13 +285,13 @@ const groupWords: Keyed[] = Object.entries(families).flatMap(([family, words]) =
   ]),
 );
 
-/** Every word for managers, alone and with each ending. */
+/** All words for managers, alone and with each ending. */
 const managers: Keyed[] = wordsIn(managerWords)
   .flatMap(keysOf)
   .flatMap((key) => ['', ...wordsIn(managerEndings).flatMap(keysOf)].map((ending) => key + ending))
   .map((key) => ({ key, means: meaning('manager') }));
 
-/** Every word for the group above, alone, before each word for groups, and before each ending. */
+/** All words for the parent group: alone, before each word for groups, and before each ending. */
 const parents: Keyed[] = wordsIn(parentWords)
   .flatMap(keysOf)
   .flatMap((parent) => [
@@ -302,7 +302,7 @@ const parents: Keyed[] = wordsIn(parentWords)
     })),
   ]);
 
-/** The words of all languages. */
+/** Returns the words of all languages. */
 export function wordsOf({ en, sv, de, no = '', da = '', fi = '' }: Words): string[] {
   return [en, sv, de, no, da, fi].flatMap(wordsIn);
 }
@@ -317,7 +317,7 @@ function vocabularyOf(own: readonly Field[], spellings: readonly Spelling[], oth
   );
   return {
     own: new Map(own.map((field) => [keyOf(field), meaning(field)])),
-    // Of what is there twice, the last stands: what is spelled out goes before what is put together.
+    // The last entry of a key wins, so words that are listed take precedence over combined ones.
     usual: new Map([...others, ...spelled].map(({ key, means }) => [key, means])),
   };
 }

@@ -1,4 +1,4 @@
-// Interface C over HTTPS: reads the wire, hands to the store what comes, writes the wire.
+// The routes of interface C over HTTPS: upload, list and report of files.
 import { type FileReport, getFileReport, listFiles, uploadFile } from '@soundings/contract/storage.ts';
 import { Fault } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
@@ -31,11 +31,11 @@ export function serveStorage(server: Server, pool: Promise<Pool>): void {
   );
 }
 
-/** Refuses requests to the address of a file, before their bodies: it serves nothing, but integrators look for downloads there. */
+/** Refuses requests to the address of a file before reading their bodies. Integrators look for downloads there. */
 function refuseDownloads({ app }: Server): void {
   const message =
-    'Files cannot be downloaded, changed or deleted, only uploaded and listed. ' +
-    'GET /v1/storage/files/{name}/report returns the report of a file.';
+    'Files can be uploaded and listed, but not downloaded, changed or deleted. ' +
+    'To get the report of a file, use GET /v1/storage/files/{name}/report.';
   app.all('/v1/storage/files/:name', {
     config: { face: 'upload' },
     onRequest: async () => {
@@ -45,7 +45,7 @@ function refuseDownloads({ app }: Server): void {
   });
 }
 
-/** Takes the file of a request, and returns the name under which it is kept. Whatever is refused or breaks off leaves nothing. */
+/** Stores the file of a request, and returns its stored name. Refused or interrupted uploads leave nothing behind. */
 async function receive(pool: Pool, { caller, request }: Ask): Promise<string> {
   if (Number(request.headers['content-length']) > maxFormBytes) throw tooLarge();
   const { accountId, tokenId } = caller;
@@ -53,17 +53,17 @@ async function receive(pool: Pool, { caller, request }: Ask): Promise<string> {
   let [upload, name, sent]: [Upload?, string?, string?] = [];
   try {
     for await (const file of filesIn(request.raw)) {
-      if (upload) throw refusal('The form has more than one file. Send one at a time.');
+      if (upload) throw refusal('The form contains more than one file. Send one file per request.');
       sent = file.name;
       name = fileNameOf(sent);
       upload = await openUpload(pool, receiving, name);
       for await (const bytes of file.content) await upload.write(upload.size, bytes);
     }
-    if (!upload || !name) throw refusal('The form has no file. Send one, in a part with a file name.');
+    if (!upload || !name) throw refusal('The form contains no file. Send a part with a file name.');
     await upload.finish(name);
     return name;
   } catch (error) {
-    await upload?.abort().catch(() => {}); // then it is forgotten with those that were given up
+    await upload?.abort().catch(() => {}); // Otherwise it is deleted with other unfinished uploads.
     if (sent !== undefined) await noteRefused(pool, receiving, sent, error);
     throw error;
   }
@@ -71,13 +71,13 @@ async function receive(pool: Pool, { caller, request }: Ask): Promise<string> {
 
 async function reportOf(pool: Pool, accountId: AccountId, name: string): Promise<FileReport> {
   const found = await selectReportByName(pool, accountId, name);
-  if (!found) throw new Fault('not_found', 'file not found', `There is no file ${quote(name)}.`);
+  if (!found) throw new Fault('not_found', 'file not found', `File ${quote(name)} does not exist.`);
   const { report, runId, arrivedAt, place } = found;
   if (!report) {
-    const told = { file: name, receivedAt: arrivedAt.toISOString(), details: [], warnings: [] };
-    if (place === null) return { ...told, outcome: 'processing', message: 'The file is being processed.' };
-    const message = `The file waits to be processed. It is number ${place} in the queue.`;
-    return { ...told, outcome: 'waiting', place, message };
+    const common = { file: name, receivedAt: arrivedAt.toISOString(), details: [], warnings: [] };
+    if (place === null) return { ...common, outcome: 'processing', message: 'The file is being processed.' };
+    const message = `The file is waiting to be processed. It is number ${place} in the queue.`;
+    return { ...common, outcome: 'waiting', place, message };
   }
   if (runId === null || !report.summary) return report;
   return { ...report, changes: await selectChanges(pool, accountId, runId) };

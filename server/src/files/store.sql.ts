@@ -1,10 +1,10 @@
-// SQL of uploads and files. Writers: store.ts, process.ts (that it was processed).
+// SQL for uploads and files. Written by store.ts, and by process.ts when a file is processed.
 import type { FileReport } from '@soundings/contract/storage.ts';
 import { type AccountId, copyBytes, type Db, onConnection, type Pool, type Transaction } from '../db/db.ts';
 
 export type Via = 'https' | 'sftp' | 'console';
 
-/** Begins an upload; undefined when the account has as many files, or bytes in them, as it may. */
+/** Starts an upload. Returns undefined if the account has reached its limit of files or bytes. */
 export async function insertUpload(
   db: Db,
   accountId: AccountId,
@@ -22,10 +22,10 @@ export async function insertUpload(
   return row?.id;
 }
 
-/** So many refused uploads of an account are remembered. */
-const mostRefused = 100;
+/** The most refused uploads of an account to keep. */
+const maxRefused = 100;
 
-/** Keeps the report of an upload that was refused, instead of an earlier one of its name. */
+/** Stores the report of a refused upload, in place of an earlier one with the same name. */
 export async function insertRefused(
   tx: Transaction,
   accountId: AccountId,
@@ -43,7 +43,7 @@ export async function insertRefused(
     where  account_id = ${accountId} and is_refused
       and  (name = ${upload.name}
             or arrival < (select arrival from files where account_id = ${accountId} and is_refused
-                          order by arrival desc offset ${mostRefused - 2} limit 1))`;
+                          order by arrival desc offset ${maxRefused - 2} limit 1))`;
   await tx`
     insert into files (account_id, name, size, via, token_id, user_id, address, arrival, arrived_at, processed_at,
                        is_refused, report)
@@ -52,14 +52,14 @@ export async function insertRefused(
             ${tx.json(upload.report)})`;
 }
 
-/** So many bytes of a file are in a row: as many as fit a page of PostgreSQL, which else would divide them into more rows. */
+/** Bytes of a file per row: as many as fit a page of PostgreSQL, so that it does not split them. */
 export const rowBytes = 8000;
-/** So many rows are written at a time at most, from a multiple of that on: the first of them asks whether there is the file. */
+/** The most rows written at a time, starting at a multiple of this number. The first row checks that the file exists. */
 export const mostRows = 32;
 
 /**
- * Writes rows from a position on, or writes them anew. It does not wait for the disk: the statement that makes the upload a
- * file does, and with it for all that was written before.
+ * Inserts or replaces rows from a position on. Does not wait for the disk. The statement that turns the upload into a file does,
+ * which also covers everything written before.
  */
 export async function upsertRows(
   db: Db,
@@ -77,7 +77,7 @@ export async function upsertRows(
     on conflict (account_id, file_id, position) do update set bytes = excluded.bytes`;
 }
 
-/** The same for rows that are not there yet. By COPY, as bytes: as a parameter they would be sent as twice as long a text. */
+/** Like `upsertRows`, for new rows. Uses binary COPY, because a parameter would be sent as text of twice the length. */
 export async function insertRows(
   pool: Pool,
   accountId: AccountId,
@@ -85,7 +85,7 @@ export async function insertRows(
   position: number,
   bytes: Buffer,
 ): Promise<void> {
-  const room = spare.pop() ?? Buffer.allocUnsafeSlow(mostCopied);
+  const room = spare.pop() ?? Buffer.allocUnsafeSlow(maxCopied);
   const rows = binaryRows(room, [accountId, fileId, position], bytes);
   await onConnection(pool, (db) => {
     const statement = db`
@@ -98,14 +98,14 @@ export async function insertRows(
 
 const binaryStart = Buffer.from('PGCOPY\n\xff\r\n\0' + '\0'.repeat(8), 'latin1');
 const binaryEnd = Buffer.from([0xff, 0xff]);
-/** What comes before the bytes of a row: how many values it has, and each with its length. */
+/** The length of the fields before the bytes of a row: the number of values, then each value with its length. */
 const rowHead = 2 + 3 * (4 + 4) + 4;
-const mostCopied = binaryStart.length + mostRows * (rowHead + rowBytes) + binaryEnd.length;
+const maxCopied = binaryStart.length + mostRows * (rowHead + rowBytes) + binaryEnd.length;
 
-/** Room for rows that are copied, to be used again: with new room each time, collecting garbage took as long as all else. */
+/** Buffers for COPY, to be reused. With a new buffer each time, garbage collection took as long as everything else. */
 const spare: Buffer[] = [];
 
-/** Bytes as rows from a position on, in the form in which they are copied. */
+/** Returns the bytes as rows from a position on, in the binary format of COPY. */
 function binaryRows(
   room: Buffer,
   [accountId, fileId, position]: [number, number, number],
@@ -113,17 +113,17 @@ function binaryRows(
 ): Buffer {
   let at = binaryStart.copy(room);
   for (let from = 0, row = position; from < bytes.length; from += rowBytes, row++) {
-    const piece = bytes.subarray(from, from + rowBytes);
+    const content = bytes.subarray(from, from + rowBytes);
     at = room.writeInt16BE(4, at);
     for (const integer of [accountId, fileId, row]) at = room.writeInt32BE(integer, room.writeInt32BE(4, at));
-    at = room.writeInt32BE(piece.length, at);
-    at += piece.copy(room, at);
+    at = room.writeInt32BE(content.length, at);
+    at += content.copy(room, at);
   }
   at += binaryEnd.copy(room, at);
   return room.subarray(0, at);
 }
 
-/** The bytes of so many rows from a position on, as far as there are any. */
+/** Returns the bytes of up to `count` rows from a position on. */
 export async function selectRows(
   db: Db,
   accountId: AccountId,
@@ -140,7 +140,7 @@ export async function selectRows(
   return Buffer.concat(rows.map(({ bytes }) => bytes));
 }
 
-/** Notes how far an upload has come, and the name that it goes by now. */
+/** Updates the size and the temporary name of an upload. */
 export async function updateUpload(
   db: Db,
   accountId: AccountId,
@@ -154,8 +154,8 @@ export async function updateUpload(
 }
 
 /**
- * Makes an upload a file: whole from now on, and next in the order of those to be processed. Not when there is no such
- * upload any more, nor when not all of it is there: a database that has failed may have lost the last parts.
+ * Turns an upload into a file and appends it to the queue. Returns false if the upload no longer exists, or if bytes are missing:
+ * a database that crashed may have lost the last parts.
  */
 export async function updateArrived(
   tx: Transaction,
@@ -173,8 +173,8 @@ export async function updateArrived(
 }
 
 /**
- * Asks for the files of an account to be processed, in so many seconds: once, however many wait, in the transaction that
- * brings one. Without a queue: what a killed process had begun would keep its queue. Who processes files has the turn.
+ * Adds the job that processes the files of an account, in the transaction that adds a file. One job covers all waiting files. The
+ * job has no queue, because the job of a killed process would keep its queue locked. The account's turn keeps the order.
  */
 export async function addProcessing(db: Db, accountId: AccountId, seconds = 0): Promise<void> {
   await db`
@@ -183,7 +183,7 @@ export async function addProcessing(db: Db, accountId: AccountId, seconds = 0): 
       job_key := 'files ' || ${accountId}::integer, run_at := now() + make_interval(secs => ${seconds}))`;
 }
 
-/** Asks for it in all accounts where a file has waited for more than a minute: who had begun may have been killed. */
+/** Adds that job for all accounts with a file that has waited more than a minute: the process that started it may be gone. */
 export async function addForgottenProcessing(db: Db): Promise<void> {
   await db`
     select graphile_worker.add_job('process files', json_build_object('accountId', account_id),
@@ -199,7 +199,7 @@ export async function deleteUpload(db: Db, accountId: AccountId, fileId: number)
 
 export type StoredFile = { id: number; name: string; size: number; arrivedAt: Date };
 
-/** The files of an account: of each name the last, by name. */
+/** Returns the latest file of each name, sorted by name. */
 export async function selectFiles(db: Db, accountId: AccountId): Promise<StoredFile[]> {
   return db<StoredFile[]>`
     select distinct on (name collate "C")
@@ -212,7 +212,7 @@ export async function selectFiles(db: Db, accountId: AccountId): Promise<StoredF
     order  by name collate "C", arrival desc`;
 }
 
-/** The last file of a name. */
+/** Returns the latest file with a name. */
 export async function selectFile(
   db: Db,
   accountId: AccountId,
@@ -229,7 +229,7 @@ export async function selectFile(
 
 export type UploadRow = { id: number; size: number };
 
-/** A finished upload of a token under a temporary name, which may yet be given a final one. While written, it has no size. */
+/** Returns a complete upload of a token that waits under a temporary name. Uploads in progress have size 0. */
 export async function selectUpload(
   db: Db,
   accountId: AccountId,
@@ -246,7 +246,7 @@ export async function selectUpload(
   return row;
 }
 
-/** Removes what else of a token waits under a temporary name. */
+/** Deletes the token's other uploads that wait under a temporary name. */
 export async function deleteOthersParked(
   db: Db,
   accountId: AccountId,
@@ -260,7 +260,7 @@ export async function deleteOthersParked(
       and  arrival is null and size > 0 and file_id <> ${fileId}`;
 }
 
-/** Parts of a file, in their order. */
+/** Returns the parts of a file, in order. */
 export async function selectParts(db: Db, accountId: AccountId, fileId: number): Promise<Buffer[]> {
   const rows = await db<{ bytes: Buffer }[]>`
     select bytes as "bytes"
@@ -270,10 +270,7 @@ export async function selectParts(db: Db, accountId: AccountId, fileId: number):
   return rows.map(({ bytes }) => bytes);
 }
 
-/**
- * Removes, of every account, uploads that nobody has finished for so many minutes, and files that were processed so many
- * days ago.
- */
+/** Deletes, in all accounts, uploads unfinished for `uploadMinutes` minutes, and files processed `days` days ago. */
 export async function deleteOldFiles(db: Db, uploadMinutes: number, days: number): Promise<void> {
   await db`
     delete from files
@@ -282,7 +279,7 @@ export async function deleteOldFiles(db: Db, uploadMinutes: number, days: number
             or processed_at < now() - make_interval(days => ${days}))`;
 }
 
-/** How many files of all accounts wait to be processed, and for how long the oldest has. */
+/** Returns how many files of all accounts are waiting, and for how long the oldest has. */
 export async function countWaiting(db: Db): Promise<{ count: number; oldestSeconds: number }> {
   const [row] = await db<{ count: number; oldestSeconds: number }[]>`
     select count(account_id)::integer                                                        as "count",

@@ -1,5 +1,5 @@
-// Receiving: one core behind both doors. What arrives is written to PostgreSQL as it comes, in parts; a file is there when
-// its upload ends, whole, with the job that processes it, or not at all.
+// Receives files over HTTPS and SFTP. Bytes are written to PostgreSQL in parts as they arrive. When an upload ends, one
+// transaction creates the complete file and the job that processes it.
 import { maxStoredBytes, maxStoredFiles, maxUploadBytes } from '@soundings/contract/limits.ts';
 import type { FileReport } from '@soundings/contract/storage.ts';
 import { Fault } from '../base/errors.ts';
@@ -32,49 +32,49 @@ import {
 export type { StoredFile, Via };
 export { selectFile as fileOf, selectFiles as filesOf };
 
-/** An upload that is not finished is forgotten after so long. */
+/** Unfinished uploads are deleted after this many minutes. */
 const uploadMinutes = 60;
 
-/** In so many pieces, with gaps between them, a file may be while it is written: as many as clients send ahead, and more. */
-const maxPieces = 1000;
+/** The most separate byte ranges of a file during an upload. Clients that send ahead need far fewer. */
+const maxRanges = 1000;
 
-/** A file while it is written. At most three parts of it are in memory. */
+/** A file during its upload. At most three parts of it are in memory. */
 export type Upload = {
   readonly id: number;
   readonly size: number;
-  /** What of it is in memory and not yet in the database, in bytes. */
+  /** The bytes in memory that are not in the database yet. */
   readonly unwritten: number;
   /**
-   * Writes bytes at an offset: clients that send ahead do not keep to the order. Fulfilled when more may be written. Throws
-   * a Fault (`file validation`) when the file would be larger than 10 MB, or is sent in too many pieces: then, and ever
-   * after.
+   * Writes bytes at an offset. Clients that send ahead may send bytes out of order. Resolves when the client may send more.
+   * Throws a Fault (`file validation`) if the file exceeds 10 MB or has too many separate byte ranges, and then on every
+   * further call.
    */
   write(offset: number, bytes: Buffer): Promise<void>;
-  /** Has less of it in memory, where there is any. Not to be called while it is written. */
+  /** Writes a part to the database to free memory. Must not be called during `write`. */
   shrink(): Promise<void>;
   /**
-   * Writes what is still in memory, so that the upload may wait for its final name. It replaces what has waited under the
-   * name so far. Throws a Fault (`file validation`) when it has a hole.
+   * Writes everything to the database, so that the upload can wait for its final name. Replaces an earlier upload that waits
+   * under the same temporary name. Throws a Fault (`file validation`) if bytes are missing.
    */
   park(name: string): Promise<void>;
   /**
-   * Makes it the file of that name: from now on it is listed, and its processing is certain. Throws a Fault (`file
-   * validation`) when it is empty, has a hole, or is not what its name says; then nothing of it is kept. `note` is done
-   * in the same transaction.
+   * Turns the upload into a file with this name. The file is then listed, and will be processed. Throws a Fault (`file
+   * validation`) if the file is empty, has missing bytes, or does not match its extension; the upload is then deleted. `note`
+   * runs in the same transaction.
    */
   finish(name: string, note?: (tx: Transaction) => Promise<void>): Promise<void>;
   abort(): Promise<void>;
 };
 
 type Sender = { accountId: AccountId; tokenId: number | null };
-/** Who sends, from which address: a token, or in the console a user. */
+/** The sender, which is a token or a console user, and its IP address. */
 export type Receiving = { accountId: AccountId; address: string } & (
   { via: Exclude<Via, 'console'>; tokenId: number } | { via: 'console'; tokenId: null; userId: number }
 );
 
 /**
- * Begins an upload under a name, which may be a temporary one. Throws a Fault (`file validation`) when the account has
- * stored as much as it may.
+ * Starts an upload under a name, which may be temporary. Throws a Fault (`file validation`) if the account has reached its
+ * storage limit.
  */
 export async function openUpload(pool: Pool, receiving: Receiving, name: string): Promise<Upload> {
   const { accountId, tokenId } = receiving;
@@ -82,13 +82,13 @@ export async function openUpload(pool: Pool, receiving: Receiving, name: string)
   const id = await insertUpload(pool, accountId, { ...receiving, name }, most);
   if (id === undefined) {
     throw refusal(
-      'The account has as many files stored as it may. They are removed some weeks after they were processed.',
+      'The account has reached its storage limit. Files are deleted automatically some weeks after they were processed. Try again later.',
     );
   }
   return uploadOf(pool, { accountId, tokenId }, id, 0);
 }
 
-/** The upload of a token, with something in it, that waits under a temporary name; undefined: there is none. */
+/** Returns the token's upload that waits under a temporary name, or undefined if there is none. */
 export async function parkedUpload(pool: Pool, sender: Sender, name: string): Promise<Upload | undefined> {
   const found = await selectUpload(pool, sender.accountId, sender.tokenId, name);
   return found && uploadOf(pool, sender, found.id, found.size);
@@ -98,7 +98,7 @@ function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, wr
   const parts = openParts(pool, accountId, fileId, written);
   let refused: Fault | undefined;
 
-  /** Bytes that are in the database. */
+  /** Returns bytes from the database. */
   async function read(from: number, to: number): Promise<Buffer> {
     const first = Math.floor(from / rowBytes);
     const rows = await selectRows(pool, accountId, fileId, first, Math.ceil(to / rowBytes) - first);
@@ -124,7 +124,7 @@ function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, wr
     async write(offset, bytes) {
       if (refused) throw refused;
       if (offset + bytes.length > maxUploadBytes) refused = tooLarge();
-      if (parts.pieces > maxPieces) refused = refusal('The file is sent in too many pieces, in no order.');
+      if (parts.ranges > maxRanges) refused = refusal('Too many gaps in the file. Send the bytes in order.');
       if (refused) throw refused;
       await parts.put(offset, bytes);
     },
@@ -133,7 +133,7 @@ function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, wr
 
     async park(name) {
       if (refused) throw refused;
-      refuseHole(parts);
+      refuseGap(parts);
       await parts.flush();
       await updateUpload(pool, accountId, fileId, { name, size: parts.size });
       await deleteOthersParked(pool, accountId, tokenId, name, fileId);
@@ -142,7 +142,7 @@ function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, wr
     async finish(sent, note) {
       try {
         if (refused) throw refused;
-        refuseHole(parts);
+        refuseGap(parts);
         const name = fileNameOf(sent);
         const head = await parts.head();
         await parts.flush();
@@ -153,10 +153,10 @@ function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, wr
         const structure = await structureFault(kindOf(name) as FileKind, { size, read });
         if (structure !== undefined) throw refusal(structure);
         await inTransaction(pool, async (tx) => {
-          // First: another file of the account waits here, so that none is there before one of a lower arrival.
+          // Must come first: other uploads of the account wait here, so that files appear in the order of their arrival.
           await addProcessing(tx, accountId);
           if (!(await updateArrived(tx, accountId, fileId, { name, size }))) {
-            throw refusal('The upload has taken too long, or parts of it were lost. Send the file again.');
+            throw refusal('The upload took too long, or some of its data was lost. Send the file again.');
           }
           await note?.(tx);
         });
@@ -171,8 +171,8 @@ function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, wr
 }
 
 /**
- * Keeps that an upload was refused, and why, for the list of files and the report: of each name the last. Not of what cannot
- * be the name of a file, nor what is no refusal. Does not throw.
+ * Records why an upload was refused, for the list of files and its report. Only the last refusal of each name is kept. Ignores
+ * invalid file names and other errors. Never throws.
  */
 export async function noteRefused(
   pool: Pool,
@@ -194,31 +194,31 @@ export async function noteRefused(
     };
     await inTransaction(pool, (tx) => insertRefused(tx, receiving.accountId, { ...receiving, name, report }));
   } catch {
-    // Then the refusal itself says it alone.
+    // The client still gets the refusal itself.
   }
 }
 
-function refuseHole({ gap, size }: Parts): void {
-  if (gap < size) throw refusal(`The file has a hole: its bytes from ${gap + 1} on were not sent.`);
+function refuseGap({ gap, size }: Parts): void {
+  if (gap < size)
+    throw refusal(`The file is incomplete: the bytes from ${gap + 1} on were not sent. Send it again.`);
 }
 
-/** The file of which more was sent than is taken, or will be. */
 export const tooLarge = (): Fault => wrongSize('The file is larger than 10 MB.');
 
-/** The words of §7: a message about the size, and one over all of an incorrect size. */
+/** Returns the Fault for a wrong size, with the messages that §7 requires. */
 function wrongSize(message: string): Fault {
   const details = [{ type: 'file validation', message }];
   return new Fault('invalid', 'file validation', `Incorrect file size. ${message}`, { details });
 }
 
-/** The bytes of a file. */
+/** Returns the bytes of a file. */
 export async function contentOf(pool: Pool, accountId: AccountId, fileId: number): Promise<Buffer> {
   return Buffer.concat(await selectParts(pool, accountId, fileId));
 }
 
 export { addForgottenProcessing as resumeFiles, countWaiting as waitingFiles };
 
-/** Removes uploads that were given up, and files that were processed `days` days ago; ends what was held as long. */
+/** Deletes unfinished uploads and files processed `days` days ago, and ends runs that have been pending as long. */
 export async function forgetOldFiles(pool: Pool, days: number): Promise<void> {
   await deleteOldFiles(pool, uploadMinutes, days);
   await endOldHeldRuns(pool, days);

@@ -1,16 +1,16 @@
-// What stands in a cell, as the value that it is meant to be: numbers that are ids, yes and no, phone numbers, roles and
-// languages as people write them (docs/files.md). Pure. Whether a value is allowed is checked by the sync.
+// Reads the values of cells as people write them: ids, yes and no, phone numbers, roles, languages (docs/files.md). Pure. The
+// sync checks whether a value is allowed.
 import { isLanguage, isTimeZone } from '@soundings/contract/formats.ts';
 import type { OrganizationRole, ValueField, ValueMeaning } from '@soundings/contract/words.ts';
 import type { Cell } from './sheet.ts';
 
-/** What is written in a cell to clear a value: an empty one leaves it as it is. No name looks like it. */
+/** The text that clears a value. An empty cell keeps the current value. */
 export const emptyWord = '(empty)';
 
 export const isEmptyWord = (text: string): boolean =>
   text.length === emptyWord.length && text.toLowerCase() === emptyWord;
 
-/** Signs and words that stand in a cell where there is no value. */
+/** Words that people write in a cell for a missing value. */
 const missingWords = new Set(
   (
     'n/a, n.a., null, (null), <null>, nil, undefined, nan, (blank), missing, not available, not applicable, ' +
@@ -18,7 +18,7 @@ const missingWords = new Set(
   ).split(', '),
 );
 
-/** Words that say there is none: in a text that may be anything, they are an answer. */
+/** Words for "none". In columns with free text, these are real values. */
 const noneWords = new Set(
   (
     'none, no value, nothing, ingen, inget, inga, intet, keine, keiner, keines, kein, ei ole, ei mitään, ' +
@@ -26,35 +26,35 @@ const noneWords = new Set(
   ).split(', '),
 );
 
-/** Whether a text can't be an id: it has neither letters nor digits, or is n/a. Words may be the names of users. */
+/** Whether a text can't be an id: it has no letters or digits, or is "n/a". Other words may be user names. */
 export const isNoId = (text: string): boolean => !/[\p{L}\p{N}]/u.test(text) || wordOf(text) === 'n/a';
 
-/** Whether a text only says that there is no value: a dash, n/a, saknas. */
+/** Whether a text marks a missing value, such as a dash, "n/a" or "saknas". */
 export const isMissingWord = (text: string): boolean =>
   /^[\p{Pd}\u2212._?*/ ]+$/u.test(text) || missingWords.has(wordOf(text));
 
-/** The same, or that there is none: keine, ingen. */
+/** Whether a text marks a missing value or means "none", such as "keine" or "ingen". */
 export const isPlaceholder = (text: string): boolean => isMissingWord(text) || noneWords.has(wordOf(text));
 
 /**
- * The text of a cell, without white space around it; '' for none. A number is written out, without an exponent. The
- * ="00123" by which programs keep zeros in a CSV file is 00123.
+ * Returns the text of a cell without surrounding white space, or '' for an empty cell. Numbers are written without an exponent.
+ * Some programs write ="00123" to keep zeros in a CSV file: that becomes 00123.
  */
 export function textOf(cell: Cell | undefined): string {
   if (typeof cell === 'string') {
     const text = cell.trim();
     return storable(text.startsWith('="') && text.endsWith('"') ? text.slice(2, -1).trim() : text);
   }
-  if (typeof cell === 'number') return written(cell);
+  if (typeof cell === 'number') return withoutExponent(cell);
   return cell === null || cell === undefined ? '' : String(cell);
 }
 
-/** Whether a text can be kept by the database: neither U+0000 nor half of a surrogate pair. */
+/** Whether the database can store the text: it has no U+0000 and no half of a surrogate pair. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
 const storable = (text: string) => (isStorable(text) ? text : text.replaceAll('\0', '\uFFFD').toWellFormed());
 
-function written(number: number): string {
+function withoutExponent(number: number): string {
   if (Number.isInteger(number)) return BigInt(number).toString();
   const text = String(number);
   return text.includes('e') ? number.toFixed(20).replace(/\.?0+$/, '') : text;
@@ -63,20 +63,20 @@ function written(number: number): string {
 const errorValues =
   /^#(?:N\/A|NV|SAKNAS!|REF!|BEZUG!|REFERENS!|VALUE!|WERT!|VÄRDEFEL!|DIV\/0!|DIVISION\/0!|NAME\?|NAMN\?|NULL!|NUM!|ZAHL!|OGILTIGT!|SPILL!|CALC!)$/;
 
-/** Whether a text is what Excel shows, in English, German or Swedish, in place of what a formula could not find. */
+/** Whether a text is an error value of an Excel formula, in English, German or Swedish. */
 export const isErrorValue = (text: string): boolean => text.startsWith('#') && errorValues.test(text);
 
-/** A number of more digits than a spreadsheet program keeps: the last ones are wrong. */
+/** Whether a number has more digits than a spreadsheet program keeps, so that the last ones are wrong. */
 export const isBeyondDigits = (number: number): boolean => Math.abs(number) >= 1e15;
 
-/** A number as spreadsheet programs write long ones to a CSV file: 4,67012E+10. */
+/** Whether a text is a long number as spreadsheet programs write it to a CSV file, such as 4,67012E+10. */
 export const isShortened = (text: string): boolean => /^\d(?:[.,]\d+)?E\+\d+$/i.test(text);
 
-/** A text as it is repeated in a report: a thousand faults may carry one each. */
+/** Shortens a text for a report, which may quote a thousand of them. */
 export const shown = (text: string): string =>
   text.length <= 200 ? text : `${text.slice(0, 200).toWellFormed()}…`;
 
-/** Groups of one cell: separated by semicolons, bars or line breaks. */
+/** Splits the groups of one cell at semicolons, bars and line breaks. */
 export function partsOf(text: string): string[] {
   if (text === '') return [];
   if (!/[;|\r\n]/.test(text)) return [text];
@@ -89,13 +89,13 @@ export function partsOf(text: string): string[] {
 const yesWords = new Set('true yes y ja j sant wahr x 1 ✓ ✔'.split(' '));
 const noWords = new Set('false no n nej nein falskt falsch 0'.split(' '));
 
-/** Yes or no, in English, Swedish or German; undefined: neither. */
+/** Returns true for yes and false for no, in English, Swedish or German. Undefined for any other text. */
 export function yesOrNo(text: string): boolean | undefined {
   const word = text.toLowerCase();
   return yesWords.has(word) ? true : noWords.has(word) ? false : undefined;
 }
 
-// --- Columns of a few words: what a value means, by what the account has said of it, else by the words known here.
+// --- Columns with fixed values: what a value means, as the account has mapped it, or else as listed here.
 
 const activeWords = 'active enabled employed aktiv anställd angestellt beschäftigt';
 const inactiveWords = 'inactive disabled terminated left inaktiv avslutad slutat ausgeschieden gekündigt';
@@ -105,10 +105,10 @@ const roleWords: Record<OrganizationRole, string> = {
   User: 'user employee användare medarbetare anställd benutzer nutzer mitarbeiter mitarbeiterin',
 };
 
-/** How long a value may be whose meaning is said; a longer one is no word. */
+/** The maximum length of a value that can be mapped. */
 export const maxValueLength = 100;
 
-/** The form in which values are compared: without letter case and white space around it. */
+/** Returns the form in which values are compared: in lower case, without surrounding or repeated white space. */
 export const wordOf = (text: string): string =>
   text.trim().replace(/\s+/g, ' ').normalize('NFC').toLowerCase();
 
@@ -127,93 +127,96 @@ const knownWords: Record<ValueField, Vocabulary> = {
   isManager: new Map(),
 };
 
-/** What is not certain enough to be read so, and is only proposed: someone confirms it, or says otherwise. */
+/** Meanings that are only likely. The console proposes them, and an administrator confirms or changes them. */
 const proposedWords: Record<ValueField, Vocabulary> = {
   active: new Map([
-    ...proposed(
+    ...proposals(
       'yes',
       't, current, working, probation, on probation, i tjänst, arbetar, provanställd, tillsvidare',
     ),
-    ...proposed(
+    ...proposals(
       'yes',
       'aktiivinen, i arbeid, ansatt, i arbejde, in probezeit, probezeit, actif, activo, attivo',
     ),
-    ...proposed(
+    ...proposals(
       'no',
       'f, leave, on leave, leave of absence, unpaid leave, parental leave, maternity leave, absent',
     ),
-    ...proposed(
+    ...proposals(
       'no',
       'onboarding, not started, pre-hire, future hire, offboarding, suspended, archived, deleted',
     ),
-    ...proposed('no', 'resigned, retired, former, ended, dismissed, deactivated, blocked, locked, pending'),
-    ...proposed(
+    ...proposals('no', 'resigned, retired, former, ended, dismissed, deactivated, blocked, locked, pending'),
+    ...proposals(
       'no',
       'tjänstledig, föräldraledig, ledig, sjukskriven, pensionerad, uppsagd, ej aktiv, påbörjas',
     ),
-    ...proposed(
+    ...proposals(
       'no',
       'in elternzeit, elternzeit, mutterschutz, beurlaubt, ruhend, freigestellt, ausgetreten, rente',
     ),
-    ...proposed('no', 'sluttet, fratrådt, permisjon, orlov, opsagt, lopettanut, vapaalla'),
+    ...proposals('no', 'sluttet, fratrådt, permisjon, orlov, opsagt, lopettanut, vapaalla'),
   ]),
   role: new Map([
-    ...proposed(
+    ...proposals(
       'Manager',
       'supervisor, team lead, teamlead, team leader, line manager, head, director, hr manager',
     ),
-    ...proposed(
+    ...proposals(
       'Manager',
       'teamchef, gruppchef, enhetschef, avdelningschef, chefen, ledare, leder, esihenkilö, esimies',
     ),
-    ...proposed(
+    ...proposals(
       'Manager',
       'teamleiter, teamleiterin, abteilungsleiter, abteilungsleiterin, teamleitung, leitung',
     ),
-    ...proposed(
+    ...proposals(
       'User',
       'member, staff, worker, contributor, individual contributor, regular, standard, none, no',
     ),
-    ...proposed('User', 'konsult, praktikant, angestellter, angestellte, ansatt, medarbejder, työntekijä'),
-    ...proposed('Administrator', 'administrators, super admin, superadmin, system administrator, owner'),
+    ...proposals('User', 'konsult, praktikant, angestellter, angestellte, ansatt, medarbejder, työntekijä'),
+    ...proposals('Administrator', 'administrators, super admin, superadmin, system administrator, owner'),
   ]),
   isManager: new Map([
-    ...proposed('yes', 't, manager, chef, leiter, leder'),
-    ...proposed('no', 'f, none, -'),
+    ...proposals('yes', 't, manager, chef, leiter, leder'),
+    ...proposals('no', 'f, none, -'),
   ]),
 };
 
-function proposed(means: ValueMeaning, words: string): [string, ValueMeaning][] {
+function proposals(means: ValueMeaning, words: string): [string, ValueMeaning][] {
   return words.split(', ').map((word) => [word, means]);
 }
 
-/** What an account has said of values: by their fields and words, as `keyOfValue` joins them. */
+/** The values that an account has mapped, by `keyOfValue`. */
 export type SaidValues = ReadonlyMap<string, ValueMeaning>;
 export const keyOfValue = (field: ValueField, word: string): string => `${field} ${word}`;
 
-/** What a value means, as the account has said, else as it is known here; undefined: not known. */
-export function meaningOfValue(field: ValueField, text: string, said: SaidValues): ValueMeaning | undefined {
+/** Returns what a value means: as the account has mapped it, or else as listed here. Undefined if unknown. */
+export function meaningOfValue(
+  field: ValueField,
+  text: string,
+  mapped: SaidValues,
+): ValueMeaning | undefined {
   const word = wordOf(text);
-  const known = said.get(keyOfValue(field, word)) ?? knownWords[field].get(word);
+  const known = mapped.get(keyOfValue(field, word)) ?? knownWords[field].get(word);
   if (known !== undefined || field === 'role') return known;
-  const answer = yesOrNo(word);
-  return answer === undefined ? undefined : answer ? 'yes' : 'no';
+  const isYes = yesOrNo(word);
+  return isYes === undefined ? undefined : isYes ? 'yes' : 'no';
 }
 
-/** What a value that is not known probably means, if anything is probable. */
+/** Returns what an unknown value probably means, if there is a guess. */
 export const proposalOf = (field: ValueField, text: string): ValueMeaning | undefined =>
   proposedWords[field].get(wordOf(text));
 
 // --- Names.
 
-/** What stands at the beginning of a last name: Chloë de la Cruz, Ludwig van Beethoven. In small letters only. */
+/** Words that a last name may begin with, as in Chloë de la Cruz or Ludwig van Beethoven. Lower case only. */
 const particles = new Set(
   'von van de der den del della di da du la le af av zu zum zur ten ter dos das do bin ibn al el'.split(' '),
 );
 
 /**
- * The names of a full one: Berg, Anna; Anna Berg; or, where `isLastFirst`, Berg Anna. Of a single word only the first name
- * is given.
+ * Splits a full name: "Berg, Anna", "Anna Berg" or, if `isLastFirst`, "Berg Anna". A single word is a first name.
  */
 export function namesOf(text: string, isLastFirst: boolean): { firstName?: string; lastName?: string } {
   const comma = text.indexOf(',');
@@ -234,12 +237,12 @@ export function namesOf(text: string, isLastFirst: boolean): { firstName?: strin
   return { firstName: joined(words.slice(0, at)), lastName: joined(words.slice(at)) };
 }
 
-/** The code of a language that is given by a code, a locale such as sv-SE, or its name; else the text itself. */
+/** Returns the code of a language given as a code, a locale such as sv-SE, or a name. Returns any other text as it is. */
 export function languageOf(text: string): string {
   const code = /^([a-z]{2,3})(?:[-_].*)?$/i.exec(text)?.[1]?.toLowerCase();
   if (code !== undefined && isLanguage(code)) return code;
   if (code?.length === 3) {
-    const short = new Intl.Locale(code).language; // swe is sv
+    const short = new Intl.Locale(code).language; // Turns swe into sv.
     if (isLanguage(short)) return short;
   }
   languagesByName ??= namesOfLanguages();
@@ -250,7 +253,7 @@ export function languageOf(text: string): string {
   return languagesByName.get(name) ?? text;
 }
 
-/** The time zone that a text names, whatever its letter case, and with spaces for underscores; undefined: none. */
+/** Returns the time zone that a text names, in any letter case and with spaces or underscores. Undefined if unknown. */
 export function timeZoneOf(text: string): string | undefined {
   if (isTimeZone(text)) return text;
   zonesByKey ??= new Map(Intl.supportedValuesOf('timeZone').map((name) => [name.toLowerCase(), name]));
@@ -261,7 +264,7 @@ let zonesByKey: Map<string, string> | undefined;
 
 let languagesByName: Map<string, string> | undefined;
 
-/** Every language by its names in English, Swedish, German and itself, in lower case. */
+/** Returns the codes of all languages by their lower-case names in English, Swedish, German and the language itself. */
 function namesOfLanguages(): Map<string, string> {
   const letters = [...'abcdefghijklmnopqrstuvwxyz'];
   const codes = letters.flatMap((a) => letters.map((b) => a + b)).filter((code) => isLanguage(code));
@@ -279,15 +282,15 @@ function namesOfLanguages(): Map<string, string> {
 const namesIn = (language: string) => new Intl.DisplayNames([language], { type: 'language' });
 
 /**
- * Whether a number without its + begins with a country prefix, as far as can be told: it has 11 to 15 digits, or is a
- * Danish or Norwegian one of 10. Without a prefix, and without the zero that the cell has lost, nearly all numbers have
- * at most 10 digits. Those that begin with 1 are never taken for prefixed: German mobile numbers have 11 digits then.
+ * Whether a number without + seems to begin with a country code: it has 11 to 15 digits, or 10 digits and looks Danish or
+ * Norwegian. Without a country code, and without the zero that the cell has lost, nearly all numbers have at most 10 digits.
+ * Numbers that begin with 1 don't count, because German mobile numbers without the zero have 11 digits.
  */
 export const hasCountryPrefix = (digits: string): boolean => /^(?:[2-9]\d{10,14}|4[57]\d{8})$/.test(digits);
 
 /**
- * A phone number with a country prefix as the sync takes it: 0046… is +46…, the (0) of +46 (0)70 is dropped, and so are
- * dots and slashes. A number that is not text gets its + where `isPrefixed` says so. Any other stays as it is.
+ * Returns a phone number with a country code in the form that the sync accepts: 0046… becomes +46…, and the (0) of +46 (0)70,
+ * dots and slashes are dropped. Numeric cells get a + if `isPrefixed`. Other texts stay as they are.
  */
 export function phoneOf(cell: Cell | undefined, isPrefixed: boolean): string {
   const text = textOf(cell);
@@ -296,6 +299,6 @@ export function phoneOf(cell: Cell | undefined, isPrefixed: boolean): string {
   return /^\(?\+/.test(plain) ? plain.replace('(0)', '').replace(/[./]/g, '') : text;
 }
 
-/** Whether a text is a phone number that lacks only its country prefix, as far as its signs tell. */
+/** Whether a text looks like a phone number without a country code. */
 export const isLocalNumber = (text: string): boolean =>
   /^[\d\s()./\p{Pd}\u2212]+$/u.test(text) && (text.match(/\d/g) ?? []).length >= 3;

@@ -1,15 +1,15 @@
-// Reading workbooks, .xlsx and .xls: cells as a person sees them, of the sheets that a person sees. What can't be read whole
-// is a fault, never an empty sheet.
+// Reads workbooks (.xlsx and .xls): the visible sheets, with cells as a person sees them. A sheet that can't be read completely
+// is an error, never an empty sheet.
 import type { Sheet } from './sheet.ts';
 
-/** The sheets that are not hidden. Throws a Fault for what is no workbook, is damaged or locked, or exceeds a limit. */
+/** Returns the visible sheets. Throws a Fault if the file is not a workbook, is damaged or locked, or exceeds a limit. */
 export async function readWorkbook(bytes: Buffer, kind: 'xls' | 'xlsx'): Promise<Sheet[]> {
-  // Each reader is loaded only for files of its own: it takes time and memory.
+  // Loads only the reader that the file needs, because each takes time and memory.
   if (kind === 'xls') return (await import('./xls.ts')).readXls(bytes);
   const { readXlsx } = await import('./xlsx.ts');
   if (bytes.subarray(0, 2).equals(archiveMark)) return readXlsx(bytes);
   return readXlsx((await import('./container.ts')).unlocked(bytes));
 }
 
-/** How archives begin; one that is encrypted is in a container. */
+/** The first bytes of an archive. An encrypted workbook is a container instead. */
 const archiveMark = Buffer.from('PK');

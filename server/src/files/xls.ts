@@ -1,4 +1,4 @@
-// Reading old workbooks, .xls, by SheetJS: cells as a person sees them, of the sheets that a person sees.
+// Reads old workbooks (.xls) with SheetJS: the visible sheets, with cells as a person sees them.
 import * as xlsx from '@e965/xlsx';
 import * as codepages from '@e965/xlsx/dist/cpexcel.full.mjs';
 import { isContainer, openContainer } from './container.ts';
@@ -7,10 +7,10 @@ import { shapeOf, shownNumber } from './numbers.ts';
 import { damaged, locked, newSheet, orDamaged, refuseSheets, unreadable } from './rows.ts';
 import type { Cell, Sheet } from './sheet.ts';
 
-// Their texts may be in the encoding of a country.
+// Texts in old workbooks may use a national encoding.
 xlsx.set_cptable(codepages);
 
-/** What SheetJS offers beyond its types: reads the stream of a workbook. */
+/** Not in the types of SheetJS: reads the stream of a workbook. */
 const { parse_xlscfb } = xlsx as unknown as {
   parse_xlscfb(stream: Buffer, options: xlsx.ParsingOptions): Book;
 };
@@ -20,7 +20,7 @@ type Book = {
   Sheets: Record<string, { '!type'?: string; '!data'?: BookCell[][] } | undefined>;
   Workbook?: { Sheets?: { Hidden?: number }[]; WBProps?: { date1904?: boolean } };
 };
-/** Its type, value and number format. */
+/** The type, value and number format of a cell. */
 type BookCell = { t: string; v?: string | number | boolean; z?: string };
 
 const options: xlsx.ParsingOptions = {
@@ -31,7 +31,7 @@ const options: xlsx.ParsingOptions = {
   cellText: false,
 };
 
-/** The sheets that are not hidden. Throws a Fault for what is no workbook, is damaged, or exceeds a limit. */
+/** Returns the visible sheets. Throws a Fault if the file is not a workbook, is damaged, or exceeds a limit. */
 export function readXls(bytes: Buffer): Sheet[] {
   const book = bookOf(bytes);
   refuseSheets(book.SheetNames);
@@ -40,7 +40,7 @@ export function readXls(bytes: Buffer): Sheet[] {
     if (book.Workbook?.Sheets?.[i]?.Hidden) return [];
     const sheet = Object.hasOwn(book.Sheets, name) ? book.Sheets[name] : undefined;
     if (!sheet) throw damaged();
-    if (sheet['!type'] !== undefined) return []; // a chart, for instance
+    if (sheet['!type'] !== undefined) return []; // For example a chart.
     return [sheetOf(name, sheet['!data'] ?? [], is1904)];
   });
 }
@@ -61,36 +61,40 @@ function bookOf(bytes: Buffer): Book {
 }
 
 const boundSheet = 0x85;
-const begins = 0x809;
+const sheetStart = 0x809;
 
 /**
- * The stream with the places of its sheets as SheetJS looks for them: at the record that begins a sheet. Some programs give
- * the place behind that record, and Excel opens what they write ([MS-XLS] §2.4.28).
+ * Returns the stream with corrected sheet offsets. SheetJS expects them to point to the first record of a sheet. Some programs
+ * write the offset after that record, and Excel accepts it ([MS-XLS] §2.4.28).
  */
 function withSheetStarts(stream: Buffer): Buffer {
   const starts = new Map<number, number>();
   const places: number[] = [];
   for (let at = 0; at + 4 <= stream.length; at += 4 + stream.readUInt16LE(at + 2)) {
     const [type, length] = [stream.readUInt16LE(at), stream.readUInt16LE(at + 2)];
-    if (type === begins) starts.set(at + 4 + length, at);
+    if (type === sheetStart) starts.set(at + 4 + length, at);
     if (type === boundSheet && length >= 4 && at + 8 <= stream.length) places.push(at + 4);
   }
   const wrong = places.filter((at) => starts.has(stream.readUInt32LE(at)));
   if (wrong.length === 0) return stream;
-  const mended = Buffer.from(stream);
-  for (const at of wrong) mended.writeUInt32LE(starts.get(stream.readUInt32LE(at)) as number, at);
-  return mended;
+  const corrected = Buffer.from(stream);
+  for (const at of wrong) corrected.writeUInt32LE(starts.get(stream.readUInt32LE(at)) as number, at);
+  return corrected;
 }
 
 function streamIn(bytes: Buffer): Buffer {
   const open = openContainer(bytes);
   if (open('/EncryptedPackage')) throw locked();
   const stream = open('/Workbook') ?? open('/Book');
-  if (!stream) throw unreadable('The name ends in .xls, but the file is another document of Office.');
+  if (!stream) {
+    throw unreadable(
+      'The name ends in .xls, but the file is another type of Office document. Save the list as an Excel workbook and send it again.',
+    );
+  }
   return stream;
 }
 
-/** As they are shown, by their codes (ECMA-376-1 §18.17.3, [MS-XLS] §2.5.10). */
+/** The texts of error values by code (ECMA-376-1 §18.17.3, [MS-XLS] §2.5.10). */
 const errorTexts: Record<number, string> = {
   0x00: '#NULL!',
   0x07: '#DIV/0!',

@@ -1,5 +1,5 @@
-// Reading workbooks, .xlsx: cells as a person sees them, of the sheets that a person sees. Each part is read as the XML that
-// it is, and only what the archive allows is unpacked (ECMA-376-1 §18).
+// Reads workbooks (.xlsx): the visible sheets, with cells as a person sees them. Each part is read as XML and decompressed
+// within the limits of zip.ts (ECMA-376-1 §18).
 import { workbookFault } from './content.ts';
 import { builtInShapes, isoDateOf, type Shape, shapeOf, shownNumber } from './numbers.ts';
 import { damaged, newSheet, orDamaged, refuseSheets, unreadable } from './rows.ts';
@@ -7,7 +7,7 @@ import type { Cell, Sheet } from './sheet.ts';
 import { type Attributes, readXml, type XmlReader } from './xml.ts';
 import { readZip } from './zip.ts';
 
-/** The sheets that are not hidden. Throws a Fault for what is no workbook, is damaged, or exceeds a limit. */
+/** Returns the visible sheets. Throws a Fault if the file is not a workbook, is damaged, or exceeds a limit. */
 export function readXlsx(bytes: Buffer): Sheet[] {
   const entries = readZip(bytes);
   const fault = workbookFault(entries);
@@ -22,10 +22,10 @@ export function readXlsx(bytes: Buffer): Sheet[] {
   return sheetsIn(read);
 }
 
-/** Reads a part by its name; false where there is none. */
+/** Reads a part by its name. Returns false if it does not exist. */
 type ReadPart = (name: string, reader: XmlReader) => boolean;
 
-/** Letter case doesn't count in the names of parts, and some programs write them with backslashes. */
+/** Names of parts ignore letter case, and some programs write them with backslashes. */
 const keyOf = (name: string): string => name.replaceAll('\\', '/').replace(/^\//, '').toLowerCase();
 
 function sheetsIn(read: ReadPart): Sheet[] {
@@ -40,7 +40,8 @@ function sheetsIn(read: ReadPart): Sheet[] {
   const wanted = sheets.filter(isVisible).flatMap((sheet) => {
     const relation = relations.get(sheet.id);
     if (!relation) throw damaged('A sheet has no part');
-    return relation.type === 'worksheet' ? [{ name: sheet.name, part: relation.target }] : []; // a chart, for instance
+    // Other types are, for example, charts.
+    return relation.type === 'worksheet' ? [{ name: sheet.name, part: relation.target }] : [];
   });
   const strings = targetOf('sharedStrings');
   const styles = targetOf('styles');
@@ -52,11 +53,11 @@ function sheetsIn(read: ReadPart): Sheet[] {
   return wanted.map(({ name: title, part }) => sheetIn(title, part, book, read));
 }
 
-// --- The parts beside the sheets.
+// --- The other parts.
 
 type Relation = { type: string; target: string };
 
-/** What a part refers to, by ids. Types are the last words of their URIs, of which there are two for each. */
+/** Returns the parts that a part refers to, by id. A type is the last segment of its URI, as each type has two URIs. */
 function relationsOf(part: string, read: ReadPart): Map<string, Relation> {
   const relations = new Map<string, Relation>();
   const slash = part.lastIndexOf('/') + 1;
@@ -87,13 +88,13 @@ function bookIn(name: string, read: ReadPart): { sheets: ListedSheet[]; is1904: 
       sheets.push({ name: withCharacters(title), state: attributes.get('state'), id });
     },
   });
-  if (!isThere) throw damaged('There is no workbook');
+  if (!isThere) throw damaged('The workbook part is missing');
   return { sheets, is1904 };
 }
 
 const isTrue = (text: string | undefined): boolean => text === '1' || text === 'true' || text === 'on';
 
-/** The texts that cells share, an empty one for each that has none. Readings of Asian texts are left out. */
+/** Returns the shared texts. An entry without text is ''. Phonetic readings of Asian texts are left out. */
 function stringsIn(name: string, read: ReadPart): string[] {
   const strings: string[] = [];
   let string = '';
@@ -110,13 +111,13 @@ function stringsIn(name: string, read: ReadPart): string[] {
   return strings;
 }
 
-/** The characters that XML can't have, which stand as their numbers: _x000B_. */
+/** Replaces escapes such as _x000B_, which stand for characters that XML can't contain. */
 const withCharacters = (text: string): string =>
   text.includes('_x')
     ? text.replace(/_x([\da-f]{4})_/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
     : text;
 
-/** What the styles of cells make of numbers. */
+/** Returns how each cell style shows numbers. */
 function shapesIn(name: string, read: ReadPart): Shape[] {
   const shapes: Shape[] = [];
   const own = new Map<number, Shape>();
@@ -135,7 +136,7 @@ function shapesIn(name: string, read: ReadPart): Shape[] {
 
 // --- Sheets.
 
-/** What the cells of all sheets refer to. */
+/** The data that the cells of all sheets refer to. */
 type Book = { is1904: boolean; strings: string[]; shapes: Shape[] };
 
 const cellPath = 'worksheet/sheetData/row/c';
@@ -144,7 +145,7 @@ const inlinePaths = [`${cellPath}/is/t`, `${cellPath}/is/r/t`];
 
 function sheetIn(name: string, part: string, book: Book, read: ReadPart): Sheet {
   const { put, sheet } = newSheet(name);
-  // Where the last row and cell stood: one that doesn't say so stands behind.
+  // The position of the previous row and cell. One without a position of its own comes next.
   let [row, column] = [-1, -1];
   let cell: Attributes = new Map();
   let value = '';
@@ -170,21 +171,21 @@ function sheetIn(name: string, part: string, book: Book, read: ReadPart): Sheet 
       if (path === cellPath) put(row, column, cellOf(cell, value, inline, book));
     },
   });
-  if (!isThere) throw damaged('The part of a sheet is missing');
+  if (!isThere) throw damaged('A sheet part is missing');
   return sheet;
 }
 
 function rowOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const row = Number(text) - 1;
-  if (!Number.isSafeInteger(row) || row < 0) throw damaged('A row with no such number');
+  if (!Number.isSafeInteger(row) || row < 0) throw damaged('Invalid row number');
   return row;
 }
 
-/** The indexes of the row and column of a cell such as B7. */
+/** Returns the row and column index of a cell such as B7. */
 function placeOf(reference: string): [row: number, column: number] {
   const [, letters, digits] = /^\$?([a-z]{1,3})\$?([1-9]\d{0,6})$/i.exec(reference) ?? [];
-  if (letters === undefined) throw damaged('A cell with no such place');
+  if (letters === undefined) throw damaged('Invalid cell reference');
   let column = 0;
   for (const letter of letters) column = column * 26 + Number.parseInt(letter, 36) - 9;
   return [Number(digits) - 1, column - 1];
@@ -198,7 +199,7 @@ function cellOf(cell: Attributes, value: string, inline: string, { strings, shap
   if (text === '') return null;
   if (type === 's') {
     const string = strings[Number(text)];
-    if (string === undefined) throw damaged('A cell with a shared text that is not there');
+    if (string === undefined) throw damaged('A cell refers to a missing shared text');
     return string;
   }
   if (type === 'b') return isTrue(text);

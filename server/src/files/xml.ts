@@ -1,22 +1,22 @@
-// Reading XML, as far as the parts of a workbook need it: element by element, with the place of each in the document. What
-// isn't well-formed is refused, and so is a document type: it could define entities of any size.
+// Reads XML element by element, as far as workbooks need it. Rejects documents that aren't well-formed, and document type
+// declarations, which could define entities of any size.
 import { isUtf8 } from 'node:buffer';
 
 /** Attributes by their names, without prefixes. */
 export type Attributes = ReadonlyMap<string, string>;
 
-/** What is called while a document is read. A path is made of names without prefixes: worksheet/sheetData/row. */
+/** Callbacks while a document is read. A path consists of names without prefixes: worksheet/sheetData/row. */
 export type XmlReader = {
   open?(path: string, attributes: Attributes): void;
-  /** The text between two tags, in one or more pieces. */
+  /** Gets the text between two tags, in one or more calls. */
   text?(path: string, text: string): void;
   close?(path: string): void;
 };
 
-/** The most elements within one another: no part of a workbook needs a fifth of it. */
+/** The maximum nesting of elements. No part of a workbook needs a fifth of it. */
 const maxDepth = 100;
 
-/** A place in documents of one kind. Each is made once, so that a path is never put together twice. */
+/** A place in the tree of elements. Created once per path, so that paths are not concatenated again. */
 type Place = {
   path: string;
   name: string;
@@ -25,7 +25,7 @@ type Place = {
   within: Map<string, Place>;
 };
 
-/** Reads a document from its beginning to its end. Throws an XmlError where it isn't well-formed. */
+/** Reads a document and calls the reader for each element. Throws an XmlError if it isn't well-formed. */
 export function readXml(bytes: Buffer, { open, text, close }: XmlReader): void {
   const xml = decoded(bytes);
   let place: Place = { path: '', name: '', parent: undefined, depth: 0, within: new Map() };
@@ -41,7 +41,7 @@ export function readXml(bytes: Buffer, { open, text, close }: XmlReader): void {
     if (xml.startsWith('</', tag)) {
       at = after(xml, '>', tag);
       if (!place.parent || xml.slice(tag + 2, at - 1).trimEnd() !== place.name) {
-        throw new XmlError('An end without its beginning', tag);
+        throw new XmlError('End tag without a matching start tag', tag);
       }
       close?.(place.path);
       place = place.parent;
@@ -55,8 +55,8 @@ export function readXml(bytes: Buffer, { open, text, close }: XmlReader): void {
     } else {
       startTag.lastIndex = tag;
       const [whole, name = '', attributes = '', isEmpty = ''] = startTag.exec(xml) ?? [];
-      if (whole === undefined) throw new XmlError('Neither an element nor a comment', tag);
-      if (!place.parent && hasRoot) throw new XmlError('A second root', tag);
+      if (whole === undefined) throw new XmlError('Invalid tag', tag);
+      if (!place.parent && hasRoot) throw new XmlError('More than one root element', tag);
       hasRoot = true;
       at = tag + whole.length;
       const inner = placeIn(place, name);
@@ -65,10 +65,10 @@ export function readXml(bytes: Buffer, { open, text, close }: XmlReader): void {
       else place = inner;
     }
   }
-  if (place.parent || !hasRoot) throw new XmlError('The end is missing', xml.length);
+  if (place.parent || !hasRoot) throw new XmlError('Unexpected end of the document', xml.length);
 }
 
-/** What isn't well-formed, and where: characters from the beginning. */
+/** An error in a document, with its position in characters from the start. */
 export class XmlError extends Error {
   override readonly name = 'XmlError';
   constructor(what: string, at: number) {
@@ -76,7 +76,7 @@ export class XmlError extends Error {
   }
 }
 
-/** In turn: its name, its attributes, and the slash of an empty one. */
+/** Captures the name, the attributes, and the slash of an empty element. */
 const startTag = /<([^\s<>/=!?"'&]+)((?:\s+[^\s<>/="'&]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
 
 const attribute = /([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
@@ -99,14 +99,14 @@ function placeIn(parent: Place, name: string): Place {
   const known = parent.within.get(name);
   if (known) return known;
   const depth = parent.depth + 1;
-  if (depth > maxDepth) throw new XmlError('Elements within one another', 0);
+  if (depth > maxDepth) throw new XmlError('Elements nested too deeply', 0);
   const path = parent.parent ? `${parent.path}/${withoutPrefix(name)}` : withoutPrefix(name);
   const place = { path, name, parent, depth, within: new Map<string, Place>() };
   parent.within.set(name, place);
   return place;
 }
 
-/** Where it goes on behind a mark. */
+/** Returns the position after the next occurrence of a mark. */
 function after(xml: string, mark: string, from: number): number {
   const found = xml.indexOf(mark, from);
   if (found < 0) throw new XmlError(`${mark} is missing`, from);
@@ -122,23 +122,23 @@ function unescaped(text: string): string {
     const code = decimal ? Number(decimal) : hex ? Number.parseInt(hex, 16) : undefined;
     if (code !== undefined && code <= 0x10_ff_ff) return String.fromCodePoint(code);
     const character = entities[String(name)];
-    if (character === undefined) throw new XmlError('An unknown entity', 0);
+    if (character === undefined) throw new XmlError('Unknown entity', 0);
     return character;
   });
 }
 
-/** Every break as one line feed, as XML has it. */
+/** Turns every line break into a line feed, as XML requires. */
 const withPlainBreaks = (text: string): string =>
   text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
 
-/** The text of a document, which is UTF-8 unless its beginning says something else. */
+/** Returns the text of a document. The encoding is UTF-8 unless the document declares another. */
 function decoded(bytes: Buffer): string {
   const encoding = encodingOf(bytes);
   if (encoding === 'utf-8' && isUtf8(bytes)) return bytes.toString();
   try {
     return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
-    throw new XmlError(`It isn't in ${encoding}`, 0);
+    throw new XmlError(`Invalid ${encoding}`, 0);
   }
 }
 

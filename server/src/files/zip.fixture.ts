@@ -1,16 +1,16 @@
-// Workbooks and archives for tests, written to the byte: what no program writes can be written, too.
+// Builds workbooks and archives for tests byte by byte, including ones that no program would write.
 import { crc32, deflateRawSync } from 'node:zlib';
 
 export type Written = {
   name: string;
   data: string | Buffer;
-  /** What the directory says, where that is not the truth. */
+  /** False values for the directory to declare. */
   size?: number;
   crc?: number;
   offset?: number;
   flags?: number;
   isStored?: boolean;
-  /** What lies there, where that is not the data, packed. */
+  /** The stored bytes, if they are not the compressed data. */
   packed?: Buffer;
 };
 
@@ -18,10 +18,11 @@ export function zipOf(entries: Written[], { isZip64 = false } = {}): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
   let at = 0;
-  for (const { name, data, flags = 0, isStored = false, ...told } of entries) {
+  for (const { name, data, flags = 0, isStored = false, ...declared } of entries) {
     const bytes = Buffer.from(data as string);
-    const packed = told.packed ?? (isStored ? bytes : deflateRawSync(bytes));
-    const [size, crc, offset] = [told.size ?? bytes.length, told.crc ?? crc32(bytes), told.offset ?? at];
+    const packed = declared.packed ?? (isStored ? bytes : deflateRawSync(bytes));
+    const size = declared.size ?? bytes.length;
+    const [crc, offset] = [declared.crc ?? crc32(bytes), declared.offset ?? at];
     const common = words([20, 2], [flags, 2], [isStored ? 0 : 8, 2], [0, 4], [crc, 4], [packed.length, 4]);
     const lengths = words([Buffer.byteLength(name), 2], [0, 2]);
     const before = Buffer.concat([words([0x04034b50, 4]), common, words([size, 4]), lengths]);
@@ -79,10 +80,10 @@ const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 const related = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const packaged = 'http://schemas.openxmlformats.org/package/2006';
 
-/** A sheet as XML: its rows, and what it is called in the workbook. */
+/** A sheet as XML, with its name in the workbook. */
 export type SheetXml = { name?: string; state?: string; rows: string };
 
-/** The entries of a workbook that has the sheets. Styles are numbered as their formats are. */
+/** Returns the entries of a workbook with the sheets. Styles have the same numbers as their formats. */
 export function workbookOf(
   sheets: SheetXml[],
   { strings = '', formats = [] as string[], is1904 = false, prolog = '' } = {},
