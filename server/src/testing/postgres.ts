@@ -18,8 +18,17 @@ export const templateName = 'soundings_template';
 /** With the demo company: made by the first test file that wants it. */
 export const demoTemplateName = 'soundings_demo';
 
+/** Where the projects of a run, each of which loads this file for itself, find the server that the first of them started. */
+const ofThisRun = globalThis as { soundingsTestServer?: ReturnType<typeof startServer> };
+
 // oxlint-disable-next-line import/no-default-export -- the test runner demands it
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await (ofThisRun.soundingsTestServer ??= startServer());
+  project.provide('databaseUrl', server.url);
+  return server.stop;
+}
+
+async function startServer(): Promise<{ url: string; stop: () => Promise<void> }> {
   const given = process.env['TEST_DATABASE_URL'];
   const directory = await mkdtemp(join(tmpdir(), 'soundings-test-'));
   const embedded = given
@@ -37,11 +46,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await migrate(template);
   await template.end();
   await admin.end();
-  project.provide('databaseUrl', url);
-  return async () => {
+  const stop = async () => {
     await embedded?.stop();
     await rm(directory, { recursive: true, force: true });
   };
+  return { url, stop };
 }
 
 export const [superuser, superuserPassword] = ['soundings_superuser', 'superuser'];
