@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { longestFirst, type ProjectName, testsByProject } from './server/src/testing/projects.ts';
+import { SkippedReporter } from './server/src/testing/skipped.ts';
 
 // Compiled modules are kept: each process that a test starts is ready in half the time.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/modules');
@@ -31,6 +32,13 @@ export default defineConfig({
     // One more than the cores that the suite is written for: a worker often waits for another process.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
+    coverage: {
+      include: ['{contract,console,server}/src/**/*.{ts,tsx}'],
+      exclude: ['server/src/testing/**', '**/*.fixture.ts'],
+      reporter: ['text-summary', 'html'],
+      reportsDirectory: 'node_modules/.cache/coverage',
+    },
+    reporters: ['default', new SkippedReporter()],
     projects: [
       project('house', {}),
       // These files share nothing, so a worker loads each module once for all of them.

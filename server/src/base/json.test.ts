@@ -125,7 +125,7 @@ describe('what is accepted', () => {
         kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
         expect(agrees(bytesOf(text))).toBe(true);
       }),
-      cases(6_000),
+      cases(10_000),
     );
     // Each way to end was met often enough for the property to mean something.
     expect(kinds.size).toBe(6);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { attack, toldByThreshold, toldOfWeek } from '../testing/attacker.ts';
 import { randomHistory } from '../testing/histories.ts';
 
-const attacks = Number(process.env['ATTACKS'] ?? 2_000);
+const attacks = Number(process.env['ATTACKS'] ?? 700);
 
 describe('the attacker', () => {
   test(
