@@ -6,6 +6,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Pool } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { openPool } from '../db/db.ts';
 import { type Embedded, openEmbedded } from '../db/embedded.ts';
@@ -76,7 +77,12 @@ async function prepare(url: string): Promise<void> {
   const pool = openPool(url, 1);
   await migrate(pool);
   await pool.end();
-  await runMigrations({ connectionString: url });
+  // With connections of our own, which are closed when it returns: one that is left would fail when the server stops.
+  const pgPool = new Pool({ connectionString: url, max: 1 });
+  pgPool.on('error', () => {});
+  pgPool.on('connect', (client) => client.on('error', () => {}));
+  await runMigrations({ pgPool });
+  await pgPool.end();
 }
 
 export const [superuser, superuserPassword] = ['soundings_superuser', 'superuser'];
