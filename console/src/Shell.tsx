@@ -11,6 +11,7 @@ import { applyTheme, storedTheme, type Theme } from './plumbing/theme.ts';
 import { hasRole, useSession } from './session.tsx';
 import css from './Shell.module.css';
 import { useFormat, useText } from './text/text.tsx';
+import { useWeekWords } from './text/weeks.ts';
 import { Avatar } from './ui/Avatar.tsx';
 import { IconButton } from './ui/Button.tsx';
 import { useErrorWords } from './ui/faults.ts';
@@ -53,16 +54,26 @@ export function Shell({ children }: { children: ReactNode }) {
   );
 }
 
+/** Whether something doesn't work at all, rather than late. */
+const isBad = ({ code }: SystemWarning) =>
+  code === 'forgottenProxy' || code === 'answerKeyMissing' || code === 'secretsKeyMissing';
+
 /** What is wrong with the installation, for administrators. */
 function Warnings() {
   const t = useText();
   const { moment } = useFormat();
+  const { full } = useWeekWords();
   const isShown = hasRole(useSession(), 'Administrator');
   const { data = [] } = useAnswer('GET /warnings', undefined, { when: isShown, everyMs: 5 * 60_000 });
   const textOf = (warning: SystemWarning) => {
     switch (warning.code) {
       case 'deadJobs':
         return t('warning.deadJobsText', { count: warning.count });
+      case 'answerKeyMissing':
+      case 'secretsKeyMissing':
+        return t(`warning.${warning.code}Text`);
+      case 'lateWeek':
+        return t('warning.lateWeekText', { week: full(warning) });
       case 'forgottenProxy':
         return t('warning.forgottenProxyText', { address: warning.address });
       default:
@@ -71,7 +82,7 @@ function Warnings() {
   };
   return data.map((warning) => (
     <div key={warning.code} className={css['warning']}>
-      <Notice tone={warning.code === 'forgottenProxy' ? 'bad' : 'warn'} title={t(`warning.${warning.code}`)}>
+      <Notice tone={isBad(warning) ? 'bad' : 'warn'} title={t(`warning.${warning.code}`)}>
         {textOf(warning)}
       </Notice>
     </div>

@@ -150,6 +150,8 @@ export async function upload(
     await signedInAgain(signInAgain);
     return upload(name, file, onProgress);
   }
+  if (isPasswordNeeded(request.status, problem) && givePassword && (await passwordGiven(givePassword)))
+    return upload(name, file, onProgress);
   throw new ApiError(request.status, problem?.details ? problem : plainProblem(request.status));
 }
 
@@ -169,8 +171,8 @@ const plainProblem = (status: number): Problem =>
 const isSignedOut = (status: number, problem: Problem | undefined) =>
   status === 401 && problem?.details?.[0]?.type === 'not signed in';
 
-const isPasswordNeeded = (status: number, problem: Problem) =>
-  status === 403 && problem.details[0]?.type === 'password needed';
+const isPasswordNeeded = (status: number, problem: Problem | undefined) =>
+  status === 403 && problem?.details?.[0]?.type === 'password needed';
 
 async function passwordGiven(ask: () => Promise<boolean>): Promise<boolean> {
   giving ??= ask().finally(() => {

@@ -19,8 +19,13 @@ export type ResultGroup = { id: number; name: string };
 /** Its name is in the language that is asked for, where it has one in that. */
 export type ResultKpi = { id: string; name: string };
 
-/** Of 0 to 1. Null: withheld. A week in which it was not asked has none. */
-export type Figure = { week: string; value: number | null };
+/**
+ * `value`: 0 to 1; null: withheld. A week in which it was not asked has none. `handedOut`: whether it rests partly on links or
+ * cards that the employer handed out (P14).
+ */
+export type Figure = { week: string; value: number | null; handedOut: boolean };
+/** `people`: how many people were asked; null: the rate is withheld, or the week closed before this was stored. */
+export type RateFigure = Figure & { people: number | null };
 
 /** A question, and what its scale says: all five of type 1, the ends of types 2 and 3, yes and no (1 and 0) of type 4. */
 export type ResultQuestion = {
@@ -52,6 +57,8 @@ export type ResultComment = {
   questionId: number;
   question: string;
   text: string;
+  /** Whether the group's comments to the question rest partly on links or cards that the employer handed out. */
+  handedOut: boolean;
 };
 
 /** What every screen of results begins with. */
@@ -79,10 +86,10 @@ export type GroupResults = {
   running: ResultWeek | null;
   kpis: (ResultKpi & {
     values: Figure[];
-    /** What the company has in the week of the last value that is shown. */
-    company: number | null;
+    /** What the company has in the week of the last value that is shown; null: nothing. */
+    company: Figure | null;
   })[];
-  rates: Figure[];
+  rates: RateFigure[];
   /** What the last week that asked this group anything says. */
   last: {
     week: ResultWeek;
@@ -103,6 +110,8 @@ export type HeatRow = ResultGroup & {
   rate?: number | null;
   /** One for each KPI of the map. Null: withheld; 'none': not asked. */
   values: (number | null | 'none')[];
+  /** Which of its figures rest partly on links or cards that the employer handed out: the rate, KPIs by their index. */
+  handedOut: ('rate' | number)[];
 };
 
 export type HeatMap = {
@@ -132,8 +141,8 @@ export type QuestionResults = {
   chosen: ResultWeek | null;
   /** By week: those in which it was asked. */
   figures: QuestionFigures[];
-  /** The company's mean in the chosen week. */
-  companyValue: number | null;
+  /** The company's mean in the chosen week; null: it was not asked then. */
+  companyFigure: Figure | null;
   /** Comments of the chosen week, at most 100. */
   comments: ResultComment[];
 };

@@ -157,8 +157,10 @@ export type SheetColumn = MappedColumn & {
   isKnown: boolean;
   /** What it could be read as, but another column is read as that. */
   couldBe: string | null;
-  /** Its values with their counts, the most frequent first; empty where they are too many to be words. */
+  /** Its values with their counts, the most frequent first. Of very many only the most frequent that aren't known are listed. */
   values: ColumnValue[];
+  /** How many different values it has; null: more than are counted, and none is listed. */
+  valueCount: number | null;
   /** How many of its cells are phone numbers without a country prefix. */
   localNumbers: number;
 };
@@ -283,7 +285,10 @@ export const runsOperations = {
     least: 'Administrator',
     query: Type.Object({ ...windowed, search }, strict),
   }),
-  /** Takes a file, as the upload interface would: of the same names, types and sizes, and from the same addresses. */
+  /**
+   * Takes a file, as the upload interface would: of the same names, types and sizes, and from the same addresses. Where files are
+   * applied it needs the password, since they give roles and remove people.
+   */
   'POST /files': operation<{ fileId: number; name: string }>()({
     least: 'Administrator',
     query: Type.Object({ name: Type.String({ minLength: 1, maxLength: 1000 }) }, strict),
@@ -302,6 +307,7 @@ export const runsOperations = {
    */
   'POST /files/{fileId}/columns': operation<{ isRepeated: boolean }>()({
     least: 'Administrator',
+    proof: true,
     body: Type.Object(
       {
         sheets: Type.Array(MappedSheet, { minItems: 1, maxItems: 20 }),

@@ -196,6 +196,10 @@ export const detailTypes = {
     'Warning: an id or a phone number stands in the file as a number, so zeros at its beginning may be lost.',
   'unknown value':
     'Warning: a status, a role or a yes or no of a file that is not known. These cells count as empty until you map the values.',
+  placeholder:
+    'Warning: cells of a file only say that there is no value, such as "-" or "n/a". They count as empty.',
+  'ignored value':
+    "Warning: cells of an optional column of a file can't be read. They are ignored: what is there already stays as it is.",
   'local number':
     'Warning: phone numbers of a file have no country prefix, and the account has no default country. They are not read.',
   'default country':
@@ -203,7 +207,7 @@ export const detailTypes = {
   'group by name':
     'Warning: a file names groups by their names and not by their externalIds. Each is the only group with that name.',
   'ambiguous name':
-    'A file names a group, or the manager of someone, by a name that several have. Use the externalId instead.',
+    'A file names a group by a name that several have. Use the externalId instead. Of a manager it is a warning: the name is ignored.',
   'plan changed': 'What a held run would change is not what it was: send the file again.',
 
   managed: 'Pushes and files say what it is: it is changed where it comes from, or released first.',

@@ -1,8 +1,11 @@
 // The service's own jobs, on its threads: weeks close on time, and live ones are shown while they are open.
+import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { changeAccount } from './accounts/accounts.ts';
 import { openLog } from './base/log.ts';
+import { databaseTime } from './db/clocks.ts';
 import { inTransaction } from './db/db.ts';
+import { openTestDatabase } from './testing/database.ts';
 import { until } from './testing/until.ts';
 import { openWorld, type TestAccount, type World } from './testing/world.ts';
 import { noBrakes, person, unit } from './testing/organizations.ts';
@@ -13,9 +16,13 @@ const meanwhile = Date.parse('2024-11-20T12:00:00Z');
 const people = ['a', 'b', 'c', 'd', 'e'];
 
 /** A service at a time, in ms, that can be moved, with a company that was asked one question that week. */
-async function openSurvey(publication: 'weekly' | 'live' = 'weekly') {
+async function openSurvey(
+  publication: 'weekly' | 'live' = 'weekly',
+  log = openLog('error'),
+  clockOfDatabase?: () => Promise<number>,
+) {
   let now = meanwhile;
-  const world = await openWorld(openLog('error'), {}, () => now);
+  const world = await openWorld(log, {}, () => now, undefined, clockOfDatabase);
   onTestFinished(() => world.close());
   const acme = await world.account({ timezone: 'UTC' });
   await inTransaction(world.pool, (tx) => changeAccount(tx, acme.id, { publication }));
@@ -57,6 +64,30 @@ test('a week is closed when it has ended, and not before', async () => {
   await run(world, 'close weeks');
   await until(isClosed);
   expect(await answersShown(world, acme)).toBe(5);
+});
+
+test('no week is closed while the clock differs from that of the database by more than 5 minutes, and the log says so', async () => {
+  const said: { msg: string; secondsAhead?: number }[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => void said.push(JSON.parse(line)) });
+  const end = Date.parse('2024-11-25T00:00:00Z');
+  let there = end - 20 * 60_000;
+  const { world, move } = await openSurvey('weekly', log, async () => there);
+  const isClosed = async () => (await world.pool`select from weeks where closed_at is not null`).length === 1;
+  const warnings = () => said.filter(({ msg }) => msg.startsWith('Weeks are neither opened nor closed'));
+  move('2024-11-25T00:01:00Z'); // 21 minutes ahead
+  await run(world, 'close weeks');
+  await until(async () => (await world.pool`select from graphile_worker.jobs`).length === 0);
+  expect([await isClosed(), warnings().map(({ secondsAhead }) => secondsAhead)]).toEqual([false, [1260]]);
+  there = end + 5 * 60_000;
+  await run(world, 'close weeks');
+  await until(isClosed);
+  expect(warnings()).toHaveLength(1);
+});
+
+test('the clock of the database is read', async () => {
+  const { pool, close } = await openTestDatabase();
+  onTestFinished(close);
+  expect(Math.abs((await databaseTime(pool)) - Date.now())).toBeLessThan(60_000);
 });
 
 test('a live week is shown while it is open, also when publication is changed meanwhile', async () => {

@@ -26,6 +26,7 @@ import { serveFiles } from './console/files.routes.ts';
 import { serveRuns } from './console/runs.routes.ts';
 import { serveSession } from './console/session.routes.ts';
 import { serveSystem } from './console/system.routes.ts';
+import { compareClocks, databaseTime } from './db/clocks.ts';
 import { asFault, longestTransaction, openPool, type Pool } from './db/db.ts';
 import { isMigrated, migrate } from './db/migrate.ts';
 import { checkSessions } from './db/own-sessions.ts';
@@ -40,6 +41,7 @@ import { runThread, type ThreadLimits } from './jobs/threads.ts';
 import { type Mailer } from './mail/mail.ts';
 import { openMailer } from './mail/mailer.ts';
 import { serveGroups } from './people/groups.routes.ts';
+import { forgetEmailsBefore } from './people/users.ts';
 import { serveData } from './results/data.routes.ts';
 import { closeLostWeeks, type LostMail, mailLostWeek } from './results/lost-weeks.ts';
 import { dueWeeks } from './results/publish.ts';
@@ -157,13 +159,14 @@ const weeksOn =
 
 /**
  * Listens at once, answering 503 until the database is there and migrated: `databaseUrl` may still be under way,
- * so that nobody who asks early is refused the connection. `now` is the clock, in ms.
+ * so that nobody who asks early is refused the connection. `now` is the clock, in ms, and `clockOfDatabase` the database's.
  */
 export async function startApp(
   config: AppConfig,
   databaseUrl: Promise<string>,
   log: Log,
   now: () => number = Date.now,
+  clockOfDatabase: (pool: Pool) => Promise<number> = databaseTime,
 ): Promise<App> {
   const mailer = config.smtpUrl === undefined ? undefined : openMailer(config.smtpUrl, config.mailFrom);
   let jobs: Jobs | undefined;
@@ -179,7 +182,7 @@ export async function startApp(
   serveAll(server, { config, pool, reads, answers, keys, pushes, now, deadJobs });
   const onWeeks = weeksOn(config, databaseUrl, log, now);
   const approve = openApproving(new URL('files.thread.ts', import.meta.url), databaseUrl);
-  serveConsole(server, { config, pool, reads, keys, mailer, approve, log, now, deadJobs });
+  serveConsole(server, { config, pool, keys, mailer, approve, log, now, deadJobs });
   if (config.isDevelopment) await serveDevelopment(server);
   else servePages(server);
   const { host, port, sftpPort } = config;
@@ -193,7 +196,7 @@ export async function startApp(
     keeping = keepKeysMoving(await keys, log);
     const url = await databaseUrl;
     const parts = { config, pool: await pool, keys: await keys, databaseUrl: url };
-    const work = workOf({ ...parts, log, now, mailer, onWeeks });
+    const work = workOf({ ...parts, log, now, clockOfDatabase, mailer, onWeeks });
     await endLostRuns(await pool);
     jobs = await startJobs(url, work, log);
     if (sftpPort !== 0 && hasSecrets) {
@@ -398,7 +401,6 @@ type ConsoleParts = {
   log: Log;
   config: AppConfig;
   pool: Promise<Pool>;
-  reads: Promise<Pool>;
   keys: Promise<AnswerKeys>;
   mailer: Mailer | undefined;
   approve: Approve;
@@ -409,19 +411,19 @@ type ConsoleParts = {
 /** The console's own interface. */
 function serveConsole(
   server: Server,
-  { config, pool, reads, keys, mailer, approve, log, now, deadJobs }: ConsoleParts,
+  { config, pool, keys, mailer, approve, log, now, deadJobs }: ConsoleParts,
 ): void {
   const console = openConsole(server, pool, isSecure(config));
   const secrets = keys.then((one) => one.secrets);
   const canMail = mailer !== undefined;
   serveAccess(console, { ...config, pool, secrets, mailer, log });
   serveSession(console, { pool, secrets, now, log, canMail });
-  serveSystem(console, { pool, now, deadJobs, canMail, forgottenProxy: server.forgottenProxy });
+  serveSystem(console, { pool, keys, now, deadJobs, canMail, forgottenProxy: server.forgottenProxy });
   servePeople(console, { pool, publicUrl: config.publicUrl, canMail, now });
   serveConsoleGroups(console, pool);
   serveRuns(console, pool, approve);
   serveFiles(console, pool);
-  serveResults(console, { pool, reads });
+  serveResults(console, pool);
   serveAsking(console, { pool, mailer, publicUrl: config.publicUrl, now });
   servePrivacy(console, pool, async () => ({
     keys: await (await keys).state(),
@@ -443,14 +445,26 @@ type Parts = {
   databaseUrl: string;
   log: Log;
   now: () => number;
+  clockOfDatabase: (pool: Pool) => Promise<number>;
   mailer: Mailer | undefined;
   onWeeks: OnWeeks;
 };
 
 /** Everything that is done without a request: recurring, and when it is asked for. */
-function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: Parts): Work {
+function workOf({
+  config,
+  pool,
+  keys,
+  databaseUrl,
+  log,
+  now,
+  clockOfDatabase,
+  mailer,
+  onWeeks,
+}: Parts): Work {
+  const areClocksRight = compareClocks(now, () => clockOfDatabase(pool), log);
   const whenDue = (work: WeeksWork['work'], isDue: () => Promise<boolean>) => async () => {
-    if (await isDue()) await onWeeks(work);
+    if ((await isDue()) && (await areClocksRight())) await onWeeks(work);
   };
   const sendDue = openSender({ pool, keys, mailer, publicUrl: config.publicUrl, log });
   const toOpen = whenDue('open', async () => (await dueSchedules(pool, now())).length > 0);
@@ -466,6 +480,7 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
       { name: 'end lost runs', cron: '* * * * *', work: () => endLostRuns(pool) },
       { name: 'forget old runs', cron: '17 3 * * *', work: () => forgetOldRuns(pool) },
       { name: 'forget ended sessions', cron: '37 * * * *', work: () => forgetEnded(pool) },
+      { name: 'forget previous addresses', cron: '57 3 * * *', work: () => forgetEmailsBefore(pool) },
       { name: 'forget failed sign-ins', cron: '47 * * * *', work: () => forgetOldFailures(pool, now()) },
       { name: 'forget old files', cron: '27 * * * *', work: () => forgetOldFiles(pool, config.fileDays) },
       { name: 'resume files', cron: '* * * * *', work: () => resumeFiles(pool) },
@@ -497,7 +512,7 @@ function workOf({ config, pool, keys, databaseUrl, log, now, mailer, onWeeks }: 
           payload as PendingNotice,
         ),
       'mail file report': (payload) => mailReport(pool, mailer, payload as MailedReport, log),
-      'mail account notice': (payload) => mailAccountNotice(pool, mailer, payload as AccountNotice, log),
+      'mail account notice': (payload) => mailAccountNotice(mailer, payload as AccountNotice, log),
       'mail link notice': (payload) => mailLinkNotice(pool, mailer, payload as LinkNotice, log),
     },
   };

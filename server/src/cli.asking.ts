@@ -379,7 +379,7 @@ async function weekShow(pool: Pool, values: Values) {
   const { mailRefusalsOf, messageCountsOf, runningWeeks } = await import('./rounds/messages.ts');
   const [weeks, counts, refusals] = await Promise.all([
     runningWeeks(pool, accountId),
-    messageCountsOf(pool, accountId),
+    messageCountsOf(pool, accountId, Date.now()),
     mailRefusalsOf(pool, accountId),
   ]);
   const messagesIn = (week: Week, isExact: boolean) => {

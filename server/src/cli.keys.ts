@@ -109,8 +109,8 @@ export const keyCommands: Record<string, Command> = {
     usage:
       '--yes\n    Gives up a key that is lost, and creates a new one. Open weeks are closed without results: no one can read their\n' +
       '    answers any more. Closed weeks keep everything.\n' +
-      '    With --secrets it gives up the key of the secrets instead: SFTP gets new host keys, and whoever signs in with codes needs\n' +
-      '    a recovery code, and then sets them up again. Weeks stay as they are.',
+      '    With --secrets it gives up the key of the secrets instead: SFTP gets new host keys, people who sign in with codes need\n' +
+      '    a recovery code and set up codes again, and weeks with noise get other errors from then on. Answers stay as they are.',
     options: { yes: flag, secrets: flag },
     run: async (pool, values, keys) => {
       if (values['secrets'] === true) {

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { weekName } from '@soundings/contract/weeks.ts';
 import { type Account, type AccountSettings, changeAccount, createAccount } from './accounts/accounts.ts';
+import { notifyPerson } from './accounts/account-notices.ts';
 import { audit } from './accounts/audit.ts';
 import { resetPassword, setPassword } from './accounts/signin.ts';
 import { createToken, listTokens, revokeToken } from './accounts/tokens.ts';
@@ -84,7 +85,12 @@ const commands: Record<string, Command> = {
     run: (pool, values) => {
       const wanted = { email: needed(values, 'email'), password: passwordFromInput() };
       const turnsOff = values['turn-off-second-step'] === true;
-      return inTransaction(pool, (tx) => resetPassword(tx, accountOf(values), wanted, turnsOff));
+      const accountId = accountOf(values);
+      return inTransaction(pool, async (tx) => {
+        const person = await resetPassword(tx, accountId, wanted, turnsOff);
+        if (canMail()) await notifyPerson(tx, accountId, person.userId, 'password set');
+        return person;
+      });
     },
     say: ({ email, role }: Awaited<ReturnType<typeof resetPassword>>) =>
       `The password of ${email} (${role}) is set.`,
@@ -138,12 +144,18 @@ const commands: Record<string, Command> = {
       '    data interface writes the numbers of values as texts, for clients written against the original service.',
     options: { ...account, name: text, scope: list, expires: text, numbers: text },
     run: (pool, values) =>
-      createToken(pool, accountOf(values), {
-        name: needed(values, 'name'),
-        scopes: scopesOf(values),
-        ...(values['expires'] !== undefined && { expires: String(values['expires']) }),
-        ...(values['numbers'] !== undefined && { numbers: String(values['numbers']) }),
-      }),
+      createToken(
+        pool,
+        accountOf(values),
+        {
+          name: needed(values, 'name'),
+          scopes: scopesOf(values),
+          ...(values['expires'] !== undefined && { expires: String(values['expires']) }),
+          ...(values['numbers'] !== undefined && { numbers: String(values['numbers']) }),
+        },
+        { origin: 'command' },
+        canMail(),
+      ),
     say: ({ id, token, scopes }: Awaited<ReturnType<typeof createToken>>) =>
       `Token ${id} for ${scopes.join(', ')} is made (shown only now):\n${token}`,
   },
@@ -219,7 +231,8 @@ const commands: Record<string, Command> = {
         await audit(tx, accountId, { origin: 'command' }, 'administrator confirmed', { subject: id });
         return { id };
       }),
-    say: ({ id }: { id: number }) => `User ${id} is an Administrator.`,
+    say: ({ id }: { id: number }) =>
+      `User ${id} is an Administrator. Who has just become one needs a new password: by a link from the console, or "Forgotten password?".`,
   },
   'user create': {
     usage:
@@ -369,6 +382,8 @@ const commands: Record<string, Command> = {
 };
 
 /** Standard input, without the end of its line. */
+const canMail = () => readConfig(process.env).smtpUrl !== undefined;
+
 const passwordFromInput = () => readFileSync(0, 'utf8').replace(/\r?\n$/, '');
 
 async function accountCreate(pool: Pool, values: Values) {

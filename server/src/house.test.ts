@@ -49,6 +49,7 @@ const publicFiles = [
   'db/db.ts',
   'db/embedded.ts',
   'db/migrate.ts',
+  'db/clocks.ts',
   'db/own-sessions.ts',
   'db/space.ts',
   'jobs/jobs.ts',
@@ -400,6 +401,16 @@ describe('floors', () => {
         .map(({ specifier }) => specifier)
         .filter((specifier) => !/^\.\/|^typebox(\/|$)/.test(specifier));
     expect(faults(ours, contract)).toEqual([]);
+  });
+});
+
+describe('tests', () => {
+  test('none passes silently where a program is missing: it is skipped, with the reason', () => {
+    const silent = /if \(!has\(.*\)\) return/;
+    const files = readdirSync(join(root, 'server/src'), { recursive: true, encoding: 'utf8' })
+      .filter((path) => /\.(test|fixture)\.ts$/.test(path) && path !== 'house.test.ts')
+      .filter((path) => silent.test(readFileSync(join(root, 'server/src', path), 'utf8')));
+    expect(files).toEqual([]);
   });
 });
 

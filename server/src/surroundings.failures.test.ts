@@ -23,7 +23,7 @@ import {
   start,
   started,
 } from './testing/processes.ts';
-import { has, needs, searchPath } from './testing/programs.ts';
+import { needs, searchPath } from './testing/programs.ts';
 import { until } from './testing/until.ts';
 
 let database: TestDatabase;
@@ -111,7 +111,7 @@ ${settings}
     });
   });
 
-  test.each([
+  test.for([
     ['pool_mode=transaction', `pool_mode = transaction\n${ignored}`, /pool_mode=session/],
     [
       'the same, taking turns',
@@ -120,14 +120,17 @@ ${settings}
     ],
     ['pool_mode=statement', `pool_mode = statement\n${ignored}`, /pool_mode=session/],
     ['settings that are refused', 'pool_mode = session', /ignore_startup_parameters=tcp_keepalives_idle,/],
-  ])('with %s the service does not start, and says what to do', async (_, settings, words) => {
-    if (!has('pgbouncer')) return; // the test before has said so
-    const url = await openBouncer(settings);
-    const service = await start(join(home, 'bouncer'), { DATABASE_URL: url });
-    expect(await service.exited).toBe(1);
-    expect(service.said()).toMatch(words);
-    expect(service.said()).not.toMatch(/^\s+at /m);
-  });
+  ] as const)(
+    'with %s the service does not start, and says what to do',
+    async ([, settings, words], context) => {
+      needs(context, 'pgbouncer', 'pgbouncer');
+      const url = await openBouncer(settings);
+      const service = await start(join(home, 'bouncer'), { DATABASE_URL: url });
+      expect(await service.exited).toBe(1);
+      expect(service.said()).toMatch(words);
+      expect(service.said()).not.toMatch(/^\s+at /m);
+    },
+  );
 });
 
 describe('all connections to the database are in use', () => {

@@ -1,7 +1,7 @@
 // Why something is as it is, behind what stands for it: shown when it is pressed, by pointer, touch or keyboard, or pointed at; read
 // out always.
 import { Popover as Base } from '@base-ui/react/popover';
-import type { ReactElement, ReactNode } from 'react';
+import type { CSSProperties, ReactElement, ReactNode } from 'react';
 import { cx } from './cx.ts';
 import css from './Reason.module.css';
 
@@ -43,9 +43,15 @@ export const OneReason = (props: {
   reasons: Reasons;
   text: string;
   className?: string | undefined;
+  style?: CSSProperties;
   children: ReactNode;
 }) => (
-  <ReasonButton handle={props.reasons} payload={props.text} className={props.className}>
+  <ReasonButton
+    handle={props.reasons}
+    payload={props.text}
+    className={props.className}
+    {...(props.style && { style: props.style })}
+  >
     {props.children}
   </ReasonButton>
 );
@@ -62,6 +68,7 @@ function ReasonButton({
   handle?: Reasons;
   payload?: string;
   className: string | undefined;
+  style?: CSSProperties;
   children: ReactNode;
 }) {
   return (

@@ -1,17 +1,64 @@
-// SQL of notices about what administrators have changed. They are jobs, and kept nowhere else.
-import type { AccountId, Transaction } from '../db/db.ts';
+// SQL of notices about how people sign in. They are jobs, and kept nowhere else. Writers: none.
+import type { AccountId, Db, Transaction } from '../db/db.ts';
+import type { Notice } from './account-notices.ts';
 
-export type NoticedChange = 'second step turned off' | 'link shown' | 'address changed' | 'role changed';
+/** Whether the service, which has the jobs, has ever run. */
+export async function selectHasJobs(db: Db): Promise<boolean> {
+  const rows =
+    await db`select from pg_namespace where nspname = 'graphile_worker' -- account_id: of no account`;
+  return rows.length > 0;
+}
 
-/** Asks for a mail to the address that the person had before the change. */
-export async function addAccountNotice(
+/**
+ * Asks for mails to people who can sign in, or could before: each to the present address, unless it is the present one that is
+ * new, and to the one before if it was changed within 30 days. What the mail needs to know goes into the job, since the person may be removed.
+ */
+export async function addNoticesTo(
   tx: Transaction,
   accountId: AccountId,
-  { userId, change, to }: { userId: number; change: NoticedChange; to: string },
+  userIds: number[],
+  { change, about }: Notice,
 ): Promise<void> {
   await tx`
     select graphile_worker.add_job(
              'mail account notice',
-             json_build_object('accountId', ${accountId}::integer, 'userId', ${userId}::integer, 'change', ${change}::text,
-                               'to', ${to}::text), queue_name := 'mail')`;
+             json_build_object('accountId', u.account_id, 'userId', u.user_id, 'to', address.email, 'change', ${change}::text,
+                               'about', ${about ?? null}::text, 'firstName', u.first_name, 'company', a.name,
+                               'language', coalesce(u.language, a.language)),
+             queue_name := 'mail')
+    from   users u
+    join   accounts a on a.account_id = u.account_id
+    cross  join lateral (select u.email where ${change}::text <> 'address changed'
+                         union
+                         select u.email_before
+                         where  u.email_changed_at > now() - interval '30 days') as address
+    where  u.account_id = ${accountId} and u.user_id = any(${userIds}) and address.email is not null
+      and  (exists (select from passwords p where p.account_id = u.account_id and p.user_id = u.user_id)
+            or exists (select from audit_entries e
+                       where  e.account_id = u.account_id and e.user_id = u.user_id and e.action = 'signed in'))`;
+}
+
+/** The administrators of the account but one, who have confirmed roles. */
+export async function selectAdministrators(
+  db: Db,
+  accountId: AccountId,
+  { but = null }: { but?: number | null },
+): Promise<number[]> {
+  const rows = await db<{ id: number }[]>`
+    select user_id as "id" from users
+    where  account_id = ${accountId} and role = 'Administrator' and not role_pending and active
+      and  user_id is distinct from ${but}`;
+  return rows.map(({ id }) => id);
+}
+
+/** Those of some people whose address this transaction has changed. */
+export async function selectMovedNow(
+  tx: Transaction,
+  accountId: AccountId,
+  userIds: number[],
+): Promise<number[]> {
+  const rows = await tx<{ id: number }[]>`
+    select user_id as "id" from users
+    where  account_id = ${accountId} and user_id = any(${userIds}) and email_changed_at = now()`;
+  return rows.map(({ id }) => id);
 }

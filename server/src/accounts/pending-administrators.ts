@@ -5,6 +5,7 @@ import type { Log } from '../base/log.ts';
 import type { AccountId, Pool, Transaction } from '../db/db.ts';
 import { type Letter, lettered } from '../mail/letter.ts';
 import { type Mailer, MailRefused } from '../mail/mail.ts';
+import { notifyMoved } from './account-notices.ts';
 import { audit } from './audit.ts';
 import {
   addPendingMails,
@@ -27,6 +28,7 @@ export async function notePending(
   const details = { count: ids.length, ids: ids.slice(0, named).join(' ') };
   await audit(tx, accountId, { origin: 'service' }, 'administrator pending', { details });
   await addPendingMails(tx, accountId, ids.slice(0, named));
+  await notifyMoved(tx, accountId, ids);
 }
 
 /** What a job of it says: who is notified, and of whom. */

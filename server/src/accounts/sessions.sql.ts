@@ -1,5 +1,5 @@
 // SQL of sessions. Writers: sessions.ts.
-import type { AccountId, Db, Pool } from '../db/db.ts';
+import type { AccountId, Db, Pool, Transaction } from '../db/db.ts';
 import type { SignedIn } from './sessions.ts';
 
 export async function insertSession(
@@ -46,6 +46,17 @@ export async function updateSessionProved(
 ): Promise<void> {
   await pool`
     update sessions set proved_at = now() where account_id = ${accountId} and session_id = ${sessionId}`;
+}
+
+/** Whether a session has not ended. Nobody changes its person until the transaction ends. */
+export async function selectIsSessionKept(
+  tx: Transaction,
+  { accountId, userId, sessionId }: { accountId: AccountId; userId: number; sessionId: number },
+): Promise<boolean> {
+  await tx`select from users where account_id = ${accountId} and user_id = ${userId} for share`;
+  const rows = await tx`
+    select from sessions where account_id = ${accountId} and user_id = ${userId} and session_id = ${sessionId}`;
+  return rows.length > 0;
 }
 
 /** Deletes one session of a person; one that there is not is no fault. Whether there was one. */

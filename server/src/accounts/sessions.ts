@@ -3,8 +3,9 @@
 // Whoever is made active again signs in anew.
 import type { Role } from '@soundings/contract/organization.ts';
 import { randomBytes } from 'node:crypto';
+import { Fault } from '../base/errors.ts';
 import { tokenHash } from '../base/secrets.ts';
-import type { AccountId, Db, Pool } from '../db/db.ts';
+import type { AccountId, Db, Pool, Transaction } from '../db/db.ts';
 import {
   deleteEndedSessions,
   deleteSession,
@@ -12,6 +13,7 @@ import {
   deleteSessionsOf,
   deleteSessionsOfMany,
   insertSession,
+  selectIsSessionKept,
   selectSession,
   selectSessions,
   updateSessionSeen,
@@ -61,6 +63,12 @@ export async function sessionOf(pool: Pool, secret: string): Promise<SignedIn | 
   const { stale, ...session } = found;
   if (stale) await updateSessionSeen(pool, session.accountId, session.sessionId).catch(() => {});
   return session;
+}
+
+/** Throws a Fault if the session has ended since the request began. From here on it, and the role, stay until the transaction ends. */
+export async function refuseEndedSession(tx: Transaction, session: SignedIn): Promise<void> {
+  if (await selectIsSessionKept(tx, session)) return;
+  throw new Fault('unauthenticated', 'not signed in', 'Your session has ended. Sign in again.');
 }
 
 /** Ends the session of a cookie, whosever it is. */

@@ -1,5 +1,5 @@
 // SQL of links to set a password, and of asking for their mails. Writers: sign-in-links.ts.
-import type { AccountId, Db } from '../db/db.ts';
+import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 export type LinkKind = 'forgotten' | 'given';
 
@@ -95,19 +95,40 @@ export async function addGivenMail(db: Db, accountId: AccountId, userId: number)
              queue_name := 'mail')`;
 }
 
-export type Addressee = { email: string | null; firstName: string; language: string; company: string };
+export type Addressee = {
+  /** Where the link goes: not always where the person's other mail goes. */
+  email: string | null;
+  isPrevious: boolean;
+  firstName: string;
+  language: string;
+  company: string;
+};
 
-/** Who gets a mail with a link; none when there is no such active person. */
+/**
+ * Who gets a mail with a link; none when there is no such active person. Links of an administrator who has signed in before go
+ * to the address from before for a week after a change: whoever has changed it must not get them. Nobody changes the person
+ * until the transaction ends.
+ */
 export async function selectAddressee(
-  db: Db,
+  tx: Transaction,
   accountId: AccountId,
   userId: number,
 ): Promise<Addressee | undefined> {
-  const [row] = await db<Addressee[]>`
-    select u.email as "email", u.first_name as "firstName", coalesce(u.language, a.language) as "language",
-           a.name as "company"
+  const [row] = await tx<Addressee[]>`
+    select case when p.is_previous then u.email_before else u.email end as "email",
+           p.is_previous                  as "isPrevious",
+           u.first_name                   as "firstName",
+           coalesce(u.language, a.language) as "language",
+           a.name                         as "company"
     from   users u
     join   accounts a on a.account_id = u.account_id
-    where  u.account_id = ${accountId} and u.user_id = ${userId} and u.active and not u.role_pending`;
+    cross  join lateral (select u.role = 'Administrator' and u.email_before is not null
+                                and u.email_changed_at > now() - interval '7 days'
+                                and exists (select from audit_entries e
+                                            where  e.account_id = u.account_id and e.user_id = u.user_id
+                                              and  e.action = 'signed in' and e.at < u.email_changed_at)
+                                as is_previous) p
+    where  u.account_id = ${accountId} and u.user_id = ${userId} and u.active and not u.role_pending
+    for    share of u`;
   return row;
 }

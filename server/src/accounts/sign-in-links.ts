@@ -1,5 +1,6 @@
 // Links by which people set a password: who has forgotten theirs, or has none yet. Random, kept as a digest, used once, and dead
-// when they expire, a password is set, or their person is no longer active or gets another address. They stand in the address
+// when they expire, a password is set, or their person is no longer active, gets another address or becomes an
+// administrator. They stand in the address
 // behind #, which browsers send to nobody.
 import { emailKey } from '@soundings/contract/formats.ts';
 import { randomBytes } from 'node:crypto';
@@ -8,6 +9,7 @@ import type { Log } from '../base/log.ts';
 import { tokenHash } from '../base/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool } from '../db/db.ts';
 import { type Mailer, MailRefused } from '../mail/mail.ts';
+import { notifyPerson } from './account-notices.ts';
 import { type Actor, audit } from './audit.ts';
 import { endSessions } from './sessions.ts';
 import {
@@ -56,13 +58,13 @@ export async function linkOf(db: Db, secret: string): Promise<LinkRow> {
 
 /**
  * Sets a password by a link, which is then used up; all sessions of its person end. Throws a Fault when the link is not
- * good, and one for a weak password, after which the link still is.
+ * good, and one for a weak password, after which the link still is. `canMail`: the person is notified.
  */
 export async function setPasswordByLink(
   pool: Pool,
   secret: string,
   password: string,
-  address: string,
+  { address, canMail }: { address: string; canMail: boolean },
 ): Promise<LinkRow> {
   const hash = await digestPasswordOf(pool, await linkOf(pool, secret), password);
   return inTransaction(pool, async (tx) => {
@@ -75,6 +77,7 @@ export async function setPasswordByLink(
       subject: link.userId,
       details: { how: 'link' },
     });
+    if (canMail) await notifyPerson(tx, link.accountId, link.userId, 'password set');
     return link;
   });
 }
@@ -113,16 +116,28 @@ export async function mailSignInLink(
   { accountId, userId, kind }: MailedLink,
 ): Promise<void> {
   if (!mailer) return log.warn({ accountId, userId }, 'A sign-in link was not mailed: SMTP_URL is not set');
-  const person = await selectAddressee(pool, accountId, userId);
-  if (!person || person.email === null) return;
-  if (kind === 'forgotten' && (await selectAskedFor(pool, accountId, userId)) >= mostAskedFor) {
-    return log.warn({ accountId, userId }, 'A sign-in link was not mailed: too many were asked for');
-  }
   const hours = linkHours[kind];
-  const secret = await makeSignInLink(pool, accountId, userId, { hours, kind });
+  // In one transaction: the link is of the person as the address was found, or ends with what is changed after.
+  const made = await inTransaction(pool, async (tx) => {
+    const person = await selectAddressee(tx, accountId, userId);
+    if (!person || person.email === null) return undefined;
+    if (kind === 'forgotten' && (await selectAskedFor(tx, accountId, userId)) >= mostAskedFor) {
+      log.warn({ accountId, userId }, 'A sign-in link was not mailed: too many were asked for');
+      return undefined;
+    }
+    return {
+      ...person,
+      to: person.email,
+      secret: await makeSignInLink(tx, accountId, userId, { hours, kind }),
+    };
+  });
+  if (!made) return;
+  const { to, secret, isPrevious } = made;
   try {
-    const letter = signInLetter({ ...person, kind, hours }, signInAddress(secret, publicUrl));
-    await mailer.send({ to: person.email, ...letter });
+    const letter = signInLetter({ ...made, kind, hours }, signInAddress(secret, publicUrl));
+    await mailer.send({ to, ...letter });
+    if (isPrevious)
+      await inTransaction(pool, (tx) => notifyPerson(tx, accountId, userId, 'link to previous address'));
     // One that an administrator makes was noted when it was asked for.
     if (kind === 'forgotten') {
       const details = { kind, by: 'mail' };
@@ -133,6 +148,6 @@ export async function mailSignInLink(
     if (!(error instanceof MailRefused)) throw error;
     log.warn({ accountId, userId, cause: error.message }, 'A sign-in link was refused by the mail server');
     if (kind === 'forgotten') return;
-    await noteRefusal(pool, { accountId, userId }, { address: person.email, reason: error.message });
+    await noteRefusal(pool, { accountId, userId }, { address: to, reason: error.message });
   }
 }

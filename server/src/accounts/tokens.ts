@@ -4,16 +4,18 @@ import { numberForms, type Numbers, type Scope, scopes as allScopes } from '@sou
 import { Fault } from '../base/errors.ts';
 import { newToken, tokenHash } from '../base/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool } from '../db/db.ts';
+import { notifyAdministrators } from './account-notices.ts';
 import { accountById } from './accounts.ts';
 import { type Actor, audit } from './audit.ts';
 import { insertToken, selectTokens, type TokenRow, updateTokenRevoked } from './tokens.sql.ts';
 
-/** Creates a token. Its text is in the answer and nowhere else: only its SHA-256 is kept. */
+/** Creates a token. Its text is in the answer and nowhere else: only its SHA-256 is kept. `canMail`: administrators are notified. */
 export async function createToken(
   pool: Pool,
   accountId: AccountId,
   wanted: { name: string; scopes: string[]; expires?: string; numbers?: string },
   actor: Actor = { origin: 'command' },
+  canMail = false,
 ): Promise<{ id: number; token: string; scopes: Scope[] }> {
   const scopes = allScopes.filter((scope) => wanted.scopes.includes(scope));
   const unknown = wanted.scopes.find((scope) => !allScopes.includes(scope as Scope));
@@ -42,6 +44,7 @@ export async function createToken(
       subject: tokenId,
       details: { name: wanted.name, scopes, expires: expiresAt, ...(numbers !== 'plain' && form) },
     });
+    if (canMail) await notifyAdministrators(tx, accountId, { change: 'token created', about: wanted.name });
     return tokenId;
   });
   return { id, token, scopes };

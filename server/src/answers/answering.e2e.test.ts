@@ -548,7 +548,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await page.locator('.card[data-fixed]').count()).toBe(0);
     await look(page, 'handed out');
     await page.locator(`[name=q${a}]`).nth(0).check();
-    await page.locator('#state', { hasText: 'Saved' }).waitFor();
+    await page.locator('#state', { hasText: 'Received' }).waitFor();
     expect(await said(one, a)).toEqual([4, null, null, false]);
     await page.locator('#privacy summary').click();
     await look(page, 'handed out, with what that means');

@@ -207,7 +207,7 @@ describe('GET /a/:link', () => {
     expect((await sendForm(one.link, form)).status).toBe(303);
     expect(await seen()).toEqual(before);
     for (const i of [0, 2]) expect(before[i]).toContain('already been answered in another way');
-    expect(before[1]).toContain('Your answers are saved.');
+    expect(before[1]).toContain('Your answers have been received.');
     expect(before[1]).not.toContain('still open');
     expect((await ask('GET', `/a/${one.link}`)).text).not.toContain('handed out');
     // What stays and what is kept are answered alike, and so is each by itself.

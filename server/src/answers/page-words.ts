@@ -40,6 +40,7 @@ export type PageWords = {
       colleagues: string;
       invented: string;
       live: (least: number) => string;
+      operator: string;
       link: string;
       cookie: string;
     };
@@ -68,12 +69,16 @@ export type PageWords = {
   send: string;
   saving: string;
   saved: string;
+  /** In its place where the link was handed out. */
+  received: string;
   unsaved: string;
   /** The link opens nothing any more, while the page is still open. */
   ended: string;
   thanks: {
     heading: (firstName: string) => string;
     text: string;
+    /** Where the link was handed out: whether each answer was saved would reveal what had been answered before. */
+    received: string;
     until: (day: string, zone: string) => string;
     untilLive: (day: string, zone: string) => string;
     /** Where nothing of it can be changed here. */
@@ -142,7 +147,7 @@ const english: PageWords = {
     untilLive: (day) =>
       `You can see and change an answer only in this browser, as long as it stays open, until the live results count it, or until the end of ${day} at the latest. Answers that are counted can’t be changed.`,
     afterwards: {
-      none: 'When the week is over, all answers are counted and can no longer be linked to you.',
+      none: 'When the week is over, all answers are counted, and the key that links them to you is destroyed.',
       database:
         'When the week is over, all answers are counted and deleted. Until older backups and logs of the database are gone, whoever operates it could still find out who answered what.',
       elsewhere:
@@ -164,6 +169,8 @@ const english: PageWords = {
         'An administrator who adds invented people to a group and answers for them can narrow down what the real people answered.',
       live: (least) =>
         `Someone who watches live results sees how each batch of at least ${least} new answers changes them.`,
+      operator:
+        'Whoever operates Soundings and its database can read answers while the week is open. If they keep copies of the database and of the key from that time, they can also do so afterwards.',
       link: 'Anyone who has your link, such as the administrators of your email, can answer what you haven’t answered yet. They can’t see or change your answers.',
       cookie:
         'One cookie recognizes your browser until you close it. Without it, you can’t change your answers after you leave this page.',
@@ -197,11 +204,14 @@ const english: PageWords = {
   send: 'Send answers',
   saving: 'Saving …',
   saved: 'Saved',
+  received: 'Received',
   unsaved: 'Not saved yet. Your answer stays on this page and is sent again automatically.',
   ended: 'Not saved: the week may be over, or a newer link may have replaced this one.',
   thanks: {
     heading: (firstName) => (firstName === '' ? 'Thank you!' : `Thank you, ${firstName}!`),
     text: 'Your answers are saved.',
+    received:
+      'Your answers have been received. If a question had already been answered in another way, or the results already counted the answer, that answer stays.',
     until: (day, zone) =>
       `You can change them in this browser, as long as it stays open, until the end of ${day} (${zone}) at the latest.`,
     untilLive: (day, zone) =>
@@ -295,7 +305,7 @@ const swedish: PageWords = {
     untilLive: (day) =>
       `Du kan bara se och ändra ett svar i den här webbläsaren, så länge den är öppen, tills det räknas i resultaten, dock längst till och med ${day}. Svar som har räknats går inte att ändra.`,
     afterwards: {
-      none: 'När veckan är slut räknas alla svar och kan inte längre kopplas till dig.',
+      none: 'När veckan är slut räknas alla svar, och nyckeln som kopplar dem till dig förstörs.',
       database:
         'När veckan är slut räknas alla svar och raderas. Tills äldre säkerhetskopior och loggar av databasen är borta kan den som driver den fortfarande ta reda på vem som har svarat vad.',
       elsewhere:
@@ -317,6 +327,8 @@ const swedish: PageWords = {
         'En administratör som lägger till påhittade personer i en grupp och svarar åt dem kan ringa in vad de riktiga personerna har svarat.',
       live: (least) =>
         `Den som följer resultaten medan veckan pågår ser hur varje omgång på minst ${least} nya svar ändrar dem.`,
+      operator:
+        'Den som driftar Soundings och dess databas kan läsa svar medan veckan pågår. Med kopior av databasen och nyckeln från den tiden går det även efteråt.',
       link: 'Alla som har din länk, till exempel de som sköter din e-post, kan svara på det du inte har svarat på än. De kan inte se eller ändra dina svar.',
       cookie:
         'En kaka gör att din webbläsare känns igen tills du stänger den. Utan den kan du inte ändra dina svar när du har lämnat sidan.',
@@ -349,11 +361,14 @@ const swedish: PageWords = {
   send: 'Skicka svaren',
   saving: 'Sparar …',
   saved: 'Sparat',
+  received: 'Mottaget',
   unsaved: 'Inte sparat än. Ditt svar finns kvar på sidan och skickas igen automatiskt.',
   ended: 'Inte sparat: veckan kan vara slut, eller så har en nyare länk ersatt den här.',
   thanks: {
     heading: (firstName) => (firstName === '' ? 'Tack!' : `Tack, ${firstName}!`),
     text: 'Dina svar är sparade.',
+    received:
+      'Dina svar är mottagna. Om en fråga redan hade besvarats på annat sätt, eller svaret redan räknades i resultaten, gäller det svaret.',
     until: (day, zone) =>
       `Du kan ändra dem i den här webbläsaren, så länge den är öppen, dock längst till och med ${day} (${zone}).`,
     untilLive: (day, zone) =>
@@ -449,7 +464,7 @@ const german: PageWords = {
     untilLive: (day) =>
       `Nur in diesem Browser kannst du eine Antwort sehen und ändern, solange er geöffnet bleibt, bis sie in den Ergebnissen zählt, längstens bis einschließlich ${day}. Antworten, die schon zählen, lassen sich nicht mehr ändern.`,
     afterwards: {
-      none: 'Wenn die Woche vorbei ist, werden alle Antworten gezählt und lassen sich nicht mehr mit dir in Verbindung bringen.',
+      none: 'Wenn die Woche vorbei ist, werden alle Antworten gezählt, und der Schlüssel, der sie mit dir verbindet, wird vernichtet.',
       database:
         'Wenn die Woche vorbei ist, werden alle Antworten gezählt und gelöscht. Bis ältere Sicherungen und Protokolle der Datenbank gelöscht sind, könnte ihr Betreiber noch herausfinden, wer was geantwortet hat.',
       elsewhere:
@@ -472,6 +487,8 @@ const german: PageWords = {
         'Wer in der Administration erfundene Personen in eine Gruppe aufnimmt und für sie antwortet, kann eingrenzen, was die echten Personen geantwortet haben.',
       live: (least) =>
         `Wer Live-Ergebnisse beobachtet, sieht, wie jeweils mindestens ${least} neue Antworten sie verändern.`,
+      operator:
+        'Wer Soundings und die Datenbank betreibt, kann Antworten lesen, solange die Woche läuft. Mit Kopien der Datenbank und des Schlüssels aus dieser Zeit geht das auch danach.',
       link: 'Wer deinen Link hat, zum Beispiel die Administration deines E-Mail-Postfachs, kann beantworten, was du noch nicht beantwortet hast. Deine Antworten sehen oder ändern kann damit niemand.',
       cookie:
         'Ein Cookie erkennt deinen Browser wieder, bis du ihn schließt. Ohne das Cookie kannst du deine Antworten nicht mehr ändern, wenn du diese Seite verlassen hast.',
@@ -505,12 +522,15 @@ const german: PageWords = {
   send: 'Antworten senden',
   saving: 'Wird gespeichert …',
   saved: 'Gespeichert',
+  received: 'Angekommen',
   unsaved:
     'Noch nicht gespeichert. Deine Antwort bleibt auf dieser Seite und wird automatisch erneut gesendet.',
   ended: 'Nicht gespeichert: Vielleicht ist die Woche vorbei, oder ein neuerer Link hat diesen ersetzt.',
   thanks: {
     heading: (firstName) => (firstName === '' ? 'Vielen Dank!' : `Vielen Dank, ${firstName}!`),
     text: 'Deine Antworten sind gespeichert.',
+    received:
+      'Deine Antworten sind angekommen. Wenn eine Frage schon auf anderem Weg beantwortet war oder die Antwort in den Ergebnissen schon zählte, bleibt es bei jener Antwort.',
     until: (day, zone) =>
       `Du kannst sie in diesem Browser ändern, solange er geöffnet bleibt, längstens bis einschließlich ${day} (${zone}).`,
     untilLive: (day, zone) =>

@@ -238,7 +238,7 @@ describe('privacy', () => {
     );
     expect(text).toContain('Distributions and comments are shown for groups with at least 10 answers.');
     expect(text).toContain(
-      'only in this browser, as long as it stays open, until the end of Sunday 22 November at the latest. When the week is over, all answers are counted and can no longer be linked to you.',
+      'only in this browser, as long as it stays open, until the end of Sunday 22 November at the latest. When the week is over, all answers are counted, and the key that links them to you is destroyed.',
     );
     expect(text).not.toContain('live');
     const page = pageOf();
@@ -271,10 +271,10 @@ describe('privacy', () => {
   test('where the key of the answers is in the database, it does not promise what does not hold', () => {
     const text = privacyOf({ copies: 'database' });
     expect(text).toContain('Until older backups and logs of the database are gone');
-    expect(text).not.toContain('no longer be linked');
+    expect(text).not.toContain('is destroyed');
     const elsewhere = privacyOf({ copies: 'elsewhere' });
     expect(elsewhere).toContain('a copy of the key to the answers is kept in another place');
-    expect(elsewhere).not.toContain('no longer be linked');
+    expect(elsewhere).not.toContain('is destroyed');
   });
 
   test('what is not covered is folded up: each limit in a sentence or two, and only those that apply (P20)', () => {
@@ -286,12 +286,13 @@ describe('privacy', () => {
       'Someone who knows that everyone else has answered',
       'Colleagues who share their answers',
       'invented people',
+      'Whoever operates Soundings and its database can read answers while the week is open',
       'Anyone who has your link',
       'One cookie recognizes your browser',
     ]) {
       expect(textOf(limits)).toContain(words);
     }
-    expect(limits.match(/<li>/g)).toHaveLength(7);
+    expect(limits.match(/<li>/g)).toHaveLength(8);
     const open = pageOf({ thresholds: { figures: 1, spread: 1, comments: 1 }, isLive: true });
     expect(
       open.match(/<details><summary>What this means[\s\S]*?<\/details>/)?.[0].match(/<li>/g),
@@ -399,6 +400,12 @@ describe('thanks', () => {
       expect(textOf(page)).toContain('They can’t be seen or changed here anymore. When the week is over');
       expect(page).toContain('>Continue answering</a>');
     }
+    expect(textOf(own)).toContain('Your answers are saved.');
+    // Whether an answer given by a link that was handed out is saved would reveal that another one was there before.
+    const handedOut = textOf(thanksOf({ isExported: true, fixed: new Map([[101, 'elsewhere']]) }));
+    expect(handedOut).toContain('Your answers have been received. If a question had already been answered');
+    expect(handedOut).not.toMatch(/saved/i);
+    expect(textOf(thanksOf({ isExported: true }))).toBe(handedOut);
     expect(thanksOf({ fixed: allFixed(asking(), 'elsewhere') })).not.toContain('<a class="button');
   });
 });

@@ -101,7 +101,7 @@ ${cards.join('\n')}
 <div class="foot"><button type="button" id="back" class="plain" hidden>${say(words.back)}</button>
 <button type="submit"><span id="send">${say(words.send)}</span><span id="next" hidden>${say(words.next)}</span><span id="finish" hidden>${say(words.finish)}</span></button></div>
 <p id="state" role="status"></p>
-<template id="words">${scriptWords.map((key) => `<p data-word="${key}">${say(words[key])}</p>`).join('')}<p data-word="choose">${say(words.faults.choose)}</p></template>
+<template id="words">${scriptWords.map((key) => `<p data-word="${key}">${say(words[key === 'saved' && asking.isExported ? 'received' : key])}</p>`).join('')}<p data-word="choose">${say(words.faults.choose)}</p></template>
 </form>
 <script>${dress.script}</script>`;
   return whole(dress, { language, company: asking.company, body, asking, isFaulty: wrong.size > 0 });
@@ -153,7 +153,7 @@ export function thanksPage(dress: Dress, asking: Asking, language: string): stri
   const body = `<div class="thanks">
 ${checkMark}
 <h1>${say(thanks.heading(calm(asking.firstName)))}</h1>
-<p>${say(thanks.text)}${open > 0 ? ` ${say(thanks.open(open))}` : ''}</p>
+<p>${say(asking.isExported ? thanks.received : thanks.text)}${open > 0 ? ` ${say(thanks.open(open))}` : ''}</p>
 <p class="lead">${say(`${rest} ${afterwards(asking, promises)}`.trim())}</p>${back ?? ''}
 </div>`;
   return whole(dress, { language, company: asking.company, body });
@@ -314,9 +314,9 @@ function limits(
   words: PageWords['privacy']['limits'],
   say: (text: string) => string,
 ): string {
-  const { unanimity, weeks, skip, colleagues, invented, live, link, cookie } = words;
+  const { unanimity, weeks, skip, colleagues, invented, live, operator, link, cookie } = words;
   const ofGroups = [unanimity, weeks, skip, colleagues, invented, ...(isLive ? [live(figures)] : [])];
-  const all = [...(figures <= 1 ? [] : ofGroups), link, cookie];
+  const all = [...(figures <= 1 ? [] : [...ofGroups, operator]), link, cookie];
   return `<details><summary>${say(words.heading)}</summary><ul>${all.map((text) => `<li>${say(text)}</li>`).join('')}</ul></details>`;
 }
 

@@ -20,7 +20,7 @@ import {
   selectAuditExtent,
   selectTokenSummaries,
 } from './access.sql.ts';
-import { actorOf, type Console, Download, type Who } from './console.ts';
+import { actorOf, type Console, Download, requireProof, type Who } from './console.ts';
 import { idIn } from './ids.ts';
 import { selectSessionFacts } from './session.sql.ts';
 
@@ -41,7 +41,7 @@ export type AccessOptions = {
 const maxRanges = 200;
 
 export function serveAccess(console: Console, options: AccessOptions): void {
-  serveTokens(console, options.pool);
+  serveTokens(console, options);
   serveSettings(console, options);
   serveAudit(console, options.pool);
 
@@ -60,7 +60,7 @@ export function serveAccess(console: Console, options: AccessOptions): void {
   });
 }
 
-function serveTokens(console: Console, pool: Promise<Pool>): void {
+function serveTokens(console: Console, { pool, mailer }: AccessOptions): void {
   console.serve('GET /tokens', async (who) => ({
     tokens: await selectTokenSummaries(await pool, who.accountId),
   }));
@@ -71,6 +71,7 @@ function serveTokens(console: Console, pool: Promise<Pool>): void {
       who.accountId,
       { name, scopes, numbers, ...(expires !== null && { expires }) },
       actorOf(who),
+      mailer !== undefined,
     );
   });
   console.serve('DELETE /tokens/{tokenId}', async (who, { params: { tokenId } }) => {
@@ -138,6 +139,16 @@ async function accessOf(
   };
 }
 
+/** What decides whether pushes and files give roles or remove people, and how many. */
+const dangerousSettings = [
+  'applyFiles',
+  'filesPartial',
+  'maxUsersCreated',
+  'maxUsersUpdated',
+  'maxUsersDeleted',
+  'maxGroupsDeleted',
+] as const;
+
 function serveSettings(console: Console, { pool, mailer, mailFrom }: AccessOptions): void {
   const settings = async (db: Db, who: Who): Promise<AccountSettingsView> => {
     const { sftpUsername: _, allow: __, ...account } = await accountById(db, who.accountId);
@@ -145,7 +156,12 @@ function serveSettings(console: Console, { pool, mailer, mailFrom }: AccessOptio
   };
   console.serve('GET /settings', async (who) => settings(await pool, who));
   console.serve('PATCH /settings', async (who, { body }) => {
-    await inTransaction(await pool, (tx) => changeAccount(tx, who.accountId, body, actorOf(who)));
+    await inTransaction(await pool, async (tx) => {
+      await lockAccount(tx, who.accountId);
+      const before = await accountById(tx, who.accountId);
+      if (dangerousSettings.some((name) => (body[name] ?? before[name]) !== before[name])) requireProof(who);
+      await changeAccount(tx, who.accountId, body, actorOf(who));
+    });
     return settings(await pool, who);
   });
   console.serve('POST /settings/test-mail', async (who) => {

@@ -11,17 +11,16 @@ import { endOf } from '../rounds/moments.ts';
 import { audiencesOf, calendarsOf, schedulesOf } from '../rounds/schedules.ts';
 import {
   addClosing,
-  type MessageRow,
   type OpenRound,
   type OpenWeekRow,
   selectClosedWeeks,
   selectGroupNames,
   selectIsOpen,
-  selectMessages,
   selectOpenRounds,
   selectOpenWeeks,
   selectRefusedPeople,
 } from './asking.sql.ts';
+import { type MessageCount, messageCountsOf } from '../rounds/messages.ts';
 import type { Means } from './asking-schedules.ts';
 import { named, wordsOf } from './asking-words.ts';
 import { actorOf, type Console, type Who } from './console.ts';
@@ -79,7 +78,7 @@ async function roundsView(pool: Pool, who: Who, now: number, hasMail: boolean): 
   const [weeks, rounds, messages, refusals, closed, coming] = await Promise.all([
     selectOpenWeeks(pool, accountId, hasMail),
     selectOpenRounds(pool, accountId),
-    selectMessages(pool, accountId, hasMail ? now : 0),
+    messageCountsOf(pool, accountId, hasMail ? now : 0),
     selectRefusedPeople(pool, accountId),
     selectClosedWeeks(pool, accountId, closedTold),
     comingRounds(pool, who, now),
@@ -142,9 +141,9 @@ function participationOf({
 
 function mailsOf(
   { withoutEmail, linkable }: OpenWeekRow,
-  messages: MessageRow[],
+  messages: MessageCount[],
 ): Pick<OpenWeek, 'invitations' | 'reminders' | 'withoutEmail' | 'linkable'> {
-  const invitations = (...states: MessageRow['state'][]) =>
+  const invitations = (...states: MessageCount['state'][]) =>
     messages
       .filter((one) => one.kind === 'invitation' && states.includes(one.state))
       .reduce((sum, one) => sum + one.count, 0);

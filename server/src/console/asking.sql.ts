@@ -155,36 +155,6 @@ export async function selectOpenRounds(db: Db, accountId: AccountId): Promise<Op
     order  by r.week, r.schedule_id`;
 }
 
-export type MessageRow = {
-  week: Week;
-  kind: 'invitation' | 'reminder';
-  state: 'waiting' | 'sending' | 'sent' | 'refused' | 'unknown' | 'unneeded';
-  count: number;
-  from: Date;
-  until: Date;
-};
-
-/**
- * Messages of the open weeks by kind and state, and when they are due, at a time in ms. A reminder that should have gone counts as
- * sent: which of them wait for the mail server would say who has not answered (P18).
- */
-export async function selectMessages(db: Db, accountId: AccountId, now: number): Promise<MessageRow[]> {
-  return db<MessageRow[]>`
-    select m.week            as "week",
-           m.kind            as "kind",
-           s.state           as "state",
-           count(*)::integer as "count",
-           min(m.due_at)     as "from",
-           max(m.due_at)     as "until"
-    from   messages m
-    cross  join lateral (select case when m.kind = 'reminder' and m.state = 'waiting'
-                                      and coalesce(m.late_since, m.due_at) <= to_timestamp(${now / 1000}::double precision)
-                                     then 'sent' else m.state end as state) s
-    where  m.account_id = ${accountId}
-    group  by m.week, m.kind, s.state
-    order  by m.week, m.kind, s.state`;
-}
-
 /** Whose mail the mail server refused last; reminders do not count (rounds/messages.sql.ts). */
 export async function selectRefusedPeople(
   db: Db,

@@ -18,7 +18,7 @@ import {
 import { fileNameOf } from '../files/names.ts';
 import { type Decider, repeatFile } from '../files/process.ts';
 import { noteRefused, openUpload, tooLarge, type Upload } from '../files/store.ts';
-import { actorOf, type Console, type Who } from './console.ts';
+import { actorOf, type Console, requireProof, type Who } from './console.ts';
 import { type FileFound, selectFilePage, selectFileRows, selectMappingList } from './files.sql.ts';
 import { idIn } from './ids.ts';
 import { windowOf, withRemedies } from './runs.words.ts';
@@ -95,9 +95,12 @@ async function receive(
 ): Promise<{ fileId: number; name: string }> {
   const { accountId, userId, address } = who;
   const receiving = { accountId, via: 'console' as const, tokenId: null, userId, address };
+  const { allow, applyFiles } = await accountById(pool, accountId);
+  // Not noted with the files that were refused: it is sent again.
+  if (applyFiles && !who.isProved) drop(body);
+  if (applyFiles) requireProof(who);
   let upload: Upload | undefined;
   try {
-    const { allow } = await accountById(pool, accountId);
     if (!isAllowed(allow, address)) {
       const message = `The account takes no files from the address ${address}.`;
       throw new Fault('forbidden', 'file validation', message);

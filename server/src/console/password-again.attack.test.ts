@@ -60,6 +60,9 @@ const person = {
   externalId: null,
 };
 
+const typeOf = (name: string): Record<string, string> =>
+  name.startsWith('POST /files?') ? { 'content-type': 'application/octet-stream' } : {};
+
 /** What is dangerous, and the status with which it is done. */
 const dangerous = (): [string, unknown, number][] => [
   ['POST /tokens', token, 200],
@@ -77,6 +80,12 @@ const dangerous = (): [string, unknown, number][] => [
   ['POST /rounds/2026-W47/links', { isReplacing: false }, 404],
   ['POST /runs/00000000-0000-0000-0000-000000000000/approval', { peopleRemoved: 0, groupsRemoved: 0 }, 404],
   ['POST /users', { ...person, role: 'Manager' }, 200],
+  ['POST /files?name=users.csv', 'externalId,role\n1,Administrator\n', 200],
+  ['POST /files/1/columns', { sheets: [] }, 400],
+  ['PATCH /settings', { applyFiles: false }, 200],
+  ['PATCH /settings', { filesPartial: true }, 200],
+  ['PATCH /settings', { maxUsersDeleted: 5000 }, 200],
+  ['PATCH /settings', { maxUsersUpdated: 5000 }, 200],
 ];
 
 test.each([['ten minutes'], [null]])('dangerous acts are refused, and change nothing (%s)', async (at) => {
@@ -84,11 +93,13 @@ test.each([['ten minutes'], [null]])('dangerous acts are refused, and change not
   const state = () => world.pool`
     select (select json_agg(u order by user_id) from users u where account_id = ${accountId}) as users,
            (select count(*) from sign_in_links where account_id = ${accountId}) as links,
-           (select count(*) from tokens where account_id = ${accountId}) as tokens`;
+           (select count(*) from tokens where account_id = ${accountId}) as tokens,
+           (select count(*) from files where account_id = ${accountId}) as files,
+           (select a from accounts a where account_id = ${accountId})::text as settings`;
   const before = [...(await state())];
   for (const [name, body] of dangerous()) {
     // oxlint-disable-next-line no-await-in-loop -- a few
-    const { status, body: refused } = await ask(name, body);
+    const { status, body: refused } = await ask(name, body, typeOf(name));
     expect([name, status, refused.details[0]?.type]).toEqual([name, 403, 'password needed']);
   }
   expect([...(await state())]).toEqual(before);
@@ -106,11 +117,19 @@ test('the password, given again, opens them for ten minutes, in this session alo
   expect((await ask('POST /session/proof', { password: good })).status).toBe(204);
   for (const [name, body, status] of dangerous()) {
     // oxlint-disable-next-line no-await-in-loop -- a few
-    expect([name, (await ask(name, body)).status]).toEqual([name, status]);
+    expect([name, (await ask(name, body, typeOf(name))).status]).toEqual([name, status]);
   }
   expect((await elsewhere('POST /tokens', token)).status).toBe(403);
   await later();
   expect((await ask('POST /tokens', token)).status).toBe(403);
+});
+
+test('a file that is only checked needs no password', async () => {
+  await world.pool`update accounts set apply_files = false where account_id = ${accountId}`;
+  await later();
+  expect(
+    (await ask('POST /files?name=users.csv', 'externalId,role\n1,Manager\n', typeOf('POST /files?'))).status,
+  ).toBe(200);
 });
 
 test('guessing the password is throttled like signing in', async () => {
@@ -130,10 +149,11 @@ test('everyday work asks for nothing: names, groups, an address of someone witho
     [`PATCH /users/${own}`, { lastName: 'Lind' }],
     [`PATCH /users/${other}`, { memberships: { ...noGroups, memberOf: [group] } }],
     ['POST /users', person],
+    ['PATCH /settings', { threshold: 7, applyFiles: true }],
     ['GET /tokens', undefined],
   ] as const) {
     // oxlint-disable-next-line no-await-in-loop -- a few
-    expect([name, (await ask(name, body)).status]).toEqual([name, 200]);
+    expect([name, (await ask(name, body, typeOf(name))).status]).toEqual([name, 200]);
   }
 });
 

@@ -9,7 +9,7 @@ import type {
 } from '@soundings/contract/console.people.ts';
 import { createHash } from 'node:crypto';
 import { accountById, lockAccount } from '../accounts/accounts.ts';
-import { addAccountNotice, type NoticedChange } from '../accounts/account-notices.ts';
+import { notifyAdministrators, notifyPerson } from '../accounts/account-notices.ts';
 import { audit, type AuditAction } from '../accounts/audit.ts';
 import { endSessions, shutOut } from '../accounts/sessions.ts';
 import { giveLinkByMail, linkHours, makeSignInLink, signInAddress } from '../accounts/sign-in-links.ts';
@@ -99,6 +99,8 @@ function serveChanges(console: Console, { pool, canMail }: PeopleParts): void {
     if (body.role !== 'User') requireProof(who);
     return inTransaction(await pool, async (tx) => {
       const id = await addPerson(tx, who.accountId, body as NewPerson);
+      const person = await personById(tx, who.accountId, id);
+      if (canMail && person.role === 'Administrator') await notifyOfAdministrator(tx, who, person);
       await audit(tx, who.accountId, actorOf(who), 'person created', { subject: id });
       return { id };
     });
@@ -110,16 +112,29 @@ function serveChanges(console: Console, { pool, canMail }: PeopleParts): void {
       const userId = idIn(params.userId);
       const before = await personById(tx, accountId, userId);
       if (isDangerous(before, body as PersonChanges)) requireProof(who);
-      const changed = await changePerson(tx, accountId, userId, body as PersonChanges, who.userId);
-      await afterRenaming(tx, who, changed.externalId);
-      const { fields } = changed;
-      if (fields.includes('active') && body.active === false) await shutOut(tx, accountId, [userId]);
-      if (canMail && fields.includes('email')) await notify(tx, who, before, 'address changed');
-      if (canMail && fields.includes('role')) await notify(tx, who, before, 'role changed');
+      const { fields, externalId } = await changePerson(
+        tx,
+        accountId,
+        userId,
+        body as PersonChanges,
+        who.userId,
+      );
+      await afterRenaming(tx, who, externalId);
+      const isShutOut = fields.includes('active') && body.active === false;
+      if (isShutOut) await shutOut(tx, accountId, [userId]);
       if (fields.length > 0) {
         await audit(tx, accountId, actorOf(who), 'person changed', { subject: userId, details: { fields } });
       }
-      return personById(tx, accountId, userId);
+      const person = await personById(tx, accountId, userId);
+      if (!canMail) return person;
+      if (fields.includes('email')) await notifyPerson(tx, accountId, userId, 'address changed');
+      if (fields.includes('role')) await notifyPerson(tx, accountId, userId, 'role changed');
+      if (isShutOut) await notifyPerson(tx, accountId, userId, 'shut out');
+      if (fields.includes('role') && person.role === 'Administrator') {
+        await notifyOfAdministrator(tx, who, person);
+        await mailNewPassword(tx, who, person);
+      }
+      return person;
     }),
   );
 
@@ -127,6 +142,7 @@ function serveChanges(console: Console, { pool, canMail }: PeopleParts): void {
     inTransaction(await pool, async (tx) => {
       const userId = idIn(params.userId);
       if ((await personById(tx, who.accountId, userId)).role !== 'User') requireProof(who);
+      if (canMail) await notifyPerson(tx, who.accountId, userId, 'shut out');
       const externalId = await removePerson(tx, who.accountId, userId, who.userId);
       if (externalId !== null) await eraseUserChanges(tx, who.accountId, [externalId]);
       await audit(tx, who.accountId, actorOf(who), 'person removed', { subject: userId });
@@ -134,7 +150,7 @@ function serveChanges(console: Console, { pool, canMail }: PeopleParts): void {
   );
 }
 
-function serveHandover(console: Console, { pool }: PeopleParts): void {
+function serveHandover(console: Console, { pool, canMail }: PeopleParts): void {
   console.serve('POST /users/adopt', async (who, { body }) => handMany(await pool, who, body, true));
   console.serve('POST /users/release', async (who, { body }) => handMany(await pool, who, body, false));
 
@@ -153,7 +169,12 @@ function serveHandover(console: Console, { pool }: PeopleParts): void {
       const userId = idIn(params.userId);
       await confirmAdministrator(tx, who.accountId, userId);
       await audit(tx, who.accountId, actorOf(who), 'administrator confirmed', { subject: userId });
-      return personById(tx, who.accountId, userId);
+      const person = await personById(tx, who.accountId, userId);
+      if (canMail) {
+        await notifyOfAdministrator(tx, who, person);
+        if (!person.signIn.hasPassword) await mailNewPassword(tx, who, person);
+      }
+      return person;
     }),
   );
 
@@ -172,11 +193,12 @@ function serveSignIn(console: Console, { pool, publicUrl, canMail, now }: People
     inTransaction(await pool, async (tx) => {
       const { accountId } = who;
       const userId = idIn(params.userId);
+      await lockAccount(tx, accountId); // the role stays as it is found
       const person = await personById(tx, accountId, userId);
       refuseLink(person, body.by === 'mail' && !canMail);
       if (body.by === 'screen' && canMail) {
         refuseShownLink(person);
-        await notify(tx, who, person, 'link shown');
+        await notifyPerson(tx, accountId, userId, 'link shown');
       }
       const details = { kind: 'given', by: body.by };
       await audit(tx, accountId, actorOf(who), 'sign-in link made', { subject: userId, details });
@@ -201,10 +223,9 @@ function serveSignIn(console: Console, { pool, publicUrl, canMail, now }: People
 
   console.serve('DELETE /users/{userId}/second-step', async (who, { params }) =>
     inTransaction(await pool, async (tx) => {
-      const person = await personById(tx, who.accountId, idIn(params.userId));
-      const { id: userId } = person;
+      const { id: userId } = await personById(tx, who.accountId, idIn(params.userId));
       if (!(await turnOffSecondStep(tx, { accountId: who.accountId, userId }))) return;
-      if (canMail) await notify(tx, who, person, 'second step turned off');
+      if (canMail) await notifyPerson(tx, who.accountId, userId, 'second step turned off');
       await audit(tx, who.accountId, actorOf(who), 'second step turned off', { subject: userId });
     }),
   );
@@ -251,15 +272,19 @@ function refuseShownLink({ role }: Person): void {
   throw new Fault('conflict', 'by email only', message);
 }
 
-/**
- * Notifies a person who can sign in, at the address from before, of what another one has done to that; of an address that has
- * changed, in any case.
- */
-async function notify(tx: Transaction, who: Who, person: Person, change: NoticedChange): Promise<void> {
-  const { id: userId, email: to, signIn } = person;
-  const isOwn = userId === who.userId && change !== 'address changed';
-  if (isOwn || to === null || !signIn.hasPassword) return;
-  await addAccountNotice(tx, who.accountId, { userId, change, to });
+/** The others learn of a new administrator: one who makes another of a stranger can't do so unnoticed. */
+const notifyOfAdministrator = (tx: Transaction, { accountId }: Who, person: Person): Promise<void> => {
+  const { id, firstName, lastName, email } = person;
+  const about = `${firstName} ${lastName}${email === null ? '' : ` (${email})`}`.trim();
+  return notifyAdministrators(tx, accountId, { change: 'administrator added', about }, id);
+};
+
+/** A new administrator's password has ended, whoever knows it: the person sets one by a link that no one else sees. */
+async function mailNewPassword(tx: Transaction, who: Who, { id, email, active }: Person): Promise<void> {
+  if (email === null || !active) return;
+  const details = { kind: 'given', by: 'mail' };
+  await audit(tx, who.accountId, actorOf(who), 'sign-in link made', { subject: id, details });
+  await giveLinkByMail(tx, who.accountId, id);
 }
 
 /** After an externalId was changed: old runs say nothing of the person any more. */

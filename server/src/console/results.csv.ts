@@ -30,6 +30,7 @@ const words = {
     answers: 'Answers',
     enps: 'eNPS',
     hidden: 'hidden',
+    handedOut: 'Rests partly on handed-out links',
     yes: 'Yes',
     no: 'No',
   },
@@ -48,6 +49,7 @@ const words = {
     answers: 'Antal svar',
     enps: 'eNPS',
     hidden: 'dold',
+    handedOut: 'Bygger delvis på utdelade länkar',
     yes: 'Ja',
     no: 'Nej',
   },
@@ -64,18 +66,31 @@ const score = (value: number | null | undefined, { hidden }: Words): Cell =>
   value === undefined ? null : value === null ? hidden : Math.round(value * 1000) / 10;
 
 const scoreIn = (figures: Figure[], week: string, said: Words): Cell =>
-  score(figures.find((one) => one.week === week)?.value, said);
+  score(figureIn(figures, week)?.value, said);
+
+/** The last column of a table: the names of the columns whose figure rests on links or cards handed out by the employer (P14). */
+const handedOutCell = (columns: readonly { name: string; handedOut: boolean | undefined }[]): Cell =>
+  columns
+    .filter(({ handedOut }) => handedOut)
+    .map(({ name }) => name)
+    .join('; ') || null;
+
+const figureIn = (figures: readonly Figure[], week: string) => figures.find((one) => one.week === week);
 
 const weekCells = ({ week }: { week: string }): Cell[] => [weekName(week), { day: week }];
 
 /** A row for each week of a group: its response rate and its KPIs. */
 export const groupTable = ({ weeks, kpis, rates }: GroupResults, said: Words): string =>
   tableOf([
-    [said.week, said.monday, said.rate, ...kpis.map(({ name }) => name)],
-    ...weeks.map((week) => [
-      ...weekCells(week),
-      scoreIn(rates, week.week, said),
-      ...kpis.map(({ values }) => scoreIn(values, week.week, said)),
+    [said.week, said.monday, said.rate, ...kpis.map(({ name }) => name), said.handedOut],
+    ...weeks.map(({ week }) => [
+      ...weekCells({ week }),
+      scoreIn(rates, week, said),
+      ...kpis.map(({ values }) => scoreIn(values, week, said)),
+      handedOutCell([
+        { name: said.rate, handedOut: figureIn(rates, week)?.handedOut },
+        ...kpis.map(({ name, values }) => ({ name, handedOut: figureIn(values, week)?.handedOut })),
+      ]),
     ]),
   ]);
 
@@ -98,6 +113,7 @@ export function heatTable(map: HeatMap, filters: HeatTableFilters, said: Words):
   const headerOf = (name: string, own: ResultWeek) =>
     (own.week === week?.week ? name : `${name} (${weekName(own.week)})`) +
     (base ? `, ${said.difference} ${base.name}` : '');
+  const headers = kpis.map((kpi) => headerOf(kpi.name, kpi.week));
   const cell = (value: HeatRow['values'][number], kpi: number): Cell => {
     const own = score(value === 'none' ? undefined : value, said);
     if (!base || typeof own !== 'number') return own;
@@ -105,13 +121,20 @@ export function heatTable(map: HeatMap, filters: HeatTableFilters, said: Words):
     return typeof other === 'number' ? Math.round(((value as number) - other) * 1000) / 10 : said.hidden;
   };
   return tableOf([
-    [said.group, said.path, said.people, said.rate, ...kpis.map((kpi) => headerOf(kpi.name, kpi.week))],
-    ...[...(company ? [company] : []), ...others].map(({ name, parentId, people, rate, values }): Cell[] => [
-      name,
-      pathOf(parentId),
-      people,
-      score(rate, said),
-      ...values.map(cell),
+    [said.group, said.path, said.people, said.rate, ...headers, said.handedOut],
+    ...[...(company ? [company] : []), ...others].map((row): Cell[] => [
+      row.name,
+      pathOf(row.parentId),
+      row.people,
+      score(row.rate, said),
+      ...row.values.map(cell),
+      handedOutCell([
+        { name: said.rate, handedOut: row.handedOut.includes('rate') },
+        ...headers.map((name, kpi) => ({
+          name,
+          handedOut: row.handedOut.includes(kpi) || base?.handedOut.includes(kpi),
+        })),
+      ]),
     ]),
   ]);
 }
@@ -119,10 +142,16 @@ export function heatTable(map: HeatMap, filters: HeatTableFilters, said: Words):
 /** A row for each week, a column for each group. */
 export const trendTable = ({ weeks, series }: Trend, said: Words): string =>
   tableOf([
-    [said.week, said.monday, ...series.map(({ group }) => group.name)],
-    ...weeks.map((week) => [
-      ...weekCells(week),
-      ...series.map(({ values }) => scoreIn(values, week.week, said)),
+    [said.week, said.monday, ...series.map(({ group }) => group.name), said.handedOut],
+    ...weeks.map(({ week }) => [
+      ...weekCells({ week }),
+      ...series.map(({ values }) => scoreIn(values, week, said)),
+      handedOutCell(
+        series.map(({ group, values }) => ({
+          name: group.name,
+          handedOut: figureIn(values, week)?.handedOut,
+        })),
+      ),
     ]),
   ]);
 
@@ -138,8 +167,16 @@ export function questionTable({ question, figures }: QuestionResults, said: Word
     figures.findLast(({ distribution }) => distribution !== null)?.distribution?.map(({ key }) => key) ?? [];
   const hasEnps = question.type === 3;
   return tableOf([
-    [said.week, said.monday, said.score, said.answers, ...(hasEnps ? [said.enps] : []), ...keys.map(nameOf)],
-    ...figures.map(({ week, value, answers, enps, distribution }): Cell[] => [
+    [
+      said.week,
+      said.monday,
+      said.score,
+      said.answers,
+      ...(hasEnps ? [said.enps] : []),
+      ...keys.map(nameOf),
+      said.handedOut,
+    ],
+    ...figures.map(({ week, value, answers, enps, distribution, handedOut }): Cell[] => [
       ...weekCells({ week }),
       question.type > 4 ? null : score(value, said),
       answers ?? said.hidden,
@@ -147,12 +184,18 @@ export function questionTable({ question, figures }: QuestionResults, said: Word
       ...keys.map((key) =>
         distribution ? (distribution.find((one) => one.key === key)?.count ?? 0) : said.hidden,
       ),
+      handedOut ? said.yes : null,
     ]),
   ]);
 }
 
 export const commentTable = (comments: ResultComment[], said: Words): string =>
   tableOf([
-    [said.week, said.question, said.comment],
-    ...comments.map(({ week, question, text }) => [weekName(week), question, text]),
+    [said.week, said.question, said.comment, said.handedOut],
+    ...comments.map(({ week, question, text, handedOut }) => [
+      weekName(week),
+      question,
+      text,
+      handedOut ? said.yes : null,
+    ]),
   ]);

@@ -3,12 +3,9 @@ import type { HeatMap, HeatRow } from '@soundings/contract/console.results.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import type { Pool } from '../db/db.ts';
 import { kpiNameIn } from '../questions/questions.ts';
-import { kpiLastWeeks, kpisShown, kpiWeeksIn, ratesIn } from '../results/results-shown.ts';
+import { kpiLastWeeks, kpisShown, type KpiWeekRow, kpiWeeksIn, ratesIn } from '../results/results-shown.ts';
 import type { Who } from './console.ts';
 import { type CountedGroups, readCountedGroups, readWeeks, weekIn } from './results.reading.ts';
-
-/** `pool` for short statements, `reads` for long ones. */
-type Pools = { pool: Pool; reads: Pool };
 
 /** How far back a KPI is looked for that the week itself did not ask. */
 const weeksBack = 12;
@@ -18,16 +15,15 @@ type Wanted = { week: string | undefined; latest: boolean; language: string };
 
 const everyGroup = { groupId: undefined, beneath: true };
 
-export async function readHeatMap(pools: Pools, who: Who, wanted: Wanted): Promise<HeatMap> {
-  const { pool, reads } = pools;
+export async function readHeatMap(pool: Pool, who: Who, wanted: Wanted): Promise<HeatMap> {
   const weeks = await readWeeks(pool, who);
   const week = weekIn(weeks, wanted.week) ?? weeks.shown[0]?.week;
   const [groups, rates] = await Promise.all([
     readCountedGroups(pool, who, wanted.language),
-    week === undefined ? [] : ratesIn(reads, who.accountId, everyGroup, { first: week, last: week }),
+    week === undefined ? [] : ratesIn(pool, who.accountId, week),
   ]);
   const about = { companyId: groups.company?.id ?? null };
-  if (week === undefined) return { ...about, week: null, kpis: [], rows: rowsOf(groups, [], new Map()) };
+  if (week === undefined) return { ...about, week: null, kpis: [], rows: rowsOf(groups, [], []) };
   const asked = await askedKpis(pool, who, {
     week,
     groups,
@@ -39,7 +35,7 @@ export async function readHeatMap(pools: Pools, who: Who, wanted: Wanted): Promi
     ...about,
     week: weeks.named(week),
     kpis: asked.map(({ kpiId, name, week: own }) => ({ id: kpiId, name, week: weeks.named(own) })),
-    rows: rowsOf(groups, values, new Map(rates.map(({ groupId, value }) => [groupId, value]))),
+    rows: rowsOf(groups, values, rates),
   };
 }
 
@@ -75,26 +71,31 @@ async function askedKpis(
   });
 }
 
-/** `values`: of each group, one for each KPI, as JSON. */
 function rowsOf(
   { rows }: CountedGroups,
-  values: readonly { groupId: number; values: string }[],
-  rates: ReadonlyMap<number, number | null>,
+  values: readonly KpiWeekRow[],
+  rates: readonly { groupId: number; value: number | null; handedOut: boolean }[],
 ): HeatRow[] {
   const levels = new Map<number, number>();
-  const byGroup = new Map(values.map((row) => [row.groupId, row.values]));
+  const valuesOf = new Map(values.map((row) => [row.groupId, row]));
+  const rateOf = new Map(rates.map((row) => [row.groupId, row]));
   return rows.map(({ id, name, parentId, people }) => {
     const level = parentId === null ? 1 : (levels.get(parentId) ?? 0) + 1;
     levels.set(id, level);
-    const rate = rates.get(id);
+    const rate = rateOf.get(id);
+    const own = valuesOf.get(id);
     return {
       id,
       name,
       parentId,
       level,
       people,
-      ...(rate !== undefined && { rate }),
-      values: JSON.parse(byGroup.get(id) ?? '[]') as HeatRow['values'],
+      ...(rate && { rate: rate.value }),
+      values: JSON.parse(own?.values ?? '[]') as HeatRow['values'],
+      handedOut: [
+        ...(rate?.handedOut ? (['rate'] as const) : []),
+        ...(JSON.parse(own?.handedOut ?? '[]') as number[]),
+      ],
     };
   });
 }

@@ -96,7 +96,7 @@ async function readKpis(
       companyId === undefined ? [] : valuesOf(companyId, kpi),
     ]);
     const last = lastShown(values);
-    const company = above.find(({ week }) => week === last?.week)?.value ?? null;
+    const company = above.find(({ week }) => week === last?.week) ?? null;
     return { id: kpi.id, name: kpiNameIn(kpi, language), values, company };
   };
   const kpis = await Promise.all((await kpisShown(pool, accountId)).map(read));

@@ -1,5 +1,11 @@
 // A question in a group: what was answered in a week, the weeks before, and the comments; and the comments of a group.
-import type { QuestionResults, ResultComment, ResultQuestion } from '@soundings/contract/console.results.ts';
+import type {
+  Figure,
+  QuestionFigures,
+  QuestionResults,
+  ResultComment,
+  ResultQuestion,
+} from '@soundings/contract/console.results.ts';
 import { Fault } from '../base/errors.ts';
 import type { Pool } from '../db/db.ts';
 import {
@@ -83,10 +89,13 @@ export async function readQuestion(pool: Pool, who: Who, wanted: Wanted): Promis
     weeks: axis,
     chosen: chosen === undefined ? null : weeks.named(chosen),
     figures,
-    companyValue: above.find((one) => one.week === chosen)?.value ?? null,
+    companyFigure: figureOf(above.find((one) => one.week === chosen)),
     comments: comments.map((row) => commentOf(row, questions)),
   };
 }
+
+const figureOf = (figures: QuestionFigures | undefined): Figure | null =>
+  figures ? { week: figures.week, value: figures.value, handedOut: figures.handedOut } : null;
 
 const questionNotFound = () => new Fault('not_found', 'question not found', 'There is no such question.');
 

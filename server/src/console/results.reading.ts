@@ -16,7 +16,7 @@ import { groupsOf } from '../people/groups.ts';
 import { parentsIn, wayUp } from '../people/tree.ts';
 import { scaleWords } from '../questions/library-words.ts';
 import { isScaled } from '../questions/types.ts';
-import { type CommentRow, questionsWorded, type ShownQuestion } from '../results/results-shown.ts';
+import { type MarkedComment, questionsWorded, type ShownQuestion } from '../results/results-shown.ts';
 import type { Who } from './console.ts';
 import { inTreeOrder, peopleBeneath } from './group-tree.ts';
 import { openGroups } from './groups-open.ts';
@@ -174,7 +174,7 @@ export function figuresOf(
 }
 
 export function commentOf(
-  { week, questionId, text }: CommentRow,
+  { week, questionId, text, handedOut }: MarkedComment,
   questions: ReadonlyMap<number, ShownQuestion>,
 ): ResultComment {
   const digits = sixDigits(week);
@@ -185,6 +185,7 @@ export function commentOf(
     questionId,
     question: questions.get(questionId)?.text ?? '',
     text,
+    handedOut,
   };
 }
 

@@ -11,11 +11,7 @@ import { readTrend } from './results.trends.ts';
 /** The most comments that a file has; a page of 500 is the most that a list asks for at once. */
 const [mostInFile, mostInList] = [100_000, 500];
 
-/** `reads`: connections for long answers. */
-export function serveResults(
-  console: Console,
-  { pool, reads }: { pool: Promise<Pool>; reads: Promise<Pool> },
-): void {
+export function serveResults(console: Console, pool: Promise<Pool>): void {
   console.serve('GET /results', async (who, { query }) => readStart(await pool, who, languageOf(query)));
   console.serve('GET /results/groups/{groupId}', async (who, { params, query }) =>
     readOverview(await pool, who, { ...params, ...spanOf(query) }),
@@ -26,7 +22,7 @@ export function serveResults(
   });
 
   const heatMap = async (who: Parameters<typeof readHeatMap>[1], query: HeatQuery) =>
-    readHeatMap({ pool: await pool, reads: await reads }, who, {
+    readHeatMap(await pool, who, {
       week: query.week,
       latest: query.latest !== 'false',
       language: languageOf(query),

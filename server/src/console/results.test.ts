@@ -155,7 +155,7 @@ async function readInterface(account: TestAccount) {
 }
 
 const weekValues = (values: Value[] | undefined) =>
-  (values ?? []).map(({ date, value }) => ({ week: date, value }));
+  (values ?? []).map(({ date, value }) => ({ week: date, value, handedOut: false }));
 
 /** The figures of a question, as the interface writes them. */
 const asTold = ({ value, answers, distribution, enps }: QuestionResults['figures'][number]) => ({
@@ -222,7 +222,14 @@ async function expectGroup(
   const values = weekValues(told.kpi.get(id));
   // A KPI of which no value was ever shown is not told of: neither does the interface list it.
   expect(known?.values ?? values.filter(({ value }) => value === null)).toEqual(values);
-  expect(overview.rates).toEqual(weekValues(told.rates.get(id)));
+  expect(overview.rates.map(({ week, value, handedOut }) => ({ week, value, handedOut }))).toEqual(
+    weekValues(told.rates.get(id)),
+  );
+  for (const { week, value, people } of overview.rates) {
+    expect([week, people === null]).toEqual([week, value === null]);
+    const asked = overview.last?.week.week === week ? overview.last.questions : [];
+    for (const { answers } of asked) expect(answers ?? 0).toBeLessThanOrEqual(people ?? 0);
+  }
   const trend = await get<Trend>(ask, `/results/trends?groupIds=${id}&weeks=13`);
   expect(trend.series[0]?.values).toEqual(overview.rates);
   const all: string[] = [];
@@ -371,7 +378,7 @@ describe('who sees what', () => {
     const admin = await signedIn(account, 'Administrator');
     expect(await get<GroupResults>(admin, `/results/groups/${ids['north']}`)).toMatchObject({
       company: { name: 'company' },
-      kpis: [{ company: expect.any(Number) as number }],
+      kpis: [{ company: { value: expect.any(Number) as number } }],
     });
   });
 
@@ -446,7 +453,7 @@ describe('who sees what', () => {
         (await get<GroupResults>(ask, `/results/groups/${id}?${query}`)).kpis.map((one) => one.name),
         (await get<HeatMap>(ask, `/results/heat-map?${query}`)).kpis.map((one) => one.name),
         [(await get<Trend>(ask, `/results/trends?groupIds=${id}&kpiId=${kpiId}&${query}`)).kpi?.name],
-        [csv.text.split('\r\n')[0]?.split(',').at(-1)?.replace(/^'/, '')],
+        [csv.text.split('\r\n')[0]?.split(',').at(-2)?.replace(/^'/, '')],
       ];
     };
     expect(new Set((await namesIn('sv')).flat())).toEqual(new Set(['Kraft']));
@@ -470,11 +477,15 @@ describe('who sees what', () => {
   test('CSV: scores of 0 to 100, what is withheld in words, formulas made harmless', async () => {
     const ask = await signedIn(account, 'Administrator');
     const comments = (await ask(`GET /results/comments/csv?groupId=${ids['company']}`)).text;
-    expect(comments.split('\r\n')[0]).toBe('\uFEFFWeek,Question,Comment');
-    expect(comments).toContain("2026-W45,Happy?,'=Words of north1\r\n");
+    expect(comments.split('\r\n')[0]).toBe('\uFEFFWeek,Question,Comment,Rests partly on handed-out links');
+    expect(comments).toContain("2026-W45,Happy?,'=Words of north1,\r\n");
     const map = (await ask('GET /results/heat-map/csv?language=sv')).text.split('\r\n');
-    expect(map[0]).toBe('\uFEFFGrupp,Sökväg,Personer,"Svarsfrekvens, %",\'=Energy');
-    expect(map.find((line) => line.startsWith('north'))).toMatch(/^north,company \/ sales,0,100,\d+(\.\d)?$/);
+    expect(map[0]).toBe(
+      '\uFEFFGrupp,Sökväg,Personer,"Svarsfrekvens, %",\'=Energy,Bygger delvis på utdelade länkar',
+    );
+    expect(map.find((line) => line.startsWith('north'))).toMatch(
+      /^north,company \/ sales,0,100,\d+(\.\d)?,$/,
+    );
   });
 
   test('CSV: days of our own have no apostrophe', async () => {
@@ -507,15 +518,92 @@ describe('who sees what', () => {
     ]);
     const [head, company, ...others] = await fileOf('by=difference');
     expect([head, company]).toEqual([
-      expect.stringMatching(/, difference to company$|, difference to company"$/),
-      expect.stringMatching(/,0$/),
+      expect.stringMatching(/, difference to company"?,Rests partly on handed-out links$/),
+      expect.stringMatching(/,0,$/),
     ]);
     const own = rows.find(({ id }) => id === companyId)?.values[0] as number;
     for (const { id, name, values } of rows) {
       if (id === companyId || typeof values[0] !== 'number') continue;
       const by = Math.round((values[0] - own) * 1000) / 10;
-      expect(others.find((line) => line.startsWith(`${name},`))).toMatch(new RegExp(`,${by}$`));
+      expect(others.find((line) => line.startsWith(`${name},`))).toMatch(new RegExp(`,${by},$`));
     }
+  });
+
+  test('figures that rest on handed-out links are marked on every page and in every file (P14)', async () => {
+    const ask = await signedIn(account, 'Administrator');
+    const [company, north] = [ids['company'], ids['north']];
+    const [asked] = await get<ResultQuestion[]>(ask, `/results/groups/${north}/questions`);
+    const figures = ['results', 'kpi_values', 'response_rates', 'comment_groups'];
+    const mark = async (handedOut: boolean, groupId = north) => {
+      for (const table of figures)
+        await world.pool`
+          update ${world.pool(table)} set handed_out = ${handedOut}
+          where  account_id = ${account.id} and group_id = ${groupId as number}`;
+    };
+    const read = async () => {
+      const overview = await get<GroupResults>(ask, `/results/groups/${north}`);
+      const { rows } = await get<HeatMap>(ask, '/results/heat-map');
+      const page = await get<QuestionResults>(ask, `/results/groups/${north}/questions/${asked?.id}`);
+      const trend = (query: string) => get<Trend>(ask, `/results/trends?groupIds=${north}${query}`);
+      const files = [
+        `/results/groups/${north}/csv`,
+        '/results/heat-map/csv',
+        `/results/trends/csv?groupIds=${north}`,
+        `/results/groups/${north}/questions/${asked?.id}/csv`,
+        `/results/comments/csv?groupId=${north}`,
+      ].map(async (path) => {
+        const { text } = await ask(`GET ${path}`);
+        return text
+          .trim()
+          .split('\r\n')
+          .slice(1)
+          .map((line) => line.slice(line.lastIndexOf(',') + 1))
+          .filter(Boolean);
+      });
+      return {
+        pages: [
+          overview.kpis[0]?.values.at(-1)?.handedOut,
+          overview.rates.at(-1)?.handedOut,
+          overview.last?.questions[0]?.handedOut,
+          page.figures.at(-1)?.handedOut,
+          page.comments.every(({ handedOut }) => handedOut),
+          (await trend('')).series[0]?.values.at(-1)?.handedOut,
+          (await trend('&kpiId=energy')).series[0]?.values.at(-1)?.handedOut,
+        ],
+        company: [overview.kpis[0]?.company?.handedOut, page.companyFigure?.handedOut],
+        map: rows.filter(({ handedOut }) => handedOut.length > 0).map((row) => [row.name, row.handedOut]),
+        files: await Promise.all(files),
+      };
+    };
+    const none = {
+      pages: Array(7).fill(false),
+      company: [false, false],
+      map: [],
+      files: [[], [], [], [], []],
+    };
+    expect(await read()).toEqual(none);
+    await mark(true);
+    expect(await read()).toEqual({
+      pages: Array(7).fill(true),
+      company: [false, false],
+      map: [['north', ['rate', 0]]],
+      files: [[` %; '=Energy"`], [` %; '=Energy"`], ['north'], ['Yes'], Array(6).fill('Yes')],
+    });
+    const compared = async () => {
+      const { text } = await ask('GET /results/heat-map/csv?by=difference');
+      return text
+        .trim()
+        .split('\r\n')
+        .slice(1)
+        .filter((line) => line.endsWith('to company"'));
+    };
+    expect(await compared()).toHaveLength(1);
+    await mark(false);
+    await mark(true, company);
+    expect((await read()).company).toEqual([true, true]);
+    // A difference to a figure of the company that is marked is marked, too.
+    expect((await compared()).length).toBeGreaterThan(3);
+    await mark(false, company);
   });
 
   test('400 names the parameter; what there is not is 404', async () => {

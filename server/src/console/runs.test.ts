@@ -285,18 +285,20 @@ describe('runs', () => {
       lines(
         'EmployeeID;FirstName;LastName;Email;Department',
         '1;Anna;Ask;a@example.com;g1',
-        '2;=cmd();Berg;no address;g8',
+        '2;=cmd();Berg;A@example.com;g8',
       ),
     );
     expect(file.details).toMatchObject([
-      { row: 3, column: 'Email', value: 'no address' },
       { row: 3, column: 'Department', value: 'g8' },
+      { row: 3, column: 'Email', value: 'A@example.com' },
     ]);
     const faults = await ada(`GET /runs/${file.runId}/faults.csv?language=sv`);
     expect(faults.headers.get('content-disposition')).toContain('attachment; filename="users-');
     const [head, row, ...rest] = faults.text.replace('\uFEFF', '').split('\r\n');
     expect(head).toBe('EmployeeID,FirstName,LastName,Email,Department,Rad,Orsak');
-    expect(row).toMatch(/^'2,'=cmd\(\),Berg,no address,g8,3,"?Email: Skriv en adress/);
+    expect(row).toMatch(
+      /^'2,'=cmd\(\),Berg,A@example\.com,g8,3,"?Department: Gruppen finns inte\..* · Email: Samma adress/,
+    );
     expect(rest).toEqual(['']);
     const report = await ada(`GET /runs/${file.runId}/report.json`);
     expect(report.body).toMatchObject({ outcome: 'refused', file: 'users.csv', changes: [] });
@@ -473,6 +475,27 @@ describe('columns', () => {
       { header: 'Phone', means: 'ignore', couldBe: 'phone' },
       { header: 'Mobile', means: 'phone', couldBe: null },
     ]);
+  });
+
+  test('with many values show the most frequent unknown ones, and how many there are; with very many, only that', async () => {
+    const rows = Array.from({ length: 1100 }, (_, i) => {
+      const status = i < 100 ? 'Active' : `Status ${i % 60}`;
+      return `${i};Anna;Ask;${status};${i % 60 === 7 ? 'Team lead' : `Role ${i}`};${'x'.repeat(i === 5 ? 101 : 1)}`;
+    });
+    const file = await send(
+      'many.csv',
+      lines('EmployeeID;FirstName;LastName;Status;Role;Is manager', ...rows),
+    );
+    const { body } = await ada<FileColumns>(`GET /files/${file.fileId}/columns`);
+    const [, , , status, role, isManager] = body.sheets[0]!.columns;
+    expect(status?.valueCount).toBe(61);
+    const asked = status!.values.filter(({ means }) => means.active === null);
+    expect(asked).toHaveLength(40);
+    expect(asked.map(({ count }) => count)).toEqual(
+      asked.map(({ count }) => count).toSorted((a, b) => b - a),
+    );
+    expect(role).toMatchObject({ valueCount: null, values: [] });
+    expect(isManager).toMatchObject({ valueCount: 2, values: [{ value: 'x', count: 1099 }] });
   });
 
   test('of a few words show their values with counts; what they mean, and a country, are kept for every file', async () => {

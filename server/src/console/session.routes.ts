@@ -1,6 +1,7 @@
 // The console: signing in and out, the first start, links to set a password, and one's own profile.
 import { dayIn, weekOf } from '@soundings/contract/weeks.ts';
 import type { FastifyRequest } from 'fastify';
+import { notifyPerson } from '../accounts/account-notices.ts';
 import { audit } from '../accounts/audit.ts';
 import { refuseDeadFirstLink } from '../accounts/first-links.ts';
 import {
@@ -9,6 +10,7 @@ import {
   endSessionOf,
   endSessions,
   noteProof,
+  refuseEndedSession,
   sessionsOf,
 } from '../accounts/sessions.ts';
 import { askForLink, linkOf, setPasswordByLink } from '../accounts/sign-in-links.ts';
@@ -91,7 +93,7 @@ function serveSignIn(
   });
 }
 
-function serveLinks(console: Console, { pool, log }: SessionParts, throttle: Throttle): void {
+function serveLinks(console: Console, { pool, log, canMail }: SessionParts, throttle: Throttle): void {
   console.serveAnybody('POST /password/forgotten', async ({ body, request }) => {
     await throttle.tryMail(request.address);
     // Not waited for: how long it takes would tell whether anybody has the address.
@@ -106,7 +108,8 @@ function serveLinks(console: Console, { pool, log }: SessionParts, throttle: Thr
   });
 
   console.serveAnybody('POST /password', async ({ body, request, reply }) => {
-    const link = await setPasswordByLink(await pool, body.secret, body.password, request.address);
+    const by = { address: request.address, canMail };
+    const link = await setPasswordByLink(await pool, body.secret, body.password, by);
     if (link.hasSecondStep) {
       // The browser may have been somebody else's.
       const secret = console.secretIn(request);
@@ -129,7 +132,7 @@ function serveLinks(console: Console, { pool, log }: SessionParts, throttle: Thr
   });
 }
 
-function serveProfile(console: Console, { pool, now }: SessionParts, throttle: Throttle): void {
+function serveProfile(console: Console, { pool, now, canMail }: SessionParts, throttle: Throttle): void {
   console.serve('GET /profile', async (who) => selectProfile(await pool, who));
 
   console.serve('PATCH /profile', async (who, { body }) => {
@@ -145,9 +148,11 @@ function serveProfile(console: Console, { pool, now }: SessionParts, throttle: T
     await refuseWrongPassword(await pool, throttle, who, body.password);
     const hash = await digestPasswordOf(await pool, who, body.newPassword, 'newPassword');
     await inTransaction(await pool, async (tx) => {
+      await refuseEndedSession(tx, who);
       await keepPassword(tx, who, hash);
       await endSessions(tx, who, who.sessionId);
       await audit(tx, who.accountId, actorOf(who), 'password changed', { subject: who.userId });
+      if (canMail) await notifyPerson(tx, who.accountId, who.userId, 'password set');
     });
   });
 
@@ -187,7 +192,11 @@ function serveProfile(console: Console, { pool, now }: SessionParts, throttle: T
   });
 }
 
-function serveSecondStep(console: Console, { pool, secrets, now }: SessionParts, throttle: Throttle): void {
+function serveSecondStep(
+  console: Console,
+  { pool, secrets, now, canMail }: SessionParts,
+  throttle: Throttle,
+): void {
   console.serve('POST /profile/second-step', async (who, { body }) => {
     await refuseWrongPassword(await pool, throttle, who, body.password);
     const { email, account } = await selectProfile(await pool, who);
@@ -200,6 +209,7 @@ function serveSecondStep(console: Console, { pool, secrets, now }: SessionParts,
       inTransaction(await pool, async (tx) => {
         const made = await confirmSecondStep(tx, await secrets, who, body.code, now());
         await audit(tx, who.accountId, actorOf(who), 'second step turned on', { subject: who.userId });
+        if (canMail) await notifyPerson(tx, who.accountId, who.userId, 'second step turned on');
         return made;
       }),
     );
@@ -212,6 +222,7 @@ function serveSecondStep(console: Console, { pool, secrets, now }: SessionParts,
     await inTransaction(await pool, async (tx) => {
       if (!(await turnOffSecondStep(tx, who))) return;
       await audit(tx, who.accountId, actorOf(who), 'second step turned off', { subject: who.userId });
+      if (canMail) await notifyPerson(tx, who.accountId, who.userId, 'second step turned off');
     });
   });
 
@@ -220,6 +231,7 @@ function serveSecondStep(console: Console, { pool, secrets, now }: SessionParts,
     return inTransaction(await pool, async (tx) => {
       const recoveryCodes = await newRecoveryCodes(tx, who);
       await audit(tx, who.accountId, actorOf(who), 'recovery codes made', { subject: who.userId });
+      if (canMail) await notifyPerson(tx, who.accountId, who.userId, 'recovery codes made');
       return { recoveryCodes };
     });
   });

@@ -637,6 +637,39 @@ describe('links to set a password', () => {
   });
 });
 
+test('every change of how one signs in is mailed to the person', async () => {
+  const { email, cookie } = await signedIn();
+  const send = async (name: string, body: object) => {
+    const answer = await ask(name, { cookie, body });
+    expect(answer.status).toBeLessThan(300);
+    return answer.body;
+  };
+  const { secret } = await send('POST /profile/second-step', { password: good });
+  const code = new TOTP({ secret }).generate({ timestamp: now });
+  await send('POST /profile/second-step/on', { code });
+  await send('POST /profile/recovery-codes', { password: good });
+  await send('POST /profile/second-step/off', { password: good });
+  await send('PUT /profile/password', { password: good, newPassword: other });
+  const said = async () =>
+    smtp.mails.filter(({ to }) => to.includes(email)).map(({ text }) => /changed|.*\.$/m.exec(text)?.[0]);
+  expect(await until(async () => (await said()).length === 4 && said())).toEqual([
+    'Two-factor authentication was turned on for you.',
+    'New recovery codes were created for you. The earlier ones no longer work.',
+    expect.stringMatching(/^Two-factor authentication was turned off for you\./),
+    'Your password was set. You are signed out everywhere else.',
+  ]);
+});
+
+test('a session that ends meanwhile sets no password any more', async () => {
+  const { email, cookie, accountId } = await signedIn();
+  counted.meanwhile = async () =>
+    void (await world.pool`delete from sessions where account_id = ${accountId}`);
+  const body = { password: good, newPassword: other };
+  expect(faultsOf(await ask('PUT /profile/password', { cookie, body }))).toEqual([401, 'not signed in']);
+  counted.meanwhile = async () => {};
+  expect((await signIn(email, good)).status).toBe(200);
+});
+
 describe('the second step', () => {
   async function withSecondStep() {
     const person = await signedIn();

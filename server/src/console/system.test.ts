@@ -1,17 +1,23 @@
 // Warnings about the installation: of work that has failed for good, and of files and messages that wait for too long.
 import type { SystemWarning } from '@soundings/contract/console.system.ts';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startApp } from '../app.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
+import { lockSurvey, openWeek } from '../rounds/rounds.ts';
 import { type Ask, signInNew } from '../testing/signed-in.ts';
-import { openWorld, type TestAccount, type World } from '../testing/world.ts';
+import { openWorld, type TestAccount, testConfig, type World } from '../testing/world.ts';
 
 let world: World;
 let account: TestAccount;
 let ada: Ask;
+let clock: number | undefined;
 
 beforeAll(async () => {
-  world = await openWorld(openLog('fatal'), { smtpUrl: 'smtp://127.0.0.1:1' });
+  world = await openWorld(openLog('fatal'), { smtpUrl: 'smtp://127.0.0.1:1' }, () => clock ?? Date.now());
   account = await world.account();
   ({ ask: ada } = await signInNew(world, account.id, 'Administrator'));
 });
@@ -39,6 +45,41 @@ test('jobs that have failed for good are counted: of the account, and of none', 
   expect(await warnings()).toEqual([{ code: 'deadJobs', count: 2 }]);
   await world.pool`select graphile_worker.complete_jobs(array_agg(id)) from graphile_worker._private_jobs`;
   expect(await warnings()).toEqual([]);
+});
+
+test('a week that ended an hour ago and isn’t closed is warned of by its name', async () => {
+  const { pool } = world;
+  const at = (hour: string) => Date.parse(`2026-11-16T${hour}:00Z`);
+  const zoned = await world.account();
+  const { ask } = await signInNew(world, zoned.id, 'Administrator');
+  await pool`update accounts set timezone = 'UTC' where account_id = ${zoned.id}`;
+  await inTransaction(pool, (tx) => openWeek(tx, world.keys, zoned.id, '2026-11-09'));
+  // While its survey is locked, the service doesn't close the week.
+  await inTransaction(pool, async (tx) => {
+    await lockSurvey(tx, zoned.id);
+    clock = at('00:59');
+    expect(await warnings(ask)).toEqual([]);
+    clock = at('01:01');
+    expect(await warnings(ask)).toEqual([{ code: 'lateWeek', name: '2026-W46' }]);
+    expect(await warnings()).toEqual([]);
+    clock = undefined;
+  });
+});
+
+test('keys that a process misses are warned of until they are there', async () => {
+  const { directory } = world.keyPlace;
+  const elsewhere = await mkdtemp(join(tmpdir(), 'soundings-keys-'));
+  const answerKeys = { place: 'file' as const, directory: elsewhere };
+  const url = Promise.resolve(world.databaseUrl);
+  const second = await startApp({ ...testConfig, answerKeys }, url, openLog('silent'));
+  await second.started;
+  const { ask } = await signInNew({ ...world, address: second.address }, account.id, 'Administrator');
+  expect(await warnings(ask)).toEqual([{ code: 'answerKeyMissing' }, { code: 'secretsKeyMissing' }]);
+  expect(await warnings()).toEqual([]);
+  for (const name of ['answers', 'secrets']) await copyFile(join(directory, name), join(elsewhere, name));
+  expect(await warnings(ask)).toEqual([]);
+  await second.stop(0);
+  await rm(elsewhere, { recursive: true });
 });
 
 test('files and messages that wait for too long are warned of, with the time since when', async () => {

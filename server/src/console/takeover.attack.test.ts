@@ -1,6 +1,8 @@
 // One administrator tries to sign in as another: by a link that is shown, by a new address, or without the second factor. It can't be
 // done unnoticed, since the person gets a mail at the address from before.
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type NoticedChange, noticedChanges } from '../accounts/account-notices.ts';
 import { setPassword } from '../accounts/signin.ts';
 import { openLog } from '../base/log.ts';
 import { signInNew } from '../testing/signed-in.ts';
@@ -45,7 +47,7 @@ test('a link for an administrator is not shown where mail can be sent: it goes t
 
 test('what is done to the way another one signs in is mailed to the address from before', async () => {
   const attacks: [string, string, object | undefined, string][] = [
-    ['DELETE', '/second-step', undefined, 'turned off two-factor authentication'],
+    ['DELETE', '/second-step', undefined, 'Two-factor authentication was turned off'],
     ['PATCH', '', { email: 'attacker@elsewhere.example' }, 'email address in Soundings was changed'],
     ['PATCH', '', { role: 'Manager' }, 'changed your role'],
   ];
@@ -60,6 +62,59 @@ test('what is done to the way another one signs in is mailed to the address from
   const { ask, path, email } = await scene('Manager');
   expect((await ask(`POST ${path}/sign-in-link`, { by: 'screen' })).status).toBe(200);
   expect(await textTo(email)).toContain('The link was shown to the administrator.');
+});
+
+test('administrators learn of new administrators and tokens, and a person of being shut out', async () => {
+  const { ask, path, email, accountId } = await scene();
+  const third = await signInNew(world, accountId, 'Administrator');
+  const { email: other } = (await ask<{ email: string }>(`GET /users/${third.userId}`)).body;
+  await setPassword(world.pool, accountId, third.userId, 'a password of the third');
+  const added = {
+    firstName: 'Eve',
+    lastName: 'Ek',
+    email: `eve-${accountId}@elsewhere.example`,
+    role: 'Administrator',
+  };
+  const more = { phone: null, language: null, timezone: null, active: true, externalId: null };
+  expect((await ask('POST /users', { ...added, ...more })).status).toBe(200);
+  expect((await ask('POST /tokens', { name: 'Power BI', scopes: ['data'], expires: null })).status).toBe(200);
+  expect((await ask(`PATCH ${path}`, { active: false })).status).toBe(200);
+  expect((await ask(`PATCH ${path}`, { active: true })).status).toBe(200);
+  expect((await ask(`DELETE ${path}`)).status).toBe(204);
+  const said = (address: string) =>
+    mailsTo(address).flatMap(
+      ({ text }) => /Eve Ek \(eve\S+\)|“Power BI”|deactivated or removed/.exec(text)?.[0] ?? [],
+    );
+  const all = [`Eve Ek (${added.email})`, '“Power BI”'];
+  expect(await until(async () => said(email).length === 4 && said(email))).toEqual([
+    ...all,
+    'deactivated or removed',
+    'deactivated or removed',
+  ]);
+  expect(await until(async () => said(other).length === 2 && said(other))).toEqual(all);
+});
+
+test('the documentation lists every mail about signing in, with who gets it', () => {
+  const operations = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+  const rows = [...operations.matchAll(/^\| (.+?) +\| (the person|all administrators).* \|$/gm)];
+  const events: Record<NoticedChange, string> = {
+    'password set': 'password set',
+    'link shown': 'link to set a password shown',
+    'link to previous address': 'link sent to the previous address',
+    'second step turned on': 'two-factor authentication turned on',
+    'second step turned off': 'two-factor authentication turned off',
+    'recovery codes made': 'recovery codes created',
+    'address changed': 'email address changed',
+    'role changed': 'role changed in the console',
+    'shut out': 'deactivated or removed',
+    'administrator added': 'someone becomes an administrator',
+    'token created': 'API token created',
+  };
+  const listed = Object.entries(events).map(([change, words]) => {
+    const row = rows.find(([, event = '']) => event.startsWith(words));
+    return [change, row?.[2]?.replace(/^(the|all) /, '')];
+  });
+  expect(Object.fromEntries(listed)).toEqual(noticedChanges);
 });
 
 test('no one gets a mail about a sign-in that they don’t have, or about what changes nothing', async () => {

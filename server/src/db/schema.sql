@@ -138,6 +138,8 @@ create table users (
   created_at   timestamptz not null default now(),
   active_since timestamptz not null default now(),
   role_pending boolean     not null default false,
+  email_before text,
+  email_changed_at timestamptz,
   primary key (account_id, user_id),
   check (external_id is not null or not managed),
   check ((email is null) = (email_key is null)),
@@ -154,6 +156,9 @@ comment on column users.attributes is 'Attribute name to value.';
 comment on column users.active_since is 'Since when the person has been active without a break.';
 comment on column users.role_pending is
   'A push or file made this person an Administrator, or gave an Administrator another address, and none has confirmed it yet: has the rights of a User.';
+comment on column users.email_before is
+  'The address before the first change of the last 30 days. Null: there was none, or it is forgotten again.';
+comment on column users.email_changed_at is 'When the address was changed last. Null: not within the last 30 days.';
 comment on column users.fingerprint is
   'What was last sent for a managed user, digested: equal means nothing to do. Null after any change by hand.';
 
@@ -165,6 +170,18 @@ end $$;
 comment on function note_activation is 'Whoever becomes active is active from then on.';
 create trigger users_become_active before update of active on users
   for each row when (new.active and not old.active) execute function note_activation();
+
+create function note_email() returns trigger language plpgsql as $$
+begin
+  if old.email_changed_at is null or old.email_changed_at < now() - interval '30 days' then
+    new.email_before := old.email;
+  end if;
+  new.email_changed_at := now();
+  return new;
+end $$;
+comment on function note_email is 'Of several changes the first counts, so that the address before them is not forgotten.';
+create trigger users_change_address before update of email_key on users
+  for each row when (new.email_key is distinct from old.email_key) execute function note_email();
 
 create table memberships (
   account_id  integer not null,
@@ -486,9 +503,12 @@ create table comment_groups (
   week         date    not null,
   question_id  integer not null,
   position     integer not null,
+  handed_out   boolean not null default false,
   primary key (account_id, group_id, week, question_id, position)
 );
 comment on table comment_groups is 'In which groups a comment is shown.';
+comment on column comment_groups.handed_out is
+  'Whether fewer than the threshold for comments of the people behind the comments answered through a link that was sent to them. False in weeks that closed before this was stored.';
 
 create table response_rates (
   account_id  integer not null,
@@ -496,11 +516,14 @@ create table response_rates (
   week        date    not null,
   value       double precision,
   handed_out  boolean not null default false,
+  people      integer,
   primary key (account_id, group_id, week)
 );
 comment on table response_rates is 'The published response rates. Null: withheld.';
 comment on column response_rates.handed_out is
   'Whether in one of its cells too few of the people asked have no link that the employer handed out. Of weeks that closed before it was noted: false.';
+comment on column response_rates.people is
+  'How many people the week asked anything in the group. Null: the rate is withheld, or the week closed before this was stored.';
 
 create table kpi_values (
   account_id  integer not null,
@@ -859,6 +882,18 @@ comment on table sign_in_links is
 comment on column sign_in_links.email_key is
   'The address that the person had, in its compared form: with another one the link is dead.';
 comment on column sign_in_links.kind is 'forgotten: the person asked for it; given: an administrator made it.';
+
+create function end_sign_in() returns trigger language plpgsql as $$
+begin
+  delete from sign_in_links where account_id = new.account_id and user_id = new.user_id;
+  delete from passwords     where account_id = new.account_id and user_id = new.user_id;
+  delete from sessions      where account_id = new.account_id and user_id = new.user_id;
+  return null;
+end $$;
+comment on function end_sign_in is
+  'Anyone who becomes an Administrator sets a new password: links, the password and sessions from before end.';
+create trigger administrators_sign_in_anew after update of role on users
+  for each row when (new.role = 'Administrator' and old.role <> 'Administrator') execute function end_sign_in();
 
 create table first_links (
   hash     bytea       primary key,

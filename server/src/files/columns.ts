@@ -33,8 +33,8 @@ import type { Knowledge } from './layout.ts';
 import type { Cell, Sheet } from './sheet.ts';
 import type { Kind, Meaning } from './spellings.ts';
 import {
-  isErrorValue,
   isLocalNumber,
+  maxValueLength,
   meaningOfValue,
   phoneOf,
   proposalOf,
@@ -53,9 +53,9 @@ const maxExample = 60;
 /** In how many rows examples are sought. */
 const maxSought = 1000;
 
-/** How many different values a column may have for them to be words, and how long each may be. */
+/** So many values of a column are listed, of more only those that aren't known; from so many on they aren't even counted. */
 const maxWords = 40;
-const maxWord = 100;
+const maxCounted = 1000;
 
 /** The sheets of a file that hold anything, with their columns. Examples are from the first rows that have some. */
 export function columnsIn(sheets: Sheet[], knowledge: Knowledge): SheetColumns[] {
@@ -88,35 +88,52 @@ function sheetColumns(sheet: Sheet, attributes: Attributes, knowledge: Knowledge
       isKnown: isMapped || means.has(index),
       couldBe: isMapped ? null : (could.get(index) ?? null),
       example: exampleIn(sheet, start, index),
-      values: wordsIn(rows, index, values),
+      ...wordsIn(rows, index, values),
       // Of other columns only so many rows are looked at: reading numbers takes time.
       localNumbers: localNumbersIn(isPhone(index) ? rows : rows.slice(0, maxSought), index),
     })),
   };
 }
 
-/** The values of a column, where they are few enough to be words. */
-function wordsIn(rows: Cell[][], index: number, said: SaidValues): ColumnValue[] {
+/**
+ * The values of a column, and how many there are. Where there are many, only the most frequent of those that aren't known in
+ * some field are listed; where there are very many, none, as they are no words.
+ */
+function wordsIn(
+  rows: Cell[][],
+  index: number,
+  said: SaidValues,
+): { values: ColumnValue[]; valueCount: number | null } {
   const counts = new Map<string, { value: string; count: number }>();
   for (const row of rows) {
     const value = textOf(row[index]);
-    if (value === '' || isErrorValue(value)) continue;
+    if (value === '') continue;
     const one = counts.get(wordOf(value)) ?? { value, count: 0 };
     one.count++;
     counts.set(wordOf(value), one);
-    if (counts.size > maxWords) return [];
+    if (counts.size > maxCounted) return { values: [], valueCount: null };
   }
-  if (counts.values().some(({ value }) => value.length > maxWord)) return [];
+  const all = [...counts.values()].toSorted((a, b) => b.count - a.count);
+  // A longer one can't be mapped.
+  const short = all.filter(({ value }) => value.length <= maxValueLength);
+  const unknownIn = (field: ValueField) =>
+    short.filter(({ value }) => meaningOfValue(field, value, said) === undefined).slice(0, maxWords);
+  const listed = new Set(all.length <= maxWords ? short : valueFields.flatMap(unknownIn));
+  return {
+    values: short.filter((one) => listed.has(one)).map((one) => described(one, said)),
+    valueCount: all.length,
+  };
+}
+
+function described({ value, count }: { value: string; count: number }, said: SaidValues): ColumnValue {
   const byField = (of: (field: ValueField) => ValueMeaning | undefined) =>
     Object.fromEntries(valueFields.map((field) => [field, of(field) ?? null])) as ColumnValue['means'];
-  return [...counts.values()]
-    .toSorted((a, b) => b.count - a.count)
-    .map(({ value, count }) => ({
-      value,
-      count,
-      means: byField((field) => meaningOfValue(field, value, said)),
-      proposed: byField((field) => proposalOf(field, value)),
-    }));
+  return {
+    value,
+    count,
+    means: byField((field) => meaningOfValue(field, value, said)),
+    proposed: byField((field) => proposalOf(field, value)),
+  };
 }
 
 /** How many cells of a column are phone numbers without a country prefix. */

@@ -1,9 +1,11 @@
 // Who and what the rows of a file speak of: the rows of one person or group together, and what they say, each value with
 // the cell that says it. Pure.
+import { isEmail, isLanguage, normalisePhone } from '@soundings/contract/formats.ts';
+import { maxAttributeLength } from '@soundings/contract/limits.ts';
 import { type MembershipKind, membershipKinds, type ValueField } from '@soundings/contract/words.ts';
 import { withCountryPrefix } from '../base/phones.ts';
 import { quote } from '../base/text.ts';
-import { type Column, type Notes, placeIn, type Table } from './headers.ts';
+import { type Column, type IsThere, type Notes, placeIn, type Table } from './headers.ts';
 import type { Cell } from './sheet.ts';
 import { isLastFirst } from './spellings.ts';
 import {
@@ -12,6 +14,9 @@ import {
   isEmptyWord,
   isErrorValue,
   isLocalNumber,
+  isMissingWord,
+  isNoId,
+  isPlaceholder,
   isShortened,
   isStorable,
   languageOf,
@@ -22,6 +27,7 @@ import {
   type SaidValues,
   shown,
   textOf,
+  timeZoneOf,
   wordOf,
 } from './values.ts';
 
@@ -53,6 +59,8 @@ export type Reading = {
   values: SaidValues;
   /** The country of phone numbers without a country prefix. */
   country: string | null;
+  /** The values of those attributes that allow only some. */
+  allowedValues: ReadonlyMap<string, readonly string[]>;
 };
 
 export type Person = Entity & {
@@ -68,6 +76,9 @@ export type Person = Entity & {
   manages: Entry[];
 };
 
+/** The rows that have a value, by its word: as it stands in the first of them. */
+export type ValueRows = Map<string, { value: string; rows: Row[] }>;
+
 /** What the parts of a layout share. */
 export type Task = {
   notes: Notes;
@@ -77,7 +88,14 @@ export type Task = {
   /** Values that are not known, by their columns and words: the first row of each, and how many there are. */
   unknown: Map<Column, { field: ValueField; words: Map<string, { row: Row; count: number }> }>;
   /** Rows with phone numbers without a country prefix, by their columns, and those that are no numbers of the country. */
-  local: Map<Column, { rows: Row[]; wrong: Row[] }>;
+  local: Map<Column, { rows: Row[]; wrong: Row[]; unsure: Row[] }>;
+  /** Cells that only say that there is no value, such as "n/a", by their columns and words. */
+  placeholders: Map<Column, ValueRows>;
+  /** Cells of optional columns that can't be read, by their columns and words. */
+  ignored: Map<Column, ValueRows>;
+  /** Whether a group of the file, or one that is there already, has an id. Of the file it may also be a name. */
+  isGroup: (id: string) => boolean;
+  isThere: IsThere;
   /** How many more groups may be named. */
   room: number;
 };
@@ -120,7 +138,12 @@ export function rowsOf(table: Table): Row[] {
 /** The fields whose values are ids. */
 const idFields = new Set<string>(['externalId', 'parent', ...membershipKinds]);
 
-/** Looks at every cell for what no value may hold. Gives the columns of phone numbers in which numbers lack only a +. */
+/** Columns of which a cell that can't be read is ignored: without it the others of the row still make sense. */
+const optionalFields: ReadonlySet<string> = new Set(
+  'email phone timezone language attribute description active role isManager manager'.split(' '),
+);
+
+/** Looks at every cell for what no value may hold. Returns the columns of phone numbers in which numbers lack only a +. */
 export function inspect(table: Table, notes: Notes): Column[] {
   const rows = rowsOf(table);
   const prefixed: Column[] = [];
@@ -131,7 +154,7 @@ export function inspect(table: Table, notes: Notes): Column[] {
       if (!isStorable(cell)) {
         const message = 'The text holds what is no character: U+0000, or half of a pair. Write it anew.';
         notes.fault({ type: 'invalid text', message, ...placeAt(row, column) });
-      } else if (isErrorValue(cell)) {
+      } else if (isErrorValue(cell) && !optionalFields.has(column.field)) {
         const message = 'A formula has found nothing here. Mend it, or write the value itself.';
         notes.fault({ type: 'invalid value', message, ...placeAt(row, column) });
       }
@@ -145,15 +168,16 @@ export function inspect(table: Table, notes: Notes): Column[] {
 }
 
 /**
- * Warns, once a column, of ids and phone numbers that stand in it as numbers, and gives these, written out. Those that have
- * lost digits are faults.
+ * Warns, once a column, of ids and phone numbers that stand in it as numbers, and returns these, written out. Ids that have
+ * lost digits are faults; in an optional column they are ignored when they are read.
  */
 export function noteNumbers(rows: Row[], column: Column, notes: Notes): string[] {
   const numbers: string[] = [];
   for (const row of rows) {
     const cell = cellIn(row, column);
     const remedy = 'Format the column as text, and fill it in anew.';
-    if (typeof cell === 'string' && isShortened(cell)) {
+    const isId = !optionalFields.has(column.field);
+    if (isId && typeof cell === 'string' && isShortened(cell)) {
       const message = `A spreadsheet program has shortened a long number, and its last digits are lost. ${remedy}`;
       notes.fault({ type: 'invalid value', message, ...placeAt(row, column) });
     }
@@ -162,7 +186,7 @@ export function noteNumbers(rows: Row[], column: Column, notes: Notes): string[]
       const message = `${quote(column.header)} holds numbers: a zero at the beginning, as in 00123, is lost. ${remedy}`;
       notes.warn({ type: 'number as text', message, ...placeAt(row, column) });
     }
-    if (!isBeyondDigits(cell)) continue;
+    if (!isId || !isBeyondDigits(cell)) continue;
     const message = `A cell keeps only 15 digits of a number; the others have become zeros. ${remedy}`;
     notes.fault({ type: 'invalid value', message, ...placeAt(row, column) });
   }
@@ -180,7 +204,7 @@ export function entitiesOf(tables: Table[], kind: Table['kind'], task: Task): En
   for (const row of ofKind.flatMap(rowsOf)) {
     const { table } = row;
     const id = textIn(row, table.id);
-    if (id !== '' && !isEmptyWord(id)) {
+    if (id !== '' && !isEmptyWord(id) && (!isNoId(id) || task.isThere(kind, id))) {
       const entity: Entity = entities.get(id) ?? newEntity(id);
       entities.set(id, entity);
       entity.rows.push(row);
@@ -252,21 +276,65 @@ const neverCleared = new Set<string>([
   'role',
 ]);
 
-/** The value of a cell; null clears what is there; undefined: the cell is empty, or a fault. */
+/** The value of a cell; null clears what is there; undefined: the cell is empty, or a fault, or ignored, which is noted. */
 function valueIn(row: Row, column: Column, task: Task): Said['value'] | undefined {
   const text = textIn(row, column);
+  const { field } = column;
   if (text === '') return undefined;
-  const wrong = (message: string) =>
-    task.notes.fault({ type: 'invalid value', message, ...placeAt(row, column) });
   if (isEmptyWord(text)) {
-    if (!neverCleared.has(column.field)) return null;
-    wrong(`${quote(column.header)} cannot be cleared. Write a value, or nothing to keep the present one.`);
+    if (!neverCleared.has(field)) return null;
+    const message = `${quote(column.header)} cannot be cleared. Write a value, or nothing to keep the present one.`;
+    task.notes.fault({ type: 'invalid value', message, ...placeAt(row, column) });
     return undefined;
   }
-  if (column.field === 'phone') return phoneIn(row, column, task);
-  if (column.field === 'language') return languageOf(text);
-  if (column.field === 'active') return yesOrNoIn(row, column, 'active', task);
-  return column.field === 'role' ? meaningIn(row, column, 'role', task) : text;
+  if (field === 'active') return yesOrNoIn(row, column, 'active', task);
+  if (field === 'role') return meaningIn(row, column, 'role', task);
+  if (field === 'parent') return isNoted(row, column, task, !task.isGroup(text)) ? undefined : text;
+  if (field === 'phone') return phoneIn(row, column, task);
+  return optionalFields.has(field) ? optionalIn(row, column, task) : text;
+}
+
+/** The value of an optional cell; undefined, and noted: it says that there is none, or can't be read. */
+function optionalIn(row: Row, column: Column, task: Task): string | undefined {
+  const text = textIn(row, column);
+  const value = isErrorValue(text) ? undefined : readable(text, column, task);
+  if (value === undefined && !isNoted(row, column, task)) note(task.ignored, row, column);
+  return value;
+}
+
+/** What a text says in a column; undefined: nothing that could be kept. */
+function readable(text: string, { field, attribute = '' }: Column, { reading }: Task): string | undefined {
+  if (field === 'email') return isEmail(text) ? text : undefined;
+  if (field === 'timezone') return timeZoneOf(text);
+  if (field === 'language') return isLanguage(languageOf(text)) ? languageOf(text) : undefined;
+  const allowed = field === 'attribute' ? reading.allowedValues.get(attribute) : undefined;
+  if (allowed) return allowedAs(text, allowed);
+  if (isMissingWord(text)) return undefined;
+  return field === 'attribute' && text.length > maxAttributeLength ? undefined : text;
+}
+
+/** The allowed value that a text is: the same, else the only one that differs in letter case and spaces alone. */
+function allowedAs(text: string, allowed: readonly string[]): string | undefined {
+  if (allowed.includes(text)) return text;
+  const [value, ...others] = allowed.filter((one) => wordOf(one) === wordOf(text));
+  return others.length === 0 ? value : undefined;
+}
+
+/** Whether a cell only says that there is no value, which is noted. `canBe`: whether it can say so at all. */
+export function isNoted(row: Row, column: Column, task: Task, canBe = true): boolean {
+  const text = textIn(row, column);
+  if (!canBe || !isPlaceholder(text) || isErrorValue(text)) return false;
+  note(task.placeholders, row, column);
+  return true;
+}
+
+function note(noted: Map<Column, ValueRows>, row: Row, column: Column): void {
+  const value = textIn(row, column);
+  const values: ValueRows = noted.get(column) ?? new Map();
+  noted.set(column, values);
+  const one = values.get(wordOf(value));
+  if (one) one.rows.push(row);
+  else values.set(wordOf(value), { value, rows: [row] });
 }
 
 /** What the value of a cell means; undefined, and noted: it is not known. */
@@ -292,32 +360,61 @@ export function yesOrNoIn(
   return means === undefined ? undefined : means === 'yes';
 }
 
-/** A phone number; undefined, and noted: it has no country prefix, and none is known. */
-function phoneIn(row: Row, column: Column, { prefixed, reading, local }: Task): string | undefined {
+/** A phone number; undefined, and noted: it can't be read, or has no country prefix, and none is known. */
+function phoneIn(row: Row, column: Column, task: Task): string | undefined {
+  const { prefixed, reading, local } = task;
   const phone = phoneOf(cellIn(row, column), prefixed.has(column));
-  if (!isLocalNumber(phone)) return phone;
-  const found = local.get(column) ?? { rows: [], wrong: [] };
+  if (!isLocalNumber(phone)) {
+    if (normalisePhone(phone) !== undefined) return phone;
+    if (!isNoted(row, column, task)) note(task.ignored, row, column);
+    return undefined;
+  }
+  const found = local.get(column) ?? { rows: [], wrong: [], unsure: [] };
   local.set(column, found);
   const whole = reading.country === null ? undefined : withCountryPrefix(phone, reading.country);
   if (whole === undefined && reading.country !== null) found.wrong.push(row);
   else found.rows.push(row);
-  return whole;
+  if (whole?.isUnsure) found.unsure.push(row);
+  return whole?.number;
 }
+
+/** The ids and names of the groups that sheets of groups list. */
+export function groupWordsIn(tables: Table[]): Set<string> {
+  const columnsIn = ({ id, fields }: Table) => [id, ...fields.filter(({ field }) => field === 'name')];
+  return new Set(
+    tables
+      .filter(({ kind }) => kind === 'groups')
+      .flatMap((table) =>
+        rowsOf(table).flatMap((row) => columnsIn(table).map((column) => textIn(row, column))),
+      ),
+  );
+}
+
+/** The text of a cell that names groups; '' where it only says that there are none, which is noted. */
+const groupTextIn = (row: Row, column: Column, task: Task): string => {
+  const text = textIn(row, column);
+  return isNoted(row, column, task, !task.isGroup(text)) ? '' : text;
+};
 
 export function personOf(entity: Entity, task: Task): Person {
   const lists: Person['lists'] = {};
   const groups = entity.rows.map((row) => {
     const { memberOf, lists: columns } = row.table;
     for (const column of columns) {
-      if (textIn(row, column) === '') continue;
+      const text = groupTextIn(row, column, task);
+      if (text === '') continue;
       const list = (lists[column.field as MembershipKind] ??= []);
-      for (const entry of entriesOf(row, { id: column, name: undefined }, task)) list.push(entry);
+      for (const group of groupsIn(text, row, task)) list.push({ group, name: undefined, row, column });
     }
     // An empty cell says nothing; one that says (empty) gives a list without entries.
-    const given = memberOf.filter(
-      ({ id, name }) => textIn(row, id) !== '' || (name && textIn(row, name) !== ''),
-    );
-    const entries = given.flatMap((pair) => entriesOf(row, pair, task));
+    const given = memberOf
+      .map((pair) => ({
+        pair,
+        ids: groupTextIn(row, pair.id, task),
+        names: pair.name ? groupTextIn(row, pair.name, task) : '',
+      }))
+      .filter(({ ids, names }) => ids !== '' || names !== '');
+    const entries = given.flatMap((texts) => entriesOf(row, texts, task));
     if (given.length > 0) lists.memberOf ??= [];
     for (const entry of entries) lists.memberOf?.push(entry);
     return entries;
@@ -325,17 +422,22 @@ export function personOf(entity: Entity, task: Task): Person {
   return { ...entity, groups, lists, isManager: undefined, isNamed: false, manages: [] };
 }
 
+type GroupTexts = { pair: Table['memberOf'][number]; ids: string; names: string };
+
 /** The groups of a cell, with the names of the cell beside it. Where only names are given, they are the ids. */
-function entriesOf(row: Row, { id, name }: Table['memberOf'][number], task: Task): Entry[] {
-  const ids = groupsIn(row, id, task);
+function entriesOf(
+  row: Row,
+  { pair: { id, name }, ids: text, names: beside }: GroupTexts,
+  task: Task,
+): Entry[] {
+  const ids = groupsIn(text, row, task);
   if (!name) return ids.map((group) => ({ group, name: undefined, row, column: id }));
-  if (textIn(row, id) === '') {
-    return groupsIn(row, name, task).map((group) => ({ group, name: group, row, column: name }));
+  if (text === '') {
+    return groupsIn(beside, row, task).map((group) => ({ group, name: group, row, column: name }));
   }
-  const text = textIn(row, name);
-  const names = ids.length === 1 || text === '' ? [text] : partsOf(text);
-  const isNamed = text !== '' && names.length === ids.length;
-  if (text !== '' && !isNamed && ids.length > 0) {
+  const names = ids.length === 1 || beside === '' ? [beside] : partsOf(beside);
+  const isNamed = beside !== '' && names.length === ids.length;
+  if (beside !== '' && !isNamed && ids.length > 0) {
     const message =
       `${quote(id.header)} has ${ids.length} groups here, and ${quote(name.header)} ${names.length}: which is called how ` +
       'cannot be told, and the names are not used.';
@@ -344,9 +446,10 @@ function entriesOf(row: Row, { id, name }: Table['memberOf'][number], task: Task
   return ids.map((group, i) => ({ group, name: isNamed ? names[i] : undefined, row, column: id }));
 }
 
-export function groupsIn(row: Row, column: Column, task: Task): string[] {
+/** The groups, or managers, that the text of a cell names. */
+export function groupsIn(text: string, row: Row, task: Task): string[] {
   if (task.room < 0) return [];
-  const groups = partsOf(textIn(row, column)).filter((part) => !isEmptyWord(part));
+  const groups = partsOf(text).filter((part) => !isEmptyWord(part));
   return hasRoom(groups.length, row, task) ? groups : [];
 }
 

@@ -11,6 +11,7 @@ const folder = sharedData('hr-exports');
 /** An account in Sweden that has said nothing of its files. */
 const knowledge: Knowledge = {
   attributes: [],
+  allowedValues: new Map(),
   mappings: new Map(),
   values: new Map(),
   country: 'SE',

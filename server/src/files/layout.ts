@@ -10,6 +10,7 @@ import {
   type Entry,
   entitiesOf,
   type FilePlace,
+  groupWordsIn,
   inspect,
   maxEntries,
   type Person,
@@ -53,6 +54,11 @@ export type Laid = {
    * Administrator shall stay so.
    */
   inferredRoles: ReadonlySet<number>;
+  /**
+   * The users, by their places in the list, who own the groups that they have already beside those that are listed: rows name
+   * them as managers, but other rows name someone who is not known, and perhaps it is them.
+   */
+  keepingGroups: ReadonlySet<number>;
   /** The users, by their places in the list, whose status is not known and is not given otherwise. */
   unknownStatus: ReadonlySet<number>;
   /** Whether the groups of the file have no ids but their names. */
@@ -76,12 +82,17 @@ export function layOut(sheets: Sheet[], knowledge: Knowledge, notes: Notes): Lai
   const tables = tablesOf(sheets, attributes, notes, mappings, isThere);
   if (tables.length === 0) return undefined;
   const prefixed = new Set(tables.flatMap((table) => inspect(table, notes)));
+  const groupsOfFile = groupWordsIn(tables);
   const task: Task = {
     notes,
     reading: knowledge,
     prefixed,
     unknown: new Map(),
     local: new Map(),
+    placeholders: new Map(),
+    ignored: new Map(),
+    isGroup: (id) => groupsOfFile.has(id) || isThere('groups', id),
+    isThere,
     room: maxEntries,
   };
   const groups = entitiesOf(tables, 'groups', task);
@@ -90,6 +101,7 @@ export function layOut(sheets: Sheet[], knowledge: Knowledge, notes: Notes): Lai
   noteValues(task);
   const inferredRoles = new Set<number>();
   const unknownStatus = new Set<number>();
+  const keepingGroups = new Set<number>();
   const data: Laid['data'] = {};
   if (groups) data.groups = groups.map((group) => withFields(group));
   if (people) {
@@ -97,6 +109,7 @@ export function layOut(sheets: Sheet[], knowledge: Knowledge, notes: Notes): Lai
       const role = inferredRole(person, isManaged);
       if (role !== undefined && !person.fields.has('role')) inferredRoles.add(i);
       if (person.hasUnknownStatus && !person.fields.has('active')) unknownStatus.add(i);
+      if (person.isNamed && !isManaged && !person.lists.adminOf) keepingGroups.add(i);
       return userOf(person, role);
     });
   }
@@ -106,6 +119,7 @@ export function layOut(sheets: Sheet[], knowledge: Knowledge, notes: Notes): Lai
     lackOf: (path) => lackOf(path, people ?? [], groups ?? []),
     named: namedGroups(people ?? [], notes),
     inferredRoles,
+    keepingGroups,
     unknownStatus,
     hasGroupNamesOnly: tables.every(({ kind, id }) => kind !== 'groups' || id.field === 'name'),
   };

@@ -1,12 +1,13 @@
 // Who manages what, as columns such as IsManager and Manager tell it. Pure.
 import { emailKey } from '@soundings/contract/formats.ts';
-import type { Detail, DetailType } from '@soundings/contract/problem.ts';
+import type { DetailType } from '@soundings/contract/problem.ts';
 import { quote } from '../base/text.ts';
 import {
   type Entity,
   type Entry,
   groupsIn,
   hasRoom,
+  isNoted,
   noteNumbers,
   type Person,
   placeAt,
@@ -17,7 +18,8 @@ import {
   yesOrNoIn,
 } from './entities.ts';
 import { type Column, repeatedColumn, type Table } from './headers.ts';
-import { meaningOfValue, type SaidValues } from './values.ts';
+import { placesOf } from './noted-values.ts';
+import { isPlaceholder, meaningOfValue, type SaidValues, shown } from './values.ts';
 
 /**
  * Reads who manages what, from columns such as IsManager, and from those that name the manager of a person or group.
@@ -67,9 +69,10 @@ function isYesOrNo(
   byId: ReadonlyMap<string, Person>,
   values: SaidValues,
 ): boolean {
-  const texts = rows.map((row) => textIn(row, column)).filter((text) => text !== '');
   const isKnown = (text: string) =>
     meaningOfValue('isManager', text, values) !== undefined && !byId.has(text);
+  const isSaid = (text: string) => text !== '' && (isKnown(text) || !isPlaceholder(text));
+  const texts = rows.map((row) => textIn(row, column)).filter(isSaid);
   return texts.length > 0 && texts.every(isKnown);
 }
 
@@ -100,34 +103,25 @@ type Unknown = { row: Row; column: Column; name: string; candidates: readonly Pe
 /** A row whose cells name the manager of groups. */
 type Mention = { row: Row; columns: Column[]; managed: Entry[] };
 
-/** Gives managers their groups. Warns of names that are nobody's of the file. */
+/** Gives managers their groups. Warns of names that are nobody's, or several people's, of the file. */
 function nameManagers(
   mentions: Mention[],
   people: Person[],
   byId: ReadonlyMap<string, Person>,
   task: Task,
 ): boolean {
-  const byEmail = new Map<string, Person>();
-  for (const person of people) {
-    const email = person.fields.get('email')?.value;
-    if (typeof email === 'string' && !byEmail.has(emailKey(email))) byEmail.set(emailKey(email), person);
-  }
-  const byName = peopleByName(people);
-  const candidatesFor = (name: string): readonly Person[] => {
-    const [, before, id] = /^(.*\S)\s*\(([^()]+)\)$/.exec(name) ?? [];
-    const found = byId.get(name) ?? byEmail.get(emailKey(name)) ?? (id ? byId.get(id) : undefined);
-    return found ? [found] : [...(byName.get(nameKey(before ?? name)) ?? [])];
-  };
-  const nobody: Unknown[] = [];
+  const candidatesFor = candidatesAmong(people, byId);
+  const unsolved: Unknown[] = [];
   let isAnyone = false;
   for (const { row, columns, managed } of mentions) {
     const unknown: Unknown[] = [];
     const known = new Set<Column>();
     for (const column of columns) {
-      for (const name of groupsIn(row, column, task)) {
+      for (const name of groupsIn(textIn(row, column), row, task)) {
         if (name === noManager) continue;
         const candidates = candidatesFor(name);
         const [manager] = candidates;
+        if (!manager && isNoted(row, column, task)) continue;
         if (!manager || candidates.length > 1) unknown.push({ row, column, name, candidates });
         else {
           known.add(column);
@@ -139,33 +133,74 @@ function nameManagers(
     isAnyone ||= known.size > 0;
     // A column of the names of managers, beside that of their ids, is as it should be.
     const isTold = (column: Column) => known.size > (known.has(column) ? 1 : 0);
-    for (const one of unknown) {
-      if (isTold(one.column)) continue;
-      if (one.candidates.length > 1) task.notes.fault(ambiguous(one));
-      else nobody.push(one);
-    }
+    for (const one of unknown) if (!isTold(one.column)) unsolved.push(one);
   }
-  const columnsTold = new Set<Column>();
-  const isFirst = ({ column }: { column: Column }) => !columnsTold.has(column) && columnsTold.add(column);
-  for (const { row, column, name } of isAnyone ? nobody : nobody.filter(isFirst)) {
-    const message = isAnyone
-      ? `${quote(name)} is not the ID, email address or full name of a person in this file. The cell is ignored.`
-      : `${quote(column.header)} has no id, email address or full name of a person in this file. The column is ignored.`;
-    task.notes.warn({ type: 'invalid value', message, ...placeAt(row, column) });
-  }
-  return isAnyone && nobody.length === 0;
+  noteUnsolved(unsolved, isAnyone, task);
+  return isAnyone && unsolved.length === 0;
 }
+
+/** Finds the people that a name can mean: by id, email address or full name, or by the id behind a name. */
+function candidatesAmong(
+  people: Person[],
+  byId: ReadonlyMap<string, Person>,
+): (name: string) => readonly Person[] {
+  const byEmail = new Map<string, Person>();
+  for (const person of people) {
+    const email = person.fields.get('email')?.value;
+    if (typeof email === 'string' && !byEmail.has(emailKey(email))) byEmail.set(emailKey(email), person);
+  }
+  const byName = peopleByName(people);
+  return (name) => {
+    const [, before, id] = /^(.*\S)\s*\(([^()]+)\)$/.exec(name) ?? [];
+    const found = byId.get(name) ?? byEmail.get(emailKey(name)) ?? (id ? byId.get(id) : undefined);
+    return found ? [found] : [...(byName.get(nameKey(before ?? name)) ?? [])];
+  };
+}
+
+/**
+ * Warns of names that are ignored, once for each column and name. The messages don't quote them: runs keep messages longer
+ * than the people may stay.
+ */
+function noteUnsolved(unsolved: Unknown[], isAnyone: boolean, { notes }: Task): void {
+  const note = (type: DetailType, { row, column, name }: Unknown, rows: Row[], message: string) =>
+    notes.warn({ type, message, count: rows.length, ...placeAt(row, column), value: shown(name) });
+  for (const [column, of] of Map.groupBy(unsolved, (one) => one.column)) {
+    const names = [...Map.groupBy(of, ({ name }) => nameKey(name)).values()];
+    for (const found of names.toSorted((a, b) => b.length - a.length)) {
+      const [first] = found as [Unknown];
+      const rows = found.map(({ row }) => row);
+      if (first.candidates.length > 1) note('ambiguous name', first, rows, ambiguous(first, rows));
+      else if (isAnyone) note('invalid value', first, rows, nobody(rows));
+    }
+    const inVain = isAnyone ? [] : of.filter(({ candidates }) => candidates.length === 0);
+    const message = `${quote(column.header)} has no id, email address or full name of a person in this file. The column is ignored.`;
+    if (inVain[0])
+      note(
+        'invalid value',
+        inVain[0],
+        inVain.map(({ row }) => row),
+        message,
+      );
+  }
+}
+
+/** What is said of a manager who is not known. */
+const ignoredName = 'The name is ignored. Until every name is known, no one loses a group that they manage.';
+
+const nobody = (rows: Row[]) =>
+  `The manager named in ${placesOf(rows)} is not the ID, email address or full name of a person in this file. ${ignoredName}`;
 
 /** As many rows of candidates as are named. */
 const candidatesNamed = 5;
 
-function ambiguous({ row, column, name, candidates }: Unknown): Detail & { type: DetailType } {
+function ambiguous({ candidates }: Unknown, named: Row[]): string {
   const rows = candidates.slice(0, candidatesNamed).map(({ rows: [first] }) => (first as Row).index + 1);
   const more = candidates.length > rows.length ? ', …' : '';
-  const message =
-    `${quote(name)} is the full name of ${candidates.length} people in this file (rows ${rows.join(', ')}${more}). ` +
-    'Write the employee ID or the email address of the manager, or the ID behind the name, as in "Anna Berg (1001)".';
-  return { type: 'ambiguous name', message, ...placeAt(row, column) };
+  return (
+    `The manager named in ${placesOf(named)} has the full name of ${candidates.length} people in this file (rows ` +
+    `${rows.join(', ')}${more}). ${ignoredName} Write the employee ID or the email address of the manager, or the ID ` +
+    'behind the name, as in "Anna Berg (1001)".'
+  );
 }
 
 /** People by their full names, which several may have. */

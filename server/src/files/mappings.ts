@@ -22,7 +22,7 @@ import {
   upsertMapping,
   upsertValues,
 } from './mappings.sql.ts';
-import { keyOfValue, wordOf } from './values.ts';
+import { keyOfValue, maxValueLength, wordOf } from './values.ts';
 
 export { selectValues };
 
@@ -33,9 +33,6 @@ const headersOf = ({ columns }: MappedSheet) => headersKey(columns.map(({ header
 
 /** How many values an account may have said something of. */
 const maxValues = 2000;
-
-/** How long a value may be; a longer one is no word. */
-export const maxValueLength = 100;
 
 /** What the account has confirmed, by the keys of the headers. */
 export async function mappingsOf(db: Db, accountId: AccountId): Promise<Mappings> {
@@ -56,6 +53,11 @@ export async function knowledgeOf(db: Db, { id, defaultCountry }: Account): Prom
   const there = { users: idsOf('users'), groups: idsOf('groups') };
   return {
     attributes: [...attributes.keys()],
+    allowedValues: new Map(
+      attributes
+        .values()
+        .flatMap(({ name, allowedValues }) => (allowedValues ? [[name, allowedValues]] : [])),
+    ),
     mappings,
     values: new Map(values.map(({ field, value, means }) => [keyOfValue(field, wordOf(value)), means])),
     country: defaultCountry,

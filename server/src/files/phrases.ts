@@ -42,6 +42,8 @@ export type Phrases = {
   sendAgain: string;
   received: (moment: string, zone: string) => string;
   run: (id: string) => string;
+  /** What becomes of values that can't be read. */
+  ignored: string;
   automatic: string;
 };
 
@@ -102,6 +104,8 @@ const english: Phrases = {
     'Send it again. If that does not help, tell whoever runs Soundings, with the number of the run below.',
   received: (moment, zone) => `Received ${moment} (${zone})`,
   run: (id) => `Run ${id}`,
+  ignored:
+    'These cells can’t be read, and are ignored: what is there already stays as it is. The report of the file has their rows.',
   automatic: 'This mail was sent automatically, to the addresses that are to be told about files.',
 };
 
@@ -160,6 +164,8 @@ const swedish: Phrases = {
     'Om det inte hjälper att skicka den igen, hör av er till den som driver Soundings och uppge körningens nummer nedan.',
   received: (moment, zone) => `Mottagen ${moment} (${zone})`,
   run: (id) => `Körning ${id}`,
+  ignored:
+    'De här cellerna går inte att läsa och hoppas över: det som redan finns ändras inte. Raderna finns i filens rapport.',
   automatic: 'Det här mejlet skickades automatiskt, till dem som ska få veta vad som händer med filer.',
 };
 
@@ -235,6 +241,8 @@ const remedies: Partial<Record<DetailType, Remedy>> = {
   'missing column': { sv: 'En kolumn som behövs saknas.' },
   'repeated column': { sv: 'Två kolumner betyder samma sak, och en av dem läses.' },
   'unknown value': { sv: 'Kolumnen har okända värden. Ange vad de betyder.' },
+  placeholder: { sv: 'Celler säger bara att det inte finns något värde. De räknas som tomma.' },
+  'ignored value': { sv: 'Värden går inte att läsa och hoppas över. Det som redan finns ändras inte.' },
   'local number': { sv: 'Telefonnummer saknar landsnummer och läses inte. Ange kontots land.' },
   'default country': { sv: 'Telefonnummer saknar landsnummer och läses som nummer i kontots land.' },
   'group by name': { sv: 'Grupper anges med namn i stället för id.' },

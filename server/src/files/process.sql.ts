@@ -220,6 +220,20 @@ export async function selectHeldPeople(tx: Transaction, accountId: AccountId): P
     where  account_id = ${accountId} and external_id is not null and managed`;
 }
 
+/** The groups that come by files and are owned by people who do, by the externalIds of these. */
+export async function selectOwnedGroups(
+  tx: Transaction,
+  accountId: AccountId,
+): Promise<{ externalId: string; groups: string[] }[]> {
+  return tx<{ externalId: string; groups: string[] }[]>`
+    select u.external_id as "externalId", array_agg(g.external_id order by g.group_id) as "groups"
+    from   memberships m
+    join   users u using (account_id, user_id)
+    join   groups g using (account_id, group_id)
+    where  m.account_id = ${accountId} and m.kind = 'adminOf' and u.managed and g.managed
+    group  by u.external_id`;
+}
+
 /** The groups that a file can name. */
 export async function selectHeldGroups(
   tx: Transaction,

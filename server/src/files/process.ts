@@ -28,6 +28,7 @@ import {
   selectHeldGroups,
   selectHeldPeople,
   selectNextFile,
+  selectOwnedGroups,
   takeTurn,
   type Turn,
   updateBegun,
@@ -44,23 +45,29 @@ import { messageOf } from './words.ts';
 
 type JsonObject = { [key: string]: JsonValue };
 
-/** A file is given up when processing it has failed so often while the service went on. */
-const maxFailures = 3;
+/**
+ * Why an attempt failed: something that is no file's doing, such as a database that is away; the system stopped the process
+ * that reads the file, which a file can cause that takes much memory, and others too; or a defect came to light.
+ */
+type Cause = 'elsewhere' | 'reader stopped' | 'defect';
+
+/** After so many failed attempts, of whatever cause, a file is given up when one fails for this cause. */
+const mostFailures: Record<Cause, number> = { elsewhere: Infinity, 'reader stopped': 5, defect: 3 };
+
+/** How long, in seconds after it was begun, a file waits after each failed attempt: so five attempts take an hour. */
+const failurePauses = [5, 5 * 60, 15 * 60, 40 * 60];
 
 /**
- * A file is given up when the service has ended so often while it processed the file. Kills have other reasons, as a rule: so
- * there is a pause before each of the last attempts, and a service that also ends in the pauses is not ended by the file.
+ * The same, when the service ended so often while it processed the file: 1, 2, 4 … 60 minutes from the third time on. That is
+ * never held against a file, but one that does end the service must leave it time for others.
  */
-const maxInterruptions = 10;
-
-/** How long, in seconds after it was begun, a file waits that was interrupted so often: 1, 2, 4 … 60 minutes. */
-const pauseOf = (interruptions: number): number =>
+const interruptionPauseOf = (interruptions: number): number =>
   interruptions < 3 ? 0 : 60 * Math.min(60, 2 ** (interruptions - 3));
 
 /** After so many ms of files, the others of the account get a job of their own: a stop of the service waits for one job. */
 const patience = 5000;
 
-/** When an attempt has failed, the next comes after so many seconds. */
+/** When an attempt has failed by no file's doing, the next comes after so many seconds. */
 const retrySeconds = 5;
 
 /**
@@ -78,19 +85,44 @@ export async function haveProcessed(
   try {
     await work(turnId);
   } catch (error) {
-    const isOfFile = isDoneByFile(error);
-    log.error({ accountId, err: error, isOfFile }, 'Processing a file failed; it is tried again');
-    await updateLeft(pool, accountId, turnId, isOfFile);
-    await addProcessing(pool, accountId, retrySeconds);
+    const cause = causeOf(error);
+    log.error({ accountId, err: error, cause }, 'Processing a file failed; it is tried again');
+    const pause = await leave(pool, accountId, turnId, cause);
+    await addProcessing(pool, accountId, pause);
   }
 }
 
-/** Whether it may be the file that makes its processing fail, and not the database or what the machine is short of. */
-function isDoneByFile(error: unknown): boolean {
-  const { name, kind, code, syscall } = error as Partial<Fault> & { syscall?: string };
-  if (name === 'Fault' && kind === 'unavailable') return code === 'file not processed'; // its reader was killed
-  return syscall === undefined;
+/** Why an attempt failed, by what was thrown. */
+function causeOf(error: unknown): Cause {
+  const { name, kind, code, syscall } = asFault(error) as Partial<Fault> & { syscall?: string };
+  if (name === 'Fault' && kind === 'unavailable')
+    return code === 'file not processed' ? 'reader stopped' : 'elsewhere';
+  return syscall === undefined ? 'defect' : 'elsewhere';
 }
+
+/**
+ * Notes that an attempt failed, and ends the file if that was the last one. Returns after how many seconds files of the account
+ * are to be processed.
+ */
+async function leave(pool: Pool, accountId: AccountId, turnId: string, cause: Cause): Promise<number> {
+  const file = await selectNextFile(pool, accountId);
+  const failures = (file?.failures ?? 0) + 1;
+  if (file?.turn === turnId && failures >= mostFailures[cause]) {
+    await giveUp(pool, await accountById(pool, accountId), file, whyOf(cause, failures));
+    return 0;
+  }
+  await updateLeft(pool, accountId, turnId, cause !== 'elsewhere');
+  return cause === 'elsewhere' ? retrySeconds : failurePauseOf(failures);
+}
+
+const failurePauseOf = (failures: number): number =>
+  failurePauses[Math.min(failures, failurePauses.length) - 1] ?? 0;
+
+const whyOf = (cause: Cause, failures: number): string =>
+  cause === 'reader stopped'
+    ? `Reading this file was tried ${failures} times within an hour or so, and stopped by the system, probably because memory ran ` +
+      'out. Give Soundings more memory, or save the file as CSV, which takes less. Then send it again.'
+    : `Processing this file failed ${failures} times; the log of the service says why. Send it again.`;
 
 /**
  * Processes what waits of an account, unless someone else has the turn. Whatever a file says, it ends with a report; what is
@@ -139,7 +171,9 @@ const inTurn = (
   });
 
 const interruptionsOf = ({ interruptions, turn }: WaitingFile) => interruptions + (turn === null ? 0 : 1);
-const isPaused = (file: WaitingFile) => (file.begunAgo ?? Infinity) < pauseOf(interruptionsOf(file));
+const isPaused = (file: WaitingFile) =>
+  (file.begunAgo ?? Infinity) <
+  Math.max(failurePauseOf(file.failures), interruptionPauseOf(interruptionsOf(file)));
 
 async function processFile(
   pool: Pool,
@@ -148,17 +182,10 @@ async function processFile(
   { turn, forgetGroups, log }: { turn: Turn; forgetGroups: ForgetGroups; log: Log },
 ): Promise<void> {
   const account = await accountById(pool, accountId);
-  const [failures, interruptions] = [file.failures, interruptionsOf(file)];
-  if (failures >= maxFailures) {
-    return giveUp(pool, account, file, `Processing it has failed ${failures} times.`);
-  }
-  if (interruptions >= maxInterruptions) {
-    return giveUp(
-      pool,
-      account,
-      file,
-      `The service has ended ${interruptions} times while it processed the file.`,
-    );
+  const interruptions = interruptionsOf(file);
+  if (interruptionPauseOf(interruptions) > 0) {
+    const message = 'The service has ended several times while it processed this file; it is begun once more';
+    log.warn({ accountId, fileId: file.id, interruptions }, message);
   }
   // From here on the run is there.
   const runId = await inTransaction(pool, async (tx) => {
@@ -201,7 +228,10 @@ const turnLost = () =>
   new Fault('unavailable', 'unavailable', 'The turn to process the files of the account was lost.');
 
 /** Warnings that only say how a file was read. */
-const isUsual = (type: string) => type === 'default country' || type === 'group by name';
+const usual = new Set(['default country', 'group by name', 'placeholder']);
+
+/** Warnings of what a file says in vain: without a mail no one would see that it needs correcting. */
+const lost = new Set(['unknown value', 'ignored value', 'ambiguous name']);
 
 /** Keeps what became of a file, and asks for the mails that say so: of faults and held files always. */
 async function tell(
@@ -212,9 +242,9 @@ async function tell(
 ): Promise<void> {
   await updateProcessed(tx, account.id, id, report);
   const { outcome, warnings, summary } = report;
-  // Who is removed may stand in a sheet that was passed over. What is not known is asked for.
+  // Who is removed may stand in a sheet that was passed over.
   const isDoubtful = warnings.some(
-    ({ type }) => type === 'unknown value' || (!isUsual(type) && (summary?.users.deleted ?? 0) > 0),
+    ({ type }) => lost.has(type) || (!usual.has(type) && (summary?.users.deleted ?? 0) > 0),
   );
   const isMailed = account.notifySuccess || isDoubtful || ['refused', 'held', 'failed'].includes(outcome);
   if (isMailed) await addMails(tx, account.id, id, account.notify);
@@ -240,8 +270,11 @@ async function sentBy(
   const partial = new Set<'users' | 'groups'>(account.filesPartial ? ['users', 'groups'] : []);
   const held = await selectHeldGroups(tx, account.id);
   const naming = { groups: held, isWhole: !account.filesPartial, hasNamesOnly: laid.hasGroupNamesOnly };
-  const { users, groups } = withGroupIds(laid.data, naming, findings);
+  const { users: listed, groups } = withGroupIds(laid.data, naming, findings);
   const sent: Laid['data'] = {};
+  const stays = (id: string) =>
+    !groups || account.filesPartial || groups.some(({ externalId }) => externalId === id);
+  const users = listed && (await keepingGroups(tx, account, listed, laid, stays));
   if (users) sent.users = await completed(tx, account, users, laid, findings);
   if (groups) {
     const names = new Map(held.map(({ externalId, name }) => [externalId, name]));
@@ -258,6 +291,24 @@ async function sentBy(
     }
   }
   return { settings: settingsOf(account), data: sent as SentByFile['data'], partial: [...partial] };
+}
+
+/** The same users; those who keep the groups that they own have them listed, as far as these stay. */
+async function keepingGroups(
+  tx: Transaction,
+  { id }: Account,
+  users: NonNullable<Laid['data']['users']>,
+  laid: Laid,
+  stays: (externalId: string) => boolean,
+): Promise<NonNullable<Laid['data']['users']>> {
+  if (laid.keepingGroups.size === 0) return users;
+  const owned = new Map((await selectOwnedGroups(tx, id)).map((one) => [one.externalId, one.groups]));
+  return users.map((user, i) => {
+    const access = user['accessInfo'] as { adminOf?: string[] } | undefined;
+    if (!laid.keepingGroups.has(i) || !access?.adminOf) return user;
+    const kept = (owned.get(String(user['externalId'])) ?? []).filter(stays);
+    return { ...user, accessInfo: { ...access, adminOf: [...new Set([...access.adminOf, ...kept])] } };
+  });
 }
 
 async function completed(
@@ -362,9 +413,8 @@ function reportOf(
 }
 
 /** Ends a file that could not be processed, so that those after it come to their turn. */
-async function giveUp(pool: Pool, account: Account, file: WaitingFile, why: string): Promise<void> {
+async function giveUp(pool: Pool, account: Account, file: WaitingFile, message: string): Promise<void> {
   const findings = newFindings();
-  const message = `${why} Send it again.`;
   findings.fault({ type: 'file not processed', message });
   await inTransaction(pool, async (tx) => {
     if (!(await lockBegunFile(tx, account.id, file.id, file.turn))) throw turnLost();

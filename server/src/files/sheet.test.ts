@@ -1,6 +1,6 @@
 // Reading files as the service does, in a child process; and every file that other readers test themselves with.
 import { isUtf8 } from 'node:buffer';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { text as textOf } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -27,6 +27,20 @@ async function faultOf(work: Promise<unknown>): Promise<Fault> {
   throw new Error('Nothing was thrown.');
 }
 
+const contentOf = (path: string) => {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return ''; // it has ended meanwhile
+  }
+};
+const commandOf = (pid: number) => contentOf(`/proc/${pid}/cmdline`);
+const childrenOf = (pid: number) =>
+  readdirSync(`/proc/${pid}/task`)
+    .flatMap((thread) => contentOf(`/proc/${pid}/task/${thread}/children`).split(' '))
+    .filter((child) => child !== '')
+    .map(Number);
+
 describe('in a child process', () => {
   test('a file is read to its end although the service is stopped, and the signal is sent to all of its processes', async ({
     skip,
@@ -42,6 +56,17 @@ describe('in a child process', () => {
     child.kill('SIGTERM');
     child.stdin.end('id;name');
     expect(await textOf(child.stdout)).toContain('["id","name"]');
+  });
+
+  test('whose end is not our doing, reading can be tried again', async ({ skip }) => {
+    if (!existsSync('/proc/self/task')) return skip('needs /proc');
+    const reading = faultOf(readSheets(Buffer.from('id;name'), 'csv'));
+    await until(async () => {
+      const readers = childrenOf(process.pid).filter((pid) => commandOf(pid).includes('sheet.child.ts'));
+      for (const pid of readers) process.kill(pid, 'SIGKILL');
+      return readers.length > 0;
+    });
+    expect(await reading).toMatchObject({ kind: 'unavailable', code: 'file not processed' });
   });
 
   test('a CSV file is one sheet, a workbook has its own', async () => {

@@ -1,6 +1,6 @@
 // What stands in a cell, as the value that it is meant to be: numbers that are ids, yes and no, phone numbers, roles and
 // languages as people write them (docs/files.md). Pure. Whether a value is allowed is checked by the sync.
-import { isLanguage } from '@soundings/contract/formats.ts';
+import { isLanguage, isTimeZone } from '@soundings/contract/formats.ts';
 import type { OrganizationRole, ValueField, ValueMeaning } from '@soundings/contract/words.ts';
 import type { Cell } from './sheet.ts';
 
@@ -9,6 +9,32 @@ export const emptyWord = '(empty)';
 
 export const isEmptyWord = (text: string): boolean =>
   text.length === emptyWord.length && text.toLowerCase() === emptyWord;
+
+/** Signs and words that stand in a cell where there is no value. */
+const missingWords = new Set(
+  (
+    'n/a, n.a., null, (null), <null>, nil, undefined, nan, (blank), missing, not available, not applicable, ' +
+    'saknas, uppgift saknas, k.a., k. a., keine angabe, nicht vorhanden, fehlt, mangler, puuttuu, ei tietoa'
+  ).split(', '),
+);
+
+/** Words that say there is none: in a text that may be anything, they are an answer. */
+const noneWords = new Set(
+  (
+    'none, no value, nothing, ingen, inget, inga, intet, keine, keiner, keines, kein, ei ole, ei mitään, ' +
+    'aucun, aucune, ninguno, nessuno, geen'
+  ).split(', '),
+);
+
+/** Whether a text can't be an id: it has neither letters nor digits, or is n/a. Words may be the names of users. */
+export const isNoId = (text: string): boolean => !/[\p{L}\p{N}]/u.test(text) || wordOf(text) === 'n/a';
+
+/** Whether a text only says that there is no value: a dash, n/a, saknas. */
+export const isMissingWord = (text: string): boolean =>
+  /^[\p{Pd}\u2212._?*/ ]+$/u.test(text) || missingWords.has(wordOf(text));
+
+/** The same, or that there is none: keine, ingen. */
+export const isPlaceholder = (text: string): boolean => isMissingWord(text) || noneWords.has(wordOf(text));
 
 /**
  * The text of a cell, without white space around it; '' for none. A number is written out, without an exponent. The
@@ -78,6 +104,9 @@ const roleWords: Record<OrganizationRole, string> = {
   Manager: 'manager chef vorgesetzter vorgesetzte führungskraft leiter leiterin',
   User: 'user employee användare medarbetare anställd benutzer nutzer mitarbeiter mitarbeiterin',
 };
+
+/** How long a value may be whose meaning is said; a longer one is no word. */
+export const maxValueLength = 100;
 
 /** The form in which values are compared: without letter case and white space around it. */
 export const wordOf = (text: string): string =>
@@ -220,6 +249,15 @@ export function languageOf(text: string): string {
     .toLowerCase();
   return languagesByName.get(name) ?? text;
 }
+
+/** The time zone that a text names, whatever its letter case, and with spaces for underscores; undefined: none. */
+export function timeZoneOf(text: string): string | undefined {
+  if (isTimeZone(text)) return text;
+  zonesByKey ??= new Map(Intl.supportedValuesOf('timeZone').map((name) => [name.toLowerCase(), name]));
+  return zonesByKey.get(text.toLowerCase().replaceAll(' ', '_'));
+}
+
+let zonesByKey: Map<string, string> | undefined;
 
 let languagesByName: Map<string, string> | undefined;
 

@@ -182,6 +182,25 @@ describe('the mail', () => {
     expect(html).toMatch(/<td[^>]*>People<\/td><td[^>]*>12<\/td>/);
   });
 
+  test('lists the values of a column that were ignored, with how many rows have them', () => {
+    const ignored = (value: string, count: number): Detail => ({
+      type: 'ignored value',
+      message: 'm',
+      row: 2,
+      column: 'Phone',
+      value,
+      count,
+    });
+    const warnings = [ignored('ext. 12', 31), ignored('ask Anna', 1)];
+    const of = report('applied', { summary: summary([1, 0, 0, 0]), warnings });
+    expect(english(of).text).toContain(
+      '* Column Phone (32 rows): "ext. 12" (31 rows), "ask Anna". These cells can’t be read, and are ignored: what is there',
+    );
+    expect(swedish(of).text).toContain(
+      '* Kolumn Phone (32 rader): "ext. 12" (31 rader), "ask Anna". De här cellerna går inte att läsa',
+    );
+  });
+
   test('of a held file has the limits, the numbers, the command, and what groups take with them', () => {
     const of = report('held', {
       summary: summary([0, 0, 312, 5], [0, 0, 1, 0]),

@@ -149,8 +149,8 @@ type Tellable = {
   file: string;
   faults: Detail[];
   faultCount: number;
-  /** Of each kind and column of warnings the first, and how many there are. */
-  notices: { first: Detail; count: number }[];
+  /** Warnings of one kind and column together. */
+  notices: { alike: [Detail, ...Detail[]] }[];
   noticeCount: number;
   warningCount: number;
 };
@@ -168,8 +168,7 @@ function tellable(report: ToldReport, fit: (text: string, max: number) => string
     JSON.stringify([type, sheet?.slice(0, 100), column?.slice(0, 100)]),
   );
   const notices = [...kinds.values()].slice(0, noticesInMail).map((alike) => ({
-    first: fitted(alike[0] as Detail),
-    count: alike.length,
+    alike: alike.map(fitted) as [Detail, ...Detail[]],
   }));
   return {
     file: fit(report.file, 100),
@@ -270,9 +269,9 @@ function causesOf(faults: Detail[], language: Language, few: number): Cause[] {
 }
 
 /** The values of a cause, those of the most rows first, with how many rows have each. */
-function valuesOf({ faults }: Cause, most: number, words: Phrases): string {
+function valuesOf({ faults }: { faults: Detail[] }, most: number, words: Phrases): string {
   const counts = [...Map.groupBy(faults, ({ value }) => value ?? '')]
-    .map(([value, { length }]) => ({ value, length }))
+    .map(([value, of]) => ({ value, length: of.reduce((sum, { count = 1 }) => sum + count, 0) }))
     .filter(({ value }) => value !== '')
     .toSorted((a, b) => b.length - a.length);
   const first = counts.slice(0, most);
@@ -354,7 +353,14 @@ const specials = (cell: string) => cell.replaceAll(/[^&<>"']/g, '').length;
 function noticesOf({ notices, noticeCount }: Tellable, language: Language): Block[] {
   if (notices.length === 0) return [];
   const words = phrases[language];
-  const points = notices.map(({ first, count }) => {
+  const points = notices.map(({ alike }) => {
+    const [first, { length: count }] = [alike[0], alike];
+    if (first.type === 'ignored value') {
+      const rows = words.rows(alike.reduce((sum, one) => sum + (one.count ?? 1), 0));
+      const place = words.place(first.sheet, undefined, first.column);
+      const values = valuesOf({ faults: alike }, namedInMail, words);
+      return [`${place} (${rows}): ${values === '' ? '' : `${values}. `}${words.ignored}`];
+    }
     const place = words.place(first.sheet, count === 1 ? rowOf(first) : undefined, first.column);
     const often = count === 1 ? '' : ` (${words.times(count)})`;
     return [`${place}${often}${place === '' ? '' : ': '}${toDo(first, language)}`];

@@ -207,6 +207,14 @@ export async function updateConfirmed(
   return rows.length > 0;
 }
 
+/** Forgets the addresses that people had until 30 days ago. Of all accounts (account_id). */
+export async function forgetEmailsBefore(db: Db): Promise<void> {
+  await db`
+    update users
+    set    email_before = null, email_changed_at = null
+    where  email_changed_at < now() - interval '30 days' -- account_id: of all`;
+}
+
 export async function updateManaged(
   tx: Transaction,
   accountId: AccountId,

@@ -35,6 +35,8 @@ import {
   type UserFields,
 } from './users.sql.ts';
 
+export { forgetEmailsBefore } from './users.sql.ts';
+
 type Memberships = NonNullable<PersonChanges['memberships']>;
 
 /** Makes a person by hand and returns the id. Throws a Fault that names every field that cannot be. */

@@ -164,7 +164,9 @@ describe('the pieces', () => {
     fc.assert(
       fc.property(anySets, fc.integer({ min: 1, max: 5 }), fc.nat(5), (sets, k, more) => {
         const pieces = choosePieces(sets, people.length, k);
-        const spread = chooseSpread(pieces, (group) => sets[group - 1]?.tree as number, k + more);
+        const wide = chooseSpread(pieces, (group) => sets[group - 1]?.tree as number, k + more);
+        const spread = wide.shown;
+        expectPieces(spread.values(), wide.pieceOf, k + more);
         expectPieces(spread.values(), pieces.pieceOf, k);
         for (const [group, set] of spread) {
           const all = pieces.shown.get(group) as number[];
@@ -313,8 +315,8 @@ describe('decisions', () => {
     const withMover = rates([...others, ['mover', [2]]]);
     // Group 1 has the mover, so group 2 does not: five people who were asked both.
     expect(withMover).toEqual([
-      { groupId: 1, value: 1, handedOut: false },
-      { groupId: 2, value: 1, handedOut: false },
+      { groupId: 1, value: 1, people: 6, handedOut: false },
+      { groupId: 2, value: 1, people: 6, handedOut: false },
     ]);
     expect(rates([...others, ['mover', []]])).toEqual(withMover);
   });

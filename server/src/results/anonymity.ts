@@ -120,23 +120,26 @@ function isAnyoneInTwoTrees(sets: readonly GroupSet[]): boolean {
 /**
  * The same procedure with a higher threshold, for what tells more than a mean (P5): on the pieces of the figures, of
  * which none is ever cut, so that what it leaves out of a figure is no fewer people than the lower threshold either.
- * Returns the people of each group for whom it holds.
+ * Returns the people of each group for whom it holds, and the pieces that these sets cut out.
  */
 export function chooseSpread(
   { shown, pieceOf, sizes }: Pieces,
   treeOf: (group: number) => number,
   threshold: number,
-): Map<number, number[]> {
+): Pieces {
   const sets = [...shown].map(([group, people]) => ({
     group,
     tree: treeOf(group),
     people: [...new Set(people.map((person) => pieceOf[person] as number))],
   }));
   const spread = choosePieces(sets, sizes.length, threshold, sizes);
-  return new Map(
-    [...spread.shown].map(([group, pieces]) => {
-      const within = new Set(pieces);
-      return [group, (shown.get(group) ?? []).filter((person) => within.has(pieceOf[person] as number))];
-    }),
-  );
+  const wide = [...spread.shown].map(([group, pieces]): [number, number[]] => {
+    const within = new Set(pieces);
+    return [group, (shown.get(group) ?? []).filter((person) => within.has(pieceOf[person] as number))];
+  });
+  return {
+    shown: new Map(wide),
+    pieceOf: pieceOf.map((piece) => spread.pieceOf[piece] as number),
+    sizes: spread.sizes,
+  };
 }

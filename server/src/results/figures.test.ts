@@ -4,11 +4,14 @@ import { questionFigures, responseRates, turnoutOf, type WeekAnswer, type WeekDa
 
 type Person = { groupIds: number[]; handedOut: boolean };
 
+/** So high a threshold that no distribution is shown. */
+const noSpread = 1_000;
+
 /** People who are asked question 1 by company 1: its figure, and that of team 2. */
-function figuresOf(people: Person[], k = 5) {
+function figuresOf(people: Person[], k = 5, spread = noSpread) {
   const names = people.map((_, i) => `p${i}`);
   const data: WeekData = {
-    thresholds: { figures: k, spread: k === 1 ? 1 : 2 * k, comments: 10 },
+    thresholds: { figures: k, spread, comments: 10 },
     rounds: [{ id: 1, groupId: 1, questionIds: [1], aboveIds: [] }],
     assignments: people.map(({ groupIds }, i) => ({ respondent: names[i] as string, roundId: 1, groupIds })),
     asked: [1, 2].map((groupId) => ({ groupId, questionIds: [1] })),
@@ -18,16 +21,16 @@ function figuresOf(people: Person[], k = 5) {
     respondent: names[i] as string,
     value: 4,
     choices: null,
-    comment: null,
+    comment: 'Some words',
     skipped: false,
     handedOut,
     counted: false,
   }));
   const turnout = turnoutOf(data);
-  const { results } = questionFigures({ id: 1, type: 1, options: [] }, answers, turnout);
+  const { results, comments } = questionFigures({ id: 1, type: 1, options: [] }, answers, turnout);
   const [company, team] = [1, 2].map((id) => results.find(({ groupId }) => groupId === id));
   const rates = responseRates(turnout);
-  for (const { groupId, value, handedOut } of rates) {
+  for (const { groupId, value, handedOut } of spread === noSpread ? rates : []) {
     const result = results.find((one) => one.groupId === groupId);
     // Everyone has answered: who was asked and who has answered are the same people.
     expect({ groupId, isShown: value !== null, handedOut }).toEqual({
@@ -37,14 +40,15 @@ function figuresOf(people: Person[], k = 5) {
     });
   }
   expect(rates).toHaveLength(2);
-  return { company, team };
+  return { company, team, comments };
 }
 
 /** A group of people; the first `handedOut` of them answer through links handed out. */
-function asked(people: number, handedOut: number, k = 5) {
+function asked(people: number, handedOut: number, k = 5, spread = noSpread) {
   const { company } = figuresOf(
     Array.from({ length: people }, (_, i) => ({ groupIds: [1], handedOut: i < handedOut })),
     k,
+    spread,
   );
   return { value: company?.value, handedOut: company?.handedOut };
 }
@@ -84,8 +88,47 @@ describe('links that the employer handed out', () => {
         }),
         done: new Map(people.slice(0, 6).map((name) => [name, new Set([1])])),
       });
-    expect(rate(7)).toEqual([{ groupId: 1, value: 0.5, handedOut: false }]);
-    expect(rate(8)).toEqual([{ groupId: 1, value: 0.5, handedOut: true }]);
+    expect(rate(7)).toEqual([{ groupId: 1, value: 0.5, people: 12, handedOut: false }]);
+    expect(rate(8)).toEqual([{ groupId: 1, value: 0.5, people: 12, handedOut: true }]);
+  });
+
+  test('a distribution says so when fewer people than its own threshold answered through a link sent to them', () => {
+    // Five of ten answered through such a link: enough for a mean, but the ten of a distribution include five that are known.
+    expect(asked(14, 5)).toEqual({ value: 0.75, handedOut: false });
+    expect(asked(14, 5, 5, 10)).toEqual({ value: 0.75, handedOut: true });
+    expect(asked(15, 5, 5, 10)).toEqual({ value: 0.75, handedOut: false });
+  });
+
+  test('so do comments, by the threshold for comments', () => {
+    const marksOf = (people: number, handedOut: number, k = 5) => {
+      const { comments } = figuresOf(
+        Array.from({ length: people }, (_, i) => ({ groupIds: [1], handedOut: i < handedOut })),
+        k,
+      );
+      return new Set(comments.map(({ groupIds, handedOutIn }) => `${groupIds} ${handedOutIn}`));
+    };
+    expect(marksOf(14, 4)).toEqual(new Set(['1 ']));
+    expect(marksOf(14, 5)).toEqual(new Set(['1 1']));
+    expect(marksOf(14, 14, 1)).toEqual(new Set(['1 ']));
+  });
+
+  test('people whose questions were withdrawn count among those who were asked, as their answers count', () => {
+    const people = Array.from({ length: 10 }, (_, i) => `p${i}`);
+    const rates = responseRates({
+      ...turnoutOf({
+        thresholds: { figures: 5, spread: 10, comments: 10 },
+        rounds: [{ id: 1, groupId: 1, questionIds: [1], aboveIds: [] }],
+        assignments: people.map((respondent, i) => ({
+          respondent,
+          roundId: 1,
+          groupIds: [1],
+          ...(i === 0 && { isWithdrawn: true as const }),
+        })),
+        asked: [{ groupId: 1, questionIds: [1] }],
+      }),
+      done: new Map(people.map((name) => [name, new Set([1])])),
+    });
+    expect(rates).toEqual([{ groupId: 1, value: 1, people: 10, handedOut: false }]);
   });
 
   test('a figure that is withheld says nothing', () => {
@@ -93,6 +136,6 @@ describe('links that the employer handed out', () => {
   });
 
   test('where the threshold is 1 none says so: whose answer is whose is known anyway', () => {
-    expect(asked(3, 3, 1)).toEqual({ value: 0.75, handedOut: false });
+    expect(asked(3, 3, 1, 1)).toEqual({ value: 0.75, handedOut: false });
   });
 });

@@ -54,10 +54,13 @@ export type Result = {
   /** With how much noise its value and distribution are. */
   noise: NoiseLevel;
 };
-export type ShownComment = { text: string; groupIds: number[] };
+/** `handedOutIn`: in which of the groups the comments to the question rest on handed-out links, as in Result.handedOut. */
+export type ShownComment = { text: string; groupIds: number[]; handedOutIn: number[] };
 export type Rate = {
   groupId: number;
   value: number | null;
+  /** How many people were asked anything in the group; null: the rate is withheld. */
+  people: number | null;
   /**
    * Whether it is shown, and in one of its pieces too few of the people asked have no link that the employer handed out (P14). Not
    * by who answered through such a link: that would tell it of single people.
@@ -135,7 +138,7 @@ export function classFigures(asked: readonly Answered[], turnout: Turnout): Ques
   for (const { question, answers } of asked) noteDone(question.id, answers, turnout);
   const company = companyOf(asked, turnout);
   const chosen = chooseClass(company, turnout.data.thresholds);
-  const comments = commentsOf(company, turnout.data.thresholds.comments);
+  const comments = commentsOf(company, turnout.data.thresholds);
   return classResults(asked, company, chosen, turnout.data).map((results, number) => ({
     results,
     comments: comments[number] as ShownComment[],
@@ -149,14 +152,18 @@ export function classResults(
   chosen: Chosen,
   data: WeekData,
 ): Result[][] {
-  const restsOnHandedOut = handedOutIn(company, chosen.pieces, data.thresholds.figures);
+  const own = ownIn(company);
+  const { figures, spread } = data.thresholds;
+  const isShownHandedOut = tooFewOwn(own, chosen.pieces, figures);
+  // What needs more people needs as many of them without a handed-out link.
+  const isWideHandedOut = figures === 1 ? () => false : tooFewOwn(own, chosen.wide, spread);
   return asked.map(({ question, noise }, number) =>
     concernedBy(question.id, data).map((groupId): Result => {
       const key = company.keyOf(groupId, number);
       return resultOf(question, groupId, {
         people: company.answersOf(chosen.shown.get(key), number),
-        wide: company.answersOf(chosen.spread.get(key), number),
-        handedOut: restsOnHandedOut(chosen.shown.get(key)) || restsOnHandedOut(chosen.spread.get(key)),
+        wide: company.answersOf(chosen.wide.shown.get(key), number),
+        handedOut: isShownHandedOut(chosen.shown.get(key)) || isWideHandedOut(chosen.wide.shown.get(key)),
         noise,
       });
     }),
@@ -165,7 +172,7 @@ export function classResults(
 
 /** The comments of each question, by the procedure over all who answered. */
 export const classComments = (asked: readonly Answered[], turnout: Turnout): ShownComment[][] =>
-  commentsOf(companyOf(asked, turnout), turnout.data.thresholds.comments);
+  commentsOf(companyOf(asked, turnout), turnout.data.thresholds);
 
 /** Notes who has done a question. */
 export function noteDone(questionId: number, answers: readonly WeekAnswer[], { done }: Turnout): void {
@@ -241,8 +248,8 @@ export function companyOf(asked: readonly Answered[], turnout: Turnout): Company
 
 const nameOf = ({ respondent }: WeekAnswer) => respondent;
 
-/** The people that each figure rests on, and each distribution, by the name of their set. */
-export type Chosen = { shown: Map<number, number[]>; spread: Map<number, number[]>; pieces: Pieces };
+/** The people that each figure rests on, by the name of their set; and the same of each distribution: `wide`. */
+export type Chosen = { shown: Map<number, number[]>; pieces: Pieces; wide: Pieces };
 
 /** Of questions whose distribution is all that there is to show, nothing is shown below the threshold for it. */
 export function chooseClass(
@@ -251,17 +258,17 @@ export function chooseClass(
 ): Chosen {
   if (types.every(isSpreadOnly)) {
     const pieces = choosePieces(sets, respondents.length, thresholds.spread);
-    return { shown: pieces.shown, spread: pieces.shown, pieces };
+    return { shown: pieces.shown, pieces, wide: pieces };
   }
   const pieces = choosePieces(sets, respondents.length, thresholds.figures);
   const typeOf = (key: number) => types[numberOf(key)] as QuestionType;
   const withSpread = [...pieces.shown].filter(([key]) => isScaled(typeOf(key)) || isSpreadOnly(typeOf(key)));
-  const spread = chooseSpread({ ...pieces, shown: new Map(withSpread) }, treeOf, thresholds.spread);
+  const wide = chooseSpread({ ...pieces, shown: new Map(withSpread) }, treeOf, thresholds.spread);
   const shown = [...pieces.shown].flatMap(([key, people]): [number, number[]][] => {
-    const wide = spread.get(key);
-    return isSpreadOnly(typeOf(key)) ? (wide ? [[key, wide]] : []) : [[key, people]];
+    const some = wide.shown.get(key);
+    return isSpreadOnly(typeOf(key)) ? (some ? [[key, some]] : []) : [[key, people]];
   });
-  return { shown: new Map(shown), spread, pieces };
+  return { shown: new Map(shown), pieces, wide };
 }
 
 /** `people`: what those answered that the figure rests on, and `wide` those that the distribution rests on, if any. */
@@ -291,8 +298,8 @@ function resultOf(
   };
 }
 
-/** Whether a figure rests on links that were handed out, by `tooFewOwn`: who has answered a question of the company through one. */
-function handedOutIn({ respondents, types, answersOf }: Company, pieces: Pieces, threshold: number) {
+/** For each person, whether none of the company's questions was answered through a link that was handed out. */
+function ownIn({ respondents, types, answersOf }: Company): boolean[] {
   const everyone = respondents.map((_, person) => person);
   const own = everyone.map(() => true);
   for (const number of types.keys()) {
@@ -300,7 +307,7 @@ function handedOutIn({ respondents, types, answersOf }: Company, pieces: Pieces,
       if (answer?.handedOut) own[person] = false;
     }
   }
-  return tooFewOwn(own, pieces, threshold);
+  return own;
 }
 
 /**
@@ -361,16 +368,17 @@ function setsOf(
  * The comments of each question, each with the groups in which it is shown: those whose set, by the threshold for
  * comments, has its author.
  */
-function commentsOf(
-  { types, sets, respondents, numberOf, groupOf, answersOf }: Company,
-  threshold: number,
-): ShownComment[][] {
+function commentsOf(company: Company, { figures, comments: threshold }: Thresholds): ShownComment[][] {
+  const { types, sets, respondents, numberOf, groupOf, answersOf } = company;
   const everyone = respondents.map((_, person) => person);
   const texts = types.map((_, number) => answersOf(everyone, number)?.map((one) => one?.comment ?? null));
   if (texts.every((of) => of?.every((text) => text === null))) return types.map(() => []);
-  const { shown } = choosePieces(sets, respondents.length, threshold);
+  const pieces = choosePieces(sets, respondents.length, threshold);
+  const isHandedOut = figures === 1 ? () => false : tooFewOwn(ownIn(company), pieces, threshold);
   const groupsOfComment = types.map(() => new Map<number, number[]>());
-  for (const [key, people] of shown) {
+  const handedOutIn = types.map((): number[] => []);
+  for (const [key, people] of pieces.shown) {
+    if (isHandedOut(people)) handedOutIn[numberOf(key)]?.push(groupOf(key));
     const number = numberOf(key);
     const groups = groupsOfComment[number] as Map<number, number[]>;
     for (const person of people) {
@@ -379,7 +387,11 @@ function commentsOf(
     }
   }
   return groupsOfComment.map((groups, number) =>
-    [...groups].map(([person, groupIds]) => ({ text: texts[number]?.[person] as string, groupIds })),
+    [...groups].map(([person, groupIds]) => ({
+      text: texts[number]?.[person] as string,
+      groupIds,
+      handedOutIn: groupIds.filter((id) => handedOutIn[number]?.includes(id)),
+    })),
   );
 }
 
@@ -418,6 +430,12 @@ export function responseRates(turnout: Turnout): Rate[] {
     (number) => treeOf((alike[number] as AskedAlike).groupId),
   );
   const doneBy = respondents.map((respondent) => done.get(respondent));
+  // Those included whose questions were withdrawn since: they may have answered before.
+  const peopleIn = new Map<number, number>();
+  for (const assignments of turnout.assignmentsOf.values()) {
+    for (const { groupId } of askedIn(assignments, turnout))
+      peopleIn.set(groupId, (peopleIn.get(groupId) ?? 0) + 1);
+  }
   const totals = new Map<number, { asked: number; answered: number; handedOut: boolean }>();
   const pieces = choosePieces(sets, respondents.length, data.thresholds.figures);
   const own = respondents.map((respondent) => data.handedOut?.has(respondent) !== true);
@@ -435,8 +453,9 @@ export function responseRates(turnout: Turnout): Rate[] {
   }
   return data.asked.map(({ groupId }) => {
     const total = totals.get(groupId);
-    if (!total || total.asked === 0) return { groupId, value: null, handedOut: false };
-    return { groupId, value: total.answered / total.asked, handedOut: total.handedOut };
+    if (!total || total.asked === 0) return { groupId, value: null, people: null, handedOut: false };
+    const { asked, answered, handedOut } = total;
+    return { groupId, value: answered / asked, people: peopleIn.get(groupId) ?? null, handedOut };
   });
 }
 

@@ -186,8 +186,15 @@ export async function copyRates(
   rates: Rate[],
 ): Promise<void> {
   await copyInto(
-    tx`copy response_rates (account_id, week, group_id, value, handed_out) from stdin`,
-    rates.map(({ groupId, value, handedOut }) => [accountId, week, groupId, value, handedOut]),
+    tx`copy response_rates (account_id, week, group_id, value, people, handed_out) from stdin`,
+    rates.map(({ groupId, value, people, handedOut }) => [
+      accountId,
+      week,
+      groupId,
+      value,
+      people,
+      handedOut,
+    ]),
   );
 }
 
@@ -222,7 +229,14 @@ export async function updateKpisWithValues(
     where  account_id = ${accountId} and kpi_id = any(${kpiIds}) and not has_values`;
 }
 
-export type CommentRow = { questionId: number; position: number; text: string; groupIds: number[] };
+/** `handedOutIn`: see ShownComment. */
+export type CommentRow = {
+  questionId: number;
+  position: number;
+  text: string;
+  groupIds: number[];
+  handedOutIn: number[];
+};
 
 export async function copyComments(
   tx: Transaction,
@@ -236,9 +250,9 @@ export async function copyComments(
     comments.map(({ questionId, position, text }) => [accountId, week, questionId, position, text]),
   );
   await copyInto(
-    tx`copy comment_groups (account_id, week, question_id, position, group_id) from stdin`,
-    comments.flatMap(({ questionId, position, groupIds }) =>
-      groupIds.map((groupId) => [accountId, week, questionId, position, groupId]),
+    tx`copy comment_groups (account_id, week, question_id, position, group_id, handed_out) from stdin`,
+    comments.flatMap(({ questionId, position, groupIds, handedOutIn }) =>
+      groupIds.map((id) => [accountId, week, questionId, position, id, handedOutIn.includes(id)]),
     ),
   );
 }

@@ -6,8 +6,9 @@ import type { AccountId, Pool } from '../db/db.ts';
 import { questionsOf } from '../questions/questions.ts';
 import {
   type CommentFilter,
-  type CommentRow,
+  type KpiWeekRow,
   type KpiWords,
+  type MarkedComment,
   type Scope,
   selectCommentPage,
   selectGroupKpiValues,
@@ -16,27 +17,29 @@ import {
   selectKpi,
   selectKpiLastWeeks,
   selectKpiWeeks,
-  selectRates,
   selectValuedKpis,
-  type ValueRow,
+  selectWeekRates,
 } from './results.sql.ts';
 import { answerData, worded, type WordedQuestion } from './shape.ts';
 import type { Window } from './window.ts';
 
-export type { CommentFilter, CommentRow, KpiWords, Scope, ValueRow, Window };
+export type { CommentFilter, KpiWeekRow, KpiWords, MarkedComment, Scope, Window };
 export {
   selectCommentPage as commentsShown,
   selectKpi as kpiNamed,
   selectKpiLastWeeks as kpiLastWeeks,
   selectKpiWeeks as kpiWeeksIn,
   selectValuedKpis as kpisShown,
+  selectWeekRates as ratesIn,
 };
 
 /** Every week that there can be. */
 export const always: Window = { first: '0001-01-01', last: '9999-12-27' };
 
-/** Null: withheld. */
-export type WeekValue = { week: Week; value: number | null };
+/** `value`: null: withheld. `handedOut`: whether it rests on links that the employer handed out (P14). */
+export type WeekValue = { week: Week; value: number | null; handedOut: boolean };
+/** `people`: how many people the week asked; null: that is not known, or the rate is withheld. */
+export type WeekRate = WeekValue & { people: number | null };
 
 /** The values of a KPI in a group, by week; none when there is no such group or KPI. */
 export async function kpiValuesShown(
@@ -46,7 +49,10 @@ export async function kpiValuesShown(
   kpiId: string,
   window: Window,
 ): Promise<WeekValue[]> {
-  return weekValues(await selectGroupKpiValues(pool, accountId, groupId, kpiId, window));
+  const rows = await selectGroupKpiValues(pool, accountId, groupId, kpiId, window);
+  return rows.flatMap(({ week, value, handedOut }) =>
+    week === null ? [] : [{ week, value, handedOut: handedOut === true }],
+  );
 }
 
 /** The response rates of a group, by week; none when there is no such group. */
@@ -55,25 +61,11 @@ export async function ratesShown(
   accountId: AccountId,
   groupId: number,
   window: Window,
-): Promise<WeekValue[]> {
-  return weekValues(await selectGroupRates(pool, accountId, groupId, window));
-}
-
-const weekValues = (rows: { week: Week | null; value: number | null }[]): WeekValue[] =>
-  rows.flatMap(({ week, value }) => (week === null ? [] : [{ week, value }]));
-
-/** The response rates of the groups of a scope, by group and week. `reads`: connections for long answers. */
-export const ratesIn = (
-  reads: Pool,
-  accountId: AccountId,
-  scope: Scope,
-  window: Window,
-): Promise<ValueRow[]> => all(selectRates(reads, accountId, scope, window));
-
-async function all<T>(batches: AsyncIterable<T[]>): Promise<T[]> {
-  const rows: T[] = [];
-  for await (const batch of batches) for (const row of batch) rows.push(row);
-  return rows;
+): Promise<WeekRate[]> {
+  const rows = await selectGroupRates(pool, accountId, groupId, window);
+  return rows.flatMap(({ week, value, people, handedOut }) =>
+    week === null ? [] : [{ week, value, people, handedOut: handedOut === true }],
+  );
 }
 
 /** The results of questions in a group, by question and week; none when there is no such group. */

@@ -66,6 +66,9 @@ export async function selectKpi(db: Db, accountId: AccountId, kpiId: string): Pr
 
 export type ValueRow = { groupId: number; week: Week; value: number | null };
 
+/** `handedOut`: whether the figure rests on links that the employer handed out (P14). Null: there is no row. */
+type Marked = { week: Week | null; value: number | null; handedOut: boolean | null };
+
 /** KPI values of the groups, by group and week; without a window the latest one of each group. */
 export const selectKpiValues = (
   pool: Pool,
@@ -97,8 +100,11 @@ export async function selectKpiLastWeeks(
   return new Map(rows.map(({ kpiId, week }) => [kpiId, week]));
 }
 
-/** `values`: one for each column, as JSON: a number, null where it is withheld, "none" where it was not asked. */
-export type KpiWeekRow = { groupId: number; values: string };
+/**
+ * `values`: one for each column, as JSON: a number, null where it is withheld, "none" where it was not asked. `handedOut`: the
+ * indexes of the columns whose value rests on links that the employer handed out, as JSON; null: none does.
+ */
+export type KpiWeekRow = { groupId: number; values: string; handedOut: string | null };
 
 /**
  * Values of several KPIs, each of one week, in the groups. The scope is gone through once, and a group is one row: with 2,000
@@ -114,17 +120,31 @@ export async function selectKpiWeeks(
     with ${groupsIn(db, accountId, scope)}
     select s.group_id as "groupId",
            '[' || string_agg(case when v.week is null then '"none"' else coalesce(v.value::text, 'null') end, ','
-                             order by c.place) || ']' as "values"
+                             order by c.place) || ']' as "values",
+           '[' || string_agg((c.place - 1)::text, ',' order by c.place) filter (where v.handed_out) || ']' as "handedOut"
     from   scope s
     cross  join unnest(${columns.map(({ kpiId }) => kpiId)}::text[], ${columns.map(({ week }) => week)}::date[])
                 with ordinality as c(kpi_id, week, place)
     left   join lateral (
-      select v.week, v.value
+      select v.week, v.value, v.handed_out
       from   kpi_values v
       where  v.account_id = ${accountId} and v.kpi_id = c.kpi_id and v.group_id = s.group_id and v.week = c.week
       offset 0
     ) v on true
     group  by s.group_id`;
+}
+
+/** The response rates of all groups in a week. */
+export async function selectWeekRates(
+  db: Db,
+  accountId: AccountId,
+  week: Week,
+): Promise<{ groupId: number; value: number | null; handedOut: boolean }[]> {
+  return db<{ groupId: number; value: number | null; handedOut: boolean }[]>`
+    select g.group_id as "groupId", r.value as "value", r.handed_out as "handedOut"
+    from   groups g
+    join   response_rates r on r.account_id = g.account_id and r.group_id = g.group_id and r.week = ${week}
+    where  g.account_id = ${accountId}`;
 }
 
 /** Response rates of the groups, by group and week; without a window the last one of each group. */
@@ -216,6 +236,8 @@ export function selectResults(
 }
 
 export type CommentRow = { questionId: number; groupId: number; week: Week; text: string };
+/** `handedOut`: whether the group's comments to the question rest on links that the employer handed out (P14). */
+export type MarkedComment = CommentRow & { handedOut: boolean };
 
 /** The comments shown in the groups of `scope`: g is where and which, c the text. */
 const commentsIn = (
@@ -266,7 +288,7 @@ export async function selectCommentPage(
   groupId: number,
   { window, questionIds, search }: CommentFilter,
   { offset, limit }: { offset: number; limit: number },
-): Promise<{ total: number; rows: CommentRow[] }> {
+): Promise<{ total: number; rows: MarkedComment[] }> {
   const scope = { groupId, beneath: false };
   const found = db`
     from   ${commentsIn(db, accountId, window, questionIds)}
@@ -275,12 +297,13 @@ export async function selectCommentPage(
     db<{ total: number }[]>`
     with ${groupsIn(db, accountId, scope)}
     select count(*)::integer as "total" ${found}`,
-    db<CommentRow[]>`
+    db<MarkedComment[]>`
     with ${groupsIn(db, accountId, scope)}
     select g.question_id as "questionId",
            g.group_id    as "groupId",
            g.week        as "week",
-           c.text        as "text"
+           c.text        as "text",
+           g.handed_out  as "handedOut"
     ${found}
     order  by g.week desc, g.position, g.question_id
     offset ${offset} limit ${limit}`,
@@ -314,7 +337,7 @@ export function selectAsked(
 
 // --- One group: a single statement for all that its answer needs. No row: there is no such group.
 
-export type GroupValueRow = { kpi: KpiHead | null; week: Week | null; value: number | null };
+export type GroupValueRow = Marked & { kpi: KpiHead | null };
 
 /** KPI values of a group by week, with the KPI; without a window the latest one. One row of nulls where there are none. */
 export async function selectGroupKpiValues(
@@ -324,28 +347,31 @@ export async function selectGroupKpiValues(
   kpiId: string,
   window: Window | undefined,
 ): Promise<GroupValueRow[]> {
-  const rows = await db<(KpiHead & { week: Week | null; value: number | null })[]>`
+  const rows = await db<(KpiHead & Marked)[]>`
     select k.kpi_id    as "id",
            k.name      as "name",
            k.image_url as "imageUrl",
            v.week      as "week",
-           v.value     as "value"
+           v.value     as "value",
+           v.handed_out as "handedOut"
     from   groups g
     left   join kpis k on k.account_id = ${accountId} and k.kpi_id = ${kpiId}
     left   join lateral (
-      select v.week, v.value
+      select v.week, v.value, v.handed_out
       from   kpi_values v
       where  v.account_id = ${accountId} and v.kpi_id = ${kpiId} and v.group_id = ${groupId}
         and  ${window ? db`v.week between ${window.first} and ${window.last}` : true}
       ${window ? db`order by v.week` : db`order by v.asked_whole desc, v.week desc limit 1`}
     ) v on true
     where  g.account_id = ${accountId} and g.group_id = ${groupId}`;
-  return rows.map(({ id, name, imageUrl, week, value }) => ({
+  return rows.map(({ id, name, imageUrl, ...marked }) => ({
+    ...marked,
     kpi: id === null ? null : { id, name, imageUrl },
-    week,
-    value,
   }));
 }
+
+/** `people`: how many the week asked anything; null: the rate is withheld, or the week closed before that was stored. */
+export type GroupRateRow = Marked & { people: number | null };
 
 /** Response rates of a group by week; without a window the last one. One row of nulls where there are none. */
 export async function selectGroupRates(
@@ -353,12 +379,12 @@ export async function selectGroupRates(
   accountId: AccountId,
   groupId: number,
   window: Window | undefined,
-): Promise<{ week: Week | null; value: number | null }[]> {
-  return db<{ week: Week | null; value: number | null }[]>`
-    select v.week as "week", v.value as "value"
+): Promise<GroupRateRow[]> {
+  return db<GroupRateRow[]>`
+    select v.week as "week", v.value as "value", v.people as "people", v.handed_out as "handedOut"
     from   groups g
     left   join lateral (
-      select v.week, v.value
+      select v.week, v.value, v.people, v.handed_out
       from   response_rates v
       where  v.account_id = ${accountId} and v.group_id = ${groupId}
         and  ${window ? db`v.week between ${window.first} and ${window.last}` : true}

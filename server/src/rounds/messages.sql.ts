@@ -311,17 +311,38 @@ export async function selectRunningWeeks(db: Db, accountId: AccountId): Promise<
     order  by w.week`;
 }
 
-/** How many messages of an account are in which state, by week. */
+export type MessageCount = {
+  week: Week;
+  kind: 'invitation' | 'reminder';
+  state: 'waiting' | 'sending' | 'sent' | 'refused' | 'unknown' | 'unneeded';
+  count: number;
+  from: Date;
+  until: Date;
+};
+
+/**
+ * Messages of the open weeks by kind and state, and when they are due, at a time in ms. A reminder that should have gone counts as
+ * sent: which of them wait for the mail server would say who has not answered (P18).
+ */
 export async function selectMessageCounts(
   db: Db,
   accountId: AccountId,
-): Promise<{ week: Week; kind: string; state: string; count: number }[]> {
-  return db`
-    select week as "week", kind as "kind", state as "state", count(*)::integer as "count"
-    from   messages
-    where  account_id = ${accountId}
-    group  by week, kind, state
-    order  by week, kind, state`;
+  now: number,
+): Promise<MessageCount[]> {
+  return db<MessageCount[]>`
+    select m.week            as "week",
+           m.kind            as "kind",
+           s.state           as "state",
+           count(*)::integer as "count",
+           min(m.due_at)     as "from",
+           max(m.due_at)     as "until"
+    from   messages m
+    cross  join lateral (select case when m.kind = 'reminder' and m.state = 'waiting'
+                                      and coalesce(m.late_since, m.due_at) <= to_timestamp(${now / 1000}::double precision)
+                                     then 'sent' else m.state end as state) s
+    where  m.account_id = ${accountId}
+    group  by m.week, m.kind, s.state
+    order  by m.week, m.kind, s.state`;
 }
 
 /** Whose last invitation was refused, and why. */

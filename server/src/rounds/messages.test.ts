@@ -75,7 +75,7 @@ function senderOf(pool: Pool, smtpUrl: string | undefined, answer = 10_000) {
 
 const countsOf = async (pool: Pool, accountId: number) =>
   Object.fromEntries(
-    (await messageCountsOf(pool, accountId)).map(({ kind, state, count }) => [`${kind} ${state}`, count]),
+    (await messageCountsOf(pool, accountId, 0)).map(({ kind, state, count }) => [`${kind} ${state}`, count]),
   );
 const namesOf = (to: Iterable<string | string[]>) =>
   [...to]

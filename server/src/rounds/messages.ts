@@ -20,6 +20,7 @@ import {
   putOff,
   selectAskedAndSealed,
   selectDue,
+  type MessageCount,
   selectMessageCounts,
   selectRefusals,
   selectRunningWeeks,
@@ -32,6 +33,7 @@ import { stopTokensFor } from './stops.ts';
 export {
   selectDue as dueMessages,
   insertRefusal as noteRefusal,
+  type MessageCount,
   selectMessageCounts as messageCountsOf,
   selectRefusals as mailRefusalsOf,
   selectRunningWeeks as runningWeeks,

@@ -685,7 +685,7 @@ async function openForMutants() {
 }
 
 describe('the answering page does not promise what a copy of the key breaks', () => {
-  const promise = 'can no longer be linked to you';
+  const promise = 'the key that links them to you is destroyed';
   const saidAt = async (address: string, link: string) => (await fetch(`${address}/a/${link}`)).text();
 
   test('the key goes to the database and back in the middle of a week: the log opens its answers, and the page says so', async () => {

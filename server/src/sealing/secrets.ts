@@ -85,7 +85,7 @@ export class Secrets implements Sealer {
   }
 
   async state(): Promise<'ready' | 'missing'> {
-    return (await this.prepare()) ? 'ready' : 'missing';
+    return this.#key || (await this.prepare()) ? 'ready' : 'missing';
   }
 
   /** The key as a text, for another process that has none. Throws a Fault where it is missing. */

@@ -1,6 +1,6 @@
 // Makes the managed users and groups of an account match what was sent (§1.B, §3, §4.2). One transaction: lock the
 // account, read what is held, match, plan; then stop (dry run or faults) or apply. The report is the same for both.
-import type { Report, Settings, User } from '@soundings/contract/organization.ts';
+import type { Report, Settings, Warning, User } from '@soundings/contract/organization.ts';
 import {
   maxChangesCeiling,
   maxChangesDefault,
@@ -481,7 +481,7 @@ function runEnd(
     message: messageOf(end.outcome, findings),
     settings,
     summary: end.plan?.summary ?? null,
-    warnings: findings.warnings(),
+    warnings: findings.warnings().map(withoutValue),
     details: end.refusal?.details.map(withoutValue) ?? null,
     setsTree: end.setsTree ?? null,
   };
@@ -503,9 +503,9 @@ const quoting = [
   'value not allowed',
 ] as const;
 
-/** A fault as a run keeps it: with its place, but without the value. */
-function withoutValue(detail: Detail): Detail {
-  const type = quoting.find((one) => one === detail.type);
-  const { value: _, ...placed } = detail;
-  return type ? { ...placed, message: detailTypes[type] } : placed;
+/** A fault or warning as a run keeps it: with its place, but without the value. */
+function withoutValue<T extends Detail | Warning>(found: T): T {
+  const type = quoting.find((one) => one === found.type);
+  const { value: _, ...placed } = found as T & { value?: string };
+  return (type ? { ...placed, message: detailTypes[type] } : placed) as T;
 }

@@ -22,8 +22,12 @@ export const thresholdOnly: Procedure = {
 };
 
 /** The distribution of every shown set of the threshold or more. */
-function plainSpread({ shown }: Pieces, _treeOf: (group: number) => number, threshold: number) {
-  return new Map([...shown].filter(([, people]) => people.length >= threshold));
+function plainSpread(
+  { shown, ...pieces }: Pieces,
+  _treeOf: (group: number) => number,
+  threshold: number,
+): Pieces {
+  return { ...pieces, shown: new Map([...shown].filter(([, people]) => people.length >= threshold)) };
 }
 
 /** The procedure as it is, but distributions by their threshold alone. */
@@ -45,7 +49,8 @@ export function treeByTree(real: Procedure): Procedure {
         const own = [...pieces.shown].filter(([group]) => shown.has(group));
         return real.chooseSpread({ ...pieces, shown: new Map(own) }, treeOf, threshold);
       });
-      return new Map(spreads.flatMap((spread) => [...spread]));
+      const wide = new Map(spreads.flatMap((spread) => [...spread.shown]));
+      return { shown: wide, pieceOf, sizes: [0] };
     },
   };
 }

@@ -56,12 +56,14 @@ export const testConfig: Omit<Parameters<typeof startApp>[0], 'answerKeys'> = {
   metricsToken: undefined,
 };
 
-/** `overrides` are settings other than those of testConfig; `now` is the service's clock; `template`: another database to clone. */
+/** `overrides` are settings other than those of testConfig; `now` is the service's clock, and the database's unless
+ * `clockOfDatabase` says another; `template`: another database to clone. */
 export async function openWorld(
   log: Log = openLog('error'),
   overrides: Partial<typeof testConfig> = {},
   now: () => number = Date.now,
   template?: string,
+  clockOfDatabase: Parameters<typeof startApp>[4] = async () => now(),
 ): Promise<World> {
   const database = await openTestDatabase(template);
   const app = await startApp(
@@ -69,6 +71,7 @@ export async function openWorld(
     Promise.resolve(database.url),
     log,
     now,
+    clockOfDatabase,
   );
   await app.started;
   const { pool, keys } = database;

@@ -79,7 +79,13 @@ function MakeDialog({ person, onClose, onMade }: DialogProps & { onMade: (made: 
             {
               value: 'mail',
               label: t('people.linkByMail', { email: person.email ?? '' }),
-              hint: canMail ? t('people.linkByMailHint') : t('people.linkNoMail'),
+              hint: t(
+                isMailOnly
+                  ? 'people.linkByMailHintAdministrator'
+                  : canMail
+                    ? 'people.linkByMailHint'
+                    : 'people.linkNoMail',
+              ),
               disabled: !canMail,
             },
           ]}

@@ -113,12 +113,18 @@ function Settings({ form, fields, person, isOneself }: PartProps) {
   const languages = useLanguageNames().options(form.values.language || fields.language);
   const own = languages.find(({ value }) => value === fields.language)?.label ?? fields.language;
   const isManaged = person?.managed === true;
+  const isNewAdministrator =
+    person !== undefined && person.role !== 'Administrator' && form.values.role === 'Administrator';
+  const newHint = fields.canMail
+    ? 'people.roleHintNewAdministrator'
+    : 'people.roleHintNewAdministratorNoMail';
+  const roleHint = isNewAdministrator ? newHint : isManaged ? 'people.roleHintManaged' : 'people.roleHint';
   return (
     <Section title={t('people.settings')}>
       <div className={css['fields']}>
         <SelectField
           label={t('people.role')}
-          hint={t(isManaged ? 'people.roleHintManaged' : 'people.roleHint')}
+          hint={t(roleHint)}
           {...form.field('role')}
           disabled={isOneself === true}
           options={roles.map((role) => ({

@@ -163,6 +163,14 @@ function Content({ map, address, setAddress }: Address & { map: HeatMap }) {
           <span className={css['hatchSmall']} aria-hidden />
           {t('results.hiddenEither')}
         </span>
+        {map.rows.some(({ handedOut }) => handedOut.length > 0) && (
+          <span className={css['note']}>
+            <span className={css['handedOutSmall']} aria-hidden>
+              00
+            </span>
+            {t('results.handedOut')}
+          </span>
+        )}
         <ToolbarGap />
         <ToolbarWords>{t('results.groupsShown', { shown: number(rows.length), count: of })}</ToolbarWords>
       </div>

@@ -213,11 +213,14 @@ function Row({ row, index, isCompany }: RowProps) {
 /** On phones, beneath the name, in place of the column. */
 function PhoneRate({ row, indent }: { row: HeatRow; indent: number }) {
   const { t, number } = useHeat();
-  const value = typeof row.rate === 'number' ? `${Math.round(row.rate * 100)} % · ` : '';
+  const value = typeof row.rate === 'number' ? `${Math.round(row.rate * 100)} %` : '';
+  const isHandedOut = row.handedOut.includes('rate');
   return (
     <span className={css['phoneRate']} style={{ paddingInlineStart: indentOf(indent) }}>
       {value && <span className="visually-hidden">{t('results.responseShort')} </span>}
-      {value}
+      <span className={cx(isHandedOut && css['handedOutRate'])}>{value}</span>
+      {isHandedOut && <span className="visually-hidden"> {t('results.handedOutShort')}</span>}
+      {value && ' · '}
       <span aria-hidden>{number(row.people)}</span>
       <span className="visually-hidden">
         {t('results.people', { count: row.people, number: number(row.people) })}
@@ -254,7 +257,14 @@ function Rate({ row }: { row: HeatRow }) {
         <span className={css['rateBar']} aria-hidden>
           <span style={{ inlineSize: `${value}%` }} />
         </span>
-        {value}
+        {row.handedOut.includes('rate') ? (
+          <OneReason reasons={reasons} text={t('results.handedOut')} className={css['handedOutRate']}>
+            {value}
+            <span className="visually-hidden"> {t('results.handedOutShort')}</span>
+          </OneReason>
+        ) : (
+          value
+        )}
       </span>
     </td>
   );
@@ -263,7 +273,7 @@ function Rate({ row }: { row: HeatRow }) {
 type CellProps = Omit<RowProps, 'index'> & { kpi: number };
 
 function Cell({ row, kpi, isCompany }: CellProps) {
-  const { map, bounds, valueOf, isDifference, t, signed, hidden, reasons } = useHeat();
+  const { map, company, bounds, valueOf, isDifference, t, signed, hidden, reasons } = useHeat();
   const value = row.values[kpi];
   if (value === 'none' || value === undefined) {
     return (
@@ -287,12 +297,27 @@ function Cell({ row, kpi, isCompany }: CellProps) {
       </td>
     );
   }
+  const isHandedOut =
+    row.handedOut.includes(kpi) || (isDifference && company?.handedOut.includes(kpi) === true);
+  const words = isDifference && !isCompany ? signed(told) : told;
   const step = isDifference && isCompany ? 5 : heatStep(told, bounds.low, bounds.high);
   return (
     <td className={css['cell']}>
-      <span className={css['score']} style={{ background: `var(--heat-${step})` }}>
-        {isDifference && !isCompany ? signed(told) : told}
-      </span>
+      {isHandedOut ? (
+        <OneReason
+          reasons={reasons}
+          text={t('results.handedOut')}
+          className={cx(css['score'], css['handedOutScore'])}
+          style={{ background: `var(--heat-${step})` }}
+        >
+          {words}
+          <span className="visually-hidden"> {t('results.handedOutShort')}</span>
+        </OneReason>
+      ) : (
+        <span className={css['score']} style={{ background: `var(--heat-${step})` }}>
+          {words}
+        </span>
+      )}
     </td>
   );
 }

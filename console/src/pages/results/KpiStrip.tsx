@@ -5,7 +5,7 @@ import { useText } from '../../text/text.tsx';
 import { useWeekWords } from '../../text/weeks.ts';
 import { Spark } from '../../ui/charts/Spark.tsx';
 import { changeOver, lastShown, pointsOn } from './figures.ts';
-import { ChangeMark } from './parts.tsx';
+import { ChangeMark, HandedOut } from './parts.tsx';
 import css from './results.module.css';
 import { useHiddenWords } from './words.ts';
 
@@ -39,6 +39,7 @@ function Tile({ kpi, results: { weeks, group }, colour }: TileProps) {
   const change = changeOver(points, 4);
   const newest = weeks.at(-1);
   const week = weeks[last];
+  const isHandedOut = kpi.values.some((one) => one.week === week?.week && one.handedOut);
   return (
     <li className={css['tile']}>
       <p className={css['tileName']}>{kpi.name}</p>
@@ -49,6 +50,7 @@ function Tile({ kpi, results: { weeks, group }, colour }: TileProps) {
               {Math.round(points[last] as number)}
             </span>
             {change && <ChangeMark by={change.by} since={label(weeks[change.from] as typeof week, newest)} />}
+            {isHandedOut && <HandedOut />}
             {week.week !== newest?.week && <span className={css['tileWeek']}>{label(week, newest)}</span>}
           </p>
           <Spark points={points} colour={colour} />

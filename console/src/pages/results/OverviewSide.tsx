@@ -1,10 +1,10 @@
 // Beside the answers of the week: the response rate, what moved most, and the difference to the company.
-import type { GroupResults, ResultWeek } from '@soundings/contract/console.results.ts';
+import type { Figure, GroupResults, ResultWeek } from '@soundings/contract/console.results.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekWords } from '../../text/weeks.ts';
 import { Section } from '../../ui/Section.tsx';
-import { changeWithin, difference, lastShown, pointsOn } from './figures.ts';
-import { DifferenceMark } from './parts.tsx';
+import { type Change, changeWithin, difference, lastShown, pointsOn } from './figures.ts';
+import { DifferenceMark, HandedOut } from './parts.tsx';
 import css from './results.module.css';
 import { useHiddenWords } from './words.ts';
 
@@ -17,14 +17,14 @@ export const OverviewSide = ({ results }: { results: GroupResults }) => (
 );
 
 /**
- * How many people have answered in a week, at least: as many as answered the question that the most have, which is shown with that
- * question. Undefined where a question of the week says too little, or the group is by now smaller than that.
+ * Returns how many people answered in a week, at least: the number of answers to the question with the most, which is shown
+ * beside that question. Undefined where that number is below the threshold for distributions.
  */
-function peopleWho({ last, group }: GroupResults, week: ResultWeek): number | undefined {
-  const least = last?.week.thresholds?.spread;
-  if (last?.week.week !== week.week || least === undefined) return undefined;
+function answeredIn({ last }: GroupResults, week: ResultWeek): number | undefined {
+  const threshold = last?.week.thresholds?.spread;
+  if (last?.week.week !== week.week || threshold === undefined) return undefined;
   const most = Math.max(0, ...last.questions.map(({ answers }) => answers ?? 0));
-  return most >= least && most <= group.people ? most : undefined;
+  return most >= threshold ? most : undefined;
 }
 
 /** The response rate is that of the interface, and only of weeks that have closed; the people stand beside it. */
@@ -47,24 +47,29 @@ function Response({ results }: { results: GroupResults }) {
     );
   }
   const value = Math.round(points[last] as number);
-  const people = peopleWho(results, week);
+  const { people = null, handedOut = false } = rates.find((rate) => rate.week === week.week) ?? {};
+  const answered = answeredIn(results, week);
   return (
     <Section title={t('results.response')}>
       <div>
         <p className={css['rate']}>
-          <span className={css['big']}>{value}</span> %
+          <span className={css['big']}>{value}</span> % {handedOut && <HandedOut />}
         </p>
         <span className={css['rateTrack']} aria-hidden>
           <span style={{ inlineSize: `${value}%` }} />
         </span>
         <p className={css['soft']}>{t('results.responseText', { week: label(week, weeks.at(-1)) })}</p>
-        {people !== undefined && (
-          <p>{t('results.responsePeople', { answered: number(people), count: group.people })}</p>
+        {answered !== undefined && people !== null && (
+          <p>{t('results.responsePeople', { answered: number(answered), count: people })}</p>
         )}
       </div>
     </Section>
   );
 }
+
+/** Whether a figure at either end of a change rests on links that the employer handed out. */
+const isHandedOutAt = (weeks: readonly ResultWeek[], values: readonly Figure[], { from, to }: Change) =>
+  values.some(({ week, handedOut }) => handedOut && (week === weeks[from]?.week || week === weeks[to]?.week));
 
 /** What has changed most within 13 weeks, at most five. */
 function Moved({ results: { weeks, kpis } }: { results: GroupResults }) {
@@ -73,7 +78,7 @@ function Moved({ results: { weeks, kpis } }: { results: GroupResults }) {
   const changes = kpis
     .flatMap(({ id, name, values }) => {
       const change = changeWithin(pointsOn(weeks, values), 13);
-      return change ? [{ id, name, ...change }] : [];
+      return change ? [{ id, name, ...change, handedOut: isHandedOutAt(weeks, values, change) }] : [];
     })
     .toSorted((a, b) => Math.abs(b.by) - Math.abs(a.by))
     .slice(0, 5);
@@ -81,9 +86,11 @@ function Moved({ results: { weeks, kpis } }: { results: GroupResults }) {
   return (
     <Section title={t('results.moved')}>
       <ul className={css['marks']}>
-        {changes.map(({ id, name, by, from }) => (
+        {changes.map(({ id, name, by, from, handedOut }) => (
           <li key={id}>
-            <span>{name}</span>
+            <span>
+              {name} {handedOut && <HandedOut />}
+            </span>
             <span className={css['sinceWeek']}>
               {t('results.since', { week: label(weeks[from] as never, weeks.at(-1)) })}
             </span>
@@ -100,17 +107,20 @@ function Compared({ results: { kpis }, name }: { results: GroupResults; name: st
   const differences = kpis
     .flatMap((kpi) => {
       const last = kpi.values.findLast(({ value }) => value !== null);
-      const by = difference(last?.value, kpi.company);
-      return by === null ? [] : [{ id: kpi.id, name: kpi.name, by }];
+      const by = difference(last?.value, kpi.company?.value);
+      const handedOut = last?.handedOut || kpi.company?.handedOut;
+      return by === null ? [] : [{ id: kpi.id, name: kpi.name, by, handedOut }];
     })
     .toSorted((a, b) => b.by - a.by);
   if (differences.length === 0) return null;
   return (
     <Section title={t('results.compared', { name })}>
       <ul className={css['marks']}>
-        {differences.map(({ id, name: kpi, by }) => (
+        {differences.map(({ id, name: kpi, by, handedOut }) => (
           <li key={id}>
-            <span>{kpi}</span>
+            <span>
+              {kpi} {handedOut && <HandedOut />}
+            </span>
             <DifferenceMark by={by} />
           </li>
         ))}

@@ -7,7 +7,8 @@ import { Legend, LegendButton } from '../../ui/charts/Legend.tsx';
 import { Line } from '../../ui/charts/Line.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { pointsOn } from './figures.ts';
-import { usePointWords } from './words.ts';
+import { HandedOutNote } from './parts.tsx';
+import { useHandedOutNotes, usePointWords } from './words.ts';
 
 const most = 6;
 
@@ -60,10 +61,13 @@ export function OverviewTrend({ results, chosen }: { results: GroupResults; chos
   const t = useText();
   const { axis } = useWeekWords();
   const words = usePointWords();
+  const notesOn = useHandedOutNotes();
   const { weeks, kpis } = results;
   const series = kpis.flatMap(({ id, name, values }) => {
     const colour = chosen.colourOf(id);
-    return colour === undefined ? [] : [{ key: id, name, colour, points: pointsOn(weeks, values) }];
+    return colour === undefined
+      ? []
+      : [{ key: id, name, colour, points: pointsOn(weeks, values), notes: notesOn(weeks, values) }];
   });
   return (
     <Section
@@ -84,6 +88,7 @@ export function OverviewTrend({ results, chosen }: { results: GroupResults; chos
       }
     >
       <Line label={t('results.trendByWeek')} weeks={axis(weeks)} series={series} words={words} height={280} />
+      {series.some(({ notes }) => notes.some(Boolean)) && <HandedOutNote />}
     </Section>
   );
 }

@@ -6,12 +6,14 @@ import { Line } from '../../ui/charts/Line.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { pointsOn, score } from './figures.ts';
-import { useHiddenWords, usePointWords, useSigned } from './words.ts';
+import { HandedOut } from './parts.tsx';
+import { useHandedOutNotes, useHiddenWords, usePointWords, useSigned } from './words.ts';
 
 export function QuestionHistory({ results }: { results: QuestionResults }) {
   const t = useText();
   const { axis } = useWeekWords();
   const words = usePointWords();
+  const notesOn = useHandedOutNotes();
   const { weeks, figures } = results;
   return (
     <>
@@ -20,7 +22,15 @@ export function QuestionHistory({ results }: { results: QuestionResults }) {
           <Line
             label={t('results.trendByWeek')}
             weeks={axis(weeks)}
-            series={[{ key: 1, name: t('results.scoreLong'), colour: 1, points: pointsOn(weeks, figures) }]}
+            series={[
+              {
+                key: 1,
+                name: t('results.scoreLong'),
+                colour: 1,
+                points: pointsOn(weeks, figures),
+                notes: notesOn(weeks, figures),
+              },
+            ]}
             words={words}
             height={220}
           />
@@ -62,7 +72,11 @@ function FigureTable({ results }: { results: QuestionResults }) {
           title: t('results.scoreLong'),
           align: 'end',
           width: 'minmax(90px, 3fr)',
-          cell: (one) => (one.value === null ? hiddenWords(one) : score(one.value)),
+          cell: (one) => (
+            <>
+              {one.handedOut && <HandedOut />} {one.value === null ? hiddenWords(one) : score(one.value)}
+            </>
+          ),
         },
         ...(question.type === 3
           ? [

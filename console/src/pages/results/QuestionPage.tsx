@@ -12,7 +12,15 @@ import { Section } from '../../ui/Section.tsx';
 import { Select } from '../../ui/Select.tsx';
 import { Answered } from '../../ui/States.tsx';
 import { difference, score } from './figures.ts';
-import { CommentList, CsvLink, DifferenceMark, spanIn, Started, useSpanOptions } from './parts.tsx';
+import {
+  CommentList,
+  CsvLink,
+  DifferenceMark,
+  HandedOut,
+  spanIn,
+  Started,
+  useSpanOptions,
+} from './parts.tsx';
 import { QuestionHistory } from './QuestionHistory.tsx';
 import { QuestionSpread } from './QuestionSpread.tsx';
 import css from './results.module.css';
@@ -152,13 +160,18 @@ function Means({ results, own }: { results: QuestionResults; own: Own }) {
   const t = useText();
   const { number } = useFormat();
   const signed = useSigned();
-  const by = difference(own.value, results.companyValue);
+  const by = difference(own.value, results.companyFigure?.value);
   const items: [string, ReactNode][] = [];
   if (own.value !== null) items.push([t('results.scoreLong'), score(own.value)]);
   if (own.enps !== null) items.push(['eNPS', signed(Math.round(own.enps))]);
   items.push([t('results.answersLong'), number(own.answers ?? 0)]);
   if (by !== null && results.company)
-    items.push([t('results.compared', { name: results.company.name }), <DifferenceMark key="by" by={by} />]);
+    items.push([
+      t('results.compared', { name: results.company.name }),
+      <span key="by">
+        <DifferenceMark by={by} /> {results.companyFigure?.handedOut && <HandedOut />}
+      </span>,
+    ]);
   return (
     <dl className={css['means']}>
       {items.map(([name, value]) => (

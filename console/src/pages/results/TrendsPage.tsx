@@ -1,5 +1,5 @@
 // The trend of a KPI, or of the response rate, in up to six groups, as lines and as a table.
-import type { ResultsStart, ResultWeek, Trend } from '@soundings/contract/console.results.ts';
+import type { Figure, ResultsStart, ResultWeek, Trend } from '@soundings/contract/console.results.ts';
 import { X } from 'lucide-react';
 import { useAddress, useAnswer } from '../../plumbing/answers.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
@@ -15,9 +15,9 @@ import { Select } from '../../ui/Select.tsx';
 import { Answered } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { pointsOn } from './figures.ts';
-import { CsvLink, spanIn, Started, useSpanOptions } from './parts.tsx';
+import { CsvLink, HandedOut, HandedOutNote, spanIn, Started, useSpanOptions } from './parts.tsx';
 import css from './results.module.css';
-import { useHiddenWords, usePointWords } from './words.ts';
+import { useHandedOutNotes, useHiddenWords, usePointWords } from './words.ts';
 
 export function TrendsPage() {
   const t = useText();
@@ -91,6 +91,7 @@ function Content({ trend, onRemove }: { trend: Trend; onRemove: (id: number) => 
   const { number } = useFormat();
   const { axis } = useWeekWords();
   const words = usePointWords();
+  const notesOn = useHandedOutNotes();
   const { weeks, series } = trend;
   const name = trend.kpi?.name ?? t('results.response');
   return (
@@ -120,10 +121,12 @@ function Content({ trend, onRemove }: { trend: Trend; onRemove: (id: number) => 
             name: group.name,
             colour: i + 1,
             points: pointsOn(weeks, values),
+            notes: notesOn(weeks, values),
           }))}
           words={words}
           height={320}
         />
+        {series.some(({ values }) => values.some(({ handedOut }) => handedOut)) && <HandedOutNote />}
       </Section>
       <Section title={t('results.byWeek')} flush>
         <WeekTable trend={trend} />
@@ -139,7 +142,7 @@ function WeekTable({ trend: { weeks, series } }: { trend: Trend }) {
   const hidden = useHiddenWords();
   const byGroup = series.map(({ group, values }) => ({
     group,
-    values: new Map(values.map(({ week, value }) => [week, value])),
+    values: new Map(values.map((figure) => [figure.week, figure])),
   }));
   return (
     <Table<ResultWeek>
@@ -154,7 +157,7 @@ function WeekTable({ trend: { weeks, series } }: { trend: Trend }) {
           title: group.name,
           align: 'end' as const,
           cell: (week: ResultWeek) => (
-            <Value value={values.get(week.week)} words={hidden.figure(week, group.people)} />
+            <Value figure={values.get(week.week)} words={hidden.figure(week, group.people)} />
           ),
         })),
       ]}
@@ -162,10 +165,16 @@ function WeekTable({ trend: { weeks, series } }: { trend: Trend }) {
   );
 }
 
-function Value({ value, words }: { value: number | null | undefined; words: string }) {
+function Value({ figure, words }: { figure: Figure | undefined; words: string }) {
   const t = useText();
-  if (typeof value === 'number') return Math.round(value * 100);
-  if (value === undefined) {
+  if (typeof figure?.value === 'number') {
+    return (
+      <>
+        {figure.handedOut && <HandedOut />} {Math.round(figure.value * 100)}
+      </>
+    );
+  }
+  if (figure === undefined) {
     return (
       <>
         <span aria-hidden className={css['soft']}>

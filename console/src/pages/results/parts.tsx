@@ -112,6 +112,12 @@ export function HandedOut() {
   );
 }
 
+/** Beside a chart or table in which some figures are marked so. */
+export function HandedOutNote() {
+  const t = useText();
+  return <p className={css['soft']}>{t('results.handedOutSome')}</p>;
+}
+
 /** A link that downloads a table as CSV. */
 export function CsvLink({ name, params, query }: { name: CsvName; params?: object; query?: object }) {
   const t = useText();
@@ -156,7 +162,8 @@ export function CommentList({
               search={{ group: groupId, week: comment.week } as never}
             >
               {comment.question}
-            </Link>
+            </Link>{' '}
+            {comment.handedOut && <HandedOut />}
           </p>
         </li>
       ))}

@@ -21,6 +21,18 @@ export function usePointWords(): (point: Point) => string {
   };
 }
 
+/** Notes for a chart: of each week, whether its figure rests on links that the employer handed out. */
+export function useHandedOutNotes() {
+  const t = useText();
+  return (
+    weeks: readonly ResultWeek[],
+    figures: readonly { week: string; handedOut: boolean }[],
+  ): (string | undefined)[] => {
+    const marked = new Set(figures.filter(({ handedOut }) => handedOut).map(({ week }) => week));
+    return weeks.map(({ week }) => (marked.has(week) ? t('results.handedOutShort') : undefined));
+  };
+}
+
 /**
  * Why a figure is not shown. What is stored says only that it is withheld; where the group has fewer people than must answer,
  * that is why. How many it had in earlier weeks is not known.

@@ -288,7 +288,7 @@ function ColumnTable({ sheet, attributes, choice, kind, values, onValue, errorAt
                   )}
                 </td>
               </tr>
-              {field && column.values.length > 0 && (
+              {field && column.valueCount !== 0 && (
                 <tr>
                   <td colSpan={3}>
                     <ValueTable

@@ -3,6 +3,7 @@ import type { MappedValue, SheetColumn } from '@soundings/contract/console.runs.
 import { type ValueField, valueFields, type ValueMeaning, valueMeanings } from '@soundings/contract/words.ts';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
+import { Button } from '../../ui/Button.tsx';
 import { Select } from '../../ui/Select.tsx';
 import css from './files.module.css';
 import { useValueWords } from './meanings.ts';
@@ -15,16 +16,30 @@ export const choiceKey = (field: ValueField, value: string): string => `${field}
 export const valueFieldOf = (means: string | undefined): ValueField | undefined =>
   valueFields.find((field) => field === means);
 
-/** What is shown of a value at first: what it means, else what it probably means. */
-const firstMeaning = (value: SheetColumn['values'][number], field: ValueField) =>
-  value.means[field] ?? value.proposed[field];
+type Value = SheetColumn['values'][number];
 
-/** What the values of a column mean that is not known without saying it. */
+/** What a value was chosen to mean, else what it is known to mean; null: it is not known. */
+const meaningOf = (value: Value, field: ValueField, choices: ValueChoices): ValueMeaning | null =>
+  choices.get(choiceKey(field, value.value)) ?? value.means[field];
+
+/**
+ * What was chosen that the values of a column mean, where it isn't known without saying it. A suggestion is none until it is
+ * chosen: a role gives a person rights.
+ */
 export function saidOf(column: SheetColumn, field: ValueField, choices: ValueChoices): MappedValue[] {
   return column.values.flatMap((value) => {
-    const means = choices.get(choiceKey(field, value.value)) ?? firstMeaning(value, field);
+    const means = meaningOf(value, field, choices);
     return means === null || means === value.means[field] ? [] : [{ field, value: value.value, means }];
   });
+}
+
+/** So many values are shown where a column has too many to show them all: the most frequent that aren't known. */
+const mostShown = 40;
+
+function shownOf({ values, valueCount }: SheetColumn, field: ValueField): Value[] {
+  return values.length === valueCount
+    ? values
+    : values.filter(({ means }) => means[field] === null).slice(0, mostShown);
 }
 
 type Props = {
@@ -42,14 +57,27 @@ export function ValueTable({ column, field, choices, onChoose }: Props) {
     label: words(field, value),
   }));
   const unset = { value: 'unset' as const, label: t('files.value.unset') };
+  const values = shownOf(column, field);
+  const suggested = values.filter(
+    (value) => meaningOf(value, field, choices) === null && value.proposed[field] !== null,
+  );
   return (
     <div className={css['values']} role="group" aria-label={t('files.valuesOf', { header: column.header })}>
       <p className={css['soft']}>{t('files.valuesText')}</p>
+      <Omitted column={column} shown={values.length} />
+      {suggested.length > 0 && (
+        <Button
+          onClick={() => {
+            for (const { value, proposed } of suggested) onChoose(value, proposed[field] as ValueMeaning);
+          }}
+        >
+          {t('files.useSuggestions', { count: suggested.length })}
+        </Button>
+      )}
       <ul>
-        {column.values.map((value) => {
-          const chosen = choices.get(choiceKey(field, value.value));
-          const means = chosen ?? firstMeaning(value, field);
-          const isUnknown = value.means[field] === null && chosen === undefined;
+        {values.map((value) => {
+          const means = meaningOf(value, field, choices);
+          const proposed = value.proposed[field];
           return (
             <li key={value.value} className={css['value']}>
               <span className={css['valueName']}>
@@ -62,10 +90,15 @@ export function ValueTable({ column, field, choices, onChoose }: Props) {
                   hideLabel
                   value={means ?? 'unset'}
                   onChange={(to) => to !== 'unset' && onChoose(value.value, to)}
-                  options={firstMeaning(value, field) === null ? [unset, ...options] : options}
+                  // The same before and after the choice: the list is still open then.
+                  options={value.means[field] === null ? [unset, ...options] : options}
                 />
-                {isUnknown && (
-                  <Badge tone="warn">{t(means === null ? 'files.unknownValue' : 'files.proposed')}</Badge>
+                {means === null && (
+                  <Badge tone="warn">
+                    {proposed === null
+                      ? t('files.unknownValue')
+                      : t('files.proposed', { meaning: words(field, proposed) })}
+                  </Badge>
                 )}
               </span>
             </li>
@@ -73,5 +106,15 @@ export function ValueTable({ column, field, choices, onChoose }: Props) {
         })}
       </ul>
     </div>
+  );
+}
+
+/** Says that a column has more values than are shown, and what to do about the others. */
+function Omitted({ column: { valueCount, values }, shown }: { column: SheetColumn; shown: number }) {
+  const t = useText();
+  if (valueCount === null) return <p>{t('files.valuesUncounted')}</p>;
+  if (values.length === valueCount) return null;
+  return (
+    <p>{t(shown === 0 ? 'files.valuesAllKnown' : 'files.valuesOmitted', { count: valueCount, shown })}</p>
   );
 }

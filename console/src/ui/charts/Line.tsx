@@ -10,6 +10,8 @@ export type Series = {
   colour: number;
   /** One for each week, in the unit of the axis. */
   points: readonly Point[];
+  /** What is said beside the value of a week, one for each week. */
+  notes?: readonly (string | undefined)[];
 };
 
 export type LineProps = {
@@ -102,7 +104,7 @@ export function Line(props: LineProps) {
         type="range"
         className={css['keys']}
         aria-label={label}
-        aria-valuetext={`${weeks[kept]?.full ?? ''}: ${series.map(({ name, points }) => `${name} ${words(points[kept])}`).join(', ')}`}
+        aria-valuetext={`${weeks[kept]?.full ?? ''}: ${series.map((one) => `${one.name} ${valueIn(one, kept, words)}`).join(', ')}`}
         min={0}
         max={Math.max(0, weeks.length - 1)}
         value={kept}
@@ -123,6 +125,10 @@ export function Line(props: LineProps) {
     </div>
   );
 }
+
+/** The value of a week in words, with its note. */
+const valueIn = ({ points, notes }: Series, at: number, words: LineProps['words']) =>
+  [words(points[at]), notes?.[at]].filter(Boolean).join(' · ');
 
 function nearest(event: React.PointerEvent<HTMLElement>, plot: Plot, count: number): number {
   const x = event.clientX - event.currentTarget.getBoundingClientRect().left;
@@ -239,7 +245,7 @@ function Told({ x, width, title, series, at, words }: ToldProps) {
         <p key={one.key} className={css['toldRow']}>
           <span className={css['swatch']} style={colourOf(one)} />
           <span className={css['toldName']}>{one.name}</span>
-          <span className={css['toldValue']}>{words(one.points[at])}</span>
+          <span className={css['toldValue']}>{valueIn(one, at, words)}</span>
         </p>
       ))}
     </div>
