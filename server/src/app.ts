@@ -543,7 +543,7 @@ async function orRefused<T>(
     };
     const reason = reasons[(error as NodeJS.ErrnoException).code ?? ''];
     if (reason === undefined) throw error;
-    const message = `The service can’t listen on port ${port} of ${host}: ${reason}.`;
+    const message = `The service can't listen on port ${port} of ${host}: ${reason}.`;
     throw new Fault('invalid', 'invalid configuration', message, { cause: error });
   }
 }
@@ -582,7 +582,7 @@ function ofStart(error: unknown): unknown {
   return new Fault(
     'unavailable',
     'unavailable',
-    `The service can’t connect to the database. ${manyConnections}.`,
+    `The service can't connect to the database. ${manyConnections}.`,
     {
       cause: error,
     },

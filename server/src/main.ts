@@ -23,7 +23,7 @@ try {
 async function serve(config: Config, log: Log): Promise<void> {
   if (process.getuid?.() === 0) {
     log.warn(
-      'Soundings is running as root. Run it as a separate user that owns DATA_DIR, so that a security hole can’t affect the rest of this machine',
+      "Soundings is running as root. Run it as a separate user that owns DATA_DIR, so that a security hole can't affect the rest of this machine",
     );
   }
   const connections = limitedConnections(log);
@@ -71,7 +71,7 @@ function limitedConnections(log: Log): { http: number; sftp: number } | undefine
   if (connections.http >= connectionLimits.total) return undefined;
   log.warn(
     { openFiles, connections },
-    'The system’s limit of open files is low, so the service accepts fewer connections. Raise the limit (ulimit -n, LimitNOFILE) to 16,000',
+    "The system's limit of open files is low, so the service accepts fewer connections. Raise the limit (ulimit -n, LimitNOFILE) to 16,000",
   );
   return connections;
 }

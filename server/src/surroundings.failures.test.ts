@@ -99,7 +99,7 @@ ${settings}
     needs(context, 'pgbouncer', 'pgbouncer');
     const url = await openBouncer(`pool_mode = session\ndefault_pool_size = 60\n${ignored}`);
     const service = await started(join(home, 'bouncer'), { DATABASE_URL: url });
-    expect(service.said()).toMatch(/ignores settings of connections/);
+    expect(service.said()).toMatch(/ignores connection settings/);
     const token = await newToken(database.pool);
     expect(await push(service, token, 50)).toMatchObject({ status: 200 });
     expect(await statusOf(service, '/v1/groups', { authorization: token })).toBe(200);
@@ -162,7 +162,7 @@ describe('all connections to the database are in use', () => {
     const service = await start(join(home, 'none'), { DATABASE_URL: database.url });
     expect(await service.exited).toBe(1);
     expect(service.said()).toMatch(
-      /cannot start with the database\. All its connections are in use.*raise max_connections/,
+      /can't connect to the database\. All its connections are in use.*raise max_connections/,
     );
     expect(service.said()).not.toMatch(/^\s+at /m);
   });
@@ -209,7 +209,7 @@ describe('the system lets the service open 256 files', () => {
 
   test('more connections than that: some are refused, the others served; later all', async () => {
     const service = await started(join(home, 'none'), { DATABASE_URL: database.url }, through);
-    expect(service.said()).toMatch(/few files.*ulimit -n/);
+    expect(service.said()).toMatch(/limit of open files is low.*ulimit -n/);
     const token = await newToken(database.pool);
     const sockets = await Promise.all(Array.from({ length: 400 }, () => dial(service.port)));
     await until(async () => sockets.filter((socket) => socket.closed).length > 200);

@@ -438,8 +438,8 @@ test.skipIf(!hasBrowser())(
     const [account] = await world.pool`
       select default_country as country from accounts where account_id = ${world.accountId}`;
     expect(account).toEqual({ country: 'SE' });
-    await page.getByText('the default country of the account').first().waitFor(whileRead);
-    await page.getByText('"Role" has a value that is not known: "Head"').first().waitFor();
+    await page.getByText("the account's default country").first().waitFor(whileRead);
+    await page.getByText('"Role" has an unknown value: "Head"').first().waitFor();
 
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole('link', { name: 'Files' }).first().click();

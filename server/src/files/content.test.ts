@@ -47,24 +47,29 @@ test.each<[string, 'csv' | 'xls' | 'xlsx', Buffer, string]>([
     'a workbook named .csv',
     'csv',
     zipOf(workbook),
-    'an Excel workbook (.xlsx). Give it a name that ends in .xlsx.',
+    'an Excel workbook (.xlsx). Rename it so that the name ends in .xlsx.',
   ],
-  ['a workbook named .xls', 'xls', zipOf(workbook), 'Give it a name that ends in .xlsx.'],
+  ['a workbook named .xls', 'xls', zipOf(workbook), 'Rename it so that the name ends in .xlsx.'],
   [
     'an old one named .xlsx',
     'xlsx',
     ole('Workbook'),
-    'an old Excel workbook (.xls). Give it a name that ends in .xls.',
+    'an old Excel workbook (.xls). Rename it so that the name ends in .xls.',
   ],
-  ['text named .xlsx', 'xlsx', Buffer.from('id,name'), 'plain text. Give it a name that ends in .csv.'],
-  ['text named .xls', 'xls', Buffer.from('id\tname'), 'plain text. Give it a name that ends in .csv.'],
+  [
+    'text named .xlsx',
+    'xlsx',
+    Buffer.from('id,name'),
+    'plain text. Rename it so that the name ends in .csv.',
+  ],
+  ['text named .xls', 'xls', Buffer.from('id\tname'), 'plain text. Rename it so that the name ends in .csv.'],
   ['a binary one', 'xlsx', ofType('vnd.ms-excel.sheet.binary.macroEnabled.main'), '(.xlsb)'],
   ['one with macros', 'xlsx', ofType('vnd.ms-excel.sheet.macroEnabled.main'), '(.xlsm)'],
   ['an OpenDocument', 'xlsx', ods, '(.ods)'],
   ['one with a password', 'csv', ole('EncryptedPackage'), 'protected with a password'],
   ['one with a password', 'xls', ole('EncryptedPackage'), 'protected with a password'],
   ['a letter', 'xls', ole('WordDocument'), 'a Word document'],
-  ['an archive', 'csv', zipOf([{ name: 'a.csv', data: 'a,b' }]), 'a packed file (zip)'],
+  ['an archive', 'csv', zipOf([{ name: 'a.csv', data: 'a,b' }]), 'a compressed file (zip)'],
   ['a PDF', 'csv', Buffer.from('%PDF-1.7\n'), 'a PDF document'],
   ['a picture', 'xlsx', Buffer.from('89504e470d0a1a0a', 'hex'), 'a picture'],
   ['a web page', 'xls', Buffer.from('\n<html><table>'), 'a web page (HTML)'],
@@ -78,7 +83,12 @@ test.each<[string, 'csv' | 'xls' | 'xlsx', Buffer, string]>([
   ['one of Excel 3', 'xls', Buffer.from('0902060000001000', 'hex'), 'a workbook of Excel 4 or older'],
   ['one of Excel 4', 'xlsx', Buffer.from('0904060000001000', 'hex'), 'a workbook of Excel 4 or older'],
   ['bytes', 'csv', Buffer.from([1, 2, 3, 0, 5, 6, 7, 8, 9, 10]), 'not text'],
-  ['UTF-16 without a mark', 'csv', Buffer.from('id;name\n', 'utf16le'), 'UTF-16 without the mark'],
+  [
+    'UTF-16 without a mark',
+    'csv',
+    Buffer.from('id;name\n', 'utf16le'),
+    'UTF-16 text without a byte order mark',
+  ],
 ])('%s is refused, and the words say what it is', (_, kind, head, words) => {
   expect(contentFault(kind, head)).toContain(words);
 });
@@ -112,12 +122,14 @@ describe('a file that is there as a whole', () => {
   test('is none wherever it is cut off', async () => {
     for (let length = 4; length < whole.length; length++) {
       // oxlint-disable-next-line no-await-in-loop -- a few
-      expect(await fault('xlsx', whole.subarray(0, length))).toContain('damaged, perhaps cut off');
+      expect(await fault('xlsx', whole.subarray(0, length))).toContain(
+        'damaged. The upload may have been cut off',
+      );
     }
   });
 
   test('is none if it is any other archive, or only begins like a workbook', async () => {
-    expect(await fault('xlsx', zipOf([{ name: 'a.csv', data: 'a,b' }]))).toContain('a packed file (zip)');
+    expect(await fault('xlsx', zipOf([{ name: 'a.csv', data: 'a,b' }]))).toContain('a compressed file (zip)');
     expect(await fault('xlsx', Buffer.concat([whole.subarray(0, 30), Buffer.alloc(70_000)]))).toContain(
       'damaged',
     );

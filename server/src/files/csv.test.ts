@@ -62,9 +62,9 @@ describe('encodings', () => {
       Buffer.from([0xc3]),
       Buffer.from('rn\n3,Örjan'),
     ]);
-    expect(faultOf(() => read(damaged)).message).toContain('UTF-8, but not in line 3');
+    expect(faultOf(() => read(damaged)).message).toContain('Line 3 is not valid UTF-8');
     const marked = Buffer.concat([Buffer.from('\ufeffid\n'), Buffer.from([0xe5])]);
-    expect(faultOf(() => read(marked)).message).toContain('line 2');
+    expect(faultOf(() => read(marked)).message).toContain('Line 2 ');
   });
 
   test('UTF-16 that is cut off is refused', () => {
@@ -161,7 +161,7 @@ describe('refused, with the place', () => {
   test('a quotation mark within a cell', () => {
     for (const row of ['1,say "hi",3', '1,"say "hi"",3']) {
       const fault = faultOf(() => read(`a,b,c\n${row}`));
-      expect(fault.message).toContain('Cell B2 has a quotation mark (") in its middle');
+      expect(fault.message).toContain('Cell B2 has a quotation mark (") in the middle of the text');
     }
   });
 

@@ -233,8 +233,8 @@ export function headersIn(
 }
 
 const idRequired: Record<Kind, string> = {
-  users: 'Add a column with the header EmployeeID. A person’s ID must never change.',
-  groups: 'Add a column with the header DepartmentID. A group’s ID must never change.',
+  users: "Add a column with the header EmployeeID. A person's ID must never change.",
+  groups: "Add a column with the header DepartmentID. A group's ID must never change.",
 };
 
 /** Lists the headers that were found, and which of them are ignored. One of these may be the missing one. */

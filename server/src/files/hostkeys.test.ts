@@ -70,7 +70,7 @@ test.each<[string, (key: string) => string]>([
   expect(after[0]?.[0]?.fingerprint).not.toBe(before[0]?.fingerprint);
   expect(after[0]?.[1]).toEqual(before[1]);
   expect(lines).toHaveLength(1);
-  expect(lines[0]).toContain('A host key of SFTP could not be read and was replaced');
+  expect(lines[0]).toContain('An SFTP host key could not be read and was replaced');
   expect(await hostKeys(pool, secrets, log)).toEqual(after[0]);
 });
 

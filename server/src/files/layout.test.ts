@@ -679,8 +679,8 @@ describe('values', () => {
         undefined,
       ]);
       expect(warnings.filter(({ type }) => type === 'default country')).toMatchObject([
-        { row: 2, count: 3, message: expect.stringContaining('numbers of SE') as string },
-        { row: 6, count: 1, message: expect.stringContaining('no numbers of this length') as string },
+        { row: 2, count: 3, message: expect.stringContaining('numbers in SE') as string },
+        { row: 6, count: 1, message: expect.stringContaining('never have this length') as string },
       ]);
     });
   });
@@ -802,7 +802,7 @@ describe('values', () => {
         ['placeholder', 'Site', 8],
       ]);
       expect(warnings[0]?.message).toContain('"n/a" (2 rows)');
-      expect(warnings[0]?.message).toContain('what is there already stays as it is');
+      expect(warnings[0]?.message).toContain('so existing values are kept');
     });
 
     test('in a text that may be anything, none is an answer; elsewhere it is not', () => {
@@ -864,8 +864,8 @@ describe('values', () => {
         ['ignored value', 'Site', 'x'.repeat(20), 1, 3],
       ]);
       expect(warnings[2]?.message).toBe(
-        '2 cells of "Phone", in rows 2, 3, can\'t be read as a phone number, and are ignored: people who are there already ' +
-          'keep their phone number, and new people have none.',
+        '2 cells of "Phone", in rows 2, 3, can\'t be read as a phone number and are ignored. Existing people ' +
+          'keep their phone number, and new people get none.',
       );
       expect(warnings[5]?.message).toContain('"Male", "Female"');
       expect(warnings.map(({ message }) => message).join()).not.toMatch(
@@ -1252,7 +1252,7 @@ describe('managers', () => {
       ].toSorted((a, b) => b.count - a.count),
     );
     expect(warnings[0]?.message).toContain('in rows 4, 6');
-    expect(warnings[1]?.message).toContain('2 people in this file (rows 2, 4)');
+    expect(warnings[1]?.message).toContain('2 people in this file have that full name (rows 2, 4)');
     // Runs keep messages longer than people may stay.
     expect(warnings.map(({ message }) => message).join()).not.toMatch(/Nobody Here|Berg,|"Anna Berg"/);
   });

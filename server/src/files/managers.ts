@@ -199,7 +199,7 @@ function ambiguous({ candidates }: Unknown, named: Row[]): string {
   const more = candidates.length > rows.length ? ', …' : '';
   return (
     `The manager in ${placesOf(named)} is ambiguous: ${candidates.length} people in this file have that full name (rows ` +
-    `${rows.join(', ')}${more}). ${ignoredName} Enter the manager’s employee ID or email address, or add the ID after ` +
+    `${rows.join(', ')}${more}). ${ignoredName} Enter the manager's employee ID or email address, or add the ID after ` +
     'the name, as in "Anna Berg (1001)".'
   );
 }

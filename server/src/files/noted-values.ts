@@ -133,15 +133,15 @@ function noteLocal(column: Column, { rows, wrong, unsure }: Local, { notes, read
       '`npx soundings account set --country SE`, or add the country codes to the file.';
     return note(rows, remedy);
   }
-  note(rows, `They are read as numbers in ${country}, the account’s default country.`);
+  note(rows, `They are read as numbers in ${country}, the account's default country.`);
   note(
     unsure,
-    `They are read as numbers in ${country}, the account’s default country, but may be numbers in another country that ` +
+    `They are read as numbers in ${country}, the account's default country, but may be numbers in another country that ` +
       'lack only the +. Add the country codes to the file.',
   );
   note(
     wrong,
-    `They are ignored: numbers in ${country}, the account’s default country, never have this length.`,
+    `They are ignored: numbers in ${country}, the account's default country, never have this length.`,
   );
 }
 

@@ -223,7 +223,7 @@ const remedies: Partial<Record<DetailType, Remedy>> = {
     sv: 'Den överordnade gruppen finns inte. Rätta cellen, eller lägg till gruppen i filen.',
   },
   'duplicate externalId': { sv: 'Samma id finns på en annan rad. Ta bort en av raderna.' },
-  'duplicate email': { sv: 'Adressen används redan. Ändra en av dem.' },
+  'duplicate email': { sv: 'Samma adress används redan. Ändra en av adresserna.' },
   'too long': { sv: 'Texten är för lång.' },
   'invalid text': { sv: 'Texten innehåller ogiltiga tecken. Skriv in den på nytt.', isWhole: true },
   'invalid value': { sv: 'Värdet är ogiltigt.' },

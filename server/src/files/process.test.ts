@@ -133,7 +133,7 @@ describe('groups that are named by their names', () => {
     const { outcome, details } = await send(acme, 'users.csv', lines(header, '001;Anna;Ask;;North'));
     expect(outcome).toBe('refused');
     expect(details).toMatchObject([{ type: 'ambiguous name', row: 2, column: 'Department', value: 'North' }]);
-    expect(details[0]?.message).toContain('2 groups, with the externalIds "n1", "n2"');
+    expect(details[0]?.message).toContain('Enter the ID of the right one instead: "n1", "n2"');
   });
 
   test('are groups of the same file before those that are there, and parents are found likewise', async () => {
@@ -567,7 +567,8 @@ describe('faults', () => {
         type: 'no group',
         row: 3,
         column: 'Department',
-        message: '2 new people are in no group. Name their groups in a column with the header Department.',
+        message:
+          '2 new people do not belong to a group. Enter their groups in a column with the header Department.',
       },
     ]);
     expect((await send(acme, 'users.csv', text)).warnings).toEqual([]);
@@ -588,9 +589,9 @@ describe('faults', () => {
         type: 'missing column',
         row: 1,
         message:
-          'No column gives the last name, which new people need. Found: "EmployeeID", "FirstName", "Employee name", ' +
-          '"Department". Not read: "Employee name". Add a column with the header LastName, or say in the console which ' +
-          'column it is.',
+          'New people must have a last name, but no column contains it. Found: "EmployeeID", "FirstName", "Employee name", ' +
+          '"Department". Ignored: "Employee name". Add a column with the header LastName, or choose the right column in ' +
+          'the console.',
       },
       expect.objectContaining({ type: 'missing field', row: 1502, column: 'FirstName' }),
     ]);
@@ -603,8 +604,8 @@ describe('faults', () => {
     expect({ outcome, message }).toEqual({
       outcome: 'refused',
       message:
-        'users.xls has 1 fault, so nothing was changed. The workbook is damaged, perhaps cut off on its way. ' +
-        'Open it in Excel, save it again as .xlsx, and send that.',
+        'users.xls has 1 error, so nothing was changed. The workbook is damaged. The upload may have been cut off. ' +
+        'Open it in Excel, save it as a new .xlsx file and send the new file.',
     });
     expect(logged.at(-1)).toMatchObject({
       accountId: acme.id,
@@ -881,14 +882,14 @@ describe('a turn', () => {
       'the system kills its reader',
       killedReader,
       ['5 seconds', '5 minutes', '15 minutes', '40 minutes'],
-      'Reading this file was tried 5 times within an hour or so, and stopped by the system, probably because memory ran out. ' +
-        'Give Soundings more memory, or save the file as CSV, which takes less. Then send it again.',
+      'Reading this file failed 5 times in about an hour. The system stopped it, probably because memory ran out. ' +
+        'Give Soundings more memory, or save the file as CSV, which needs less. Then send it again.',
     ],
     [
       'of a defect',
       new TypeError('undefined is not a function'),
       ['5 seconds', '5 minutes'],
-      'Processing this file failed 3 times; the log of the service says why. Send it again.',
+      'Processing this file failed 3 times. See the service log for the reason, then send the file again.',
     ],
   ])(
     'fails when %s, after longer and longer pauses, and those after it come to their turn',

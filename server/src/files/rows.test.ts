@@ -7,7 +7,7 @@ test('an error of ours is told as what to do, and kept as the cause', () => {
   const fault = faultOf(error);
   expect(fault).toMatchObject({ kind: 'invalid', code: 'unreadable file', cause: error });
   expect(fault.message).toBe(
-    "The file can't be read. Open it in Excel, save it again as an Excel workbook (.xlsx) or as CSV, and send that.",
+    "The file can't be read. Open it in Excel, save it as a new Excel workbook (.xlsx) or as CSV, and send the new file.",
   );
   expect(fault.details).toEqual([{ type: 'unreadable file', message: fault.message }]);
 });

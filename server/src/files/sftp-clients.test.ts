@@ -143,7 +143,7 @@ describe('OpenSSH', () => {
       },
     );
     expect(code).not.toBe(0);
-    expect(out).toContain('The service cannot check tokens at the moment. Try again later.');
+    expect(out).toContain("The service can't check tokens at the moment. Try again later.");
   });
 });
 
@@ -162,7 +162,7 @@ test('lftp, also by a temporary name', async (context) => {
   expect(await lftp('set xfer:use-temp-file yes; put small.csv -o users.csv')).toMatchObject({ code: 0 });
   expect((await lftp('put small.csv -o small.exe')).out).toMatch(wrongType);
   expect((await lftp('get users.csv -o got.csv')).out).toMatch(/Access failed/);
-  expect((await lftp('rm users.csv')).out).toMatch(/Upload and list only/);
+  expect((await lftp('rm users.csv')).out).toMatch(/Files can only be uploaded and listed/);
   await expectFiles(company, { 'other.csv': small, 'users.csv': small });
 });
 
@@ -201,7 +201,7 @@ test('rclone', async (context) => {
   expect((await rclone('lsl', 'here:')).out).toMatch(new RegExp(`^ *${large.length} .* other\\.csv$`, 'm'));
   expect((await rclone('copyto', 'small.csv', 'here:small.exe')).out).toMatch(wrongType);
   expect((await rclone('deletefile', 'here:users.csv')).out).toMatch(
-    /permission denied|Upload and list only/i,
+    /permission denied|Files can only be uploaded and listed/i,
   );
   expect((await rclone('cat', 'here:users.csv')).code).not.toBe(0);
   await expectFiles(company, { 'other.csv': large, 'users.csv': small });
@@ -265,11 +265,11 @@ transport.close()
     String(small.length),
     "1700000000 ['small.csv', 'users.csv'] /",
     expect.stringMatching(wrongType),
-    '[Errno 13] Upload and list only',
-    '[Errno 13] Upload and list only',
-    '[Errno 13] Upload and list only',
+    '[Errno 13] Files can only be uploaded and listed',
+    '[Errno 13] Files can only be uploaded and listed',
+    '[Errno 13] Files can only be uploaded and listed',
     'Operation unsupported',
-    '[Errno 13] A file is taken whole: its size cannot be set.',
+    "[Errno 13] The size of a file can't be set. Upload the whole file.",
   ]);
   await expectFiles(company, { 'small.csv': small, 'users.csv': large });
 });
@@ -287,9 +287,9 @@ test('ssh2-sftp-client', async () => {
     ['a', 'b', 'c', 'd', 'fast', 'users'].map((name) => [`${name}.csv`, large.length]),
   );
   await expect(client.put(small, '/small.exe')).rejects.toThrow(wrongType);
-  await expect(client.get('/users.csv')).rejects.toThrow('Upload and list only');
-  await expect(client.delete('/users.csv')).rejects.toThrow('Upload and list only');
-  await expect(client.append(small, '/users.csv')).rejects.toThrow('A file is taken whole');
+  await expect(client.get('/users.csv')).rejects.toThrow('Files can only be uploaded and listed');
+  await expect(client.delete('/users.csv')).rejects.toThrow('Files can only be uploaded and listed');
+  await expect(client.append(small, '/users.csv')).rejects.toThrow('Upload the whole file');
   await expectFiles(
     company,
     Object.fromEntries(['a', 'b', 'c', 'd', 'fast', 'users'].map((name) => [`${name}.csv`, large])),

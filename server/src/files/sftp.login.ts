@@ -27,7 +27,7 @@ const methods = ['password' as const, 'keyboard-interactive' as const];
 /** The most authentication requests without a token. Clients ask for the methods once, and may try their keys. */
 const maxOtherRequests = 20;
 
-const unavailable = 'The service can’t check tokens at the moment. Try again later.';
+const unavailable = "The service can't check tokens at the moment. Try again later.";
 
 /** Handles the login requests of a connection. */
 export function takeLogins(client: Connection, options: LoginOptions): void {

@@ -151,7 +151,7 @@ async function open(
   const asks = (flag: keyof typeof openFlags) => (flags & openFlags[flag]) !== 0;
   if (!asks('write')) return (await attributesOf(session, name)) ? denied : noSuchFile;
   if (asks('read') || asks('append')) {
-    return { status: 'denied', text: 'Files can’t be read or appended to. Upload the whole file.' };
+    return { status: 'denied', text: "Files can't be read or appended to. Upload the whole file." };
   }
   if (session.isStopping()) return failure('The service is stopping. Try again in a moment.');
   if (session.handles.size >= session.limits.handles) {
@@ -165,7 +165,7 @@ async function open(
     if (isThere && !asks('truncate')) {
       return {
         status: 'denied',
-        text: 'A stored file can’t be changed. Upload the whole file again.',
+        text: "A stored file can't be changed. Upload the whole file again.",
       };
     }
     if (!isThere && !asks('create')) return noSuchFile;
@@ -334,7 +334,7 @@ async function setAttributes(
 /** Sets the attributes of a file. Times are kept for the session, because clients compare them. Modes are ignored. */
 function setOf(session: SftpSession, name: string, present: number, { size, modified }: Attributes): Reply {
   if (size !== undefined && size !== present) {
-    return { status: 'denied', text: 'The size of a file can’t be set. Upload the whole file.' };
+    return { status: 'denied', text: "The size of a file can't be set. Upload the whole file." };
   }
   if (modified !== undefined) remember(session.times, name, modified);
   return ok;

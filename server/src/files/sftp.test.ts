@@ -74,7 +74,7 @@ async function put(hand: Hand, name: string, bytes: Buffer = users): Promise<Ans
 }
 
 const told = ({ code: status, text }: Answer) => [status, text];
-const refusal = 'Upload and list only';
+const refusal = 'Files can only be uploaded and listed';
 
 describe('logging in', () => {
   test('a user name and a token with the scope files open a session, by password or as an answer', async () => {
@@ -131,7 +131,7 @@ describe('logging in', () => {
       new Set(['All configured authentication methods failed']),
     );
     for (const { ms } of refused) expect(ms).toBeGreaterThan(failureMs - 2);
-    const reasons = door.log.filter(({ msg }) => msg === 'A log-in by SFTP was refused');
+    const reasons = door.log.filter(({ msg }) => msg === 'SFTP login refused');
     expect(reasons.map(({ reason }) => reason).toSorted()).toEqual([
       'address not allowed',
       ...Array.from({ length: 8 }, () => 'user name or token'),
@@ -154,8 +154,8 @@ describe('logging in', () => {
       }),
     });
     await closed(client);
-    expect(log.filter(({ msg }) => msg === 'A log-in by SFTP was refused')).toHaveLength(3);
-    expect(log.some(({ msg }) => msg === 'Logged in by SFTP')).toBe(false);
+    expect(log.filter(({ msg }) => msg === 'SFTP login refused')).toHaveLength(3);
+    expect(log.some(({ msg }) => msg === 'SFTP login')).toBe(false);
   });
 
   test('neither keys nor nothing open a session, and both are told what does', async () => {
@@ -183,10 +183,10 @@ describe('logging in', () => {
     const text = JSON.stringify(door.log);
     expect(text).not.toContain(acme.token);
     expect(door.log).toContainEqual(
-      expect.objectContaining({ msg: 'Logged in by SFTP', accountId: acme.id, tokenId: acme.tokenId }),
+      expect.objectContaining({ msg: 'SFTP login', accountId: acme.id, tokenId: acme.tokenId }),
     );
     expect(door.log).toContainEqual(
-      expect.objectContaining({ msg: 'A file has arrived', address: '127.0.0.1', size: users.length }),
+      expect.objectContaining({ msg: 'File received', address: '127.0.0.1', size: users.length }),
     );
   });
 
@@ -233,7 +233,7 @@ describe('before a log-in', () => {
     six[0]?.write('SSH-2.0-'); // one that has begun, and one that goes on
     six[1]?.write('SSH-2.0-test\r\n');
     await Promise.all(six.map(gone));
-    expect(log.filter(({ reason }) => reason === 'no log-in in time')).toHaveLength(5);
+    expect(log.filter(({ reason }) => reason === 'login timeout')).toHaveLength(5);
     await logInBare(port, acme).then((client) => client.end());
   });
 
@@ -242,9 +242,7 @@ describe('before a log-in', () => {
     const [silent, begun] = [await dial(port, '127.0.0.2'), await dial(port, '127.0.0.3')];
     begun.write('SSH-2.0-test\r\n');
     await gone(silent);
-    expect(log).toContainEqual(
-      expect.objectContaining({ reason: 'no log-in in time', address: '127.0.0.2' }),
-    );
+    expect(log).toContainEqual(expect.objectContaining({ reason: 'login timeout', address: '127.0.0.2' }));
     expect(begun.destroyed).toBe(false);
     begun.destroy();
   });
@@ -265,9 +263,9 @@ describe('before a log-in', () => {
     await gone(await dial(port));
     const there = await dial(port, '127.0.0.2');
     await gone(await dial(port, '127.0.0.3'));
-    expect(log.filter(({ msg }) => msg === 'Connections by SFTP were refused')).not.toEqual([]);
+    expect(log.filter(({ msg }) => msg === 'SFTP connections refused')).not.toEqual([]);
     here[0]?.destroy();
-    await until(async () => log.some(({ msg }) => msg === 'A connection by SFTP has ended'));
+    await until(async () => log.some(({ msg }) => msg === 'SFTP connection closed'));
     const again = await dial(port);
     again.write('SSH-2.0-test\r\n');
     await until(async () => again.received.length > 0);
@@ -413,7 +411,9 @@ describe('behind a proxy', () => {
     const socket = await dial(port);
     socket.write(v1);
     await gone(socket);
-    expect(log).toContainEqual(expect.objectContaining({ msg: 'Connected by SFTP', address: '127.0.0.1' }));
+    expect(log).toContainEqual(
+      expect.objectContaining({ msg: 'SFTP connection opened', address: '127.0.0.1' }),
+    );
   });
 
   test('a header is read however it is cut, and nothing else is taken for one', () => {
@@ -646,7 +646,7 @@ describe('an upload', () => {
       const handle = await hand.open(name);
       await hand.ask(ask.write, handle, 0n, users);
       await hand.ask(ask.write, handle, BigInt(users.length + 1), users);
-      const reason = `The file has a hole: its bytes from ${users.length + 1} on were not sent.`;
+      const reason = `The file is incomplete: the bytes from ${users.length + 1} on were not sent. Send it again.`;
       expect(told(await hand.ask(ask.close, handle))).toEqual([code.failure, reason]);
       expect(told(await hand.ask(ask.stat, name))).toEqual([code.failure, reason]);
       expect(await unfinished(company)).toBe(0);
@@ -662,7 +662,7 @@ describe('an upload', () => {
     }
     const answers: Answer[] = [];
     for (let i = 0; i < 1100; i++) answers.push(await hand.next());
-    const reason = [code.failure, 'The file is sent in too many pieces, in no order.'];
+    const reason = [code.failure, 'Too many gaps in the file. Send the bytes in order.'];
     expect(answers.map((answer) => answer.code).indexOf(code.failure)).toBe(1001);
     expect(told(answers.at(-1) as Answer)).toEqual(reason);
     expect(told(await hand.ask(ask.close, handle))).toEqual(reason);
@@ -751,10 +751,10 @@ describe('a name', () => {
     ['users', /\.csv, \.xls or \.xlsx/],
     ['.users.csv', /dot/],
     [`${'x'.repeat(300)}.csv`, /200 bytes/],
-    ['a\u0007b.csv', /cannot be seen/],
-    ['\u202Evsc.exe.csv', /cannot be seen/],
-    ['..\\..\\users.csv', /may not hold/],
-    ['a|b.csv', /may not hold/],
+    ['a\u0007b.csv', /invisible characters/],
+    ['\u202Evsc.exe.csv', /invisible characters/],
+    ['..\\..\\users.csv', /must not contain/],
+    ['a|b.csv', /must not contain/],
     [' users.csv', /space/],
     [`${'x'.repeat(300)}.tmp`, /200 bytes/],
   ] as const)('%j is refused with the reason, and told it again by STAT', async ([name, reason]) => {
@@ -771,7 +771,7 @@ describe('a name', () => {
     const latin = Buffer.from('Löner.csv', 'latin1');
     expect(told(await hand.ask(ask.open, latin, anew, 0))).toEqual([
       code.failure,
-      'The name is not in UTF-8.',
+      'The file name is not valid UTF-8.',
     ]);
   });
 
@@ -934,7 +934,7 @@ describe('other requests', () => {
   test('a file is made anew or not at all', async () => {
     const hand = await session(await door.company());
     await put(hand, 'users.csv');
-    expect((await hand.ask(ask.open, 'users.csv', 2 | 8, 0)).text).toMatch(/cannot be changed/);
+    expect((await hand.ask(ask.open, 'users.csv', 2 | 8, 0)).text).toMatch(/can't be changed/);
     expect((await hand.ask(ask.open, 'users.csv', 2 | 8 | 16 | 32, 0)).text).toMatch(/already/);
     expect((await hand.ask(ask.open, 'other.csv', 2, 0)).code).toBe(code.noFile);
     const { handle } = await hand.ask(ask.open, 'new.csv', 2 | 8 | 32, 0);
@@ -1066,7 +1066,7 @@ describe('what a client can make the service hold', () => {
     const count = (text: string) => log.filter(({ msg, reason }) => [msg, reason].includes(text)).length;
     await until(async () => count('idle') === 2);
     now += 2001; // they are given a moment to go
-    await until(async () => count('A connection by SFTP has ended') === 2);
+    await until(async () => count('SFTP connection closed') === 2);
     for (const hand of [slow, stuck]) hand.client.destroy();
   });
 
@@ -1285,7 +1285,7 @@ test('a path with a NUL is refused in words, whatever is asked with it', async (
   const hand = await byHand(port, acme);
   onTestFinished(hand.end);
   const path = 'us\0ers.csv';
-  const refused = [code.failure, 'The name contains a NUL character.'];
+  const refused = [code.failure, 'The file name contains a NUL character.'];
   for (const verb of [ask.stat, ask.lstat, ask.opendir, ask.remove, ask.realpath]) {
     // oxlint-disable-next-line no-await-in-loop -- a few
     expect(told(await hand.ask(verb, path))).toEqual(refused);
@@ -1324,17 +1324,17 @@ describe('when the service or its database goes', () => {
       // oxlint-disable-next-line no-await-in-loop -- two
       await ended;
       expect(errors[0]).toMatchObject({
-        message: 'The service cannot check tokens at the moment. Try again later.',
+        message: "The service can't check tokens at the moment. Try again later.",
         code: 7,
       });
     }
     expect(log).toContainEqual(
       expect.objectContaining({
-        msg: 'A log-in by SFTP could not be decided',
+        msg: 'SFTP login could not be checked',
         connectionId: expect.anything() as string,
       }),
     );
-    expect(log.filter(({ msg }) => msg === 'A log-in by SFTP was refused')).toEqual([]);
+    expect(log.filter(({ msg }) => msg === 'SFTP login refused')).toEqual([]);
     expect(log.filter(({ level }) => Number(level) >= 50)).toEqual([]);
   });
 

@@ -515,7 +515,7 @@ function checkTokens(state: ServerState): () => Promise<void> {
         wasUnavailable = false;
       } catch (error) {
         if (!wasUnavailable)
-          state.log.warn({ cause: asFault(error) }, 'Tokens of open SFTP sessions can’t be checked');
+          state.log.warn({ cause: asFault(error) }, "Tokens of open SFTP sessions can't be checked");
         wasUnavailable = true;
       }
       await sleep(checkMs, undefined, { signal: stopping.signal }).catch(() => {});

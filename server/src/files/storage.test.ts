@@ -384,25 +384,25 @@ describe(`POST ${uploadPath}`, () => {
       [
         'users.txt',
         'a',
-        '"users.txt" is not of a type that is taken: the name must end in .csv, .xls or .xlsx.',
+        '"users.txt" has an unsupported file type. The name must end in .csv, .xls or .xlsx.',
       ],
-      ['users', 'a', '"users" is not of a type that is taken: the name must end in .csv, .xls or .xlsx.'],
+      ['users', 'a', '"users" has an unsupported file type. The name must end in .csv, .xls or .xlsx.'],
       [
         'users.csv.exe',
         'a',
-        '"users.csv.exe" is not of a type that is taken: the name must end in .csv, .xls or .xlsx.',
+        '"users.csv.exe" has an unsupported file type. The name must end in .csv, .xls or .xlsx.',
       ],
-      ['.users.csv', 'a', 'The name may not begin with a dot.'],
-      ['.csv', 'a', 'The name may not begin with a dot.'],
+      ['.users.csv', 'a', 'The file name must not begin with a dot.'],
+      ['.csv', 'a', 'The file name must not begin with a dot.'],
       ['folder/', 'a', 'The file has no name.'],
       ['..', 'a', 'The file has no name.'],
-      ['a"b.csv', 'a', 'The name may not hold any of \\ / : * ? " < > |'],
-      ['a:b.csv', 'a', 'The name may not hold any of \\ / : * ? " < > |'],
-      ['a\nb.csv', 'a', 'The name holds characters that cannot be seen. Give the file another one.'],
-      ['a\0.csv', 'a', 'The name holds characters that cannot be seen. Give the file another one.'],
-      ['\u202evsc.exe.csv', 'a', 'The name holds characters that cannot be seen. Give the file another one.'],
-      [' .csv', 'a', 'The name may not begin or end with a space.'],
-      [`${'n'.repeat(197)}.csv`, 'a', 'The name has more than 200 bytes. Give the file a shorter one.'],
+      ['a"b.csv', 'a', 'The file name must not contain any of these characters: \\ / : * ? " < > |'],
+      ['a:b.csv', 'a', 'The file name must not contain any of these characters: \\ / : * ? " < > |'],
+      ['a\nb.csv', 'a', 'The file name contains invisible characters. Rename the file.'],
+      ['a\0.csv', 'a', 'The file name contains invisible characters. Rename the file.'],
+      ['\u202evsc.exe.csv', 'a', 'The file name contains invisible characters. Rename the file.'],
+      [' .csv', 'a', 'The file name must not begin or end with a space.'],
+      [`${'n'.repeat(197)}.csv`, 'a', 'The file name is longer than 200 bytes. Use a shorter name.'],
       ['a.csv', '', 'The file is empty.'],
     ])('the file %j of %j', async (name, content, message) => {
       const account = await newAccount();
@@ -439,13 +439,15 @@ describe(`POST ${uploadPath}`, () => {
         );
       }
       const archive = zipOf([{ name: 'a.csv', data: 'a,b' }]);
-      expect(refusal(await upload(token, 'f.xlsx', archive))).toMatch(/the file is a packed file \(zip\)/);
+      expect(refusal(await upload(token, 'f.xlsx', archive))).toMatch(
+        /the file is a compressed file \(zip\)/,
+      );
       expect(await list()).toEqual([]);
     });
 
     test('no file, in whatever form', async () => {
       const { token } = await newAccount();
-      const words = '400 file validation: The form has no file. Send one, in a part with a file name.';
+      const words = '400 file validation: The form contains no file. Send a part with a file name.';
       expect(refusal(await post(token, field + end))).toBe(words);
       expect(refusal(await post(token, filePart('', '') + end))).toBe(words);
       const form = new FormData();
@@ -461,7 +463,7 @@ describe(`POST ${uploadPath}`, () => {
       const account = await newAccount();
       for (const second of [filePart('b.csv'), filePart('a.csv'), filePart('../b')]) {
         expect(refusal(await post(account.token, filePart('a.csv') + field + second + end))).toBe(
-          '400 file validation: The form has more than one file. Send one at a time.',
+          '400 file validation: The form contains more than one file. Send one file per request.',
         );
       }
       expect(await account.rows()).toBe(0);
@@ -527,7 +529,9 @@ describe(`POST ${uploadPath}`, () => {
     for (const method of ['GET', 'DELETE', 'PUT', 'POST']) {
       const init = method === 'GET' ? {} : { body: 'a,b', headers: { 'content-type': 'text/csv' } };
       const asked = await ask(method, '/v1/storage/files/x.csv', account.token, init);
-      expect(refusal(asked)).toMatch(/^404 not downloadable: Files cannot be downloaded.*\/report/);
+      expect(refusal(asked)).toMatch(
+        /^404 not downloadable: Files can be uploaded and listed, but not downloaded.*\/report/,
+      );
     }
   });
 
@@ -644,7 +648,9 @@ describe('clients', () => {
     expect(await send('large.csv', maxUploadBytes + 1)).toMatch(
       /"Incorrect file size\. .* 400 application\/json/,
     );
-    expect(await send('a"b.csv', 10)).toMatch(/The name may not hold any of.* 400 application\/json/);
+    expect(await send('a"b.csv', 10)).toMatch(
+      /The file name must not contain any of.* 400 application\/json/,
+    );
     expect(await account.list()).toEqual(['anställda ä;,=.csv', 'users.csv']);
   });
 });
@@ -724,7 +730,7 @@ describe('GET /v1/storage/files/{name}/report', () => {
       receivedAt: expect.any(String),
       outcome: 'waiting',
       place: 1,
-      message: 'The file waits to be processed. It is number 1 in the queue.',
+      message: 'The file is waiting to be processed. It is number 1 in the queue.',
       details: [],
       warnings: [],
     });
@@ -814,7 +820,7 @@ describe('GET /v1/storage/files/{name}/report', () => {
       'a.csv',
     );
     expect(refusal(await report(account.token, 'a.csv'))).toBe(
-      '404 file not found: There is no file "a.csv".',
+      '404 file not found: File "a.csv" does not exist.',
     );
     for (const name of ['b.csv', '../a.csv', '.', 'x'.repeat(5000), "' or 1=1"]) {
       expect(refusal(await report(account.token, name))).toMatch(/^404 (file )?not (found|downloadable)/);
@@ -835,7 +841,7 @@ test('an account that has stored as much as it may is refused, and stores again 
   ] as const) {
     await fill('full', count, size);
     expect(refusal(await upload(account.token, 'a.csv'))).toMatch(
-      /^400 file validation: The account has as many/,
+      /^400 file validation: The account has reached its storage limit/,
     );
     await clear();
     expect((await upload(account.token, 'a.csv')).status).toBe(200);

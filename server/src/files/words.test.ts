@@ -68,18 +68,18 @@ describe('the message', () => {
     [
       'that nothing was changed, and warnings',
       report('applied', { summary: summary([0, 0, 0, 200]), warnings: [badEmail] }),
-      'users.csv was applied: nothing had to be changed. There is 1 warning.',
+      'users.csv was applied: no changes were needed. There is 1 warning.',
     ],
     [
       'what would be changed',
       report('validated', { summary: summary([0, 2, 0, 0]), warnings: [badEmail, badEmail] }),
-      'users.csv was checked and has no faults. Nothing was changed, because this account only checks files. ' +
-        'What it would change: 2 people updated. There are 2 warnings.',
+      'users.csv was checked and has no errors. Nothing was changed, because this account is set to check files only. ' +
+        'Changes it would make: 2 people updated. There are 2 warnings.',
     ],
     [
       'why it is held, and how to approve it',
       report('held', { details: [excess('maxUsersDeleted', 200, 312)] }),
-      'users.csv is held: it would remove 312 people, and your limit is 200. Nothing was changed. Look through the list ' +
+      'users.csv is waiting for approval: it would remove 312 people, but your limit is 200. Nothing was changed. Review the list of changes ' +
         `and approve it with \`npx soundings run approve --account 7 --id ${runId}\`, or send a corrected file.`,
     ],
     [
@@ -87,14 +87,14 @@ describe('the message', () => {
       report('held', {
         details: [excess('maxUsersCreated', 0, 1), excess('maxGroupsUpdated', 1_000, 2_000)],
       }),
-      'users.csv is held: it would create 1 person, and your limit is 0; it would update 2,000 groups, and your limit is ' +
-        '1,000. Nothing was changed. Look through the list ' +
+      'users.csv is waiting for approval: it would create 1 person, but your limit is 0; it would update 2,000 groups, but your limit is ' +
+        '1,000. Nothing was changed. Review the list of changes ' +
         `and approve it with \`npx soundings run approve --account 7 --id ${runId}\`, or send a corrected file.`,
     ],
     [
       'a fault, its place and what to do',
       report('refused', { details: [badEmail] }),
-      'users.csv has 1 fault, so nothing was changed. Row 14, column E-mail: "anna@". Write an address such as ' +
+      'users.csv has 1 error, so nothing was changed. Row 14, column E-mail: "anna@". Enter an address such as ' +
         'anna@example.com, or leave the cell empty.',
     ],
     [
@@ -102,21 +102,21 @@ describe('the message', () => {
       report('refused', {
         details: [{ type: 'unreadable file', message: 'It is protected with a password.' }],
       }),
-      'users.csv has 1 fault, so nothing was changed. It is protected with a password.',
+      'users.csv has 1 error, so nothing was changed. It is protected with a password.',
     ],
     [
       'why it could not be processed',
       report('failed', { details: [{ type: 'file not processed', message: 'Send it again.' }] }),
       'users.csv could not be processed, so nothing was changed. Send it again.',
     ],
-    ['that it waits', report('waiting'), 'users.csv waits to be processed.'],
+    ['that it waits', report('waiting'), 'users.csv is waiting to be processed.'],
   ])('says %s', (_, of, said) => {
     expect(messageOf(of, acme.id)).toBe(said);
   });
 
   test('quotes up to three faults, each with its place', () => {
     const said = messageOf(report('refused', { details: faults(3) }), 7);
-    expect(said).toMatch(/^users\.csv has 3 faults.*Row 2.*value1.*Row 3.*value2.*Row 4.*value3.*empty\.$/);
+    expect(said).toMatch(/^users\.csv has 3 errors.*Row 2.*value1.*Row 3.*value2.*Row 4.*value3.*empty\.$/);
   });
 
   test('gathers more by what causes them, with how many rows have which values', () => {
@@ -133,21 +133,21 @@ describe('the message', () => {
       unknown(40, 'Line B'),
     ];
     expect(messageOf(report('refused', { details }), 7)).toBe(
-      'users.csv has 37 faults, so nothing was changed. ' +
-        'Column Department: 32 rows. "Line A" (31 rows), "Line B". There is no such group. Correct it, or send the group first. ' +
-        'Column E-mail: 5 rows. "value1.", "value2.", "value3." and 2 more. Write an address such as anna@example.com, or ' +
-        'leave the cell empty. The report lists each of them.',
+      'users.csv has 37 errors, so nothing was changed. ' +
+        'Column Department: 32 rows. "Line A" (31 rows), "Line B". This group does not exist. Correct the cell, or send the group first. ' +
+        'Column E-mail: 5 rows. "value1.", "value2.", "value3." and 2 more. Enter an address such as anna@example.com, or ' +
+        'leave the cell empty. See the report for the full list.',
     );
     expect(messageOf(report('refused', { details: details.slice(5, 36) }), 7)).toContain(
-      'Column Department: 31 rows. "Line A". There is no such group.',
+      'Column Department: 31 rows. "Line A". This group does not exist.',
     );
   });
 
   test('says that there are more than are listed', () => {
     const more = [...faults(1000), { type: 'more', message: 'There are at least 9 more faults.' }];
     const said = messageOf(report('refused', { details: more }), 7);
-    expect(said).toContain('has more than 1,000 faults');
-    expect(said).toMatch(/The report lists each of them\.$/);
+    expect(said).toContain('has more than 1,000 errors');
+    expect(said).toMatch(/See the report for the full list\.$/);
   });
 });
 
@@ -155,12 +155,12 @@ describe('the mail', () => {
   test('says in its subject what came of which file of which account', () => {
     const subjects = fileOutcomes.map((outcome) => english(report(outcome, { details: faults(2) })).subject);
     expect(subjects).toEqual([
-      'users.csv waits to be processed – Acme',
+      'users.csv is waiting to be processed – Acme',
       'users.csv is being processed – Acme',
-      'users.csv was checked and has no faults – Acme',
+      'users.csv was checked and has no errors – Acme',
       'users.csv was applied – Acme',
-      'users.csv has 2 faults, so nothing was changed – Acme',
-      'users.csv is held until somebody approves it – Acme',
+      'users.csv has 2 errors, so nothing was changed – Acme',
+      'users.csv is waiting for approval – Acme',
       'users.csv could not be processed, so nothing was changed – Acme',
     ]);
   });
@@ -177,8 +177,8 @@ describe('the mail', () => {
     const { text, html } = english(report('applied', { summary: summary([12, 3, 1, 1184]), warnings }));
     expect(text).toContain('People: Created 12 · Updated 3 · Removed 1 · Unchanged 1,184\n');
     expect(text).not.toContain('Groups');
-    expect(text).toMatch(/\* Column Id \(2 times\): These are kept as numbers/);
-    expect(text).toContain('* Column Shoe: This column is not known, and was not read.');
+    expect(text).toMatch(/\* Column Id \(2 times\): These values are stored as numbers/);
+    expect(text).toContain('* Column Shoe: This column is unknown and was not read.');
     expect(html).toMatch(/<td[^>]*>People<\/td><td[^>]*>12<\/td>/);
   });
 
@@ -194,7 +194,7 @@ describe('the mail', () => {
     const warnings = [ignored('ext. 12', 31), ignored('ask Anna', 1)];
     const of = report('applied', { summary: summary([1, 0, 0, 0]), warnings });
     expect(english(of).text).toContain(
-      '* Column Phone (32 rows): "ext. 12" (31 rows), "ask Anna". These cells can’t be read, and are ignored: what is there',
+      '* Column Phone (32 rows): "ext. 12" (31 rows), "ask Anna". These cells can’t be read and are ignored. Existing values',
     );
     expect(swedish(of).text).toContain(
       '* Kolumn Phone (32 rader): "ext. 12" (31 rader), "ask Anna". De här cellerna går inte att läsa',
@@ -208,9 +208,9 @@ describe('the mail', () => {
     });
     const { text, html } = english(of);
     for (const said of [
-      'It would remove 312 people, and your limit is 200. Nothing was changed.',
+      'It would remove 312 people, but your limit is 200. Nothing was changed.',
       `npx soundings run approve --account 7 --id ${runId}`,
-      'With a group that is removed, its past results are gone for good.',
+      'Removing a group also permanently deletes its past results.',
       'correct the file and send it again',
     ]) {
       expect(text).toContain(said);
@@ -222,11 +222,11 @@ describe('the mail', () => {
   test('of a file with faults has up to twenty with place, value and remedy', () => {
     const { text, html } = english(report('refused', { details: faults(20) }));
     expect(text).toContain(
-      '1. Row: 2 · Column: E-mail · Value: value1.\n   Write an address such as anna@example.com, or leave the cell empty.\n\n2. ',
+      '1. Row: 2 · Column: E-mail · Value: value1.\n   Enter an address such as anna@example.com, or leave the cell empty.\n\n2. ',
     );
     expect(html.match(/value\d+\./g)).toHaveLength(20);
     expect(text.match(/value\d+\./g)).toHaveLength(20);
-    expect(text).not.toContain('more faults');
+    expect(text).not.toContain('more errors');
   });
 
   test('gathers more by what causes them, and says how many are left', () => {
@@ -234,9 +234,9 @@ describe('the mail', () => {
     expect(text).toContain(
       '1. Row: 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 13 more · Column: E-mail · Value: "value1.", ',
     );
-    expect(text).toContain('"value10." and 13 more\n   Write an address such as anna@example.com');
+    expect(text).toContain('"value10." and 13 more\n   Enter an address such as anna@example.com');
     const others = Array.from({ length: 25 }, (_, i) => ({ ...badEmail, row: 2, column: `E-mail ${i}` }));
-    expect(english(report('refused', { details: others })).text).toContain('There are 5 more faults.');
+    expect(english(report('refused', { details: others })).text).toContain('There are 5 more errors.');
   });
 
   test('has a column of sheets where the file has sheets, and none of what no fault has', () => {
@@ -257,7 +257,7 @@ describe('the mail', () => {
   test('of a limit that is exceeded where files are only checked says which', () => {
     const { text } = english(report('refused', { details: [excess('maxUsersDeleted', 200, 312)] }));
     expect(text).toContain(
-      'It would remove 312 people, and your limit is 200. If this is meant, have the limit raised.',
+      'It would remove 312 people, but your limit is 200. If this is intended, ask your server administrator for a higher limit.',
     );
   });
 
@@ -277,7 +277,7 @@ describe('the language of the account', () => {
   test('is spoken when it is Swedish; for any other it is English', () => {
     const of = report('refused', { details: [badEmail] });
     expect(swedish(of).subject).toBe('users.csv har 1 fel, så inget har ändrats – Acme');
-    expect(swedish(of).text).toContain('Rad: 14 · Kolumn: E-mail · Värde: anna@\n   Skriv en adress som');
+    expect(swedish(of).text).toContain('Rad: 14 · Kolumn: E-mail · Värde: anna@\n   Ange en adress som');
     expect(swedish(of).html).toContain('<html lang="sv">');
     expect(mailOf(of, { ...acme, language: 'de' })).toEqual(english(of));
   });
@@ -288,7 +288,7 @@ describe('the language of the account', () => {
       details: [excess('maxUsersDeleted', 200, 312)],
     });
     expect(swedish(held).text).toContain(
-      'Den skulle ta bort 312 personer, och er gräns är 200. Inget har ändrats.',
+      'Filen skulle ta bort 312 personer, men er gräns är 200. Inget har ändrats.',
     );
     for (const outcome of fileOutcomes) {
       const { text } = swedish({ ...held, outcome });

@@ -226,9 +226,9 @@ describe('archives', () => {
     [
       'of 2,001 entries',
       more(...Array.from({ length: 2_001 }, (_, i) => ({ name: `${i}`, data: '' }))),
-      'unpacks',
+      'too large',
     ],
-    ['of 300 MB in all', more({ name: 'a', ...large }, { name: 'b', ...large }), 'unpacks'],
+    ['of 300 MB in all', more({ name: 'a', ...large }, { name: 'b', ...large }), 'too large'],
     ['that unpack to more than they say', changed(sheet, { size: 100 }), 'damaged'],
     ['that unpack to less than they say', changed(sheet, { size: 100_000 }), 'damaged'],
     ['with two entries in one place', more({ ...more()[0]!, name: 'again', offset: 0 }), 'damaged'],

@@ -637,7 +637,9 @@ describe('ANSWER_KEYS=database', () => {
     const dataDir = await newDataDir();
     const env = { ANSWER_KEYS: 'database' };
     const service = await started(dataDir, env);
-    expect(service.said()).toContain('ANSWER_KEYS=database: who answered what in a closed week can be read');
+    expect(service.said()).toContain(
+      'ANSWER_KEYS=database: individual answers of a closed week can still be read',
+    );
     const pool = await connectionsTo(service);
     const keys = new AnswerKeys(pool, { place: 'database', directory: join(dataDir, 'keys') });
     const asked = await answeredWeek({ pool, keys }, [service.address]);
