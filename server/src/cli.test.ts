@@ -522,7 +522,9 @@ test('user confirm makes an Administrator of one who is pending, once', async ()
   const rows = await pool`select role_pending from users where account_id = ${id} and user_id = ${userId}`;
   expect(rows).toMatchObject([{ role_pending: false }]);
   expect(await refused(confirm)).toContain('no longer waiting');
-  expect(await refused([...confirm.slice(0, -1), 'nobody@example.org'])).toContain('no such person');
+  expect(await refused([...confirm.slice(0, -1), 'nobody@example.org'])).toContain(
+    'This person does not exist',
+  );
 });
 
 describe('user create', () => {

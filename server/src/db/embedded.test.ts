@@ -416,7 +416,7 @@ describe('a service', () => {
     for (const moment of [0, 6, 12, 20]) {
       let back: (value?: unknown) => void;
       const being = new Promise((resolve) => (back = resolve));
-      const log = (line: string): void => (line.includes('brought back') ? back() : undefined);
+      const log = (line: string): void => (line.includes('Restarting it') ? back() : undefined);
       const embedded = await openEmbedded(dir, { role: 'service', log, fast: true });
       await killServer(dir);
       await being;
