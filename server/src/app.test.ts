@@ -73,7 +73,7 @@ test('no week is closed while the clock differs from that of the database by mor
   let there = end - 20 * 60_000;
   const { world, move } = await openSurvey('weekly', log, async () => there);
   const isClosed = async () => (await world.pool`select from weeks where closed_at is not null`).length === 1;
-  const warnings = () => said.filter(({ msg }) => msg.startsWith('Weeks are neither opened nor closed'));
+  const warnings = () => said.filter(({ msg }) => msg.startsWith('Weeks are not opened or closed'));
   move('2024-11-25T00:01:00Z'); // 21 minutes ahead
   await run(world, 'close weeks');
   await until(async () => (await world.pool`select from graphile_worker.jobs`).length === 0);

@@ -351,7 +351,9 @@ describe('the start', () => {
     const before = await databaseOf(first.dataDir);
     const second = await start(first.dataDir);
     expect(await second.exited).toBe(1);
-    expect(second.said()).toMatch(new RegExp(`Process ${first.child.pid} is the service of .*DATA_DIR`));
+    expect(second.said()).toMatch(
+      new RegExp(`Process ${first.child.pid} is already running as the service of .*DATA_DIR`),
+    );
     expect(second.said()).not.toMatch(/^\s+at /m);
     expect(await isReady(first)).toBe(true);
     expect(await databaseOf(first.dataDir)).toEqual(before);

@@ -1,8 +1,8 @@
-// SQL of notices about how people sign in. They are jobs, and kept nowhere else. Writers: none.
+// SQL for notices about changes to people's sign-in. Notices are jobs and are not stored anywhere else. Writers: none.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import type { Notice } from './account-notices.ts';
 
-/** Whether the service, which has the jobs, has ever run. */
+/** Returns whether the service has run before: it creates the schema of the job queue. */
 export async function selectHasJobs(db: Db): Promise<boolean> {
   const rows =
     await db`select from pg_namespace where nspname = 'graphile_worker' -- account_id: of no account`;
@@ -10,8 +10,9 @@ export async function selectHasJobs(db: Db): Promise<boolean> {
 }
 
 /**
- * Asks for mails to people who can sign in, or could before: each to the present address, unless it is the present one that is
- * new, and to the one before if it was changed within 30 days. What the mail needs to know goes into the job, since the person may be removed.
+ * Adds one job per mail, for people who can sign in or have signed in before. A mail goes to the current address, unless the
+ * notice is about a changed address, and also to the previous address if it was changed within 30 days. The job contains
+ * everything that the mail needs, because the person may be removed before it runs.
  */
 export async function addNoticesTo(
   tx: Transaction,
@@ -38,7 +39,7 @@ export async function addNoticesTo(
                        where  e.account_id = u.account_id and e.user_id = u.user_id and e.action = 'signed in'))`;
 }
 
-/** The administrators of the account but one, who have confirmed roles. */
+/** Returns the active administrators of the account whose role is confirmed, except `but`. */
 export async function selectAdministrators(
   db: Db,
   accountId: AccountId,
@@ -51,7 +52,7 @@ export async function selectAdministrators(
   return rows.map(({ id }) => id);
 }
 
-/** Those of some people whose address this transaction has changed. */
+/** Returns the people among `userIds` whose address was changed in this transaction. */
 export async function selectMovedNow(
   tx: Transaction,
   accountId: AccountId,

@@ -1,12 +1,12 @@
-// Mails to people about what was done to their way of signing in, by others or in their own session: no one takes over an account
-// unnoticed. One job for each mail, in the transaction of what was done. docs/operations.md lists them (a test compares).
+// Mails people when their sign-in changes, whether they or someone else made the change, so that no one can take over an
+// account unnoticed. Each mail is one job, added in the transaction of the change. docs/operations.md lists the mails (a test compares).
 import type { Log } from '../base/log.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 import { type Mailer, MailRefused } from '../mail/mail.ts';
 import { addNoticesTo, selectAdministrators, selectHasJobs, selectMovedNow } from './account-notices.sql.ts';
 import { accountNoticeLetter } from './account-notices-letter.ts';
 
-/** What people are notified of, and who: the person whom it concerns, or every administrator. */
+/** The changes that people are notified of, and who is notified: the person concerned, or every administrator. */
 export const noticedChanges = {
   'password set': 'person',
   'link shown': 'person',
@@ -22,10 +22,10 @@ export const noticedChanges = {
 } as const;
 export type NoticedChange = keyof typeof noticedChanges;
 
-/** `about`: whom or what it concerns, where that isn't the reader. */
+/** `about`: the person or thing that changed, if that isn't the recipient. */
 export type Notice = { change: NoticedChange; about?: string | null };
 
-/** What a job of it says. */
+/** The payload of the job that sends one notice. */
 export type AccountNotice = {
   accountId: AccountId;
   userId: number;
@@ -37,7 +37,7 @@ export type AccountNotice = {
   language: string;
 };
 
-/** Notifies a person. Call it after a change of the address but before a removal, and only where mail can be sent. */
+/** Notifies a person. Call it after changing their address but before removing them, and only if mail is configured. */
 export async function notifyPerson(
   tx: Transaction,
   accountId: AccountId,
@@ -47,7 +47,7 @@ export async function notifyPerson(
   if (await selectHasJobs(tx)) await addNoticesTo(tx, accountId, [userId], { change });
 }
 
-/** Notifies all administrators but `but`, whom it is about. */
+/** Notifies all administrators except `but`, the person that the notice is about. */
 export async function notifyAdministrators(
   tx: Transaction,
   accountId: AccountId,
@@ -58,13 +58,13 @@ export async function notifyAdministrators(
   if (await selectHasJobs(tx)) await addNoticesTo(tx, accountId, userIds, notice);
 }
 
-/** Notifies those of some people whose address was changed in this transaction. */
+/** Notifies each of the given people whose address was changed in this transaction. */
 export async function notifyMoved(tx: Transaction, accountId: AccountId, userIds: number[]): Promise<void> {
   const moved = await selectMovedNow(tx, accountId, userIds);
   if (await selectHasJobs(tx)) await addNoticesTo(tx, accountId, moved, { change: 'address changed' });
 }
 
-/** Sends it. What is thrown is to be tried again; an address that refuses is not. */
+/** Sends a notice. Throws if the job should be retried; logs a warning if the mail server refuses the recipient. */
 export async function mailAccountNotice(
   mailer: Mailer | undefined,
   notice: AccountNotice,
@@ -73,14 +73,14 @@ export async function mailAccountNotice(
   const { accountId, userId, change, to } = notice;
   const about = { accountId, userId, change };
   if (!mailer)
-    return log.warn(about, 'A person was not notified of a change of the account: SMTP_URL is not set');
+    return log.warn(about, 'A person was not notified of a change to their sign-in: SMTP_URL is not set');
   try {
     await mailer.send({ to, ...accountNoticeLetter(notice, noticedChanges[change]) });
   } catch (error) {
     if (!(error instanceof MailRefused)) throw error;
     log.warn(
       { ...about, cause: error.message },
-      'The notice of a change of an account was refused by the mail server',
+      'The mail server refused a notice about a change to a person’s sign-in',
     );
   }
 }

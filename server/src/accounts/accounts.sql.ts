@@ -1,4 +1,4 @@
-// SQL of accounts and their SFTP user names. Writers: accounts.ts.
+// SQL for accounts and their SFTP user names. Writers: accounts.ts.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 export type AccountRow = {
@@ -11,7 +11,7 @@ export type AccountRow = {
   spreadThreshold: number | null;
   commentThreshold: number | null;
   publication: 'weekly' | 'live';
-  /** How many steps of the scale a published sum may be off. */
+  /** By how many points of the scale a published sum may differ from the true one. */
   noise: 0 | 1 | 2;
   allow: string[];
   applyFiles: boolean;
@@ -23,17 +23,17 @@ export type AccountRow = {
   maxGroupsDeleted: number;
   filesPartial: boolean;
   createGroupsFromUsers: boolean;
-  /** The country of phone numbers that files write without a country prefix: a code such as SE. */
+  /** The country, such as SE, of phone numbers without a country code in files. */
   defaultCountry: string | null;
   notify: string[];
   notifySuccess: boolean;
-  /** Whether pushes and files set roles. */
+  /** Whether pushes and files can set roles. */
   rolesBySync: boolean;
 };
 
 export type AccountSettings = Omit<AccountRow, 'id' | 'sftpUsername'>;
 
-/** The settings an account is created with when nothing else is said are the columns' defaults. */
+/** Creates an account and returns its id. All other settings get the defaults of their columns. */
 export async function insertAccount(
   tx: Transaction,
   account: Pick<AccountSettings, 'name' | 'timezone' | 'language' | 'threshold'>,
@@ -53,7 +53,7 @@ export async function insertSftpUsername(
   await tx`insert into sftp_usernames (username, account_id) values (${username}, ${accountId})`;
 }
 
-/** An account with all its settings; none when there is no such account. */
+/** Returns an account with all its settings, or undefined if it doesn't exist. */
 export async function selectAccount(db: Db, accountId: AccountId): Promise<AccountRow | undefined> {
   const [row] = await db<AccountRow[]>`
     select a.account_id          as "id",
@@ -118,16 +118,16 @@ export async function updateAccount(
     where  account_id = ${accountId}`;
 }
 
-/** Waits until no one else writes users or groups of the account; held to the end of the transaction. */
+/** Locks an account for writing its users or groups, until the transaction ends. Returns false if it doesn't exist. */
 export async function lockAccountRow(tx: Transaction, accountId: AccountId): Promise<boolean> {
   const rows = await tx`select 1 from accounts where account_id = ${accountId} for no key update`;
   return rows.length > 0;
 }
 
 /**
- * Whoever changes what an answer of the data interface may tell calls this, in the same transaction: answers that were
- * told before are no longer the newest. By the clock, so that a version never comes twice, not even when a backup is
- * restored or another database takes the place of this one.
+ * Raises the version of an account. Call it in the transaction of every change that can affect a response of the data
+ * interface, so that cached responses are no longer used. Versions are based on the clock, so that none is ever reused, even
+ * after restoring a backup or switching to another database.
  */
 export async function raiseVersion(tx: Transaction, accountId: AccountId): Promise<void> {
   await tx`

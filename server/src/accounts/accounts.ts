@@ -1,4 +1,4 @@
-// Accounts and their settings, as an operator of the installation makes and changes them.
+// Creates accounts and changes their settings.
 import { countries } from '@soundings/contract/countries.ts';
 import { isEmail, isLanguage, isTimeZone } from '@soundings/contract/formats.ts';
 import {
@@ -29,8 +29,8 @@ export type { AccountSettings };
 export { raiseVersion };
 
 /**
- * Creates an account without users. Its SFTP user name is made from its name and id. Throws a Fault that lists
- * every setting out of place.
+ * Creates an account without users. Its SFTP user name is built from its name and id. Throws a Fault that lists every invalid
+ * setting.
  */
 export async function createAccount(
   tx: Transaction,
@@ -45,7 +45,7 @@ export async function createAccount(
   return accountById(tx, accountId);
 }
 
-/** Changes the settings that are given and returns them all. */
+/** Changes the given settings and returns the account with all settings. */
 export async function changeAccount(
   tx: Transaction,
   accountId: AccountId,
@@ -63,7 +63,7 @@ export async function changeAccount(
   return accountById(tx, accountId);
 }
 
-/** What was changed, before and after; of addresses of people only that they were. */
+/** Adds the changed settings to the audit log, with old and new values; for notification addresses only that they changed. */
 async function auditChanges(tx: Transaction, actor: Actor, before: Account, after: Account): Promise<void> {
   const names = (Object.keys(after) as (keyof Account)[]).filter(
     (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
@@ -75,7 +75,7 @@ async function auditChanges(tx: Transaction, actor: Actor, before: Account, afte
   await audit(tx, before.id, actor, 'settings changed', { details });
 }
 
-/** The account, or a Fault when there is none. */
+/** Returns the account. Throws a Fault if it doesn't exist. */
 export async function accountById(db: Db, accountId: AccountId): Promise<Account> {
   const account = await selectAccount(db, accountId);
   if (!account) throw accountNotFound(accountId);
@@ -83,15 +83,15 @@ export async function accountById(db: Db, accountId: AccountId): Promise<Account
 }
 
 /**
- * Whoever writes users or groups of an account calls this first, in the same transaction: writes of one account
- * come one after another (decision B14).
+ * Locks an account until the transaction ends. Call it before writing users or groups, in the same transaction, so that the
+ * writes of an account run one after another (decision B14).
  */
 export async function lockAccount(tx: Transaction, accountId: AccountId): Promise<void> {
   if (!(await lockAccountRow(tx, accountId))) throw accountNotFound(accountId);
 }
 
 function accountNotFound(accountId: AccountId): Fault {
-  return new Fault('not_found', 'account not found', `There is no account ${accountId}.`);
+  return new Fault('not_found', 'account not found', `Account ${accountId} does not exist.`);
 }
 
 function refuseWrongSettings(settings: Partial<AccountSettings>): void {
@@ -106,30 +106,30 @@ function refuseWrongSettings(settings: Partial<AccountSettings>): void {
   if (timezone !== undefined && !isTimeZone(timezone)) {
     wrong(
       'timezone',
-      `"${timezone}" is not a time zone: write a name of the tz database, such as Europe/Stockholm.`,
+      `"${timezone}" is not a valid time zone (for example, Europe/Stockholm).`,
       'invalid timezone',
     );
   }
   if (language !== undefined && !isLanguage(language)) {
-    wrong('language', `"${language}" is not an ISO 639-1 code such as en or sv.`, 'invalid language');
+    wrong('language', `"${language}" is not a valid language code (for example, en).`, 'invalid language');
   }
   if (threshold !== undefined && !isThreshold(threshold)) {
     wrong(
       'threshold',
-      `The threshold must be at least ${minimumThreshold}, or 1: not anonymous.`,
+      `The threshold must be from ${minimumThreshold} to 1000, or 1 for results that are not anonymous.`,
       'invalid threshold',
     );
   }
   if (publication !== undefined && publication !== 'weekly' && publication !== 'live') {
-    wrong('publication', 'Publication is weekly or live.');
+    wrong('publication', 'Publication must be weekly or live.');
   }
   if (noise !== undefined && ![0, 1, 2].includes(noise)) {
-    wrong('noise', 'Noise is 0 (none), 1 or 2.');
+    wrong('noise', 'Noise must be 0 (none), 1 or 2.');
   }
   if (typeof defaultCountry === 'string' && !countries.includes(defaultCountry)) {
     wrong(
       'defaultCountry',
-      `${quote(defaultCountry)} is not the code of a country, such as SE.`,
+      `${quote(defaultCountry)} is not a valid country code (for example, SE).`,
       'invalid country',
     );
   }
@@ -137,14 +137,19 @@ function refuseWrongSettings(settings: Partial<AccountSettings>): void {
     if (!isAddressRange(range))
       wrong(
         'allow',
-        `"${range}" is not an address or a range such as 192.0.2.0/24.`,
+        `"${range}" is not a valid IP address or range (for example, 192.0.2.0/24).`,
         'invalid address range',
         range,
       );
   }
   for (const address of notify ?? []) {
     if (!isEmail(address))
-      wrong('notify', `"${address}" is not an e-mail address.`, 'invalid email', address);
+      wrong(
+        'notify',
+        `"${address}" is not a valid email address (for example, anna@example.com).`,
+        'invalid email',
+        address,
+      );
   }
   for (const [setting, value] of Object.entries(settings)) {
     if (!setting.startsWith('max') || isCount(value)) continue;
@@ -153,14 +158,14 @@ function refuseWrongSettings(settings: Partial<AccountSettings>): void {
   if (details[0]) throw new Fault('invalid', 'invalid value', details[0].message, { details });
 }
 
-/** A distribution or a comment tells more than a mean: its threshold is no lower (P4). */
+/** Refuses thresholds below the account's: a distribution or a comment reveals more than a mean (P4). */
 function refuseLowThresholds({ threshold, spreadThreshold, commentThreshold }: AccountSettings): void {
   const wrong = Object.entries({ spreadThreshold, commentThreshold }).filter(
     ([, value]) => value !== null && !(Number.isInteger(value) && value >= threshold && value <= 2000),
   );
   const details = wrong.map(([path]) => ({
     type: 'invalid value',
-    message: `${path} must be a whole number from ${threshold}, the threshold, to 2000.`,
+    message: `${path} must be a whole number from ${threshold} (the account's threshold) to 2000.`,
     path: `/${path}`,
   }));
   if (details[0]) throw new Fault('invalid', 'invalid value', details[0].message, { details });
@@ -172,7 +177,7 @@ const isThreshold = (value: number) =>
 const isCount = (value: unknown) =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxChangesCeiling;
 
-/** What of a name can stand in an SFTP user name: ASCII letters and digits. */
+/** Returns the part of a name that an SFTP user name can contain: ASCII letters, digits and hyphens. */
 function slug(name: string): string {
   const text = name.normalize('NFKD').toLowerCase().replace(/\p{M}/gu, '');
   const parts = text.match(/[a-z0-9]+/g) ?? ['account'];

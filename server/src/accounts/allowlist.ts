@@ -1,6 +1,6 @@
-// From which addresses an account takes files (§5.4).
+// The IP allowlist: the addresses from which an account accepts files (§5.4).
 import { within } from '../base/addresses.ts';
 
-/** Whether an address is among those allowed, which are single ones and ranges (CIDR); none: every address is allowed. */
+/** Returns whether an address is in a list of addresses and CIDR ranges. An empty list allows every address. */
 export const isAllowed = (allow: readonly string[], address: string): boolean =>
   allow.length === 0 || within(allow)(address);

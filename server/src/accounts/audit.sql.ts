@@ -1,4 +1,4 @@
-// SQL of the audit log. Writers: audit.ts.
+// SQL for the audit log. Writers: audit.ts.
 import type { AccountId, Db } from '../db/db.ts';
 
 export type NewAuditEntry = {
@@ -18,7 +18,7 @@ export async function insertAuditEntry(db: Db, accountId: AccountId, entry: NewA
             ${entry.subject}, ${db.json(entry.details as never)})`;
 }
 
-/** All accounts of the installation. */
+/** Returns the ids of all accounts of the installation. */
 export async function selectAccountIds(db: Db): Promise<AccountId[]> {
   const rows = await db<{ id: AccountId }[]>`select account_id as id from accounts order by account_id`;
   return rows.map(({ id }) => id);

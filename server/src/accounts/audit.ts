@@ -1,11 +1,11 @@
-// The audit log: who did what, when, and from where. Entries are written in the transaction of what they tell of, and are
+// The audit log: who did what, when and from where. An entry is written in the transaction of the action it records, and is
 // never changed or removed.
 import type { AuditAction } from '@soundings/contract/audit-actions.ts';
 import type { AccountId, Db } from '../db/db.ts';
 import { insertAuditEntry, selectAccountIds } from './audit.sql.ts';
 
 /**
- * Who does something: somebody in the console, a token over an interface (or somebody in the console by a file), the soundings
+ * Who performs an action: a user in the console, an API token (or a user who uploads a file in the console), the soundings
  * command, or the service itself.
  */
 export type Actor =
@@ -16,8 +16,8 @@ export type Actor =
 export type { AuditAction };
 
 /**
- * Writes one entry. `subject`: what it was done to, an id or a name; `details`: what else is worth knowing, never a
- * secret, and nothing of a person that is to be erased with the person (decision B13).
+ * Writes one entry. `subject`: the id or name of what was changed. `details`: other useful facts, but never secrets or personal
+ * data that must be erased with the person (decision B13).
  */
 export async function audit(
   db: Db,
@@ -40,13 +40,13 @@ export async function audit(
   });
 }
 
-/** Writes the same entry for every account: of what concerns the whole installation. */
+/** Writes the same entry for every account, for actions that concern the whole installation. */
 export async function auditEverywhere(
   db: Db,
   actor: Actor,
   action: AuditAction,
   more?: { subject: string },
 ): Promise<void> {
-  // oxlint-disable-next-line no-await-in-loop -- seldom, and few accounts
+  // oxlint-disable-next-line no-await-in-loop -- rare, and there are few accounts
   for (const accountId of await selectAccountIds(db)) await audit(db, accountId, actor, action, more);
 }

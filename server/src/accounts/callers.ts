@@ -1,4 +1,5 @@
-// Who asks: from the Authorization header to the account (§5, decision 2), and for files from where (§5.4).
+// Identifies the caller of a request: from the Authorization header to the account (§5, decision 2). For files, it also checks
+// the sender's address (§5.4).
 import type { Numbers, Scope } from '@soundings/contract/operation.ts';
 import { Fault } from '../base/errors.ts';
 import { isTokenShaped, tokenHash } from '../base/secrets.ts';
@@ -6,7 +7,7 @@ import type { AccountId, Pool } from '../db/db.ts';
 import { isAllowed } from './allowlist.ts';
 import { selectValidToken, type TokenInUse, updateTokenUsed } from './tokens.sql.ts';
 
-/** Who asks; the account's time zone, and its version, which is raised by whatever changes an answer. */
+/** The caller, with the account's time zone and its version, which every change that can affect a response raises. */
 export type Caller = {
   accountId: AccountId;
   tokenId: number;
@@ -16,10 +17,10 @@ export type Caller = {
 };
 
 /**
- * The account and token behind an Authorization header: the token itself, or `Bearer` and the token. With it what every
- * answer of the data interface depends on: read here, it costs no statement of its own. Throws a Fault:
- * unauthenticated in the same words for every reason, forbidden when the token lacks the scope. `address`: where the
- * request comes from, kept as that of the last use.
+ * Returns the account and token of an Authorization header, which is the token itself or `Bearer` and the token. The result
+ * includes what every response of the data interface depends on, so that it needs no extra statement. Throws a Fault:
+ * unauthenticated, with the same message for every reason, or forbidden if the token lacks the scope. `address`: the sender's
+ * IP address, stored as that of the token's last use.
  */
 export async function callerOf(
   pool: Pool,
@@ -30,7 +31,7 @@ export async function callerOf(
   return withScope(await validToken(pool, authorization, address), scope);
 }
 
-/** The same for who sends files, from an address. Throws also a Fault, unauthenticated, when it is not an allowed one. */
+/** Like `callerOf`, for the scope files. Also throws an unauthenticated Fault if the IP allowlist doesn't include the address. */
 export async function senderOf(
   pool: Pool,
   authorization: string | undefined,
@@ -38,7 +39,7 @@ export async function senderOf(
 ): Promise<Caller> {
   const found = await validToken(pool, authorization, address);
   if (!isAllowed(found.allow, address)) {
-    const message = `The account takes no files from the address ${address}.`;
+    const message = `This account does not accept files from the IP address ${address}. Ask an administrator to add it to the allowlist.`;
     throw new Fault('unauthenticated', 'invalid token', message);
   }
   return withScope(found, 'files');
@@ -55,7 +56,7 @@ async function validToken(
     throw new Fault(
       'unauthenticated',
       'invalid token',
-      'The token is missing, unknown, expired or revoked. Send a valid one in the Authorization header.',
+      'The API token is missing, unknown, expired or revoked. Send a valid token in the Authorization header.',
     );
   }
   if (found.stale) await updateTokenUsed(pool, found.accountId, found.tokenId, address).catch(() => {});
@@ -67,7 +68,11 @@ function withScope(
   scope: Scope,
 ): Caller {
   if (!scopes.includes(scope)) {
-    throw new Fault('forbidden', 'missing scope', `The token lacks the scope ${scope}. Use one that has it.`);
+    throw new Fault(
+      'forbidden',
+      'missing scope',
+      `The API token does not have the scope ${scope}. Use a token that has it.`,
+    );
   }
   return { accountId, tokenId, numbers, timezone, version };
 }

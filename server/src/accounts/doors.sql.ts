@@ -1,9 +1,9 @@
-// SQL of who may come in by SFTP. It writes nothing.
+// SQL for SFTP authentication. Writers: none.
 import type { AccountId, Db } from '../db/db.ts';
 
 export type SftpCaller = { accountId: AccountId; tokenId: number; allow: string[]; stale: boolean };
 
-/** The valid token with this hash that is for files, of the account with this user name. */
+/** Returns the valid token with this hash and the scope files, if it belongs to the account with this user name. */
 export async function selectSftpCaller(
   db: Db,
   username: string,
@@ -28,7 +28,7 @@ export async function selectSftpCaller(
 
 export type OpenToken = { accountId: AccountId; tokenId: number; allow: string[] };
 
-/** Those of the tokens, of any accounts, that are still valid and for files. */
+/** Returns the given tokens, of any account, that are still valid and have the scope files. */
 export async function selectOpenTokens(
   db: Db,
   tokens: { accountId: AccountId; tokenId: number }[],

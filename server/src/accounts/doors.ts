@@ -1,16 +1,16 @@
-// Who may come in by SFTP: a user name and a token (§5.3), an allowed address (§5.4), and for how long.
+// SFTP authentication: by user name and API token (§5.3) from an allowed address (§5.4), and how long a session stays valid.
 import { tokenHash } from '../base/secrets.ts';
 import type { AccountId, Pool } from '../db/db.ts';
 import { isAllowed } from './allowlist.ts';
 import { selectOpenTokens, selectSftpCaller } from './doors.sql.ts';
 import { updateTokenUsed } from './tokens.sql.ts';
 
-/** Whose session it is, and from which addresses the account takes files. */
+/** The account and token of an SFTP session, and the addresses from which the account accepts files. */
 export type SftpCaller = { accountId: AccountId; tokenId: number; allow: string[] };
 
 /**
- * The account of a user name and a token with the scope files. Undefined for every reason alike, and after the same one
- * statement: whether the user name is known cannot be told, neither by words nor by time.
+ * Returns the account of a user name and a token with the scope files, otherwise undefined. Every failure looks the same and
+ * takes the same single statement, so that neither the result nor the time reveals whether the user name exists.
  */
 export async function callerBySftp(
   pool: Pool,
@@ -18,7 +18,7 @@ export async function callerBySftp(
   token: string,
   address: string | null = null,
 ): Promise<SftpCaller | undefined> {
-  // PostgreSQL knows no text with U+0000, and none is a user name.
+  // PostgreSQL texts can't contain U+0000, and no user name does.
   const found = await selectSftpCaller(pool, username.replaceAll('\0', '\uFFFD'), tokenHash(token.trim()));
   if (!found) return undefined;
   const { accountId, tokenId, allow, stale } = found;
@@ -27,16 +27,16 @@ export async function callerBySftp(
 }
 
 /**
- * For each open session, in their order, why it must end: its token is revoked, expired or without the scope (`token`), or
- * its address is no longer an allowed one (`address`). Undefined: it may go on. One statement for all.
+ * Returns for each open session, in order, why it must end: its token was revoked, has expired or lacks the scope (`token`), or
+ * its address is no longer allowed (`address`). Undefined: it can continue. Uses one statement for all sessions.
  */
 export async function stillValid(
   pool: Pool,
   sessions: { accountId: AccountId; tokenId: number; address: string }[],
 ): Promise<('token' | 'address' | undefined)[]> {
   const keyOf = (one: { accountId: AccountId; tokenId: number }) => `${one.accountId}/${one.tokenId}`;
-  const asked = new Map(sessions.map((session) => [keyOf(session), session]));
-  const open = await selectOpenTokens(pool, [...asked.values()]);
+  const distinct = new Map(sessions.map((session) => [keyOf(session), session]));
+  const open = await selectOpenTokens(pool, [...distinct.values()]);
   const allowed = new Map(open.map((token) => [keyOf(token), token.allow]));
   return sessions.map((session) => {
     const allow = allowed.get(keyOf(session));

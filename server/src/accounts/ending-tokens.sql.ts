@@ -1,4 +1,4 @@
-// SQL of tokens that end soon: who is to be told. Writers: ending-tokens.ts.
+// SQL for API tokens that expire soon. Writers: ending-tokens.ts.
 import type { Db } from '../db/db.ts';
 
 export type EndingToken = {
@@ -13,8 +13,8 @@ export type EndingToken = {
 };
 
 /**
- * Takes the tokens, of every account, that end within so many days and of which nobody has been told so late, so that each
- * is told of once: also when several processes ask.
+ * Returns the tokens of every account that expire within `days` and for which this reminder was not sent yet, and marks it as
+ * sent. Each reminder is returned only once, even if several processes call this.
  */
 export async function updateEndingTold(db: Db, days: number): Promise<EndingToken[]> {
   return db<EndingToken[]>`

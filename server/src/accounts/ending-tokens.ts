@@ -1,4 +1,4 @@
-// Telling by mail that an API token ends soon, so that no integration stops unawares: two weeks before, and three days.
+// Mails a reminder 14 days and 3 days before an API token expires, so that no integration stops without warning.
 import { inert } from '../base/inert.ts';
 import type { Log } from '../base/log.ts';
 import type { Pool } from '../db/db.ts';
@@ -6,9 +6,9 @@ import { type Letter, lettered } from '../mail/letter.ts';
 import type { Mailer } from '../mail/mail.ts';
 import { type EndingToken, updateEndingTold } from './ending-tokens.sql.ts';
 
-const moments = [3, 14];
+const daysBeforeExpiry = [3, 14];
 
-/** Mails each account's notification addresses, once for each token and moment. A mail that fails is not sent again. */
+/** Mails each account's notification addresses once per token and reminder. A mail that fails is not sent again. */
 export async function tellEndingTokens(
   pool: Pool,
   mailer: Mailer | undefined,
@@ -16,65 +16,71 @@ export async function tellEndingTokens(
   log: Log,
 ): Promise<void> {
   if (!mailer) return;
-  for (const days of moments) {
-    // oxlint-disable-next-line no-await-in-loop -- the nearer end first: it makes the farther one superfluous
+  for (const days of daysBeforeExpiry) {
+    // oxlint-disable-next-line no-await-in-loop -- the 3-day reminder comes first because it replaces the 14-day one
     for (const token of await updateEndingTold(pool, days)) {
       const { accountId, tokenId, notify } = token;
-      const { subject, letter } = letterOf(token, publicUrl);
+      const { subject, content } = mailOf(token, publicUrl);
       for (const to of notify) {
         const id = `token ${accountId} ${tokenId} ${days} ${to}`;
-        // oxlint-disable-next-line no-await-in-loop -- a mail server takes few at once
-        await mailer.send({ id, to, subject, ...lettered(letter) }).catch((error: unknown) => {
-          log.warn({ accountId, tokenId, cause: (error as Error).message }, 'A mail about a token failed');
+        // oxlint-disable-next-line no-await-in-loop -- mail servers accept only a few mails at once
+        await mailer.send({ id, to, subject, ...lettered(content) }).catch((error: unknown) => {
+          log.warn(
+            { accountId, tokenId, cause: (error as Error).message },
+            'A mail about an expiring API token could not be sent',
+          );
         });
       }
     }
   }
 }
 
-type Words = { title: string; text: string; remedy: string; button: string; hint: string; footer: string };
+type Texts = { title: string; text: string; remedy: string; button: string; hint: string; footer: string };
 
-const words: Record<'en' | 'sv' | 'de', (name: string, day: string) => Words> = {
+const texts: Record<'en' | 'sv' | 'de', (name: string, day: string) => Texts> = {
   en: (name, day) => ({
-    title: `The API token “${name}” ends on ${day}`,
-    text: 'Whatever uses it stops then: no push, file or report gets through by it.',
-    remedy: 'Create a new token, give it to the system that uses this one, and revoke this one.',
+    title: `The API token “${name}” expires on ${day}`,
+    text: 'After that, systems that use this token can no longer send data, upload files or fetch reports.',
+    remedy: 'Create a new token, update the system that uses this one, and then revoke the old token.',
     button: 'Open API tokens',
-    hint: 'Or open this address:',
-    footer: 'You get this because your address is among those that are told of files and tokens.',
+    hint: 'If the button doesn’t work, open this address:',
+    footer:
+      'You received this email because your address is set to receive notifications about files and API tokens.',
   }),
   sv: (name, day) => ({
-    title: `API-nyckeln ”${name}” upphör ${day}`,
-    text: 'Det som använder den slutar då att fungera: ingen synkronisering, fil eller rapport kommer fram med den.',
-    remedy: 'Skapa en ny nyckel, ge den till systemet som använder den här, och återkalla den här.',
+    title: `API-nyckeln ”${name}” upphör att gälla ${day}`,
+    text: 'Därefter kan system som använder nyckeln inte längre skicka data, ladda upp filer eller hämta rapporter.',
+    remedy:
+      'Skapa en ny nyckel, lägg in den i systemet som använder den gamla och återkalla sedan den gamla.',
     button: 'Öppna API-nycklar',
-    hint: 'Eller öppna den här adressen:',
-    footer: 'Du får det här eftersom din adress är bland dem som får veta om filer och nycklar.',
+    hint: 'Om knappen inte fungerar kan du öppna den här adressen:',
+    footer: 'Du får det här mejlet eftersom din adress är angiven för aviseringar om filer och API-nycklar.',
   }),
   de: (name, day) => ({
-    title: `Das API-Token „${name}“ endet am ${day}`,
-    text: 'Was es verwendet, hört dann auf zu arbeiten: Kein Abgleich, keine Datei und kein Bericht kommt mehr damit durch.',
+    title: `Das API-Token „${name}“ läuft am ${day} ab`,
+    text: 'Danach können Systeme, die dieses Token verwenden, keine Daten mehr senden, keine Dateien hochladen und keine Berichte abrufen.',
     remedy:
-      'Legen Sie ein neues Token an, geben Sie es dem System, das dieses verwendet, und widerrufen Sie dieses.',
+      'Erstellen Sie ein neues Token, hinterlegen Sie es in dem System, das das alte verwendet, und widerrufen Sie danach das alte Token.',
     button: 'API-Tokens öffnen',
-    hint: 'Oder öffnen Sie diese Adresse:',
-    footer: 'Sie erhalten dies, weil Ihre Adresse zu denen gehört, die von Dateien und Tokens erfahren.',
+    hint: 'Falls die Schaltfläche nicht funktioniert, öffnen Sie diese Adresse:',
+    footer:
+      'Sie erhalten diese E-Mail, weil Ihre Adresse für Benachrichtigungen zu Dateien und API-Tokens hinterlegt ist.',
   }),
 };
 
-function letterOf(token: EndingToken, publicUrl: string): { subject: string; letter: Letter } {
+function mailOf(token: EndingToken, publicUrl: string): { subject: string; content: Letter } {
   const language = token.language === 'sv' || token.language === 'de' ? token.language : 'en';
   const format = new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, {
     dateStyle: 'long',
     timeZone: token.timezone,
   });
-  const { title, text, remedy, button, hint, footer } = words[language](
+  const { title, text, remedy, button, hint, footer } = texts[language](
     inert(token.name, 60),
     format.format(token.expiresAt),
   );
   return {
     subject: title,
-    letter: {
+    content: {
       language,
       about: inert(token.account, 80),
       tone: 'warn',

@@ -1,35 +1,35 @@
-// The first start: a link, printed on the terminal of whoever starts the service, makes the first account. It is dead when it was
-// used, when there is an account, and when a newer one was printed, by whatever process.
+// The first start: the service prints a link on the terminal that creates the first account. The link stops working when it was
+// used, when an account exists, or when any process has printed a newer link.
 import { randomBytes } from 'node:crypto';
 import { Fault } from '../base/errors.ts';
 import { tokenHash } from '../base/secrets.ts';
 import { type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { deleteFirstLink, replaceFirstLink, selectFirstLink } from './first-links.sql.ts';
 
-/** Makes the link and returns its address; undefined when there is an account. `publicUrl` has no slash at its end. */
+/** Creates the link and returns its address, or undefined if an account exists. `publicUrl` has no trailing slash. */
 export async function makeFirstLink(pool: Pool, publicUrl: string): Promise<string | undefined> {
   const secret = randomBytes(24).toString('base64url');
-  const isMade = await inTransaction(pool, (tx) => replaceFirstLink(tx, tokenHash(secret)));
-  return isMade ? `${publicUrl}/welcome#${secret}` : undefined;
+  const isCreated = await inTransaction(pool, (tx) => replaceFirstLink(tx, tokenHash(secret)));
+  return isCreated ? `${publicUrl}/welcome#${secret}` : undefined;
 }
 
-/** What is printed of it. */
+/** Returns the text that the terminal shows. */
 export const describeFirstLink = (address: string): string =>
-  `\nThere is no account yet. Open this link to make the first; it works once:\n\n  ${address}\n\n`;
+  `\nThere is no account yet. To create the first one, open this link (it works once):\n\n  ${address}\n\n`;
 
-/** Throws a Fault unless the link counts. */
+/** Throws a Fault if the link is not valid. */
 export async function refuseDeadFirstLink(db: Db, secret: string): Promise<void> {
-  if (!(await selectFirstLink(db, tokenHash(secret)))) throw dead();
+  if (!(await selectFirstLink(db, tokenHash(secret)))) throw linkNotValid();
 }
 
-/** Uses the link up, in the transaction that makes the account. Throws a Fault unless it counts. */
+/** Uses the link up, in the transaction that creates the account. Throws a Fault if the link is not valid. */
 export async function spendFirstLink(tx: Transaction, secret: string): Promise<void> {
-  if (!(await deleteFirstLink(tx, tokenHash(secret)))) throw dead();
+  if (!(await deleteFirstLink(tx, tokenHash(secret)))) throw linkNotValid();
 }
 
-const dead = () =>
+const linkNotValid = () =>
   new Fault(
     'not_found',
     'link not found',
-    'This link was used, or a newer one was printed when the service was started again.',
+    'This link was already used or has been replaced by a newer one. Restart the service and open the link that it prints.',
   );

@@ -1,14 +1,14 @@
-// SQL of the noise keys of accounts. Writer: noise-key.ts.
+// SQL for the noise keys of accounts. Writer: noise-key.ts.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
-/** Undefined before the first figures that have noise. */
+/** Returns the key, or undefined before the account has its first figures with noise. */
 export async function selectNoiseKey(db: Db, accountId: AccountId): Promise<Buffer | undefined> {
   const [row] = await db<{ secret: Buffer }[]>`
     select secret as "secret" from noise_keys where account_id = ${accountId}`;
   return row?.secret;
 }
 
-/** In the place of one that nothing opens any more. */
+/** Stores a key, replacing one that can't be opened any more. */
 export async function upsertNoiseKey(tx: Transaction, accountId: AccountId, secret: Buffer): Promise<void> {
   await tx`
     insert into noise_keys (account_id, secret)
@@ -16,7 +16,7 @@ export async function upsertNoiseKey(tx: Transaction, accountId: AccountId, secr
     on conflict (account_id) do update set secret = excluded.secret`;
 }
 
-/** The keys of all accounts (account_id). */
+/** Returns the keys of all accounts (account_id). */
 export async function selectNoiseKeys(tx: Transaction): Promise<{ accountId: AccountId; secret: Buffer }[]> {
   return tx`
     select account_id as "accountId", secret as "secret" from noise_keys order by account_id for update`;

@@ -1,39 +1,39 @@
-// The noise keys of accounts: sealed, so that a copy of the database doesn't tell the errors of the figures in it.
+// The noise keys of accounts. They are sealed, so that a copy of the database doesn't reveal the noise in its figures.
 import { randomBytes } from 'node:crypto';
 import type { Sealer } from '../base/sealer.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 import { selectNoiseKey, selectNoiseKeys, upsertNoiseKey } from './noise-key.sql.ts';
 
-/** What a key is sealed for. */
+/** Returns the context that a key is sealed with. */
 const contextOf = (accountId: AccountId) => `noise ${accountId}`;
 
 /** In bytes. */
 const keyLength = 32;
 
 /**
- * Returns what decides the errors of an account's figures, 32 bytes; created when it is needed first, or when its seal can't be opened
- * any more: then the errors of the same people differ from those before. Throws a Fault when the key of the secrets is missing here.
- * One call for an account at a time: the caller has locked its survey.
+ * Returns the 32-byte key that determines the noise in an account's figures. Creates it when it is first needed, or when its
+ * seal can't be opened any more; the same people then get different noise. Throws a Fault if the key of the secrets is missing
+ * on this machine. Only one call per account at a time: the caller has locked its survey.
  */
 export async function noiseKeyOf(
   tx: Transaction,
   accountId: AccountId,
   secrets: Sealer,
 ): Promise<Uint8Array> {
-  // Twice: the key of the secrets may just have been prepared, and have sealed the row anew since it was read.
+  // Twice: the key of the secrets may just have been set up, and the row resealed since it was read.
   for (let i = 0; i < 2; i++) {
-    // oxlint-disable no-await-in-loop -- the second seldom
+    // oxlint-disable no-await-in-loop -- a second round is rare
     const sealed = await selectNoiseKey(tx, accountId);
-    const kept = sealed && (await secrets.open(contextOf(accountId), sealed));
+    const opened = sealed && (await secrets.open(contextOf(accountId), sealed));
     // oxlint-enable no-await-in-loop
-    if (kept) return kept;
+    if (opened) return opened;
   }
   const key = randomBytes(keyLength);
   await upsertNoiseKey(tx, accountId, await secrets.seal(contextOf(accountId), key));
   return key;
 }
 
-/** Seals keys by another key of secrets, and those of earlier versions that are not sealed. See resealSecondSteps. */
+/** Seals all keys with another key of secrets, including keys of earlier versions that are not sealed yet. See resealSecondSteps. */
 export async function resealNoiseKeys(
   tx: Transaction,
   reseal: (context: string, secret: { plain: Buffer } | { sealed: Buffer }) => Buffer | undefined,

@@ -1,12 +1,13 @@
-// Which passwords are good enough, and digesting them: a few at once, so that many who sign in take no more memory than few.
+// Checks the strength of passwords and hashes them, only a few at once, so that memory use doesn't grow with the number of
+// people who sign in.
 import { minPasswordLength } from '@soundings/contract/limits.ts';
 import { Fault } from '../base/errors.ts';
 import { hashPassword, isPassword } from '../base/secrets.ts';
 
-/** What of a person must not be all that a password is made of. */
+/** The names and address of a person, which must not be all that a password consists of. */
 export type Named = { firstName: string; lastName: string; email: string | null };
 
-/** Throws a Fault, with the place `/path`, that says what is wrong with a password. */
+/** Throws a Fault at `/path` that says why a password is too weak. */
 export async function refuseWeakPassword(password: string, person: Named, path = 'password'): Promise<void> {
   const weakness = await weaknessOf(password, person);
   if (weakness === undefined) return;
@@ -15,9 +16,9 @@ export async function refuseWeakPassword(password: string, person: Named, path =
 }
 
 const reasons = {
-  'short password': `A password must have at least ${minPasswordLength} characters.`,
-  'password of names': 'A password must be more than your own name or address.',
-  'common password': 'This password is among those that are tried first. Choose another.',
+  'short password': `The password must have at least ${minPasswordLength} characters.`,
+  'password of names': 'The password must not consist of your name or email address. Choose another one.',
+  'common password': 'This password is too common and easy to guess. Choose another one.',
 };
 
 async function weaknessOf(password: string, person: Named): Promise<keyof typeof reasons | undefined> {
@@ -26,14 +27,14 @@ async function weaknessOf(password: string, person: Named): Promise<keyof typeof
   return isMonotonous(password) || (await isCommon(password)) ? 'common password' : undefined;
 }
 
-/** What is left of a text when only letters count: case, marks, digits and signs aside. */
+/** Returns only the letters of a text, in lower case and without accents. */
 const letters = (text: string) =>
   text
     .normalize('NFKD')
     .toLowerCase()
     .replaceAll(/[^\p{L}]/gu, '');
 
-/** Whether fewer than four letters or other characters are left without the person's names and address. */
+/** Returns whether fewer than four letters remain after removing the person's names and address. */
 function isOfNames(password: string, { firstName, lastName, email }: Named): boolean {
   const [local = '', domain = ''] = (email ?? '').split('@');
   const names = [firstName, lastName, ...local.split(/[._+-]/), ...domain.split('.')]
@@ -46,7 +47,7 @@ function isOfNames(password: string, { firstName, lastName, email }: Named): boo
   return rest !== letters(password) && rest.length < 4;
 }
 
-/** Fewer than five different characters, or each one beside the one before it, as in 123456789012 and abcdefghijkl. */
+/** Returns whether a password has fewer than five different characters, or is a sequence such as 123456789012 or abcdefghijkl. */
 function isMonotonous(password: string): boolean {
   const units = [...password.toLowerCase()].map((one) => one.codePointAt(0) as number);
   const steps = units.slice(1).map((unit, i) => Math.abs(unit - (units[i] as number)));
@@ -54,8 +55,8 @@ function isMonotonous(password: string): boolean {
 }
 
 /**
- * Whether it is one of the passwords that people choose most, as it is or with digits and signs around it, or such a one
- * said several times: password1234, sunshinesunshine.
+ * Returns whether a password is one of the most common ones, alone, surrounded by digits and symbols (password1234), or
+ * repeated (sunshinesunshine).
  */
 async function isCommon(password: string): Promise<boolean> {
   const common = await commonPasswords();
@@ -67,7 +68,7 @@ async function isCommon(password: string): Promise<boolean> {
 
 let common: Promise<ReadonlySet<string>> | undefined;
 
-/** Some 50,000, in lower case; read when the first password is set. */
+/** Returns about 50,000 common passwords in lower case. They are loaded when the first password is set. */
 function commonPasswords(): Promise<ReadonlySet<string>> {
   common ??= import('@zxcvbn-ts/language-common').then(
     ({ dictionary }) => new Set(dictionary['passwords-common'] as string[]),
@@ -75,7 +76,7 @@ function commonPasswords(): Promise<ReadonlySet<string>> {
   return common;
 }
 
-/** Argon2 takes 19 MiB and a thread of four for each; whoever would wait behind a hundred is told to come again. */
+/** Each Argon2 hash takes 19 MiB and one of four threads. If a hundred callers are waiting, further ones must try again later. */
 const [digestsAtOnce, digestsWaiting] = [3, 100];
 let running = 0;
 const waiting: (() => void)[] = [];
@@ -83,9 +84,14 @@ const waiting: (() => void)[] = [];
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   if (running >= digestsAtOnce) {
     if (waiting.length >= digestsWaiting) {
-      throw new Fault('unavailable', 'unavailable', 'Very many are signing in. Try again in a moment.', {
-        retryAfter: 2,
-      });
+      throw new Fault(
+        'unavailable',
+        'unavailable',
+        'Too many people are signing in at the same time. Try again in a moment.',
+        {
+          retryAfter: 2,
+        },
+      );
     }
     await new Promise<void>((resolve) => void waiting.push(resolve));
   } else running++;
@@ -99,14 +105,14 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * The digest of a password that a person is to have: not within a transaction, as it waits for its turn. Throws a Fault
- * for a weak password (see refuseWeakPassword), and when too many wait.
+ * Returns the hash of a person's new password. Don't call it in a transaction, because it may have to wait. Throws a Fault for a
+ * weak password (see refuseWeakPassword) and if too many callers are waiting.
  */
 export async function digestPassword(password: string, person: Named, path?: string): Promise<string> {
   await refuseWeakPassword(password, person, path);
   return inTurn(() => hashPassword(password));
 }
 
-/** As base/secrets.ts has it, in turn. Throws a Fault when too many wait. */
+/** Like isPassword in base/secrets.ts, but limited to a few calls at once. Throws a Fault if too many callers are waiting. */
 export const fitsPassword = (password: string, hash: string): Promise<boolean> =>
   inTurn(() => isPassword(password, hash));

@@ -1,7 +1,7 @@
-// SQL of administrators whom none has confirmed: who is asked to do so. Writers: none.
+// SQL for administrators who are not confirmed yet, and the mails that ask for confirmation. Writers: none.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
-/** The ids of the people with these externalIds whose role is pending. */
+/** Returns the ids of the people with these externalIds whose role is pending. */
 export async function selectPendingOf(
   db: Db,
   accountId: AccountId,
@@ -14,7 +14,7 @@ export async function selectPendingOf(
   return rows.map(({ id }) => id);
 }
 
-/** Asks for a mail to each administrator, by a job for each; none where the service, which has the jobs, has never run yet. */
+/** Adds a job per administrator that mails them. Adds none if the service, which creates the job queue, has never run. */
 export async function addPendingMails(
   tx: Transaction,
   accountId: AccountId,
@@ -37,11 +37,11 @@ export type PendingMail = {
   to: string;
   language: string;
   company: string;
-  /** Those who are still pending. */
+  /** The people who are still pending. */
   people: { name: string; email: string | null }[];
 };
 
-/** What a mail to an administrator says; none when there is nothing to confirm any more, or no such administrator. */
+/** Returns the content of a mail to an administrator, or undefined if nothing is pending any more or there is no such administrator. */
 export async function selectPendingMail(
   db: Db,
   accountId: AccountId,

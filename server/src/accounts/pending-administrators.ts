@@ -1,5 +1,5 @@
-// Administrators whom a push or file made, or gave another address: whoever holds its token could sign in as one (decision
-// F3). Their role is pending until an administrator confirms it. Here all administrators are notified by mail.
+// Administrators who were created or given another address by a push or file. Anyone with the API token could sign in as one
+// (decision F3), so their role is pending until an administrator confirms it. This file mails all administrators.
 import { inert } from '../base/inert.ts';
 import type { Log } from '../base/log.ts';
 import type { AccountId, Pool, Transaction } from '../db/db.ts';
@@ -14,10 +14,10 @@ import {
   selectPendingOf,
 } from './pending-administrators.sql.ts';
 
-/** As many are named in a mail and in the audit log. */
-const named = 20;
+/** The maximum number of people listed in a mail and in the audit log. */
+const maxListed = 20;
 
-/** Notes that the people with these externalIds are pending, and asks for mails to all administrators. */
+/** Records that the people with these externalIds are pending, and adds jobs that mail all administrators. */
 export async function notePending(
   tx: Transaction,
   accountId: AccountId,
@@ -25,16 +25,16 @@ export async function notePending(
 ): Promise<void> {
   if (externalIds.length === 0) return;
   const ids = await selectPendingOf(tx, accountId, externalIds);
-  const details = { count: ids.length, ids: ids.slice(0, named).join(' ') };
+  const details = { count: ids.length, ids: ids.slice(0, maxListed).join(' ') };
   await audit(tx, accountId, { origin: 'service' }, 'administrator pending', { details });
-  await addPendingMails(tx, accountId, ids.slice(0, named));
+  await addPendingMails(tx, accountId, ids.slice(0, maxListed));
   await notifyMoved(tx, accountId, ids);
 }
 
-/** What a job of it says: who is notified, and of whom. */
+/** The payload of the job that mails one administrator. */
 export type PendingNotice = { accountId: AccountId; userId: number; pending: number[] };
 
-/** Sends the mail. What is thrown is to be tried again; an address that refuses is not. */
+/** Sends the mail. Throws if the job should be retried; logs a warning if the mail server refuses the recipient. */
 export async function mailPendingAdministrators(
   { pool, mailer, publicUrl, log }: { pool: Pool; mailer: Mailer | undefined; publicUrl: string; log: Log },
   { accountId, userId, pending }: PendingNotice,
@@ -43,57 +43,60 @@ export async function mailPendingAdministrators(
     return log.warn({ accountId }, 'A mail about pending administrators was not sent: SMTP_URL is not set');
   const found = await selectPendingMail(pool, accountId, userId, pending);
   if (!found) return;
-  const { subject, letter } = letterOf(found, `${publicUrl}/people/${pending[0]}`);
+  const { subject, content } = mailOf(found, `${publicUrl}/people/${pending[0]}`);
   try {
-    await mailer.send({ to: found.to, subject, ...lettered(letter) });
+    await mailer.send({ to: found.to, subject, ...lettered(content) });
   } catch (error) {
     if (!(error instanceof MailRefused)) throw error;
-    log.warn({ accountId, userId, cause: error.message }, 'A mail about pending administrators was refused');
+    log.warn(
+      { accountId, userId, cause: error.message },
+      'The mail server refused a mail about pending administrators',
+    );
   }
 }
 
-type Words = { title: string; text: string; remedy: string; button: string; hint: string; footer: string };
+type Texts = { title: string; text: string; remedy: string; button: string; hint: string; footer: string };
 
-const words: Record<'en' | 'sv' | 'de', Words> = {
+const texts: Record<'en' | 'sv' | 'de', Texts> = {
   en: {
     title: 'Confirm new administrators',
-    text: 'Your HR system made these people administrators, or gave administrators another email address:',
+    text: 'Your HR system gave these people the role Administrator, or changed the email address of an administrator:',
     remedy:
-      'They have no access to results until an administrator confirms them. If you did not expect this, revoke the API token that your HR system uses.',
-    button: 'Review',
-    hint: 'Or open this address:',
-    footer: 'You get this because you are an administrator.',
+      'They can’t see results until an administrator confirms them. If you didn’t expect this, revoke the API token that your HR system uses.',
+    button: 'Review administrators',
+    hint: 'If the button doesn’t work, open this address:',
+    footer: 'You received this email because you are an administrator of Soundings.',
   },
   sv: {
     title: 'Bekräfta nya administratörer',
-    text: 'Ert HR-system har gjort de här personerna till administratörer, eller gett administratörer en annan e-postadress:',
+    text: 'Ert HR-system har gett de här personerna rollen administratör eller ändrat e-postadressen för en administratör:',
     remedy:
-      'De kommer inte åt några resultat förrän en administratör har bekräftat dem. Om du inte väntade dig detta, återkalla API-nyckeln som ert HR-system använder.',
-    button: 'Granska',
-    hint: 'Eller öppna den här adressen:',
-    footer: 'Du får det här eftersom du är administratör.',
+      'De kan inte se några resultat förrän en administratör har bekräftat dem. Om det här är oväntat bör du återkalla API-nyckeln som ert HR-system använder.',
+    button: 'Granska administratörer',
+    hint: 'Om knappen inte fungerar kan du öppna den här adressen:',
+    footer: 'Du får det här mejlet eftersom du är administratör i Soundings.',
   },
   de: {
     title: 'Neue Administratoren bestätigen',
-    text: 'Ihr HR-System hat diese Personen zu Administratoren gemacht oder Administratoren eine andere E-Mail-Adresse gegeben:',
+    text: 'Ihr HR-System hat diesen Personen die Rolle Administrator zugewiesen oder die E-Mail-Adresse eines Administrators geändert:',
     remedy:
-      'Sie haben keinen Zugriff auf Ergebnisse, bis ein Administrator sie bestätigt. Wenn Sie das nicht erwartet haben, widerrufen Sie das API-Token Ihres HR-Systems.',
-    button: 'Prüfen',
-    hint: 'Oder öffnen Sie diese Adresse:',
-    footer: 'Sie erhalten dies, weil Sie Administrator sind.',
+      'Bis ein Administrator sie bestätigt, haben diese Personen keinen Zugriff auf Ergebnisse. Falls das unerwartet ist, widerrufen Sie das API-Token Ihres HR-Systems.',
+    button: 'Administratoren prüfen',
+    hint: 'Falls die Schaltfläche nicht funktioniert, öffnen Sie diese Adresse:',
+    footer: 'Sie erhalten diese E-Mail, weil Sie Administrator von Soundings sind.',
   },
 };
 
-function letterOf(
-  { language: spoken, company, people }: PendingMail,
+function mailOf(
+  { language: preferred, company, people }: PendingMail,
   address: string,
-): { subject: string; letter: Letter } {
-  const language = spoken === 'sv' || spoken === 'de' ? spoken : 'en';
-  const { title, text, remedy, button, hint, footer } = words[language];
+): { subject: string; content: Letter } {
+  const language = preferred === 'sv' || preferred === 'de' ? preferred : 'en';
+  const { title, text, remedy, button, hint, footer } = texts[language];
   const names = people.map(({ name, email }) => `${inert(name, 80)} (${inert(email ?? '', 120)})`);
   return {
     subject: title,
-    letter: {
+    content: {
       language,
       about: inert(company, 80),
       tone: 'warn',

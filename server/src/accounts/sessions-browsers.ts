@@ -1,4 +1,4 @@
-// What a browser calls itself, in words that its person knows. Pure.
+// Turns a User-Agent header into names that people know. Pure.
 
 const browsers: [name: string, pattern: RegExp][] = [
   ['Edge', /\bEdg(?:e|A|iOS)?\//],
@@ -20,7 +20,7 @@ const systems: [name: string, pattern: RegExp][] = [
   ['Linux', /\bLinux\b/],
 ];
 
-/** The browser and the system of a User-Agent header; null where it names none that is known. */
+/** Returns the names of the browser and operating system in a User-Agent header; null if unknown. */
 export function browserOf(agent: string): { browser: string | null; system: string | null } {
   const named = (list: [string, RegExp][]) => list.find(([, pattern]) => pattern.test(agent))?.[0] ?? null;
   return { browser: named(browsers), system: named(systems) };

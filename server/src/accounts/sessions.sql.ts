@@ -1,4 +1,4 @@
-// SQL of sessions. Writers: sessions.ts.
+// SQL for sessions. Writers: sessions.ts.
 import type { AccountId, Db, Pool, Transaction } from '../db/db.ts';
 import type { SignedIn } from './sessions.ts';
 
@@ -11,7 +11,7 @@ export async function insertSession(
     values (${session.hash}, ${session.accountId}, ${session.userId}, ${session.address}, ${session.agent})`;
 }
 
-/** Who is signed in; none when the session has ended, or its person may not sign in. */
+/** Returns who is signed in, or undefined if the session has ended or the person can't sign in. */
 export async function selectSession(
   pool: Pool,
   hash: Buffer,
@@ -38,7 +38,7 @@ export async function updateSessionSeen(pool: Pool, accountId: AccountId, sessio
     update sessions set seen_at = now() where account_id = ${accountId} and session_id = ${sessionId}`;
 }
 
-/** The password was given again in a session. */
+/** Records that the password was entered again in a session. */
 export async function updateSessionProved(
   pool: Pool,
   accountId: AccountId,
@@ -48,7 +48,7 @@ export async function updateSessionProved(
     update sessions set proved_at = now() where account_id = ${accountId} and session_id = ${sessionId}`;
 }
 
-/** Whether a session has not ended. Nobody changes its person until the transaction ends. */
+/** Returns whether a session still exists. Locks its person until the transaction ends. */
 export async function selectIsSessionKept(
   tx: Transaction,
   { accountId, userId, sessionId }: { accountId: AccountId; userId: number; sessionId: number },
@@ -59,7 +59,7 @@ export async function selectIsSessionKept(
   return rows.length > 0;
 }
 
-/** Deletes one session of a person; one that there is not is no fault. Whether there was one. */
+/** Deletes one session of a person. Returns whether it existed. */
 export async function deleteSession(
   db: Db,
   { accountId, userId }: { accountId: AccountId; userId: number },
@@ -76,7 +76,7 @@ export async function deleteSessionByHash(db: Db, hash: Buffer): Promise<void> {
   await db`delete from sessions where hash = ${hash}`;
 }
 
-/** Deletes all of a person, or all but one; returns how many. */
+/** Deletes all sessions of a person, or all except `but`. Returns how many were deleted. */
 export async function deleteSessionsOf(
   db: Db,
   { accountId, userId }: { accountId: AccountId; userId: number },
@@ -95,7 +95,7 @@ export async function deleteSessionsOfMany(db: Db, accountId: AccountId, userIds
 
 export type SessionRow = { id: number; agent: string; address: string; signedInAt: Date; seenAt: Date };
 
-/** Those of a person that have not ended; the one that was used last comes first. */
+/** Returns the current sessions of a person, the most recently used first. */
 export async function selectSessions(
   db: Db,
   { accountId, userId }: { accountId: AccountId; userId: number },
@@ -108,7 +108,7 @@ export async function selectSessions(
     order  by seen_at desc, session_id desc`;
 }
 
-/** Of all accounts, and also those of people who are no longer active. */
+/** Deletes the expired sessions of all accounts, and the sessions of people who are no longer active. */
 export async function deleteEndedSessions(db: Db): Promise<void> {
   await db`
     delete from sessions s

@@ -1,6 +1,6 @@
-// Sessions of the console: who is signed in, by a random cookie of which only the SHA-256 is kept. A session ends when it
-// was not used for a week, after thirty days, when its person is removed or no longer active, and when it is revoked.
-// Whoever is made active again signs in anew.
+// Console sessions, identified by a random cookie of which only the SHA-256 hash is stored. A session ends after a week without
+// use, after 30 days, when its person is removed or deactivated, and when it is revoked. A person who is activated again has to
+// sign in again.
 import type { Role } from '@soundings/contract/organization.ts';
 import { randomBytes } from 'node:crypto';
 import { Fault } from '../base/errors.ts';
@@ -25,20 +25,20 @@ export { browserOf } from './sessions-browsers.ts';
 export { updateSessionProved as noteProof } from './sessions.sql.ts';
 export { deleteSession as endSession, deleteSessionsOf as endSessions, selectSessions as sessionsOf };
 
-/** Who is signed in, and what of the account every answer needs. */
+/** Who is signed in, and the facts about the account that every response needs. */
 export type SignedIn = {
   sessionId: number;
   accountId: AccountId;
   userId: number;
   role: Role;
-  /** The account's time zone, and its version, which is raised by whatever changes an answer of the data interface. */
+  /** The account's time zone, and its version, which every change that can affect a response of the data interface raises. */
   timezone: string;
   version: string;
-  /** Whether the password was given in this session within the last ten minutes, as dangerous acts demand. */
+  /** Whether the password was entered in this session within the last ten minutes, as sensitive actions require. */
   isProved: boolean;
 };
 
-/** Begins a session and returns its secret, for the cookie: 192 random bits. */
+/** Starts a session and returns its secret of 192 random bits, for the cookie. */
 export async function beginSession(
   db: Db,
   { accountId, userId }: { accountId: AccountId; userId: number },
@@ -55,7 +55,7 @@ export async function beginSession(
   return secret;
 }
 
-/** Who is signed in by a cookie; undefined when nobody is. */
+/** Returns who is signed in with a cookie, or undefined if no one is. */
 export async function sessionOf(pool: Pool, secret: string): Promise<SignedIn | undefined> {
   if (!/^[\w-]{32}$/.test(secret)) return undefined;
   const found = await selectSession(pool, tokenHash(secret));
@@ -65,25 +65,25 @@ export async function sessionOf(pool: Pool, secret: string): Promise<SignedIn | 
   return session;
 }
 
-/** Throws a Fault if the session has ended since the request began. From here on it, and the role, stay until the transaction ends. */
+/** Throws a Fault if the session has ended since the request began. Otherwise locks the person's row until the transaction ends. */
 export async function refuseEndedSession(tx: Transaction, session: SignedIn): Promise<void> {
   if (await selectIsSessionKept(tx, session)) return;
-  throw new Fault('unauthenticated', 'not signed in', 'Your session has ended. Sign in again.');
+  throw new Fault('unauthenticated', 'not signed in', 'Your session has expired. Sign in again.');
 }
 
-/** Ends the session of a cookie, whosever it is. */
+/** Ends the session of a cookie. */
 export async function endSessionOf(db: Db, secret: string): Promise<void> {
   await deleteSessionByHash(db, tokenHash(secret));
 }
 
-/** Of people who are no longer active: their sessions end, and links to set a password are dead, for good. */
+/** Ends the sessions of people who are no longer active, and deletes their links for setting a password. */
 export async function shutOut(db: Db, accountId: AccountId, userIds: number[]): Promise<void> {
   if (userIds.length === 0) return;
   await deleteSessionsOfMany(db, accountId, userIds);
   await deleteLinksOfMany(db, accountId, userIds);
 }
 
-/** Deletes what has ended by itself: sessions, links to set a password, second steps that nobody confirmed. */
+/** Deletes expired sessions, expired links for setting a password, and two-factor setups that were never confirmed. */
 export async function forgetEnded(pool: Pool): Promise<void> {
   await deleteEndedSessions(pool);
   await deleteExpiredLinks(pool);

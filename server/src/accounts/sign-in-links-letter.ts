@@ -1,39 +1,39 @@
-// The mail with a link to set a password. Pure.
+// Renders the mail that contains a link for setting a password. Pure.
 import { inert } from '../base/inert.ts';
 import { lettered } from '../mail/letter.ts';
 
-const words = {
+const texts = {
   en: {
     subject: (company: string) => `Set your password for Soundings at ${company}`,
     greeting: (name: string) => (name === '' ? 'Hello' : `Hello ${name}`),
     forgotten: (company: string) =>
-      `Somebody, we hope you, has asked for a new password for Soundings, where ${company} follows how its people are doing.`,
+      `We received a request to reset your password for Soundings, the employee survey service at ${company}.`,
     given: (company: string) =>
-      `${company} follows how its people are doing with Soundings, and lets you sign in. Set a password to begin.`,
-    button: 'Set a password',
-    hint: 'If the button does not work, open this address:',
-    good: {
+      `${company} uses Soundings for its employee surveys, and you have been given access. Set a password to get started.`,
+    button: 'Set password',
+    hint: 'If the button doesn’t work, open this address:',
+    validity: {
       lead: 'The link works once.',
-      text: (hours: number) => `It expires after ${hoursInEnglish(hours)}.`,
+      text: (hours: number) => `It expires in ${hoursInEnglish(hours)}.`,
     },
-    notYou: 'If it was not you, there is nothing to do: your password stays as it is.',
-    why: (company: string) => `You get this mail because you are with ${company}.`,
+    notYou: 'If you didn’t request this, you can ignore this email. Your password won’t change.',
+    why: (company: string) => `You received this email because you have access to Soundings at ${company}.`,
   },
   sv: {
     subject: (company: string) => `Välj ditt lösenord till Soundings hos ${company}`,
     greeting: (name: string) => (name === '' ? 'Hej' : `Hej ${name}`),
     forgotten: (company: string) =>
-      `Någon, förhoppningsvis du, har bett om ett nytt lösenord till Soundings, där ${company} följer hur medarbetarna mår.`,
+      `Vi har fått en begäran om ett nytt lösenord till Soundings, medarbetarenkäterna hos ${company}.`,
     given: (company: string) =>
-      `${company} följer hur medarbetarna mår med Soundings, och du får nu logga in. Välj ett lösenord för att börja.`,
-    button: 'Välj ett lösenord',
+      `${company} använder Soundings för sina medarbetarenkäter och du har fått tillgång. Välj ett lösenord för att komma i gång.`,
+    button: 'Välj lösenord',
     hint: 'Om knappen inte fungerar kan du öppna den här adressen:',
-    good: {
+    validity: {
       lead: 'Länken fungerar en gång.',
       text: (hours: number) => `Den gäller i ${hoursInSwedish(hours)}.`,
     },
-    notYou: 'Var det inte du behöver du inte göra något: ditt lösenord är oförändrat.',
-    why: (company: string) => `Du får det här mejlet för att du finns hos ${company}.`,
+    notYou: 'Om det inte var du kan du bortse från det här mejlet. Ditt lösenord ändras inte.',
+    why: (company: string) => `Du får det här mejlet eftersom du har tillgång till Soundings hos ${company}.`,
   },
 };
 
@@ -42,7 +42,7 @@ const hoursInEnglish = (hours: number) =>
 const hoursInSwedish = (hours: number) =>
   hours === 1 ? 'en timme' : hours % 24 === 0 && hours > 24 ? `${hours / 24} dagar` : `${hours} timmar`;
 
-/** `language`: any; whoever reads neither English nor Swedish gets English. */
+/** Returns the mail in Swedish if `language` is sv, otherwise in English. */
 export function signInLetter(
   {
     kind,
@@ -59,21 +59,21 @@ export function signInLetter(
   },
   address: string,
 ): { subject: string; text: string; html: string } {
-  const spoken = language === 'sv' ? 'sv' : 'en';
-  const said = words[spoken];
+  const mailLanguage = language === 'sv' ? 'sv' : 'en';
+  const mailTexts = texts[mailLanguage];
   const company = inert(companyName, 80);
-  const letter = lettered({
-    language: spoken,
+  const mail = lettered({
+    language: mailLanguage,
     about: company,
     tone: 'plain',
-    title: said.greeting(inert(firstName, 60)),
+    title: mailTexts.greeting(inert(firstName, 60)),
     blocks: [
-      { kind: 'text', text: said[kind](company) },
-      { kind: 'button', text: said.button, address, hint: said.hint },
-      { kind: 'note', lead: said.good.lead, text: said.good.text(hours) },
-      ...(kind === 'forgotten' ? [{ kind: 'text' as const, text: said.notYou }] : []),
+      { kind: 'text', text: mailTexts[kind](company) },
+      { kind: 'button', text: mailTexts.button, address, hint: mailTexts.hint },
+      { kind: 'note', lead: mailTexts.validity.lead, text: mailTexts.validity.text(hours) },
+      ...(kind === 'forgotten' ? [{ kind: 'text' as const, text: mailTexts.notYou }] : []),
     ],
-    footer: [said.why(company)],
+    footer: [mailTexts.why(company)],
   });
-  return { subject: said.subject(company), ...letter };
+  return { subject: mailTexts.subject(company), ...mail };
 }

@@ -1,9 +1,9 @@
-// SQL of links to set a password, and of asking for their mails. Writers: sign-in-links.ts.
+// SQL for links that set a password, and for the jobs that mail them. Writers: sign-in-links.ts.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 export type LinkKind = 'forgotten' | 'given';
 
-/** For the address that the person has now. */
+/** Stores a link, tied to the person's current address. */
 export async function insertLink(
   db: Db,
   link: { hash: Buffer; accountId: AccountId; userId: number; kind: LinkKind; hours: number },
@@ -26,7 +26,10 @@ export type LinkRow = {
   hasSecondStep: boolean;
 };
 
-/** Whom a link is for; none when it has expired, or its person is not active, has another address by now, or is an Administrator whom none has confirmed. */
+/**
+ * Returns the person that a link is for. Undefined if the link has expired, or if the person is not active, has another address
+ * now, or is an unconfirmed administrator.
+ */
 export async function selectLink(db: Db, hash: Buffer): Promise<LinkRow | undefined> {
   const [row] = await db<LinkRow[]>`
     select u.account_id                            as "accountId",
@@ -46,7 +49,7 @@ export async function selectLink(db: Db, hash: Buffer): Promise<LinkRow | undefi
   return row;
 }
 
-/** Uses a link up; false when somebody else has. */
+/** Uses a link up. Returns false if it was already used. */
 export async function deleteLink(db: Db, hash: Buffer): Promise<boolean> {
   const rows = await db`delete from sign_in_links where hash = ${hash} returning account_id`;
   return rows.length > 0;
@@ -60,12 +63,12 @@ export async function deleteLinksOfMany(db: Db, accountId: AccountId, userIds: n
   await db`delete from sign_in_links where account_id = ${accountId} and user_id = any(${userIds})`;
 }
 
-/** Of all accounts (account_id). */
+/** Deletes the expired links of all accounts (account_id). */
 export async function deleteExpiredLinks(db: Db): Promise<void> {
   await db`delete from sign_in_links where expires_at <= now()`;
 }
 
-/** How many links a person has asked for in the last hour, and not used. */
+/** Returns how many links a person has requested in the last hour and not used. */
 export async function selectAskedFor(db: Db, accountId: AccountId, userId: number): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select count(*)::integer as "count"
@@ -75,7 +78,7 @@ export async function selectAskedFor(db: Db, accountId: AccountId, userId: numbe
   return row!.count;
 }
 
-/** Asks for a mail with a link to each active person who has the address (in its compared form), in whatever account. */
+/** Adds a job that mails a link to each active person with this normalized address, in any account. */
 export async function addForgottenMails(db: Db, emailKey: string): Promise<void> {
   await db`
     select graphile_worker.add_job(
@@ -86,7 +89,7 @@ export async function addForgottenMails(db: Db, emailKey: string): Promise<void>
             where  email_key = ${emailKey} and active and not role_pending order by account_id limit 10) u`;
 }
 
-/** Asks for a mail with a link to a person, in the transaction in which an administrator makes it. */
+/** Adds a job that mails a link to a person, in the transaction in which an administrator requests it. */
 export async function addGivenMail(db: Db, accountId: AccountId, userId: number): Promise<void> {
   await db`
     select graphile_worker.add_job(
@@ -96,7 +99,7 @@ export async function addGivenMail(db: Db, accountId: AccountId, userId: number)
 }
 
 export type Addressee = {
-  /** Where the link goes: not always where the person's other mail goes. */
+  /** The address that gets the link, which can be the person's previous one. */
   email: string | null;
   isPrevious: boolean;
   firstName: string;
@@ -105,9 +108,9 @@ export type Addressee = {
 };
 
 /**
- * Who gets a mail with a link; none when there is no such active person. Links of an administrator who has signed in before go
- * to the address from before for a week after a change: whoever has changed it must not get them. Nobody changes the person
- * until the transaction ends.
+ * Returns the recipient of a mail with a link, or undefined if there is no such active person. For a week after an address
+ * changes, links for an administrator who has signed in before go to the previous address, because whoever changed the address
+ * must not get them. Locks the person until the transaction ends.
  */
 export async function selectAddressee(
   tx: Transaction,

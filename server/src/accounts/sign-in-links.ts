@@ -1,7 +1,6 @@
-// Links by which people set a password: who has forgotten theirs, or has none yet. Random, kept as a digest, used once, and dead
-// when they expire, a password is set, or their person is no longer active, gets another address or becomes an
-// administrator. They stand in the address
-// behind #, which browsers send to nobody.
+// Links for setting a password, for people who forgot theirs or don't have one yet. A link contains a random secret, is stored
+// as a hash and works once. It stops working when it expires, when a password is set, or when the person is deactivated, gets
+// another address or becomes an administrator. The secret is in the URL fragment (after #), which browsers never send.
 import { emailKey } from '@soundings/contract/formats.ts';
 import { randomBytes } from 'node:crypto';
 import { Fault } from '../base/errors.ts';
@@ -28,13 +27,13 @@ import { digestPasswordOf, keepPassword } from './signin.ts';
 
 export { addGivenMail as giveLinkByMail };
 
-/** For how many hours a link is good: one that somebody asked for, and one that an administrator made. */
+/** How many hours a link is valid: `forgotten` was requested by the person, `given` was created by an administrator. */
 export const linkHours = { forgotten: 1, given: 72 } as const;
 
-/** So many mails an hour go to a person who asks for them. */
-const mostAskedFor = 3;
+/** How many links a person can request per hour. */
+const maxRequestsPerHour = 3;
 
-/** Makes a link for a person and returns its secret, which is kept nowhere: 192 random bits. Earlier ones go on working. */
+/** Creates a link for a person and returns its secret of 192 random bits; only its hash is stored. Earlier links keep working. */
 export async function makeSignInLink(
   db: Db,
   accountId: AccountId,
@@ -46,10 +45,10 @@ export async function makeSignInLink(
   return secret;
 }
 
-/** Where a password is set by a link. `publicUrl` has no slash at its end. */
+/** Returns the address of the page that sets a password. `publicUrl` has no trailing slash. */
 export const signInAddress = (secret: string, publicUrl: string): string => `${publicUrl}/password#${secret}`;
 
-/** Whom a link is for. Throws a Fault when it is not good. */
+/** Returns the link with this secret and the person it is for. Throws a Fault if the link is not valid. */
 export async function linkOf(db: Db, secret: string): Promise<LinkRow> {
   const found = await selectLink(db, tokenHash(secret));
   if (!found) throw linkNotFound();
@@ -57,8 +56,8 @@ export async function linkOf(db: Db, secret: string): Promise<LinkRow> {
 }
 
 /**
- * Sets a password by a link, which is then used up; all sessions of its person end. Throws a Fault when the link is not
- * good, and one for a weak password, after which the link still is. `canMail`: the person is notified.
+ * Sets a password with a link and ends all sessions of the person. The link can't be used again. Throws a Fault if the link is
+ * not valid or if the password is too weak; after a weak password the link still works. `canMail`: notify the person.
  */
 export async function setPasswordByLink(
   pool: Pool,
@@ -86,23 +85,23 @@ const linkNotFound = () =>
   new Fault(
     'not_found',
     'link not found',
-    'This link was used, has expired, or never was. Ask for a new one.',
+    'This link is invalid, has expired or was already used. Request a new one.',
   );
 
-/** Mails a link to whoever has an address. Nothing tells whether anybody does: do not wait for it. */
+/** Mails a link to the person with this address. Don't wait for it: the time it takes could reveal whether the address exists. */
 export async function askForLink(pool: Pool, email: string): Promise<void> {
   await addForgottenMails(pool, emailKey(email));
 }
 
-/** What a job of it says. */
+/** The payload of the job that mails one link. */
 export type MailedLink = { accountId: AccountId; userId: number; kind: LinkKind };
 
-type Means = {
+type Dependencies = {
   pool: Pool;
   mailer: Mailer | undefined;
   publicUrl: string;
   log: Log;
-  /** Notes for the administrators that a mail was refused: it is on a floor above. */
+  /** Shows administrators that a mail was refused. Passed in because it is in a layer above. */
   noteRefusal: (
     pool: Pool,
     person: { accountId: AccountId; userId: number },
@@ -110,19 +109,19 @@ type Means = {
   ) => Promise<void>;
 };
 
-/** Makes the link and sends it. What is thrown is to be tried again, with a new link; an address that refuses is not. */
+/** Creates a link and mails it. Throws if the job should be retried, with a new link; a refused recipient is only noted. */
 export async function mailSignInLink(
-  { pool, mailer, publicUrl, log, noteRefusal }: Means,
+  { pool, mailer, publicUrl, log, noteRefusal }: Dependencies,
   { accountId, userId, kind }: MailedLink,
 ): Promise<void> {
   if (!mailer) return log.warn({ accountId, userId }, 'A sign-in link was not mailed: SMTP_URL is not set');
   const hours = linkHours[kind];
-  // In one transaction: the link is of the person as the address was found, or ends with what is changed after.
-  const made = await inTransaction(pool, async (tx) => {
+  // In one transaction, so that a change of the address either comes first or ends the new link.
+  const created = await inTransaction(pool, async (tx) => {
     const person = await selectAddressee(tx, accountId, userId);
     if (!person || person.email === null) return undefined;
-    if (kind === 'forgotten' && (await selectAskedFor(tx, accountId, userId)) >= mostAskedFor) {
-      log.warn({ accountId, userId }, 'A sign-in link was not mailed: too many were asked for');
+    if (kind === 'forgotten' && (await selectAskedFor(tx, accountId, userId)) >= maxRequestsPerHour) {
+      log.warn({ accountId, userId }, 'A sign-in link was not mailed: the person requested too many');
       return undefined;
     }
     return {
@@ -131,14 +130,14 @@ export async function mailSignInLink(
       secret: await makeSignInLink(tx, accountId, userId, { hours, kind }),
     };
   });
-  if (!made) return;
-  const { to, secret, isPrevious } = made;
+  if (!created) return;
+  const { to, secret, isPrevious } = created;
   try {
-    const letter = signInLetter({ ...made, kind, hours }, signInAddress(secret, publicUrl));
-    await mailer.send({ to, ...letter });
+    const mail = signInLetter({ ...created, kind, hours }, signInAddress(secret, publicUrl));
+    await mailer.send({ to, ...mail });
     if (isPrevious)
       await inTransaction(pool, (tx) => notifyPerson(tx, accountId, userId, 'link to previous address'));
-    // One that an administrator makes was noted when it was asked for.
+    // A link that an administrator creates is already in the audit log.
     if (kind === 'forgotten') {
       const details = { kind, by: 'mail' };
       await audit(pool, accountId, { origin: 'service' }, 'sign-in link made', { subject: userId, details });
@@ -146,7 +145,10 @@ export async function mailSignInLink(
   } catch (error) {
     await deleteLink(pool, tokenHash(secret)).catch(() => {});
     if (!(error instanceof MailRefused)) throw error;
-    log.warn({ accountId, userId, cause: error.message }, 'A sign-in link was refused by the mail server');
+    log.warn(
+      { accountId, userId, cause: error.message },
+      'The mail server refused a mail with a sign-in link',
+    );
     if (kind === 'forgotten') return;
     await noteRefusal(pool, { accountId, userId }, { address: to, reason: error.message });
   }

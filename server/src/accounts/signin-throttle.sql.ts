@@ -1,12 +1,12 @@
-// SQL of failed sign-ins. Writers: signin-throttle.ts. They are of addresses and networks, not of accounts (account_id).
+// SQL for failed sign-ins. Writers: signin-throttle.ts. They belong to addresses and networks, not to accounts (account_id).
 import type { Db } from '../db/db.ts';
 
-/** After `free` failures each further one doubles the wait, from a second on, up to `longestMs`; forgotten after `memoryMs`. */
+/** After `free` failures, each further one doubles the wait, from 1 second up to `longestMs`. Failures expire after `memoryMs`. */
 export type Limit = { free: number; longestMs: number; memoryMs: number };
 
 export type Failures = { kind: string; count: number; lastAt: Date };
 
-/** The failures of some keys, of any account (account_id). */
+/** Returns the failures of the given keys, of any account (account_id). */
 export async function selectFailures(db: Db, keys: [kind: string, key: Buffer][]): Promise<Failures[]> {
   return db<Failures[]>`
     select f.kind as "kind", f.count as "count", f.last_at as "lastAt"
@@ -15,7 +15,7 @@ export async function selectFailures(db: Db, keys: [kind: string, key: Buffer][]
     join   sign_in_failures f on f.kind = wanted.kind and f.key = decode(wanted.key, 'hex')`;
 }
 
-/** Counts a failure, of any account (account_id); false: it is too early, and nothing was counted. One statement, so that many at once can't get around it. */
+/** Counts a failure, of any account (account_id). Returns false, and counts nothing, if it is too early. One statement, so that parallel attempts can't get around the limit. */
 export async function upsertFailure(
   db: Db,
   kind: string,
@@ -37,17 +37,17 @@ export async function upsertFailure(
   return rows.length > 0;
 }
 
-/** A failure that was none, of any account (account_id). */
+/** Undoes one counted failure, of any account (account_id). */
 export async function takeBackFailure(db: Db, kind: string, key: Buffer): Promise<void> {
   await db`update sign_in_failures set count = greatest(0, count - 1) where kind = ${kind} and key = ${key}`;
 }
 
-/** Of any account (account_id). */
+/** Deletes the failures of a key, of any account (account_id). */
 export async function deleteFailures(db: Db, kind: string, key: Buffer): Promise<void> {
   await db`delete from sign_in_failures where kind = ${kind} and key = ${key}`;
 }
 
-/** Those that count no longer, of all accounts (account_id). */
+/** Deletes the failures that no longer count, of all accounts (account_id). */
 export async function deleteOldFailures(db: Db, knownBefore: Date, otherBefore: Date): Promise<void> {
   await db`
     delete from sign_in_failures

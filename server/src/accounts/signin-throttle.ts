@@ -1,9 +1,9 @@
-// Who has to wait before trying to sign in again. Kept in the database: a restart forgets nothing, and all processes of an
-// installation count together. Of addresses only digests are kept.
+// The sign-in throttle: how long to wait before the next attempt. Counts are stored in the database, so that they survive a
+// restart and all processes of an installation share them. Addresses are stored only as hashes.
 //
-// Failures count for an e-mail address from one network, so that no one elsewhere can keep a person from signing in, however
-// often they fail. Against guessing from many networks, the count of all failures for an address decides how many tries a
-// network gets that no one has signed in from; the first one is never refused.
+// Failures count per email address and network, so that attempts from elsewhere can never keep a person from signing in. To
+// stop guessing from many networks, the total number of failures for an address limits the attempts from networks that the
+// person has not signed in from before. The first attempt from a network is always allowed.
 import { tokenHash } from '../base/secrets.ts';
 import { networkOf } from '../base/addresses.ts';
 import { Fault } from '../base/errors.ts';
@@ -19,44 +19,44 @@ import {
 } from './signin-throttle.sql.ts';
 
 const [minuteMs, dayMs] = [60_000, 24 * 3_600_000];
-/** Of an e-mail address from a network: as many as a person has passwords to try. */
+/** Per email address and network: enough for a person to try a few passwords. */
 const ofPair: Limit = { free: 5, longestMs: minuteMs, memoryMs: 30 * minuteMs };
-/** The same from a network that no one has signed in from to that address, while there are very many failures for it. */
+/** Like `ofPair`, for networks that the person has not signed in from before, while there are many failures for the address. */
 const ofPairUnderAttack: Limit = { ...ofPair, free: 1 };
 const manyFailures = 100;
-/** Of a network: an office has one. Whoever has signed in from there before is not held up by others. */
+/** Per network; an office shares one. Doesn't apply to people who have signed in from that network before. */
 const ofNetwork: Limit = { free: 50, longestMs: minuteMs, memoryMs: 30 * minuteMs };
-/** Of codes: a million, of which three are right. Whoever tries them knows the password. */
+/** For two-factor codes: three of a million are valid at a time, and anyone who tries them already knows the password. */
 const ofCodes: Limit = { free: 5, longestMs: 15 * minuteMs, memoryMs: dayMs };
-/** Emails with links: few who forgot need more in an hour. Of a network many: an office where all are invited at once. */
+/** For mails with links, per network. High, because a whole office may be invited at once. */
 const ofMails: Limit = { free: 100, longestMs: 10 * minuteMs, memoryMs: 60 * minuteMs };
-/** What only counts, and refuses nothing. */
+/** Only counts and never refuses. */
 const counting: Limit = { free: 2 ** 31 - 1, longestMs: 0, memoryMs: 30 * minuteMs };
-/** So long it is remembered that someone signed in from a network. */
+/** How long a network counts as known after someone has signed in from it. */
 const knownMs = 90 * dayMs;
 
 export type Throttle = {
   /**
-   * Counts a try for an email address from an address of the network. Throws a Fault, which says when to come again, when it
-   * is too early. For the pair of both it counts as failed until it is said that it was not, so that many at once are no
-   * way around; for the network only when it has failed: an office signs in within the same minute.
+   * Counts a sign-in attempt for an email address from an IP address. Throws a Fault that says when to try again if it is too
+   * early. For the pair of email address and network it counts as failed until the result is reported, so that parallel attempts
+   * don't get around the limit. For the network it counts only once it has failed, because a whole office may sign in within a minute.
    */
   try(email: string, address: string): Promise<Attempt>;
-  /** The same for codes of a person, and for the present password of someone who is signed in. */
+  /** Counts an attempt at a person's two-factor code, or at the current password of someone who is signed in. */
   tryCode(person: string): Promise<Pick<Attempt, 'succeeded' | 'undecided'>>;
-  /** The same for emails with links. */
+  /** Counts a request for a mail with a link. */
   tryMail(address: string): Promise<void>;
 };
 
 export type Attempt = {
   failed(): Promise<void>;
-  /** The failures are forgotten; from that network, the failures of others no longer hold the person up. */
+  /** Clears the failures. From then on, failures of others don't delay the person on this network. */
   succeeded(): Promise<void>;
-  /** Neither failed nor succeeded: more is asked for. */
+  /** Neither failed nor succeeded, because another step is required. */
   undecided(): Promise<void>;
 };
 
-/** Does what a try is for. One that ends by anything but a wrong password or code, such as too much to do, was none. */
+/** Runs the work of an attempt. If it throws anything but a wrong password or code, such as an overload, the attempt doesn't count. */
 export async function tried<T>(attempt: Pick<Attempt, 'undecided'>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -66,15 +66,15 @@ export async function tried<T>(attempt: Pick<Attempt, 'undecided'>, work: () => 
   }
 }
 
-/** `now`: the clock, in ms. */
+/** Opens the throttle. `now`: the clock, in milliseconds. */
 export function openSignInThrottle(pool: Promise<Pool>, now: () => number): Throttle {
-  /** Counts a failure, or throws a Fault when it is too early for a try. */
+  /** Counts a failure. Throws a Fault if it is too early for another attempt. */
   async function count(kind: string, key: Buffer, limit: Limit): Promise<void> {
     if (await upsertFailure(await pool, kind, key, limit, new Date(now()))) return;
     const [failures] = await selectFailures(await pool, [[kind, key]]);
     throw tooEarly(Math.max(1, waitOf(failures, limit, now())));
   }
-  const forget = async (kind: string, key: Buffer) => deleteFailures(await pool, kind, key);
+  const clear = async (kind: string, key: Buffer) => deleteFailures(await pool, kind, key);
   const takeBack = async (kind: string, key: Buffer) => takeBackFailure(await pool, kind, key);
 
   return {
@@ -104,7 +104,7 @@ export function openSignInThrottle(pool: Promise<Pool>, now: () => number): Thro
           await count('email', keys.email, counting);
         },
         async succeeded() {
-          await forget('pair', keys.pair);
+          await clear('pair', keys.pair);
           await count('known', keys.pair, counting);
         },
         undecided: () => takeBack('pair', keys.pair),
@@ -113,7 +113,7 @@ export function openSignInThrottle(pool: Promise<Pool>, now: () => number): Thro
     async tryCode(person) {
       const key = tokenHash(person);
       await count('code', key, ofCodes);
-      return { succeeded: () => forget('code', key), undecided: () => takeBack('code', key) };
+      return { succeeded: () => clear('code', key), undecided: () => takeBack('code', key) };
     },
     async tryMail(address) {
       await count('mail', tokenHash(networkOf(address)), ofMails);
@@ -121,7 +121,7 @@ export function openSignInThrottle(pool: Promise<Pool>, now: () => number): Thro
   };
 }
 
-/** Forgets failures that count no longer. */
+/** Deletes failures that no longer count. */
 export const forgetOldFailures = (pool: Pool, now: number): Promise<void> =>
   deleteOldFailures(pool, new Date(now - knownMs), new Date(now - dayMs));
 
@@ -129,7 +129,7 @@ function countOf(failures: Failures | undefined, { memoryMs }: Limit, now: numbe
   return failures && now - failures.lastAt.getTime() <= memoryMs ? failures.count : 0;
 }
 
-/** In seconds, rounded up; 0: no wait. As upsertFailure has it. */
+/** Returns the wait in seconds, rounded up; 0 for none. Must match the condition in upsertFailure. */
 function waitOf(failures: Failures | undefined, limit: Limit, now: number): number {
   const count = countOf(failures, limit, now);
   if (!failures || count < limit.free) return 0;
@@ -140,7 +140,7 @@ function waitOf(failures: Failures | undefined, limit: Limit, now: number): numb
 
 function tooEarly(seconds: number): Fault {
   const wait = seconds === 1 ? '1 second' : `${seconds} seconds`;
-  return new Fault('too_many', 'too many tries', `That has failed too often. Try again in ${wait}.`, {
+  return new Fault('too_many', 'too many tries', `Too many failed attempts. Try again in ${wait}.`, {
     retryAfter: seconds,
   });
 }

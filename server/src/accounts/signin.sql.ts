@@ -1,7 +1,7 @@
-// SQL of passwords. Writers: signin.ts.
+// SQL for passwords. Writers: signin.ts.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
-/** Setting a password again replaces it. */
+/** Sets a password, replacing any earlier one. */
 export async function upsertPassword(
   db: Db,
   accountId: AccountId,
@@ -14,7 +14,7 @@ export async function upsertPassword(
     on conflict (account_id, user_id) do update set hash = excluded.hash, set_at = now()`;
 }
 
-/** A person who may sign in, in one account. */
+/** A person in one account who can sign in. */
 export type Candidate = {
   accountId: AccountId;
   accountName: string;
@@ -23,7 +23,7 @@ export type Candidate = {
   hasSecondStep: boolean;
 };
 
-/** Who has an address (in its compared form) and a password, in every account; those first who set theirs last. */
+/** Returns the people with this normalized address and a password, in all accounts, most recently set password first. */
 export async function selectCandidates(db: Db, emailKey: string, most: number): Promise<Candidate[]> {
   return db<Candidate[]>`
     select u.account_id          as "accountId",
@@ -40,7 +40,7 @@ export async function selectCandidates(db: Db, emailKey: string, most: number): 
     limit  ${most}`;
 }
 
-/** In how many accounts the address has a password that has one in the most. */
+/** Returns the largest number of accounts in which a single address has a password. */
 export async function selectMostCandidates(db: Db): Promise<number> {
   const [row] = await db<{ most: number }[]>`
     select coalesce(max(n), 0)::integer as "most"
@@ -53,8 +53,8 @@ export async function selectMostCandidates(db: Db): Promise<number> {
 }
 
 /**
- * Whether a person may sign in: is there, active, and, where a digest is given, has the password of which it is. It stays so
- * until the transaction ends.
+ * Returns whether a person can sign in: exists, is active and, if `hash` is given, still has that password. Locks the rows until
+ * the transaction ends.
  */
 export async function selectMaySignIn(
   tx: Transaction,
@@ -72,7 +72,7 @@ export async function selectMaySignIn(
   return rows.length > 0;
 }
 
-/** A person's password, and what it must not be made of; none when there is no such person. */
+/** Returns a person's names, address and password hash, or undefined if the person doesn't exist. */
 export async function selectPerson(
   db: Db,
   accountId: AccountId,
@@ -88,7 +88,7 @@ export async function selectPerson(
   return row;
 }
 
-/** The active person of an account with an address, in its compared form. */
+/** Returns the active person of an account with this normalized address. */
 export async function selectByEmail(
   db: Db,
   accountId: AccountId,
@@ -101,7 +101,7 @@ export async function selectByEmail(
   return row;
 }
 
-/** Of what accounts there are: how many, at most two, and the name of the first. */
+/** Returns the number of accounts, up to two, and the name of the first. */
 export async function selectAccountsThere(db: Db): Promise<{ count: number; name: string | null }> {
   const [row] = await db<{ count: number; name: string | null }[]>`
     select count(*)::integer as "count", min(name) as "name"

@@ -1,5 +1,5 @@
-// How people sign in: address and password, which account when there are several, and the code of the second step. Whether an
-// address is known can be told neither by words nor by time: there are as many digests for one as for any other.
+// Signs people in by address and password, a choice of account if there are several, and a two-factor code. Neither messages
+// nor timing reveal whether an address exists: every address takes the same number of password hashes.
 import { emailKey } from '@soundings/contract/formats.ts';
 import { Fault } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
@@ -29,7 +29,7 @@ export { selectAccountsThere as accountsThere };
 
 export type Person = { accountId: AccountId; userId: number };
 
-/** The browser that signs in. `secret`: of the session that it had, which ends. */
+/** The browser that signs in. `secret`: of its previous session, which ends. */
 export type Browser = { address: string; agent: string; secret: string | undefined };
 
 export type SignIn = {
@@ -44,25 +44,25 @@ export type SignInOutcome =
   | { state: 'choose account'; accounts: { id: AccountId; name: string }[] }
   | { state: 'code needed'; accountId: AccountId };
 
-/** So many accounts may have the same address: whoever is in more signs in to those whose password is newest. */
-const mostAccounts = 10;
+/** The maximum number of accounts per address. A person in more accounts can sign in to those with the newest passwords. */
+const maxAccounts = 10;
 
-type Parts = { pool: Pool; secrets: Sealer; throttle: Throttle; now: () => number; log: Log };
+type Dependencies = { pool: Pool; secrets: Sealer; throttle: Throttle; now: () => number; log: Log };
 
 /**
- * Signs somebody in, or says what is missing. Throws a Fault: wrong sign-in, wrong code, or too many tries with the
- * time to wait.
+ * Signs a person in, or returns what is missing. Throws a Fault: wrong sign-in, wrong code, or too many tries with the time to
+ * wait.
  */
-export async function signIn(parts: Parts, wanted: SignIn, browser: Browser): Promise<SignInOutcome> {
-  const { pool, throttle } = parts;
+export async function signIn(deps: Dependencies, wanted: SignIn, browser: Browser): Promise<SignInOutcome> {
+  const { pool, throttle } = deps;
   const key = emailKey(wanted.email);
   const attempt = await throttle.try(key, browser.address);
-  const { candidates, fitting } = await tried(attempt, () => whoFits(parts, key, wanted.password));
+  const { candidates, fitting } = await tried(attempt, () => whoFits(deps, key, wanted.password));
   const chosen = fitting.filter(({ accountId }) => (wanted.accountId ?? accountId) === accountId);
   const [found] = chosen;
   if (!found) {
     await attempt.failed();
-    noteRefusal(parts, candidates, browser);
+    noteRefusal(deps, candidates, browser);
     throw wrongSignIn();
   }
   await attempt.undecided();
@@ -74,39 +74,38 @@ export async function signIn(parts: Parts, wanted: SignIn, browser: Browser): Pr
     return { state: 'code needed', accountId: found.accountId };
   }
   const how = found.hasSecondStep
-    ? await checkedCode(parts, found, wanted.code as string, browser)
+    ? await checkedCode(deps, found, wanted.code as string, browser)
     : 'password';
   await attempt.succeeded();
   const secret = await begin(pool, found, browser, how);
   return { state: 'signed in', accountId: found.accountId, userId: found.userId, secret };
 }
 
-const wrongSignIn = () =>
-  new Fault('unauthenticated', 'wrong sign-in', 'The address and the password do not go together.');
+const wrongSignIn = () => new Fault('unauthenticated', 'wrong sign-in', 'Wrong email address or password.');
 
-/** How the code of a person is good. Throws a Fault for one that is not, and when it is too early for another. */
+/** Returns which kind of code this is. Throws a Fault if it is wrong, and if it is too early for another attempt. */
 async function checkedCode(
-  parts: Parts,
+  deps: Dependencies,
   person: Candidate,
   code: string,
   browser: Browser,
 ): Promise<'code' | 'recovery code'> {
-  const { pool, secrets, throttle, now } = parts;
+  const { pool, secrets, throttle, now } = deps;
   const codes = await throttle.tryCode(`${person.accountId}/${person.userId}`);
   const kind = await tried(codes, () => checkSecondStep(pool, secrets, person, code, now()));
   if (kind) {
     await codes.succeeded();
     return kind;
   }
-  noteRefusal(parts, [person], browser);
-  const message = 'This code is wrong, too old or used already.';
+  noteRefusal(deps, [person], browser);
+  const message = 'This code is wrong, has expired or was already used. Enter a new code.';
   const details = [{ type: 'wrong code', message, path: '/code' }];
   throw new Fault('unauthenticated', 'wrong code', message, { details });
 }
 
 /**
- * Begins a session in place of the one that the browser had, and returns its secret. `hash`: of the password that was
- * given. Throws a Fault when it is another one by now, or the person may no longer sign in.
+ * Starts a session that replaces the browser's previous one, and returns its secret. `hash`: of the password that was entered.
+ * Throws a Fault if the password has changed since, or if the person can no longer sign in.
  */
 export async function begin(
   pool: Pool,
@@ -123,33 +122,33 @@ export async function begin(
   });
 }
 
-/** Who has an address, in its compared form, and those of them whose password it is. */
+/** Returns the people with this normalized address, and those of them whose password this is. */
 async function whoFits(
-  parts: Parts,
+  deps: Dependencies,
   key: string,
   password: string,
 ): Promise<{ candidates: Candidate[]; fitting: Candidate[] }> {
   const [candidates, most] = await Promise.all([
-    selectCandidates(parts.pool, key, mostAccounts),
-    mostCandidates(parts),
+    selectCandidates(deps.pool, key, maxAccounts),
+    mostCandidates(deps),
   ]);
-  return { candidates, fitting: await fittingOf(candidates, Math.min(most, mostAccounts), password) };
+  return { candidates, fitting: await fittingOf(candidates, Math.min(most, maxAccounts), password) };
 }
 
-/** What selectMostCandidates said of a pool, and when, in ms. */
-const mostSaid = new WeakMap<Pool, { at: number; most: Promise<number> }>();
+/** The last result of selectMostCandidates per pool, and its time in milliseconds. */
+const mostCached = new WeakMap<Pool, { at: number; most: Promise<number> }>();
 
-/** Counted once a minute at most: it reads all people, and anybody may try to sign in. */
-function mostCandidates({ pool, now }: Parts): Promise<number> {
-  const said = mostSaid.get(pool);
-  if (said && now() - said.at < 60_000) return said.most;
+/** Like selectMostCandidates, cached for a minute, because it reads all people and anyone can trigger it by trying to sign in. */
+function mostCandidates({ pool, now }: Dependencies): Promise<number> {
+  const cached = mostCached.get(pool);
+  if (cached && now() - cached.at < 60_000) return cached.most;
   const most = selectMostCandidates(pool);
-  mostSaid.set(pool, { at: now(), most });
-  most.catch(() => mostSaid.delete(pool));
+  mostCached.set(pool, { at: now(), most });
+  most.catch(() => mostCached.delete(pool));
   return most;
 }
 
-/** Those whose password it is; always as many digests as for the address that is in the most accounts. */
+/** Returns the candidates whose password this is. Always computes as many hashes as for the address with the most accounts. */
 async function fittingOf(candidates: Candidate[], most: number, password: string): Promise<Candidate[]> {
   const fitting: Candidate[] = [];
   for (let i = 0; i < Math.max(1, most, candidates.length); i++) {
@@ -161,18 +160,18 @@ async function fittingOf(candidates: Candidate[], most: number, password: string
   return fitting;
 }
 
-/** Not waited for: writing it must not tell that the address is known. */
-function noteRefusal({ pool, log }: Parts, people: Person[], { address }: Browser): void {
+/** Adds a refused sign-in to the audit log. Doesn't wait for it, because the time must not reveal whether the address exists. */
+function noteRefusal({ pool, log }: Dependencies, people: Person[], { address }: Browser): void {
   const actor: Actor = { origin: 'console', userId: null, address };
   const noted = people.map(({ accountId, userId }) =>
     audit(pool, accountId, actor, 'sign-in refused', { subject: userId }),
   );
   Promise.all(noted).catch((error: unknown) =>
-    log.warn({ cause: error }, 'A refused sign-in was not noted in the audit log'),
+    log.warn({ cause: error }, 'A refused sign-in could not be added to the audit log'),
   );
 }
 
-/** Sets a user's password. Only its Argon2id digest is kept. Throws a Fault for a weak one. Links to set one are dead. */
+/** Sets a user's password, stored only as an Argon2id hash, and deletes the user's links for setting one. Throws a Fault if it is too weak. */
 export async function setPassword(
   db: Db,
   accountId: AccountId,
@@ -182,7 +181,7 @@ export async function setPassword(
   await keepPassword(db, { accountId, userId }, await digestPasswordOf(db, { accountId, userId }, password));
 }
 
-/** The first half of setPassword, before a transaction: the digest. `path`: where in the body the password stands. */
+/** The first half of setPassword, outside a transaction: returns the hash. `path`: the field of the request with the password. */
 export async function digestPasswordOf(
   db: Db,
   { accountId, userId }: Person,
@@ -190,19 +189,19 @@ export async function digestPasswordOf(
   path?: string,
 ): Promise<string> {
   const person = await selectPerson(db, accountId, userId);
-  if (!person) throw new Error(`There is no user ${userId} in account ${accountId}`);
+  if (!person) throw new Error(`User ${userId} does not exist in account ${accountId}`);
   return digestPassword(password, person, path);
 }
 
-/** The second half. */
+/** The second half of setPassword: stores the hash. */
 export async function keepPassword(db: Db, { accountId, userId }: Person, hash: string): Promise<void> {
   await upsertPassword(db, accountId, userId, hash);
   await deleteLinksOf(db, accountId, userId);
 }
 
 /**
- * Sets the password of a person who can no longer sign in, as the operator does; every session of the person ends. Turns
- * the second step off too, where that is wanted. Throws a Fault when no active person of the account has the address.
+ * Sets the password of a person who can no longer sign in, for the operator's command, and ends all sessions of the person.
+ * Turns off two-factor authentication too if requested. Throws a Fault if no active person of the account has the address.
  */
 export async function resetPassword(
   tx: Transaction,
@@ -212,7 +211,7 @@ export async function resetPassword(
 ): Promise<{ userId: number; email: string; role: string }> {
   const person = await selectByEmail(tx, accountId, emailKey(email));
   if (!person) {
-    const message = `Account ${accountId} has no active person with the address ${email}.`;
+    const message = `No active person in account ${accountId} has the email address ${email}.`;
     throw new Fault('not_found', 'person not found', message);
   }
   await setPassword(tx, accountId, person.userId, password);
@@ -221,7 +220,7 @@ export async function resetPassword(
   return person;
 }
 
-/** Throws a Fault unless it is the password of somebody who is signed in, and asked for it once more. */
+/** Checks the current password of a person who is signed in. Throws a Fault if it is wrong. */
 export async function refuseWrongPassword(
   db: Db,
   throttle: Throttle,
@@ -234,7 +233,7 @@ export async function refuseWrongPassword(
     return fitsPassword(password, person?.hash ?? nobodysHash());
   });
   if (!fits) {
-    const message = 'This is not your password.';
+    const message = 'Wrong password.';
     const details = [{ type: 'wrong password', message, path: '/password' }];
     throw new Fault('invalid', 'wrong password', message, { details });
   }

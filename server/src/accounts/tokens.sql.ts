@@ -1,4 +1,4 @@
-// SQL of API tokens. Writers: tokens.ts, callers.ts (the time of use).
+// SQL for API tokens. Writers: tokens.ts, callers.ts (the time of last use).
 import type { Numbers, Scope } from '@soundings/contract/operation.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
@@ -53,7 +53,7 @@ export async function selectTokens(db: Db, accountId: AccountId): Promise<TokenR
     order  by token_id`;
 }
 
-/** Revoking twice keeps the first time. False: there is no such token. */
+/** Revokes a token. Returns false if it was already revoked (the first time is kept), and undefined if it doesn't exist. */
 export async function updateTokenRevoked(
   db: Db,
   accountId: AccountId,
@@ -79,7 +79,7 @@ export type TokenInUse = {
   allow: string[];
 };
 
-/** The valid token with this hash, and its account; `stale` when its time of use is more than a minute old. */
+/** Returns the valid token with this hash, and its account. `stale`: its time of last use is more than a minute old. */
 export async function selectValidToken(db: Db, hash: Buffer): Promise<TokenInUse | undefined> {
   const [row] = await db<TokenInUse[]>`
     select t.account_id as "accountId",

@@ -9,7 +9,7 @@ import { accountById } from './accounts.ts';
 import { type Actor, audit } from './audit.ts';
 import { insertToken, selectTokens, type TokenRow, updateTokenRevoked } from './tokens.sql.ts';
 
-/** Creates a token. Its text is in the answer and nowhere else: only its SHA-256 is kept. `canMail`: administrators are notified. */
+/** Creates a token. Only its SHA-256 hash is stored, so this is the only time its text is returned. `canMail`: notify the administrators. */
 export async function createToken(
   pool: Pool,
   accountId: AccountId,
@@ -22,7 +22,9 @@ export async function createToken(
   if (unknown !== undefined || scopes.length === 0) {
     throw invalid(
       '/scopes',
-      `A token has one or more of the scopes ${allScopes.join(', ')}${unknown ? `, not "${unknown}"` : ''}.`,
+      unknown === undefined
+        ? `A token needs at least one scope. Available scopes: ${allScopes.join(', ')}.`
+        : `Unknown scope "${unknown}". Available scopes: ${allScopes.join(', ')}.`,
     );
   }
   if (wanted.name.trim() === '' || wanted.name.length > maxNameLength) {
@@ -30,7 +32,7 @@ export async function createToken(
   }
   const numbers = wanted.numbers ?? 'plain';
   if (!numberForms.includes(numbers as Numbers)) {
-    throw invalid('/numbers', `Numbers are written ${numberForms.join(' or ')}, not "${numbers}".`);
+    throw invalid('/numbers', `Invalid number format "${numbers}". Use ${numberForms.join(' or ')}.`);
   }
   const expiresAt = wanted.expires === undefined ? null : expiry(wanted.expires);
   const token = newToken();
@@ -38,8 +40,8 @@ export async function createToken(
     await accountById(tx, accountId);
     const createdBy = actor.origin === 'console' ? actor.userId : null;
     const form = { numbers: numbers as Numbers };
-    const made = { name: wanted.name, scopes, expiresAt, ...form, createdBy, hash: tokenHash(token) };
-    const tokenId = await insertToken(tx, accountId, made);
+    const created = { name: wanted.name, scopes, expiresAt, ...form, createdBy, hash: tokenHash(token) };
+    const tokenId = await insertToken(tx, accountId, created);
     await audit(tx, accountId, actor, 'token created', {
       subject: tokenId,
       details: { name: wanted.name, scopes, expires: expiresAt, ...(numbers !== 'plain' && form) },
@@ -50,13 +52,13 @@ export async function createToken(
   return { id, token, scopes };
 }
 
-/** All tokens of the account, also those expired or revoked, in the order they were made. */
+/** Returns all tokens of the account in order of creation, including expired and revoked ones. */
 export async function listTokens(db: Db, accountId: AccountId): Promise<TokenRow[]> {
   await accountById(db, accountId);
   return selectTokens(db, accountId);
 }
 
-/** From now on the token opens nothing. */
+/** Revokes a token, which stops working immediately. */
 export async function revokeToken(
   pool: Pool,
   accountId: AccountId,
@@ -64,26 +66,29 @@ export async function revokeToken(
   actor: Actor = { origin: 'command' },
 ): Promise<void> {
   const isNew = await inTransaction(pool, async (tx) => {
-    const came = await updateTokenRevoked(tx, accountId, tokenId);
-    if (came) await audit(tx, accountId, actor, 'token revoked', { subject: tokenId });
-    return came;
+    const isRevoked = await updateTokenRevoked(tx, accountId, tokenId);
+    if (isRevoked) await audit(tx, accountId, actor, 'token revoked', { subject: tokenId });
+    return isRevoked;
   });
   if (isNew !== undefined) return;
-  throw new Fault('not_found', 'token not found', `Account ${accountId} has no token ${tokenId}.`);
+  throw new Fault('not_found', 'token not found', `Token ${tokenId} does not exist in account ${accountId}.`);
 }
 
-/** A day means to its end, in UTC; else a moment (RFC 3339). */
+/** Parses an expiry: a date, which means the end of that day in UTC, or a time (RFC 3339). */
 function expiry(text: string): Date {
-  const day = /^\d{4}-\d{2}-\d{2}$/.test(text);
-  const moment = new Date(day ? `${text}T23:59:59.999Z` : text);
-  const real = !Number.isNaN(moment.getTime()) && (!day || moment.toISOString().startsWith(text));
-  if (!real || !(day || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text))) {
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  const time = new Date(isDay ? `${text}T23:59:59.999Z` : text);
+  const isReal = !Number.isNaN(time.getTime()) && (!isDay || time.toISOString().startsWith(text));
+  if (
+    !isReal ||
+    !(isDay || /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text))
+  ) {
     throw invalid(
       '/expires',
-      `"${text}" is not a day such as 2027-12-31, or a moment such as 2027-12-31T12:00:00Z.`,
+      `"${text}" is not a valid date or time. Use a date such as 2027-12-31, or a time such as 2027-12-31T12:00:00Z.`,
     );
   }
-  return moment;
+  return time;
 }
 
 const invalid = (path: string, message: string) =>

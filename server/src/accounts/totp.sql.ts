@@ -1,7 +1,7 @@
-// SQL of the second step of signing in. Writers: totp.ts.
+// SQL for two-factor authentication. Writers: totp.ts.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
-/** What is kept of a person's second step; `secret` is sealed; `onSince` is null until a code has confirmed it. */
+/** The two-factor authentication of a person. `secret` is sealed; `onSince` is null until a code has confirmed it. */
 export type SecondStep = { secret: Buffer; onSince: Date | null };
 
 export async function selectSecondStep(
@@ -16,7 +16,7 @@ export async function selectSecondStep(
   return row;
 }
 
-/** Puts a secret that is to be confirmed in the place of an earlier one; false when the step is on already. */
+/** Stores an unconfirmed secret, replacing an earlier one. Returns false if two-factor authentication is already on. */
 export async function upsertSecret(
   db: Db,
   accountId: AccountId,
@@ -32,7 +32,7 @@ export async function upsertSecret(
   return rows.length > 0;
 }
 
-/** The secrets of all accounts (account_id). No one changes them until the transaction ends. */
+/** Returns the secrets of all accounts (account_id) and locks them until the transaction ends. */
 export async function selectSecrets(
   tx: Transaction,
 ): Promise<{ accountId: AccountId; userId: number; secret: Buffer }[]> {
@@ -53,7 +53,7 @@ export async function updateSecret(
     update second_steps set secret = ${secret} where account_id = ${accountId} and user_id = ${userId}`;
 }
 
-/** Notes that the code of a step is used; false when it, or one after it, was used before. */
+/** Records that the code of a step was used. Returns false if it, or a later one, was used before. */
 export async function updateLastStep(
   db: Db,
   accountId: AccountId,
@@ -73,7 +73,7 @@ export async function updateOn(db: Db, accountId: AccountId, userId: number): Pr
     update second_steps set on_since = now() where account_id = ${accountId} and user_id = ${userId}`;
 }
 
-/** Whether there was one. */
+/** Deletes a person's secret and recovery codes. Returns whether there was a secret. */
 export async function deleteSecondStep(db: Db, accountId: AccountId, userId: number): Promise<boolean> {
   await db`delete from recovery_codes where account_id = ${accountId} and user_id = ${userId}`;
   const rows = await db`
@@ -81,12 +81,12 @@ export async function deleteSecondStep(db: Db, accountId: AccountId, userId: num
   return rows.length > 0;
 }
 
-/** Secrets that were shown a day ago, and never confirmed; of all accounts (account_id). */
+/** Deletes secrets that were not confirmed within a day, of all accounts (account_id). */
 export async function deleteUnconfirmed(db: Db): Promise<void> {
   await db`delete from second_steps where on_since is null and made_at < now() - interval '1 day'`;
 }
 
-/** Puts new recovery codes in the place of those before. */
+/** Replaces the recovery codes. */
 export async function replaceRecoveryCodes(
   db: Db,
   accountId: AccountId,
@@ -100,7 +100,7 @@ export async function replaceRecoveryCodes(
     from   unnest(${hashes.map((hash) => hash.toString('hex'))}::text[]) as hash`;
 }
 
-/** Uses a recovery code up; false when there is no such one. */
+/** Uses a recovery code up. Returns false if it doesn't exist. */
 export async function deleteRecoveryCode(
   db: Db,
   accountId: AccountId,

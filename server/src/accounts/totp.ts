@@ -1,5 +1,5 @@
-// The second step of signing in: codes by time (TOTP, RFC 6238), of which each is taken once, and ten recovery codes for whoever
-// has lost the phone.
+// Two-factor authentication: time-based codes (TOTP, RFC 6238), each accepted only once, and ten recovery codes for people who
+// have lost their phone.
 import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { Fault } from '../base/errors.ts';
@@ -25,21 +25,21 @@ type Person = { accountId: AccountId; userId: number };
 
 const [period, codes] = [30, 10];
 
-/** What the secret of a person is sealed for. */
+/** Returns the context that a person's secret is sealed with. */
 const contextOf = ({ accountId, userId }: Person) => `second step ${accountId}/${userId}`;
 
-const secretLength = 20; // as long as the digest that codes are made by (RFC 4226 §4)
+const secretLength = 20; // the length of the hash that generates the codes (RFC 4226 §4)
 
 const totpOf = (secret: Buffer, label = '') =>
   new TOTP({ issuer: 'Soundings', label, secret: new Secret({ buffer: bufferOf(secret) }), period });
 
-/** A copy: a small Buffer is a window on a larger one. */
+/** Returns a copy, because a small Buffer is a view of a larger one. */
 const bufferOf = (bytes: Buffer) => Uint8Array.from(bytes).buffer;
 
-/** How an app is told of a secret: as text, as an address (otpauth:), and as the modules of a QR code, rows of 0 and 1. */
+/** A secret to add to an authenticator app: as text, as an otpauth: address, and as the modules of a QR code (rows of 0 and 1). */
 export type Setup = { secret: string; address: string; matrix: string[] };
 
-/** Makes a secret, which counts when a code has confirmed it. `label`: what the app shows. Throws a Fault when the step is on. */
+/** Creates a secret, which takes effect once a code confirms it. `label`: shown in the app. Throws a Fault if two-factor authentication is on. */
 export async function beginSecondStep(
   db: Db,
   secrets: Sealer,
@@ -49,7 +49,11 @@ export async function beginSecondStep(
   const { accountId, userId } = person;
   const secret = randomBytes(secretLength);
   if (!(await upsertSecret(db, accountId, userId, await secrets.seal(contextOf(person), secret)))) {
-    throw new Fault('conflict', 'invalid value', 'Codes are asked for already. Turn that off first.');
+    throw new Fault(
+      'conflict',
+      'invalid value',
+      'Two-factor authentication is already on. Turn it off first.',
+    );
   }
   const totp = totpOf(secret, label);
   const address = totp.toString();
@@ -57,14 +61,14 @@ export async function beginSecondStep(
 }
 
 async function matrixOf(text: string): Promise<string[]> {
-  const { create } = await import('qrcode'); // here, as commands that need no picture would wait for it
+  const { create } = await import('qrcode'); // loaded only here, because it would slow down commands that don't need it
   const { modules } = create(text, { errorCorrectionLevel: 'M' });
   return Array.from({ length: modules.size }, (_, row) =>
     Array.from({ length: modules.size }, (__, column) => modules.get(row, column)).join(''),
   );
 }
 
-/** Turns the second step on by a first code, and returns the recovery codes. `now`: ms. Throws a Fault for a wrong code. */
+/** Turns on two-factor authentication with a first code and returns the recovery codes. `now`: ms. Throws a Fault for a wrong code. */
 export async function confirmSecondStep(
   tx: Transaction,
   secrets: Sealer,
@@ -75,12 +79,17 @@ export async function confirmSecondStep(
   const { accountId, userId } = person;
   const kept = await selectSecondStep(tx, accountId, userId);
   if (!kept || kept.onSince !== null) {
-    throw new Fault('conflict', 'invalid value', 'Begin anew: this was confirmed already, or has expired.');
+    throw new Fault(
+      'conflict',
+      'invalid value',
+      'This setup was already confirmed or has expired. Start again.',
+    );
   }
   const secret = await secrets.open(contextOf(person), kept.secret);
   const step = secret && stepOf(secret, digitsOf(code), now);
   if (step === undefined || !(await updateLastStep(tx, accountId, userId, step))) {
-    const message = 'This is not the code that the app shows now. Is the time of your phone right?';
+    const message =
+      'Wrong code. Enter the code that the app shows now, and check that the clock of your phone is correct.';
     const details = [{ type: 'wrong code', message, path: '/code' }];
     throw new Fault('invalid', 'wrong code', message, { details });
   }
@@ -88,19 +97,19 @@ export async function confirmSecondStep(
   return newRecoveryCodes(tx, person);
 }
 
-/** New recovery codes in place of those before: each of ten letters and digits, 50 bits. */
+/** Replaces the recovery codes and returns the new ones, of ten letters and digits (50 bits) each. */
 export async function newRecoveryCodes(db: Db, { accountId, userId }: Person): Promise<string[]> {
-  const made = Array.from({ length: codes }, recoveryCode);
+  const created = Array.from({ length: codes }, recoveryCode);
   await replaceRecoveryCodes(
     db,
     accountId,
     userId,
-    made.map((code) => tokenHash(plain(code))),
+    created.map((code) => tokenHash(plain(code))),
   );
-  return made;
+  return created;
 }
 
-/** Without letters and digits that look alike (Crockford's base 32). */
+/** Excludes letters that look like digits (Crockford's base 32). */
 const letters = '0123456789abcdefghjkmnpqrstvwxyz';
 
 function recoveryCode(): string {
@@ -111,7 +120,7 @@ function recoveryCode(): string {
 const digitsOf = (code: string) => code.replaceAll(/[\s-]/g, '');
 const plain = (code: string) => digitsOf(code).toLowerCase().replaceAll('o', '0').replaceAll(/[il]/g, '1');
 
-/** Whether a code is good, of either kind; it is used up. `now`: ms. */
+/** Checks a code and uses it up. Returns its kind, or undefined if it is wrong. `now`: ms. */
 export async function checkSecondStep(
   db: Db,
   secrets: Sealer,
@@ -131,15 +140,15 @@ export async function checkSecondStep(
   return 'code';
 }
 
-/** The step of 30 s that a code is of: the present one, or one beside it, as clocks differ. */
+/** Returns the 30-second step that a code belongs to: the current one, or the one before or after, because clocks differ. */
 function stepOf(secret: Buffer, code: string, now: number): number | undefined {
   const delta = totpOf(secret).validate({ token: code, timestamp: now, window: 1 });
   return delta === null ? undefined : Math.floor(now / 1000 / period) + delta;
 }
 
 /**
- * Seals secrets by another key, and those of earlier versions that are not sealed. `reseal` returns undefined for one that is to stay
- * as it is.
+ * Seals all secrets with another key, including secrets of earlier versions that are not sealed yet. `reseal` returns undefined
+ * for a secret that should stay as it is.
  */
 export async function resealSecondSteps(
   tx: Transaction,
@@ -153,7 +162,7 @@ export async function resealSecondSteps(
   }
 }
 
-/** Turns the second step off, also for somebody who has lost phone and recovery codes. Whether it was on, or being set up. */
+/** Turns off two-factor authentication, without a code. Returns whether it was on or being set up. */
 export async function turnOffSecondStep(db: Db, { accountId, userId }: Person): Promise<boolean> {
   return deleteSecondStep(db, accountId, userId);
 }

@@ -1,9 +1,9 @@
-// SQL of the requests that tokens have made. Writer: usage.ts.
+// SQL for counting the requests of API tokens. Writer: usage.ts.
 import type { AccountId, Db } from '../db/db.ts';
 
 /**
- * Adds requests to a minute of a token, and returns how many it then has. Removes the minutes before the last one: of
- * a process whose clock is behind, more may come for that.
+ * Adds requests to a minute of a token and returns the new total. Deletes older minutes except the previous one, because a
+ * process whose clock is slow may still add requests to it.
  */
 export async function addTokenUsage(
   db: Db,

@@ -1,31 +1,31 @@
-// How much a token asks for: so many requests a minute, over all processes on one database, without writing each down.
+// The rate limit of API tokens: requests per minute, counted across all processes of a database without storing each request.
 import { Fault } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { AccountId, Pool } from '../db/db.ts';
 import { addTokenUsage } from './usage.sql.ts';
 
-/** Counts a request of a token. Throws a Fault, which says when to try again, when the token has no more. */
+/** Counts a request of a token. Throws a Fault that says when to try again if the token has used up its requests. */
 export type Meter = (caller: { accountId: AccountId; tokenId: number }) => Promise<void>;
 
-/** What a token has made of the minute, as far as this process knows. */
+/** The requests of a token in the current minute, as far as this process knows. */
 type Use = {
   requests: number;
-  /** Those of this process that the database has not been told of. */
-  untold: number;
-  /** With so many untold, the next request waits until they are told. */
-  tellAt: number;
-  telling: Promise<void> | undefined;
+  /** Requests of this process that are not in the database yet. */
+  unsaved: number;
+  /** At this number of unsaved requests, the next request waits until they are saved. */
+  saveAt: number;
+  saving: Promise<void> | undefined;
 };
 
 const minuteMs = 60_000;
 
 /**
- * A meter of `limit` requests for each token and minute of the clock; 0: any number.
+ * Returns a meter that allows `limit` requests per token and clock minute; 0 means no limit.
  *
- * Each process counts by itself. After a batch (a twentieth of the limit, at least one) it adds what it has counted to
- * the token's row and learns what the other processes have: at most some twenty small writes a minute for a busy token,
- * none for a quiet one. A single process keeps the limit to the letter; of n processes each may be behind by one batch,
- * so that a token gets fewer than n batches beyond the limit. Without the database each process counts alone.
+ * Each process counts by itself. After a batch (a twentieth of the limit, at least 1) it adds its count to the token's row and
+ * reads the total of all processes. That is about twenty small writes per minute for a busy token and none for a quiet one. A
+ * single process enforces the limit exactly. With n processes, each may be one batch behind, so a token can exceed the limit by
+ * less than n batches. If the database is unavailable, each process counts alone.
  */
 export function meterTokens(pool: Promise<Pool>, limit: number, now: () => number, log: Log): Meter {
   const batch = Math.max(1, Math.floor(limit / 20));
@@ -35,48 +35,48 @@ export function meterTokens(pool: Promise<Pool>, limit: number, now: () => numbe
   function useOf(key: string): Use {
     const current = Math.floor(now() / minuteMs) * minuteMs;
     if (current !== minute) [minute, uses] = [current, new Map()];
-    const use = uses.get(key) ?? { requests: 0, untold: 0, tellAt: batch, telling: undefined };
+    const use = uses.get(key) ?? { requests: 0, unsaved: 0, saveAt: batch, saving: undefined };
     uses.set(key, use);
     return use;
   }
 
-  async function tell(use: Use, accountId: AccountId, tokenId: number, of: Date): Promise<void> {
+  async function save(use: Use, accountId: AccountId, tokenId: number, of: Date): Promise<void> {
     try {
-      // Nobody is counted meanwhile, so that what is told is all there is.
-      const told = { minute: of, requests: use.untold };
-      use.requests = await addTokenUsage(await pool, accountId, tokenId, told);
-      use.untold = 0;
-      use.tellAt = batch;
+      // No requests are counted meanwhile, so all of them are saved.
+      const unsaved = { minute: of, requests: use.unsaved };
+      use.requests = await addTokenUsage(await pool, accountId, tokenId, unsaved);
+      use.unsaved = 0;
+      use.saveAt = batch;
     } catch (error) {
       log.warn(
         { accountId, tokenId, cause: error },
-        'The requests of a token were counted by this process alone',
+        'The requests of a token could not be saved; this process counts them alone for now',
       );
-      use.tellAt = use.untold + batch;
+      use.saveAt = use.unsaved + batch;
     }
-    use.telling = undefined;
+    use.saving = undefined;
   }
 
   return async function count({ accountId, tokenId }) {
     if (limit === 0) return;
     const use = useOf(`${accountId}/${tokenId}`);
     const began = minute;
-    while (use.requests < limit && use.untold >= use.tellAt) {
-      use.telling ??= tell(use, accountId, tokenId, new Date(began));
-      // oxlint-disable-next-line no-await-in-loop -- of those who have waited, only a batch goes on
-      await use.telling;
+    while (use.requests < limit && use.unsaved >= use.saveAt) {
+      use.saving ??= save(use, accountId, tokenId, new Date(began));
+      // oxlint-disable-next-line no-await-in-loop -- only one batch of the waiting requests may continue
+      await use.saving;
     }
     if (use.requests >= limit) {
-      // At least one: the minute may have ended meanwhile.
+      // At least 1, because the minute may have ended meanwhile.
       const seconds = Math.max(1, Math.ceil((began + minuteMs - now()) / 1000));
       throw new Fault(
         'too_many',
         'too many requests',
-        `The token has made its ${limit} requests of this minute. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`,
+        `Rate limit exceeded: this API token can send ${limit} requests per minute. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`,
         { retryAfter: seconds },
       );
     }
     use.requests++;
-    use.untold++;
+    use.unsaved++;
   };
 }

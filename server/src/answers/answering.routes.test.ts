@@ -553,7 +553,7 @@ describe('the log', () => {
     await sendAnswer(one.link, 'secret');
     await ask('POST', stop, { body: new URLSearchParams({ secret: one.link }) });
     await ask('GET', `${stop}secret`);
-    const answered = lines.filter((line) => line.includes('"answered"'));
+    const answered = lines.filter((line) => line.includes('"request completed"'));
     expect(answered).toHaveLength(11);
     for (const line of lines) {
       expect(line).not.toContain(one.link.slice(0, 10));

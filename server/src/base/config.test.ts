@@ -27,7 +27,7 @@ function faultsOf(env: Environment): string[] {
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const [head, ...faults] = error.message.split('\n- ');
-    const isTold = error.code === 'invalid configuration' && head === 'The configuration has faults:';
+    const isTold = error.code === 'invalid configuration' && head === 'Invalid configuration:';
     return isTold ? faults : [`told otherwise: ${error.code}, ${head}`, ...faults];
   }
   return [];
@@ -156,7 +156,8 @@ describe('the values', () => {
   ])('%s=%s is refused, and the message names both and what would be right', (name, value) => {
     const faults = faultsOf({ [name]: value });
     expect(faults).toHaveLength(1);
-    expect(faults[0]).toContain(`${name} is ${JSON.stringify(value)}, which is not`);
+    expect(faults[0]).toMatch(new RegExp(`^${name} must be .*, but it is `));
+    expect(faults[0]).toContain(JSON.stringify(value));
   });
 
   test('all faults are told together', () => {
@@ -168,7 +169,7 @@ describe('the values', () => {
   test('a secret is not repeated in a message', () => {
     const faults = faultsOf({ DATABASE_URL: 'hunter2 at the database' });
     expect(faults).toHaveLength(1);
-    expect(faults[0]).toContain('DATABASE_URL is not');
+    expect(faults[0]).toContain('DATABASE_URL must be');
     expect(faults[0]).not.toContain('hunter2');
   });
 
@@ -219,12 +220,12 @@ describe('NAME_FILE', () => {
   test('is refused beside the value itself, and when the file cannot be read', () => {
     expect(faultsOf({ PORT: '1', PORT_FILE: file('2') })).toEqual([expect.stringContaining('PORT_FILE')]);
     const [fault] = faultsOf({ DATABASE_URL_FILE: join(home, 'absent') });
-    expect(fault).toContain('DATABASE_URL_FILE names');
+    expect(fault).toContain('DATABASE_URL_FILE: cannot read the file');
     expect(fault).toContain('ENOENT');
   });
 
   test('is held to the same rules, and a secret in it is not repeated either', () => {
-    expect(faultsOf({ PORT_FILE: file('x') })).toEqual([expect.stringContaining('PORT is "x"')]);
+    expect(faultsOf({ PORT_FILE: file('x') })).toEqual([expect.stringMatching(/^PORT must be .*"x"/)]);
     expect(faultsOf({ DATABASE_URL_FILE: file('hunter2') })[0]).not.toContain('hunter2');
   });
 });
@@ -262,12 +263,12 @@ describe('TLS', () => {
   });
 
   test('with one file missing or not readable is refused', () => {
-    expect(faultsOf({ TLS_CERT_FILE: file('c') })).toEqual([expect.stringContaining('go together')]);
-    expect(faultsOf({ TLS_KEY_FILE: file('k') })).toEqual([expect.stringContaining('go together')]);
+    expect(faultsOf({ TLS_CERT_FILE: file('c') })).toEqual([expect.stringContaining('must be set together')]);
+    expect(faultsOf({ TLS_KEY_FILE: file('k') })).toEqual([expect.stringContaining('must be set together')]);
     const absent = { TLS_CERT_FILE: join(home, 'absent'), TLS_KEY_FILE: home };
     expect(faultsOf(absent)).toEqual([
-      expect.stringMatching(/^TLS_CERT_FILE .*ENOENT/),
-      expect.stringMatching(/^TLS_KEY_FILE .*EISDIR/),
+      expect.stringMatching(/^TLS_CERT_FILE: .*ENOENT/),
+      expect.stringMatching(/^TLS_KEY_FILE: .*EISDIR/),
     ]);
   });
 });
@@ -285,7 +286,7 @@ describe('PUBLIC_URL', () => {
 describe('SMTP_URL', () => {
   test('needs PUBLIC_URL, unless the mail server is on loopback: links in mails must lead somewhere', () => {
     const [fault] = faultsOf({ SMTP_URL: 'smtp://mail.example.com' });
-    expect(fault).toMatch(/^SMTP_URL is set and PUBLIC_URL is not/);
+    expect(fault).toMatch(/^SMTP_URL is set but PUBLIC_URL is not/);
     expect(faultsOf({ SMTP_URL: 'smtp://127.0.0.1:25' })).toEqual([]);
   });
 
@@ -314,7 +315,7 @@ describe('SMTP_URL', () => {
     'smtp://user:hunter2@mail.example.com:99999',
   ])('%s is refused without being repeated, and with what would be right', (url) => {
     const [fault] = faultsOf({ SMTP_URL: url });
-    expect(fault).toMatch(/^SMTP_URL is not an address such as smtp:.*%25/);
+    expect(fault).toMatch(/^SMTP_URL must be an address such as smtp:.*%25/);
     expect(fault).not.toContain('hunter2');
   });
 });

@@ -1,4 +1,4 @@
-// The settings of an installation: one table. Nothing else reads the environment; values are handed down.
+// The settings of an installation, in one table. No other file reads the environment; values are passed on as parameters.
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
@@ -27,79 +27,88 @@ type Setting = {
   sentence: string;
 };
 
-/** Every setting, in the order of docs/configuration.md, which is written from this table. */
+/** All settings, in the order of docs/configuration.md, which is generated from this table. */
 export const settings = [
   { name: 'HOST', kind: 'text', fallback: '127.0.0.1', sentence: 'The address to listen on.' },
-  { name: 'PORT', kind: 'port', fallback: '8080', sentence: 'The port of the HTTP(S) interfaces.' },
-  { name: 'DATA_DIR', kind: 'text', fallback: './data', sentence: 'Where the embedded database lives.' },
+  { name: 'PORT', kind: 'port', fallback: '8080', sentence: 'The port for HTTP(S).' },
+  {
+    name: 'DATA_DIR',
+    kind: 'text',
+    fallback: './data',
+    sentence: 'The directory of the embedded database and of the keys.',
+  },
   {
     name: 'ANSWER_KEYS',
     kind: 'place',
     fallback: 'file',
     sentence:
-      'Where the keys of open weeks and of secrets are kept. file: in DATA_DIR/keys, outside the database. database: in the database, for a container without a persistent volume; answers of closed weeks can then be read from its log and backups until those are recycled.',
+      'Where the keys of open weeks and of secrets are stored. `file`: in DATA_DIR/keys, outside the database. `database`: in the database, for containers without a persistent volume. With `database`, answers of closed weeks can be read from the log and the backups of the database until those are recycled.',
   },
   {
     name: 'DATABASE_URL',
     kind: 'url',
     fallback: '',
     secret: true,
-    sentence: 'A PostgreSQL (15 or newer) to use in place of the embedded one.',
+    sentence: 'The address of a PostgreSQL server (15 or newer) to use instead of the embedded one.',
   },
-  { name: 'TLS_CERT_FILE', kind: 'text', fallback: '', sentence: 'The certificate chain (PEM); then HTTPS.' },
+  {
+    name: 'TLS_CERT_FILE',
+    kind: 'text',
+    fallback: '',
+    sentence: 'The certificate chain (PEM). Turns on HTTPS.',
+  },
   { name: 'TLS_KEY_FILE', kind: 'text', fallback: '', sentence: 'The private key of the certificate (PEM).' },
   {
     name: 'TRUST_PROXY',
     kind: 'addresses',
     fallback: '',
     sentence:
-      'Addresses or ranges, separated by commas, of the proxies in front whose X-Forwarded headers count.',
+      'IP addresses or ranges of reverse proxies whose X-Forwarded headers are trusted, separated by commas.',
   },
   {
     name: 'ALLOW_PLAIN_HTTP',
     kind: 'switch',
     fallback: '0',
-    sentence: '1: plain HTTP on an address other than loopback is meant.',
+    sentence: 'Set to 1 to allow plain HTTP on an address other than loopback.',
   },
   {
     name: 'PUBLIC_URL',
     kind: 'site',
     fallback: '',
     sentence:
-      'The address that customers see, such as https://surveys.example.com. Default: where it listens.',
+      'The public address of the service, such as https://surveys.example.com. Default: the address it listens on.',
   },
   {
     name: 'CORS_ORIGINS',
     kind: 'origins',
     fallback: '',
     sentence:
-      'Origins, separated by commas, whose pages may read the data interface in a browser, or * for all. Default: none.',
+      'Origins whose pages can read the data interface in a browser, separated by commas, or * for all. Default: none.',
   },
   {
     name: 'RATE_LIMIT',
     kind: 'count',
     fallback: '600',
     sentence:
-      'How many requests a minute a token has, at all interfaces together; 0: any number. SFTP has limits of its own.',
+      'The maximum number of requests per minute for each API token, across all interfaces. 0: no limit. SFTP has its own limits.',
   },
   {
     name: 'ANSWER_CACHE_MB',
     kind: 'count',
     fallback: '32',
-    sentence:
-      'How many megabytes of answers of the data interface are kept in memory, to be sent again while nothing has changed; 0: none.',
+    sentence: 'The size in MB of the in-memory cache for responses of the data interface. 0: no cache.',
   },
   {
     name: 'SFTP_PORT',
     kind: 'port',
     fallback: '2222',
-    sentence: 'The port of the SFTP interface; 0: off.',
+    sentence: 'The port for SFTP. 0: off.',
   },
   {
     name: 'FILE_DAYS',
     kind: 'count',
     fallback: '30',
-    sentence: 'How many days uploaded files, and what is held of them, are kept after they were processed.',
+    sentence: 'How many days uploaded files and their contents are kept after processing.',
   },
   {
     name: 'SMTP_URL',
@@ -107,14 +116,14 @@ export const settings = [
     fallback: '',
     secret: true,
     sentence:
-      'The mail server, such as `smtp://user:password@mail.example.com:587`, or `smtps://` for TLS from the first byte on. TLS and a certificate that holds are demanded, unless the server is on loopback or the address ends in `?insecure`. Default: no mail is sent.',
+      'The mail server, such as `smtp://user:password@mail.example.com:587`, or `smtps://` for implicit TLS. TLS with a valid certificate is required, unless the server is on loopback or the address ends in `?insecure`. Default: no mail is sent.',
   },
   {
     name: 'MAIL_FROM',
     kind: 'mailbox',
     fallback: '',
     sentence:
-      'Who mail comes from, such as `Soundings <soundings@example.com>`. Default: soundings@ the host of PUBLIC_URL.',
+      'The sender of mails, such as `Soundings <soundings@example.com>`. Default: soundings@ followed by the host of PUBLIC_URL.',
   },
   {
     name: 'METRICS_TOKEN',
@@ -122,26 +131,26 @@ export const settings = [
     fallback: '',
     secret: true,
     sentence:
-      'Who sends it as `Authorization` may read `GET /metrics` from anywhere. Default: only this machine may, and behind a proxy nobody.',
+      'A secret that gives access to `GET /metrics` from any machine when sent in the `Authorization` header. Default: only requests from this machine have access, and none behind a proxy.',
   },
   {
     name: 'LOG_LEVEL',
     kind: 'level',
     fallback: 'info',
-    sentence: 'The least severe messages to log: fatal, error, warn, info, debug, trace or silent.',
+    sentence: 'The lowest level of messages to log: fatal, error, warn, info, debug, trace or silent.',
   },
   {
     name: 'DRAIN_SECONDS',
     kind: 'seconds',
     fallback: '5',
     sentence:
-      'How long the service still takes requests after SIGTERM, while /health/ready is 503 already. Longer than a load balancer in front needs to notice.',
+      'How many seconds the service keeps accepting requests after SIGTERM, while /health/ready already returns 503. Choose a longer time than your load balancer needs to notice.',
   },
   {
     name: 'SHUTDOWN_SECONDS',
     kind: 'seconds',
     fallback: '60',
-    sentence: 'How long a stop then waits for running requests.',
+    sentence: 'How many seconds the service then waits for running requests.',
   },
 ] as const satisfies readonly Setting[];
 
@@ -151,12 +160,12 @@ export type Config = {
   host: string;
   port: number;
   dataDir: string;
-  /** Where the key of open weeks is kept (sealing/answer-keys.ts). */
+  /** Where the keys of open weeks are stored (sealing/answer-keys.ts). */
   answerKeys: { place: 'file' | 'database'; directory: string };
   databaseUrl: string | undefined;
   tls: { cert: string; key: string } | undefined;
   trustProxy: string[];
-  /** Plain HTTP is for the proxies in front, who take HTTPS from people, and for this machine. */
+  /** Plain HTTP is accepted only from this machine and from the trusted proxies, which serve HTTPS to people. */
   httpsOnly: boolean;
   publicUrl: string;
   corsOrigins: string[];
@@ -175,8 +184,8 @@ export type Config = {
 type Environment = Record<string, string | undefined>;
 
 /**
- * Reads the settings. Any of them may be given as NAME_FILE, the name of a file that holds the value (save those
- * that name a file anyway). Throws one Fault that lists everything wrong.
+ * Reads the settings. Each can also be given as NAME_FILE, the path of a file that contains the value (except settings that
+ * name a file anyway). Throws one Fault that lists every invalid setting.
  */
 export function readConfig(env: Environment): Config {
   const faults: string[] = [];
@@ -187,23 +196,19 @@ export function readConfig(env: Environment): Config {
   const trustProxy = listOf(value.TRUST_PROXY);
   if (!tls && trustProxy.length === 0 && value.ALLOW_PLAIN_HTTP !== '1' && !isLoopback(value.HOST)) {
     faults.push(
-      `HOST is ${value.HOST}, and tokens would cross the network in plain HTTP. Set TLS_CERT_FILE and TLS_KEY_FILE, ` +
-        'or TRUST_PROXY to the proxy in front that speaks HTTPS, or ALLOW_PLAIN_HTTP=1 if this is meant.',
+      `HOST is ${value.HOST}, so tokens would cross the network unencrypted (plain HTTP). Set TLS_CERT_FILE and ` +
+        'TLS_KEY_FILE, or set TRUST_PROXY to your HTTPS proxy, or set ALLOW_PLAIN_HTTP=1 if this is intended.',
     );
   }
   const smtp = smtpServerOf(value.SMTP_URL);
   if (smtp && !isLoopback(smtp.host) && value.PUBLIC_URL === '') {
     faults.push(
-      'SMTP_URL is set and PUBLIC_URL is not: the links in mails would lead nowhere. Set PUBLIC_URL to the address at which ' +
-        'people find the service.',
+      'SMTP_URL is set but PUBLIC_URL is not, so the links in mails would not work. Set PUBLIC_URL to the public address of ' +
+        'the service.',
     );
   }
   if (faults.length > 0) {
-    throw new Fault(
-      'invalid',
-      'invalid configuration',
-      `The configuration has faults:\n- ${faults.join('\n- ')}`,
-    );
+    throw new Fault('invalid', 'invalid configuration', `Invalid configuration:\n- ${faults.join('\n- ')}`);
   }
   const shownHost = value.HOST.includes(':') ? `[${value.HOST}]` : value.HOST;
   const listensAt = `${tls ? 'https' : 'http'}://${shownHost}:${value.PORT}`;
@@ -251,19 +256,21 @@ function readSetting(setting: Setting, env: Environment, faults: string[]): stri
   let value = env[name]?.trim() || undefined;
   const file = name.endsWith('_FILE') ? undefined : env[`${name}_FILE`]?.trim() || undefined;
   if (file !== undefined) {
-    if (value !== undefined) faults.push(`${name} and ${name}_FILE are both set: keep one.`);
+    if (value !== undefined) faults.push(`${name} and ${name}_FILE are both set. Remove one of them.`);
     value = readFile(`${name}_FILE`, file, faults).trim();
   }
   value ??= fallback;
-  const wanted = value === '' && fallback === '' ? undefined : unlike(kind, value);
-  if (wanted !== undefined) {
-    faults.push(`${name} is ${setting.secret ? 'not' : `${JSON.stringify(value)}, which is not`} ${wanted}.`);
+  const expected = value === '' && fallback === '' ? undefined : expectedUnless(kind, value);
+  if (expected !== undefined) {
+    faults.push(
+      `${name} must be ${expected}${setting.secret ? '.' : `, but it is ${JSON.stringify(value)}.`}`,
+    );
   }
   return value;
 }
 
-/** What a value of the kind should be, when this one is not. */
-function unlike(kind: Setting['kind'], value: string): string | undefined {
+/** Returns what a setting of this kind must be, or undefined if the value is valid. */
+function expectedUnless(kind: Setting['kind'], value: string): string | undefined {
   switch (kind) {
     case 'place':
       return /^(file|database)$/.test(value) ? undefined : 'file or database';
@@ -282,7 +289,7 @@ function unlike(kind: Setting['kind'], value: string): string | undefined {
     case 'site':
       return isSite(value) ? undefined : 'an address such as https://surveys.example.com';
     case 'addresses':
-      return unlikeProxies(value.split(',').map((part) => part.trim()));
+      return expectedProxies(value.split(',').map((part) => part.trim()));
     case 'origins':
       return value === '*' || value.split(',').every((part) => isOrigin(part.trim()))
         ? undefined
@@ -300,18 +307,18 @@ function unlike(kind: Setting['kind'], value: string): string | undefined {
   }
 }
 
-function unlikeProxies(ranges: string[]): string | undefined {
+function expectedProxies(ranges: string[]): string | undefined {
   if (!ranges.every(isAddressRange))
     return 'a list of addresses or ranges, such as 10.0.0.0/8, separated by commas';
   const wide = ranges.find(isTooWide);
   if (wide === undefined) return undefined;
-  return `a list of proxies: ${wide} takes in much of the Internet, and anyone there could claim any address. Name the proxy itself, or its network`;
+  return `the addresses of your proxies or their networks (${wide} covers much of the Internet, where anyone could claim any address)`;
 }
 
 function readTls(certFile: string, keyFile: string, faults: string[]): Config['tls'] {
   if (certFile === '' && keyFile === '') return undefined;
   if (certFile === '' || keyFile === '') {
-    faults.push('TLS_CERT_FILE and TLS_KEY_FILE go together: one is missing.');
+    faults.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together, but one is missing.');
     return undefined;
   }
   return {
@@ -324,12 +331,12 @@ function readFile(setting: string, file: string, faults: string[]): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    faults.push(`${setting} names ${file}, which cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+    faults.push(`${setting}: cannot read the file ${file} (${(error as NodeJS.ErrnoException).code}).`);
     return '';
   }
 }
 
-/** An address of a website without a user or password, a query or a fragment: paths are added to it. */
+/** Returns whether a text is a web address without user, password, query and fragment, so that paths can be appended. */
 function isSite(text: string): boolean {
   const url = URL.parse(text);
   return (
@@ -339,12 +346,12 @@ function isSite(text: string): boolean {
   );
 }
 
-/** As a browser writes it in the Origin header, with which it is compared. */
+/** Returns whether a text is an origin exactly as browsers write it in the Origin header, because the two are compared. */
 function isOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
-/** The host that mail is sent from: an address of the Internet is none. */
+/** Returns the host for the sender of mails: that of PUBLIC_URL, unless it is an IP address. */
 function mailHostOf(publicUrl: string): string {
   const host = URL.parse(publicUrl)?.hostname ?? '';
   return isIP(host) === 0 && mailboxOf(`soundings@${host}`) ? host : 'localhost';

@@ -1,6 +1,6 @@
-// CSV that spreadsheet programs neither damage nor execute. Pure.
+// Writes CSV that spreadsheet programs neither change nor execute. Pure.
 
-/** Names of months in English, Swedish, Norwegian, Danish, German and Dutch, and each of their beginnings: mar, marc, … */
+/** Month names in English, Swedish, Norwegian, Danish, German and Dutch, and their abbreviations (mar, marc, …). */
 const months =
   'january januari januar february februari februar march mars marts märz maart april may maj mai mei june juni july ' +
   'juli august augusti augustus september october oktober november december desember dezember';
@@ -12,20 +12,20 @@ const gap = '[ .,/-]*';
 
 const changed = [
   /^[=+\-@\t\r\n＝＋－＠]/, // a formula
-  /^(?=\D*\d)[\d.,:/%e+\-\s()$€£¥]*$/i, // a number, date or time: 00123 would become 123, 1-2 the first of February
-  /^\d{1,2}(:\d{2}){0,2}(\s?[ap]m|\s[ap])$/i, // a time: so would 3 A
+  /^(?=\D*\d)[\d.,:/%e+\-\s()$€£¥]*$/i, // a number, date or time: 00123 would become 123, and 1-2 the first of February
+  /^\d{1,2}(:\d{2}){0,2}(\s?[ap]m|\s[ap])$/i, // a time, such as 3 A
   new RegExp(`^\\d{1,4}${gap}${month}${gap}\\d{0,4}$|^${month}${gap}\\d{1,4}(${gap}\\d{1,4})?$`, 'i'),
   /^(true|false|sant|falskt|wahr|falsch)$/i,
-  /^'/, // so that one apostrophe in front can always be taken away again
+  /^'/, // a leading apostrophe, so that removing one always restores the text
 ];
 
-/** Where a program that splits at semicolons or tabs would see a formula begin: quotes would not keep it from that. */
+/** Where a program that splits cells at semicolons or tabs would see a formula. Quotes don't prevent this. */
 const formulaWithin = /([;\t|]\s*)(?=[=+\-@＝＋－＠])/g;
 
 /**
- * A cell of text. One that a spreadsheet program would take for a formula, a number, a date or a truth value gets an
- * apostrophe in front: it stays what it is. Whoever takes one apostrophe in front away has the very text. Inside a text, an
- * apostrophe before a formula sign after a semicolon, tab or bar stays.
+ * Returns a text as a CSV cell. A text that a spreadsheet program would read as a formula, number, date or boolean gets a leading
+ * apostrophe; removing it restores the text. A formula sign after a semicolon, tab or bar inside the text also gets an
+ * apostrophe, which can't be removed again.
  */
 export function textCell(text: string): string {
   const inert = text.replace(formulaWithin, "$1'");
@@ -33,18 +33,18 @@ export function textCell(text: string): string {
   return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** A text of anyone's; a number or a day (YYYY-MM-DD) of our own; or nothing. */
+/** A text from outside, a number or date (YYYY-MM-DD) of ours, or nothing. */
 export type Cell = string | number | { day: string } | null;
 
-/** Our own numbers and days stay as they are: a spreadsheet program may take them for what they are. */
+/** Returns the text of a cell. Our own numbers and dates are unchanged, because spreadsheet programs should recognize them. */
 function cellText(cell: Cell): string {
   if (cell === null) return '';
   if (typeof cell === 'string') return textCell(cell);
   return typeof cell === 'number' ? String(cell) : cell.day;
 }
 
-/** A line of cells. */
+/** Returns one line of CSV. */
 export const csvRow = (cells: readonly Cell[]): string => `${cells.map(cellText).join()}\r\n`;
 
-/** What spreadsheet programs know UTF-8 by. */
+/** The mark by which spreadsheet programs recognize UTF-8. */
 export const byteOrderMark = '\uFEFF';

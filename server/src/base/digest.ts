@@ -1,9 +1,9 @@
-// Digests for telling whether something is the same as before; not for secrets.
+// Digests for detecting changes. Not suitable for secrets.
 
 /**
- * Takes texts, numbers from 0 on and nulls one after another and digests them to 64 bits: two FNV-1a with factors of their own,
- * over UTF-16 code units. Where one text ends and the next begins counts. Half the time of SHA-256 over their sum,
- * which has to be put together first; two different inputs meet once in about 10^19.
+ * Digests a sequence of texts, non-negative numbers and nulls to 64 bits, with two FNV-1a hashes over UTF-16 code units that use
+ * different factors. The boundaries between texts matter. It takes half the time of SHA-256, which needs all input joined
+ * first. Two different inputs collide about once in 10^19.
  */
 export class Digest {
   #a = 0x811c9dc5;
@@ -27,7 +27,7 @@ export class Digest {
     }
     this.#a = a;
     this.#b = b;
-    return this.#mix(-1); // no code unit: the end
+    return this.#mix(-1); // marks the end of the text; not a code unit
   }
 
   #mix(number: number): this {
@@ -37,7 +37,7 @@ export class Digest {
   }
 }
 
-/** Seven characters for 32 bits on which all bits of both halves tell. */
+/** Returns seven characters for 32 bits that depend on all bits of both halves. */
 function finish(one: number, other: number): string {
   let mixed = Math.imul(one ^ (one >>> 16), 0x85ebca6b) ^ Math.imul(other ^ (other >>> 13), 0xc2b2ae35);
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x27d4eb2f);

@@ -1,28 +1,28 @@
-// The one class of errors that are somebody's to mend. It knows no HTTP: each interface gives a kind its own
-// face. Whatever else is thrown is a defect: logged whole, answered with a request id and nothing more.
+// The class of errors that the caller or operator can fix. It is independent of HTTP: each interface maps the kinds to its own
+// responses. Any other error is a bug: it is logged in full, and the response contains only the request id.
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 
-/** What went wrong, as far as a caller can act on it. */
+/** The kind of a fault, as far as callers can act on it. */
 export type FaultKind =
   | 'invalid' // the request cannot be understood or breaks a rule
   | 'unauthenticated' // no valid token
-  | 'forbidden' // a valid token that may not do this
-  | 'not_found' // absent, or another account's: the same words
-  | 'conflict' // the state has moved on
-  | 'too_large' // beyond a stated size
-  | 'too_many' // more in a time than allowed; try again when it is over
-  | 'unavailable'; // cannot be served now; try again
+  | 'forbidden' // a valid token without permission for this
+  | 'not_found' // does not exist, or belongs to another account; both get the same message
+  | 'conflict' // the state has changed in the meantime
+  | 'too_large' // larger than the documented limit
+  | 'too_many' // the rate limit is exceeded; try again later
+  | 'unavailable'; // cannot be handled now; try again
 
-/** Codes are the types of details: listed in docs/errors.md and never given a second meaning. */
+/** Codes are the same as the types of details. docs/errors.md lists them; their meaning never changes. */
 export type FaultCode = DetailType;
 
-/** Message and details are for the caller; the cause is for us. */
+/** An error with a message and details for the caller. The cause is only logged. */
 export class Fault extends Error {
   override readonly name = 'Fault';
   readonly kind: FaultKind;
   readonly code: FaultCode;
   readonly details: Detail[];
-  /** Seconds after which to try again, where they are known. */
+  /** The number of seconds after which to try again, if known. */
   readonly retryAfter: number | undefined;
 
   constructor(

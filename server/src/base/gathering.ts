@@ -1,34 +1,34 @@
-// Calls that come while others of the same kind are under way wait for their turn, and are then done together: one statement for
-// many of them. A call that comes alone is done at once.
+// Batches concurrent calls: calls that arrive while others with the same key are running wait and are then handled together, in
+// one statement. A single call runs immediately.
 
 export type GatheringLimits = {
-  /** How many calls are done together. */
+  /** The maximum number of calls per batch. */
   most: number;
-  /** How many batches of a key are under way at the same time. */
+  /** The maximum number of batches of one key that run at the same time. */
   atOnce: number;
 };
 
 type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void };
-type Queue<T, R> = { waiting: Waiting<T, R>[]; underWay: number };
+type Queue<T, R> = { waiting: Waiting<T, R>[]; running: number };
 
 export class Gathering<T, R> {
   readonly #work: (key: string, items: T[]) => Promise<R[]>;
   readonly #limits: GatheringLimits;
-  /** Of keys with calls under way. */
+  /** The queues of keys with running calls. */
   readonly #queues = new Map<string, Queue<T, R>>();
 
   /**
-   * `work` is given calls of one key, and returns a result for each, in their order; what it throws, all of them get. Calls of
-   * one key wait for no other key's.
+   * `work` receives the calls of one key and returns a result for each, in the same order. If it throws, all of them fail with
+   * that error. Different keys don't wait for each other.
    */
   constructor(work: (key: string, items: T[]) => Promise<R[]>, limits: GatheringLimits) {
     this.#work = work;
     this.#limits = limits;
   }
 
-  /** Does a call, together with others of the key that wait. */
+  /** Runs a call, together with others of the same key that are waiting. */
   do(key: string, item: T): Promise<R> {
-    const queue = this.#queues.get(key) ?? { waiting: [], underWay: 0 };
+    const queue = this.#queues.get(key) ?? { waiting: [], running: 0 };
     this.#queues.set(key, queue);
     return new Promise((resolve, reject) => {
       queue.waiting.push({ item, resolve, reject });
@@ -37,11 +37,11 @@ export class Gathering<T, R> {
   }
 
   #begin(key: string, queue: Queue<T, R>): void {
-    if (queue.underWay >= this.#limits.atOnce || queue.waiting.length === 0) return;
-    queue.underWay++;
+    if (queue.running >= this.#limits.atOnce || queue.waiting.length === 0) return;
+    queue.running++;
     void this.#doAll(key, queue.waiting.splice(0, this.#limits.most)).finally(() => {
-      queue.underWay--;
-      if (queue.underWay === 0 && queue.waiting.length === 0) this.#queues.delete(key);
+      queue.running--;
+      if (queue.running === 0 && queue.waiting.length === 0) this.#queues.delete(key);
       else this.#begin(key, queue);
     });
   }

@@ -1,4 +1,4 @@
-// Text within HTML.
+// Escapes text for HTML.
 
 const entities: Record<string, string> = {
   '&': '&amp;',
@@ -8,5 +8,5 @@ const entities: Record<string, string> = {
   "'": '&#39;',
 };
 
-/** A text as it stands between tags, or between the quotes of an attribute. */
+/** Returns a text escaped for use between tags or in a quoted attribute. */
 export const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (one) => entities[one] as string);

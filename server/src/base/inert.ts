@@ -1,9 +1,9 @@
-// Texts that others wrote, made fit to be read by people: nothing in them is hidden, forges a line, turns the direction of
-// what stands beside them, or can be clicked.
+// Makes texts from outside safe to show to people: no hidden characters, no fake lines, no change of text direction and no
+// clickable links.
 
 /**
- * One line of at most `max` characters. A character that cannot be seen is named, as [U+202E]: it may well be the fault.
- * A line break is shown as ↵, more than three accents on a letter are dropped, and what is cut ends in ….
+ * Returns a text as one line of at most `max` characters. Invisible characters are shown by name, such as [U+202E], because they
+ * may be what is wrong. Line breaks are shown as ↵, a letter keeps at most three accents, and a shortened text ends with ….
  */
 export function visible(text: string, max: number): string {
   const start = text.length > 4 * max ? text.slice(0, 4 * max) : text;
@@ -23,8 +23,8 @@ const nameOf = (character: string) =>
   `[U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}]`;
 
 /**
- * The same for a mail, whose reader's program makes links of what looks like an address of the web, and lays right-to-left
- * letters out with their neighbours. E-mail addresses and names of files stay as they are.
+ * Like `visible`, for mails: also prevents mail programs from turning web addresses into links, and isolates right-to-left text
+ * from its surroundings. Email addresses and file names are unchanged.
  */
 export function inert(text: string, max: number): string {
   const unlinked = visible(text, max)

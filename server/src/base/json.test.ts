@@ -168,54 +168,39 @@ describe('what is accepted', () => {
 
 describe('what is refused', () => {
   const worked: [body: string, type: string, path: string | undefined, words: string[]][] = [
-    ['', 'invalid json', '', ['line 1, column 1', 'a value was expected', 'the text ends']],
-    [
-      '{"a":1,}',
-      'invalid json',
-      '',
-      ['line 1, column 8', 'a key in double quotes was expected', '"}" was found'],
-    ],
-    ['{\n  "a" 1}', 'invalid json', '/a', ['line 2, column 7', '":" was expected', '"1" was found']],
-    [
-      '{"a":[1,\r\n2,,3]}',
-      'invalid json',
-      '/a/2',
-      ['line 2, column 3', 'a value was expected', '"," was found'],
-    ],
-    ['{"a":[1\r2]}', 'invalid json', '/a', ['line 2, column 1', '"," or "]" was expected']],
-    [
-      '{"a":{"b":1 "c":2}}',
-      'invalid json',
-      '/a',
-      ['line 1, column 13', '"," or "}" was expected', `'"' was found`],
-    ],
-    ['{"é😀":"é😀" x}', 'invalid json', '', ['line 1, column 12', '"x" was found']],
+    ['', 'invalid json', '', ['line 1, column 1', 'expected a value', 'found the end of the text']],
+    ['{"a":1,}', 'invalid json', '', ['line 1, column 8', 'expected a key in double quotes', 'found "}"']],
+    ['{\n  "a" 1}', 'invalid json', '/a', ['line 2, column 7', 'expected ":"', 'found "1"']],
+    ['{"a":[1,\r\n2,,3]}', 'invalid json', '/a/2', ['line 2, column 3', 'expected a value', 'found ","']],
+    ['{"a":[1\r2]}', 'invalid json', '/a', ['line 2, column 1', 'expected "," or "]"']],
+    ['{"a":{"b":1 "c":2}}', 'invalid json', '/a', ['line 1, column 13', 'expected "," or "}"', `found '"'`]],
+    ['{"é😀":"é😀" x}', 'invalid json', '', ['line 1, column 12', 'found "x"']],
     [
       '{a:1}',
       'invalid json',
       '',
-      ['line 1, column 2', 'a key in double quotes, or "}" was expected', '"a" was found'],
+      ['line 1, column 2', 'expected a key in double quotes, or "}"', 'found "a"'],
     ],
-    ['[tru]', 'invalid json', '/0', ['line 1, column 2', 'a value was expected', '"t" was found']],
-    ['[1] []', 'invalid json', '', ['line 1, column 5', 'the end of the text was expected']],
-    ['[01]', 'invalid json', '', ['line 1, column 3', '"," or "]" was expected']],
-    ['[-]', 'invalid json', '/0', ['line 1, column 3', 'a digit was expected']],
-    ['[1.]', 'invalid json', '/0', ['line 1, column 4', 'a digit was expected']],
-    ['[1e+]', 'invalid json', '/0', ['line 1, column 5', 'a digit was expected']],
+    ['[tru]', 'invalid json', '/0', ['line 1, column 2', 'expected a value', 'found "t"']],
+    ['[1] []', 'invalid json', '', ['line 1, column 5', 'expected the end of the text']],
+    ['[01]', 'invalid json', '', ['line 1, column 3', 'expected "," or "]"']],
+    ['[-]', 'invalid json', '/0', ['line 1, column 3', 'expected a digit']],
+    ['[1.]', 'invalid json', '/0', ['line 1, column 4', 'expected a digit']],
+    ['[1e+]', 'invalid json', '/0', ['line 1, column 5', 'expected a digit']],
     [
       '["a',
       'invalid json',
       '/0',
-      ['line 1, column 4', 'the closing quote of a string was expected', 'the text ends'],
+      ['line 1, column 4', 'expected the closing quote of a string', 'found the end of the text'],
     ],
     [
       '["a\nb"]',
       'invalid json',
       '/0',
-      ['line 1, column 4', 'an escape in place of a control character', 'U+000A was found'],
+      ['line 1, column 4', 'an escape in place of a control character', 'found U+000A'],
     ],
-    ['["\\x"]', 'invalid json', '/0', ['line 1, column 4', 'one of " \\ / b f n r t u', '"x" was found']],
-    ['["\\u12g4"]', 'invalid json', '/0', ['line 1, column 7', 'four hexadecimal digits', '"g" was found']],
+    ['["\\x"]', 'invalid json', '/0', ['line 1, column 4', 'one of " \\ / b f n r t u', 'found "x"']],
+    ['["\\u12g4"]', 'invalid json', '/0', ['line 1, column 7', 'four hexadecimal digits', 'found "g"']],
     ['{"n":[0, -1e309]}', 'invalid json', '/n/1', ['line 1, column 10', 'out of range']],
     ['{"a":1,\n"b":2,\n "a":3}', 'duplicate key', '/a', ['"a"', 'line 3, column 2']],
     ['{"x":{"~a/b":1,"\\u007ea\\/b":2}}', 'duplicate key', '/x/~0a~1b', ['line 1, column 16']],
@@ -227,7 +212,7 @@ describe('what is refused', () => {
     ['{"a":"\\uD83D\\uD83D\\uDE00"}', 'invalid text', '/a', ['lone surrogate U+D83D', 'line 1, column 7']],
     ['["\\ude00\\ude00"]', 'invalid text', '/0', ['lone surrogate U+DE00', 'line 1, column 3']],
     ['["\\ud83d\\ue000"]', 'invalid text', '/0', ['lone surrogate U+D83D', 'line 1, column 3']],
-    ['["\\u12:4"]', 'invalid json', '/0', ['line 1, column 7', 'four hexadecimal digits', '":" was found']],
+    ['["\\u12:4"]', 'invalid json', '/0', ['line 1, column 7', 'four hexadecimal digits', 'found ":"']],
     ['{"a":"\\ude00\\ud83d"}', 'invalid text', '/a', ['lone surrogate U+DE00', 'line 1, column 7']],
     [`{"a":${'['.repeat(40)}`, 'too deep', `/a${'/0'.repeat(31)}`, ['deeper than 32', 'line 1, column 37']],
   ];
@@ -267,10 +252,10 @@ describe('what is refused', () => {
   });
 
   test.each([
-    ['a stray byte', [0x22, 0x61, 0xff, 0x22], 'byte 2, counted from 0, is FF'],
-    ['a sequence cut off by the end', [0x22, 0xe2, 0x82], 'byte 1, counted from 0, is E2'],
-    ['an overlong form', [0x22, 0xc3, 0xa9, 0xe0, 0x80, 0xaf, 0x22], 'byte 3, counted from 0, is E0'],
-    ['an encoded surrogate', [0x22, 0xed, 0xa0, 0x80, 0x22], 'byte 1, counted from 0, is ED'],
+    ['a stray byte', [0x22, 0x61, 0xff, 0x22], 'byte 2 (counted from 0) is FF'],
+    ['a sequence cut off by the end', [0x22, 0xe2, 0x82], 'byte 1 (counted from 0) is E2'],
+    ['an overlong form', [0x22, 0xc3, 0xa9, 0xe0, 0x80, 0xaf, 0x22], 'byte 3 (counted from 0) is E0'],
+    ['an encoded surrogate', [0x22, 0xed, 0xa0, 0x80, 0x22], 'byte 1 (counted from 0) is ED'],
     ['UTF-16 with a mark', [0xff, 0xfe, 0x5b, 0x00, 0x5d, 0x00], 'UTF-16'],
     ['UTF-16 with a mark, big end first', [0xfe, 0xff, 0x00, 0x5b, 0x00, 0x5d], 'UTF-16'],
     ['UTF-16 without a mark', [0x5b, 0x00, 0x5d, 0x00], 'UTF-16'],
@@ -292,7 +277,7 @@ describe('what is refused', () => {
     fc.assert(
       fc.property(fc.oneof(fc.uint8Array(), likely), (bytes) => {
         const told = 'fault' in parseJson(bytes) ? faultOf(bytes).message : '';
-        const at = Number(/byte (\d+), counted/.exec(told)?.[1] ?? bytes.length);
+        const at = Number(/byte (\d+) \(counted/.exec(told)?.[1] ?? bytes.length);
         const prefixes = Array.from({ length: bytes.length + 1 }, (_, end) => bytes.subarray(0, end));
         expect(agrees(bytes)).toBe(true);
         expect(decodes(bytes.subarray(0, at)) || told.includes('UTF-16')).toBe(true);

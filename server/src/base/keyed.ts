@@ -1,7 +1,7 @@
-// Numbers that look random to anyone without a key, and are always the same with it.
+// Keyed hashes: they look random to anyone without the key, and are always the same with it.
 import { createHmac } from 'node:crypto';
 
-/** HMAC-SHA256 of some texts in their order; where one ends and the next begins counts. */
+/** Returns the HMAC-SHA256 of a list of texts. Order and boundaries between the texts matter. */
 export function keyedHash(key: Uint8Array, ...texts: string[]): Buffer {
   const hmac = createHmac('sha256', key);
   for (const text of texts) hmac.update(`${Buffer.byteLength(text)}:`).update(text);

@@ -1,25 +1,25 @@
-// The log: one JSON object a line on standard output (standard error for commands). Tokens, names and bodies
-// never go in; what is logged is named at each call.
+// The log: one JSON object per line on standard output (standard error for commands). Tokens, names and request bodies are never
+// logged; each call lists exactly what it logs.
 import pino from 'pino';
 import type { LogLevel } from './config.ts';
 
 export type Log = pino.Logger;
 
-/** A log that writes to a file descriptor: 1 is standard output. */
+/** Opens a log that writes to a file descriptor; 1 is standard output. */
 export function openLog(level: LogLevel, descriptor = 1): Log {
   return pino(
     {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      serializers: { err: errorWords, cause: errorWords },
+      serializers: { err: withoutProperties, cause: withoutProperties },
     },
     pino.destination({ dest: descriptor, sync: true }),
   );
 }
 
-/** An error without its other properties: those of the database driver can hold what somebody sent. */
-function errorWords(error: unknown): unknown {
+/** Returns an error without its other properties, which in the database driver can contain personal data. */
+function withoutProperties(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   return {
     type: error.name,

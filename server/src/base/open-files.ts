@@ -1,10 +1,10 @@
-// How many files and connections this process may have open at once, and how many of them each listener may take.
+// Splits the process's limit of open files between the connections of the HTTP and SFTP listeners.
 import { readFileSync } from 'node:fs';
 
-/** For connections to the database, threads, and the files of those who are served. */
+/** Reserved for database connections, threads and the files that requests open. */
 const ownFiles = 160;
 
-/** Returns the limit of open files (ulimit -n, as Node has raised it), or undefined where it is not known or there is none. */
+/** Returns the limit of open files (ulimit -n, as raised by Node), or undefined if it is unknown or unlimited. */
 export function mostOpenFiles(): number | undefined {
   try {
     const limits = readFileSync('/proc/self/limits', 'utf8');
@@ -15,7 +15,7 @@ export function mostOpenFiles(): number | undefined {
   }
 }
 
-/** Returns how many connections by HTTP and by SFTP there may be, so that files are left for the service itself. */
+/** Returns the maximum number of HTTP and SFTP connections that leaves enough files for the service itself. */
 export function connectionsWithin(openFiles: number): { http: number; sftp: number } {
   const free = Math.max(openFiles - ownFiles, 16);
   return { http: Math.floor((free * 3) / 4), sftp: Math.floor(free / 4) };

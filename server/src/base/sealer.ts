@@ -1,9 +1,9 @@
-// How parts seal secrets that the service must read again. The key is outside the database (sealing/secrets.ts).
+// Encrypts secrets that the service must be able to read again. The key is outside the database (sealing/secrets.ts).
 
-/** `context` says which secret it is: what was sealed for one person or purpose opens for no other. */
+/** `context` identifies the secret: one that was sealed for one person or purpose can't be opened for another. */
 export type Sealer = {
-  /** Returns the sealed secret. Throws a Fault when the key is missing here. */
+  /** Returns the sealed secret. Throws a Fault if the key is missing on this machine. */
   seal(context: string, secret: Uint8Array): Promise<Buffer>;
-  /** Returns the secret; undefined when it was sealed by a key that is lost, or for something else. Throws a Fault like `seal`. */
+  /** Returns the secret, or undefined if it was sealed with a lost key or for another context. Throws a Fault like `seal`. */
   open(context: string, sealed: Buffer): Promise<Buffer | undefined>;
 };

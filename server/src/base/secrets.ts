@@ -1,4 +1,4 @@
-// Secrets: how API tokens are made, recognised and digested, and how passwords are made and digested.
+// Creates, recognizes and hashes API tokens, and creates and hashes passwords.
 import { argon2, hash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
@@ -6,33 +6,33 @@ import { crc32 } from 'node:zlib';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const tokenForm = /^snd_([0-9A-Za-z]{40})([0-9A-Za-z]{6})$/;
 
-/** A new token: `snd_`, 40 random base-62 characters, and their checksum (decision 3). */
+/** Returns a new token: `snd_`, 40 random base-62 characters and their checksum (decision 3). */
 export function newToken(): string {
   const body = randomText(40);
   return `snd_${body}${checksum(body)}`;
 }
 
-/** Whether a text can be a token at all: a mistyped one is refused without a look-up. */
+/** Returns whether a text has the form of a token, so that mistyped tokens are refused without a query. */
 export function isTokenShaped(text: string): boolean {
   const [, body, sum] = tokenForm.exec(text) ?? [];
   return body !== undefined && sum === checksum(body);
 }
 
-/** The only form in which a token, or another random secret, is kept. */
+/** Returns the SHA-256 hash of a token or another random secret, the only form in which it is stored. */
 export function tokenHash(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }
 
-/** A new password: 20 base-62 characters. */
+/** Returns a new password of 20 base-62 characters. */
 export function newPassword(): string {
   return randomText(20);
 }
 
-// OWASP's first choice for Argon2id: 19 MiB, two passes, one lane.
+// The parameters for Argon2id that OWASP recommends: 19 MiB, two passes, one lane.
 const cost = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
 const deriveKey = promisify(argon2);
 
-/** Digests a password with Argon2id, in the usual text form, which carries its parameters and salt. */
+/** Hashes a password with Argon2id. Returns the usual text form, which contains the parameters and the salt. */
 export async function hashPassword(password: string): Promise<string> {
   const nonce = randomBytes(16);
   const tag = await deriveKey('argon2id', { message: normal(password), nonce, ...cost });
@@ -42,12 +42,12 @@ export async function hashPassword(password: string): Promise<string> {
 const phcText = (nonce: Buffer, tag: Buffer) =>
   `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(nonce)}$${base64(tag)}`;
 
-/** The digest of no password: comparing with it takes as long as with anybody's. */
+/** Returns a hash that no password matches. Comparing with it takes as long as with a real one. */
 export function nobodysHash(): string {
   return phcText(randomBytes(16), randomBytes(cost.tagLength));
 }
 
-/** Whether a password is the one that was digested. */
+/** Returns whether a password matches a hash. */
 export async function isPassword(password: string, digest: string): Promise<boolean> {
   const [, memory, passes, parallelism, salt, wanted] =
     /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([^$]+)\$([^$]+)$/.exec(digest) ?? [];
@@ -64,10 +64,10 @@ export async function isPassword(password: string, digest: string): Promise<bool
   return timingSafeEqual(tag, expected);
 }
 
-/** The same letters are the same password, however they were typed (RFC 8265 §4.2). */
+/** Normalizes a password, so that it matches however its letters were typed (RFC 8265 §4.2). */
 const normal = (password: string) => password.normalize('NFC');
 
-/** So many random base-62 characters. */
+/** Returns `length` random base-62 characters. */
 export function randomText(length: number): string {
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
 }

@@ -1,19 +1,20 @@
-// A mail server and a sender, as settings name them.
+// Parses the settings for the mail server and the sender.
 import { isEmail } from '@soundings/contract/formats.ts';
 
 export type SmtpServer = {
   host: string;
   port: number;
-  /** TLS from the first byte on; otherwise it is asked for by STARTTLS. */
+  /** Whether the connection uses TLS from the start. Otherwise STARTTLS is used. */
   isTls: boolean;
   login: { user: string; password: string } | undefined;
-  /** Whether the way to it is trusted without encryption and without a certificate that holds. */
+  /** Whether the connection is trusted without encryption and without a valid certificate. */
   isTrusted: boolean;
 };
 
 /**
- * Reads smtp://user:password@host:port or smtps://…, with %-escapes in user and password; ?insecure at the end trusts the
- * way to the server, as it does one on loopback. Without a port: 587, or 465 for smtps. Undefined: it is no such address.
+ * Parses smtp://user:password@host:port or smtps://…, with %-escapes in user and password. Servers on loopback, and addresses
+ * that end in ?insecure, are trusted without TLS. The default port is 587, or 465 for smtps. Returns undefined if the address is
+ * invalid.
  */
 export function smtpServerOf(text: string): SmtpServer | undefined {
   const url = URL.parse(text);
@@ -38,7 +39,7 @@ export function smtpServerOf(text: string): SmtpServer | undefined {
 
 export type Mailbox = { name: string; address: string };
 
-/** Reads an address alone, or after a name: Soundings <soundings@example.com>. Undefined: it is neither. */
+/** Parses an email address, alone or with a name: Soundings <soundings@example.com>. Returns undefined if it is invalid. */
 export function mailboxOf(text: string): Mailbox | undefined {
   const found = /^(?<name>[^"<>\p{C}]*?|"[^"<>\p{C}]*")\s*<(?<address>[^<>]*)>$/u.exec(text)?.groups;
   const { name = '', address = text } = found ?? {};

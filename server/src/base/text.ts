@@ -1,35 +1,35 @@
-// Texts that others sent, as they may be repeated in our own.
+// Quotes texts from outside in our own messages.
 
-/** Quoted, and cut where it is long. */
+/** Returns a text in quotes, shortened if it is long. */
 export function quote(text: string): string {
   return JSON.stringify(text.length <= 100 ? text : `${text.slice(0, 100).toWellFormed()}…`);
 }
 
-/** Returns the question "Did you mean …?" with a space before it, or nothing when none of the names is like the one given. */
+/** Returns " Did you mean …?" with a leading space, or an empty text if none of the names is similar to the given one. */
 export function didYouMean(given: string, names: Iterable<string>): string {
   const nearest = nearestOf(given, names);
   return nearest === undefined ? '' : ` Did you mean ${quote(nearest)}?`;
 }
 
-// Longer than any name that is known here: comparing it would cost much and find nothing.
+// Longer than any known name. Comparing longer texts would be slow and find nothing.
 const longestName = 50;
 
 function nearestOf(given: string, names: Iterable<string>): string | undefined {
   if (given.length > longestName) return undefined;
   const wanted = comparable(given);
   let nearest: string | undefined;
-  let least = Math.max(2, Math.floor(wanted.length / 3)) + 1;
+  let shortest = Math.max(2, Math.floor(wanted.length / 3)) + 1;
   for (const name of names) {
-    const far = distance(wanted, comparable(name));
-    if (far < least && far < name.length) [nearest, least] = [name, far];
+    const found = distance(wanted, comparable(name));
+    if (found < shortest && found < name.length) [nearest, shortest] = [name, found];
   }
   return nearest;
 }
 
-// So that first_name and FirstName are as near to firstName as can be.
+// Ignores case and punctuation, so that first_name and FirstName match firstName.
 const comparable = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
-/** Returns how many letters must be added, removed or replaced to make one word of the other (Levenshtein). */
+/** Returns how many letters must be added, removed or replaced to turn one word into the other (Levenshtein distance). */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {

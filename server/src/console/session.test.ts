@@ -533,7 +533,7 @@ describe('passwords', () => {
     expect((await signIn(email, other)).body.session.user.id).toBe(userId);
     await expect(
       inTransaction(world.pool, (tx) => resetPassword(tx, accountId, { ...wanted, email: 'x@y' }, false)),
-    ).rejects.toThrow('no active person');
+    ).rejects.toThrow('No active person');
   });
 });
 
@@ -554,7 +554,7 @@ describe('links to set a password', () => {
     ]);
     const [mail] = await until(async () => mailsTo(email).length === 1 && mailsTo(email));
     expect(mail!.headers['subject']).toBe('Set your password for Soundings at Test');
-    expect(mail!.text).toContain('It expires after one hour.');
+    expect(mail!.text).toContain('It expires in one hour.');
     const secret = linkIn(mail!.text);
     expect(linkIn(mail!.html)).toBe(secret);
     expect((await ask('POST /password/link', { body: { secret } })).body).toEqual({
@@ -653,9 +653,9 @@ test('every change of how one signs in is mailed to the person', async () => {
   const said = async () =>
     smtp.mails.filter(({ to }) => to.includes(email)).map(({ text }) => /changed|.*\.$/m.exec(text)?.[0]);
   expect(await until(async () => (await said()).length === 4 && said())).toEqual([
-    'Two-factor authentication was turned on for you.',
-    'New recovery codes were created for you. The earlier ones no longer work.',
-    expect.stringMatching(/^Two-factor authentication was turned off for you\./),
+    'Two-factor authentication was turned on for your account.',
+    'New recovery codes were created for your account. The previous codes no longer work.',
+    expect.stringMatching(/^Two-factor authentication was turned off for your account\./),
     'Your password was set. You are signed out everywhere else.',
   ]);
 });

@@ -1,11 +1,11 @@
-// Whether the clock of this machine can be trusted with what can't be undone: it is compared with the database's.
+// Compares the clock of this machine with the database's, before actions that can't be undone rely on it.
 import type { Log } from '../base/log.ts';
 import type { Pool } from './db.ts';
 
-/** As much may they differ, in ms. */
+/** The maximum difference, in milliseconds. */
 const tolerance = 5 * 60_000;
 
-/** The database's clock, in ms. */
+/** Returns the time of the database's clock, in milliseconds. */
 export async function databaseTime(pool: Pool): Promise<number> {
   const [row] = await pool<{ ms: number }[]>`
     select (extract(epoch from clock_timestamp()) * 1000)::float8 as "ms"`;
@@ -13,8 +13,8 @@ export async function databaseTime(pool: Pool): Promise<number> {
 }
 
 /**
- * Returns a function that says whether this machine's clock (`now`) and the database's (`then`) agree, and warns if not: one of the
- * two is wrong. Where both are on one machine they are one clock, and always do.
+ * Returns a function that checks whether this machine's clock (`now`) and the database's (`then`) agree, and logs a warning if
+ * not, because one of the two is wrong.
  */
 export function compareClocks(
   now: () => number,
@@ -26,7 +26,7 @@ export function compareClocks(
     if (Math.abs(ahead) <= tolerance) return true;
     log.warn(
       { secondsAhead: Math.round(ahead / 1000) },
-      'Weeks are neither opened nor closed: the clock of this machine and that of the database differ by more than 5 minutes. Correct the clock that is wrong (NTP).',
+      'Weeks are not opened or closed, because the clocks of this machine and of the database differ by more than 5 minutes. Correct the wrong clock (for example, with NTP).',
     );
     return false;
   };

@@ -1,5 +1,5 @@
-// A process whose connection PostgreSQL ends in the middle of something. It prints what whoever waits is told, then, by
-// a statement on the same pool, that it lives. Arguments: the database's address, and in the middle of what.
+// A process for tests whose connection PostgreSQL ends in the middle of an operation. It prints the resulting error, then runs a
+// statement on the same pool and prints "alive". Arguments: the database's address and the operation.
 import {
   asFault,
   inBatches,
@@ -10,7 +10,7 @@ import {
   type Transaction,
 } from './db.ts';
 
-const [url = '', moment = ''] = process.argv.slice(2);
+const [url = '', operation = ''] = process.argv.slice(2);
 const [pool, other] = [openPool(url, 1), openPool(url, 2)];
 surviveLostConnections(() => {});
 
@@ -21,8 +21,8 @@ async function pidOf(sql: Pool | Transaction): Promise<number> {
   return row?.pid as number;
 }
 
-const moments: Record<string, () => Promise<unknown>> = {
-  /** A statement of it waits for a lock. */
+const operations: Record<string, () => Promise<unknown>> = {
+  /** A statement of the transaction waits for a lock. */
   'a waiting transaction': () =>
     other.begin(async (holding) => {
       await holding`select pg_advisory_xact_lock(7)`;
@@ -33,13 +33,13 @@ const moments: Record<string, () => Promise<unknown>> = {
         await ended;
       });
     }),
-  /** It computes meanwhile, and then goes on. */
+  /** The process does something else meanwhile, and then continues the transaction. */
   'a computing transaction': () =>
     inTransaction(pool, async (tx) => {
       await endBackend(await pidOf(tx));
       await tx`select 1`;
     }),
-  /** It goes on when the rows it has are used up. */
+  /** The process continues when it has used up the rows it already has. */
   'a cursor': async () => {
     const rows = pool<{ pid: number }[]>`select pg_backend_pid() as pid from generate_series(1, 100000)`;
     for await (const [row] of inBatches(rows, 10)) await endBackend(row?.pid as number);
@@ -51,12 +51,12 @@ async function untilWaiting(pid: number): Promise<void> {
   if (rows.length === 0) await untilWaiting(pid);
 }
 
-const told = await (moments[moment] as () => Promise<unknown>)().then(
+const outcome = await (operations[operation] as () => Promise<unknown>)().then(
   () => 'nothing',
   (error: unknown) => asFault(error),
 );
-process.stdout.write(`${String(told)}\n`);
-// The driver may tell the next statement, too, how the last one ended.
+process.stdout.write(`${String(outcome)}\n`);
+// The driver may also fail the next statement with the same error.
 await pool`select 1`.catch(() => pool`select 1`);
 process.stdout.write('alive\n');
 await Promise.all([pool.end({ timeout: 1 }), other.end({ timeout: 1 })]);

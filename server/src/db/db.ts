@@ -1,4 +1,4 @@
-// The connection to PostgreSQL, and the one place where its errors become faults.
+// Connections to PostgreSQL, and the only place where its errors are converted to faults.
 import { connect, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import postgres from 'postgres';
@@ -6,36 +6,36 @@ import { Fault } from '../base/errors.ts';
 
 /** A pool of connections. */
 export type Pool = postgres.Sql;
-/** What a statement runs on: the pool, or a transaction. */
+/** Anything that can run a statement: the pool or a transaction. */
 export type Db = postgres.ISql;
-/** Only a transaction: for statements that belong together. */
+/** Only a transaction, for statements that belong together. */
 export type Transaction = postgres.TransactionSql;
 export type AccountId = number;
 
 export type PoolOptions = {
-  /** Whether statements are planned once and kept. Default: true. */
+  /** Whether plans of statements are cached. Default: true. */
   prepare?: boolean;
-  /** Settings of PostgreSQL for these connections. */
+  /** PostgreSQL settings of these connections. */
   settings?: Record<string, string>;
 };
 
 /**
- * For connections that write whole lists. Plans made when a table was small must not be kept for the day it is large: a
- * push of 20,000 users took 29 s on a connection that had taken small ones before. Ours are made anew; those of
- * foreign-key checks, which PostgreSQL keeps, must not be sequential scans.
+ * For connections that write whole lists. Plans from when a table was small must not be used when it is large: a push of 20,000
+ * users took 29 s on a connection that had handled small ones before. So our statements are planned each time, and plans of
+ * foreign-key checks, which PostgreSQL caches, must not be sequential scans.
  */
 export const forWholeLists = {
   prepare: false,
   settings: {
     enable_seqscan: 'off',
-    client_connection_check_interval: '10s', // or the lock of a killed service would be kept while it waits
-    lock_timeout: '60s', // then 503: the account is busy in another process
+    client_connection_check_interval: '10s', // otherwise the lock of a killed service would be kept while it waits
+    lock_timeout: '60s', // then 503, because another process is changing the account
   },
 } satisfies PoolOptions;
 
 /**
- * What every connection begins with. The server tries silent connections: it ends those of a machine that has lost power or network
- * within a minute, and so their transactions and locks. By default it takes two hours to notice.
+ * The settings of every connection. The server checks silent connections and ends those of a machine that lost power or network
+ * within a minute, together with their transactions and locks. By default, this takes two hours.
  */
 export const ofEveryConnection = {
   tcp_keepalives_idle: '30',
@@ -44,10 +44,10 @@ export const ofEveryConnection = {
 };
 
 /**
- * Returns the settings of connections on which no transaction may last longer than `ms`. This is for statements whose rows
- * are read while a client takes them, should everything else that bounds them fail. Between two batches PostgreSQL waits in
- * the middle of a statement, where idle_in_transaction_session_timeout and statement_timeout do nothing (measured on 15 and
- * 18): only transaction_timeout, since 17, ends such a connection. Before 17 the statement fails when it is read on.
+ * Returns settings that limit transactions to `ms`. They are a last resort for statements whose rows are read as fast as a client
+ * takes them. Between two batches, PostgreSQL waits in the middle of a statement, where idle_in_transaction_session_timeout and
+ * statement_timeout have no effect (measured on 15 and 18). Only transaction_timeout, available since 17, ends such a connection.
+ * Before 17, the statement fails when the next batch is read.
  */
 export async function longestTransaction(pool: Pool, ms: number): Promise<Record<string, string>> {
   const [row] = await pool<{ server_version_num: string }[]>`show server_version_num`;
@@ -56,8 +56,8 @@ export async function longestTransaction(pool: Pool, ms: number): Promise<Record
 }
 
 /**
- * Opens a pool of at most `max` connections, made when first needed. A lost server ends no process: what was
- * waiting fails with a Fault, and the next statement connects anew.
+ * Opens a pool of at most `max` connections, which are opened when first needed. Losing the server doesn't end the process: waiting
+ * statements fail with a Fault, and the next statement reconnects.
  */
 export function openPool(url: string, max: number, options: PoolOptions = {}): Pool {
   const settings = {
@@ -73,7 +73,7 @@ export function openPool(url: string, max: number, options: PoolOptions = {}): P
       ...ofEveryConnection,
       ...options.settings,
     },
-    // Days stay the text they are (YYYY-MM-DD): a Date in local time has moved many a Monday.
+    // Dates stay text (YYYY-MM-DD), because a Date in local time can shift to another day.
     types: { day: { to: 1082, from: [1082], serialize: (day: string) => day, parse: (day: string) => day } },
     socket: connectWithoutDelay,
   };
@@ -81,9 +81,9 @@ export function openPool(url: string, max: number, options: PoolOptions = {}): P
 }
 
 /**
- * The driver's socket, with Nagle's algorithm off: COPY ends with small writes, each of which would otherwise wait 40 ms
- * for the server's acknowledgement. A push of one user took 280 ms, and takes 10. It need not be connected yet: what is
- * written waits, and the driver hears of a failure as with a socket of its own.
+ * Returns a socket for the driver with Nagle's algorithm turned off. COPY ends with small writes, each of which would otherwise wait
+ * 40 ms for an acknowledgement: a push of one user took 280 ms instead of 10. The socket may still be connecting; writes wait, and
+ * the driver gets errors as with its own sockets.
  */
 function connectWithoutDelay(to: { host: string[]; port: number[]; path?: string | false }): Socket {
   const [host = 'localhost', port = 5432] = [to.host[0], to.port[0]];
@@ -92,10 +92,10 @@ function connectWithoutDelay(to: { host: string[]; port: number[]; path?: string
 }
 
 /**
- * Runs `work` in one transaction. Errors of the database come out as faults where somebody can act on them.
+ * Runs `work` in one transaction. Database errors that callers can act on are thrown as faults.
  *
- * What the driver would send on a connection that is lost, be it only the rollback, throws where nobody catches it and
- * ends the process (porsager/postgres#1208). So nothing is: the driver tells of the loss by itself.
+ * On a lost connection, anything that the driver sends, even the rollback, throws an error that can't be caught and ends the
+ * process (porsager/postgres#1208). So nothing is sent any more; the driver reports the loss by itself.
  */
 export async function inTransaction<T>(pool: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
   let isLost = false;
@@ -113,13 +113,13 @@ export async function inTransaction<T>(pool: Pool, work: (tx: Transaction) => Pr
 }
 
 /**
- * Runs one statement on a connection that nothing else uses meanwhile, as COPY needs it: on one of the pool the driver would
- * send other statements between the bytes. In a transaction it would take three turns instead of one.
+ * Runs one statement on a connection that nothing else uses meanwhile, which COPY needs: on a pooled connection, the driver would
+ * send other statements between the bytes. A transaction would take three round trips instead of one.
  */
 export async function onConnection<T>(pool: Pool, work: (db: Db) => Promise<T>): Promise<T> {
   try {
     const db = await pool.reserve();
-    // Given back when it is known to live. The driver lets go of a lost one by itself, and would send on it otherwise.
+    // Released only if it is known to work. The driver drops lost connections by itself; releasing one would make it send on it.
     const release = () => db.release();
     return await work(db).then(
       (result) => {
@@ -139,15 +139,15 @@ export async function onConnection<T>(pool: Pool, work: (db: Db) => Promise<T>):
 function refusingOnce(isLost: () => boolean, tx: Transaction): Transaction {
   return new Proxy(tx, {
     apply(target, self, statement) {
-      if (isLost()) throw new Error('The connection of the transaction is lost.');
+      if (isLost()) throw new Error('The connection of the transaction was lost.');
       return Reflect.apply(target, self, statement) as unknown;
     },
   });
 }
 
 /**
- * The rows of a statement in batches of `size`, each read when it is wanted: the next waits on the server until then.
- * Throws also when the connection is lost between two batches, which the driver's own cursor takes for the end.
+ * Yields the rows of a statement in batches of `size`. Each batch is read from the server only when it is requested. Also throws if
+ * the connection is lost between two batches, which the driver's own cursor mistakes for the end.
  */
 export async function* inBatches<T extends postgres.Row>(
   statement: postgres.PendingQuery<T[]>,
@@ -158,7 +158,7 @@ export async function* inBatches<T extends postgres.Row>(
   let [isOpen, failure] = [true, undefined as { error: unknown } | undefined];
   try {
     for (;;) {
-      const coming = cursor.next(); // makes a new `reject`
+      const next = cursor.next(); // sets a new `reject`
       const reject = query.reject;
       query.reject = (error) => {
         isOpen = false;
@@ -166,7 +166,7 @@ export async function* inBatches<T extends postgres.Row>(
         reject(error);
       };
       // oxlint-disable-next-line no-await-in-loop -- one batch at a time is the point
-      const { done, value } = await coming;
+      const { done, value } = await next;
       if (done) {
         isOpen = false;
         return;
@@ -180,10 +180,9 @@ export async function* inBatches<T extends postgres.Row>(
 }
 
 /**
- * Writes rows by COPY: `statement` is `copy … from stdin`. Values are texts, numbers, booleans, bytes or null. Rows that
- * come over time, such as those of a file, come in batches.
- * Twice as fast as inserting the same rows from arrays, and as COPY is one statement, references between its rows are
- * checked when all are there.
+ * Writes rows with COPY. `statement` is `copy … from stdin`. Values are texts, numbers, booleans, bytes or null. Rows that arrive over
+ * time, such as those of a file, are passed in batches. COPY is twice as fast as inserting the same rows from arrays. Because it is
+ * one statement, references between its rows are checked at the end.
  */
 export async function copyInto(
   statement: postgres.PendingQuery<postgres.Row[]>,
@@ -192,13 +191,13 @@ export async function copyInto(
   await copyBytes(statement, Symbol.asyncIterator in rows ? copyBatches(rows) : copyChunks(rows));
 }
 
-/** The same of what is already in the form of `statement`, in pieces. */
+/** Like `copyInto`, for data that is already in the format of `statement`, in chunks. */
 export async function copyBytes(
   statement: postgres.PendingQuery<postgres.Row[]>,
   chunks: Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>,
 ): Promise<void> {
-  // When the server refuses the rows after the last one was sent, or is lost, the driver tells the query, which was
-  // fulfilled when the stream was there; the stream waits for ever. So we listen at the query.
+  // If the server refuses the rows after the last one was sent, or is lost, the driver rejects the query, which was already resolved
+  // when the stream was opened, and the stream waits forever. So this overrides the query's `reject`.
   const query = statement as unknown as { reject: (error: unknown) => void };
   const rejectQuery = query.reject;
   const refused = new Promise<never>((_, reject) => {
@@ -247,8 +246,8 @@ function copyText(value: CopyValue): string {
 }
 
 /**
- * A connection that is lost while it is being made fails a look-up of the driver's own, which nobody waits for. That is
- * no reason to end the process; `onLost` may log it. Any other rejection that nobody handles still ends it.
+ * Keeps the process running if a connection is lost while it is being opened. Then an internal query of the driver rejects without
+ * a handler. `onLost` can log it. Any other unhandled rejection still ends the process.
  */
 export function surviveLostConnections(onLost: (error: unknown) => void): void {
   process.on('unhandledRejection', (error) => {
@@ -274,31 +273,36 @@ const unreachable = new Set([
 // Connection exceptions, operator intervention (shutdown, starting up, time limits), insufficient resources.
 const passing = /^(08|53|57P|57014|25P04)/;
 
-// What the database is short of: whoever runs it is to look there, and not for a network.
+// Shortages of the database are reported as such, so that operators don't look for a network problem.
 const shortages = new Map([
   ['53100', 'The database is out of disk space'],
   ['53200', 'The database is out of memory'],
   ['53300', 'All connections to the database are in use'],
 ]);
 
-// A lock that was not to be had in time, a deadlock, a serialization failure.
+// A lock timeout, a deadlock and a serialization failure.
 const lostRaces = new Set(['55P03', '40P01', '40001']);
 
-/** Whether a statement has failed because its connection is lost. */
+/** Returns whether a statement failed because its connection was lost. */
 const isLoss = (error: unknown): boolean =>
   typeof error === 'object' &&
   error !== null &&
-  'query' in error && // the driver's own: `work` may have lost another connection
+  'query' in error && // set by the driver; `work` may have lost another connection
   'code' in error &&
   (unreachable.has(String(error.code)) || /^(57P|25P04)/.test(String(error.code)));
 
-/** What a database error means to a caller; anything else is a defect and comes back as it is. */
+/** Converts a database error that callers can act on to a fault. Returns any other error unchanged. */
 export function asFault(error: unknown): unknown {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
   if (lostRaces.has(code)) {
-    return new Fault('unavailable', 'unavailable', 'The account is being changed at the moment. Try again.', {
-      cause: error,
-    });
+    return new Fault(
+      'unavailable',
+      'unavailable',
+      'The account is being changed by another request. Try again in a moment.',
+      {
+        cause: error,
+      },
+    );
   }
   if (unreachable.has(code) || passing.test(code)) {
     const message = `${shortages.get(code) ?? 'The database cannot be reached'}. Try again.`;

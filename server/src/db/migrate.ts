@@ -1,5 +1,5 @@
-// Brings a database to the schema of this version: numbered files, forward only, each in a transaction of its
-// own; two processes that race apply each file once.
+// Migrates a database to the schema of this version. Migrations are numbered files, forward only, each in its own transaction.
+// If several processes start at once, each file is still applied only once.
 import { readdirSync, readFileSync } from 'node:fs';
 import { Fault } from '../base/errors.ts';
 import { inTransaction, type Pool, type Transaction } from './db.ts';
@@ -9,7 +9,7 @@ export type Migration = { version: number; name: string; breaking: boolean; sql:
 const directory = new URL('migrations/', import.meta.url);
 const lockKey = 5_017_301; // any number, the same in every process
 
-/** The migrations of this version, in order. A first line `-- breaking` says that older code cannot run beside it. */
+/** Returns the migrations of this version, in order. A first line `-- breaking` means that older versions can't run with it. */
 export function migrations(): Migration[] {
   return readdirSync(directory)
     .filter((name) => name.endsWith('.sql'))
@@ -20,10 +20,10 @@ export function migrations(): Migration[] {
     });
 }
 
-/** What a migration needs that SQL cannot do, by its number: it runs before the statements, in the same transaction. */
+/** Code that a migration needs in addition to SQL, by its number. It runs before the statements, in the same transaction. */
 export type MigrationSteps = Readonly<Record<number, (tx: Transaction) => Promise<void>>>;
 
-/** Applies what is missing and returns the names of what it applied. */
+/** Applies the missing migrations and returns their names. */
 export async function migrate(pool: Pool, steps: MigrationSteps = {}): Promise<string[]> {
   const known = migrations();
   await inTransaction(pool, createMigrationsTable);
@@ -37,7 +37,7 @@ export async function migrate(pool: Pool, steps: MigrationSteps = {}): Promise<s
   return applied;
 }
 
-/** Whether every migration of this version has been applied. */
+/** Returns whether every migration of this version has been applied. */
 export async function isMigrated(pool: Pool): Promise<boolean> {
   const [row] = await pool<{ latest: number | null }[]>`select max(version) as latest from migrations`;
   return (row?.latest ?? 0) >= (migrations().at(-1)?.version ?? 0);
@@ -52,7 +52,7 @@ async function createMigrationsTable(tx: Transaction): Promise<void> {
       breaking    boolean     not null,
       applied_at  timestamptz not null default now()
     )`;
-  await tx`comment on table migrations is 'Which changes of the schema this database has had.'`;
+  await tx`comment on table migrations is 'The schema migrations that were applied to this database.'`;
 }
 
 async function applyOnce(
@@ -76,7 +76,7 @@ async function refuseNewerBreaking(pool: Pool, ours: number): Promise<void> {
   throw new Fault(
     'unavailable',
     'database too new',
-    `The database was changed by a newer Soundings (${newer.name}) in a way that this version cannot work with. ` +
-      'Start the newer version.',
+    `The database was migrated by a newer version of Soundings (${newer.name}), and this version cannot use it. ` +
+      'Start the newer version, or restore a backup from before the upgrade.',
   );
 }

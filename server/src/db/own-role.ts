@@ -1,14 +1,14 @@
-// The role that Soundings has in its embedded PostgreSQL. initdb creates it as the superuser, who can run programs and read files
-// of the machine by SQL. Soundings needs none of that, so it gets an ordinary role in its place, of the same name and password.
+// The role of Soundings in its embedded PostgreSQL. initdb creates it as the superuser, who can run programs and read files of the
+// machine through SQL. Soundings doesn't need that, so it is replaced by an ordinary role with the same name and password.
 import type postgres from 'postgres';
 
 const lock = 5_017_302; // any number other than that of migrate.ts
 const superuser = 'soundings_superuser';
 
 /**
- * Makes the role of a session an ordinary one if it is the superuser: the superuser gets another name and no password, so that no one
- * can sign in as it, and what it owned in this database is the new role's. Returns whether there was anything to do; then sign in
- * again. All of it happens, or nothing. `superuserPassword`: for tests.
+ * If the role of a session is the superuser, replaces it with an ordinary role. The superuser gets another name and no password,
+ * so that no one can sign in as it, and the new role becomes the owner of everything in this database. Runs in one transaction.
+ * Returns whether it changed anything; then the caller must connect again. `superuserPassword`: for tests.
  */
 export async function giveUpSuperuser(sql: postgres.Sql, superuserPassword?: string): Promise<boolean> {
   const [before] = await sql<{ isSuperuser: boolean }[]>`
@@ -16,21 +16,21 @@ export async function giveUpSuperuser(sql: postgres.Sql, superuserPassword?: str
   if (!before?.isSuperuser) return false;
   await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${lock})`;
-    // Of processes that start together, one does it. The session of another one has the new name by then.
+    // If several processes start at once, only one does this. The sessions of the others have the new name by then.
     const [own] = await tx<{ name: string; database: string; verifier: string }[]>`
       select rolname as "name", current_database() as "database", rolpassword as "verifier"
       from   pg_authid
       where  rolname = session_user and rolname <> ${superuser}`;
     if (!own) return;
     const role = `"${own.name}"`;
-    // No one can rename the role that they signed in as.
+    // A session can't rename its own role.
     await tx.unsafe(`
       create role soundings_mover superuser;
       set local session authorization soundings_mover;
       alter role ${role} rename to ${superuser};
       alter role ${superuser} password ${superuserPassword === undefined ? 'null' : `'${superuserPassword}'`};
       create role ${role} login password '${own.verifier}';
-      -- To see the connections of others, and to make PostgreSQL write its log anew (docs/operations.md).
+      -- To see the connections of others, and to recycle PostgreSQL's log (docs/operations.md).
       grant pg_monitor, pg_checkpoint to ${role};
       grant execute on function pg_switch_wal() to ${role};
       alter database "${own.database}" owner to ${role};`);
@@ -38,7 +38,7 @@ export async function giveUpSuperuser(sql: postgres.Sql, superuserPassword?: str
       select format('alter schema %I owner to ', nspname) as statement
       from   pg_namespace where nspowner = ${superuser}::regrole and oid >= 16384
       union all
-      -- Sequences of a column follow their table.
+      -- Sequences that belong to a column follow their table.
       select format('alter %s %s owner to ', case relkind when 'c' then 'type' else 'table' end, c.oid::regclass)
       from   pg_class c
       where  relowner = ${superuser}::regrole and c.oid >= 16384 and relnamespace <> 'pg_toast'::regnamespace
@@ -48,7 +48,7 @@ export async function giveUpSuperuser(sql: postgres.Sql, superuserPassword?: str
       select format('alter routine %s owner to ', oid::regprocedure)
       from   pg_proc where proowner = ${superuser}::regrole and oid >= 16384
       union all
-      -- Types of rows follow their table, and types of arrays their elements.
+      -- Row types follow their table, and array types their element type.
       select format('alter type %s owner to ', oid::regtype)
       from   pg_type where typowner = ${superuser}::regrole and oid >= 16384 and typtype in ('d', 'e', 'r')`;
     for (const { statement } of objects) {

@@ -1,12 +1,12 @@
-// Whether each connection to the database has a session of its own there. A pooler that gives a connection another session for each
-// transaction (PgBouncer with pool_mode=transaction) would lose what is kept in one: locks, LISTEN, prepared statements, settings.
+// Checks that each connection to the database has its own session. A pooler that switches sessions between transactions (PgBouncer
+// with pool_mode=transaction) would lose the state of a session: locks, LISTEN, prepared statements and settings.
 import { Fault } from '../base/errors.ts';
 import { forWholeLists, ofEveryConnection, openPool, type Pool, type Transaction } from './db.ts';
 
-/** A pooler that is busy with others may hide once what it does. */
+/** Several rounds, because a busy pooler may happen to keep the session once. */
 const rounds = 3;
 
-/** The settings that connections of ours begin with, some or all, in any version of PostgreSQL. */
+/** All settings that our connections may start with, in any version of PostgreSQL. */
 const ours = [
   ...Object.keys({ ...ofEveryConnection, ...forWholeLists.settings }),
   'statement_timeout',
@@ -14,12 +14,12 @@ const ours = [
   'synchronous_commit',
 ];
 
-/** A value that nobody has set otherwise. */
+/** A value that is not set anywhere else. */
 const probe = { lock_timeout: '59999ms' };
 
 /**
- * Throws a Fault when connections share sessions, or when a pooler refuses the settings that ours begin with. Returns the names of
- * these settings if it ignores them, else nothing.
+ * Throws a Fault if connections share sessions, or if a pooler refuses the settings of our connections. Returns the names of these
+ * settings if the pooler ignores them, otherwise an empty list.
  */
 export async function checkSessions(url: string): Promise<string[]> {
   const [one, other] = [openPool(url, 1, { settings: probe }), openPool(url, 1)];
@@ -43,8 +43,9 @@ async function settingOf(pool: Pool): Promise<string | undefined> {
 }
 
 /**
- * While `one` stays connected, `other` is in a transaction. With sessions of their own they never have the same, and that of `one`
- * stays what it was. A pooler takes the session that was used last, or the one that was not used for longest: both show.
+ * Returns whether two connections share sessions. While `one` stays connected, `other` runs a transaction. With separate sessions
+ * they never have the same one, and the session of `one` never changes. A pooler picks the most or the least recently used
+ * session; this detects both.
  */
 async function isShared(one: Pool, other: Pool): Promise<boolean> {
   const before = await sessionOf(one);
@@ -64,17 +65,17 @@ async function sessionOf(db: Pool | Transaction): Promise<number | undefined> {
 const shared = new Fault(
   'invalid',
   'invalid configuration',
-  'DATABASE_URL leads to a connection pooler that gives each transaction or statement another session, as PgBouncer does with ' +
-    'pool_mode=transaction. Soundings needs sessions of its own. Set pool_mode=session for this database, or let DATABASE_URL ' +
-    'name PostgreSQL itself.',
+  'DATABASE_URL points to a connection pooler that shares sessions between connections, like PgBouncer with ' +
+    'pool_mode=transaction. Soundings needs its own sessions. Set pool_mode=session for this database, or set DATABASE_URL to ' +
+    'the address of PostgreSQL itself.',
 );
 
 function refusal(error: unknown): unknown {
   const { code, message = '' } = error as { code?: string; message?: string };
-  if (code !== '08P01') return error; // what PgBouncer says of itself
+  if (code !== '08P01') return error; // PgBouncer's own errors
   if (!message.includes('startup parameter')) return error;
-  const words =
+  const text =
     `The connection pooler at DATABASE_URL refuses a setting (${message}). For PgBouncer, set pool_mode=session and ` +
-    `ignore_startup_parameters=${ours.join(',')}, or let DATABASE_URL name PostgreSQL itself.`;
-  return new Fault('invalid', 'invalid configuration', words, { cause: error });
+    `ignore_startup_parameters=${ours.join(',')}, or set DATABASE_URL to the address of PostgreSQL itself.`;
+  return new Fault('invalid', 'invalid configuration', text, { cause: error });
 }

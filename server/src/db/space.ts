@@ -1,44 +1,43 @@
-// Whether the database has room to write. A full disk refuses what is to be kept and still answers what is asked, so a look into a
-// table does not show it.
+// Checks whether the database has disk space. With a full disk, writes fail but reads still work, so reading a table doesn't show it.
 import type { Log } from '../base/log.ts';
 import { inTransaction, type Pool } from './db.ts';
 
-/** How long a finding is good for, in ms: that there is room, and that there is none. */
-const [goodFor, badFor] = [5_000, 1_000];
+/** How long a result is cached, in milliseconds: with space, and without. */
+const [cachedWithSpace, cachedWithout] = [5_000, 1_000];
 
 /**
- * Returns a function that says whether there is room, as of at most five seconds ago, and logs when that changes. It writes 4 MB
- * into a file of PostgreSQL's own for large results, which is in the same place as the tables, and is gone at once.
+ * Returns a function that returns whether there is disk space, as of at most five seconds ago, and logs changes. It makes
+ * PostgreSQL write 4 MB to a temporary file on the same disk as the tables, which is removed immediately.
  */
 export function watchSpace(pool: Promise<Pool>, log: Log): () => Promise<boolean> {
   let found = { until: 0, hasSpace: Promise.resolve(true) };
   let hadSpace = true;
 
-  async function look(): Promise<boolean> {
+  async function check(): Promise<boolean> {
     const cause = await spaceFault(await pool);
     const hasSpace = cause === undefined;
     if (!hasSpace && hadSpace) {
       log.error(
         { cause },
-        'The database is out of disk space: what is to be kept is refused, and the service is not ready',
+        'The database is out of disk space. Writes fail and the service is not ready. Free up space on the database disk',
       );
     }
     if (hasSpace && !hadSpace) log.info('The database has disk space again');
     hadSpace = hasSpace;
-    found.until = performance.now() + (hasSpace ? goodFor : badFor);
+    found.until = performance.now() + (hasSpace ? cachedWithSpace : cachedWithout);
     return hasSpace;
   }
 
   return async () => {
     if (performance.now() >= found.until) {
-      found = { until: Infinity, hasSpace: look() };
-      found.hasSpace.catch(() => (found.until = 0)); // it could not be asked
+      found = { until: Infinity, hasSpace: check() };
+      found.hasSpace.catch(() => (found.until = 0)); // the database could not be reached
     }
     return found.hasSpace;
   };
 }
 
-/** Why nothing can be written, or undefined. */
+/** Returns the error if writing fails because the disk is full, otherwise undefined. */
 async function spaceFault(pool: Pool): Promise<unknown> {
   try {
     await inTransaction(pool, async (tx) => {

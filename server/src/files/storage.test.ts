@@ -341,7 +341,7 @@ describe(`POST ${uploadPath}`, () => {
         for (const token of [account.token, other]) {
           expect(silence(await ask(method, path, token, {}, own.address))).toEqual(nothing);
         }
-        expect(lines.join('')).toContain('The account takes no files from the address 127.0.0.1.');
+        expect(lines.join('')).toContain('This account does not accept files from the IP address 127.0.0.1.');
         await allowOnly(account.id, '192.0.2.0/24', '127.0.0.0/8');
         expect(silence(await ask(method, path, account.token, {}, own.address))).not.toEqual(nothing);
       },

@@ -147,10 +147,10 @@ describe('a line that is wrong', () => {
   const long = 'x'.repeat(10_001);
 
   const form: [string, unknown, string][] = [
-    ['broken JSON', '{"answer":', 'Not JSON at column 11'],
-    ['cut-off JSON before a carriage return', '{"question":{"key"\r', 'Not JSON at column 19'],
-    ['two objects', '{"kpi":{}} {"kpi":{}}', 'Not JSON at column 12'],
-    ['a key twice', '{"answer":{"week":"2024-W47","week":"2024-W47"}}', '"week" is given a second time'],
+    ['broken JSON', '{"answer":', 'Invalid JSON at column 11'],
+    ['cut-off JSON before a carriage return', '{"question":{"key"\r', 'Invalid JSON at column 19'],
+    ['two objects', '{"kpi":{}} {"kpi":{}}', 'Invalid JSON at column 12'],
+    ['a key twice', '{"answer":{"week":"2024-W47","week":"2024-W47"}}', 'Duplicate key "week"'],
     ['U+0000, written as an escape', '{"answer":{"week":"\\u0000"}}', 'U+0000'],
     ['U+0000 itself', '{"answer":{"week":"\u0000"}}', 'U+0000'],
     ['half a surrogate pair', '{"answer":{"comment":"\\ud83d"}}', 'lone surrogate'],
@@ -393,7 +393,7 @@ describe('a line that is wrong', () => {
 
   test('is named where it is the last and cut off', async () => {
     const text = textOf(good);
-    expect(await refused(text.slice(0, -10), good.length)).toContain('Not JSON at column');
+    expect(await refused(text.slice(0, -10), good.length)).toContain('Invalid JSON at column');
   });
 
   test.each([1, 5, good.length])('that is not UTF-8 is named: line %i', async (line) => {

@@ -160,7 +160,7 @@ describe('a part of the path', () => {
   test('is not in the log, which names the pattern', async () => {
     const { ask, lines } = await open(echo);
     await ask({}, 'GET', '/v1/things/secret/values');
-    const answered = lines.filter(({ msg }) => msg === 'answered');
+    const answered = lines.filter(({ msg }) => msg === 'request completed');
     expect(answered.map(({ route }) => route)).toEqual(['/v1/things/:thingId/values']);
     expect(JSON.stringify(lines)).not.toContain('secret');
   });
@@ -446,7 +446,7 @@ describe('a long answer', () => {
     expect(told).toEqual([
       expect.objectContaining({
         requestId: response.headers['x-request-id'],
-        msg: 'An answer broke off',
+        msg: 'A response broke off',
         err: expect.objectContaining({ message: 'PRIVATE relation' }),
       }),
     ]);

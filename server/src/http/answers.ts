@@ -1,5 +1,5 @@
-// How the answers of the data interface travel (decision A17): packed as the client accepts, long ones in bounded
-// memory, with an ETag that makes an unchanged repeat a 304, and, unless they are large, kept for whoever asks next.
+// Sends the responses of the data interface (decision A17): compressed as the client accepts, long ones streamed in limited memory,
+// with an ETag that turns an unchanged repeat into a 304. Responses that are not too large are cached.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -15,15 +15,15 @@ import { vary } from './origins.ts';
 import type { Readers } from './readers.ts';
 import type { Slots } from './slots.ts';
 
-/** Bytes up to which an answer fits a packet anyhow, and is not packed. */
+/** Responses up to this size fit into one packet anyway and are not compressed. */
 const smallBytes = 1024;
 
 /**
- * An answer too long to be held: its pieces (some KB each: every one costs a turn) are asked for as fast as the client
- * takes them. `tag` is any text that changes when the answer does; a client that has the answer gets 304, and HEAD its
- * headers, without `pieces` being called. When the client goes away, or is cut because it reads too slowly, the pieces end
- * as by `return`. If they fail before anything was sent, the error is answered; later the connection breaks, so that nobody
- * takes a part for the whole.
+ * A response that is too long for memory. Its chunks (of some KB, because each has a cost) are requested as fast as the client
+ * reads them. `tag` is any text that changes when the response does. A client that already has the response gets a 304, and HEAD
+ * only the headers, without calling `pieces`. If the client disconnects, or is disconnected because it reads too slowly, the
+ * iterator is ended with `return`. If it fails before anything was sent, the client gets an error response; if it fails later, the
+ * connection is broken off, so that no client mistakes a part for the whole.
  */
 export class LongAnswer {
   readonly tag: string;
@@ -35,13 +35,13 @@ export class LongAnswer {
   }
 }
 
-/** How fast a long answer must be read, in bytes a second: it uses a connection to the database. */
+/** How fast a client must read a streamed response, in bytes per second, because it uses a database connection. */
 const leastBytesPerSecond = 16_384;
 
-/** Takes what was sent, to keep it; `largest`: of at most so many bytes. */
+/** Caches a response that was sent. `largest`: the maximum size in bytes. */
 export type Keep = { add: (answer: SentAnswer) => void; largest: number };
 
-/** Answers with a value as JSON, or with the text or bytes that it is. The ETag is made of the bytes. */
+/** Sends a value as JSON, or text or bytes as they are. The ETag is computed from the bytes. */
 export async function sendValue(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -53,13 +53,13 @@ export async function sendValue(
   const etag = etagOf(bytes);
   if (announce(request, reply, etag)) return reply.code(304).send();
   const encoding = bytes.length <= smallBytes ? 'identity' : settleEncoding(request, reply);
-  const packed = await pack(encoding, bytes);
+  const body = await pack(encoding, bytes);
   withType(reply);
-  keep.add({ etag, headers: traitsOf(reply), bytes: packed });
-  return reply.send(packed);
+  keep.add({ etag, headers: traitsOf(reply), bytes: body });
+  return reply.send(body);
 }
 
-/** Answers with what was sent before. */
+/** Sends a cached response. */
 export function sendAgain(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -69,40 +69,40 @@ export function sendAgain(
   return reply.headers(headers).send(bytes);
 }
 
-/** Answers with a LongAnswer, and logs it when that breaks off. */
+/** Sends a streamed response, and logs if it breaks off. */
 export function sendLong(
   request: FastifyRequest,
   reply: FastifyReply,
   { log, keep, slots, readers }: { log: Log; keep: Keep; slots: Slots; readers: Readers },
   { tag, pieces }: LongAnswer,
 ): FastifyReply {
-  // With the account: two tokens may ask from one browser, which keeps what it has by address alone.
+  // Includes the account, because one browser may use two tokens and caches responses by address alone.
   const { accountId } = request.caller as { accountId: number };
   const etag = etagOf(`${format}\n${accountId}\n${tag}`);
   if (announce(request, reply, etag)) return reply.code(304).send();
   const encoding = settleEncoding(request, withType(reply));
   const { socket } = request.raw;
-  if (request.method === 'HEAD' || socket.destroyed) return reply.send(); // destroyed: the client has gone
+  if (request.method === 'HEAD' || socket.destroyed) return reply.send(); // destroyed: the client has disconnected
   readers.require(reply.raw, leastBytesPerSecond);
   const ended = endOf(reply.raw, socket);
   const inTurn = inSlot(reply.raw, { slots, accountId, ended, pieces });
   const source = Readable.from(inTurn, { objectMode: false });
   const sent = new Sent(keep.largest, (bytes) => keep.add({ etag, headers: traitsOf(reply), bytes }));
-  const packing = packer(encoding);
-  // A failure of the source fails what comes after it.
-  const body = packing ? pipeline(source, packing, sent, () => {}) : pipeline(source, sent, () => {});
+  const compression = packer(encoding);
+  // An error of the source also fails the streams after it.
+  const body = compression ? pipeline(source, compression, sent, () => {}) : pipeline(source, sent, () => {});
   ended.addEventListener('abort', () => void body.destroy());
   body.once('error', (error) => {
-    if (!reply.raw.headersSent) return; // answered, and logged, like any error
+    if (!reply.raw.headersSent) return; // handled and logged like any error
     const level = asFault(error) instanceof Fault ? 'warn' : 'error';
-    log[level]({ requestId: request.id, err: error }, 'An answer broke off');
-    // Where the end of the connection is the end of the answer (nginx asks so), only a reset tells of the failure.
+    log[level]({ requestId: request.id, err: error }, 'A response broke off');
+    // In HTTP/1.0 (which nginx uses), closing the connection ends the response normally. Only a reset shows the failure.
     if (request.raw.httpVersion === '1.0' && !('encrypted' in socket)) socket.resetAndDestroy();
   });
   return reply.send(body);
 }
 
-/** Aborted when a response has ended, or its connection: one that waits for its turn on a connection is not closed with it. */
+/** Returns a signal that aborts when the response or its connection ends. A response that waits for its turn is not closed with its connection. */
 function endOf(response: ServerResponse, socket: Socket): AbortSignal {
   const ended = new AbortController();
   const end = () => {
@@ -116,7 +116,7 @@ function endOf(response: ServerResponse, socket: Socket): AbortSignal {
 
 type Turn = { slots: Slots; accountId: number; ended: AbortSignal; pieces: () => AsyncIterable<string> };
 
-/** Waits until the earlier responses of the connection have ended and a slot is free, then returns the pieces. */
+/** Waits until earlier responses of the connection have ended and a slot is free, then yields the chunks. */
 async function* inSlot(response: ServerResponse, { slots, accountId, ended, pieces }: Turn) {
   if (!response.socket) await once(response, 'socket', { signal: ended });
   const release = await slots.take(accountId, ended);
@@ -127,7 +127,7 @@ async function* inSlot(response: ServerResponse, { slots, accountId, ended, piec
   }
 }
 
-/** What goes through, held until its end, unless it is larger than `largest` bytes. */
+/** Passes bytes through and collects them until the end, unless there are more than `largest`. */
 class Sent extends Transform {
   private readonly largest: number;
   private readonly onWhole: (bytes: Buffer) => void;
@@ -153,7 +153,7 @@ class Sent extends Transform {
   }
 }
 
-/** What an answer says of its content. */
+/** Returns the headers that describe the content of a response. */
 function traitsOf(reply: FastifyReply): Record<string, string> {
   const names = ['content-type', 'content-encoding', 'content-disposition'];
   return Object.fromEntries(
@@ -161,33 +161,33 @@ function traitsOf(reply: FastifyReply): Record<string, string> {
   );
 }
 
-/** Takes back what an answer has said of itself, when an error takes its place. */
+/** Removes the headers that describe the content, when an error response is sent instead. */
 export function withoutTraits(reply: FastifyReply): FastifyReply {
   for (const name of ['etag', 'cache-control', 'content-encoding', 'content-disposition'])
     reply.removeHeader(name);
   return reply;
 }
 
-/** Raised when answers of the same content are written otherwise: a client that has the old bytes must not get 304. */
+/** Increase it when the format of responses changes, so that clients with the old bytes don't get a 304. */
 const format = 1;
 
-/** Weak: one for all encodings of the same content. */
+/** Returns a weak ETag, which is the same for all encodings of the same content. */
 function etagOf(content: Buffer | string): string {
   return `W/"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
 }
 
-/** Sets the headers that a 304 shares with the answer, and says whether the client has what the ETag names. */
+/** Sets the headers that a 304 shares with the full response. Returns whether the client already has this version. */
 function announce(request: FastifyRequest, reply: FastifyReply, etag: string): boolean {
   reply.headers({ etag, 'cache-control': 'private, no-cache' });
   vary(reply, 'Accept-Encoding');
-  const held = request.headers['if-none-match'];
-  if (held === undefined) return false;
-  if (held.trim() === '*') return true;
-  // Weak comparison: whether a tag is weak does not count.
-  return held.matchAll(/"[^"]*"/g).some(([opaque]) => opaque === etag.slice(2));
+  const known = request.headers['if-none-match'];
+  if (known === undefined) return false;
+  if (known.trim() === '*') return true;
+  // Weak comparison, which ignores whether a tag is weak.
+  return known.matchAll(/"[^"]*"/g).some(([opaque]) => opaque === etag.slice(2));
 }
 
-/** The encoding to pack the answer in, which its headers then name; none for what its handler has packed. */
+/** Chooses the encoding of a response and sets its header. Returns `identity` if the handler has already compressed it. */
 function settleEncoding(request: FastifyRequest, reply: FastifyReply): Encoding {
   if (reply.hasHeader('content-encoding')) return 'identity';
   const encoding = acceptedEncoding(request.headers['accept-encoding']);

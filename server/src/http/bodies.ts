@@ -1,17 +1,17 @@
-// Bodies that come whole: how much memory they may take together, and how slowly they may come. Without these limits, clients
-// that begin large bodies and never end them fill the memory of the process.
+// Reads whole request bodies, with limits on their total memory and on how slowly they may arrive. Without these limits, clients
+// that start large bodies and never finish them could fill the memory of the process.
 import type { IncomingMessage } from 'node:http';
 import { Fault } from '../base/errors.ts';
 
-/** In bytes: of all bodies together, and of those from one source. */
+/** In bytes: for all bodies together, and for those from one source. */
 type Room = { total: number; perSource: number };
 
 export type BodyLimits = {
   /** For callers without a token or session. A source is a network. */
   strangers: Room;
-  /** For callers with one. A source is an account: two of the largest bodies. */
+  /** For callers with a token or session. A source is an account, which can send two bodies of the maximum size. */
   callers: Room;
-  /** How far a client may fall behind one that sends `bytesPerSecond`, in ms. Time in which we don't read doesn't count. */
+  /** How far a client may fall behind `bytesPerSecond`, in milliseconds. Time in which we don't read doesn't count. */
   patience: number;
   bytesPerSecond: number;
 };
@@ -24,27 +24,27 @@ export const bodyLimits: BodyLimits = {
   bytesPerSecond: 8 * 1024,
 };
 
-/** Who sends a body: a caller by the account, a stranger by the network. */
+/** The sender of a body: an account for callers with a token or session, otherwise a network. */
 export type BodySource = { kind: 'strangers' | 'callers'; name: string };
 
 export type Bodies = {
   /**
-   * Reads a body whole. Throws a Fault (unavailable) when there is no room for it, and an error with a statusCode: 413 when
-   * it is larger than `limit`, 408 when it comes too slowly, 400 when it breaks off. Its bytes count until `release`.
+   * Reads a whole body. Throws a Fault (unavailable) if there is no memory for it, or an error with a statusCode: 413 if it is larger
+   * than `limit`, 408 if it arrives too slowly, 400 if it breaks off. Its bytes count until `release`.
    */
   read(request: IncomingMessage, limit: number, source: BodySource): Promise<Buffer>;
-  /** Watches how fast the body of a request comes, whoever reads it. A client that is too slow is disconnected. */
+  /** Watches how fast the body of a request arrives, even if another reader reads it. Disconnects clients that are too slow. */
   watch(request: IncomingMessage): void;
-  /** The response to a request has ended. */
+  /** Call it when the response to a request has ended. */
   release(request: IncomingMessage): void;
   /** Stops watching. */
   close(): void;
 };
 
-/** A body that is read. `fail`: ends the reading; undefined when it has come whole. */
+/** A body that is being read. `fail`: stops reading; undefined once the body is complete. */
 type Body = { source: string; held: number; fail: ((error: Error) => void) | undefined };
 
-/** How many times we check within `patience`. */
+/** The number of checks within `patience`. */
 const checks = 12;
 
 export function openBodies(limits: BodyLimits): Bodies {
@@ -61,7 +61,7 @@ export function openBodies(limits: BodyLimits): Bodies {
       const reading = readWhole(request, { announced, limit, body, take: (bytes) => room.take(body, bytes) });
       room.enter(body);
       read.set(request, { body, leave: () => room.leave(body) });
-      // What could not be read counts no longer, even before its response has ended.
+      // A body that could not be read stops counting immediately, before its response has ended.
       reading.catch(() => room.leave(body));
       return reading;
     },
@@ -75,7 +75,7 @@ export function openBodies(limits: BodyLimits): Bodies {
   };
 }
 
-/** Reads into one buffer: a list of thousands of small pieces would take many times their bytes. */
+/** Reads a body into one buffer, because a list of thousands of small chunks would take many times the memory. */
 function readWhole(
   request: IncomingMessage,
   {
@@ -86,7 +86,7 @@ function readWhole(
   }: { announced: number; limit: number; body: Body; take: (bytes: number) => void },
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // The system gives a large buffer memory only as it is filled.
+    // The operating system allocates the memory of a large buffer only as it is filled.
     let bytes = Buffer.allocUnsafeSlow(Number.isNaN(announced) ? Math.min(limit, 4096) : announced);
     let size = 0;
     function end(settle: () => void): void {
@@ -123,8 +123,8 @@ function readWhole(
 }
 
 /**
- * Room for so many bytes. When it is full, it is the source with most that has to give: its largest body that has not come
- * whole is refused. So no source can take all of it from the others.
+ * Accounts for the memory of bodies. When it is full, the source that uses the most loses its largest incomplete body, so that no
+ * source can use up the memory of the others.
  */
 function openRoom({ total, perSource }: Room) {
   const bodies = new Set<Body>();
@@ -141,7 +141,7 @@ function openRoom({ total, perSource }: Room) {
     all -= body.held;
   }
 
-  /** The body that has to give way to one of a source, if there is any. */
+  /** Returns the body that must make room for a body of `source`, if any. */
   function nextToGo(source: string): Body | undefined {
     const held = heldBySource();
     const weigh = (body: Body) => held.get(body.source) as number;
@@ -155,7 +155,7 @@ function openRoom({ total, perSource }: Room) {
     enter: (body: Body) => void bodies.add(body),
     leave,
     take(body: Body, bytes: number): void {
-      // Only large amounts are worth adding up, and no source can have too much before there is much.
+      // Adding up per source is only needed once the total could exceed the limit of one source.
       if (all + bytes > perSource && (heldBySource().get(body.source) ?? 0) + bytes > perSource)
         throw tooMuch();
       while (all + bytes > total) {
@@ -171,11 +171,15 @@ function openRoom({ total, perSource }: Room) {
 }
 
 const tooMuch = () =>
-  new Fault('unavailable', 'unavailable', 'Too many large requests are running. Try again in a moment.');
+  new Fault(
+    'unavailable',
+    'unavailable',
+    'Too many large requests are being processed. Try again in a moment.',
+  );
 
 const httpError = (statusCode: 400 | 408 | 413) => Object.assign(new Error('body'), { statusCode });
 
-/** Ends what comes too slowly. `failOf`: how a reader is told of it, who then responds. */
+/** Ends bodies that arrive too slowly. `failOf` returns how to fail the reader of a body, which then sends a response. */
 function watchPace(
   { patience, bytesPerSecond }: BodyLimits,
   failOf: (request: IncomingMessage) => ((error: Error) => void) | undefined,
@@ -185,7 +189,7 @@ function watchPace(
   const timer = setInterval(() => {
     const passed = performance.now() - checkedAt;
     checkedAt += passed;
-    // If this process was stopped or busy, the clients are not to blame.
+    // If this process was paused or busy, that time doesn't count against the clients.
     for (const [request, pace] of watched) check(request, pace, Math.min(passed, (2 * patience) / checks));
   }, patience / checks).unref();
 
@@ -205,7 +209,7 @@ function watchPace(
   return {
     watch: (request: IncomingMessage) =>
       void watched.set(request, { received: request.socket.bytesRead, behind: 0 }),
-    /** A body that no one reads, as after a refusal, is watched on: it keeps the connection. */
+    /** An incomplete body that no one reads, such as after an error, is still watched, because it keeps the connection open. */
     release: (request: IncomingMessage) => void (request.complete && watched.delete(request)),
     close: () => clearInterval(timer),
   };

@@ -1,47 +1,47 @@
-// Answers of the data interface, kept as the bytes that were sent: weekly figures are read far more often than they
-// change, and to send bytes takes a tenth of the time that it takes to read rows and write them.
+// Caches responses of the data interface as the bytes that were sent. Weekly figures are read far more often than they change, and
+// sending cached bytes takes a tenth of the time of reading and formatting rows.
 
-/** An answer as it was sent: what a repeat needs to be the same. */
+/** A response as it was sent, with everything needed to send it again. */
 export type SentAnswer = { etag: string; headers: Record<string, string>; bytes: Buffer };
 
 export type AnswerCache = {
   get(key: string): SentAnswer | undefined;
-  /** Keeps an answer, unless it is too large; those that nobody has asked for for longest make room. */
+  /** Adds a response, unless it is too large. The least recently used responses make room. */
   add(key: string, answer: SentAnswer): void;
-  /** The most bytes that an answer may have to be kept. */
+  /** The maximum size of a cached response, in bytes. */
   largest: number;
 };
 
 /**
- * A cache of at most so many bytes in all; with 0 nothing is kept. A key must name all that an answer depends on, the
- * account and its version first: nothing is ever taken out because it is stale, it is just never asked for again.
+ * Opens a cache of at most `maxBytes` in total; 0 turns it off. A key must include everything that a response depends on, starting
+ * with the account and its version. Stale responses are not removed; they are just never requested again.
  */
 export function openAnswerCache(maxBytes: number): AnswerCache {
-  // In the order of their last use: a Map keeps the order of insertion.
-  const kept = new Map<string, SentAnswer>();
+  // In order of last use, because a Map keeps its insertion order.
+  const cached = new Map<string, SentAnswer>();
   const largest = Math.floor(maxBytes / 16);
   let bytes = 0;
   const sizeOf = (key: string, answer: SentAnswer) => answer.bytes.length + 2 * key.length + 512;
   function remove(key: string, answer: SentAnswer): void {
-    kept.delete(key);
+    cached.delete(key);
     bytes -= sizeOf(key, answer);
   }
   return {
     largest,
     get(key) {
-      const answer = kept.get(key);
+      const answer = cached.get(key);
       if (!answer) return undefined;
-      kept.delete(key);
-      kept.set(key, answer);
+      cached.delete(key);
+      cached.set(key, answer);
       return answer;
     },
     add(key, answer) {
       if (answer.bytes.length > largest) return;
-      const old = kept.get(key);
+      const old = cached.get(key);
       if (old) remove(key, old);
-      kept.set(key, answer);
+      cached.set(key, answer);
       bytes += sizeOf(key, answer);
-      for (const [oldest, one] of kept) {
+      for (const [oldest, one] of cached) {
         if (bytes <= maxBytes) break;
         remove(oldest, one);
       }

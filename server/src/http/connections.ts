@@ -1,23 +1,23 @@
-// How many connections there may be at once: in all, and from one network. Each takes a file handle and memory, also one on which
-// nothing is ever sent. And how many requests a client may send on one without waiting for the responses.
+// Limits the number of connections, in total and per network, because even an idle connection takes a file handle and memory. Also
+// limits how many requests a client can send on one connection without waiting for the responses.
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { networkOf } from '../base/addresses.ts';
 import type { Log } from '../base/log.ts';
 
-/** `unanswered`: requests of one connection whose responses have not ended. */
+/** `unanswered`: the maximum number of requests of one connection whose responses have not ended. */
 export type ConnectionLimits = { total: number; perNetwork: number; unanswered: number };
 
 /**
- * An office of some hundred people has one address, and browsers open up to six connections each. Hardly any client sends a request
- * before it has the response to the one before; without a limit a single connection had 40,000 under way in a second.
+ * An office of some hundred people shares one address, and each browser opens up to six connections. Almost no client sends a
+ * request before it has the previous response; without a limit, a single connection had 40,000 running requests within a second.
  */
 export const connectionLimits: ConnectionLimits = { total: 10_000, perNetwork: 1_000, unanswered: 100 };
 
-/** How often refusals beyond `total` are logged, in ms. */
-const tellMs = 60_000;
+/** How often refused connections are logged, in milliseconds. */
+const logIntervalMs = 60_000;
 
-/** Refuses connections beyond the limits, and closes those with more requests. `isExempt`: addresses of proxies, from which everybody comes. */
+/** Refuses connections beyond the limits and closes connections with too many requests. `isExempt`: returns whether an address is a trusted proxy, which many clients share. */
 export function limitConnections(
   server: HttpServer,
   { total, perNetwork, unanswered }: ConnectionLimits,
@@ -27,15 +27,15 @@ export function limitConnections(
   limitRequests(server, unanswered);
   const open = new Map<string, number>();
   server.maxConnections = total;
-  let [refused, toldAt] = [0, -Infinity];
+  let [refused, loggedAt] = [0, -Infinity];
   server.on('drop', () => {
     refused++;
-    if (performance.now() - toldAt < tellMs) return;
+    if (performance.now() - loggedAt < logIntervalMs) return;
     log.warn(
       { connections: total, refused },
-      'Connections were refused: there are as many as the service takes',
+      'Connections were refused because the maximum number of connections is reached',
     );
-    [refused, toldAt] = [0, performance.now()];
+    [refused, loggedAt] = [0, performance.now()];
   });
   server.on('connection', (socket) => {
     const { remoteAddress: address } = socket;
@@ -55,7 +55,7 @@ export function limitConnections(
 
 function limitRequests(server: HttpServer, most: number): void {
   const unanswered = new WeakMap<Socket, number>();
-  server.on('connection', (socket) => void socket.setMaxListeners(10 + 3 * most)); // each response has listeners of its own
+  server.on('connection', (socket) => void socket.setMaxListeners(10 + 3 * most)); // each response adds its own listeners
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     const count = (unanswered.get(socket) ?? 0) + 1;
     unanswered.set(socket, count);

@@ -1,11 +1,11 @@
-// Where a request comes from: the address of the connection, or what a trusted proxy says of it. And signs that there is a
-// proxy of which the settings know nothing.
+// Determines the client address of a request: that of the connection, or the one that a trusted proxy reports. Also detects
+// proxies that are missing in the settings.
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { isNear, plainAddress, within } from '../base/addresses.ts';
 import type { Log } from '../base/log.ts';
 
-/** What proxies add to a request. Of these, only X-Forwarded-For is believed, and only from a trusted proxy. */
+/** Headers that proxies add. Only X-Forwarded-For is used, and only from a trusted proxy. */
 const headersOfProxies = [
   'x-forwarded-for',
   'x-forwarded-proto',
@@ -15,13 +15,13 @@ const headersOfProxies = [
 ];
 
 export type Forwarding = {
-  /** The address that a request comes from. Undefined: the client has gone. */
+  /** Returns the client address of a request, or undefined if the client has disconnected. */
   addressOf(request: IncomingMessage): string | undefined;
-  /** Whether an address is of a trusted proxy. */
+  /** Returns whether an address belongs to a trusted proxy. */
   isTrusted(address: string): boolean;
-  /** Notes a request of a proxy that is not trusted. The log says so once. */
+  /** Checks a request for signs of a proxy that is not trusted, and logs them once. */
   notice(request: IncomingMessage): void;
-  /** The address of a proxy that is not trusted, on this machine or in a private network. */
+  /** Returns the address of a detected proxy that is not trusted, on this machine or in a private network. */
   forgottenProxy(): string | undefined;
 };
 
@@ -30,8 +30,8 @@ export function openForwarding(trusted: readonly string[], log: Log): Forwarding
   const isTrusted = within(trusted);
   let forgotten: string | undefined;
   const warned = new Set<string>();
-  function warnOnce(of: string, facts: object, words: string): void {
-    if (!warned.has(of)) log.warn(facts, words);
+  function warnOnce(of: string, facts: object, text: string): void {
+    if (!warned.has(of)) log.warn(facts, text);
     warned.add(of);
   }
   return {
@@ -45,24 +45,25 @@ export function openForwarding(trusted: readonly string[], log: Log): Forwarding
       const sent = headersOfProxies.filter((name) => headers[name] !== undefined);
       if (address === undefined || sent.length === 0 || isTrusted(address)) return;
       const facts = { address: plainAddress(address), headers: sent };
-      // From the Internet anyone can send such a header: that proves no proxy.
-      if (!isNear(address)) return warnOnce('far', facts, farWords);
+      // Anyone on the Internet can send such a header, so it doesn't prove that there is a proxy.
+      if (!isNear(address)) return warnOnce('far', facts, farText);
       forgotten ??= plainAddress(address);
-      warnOnce('near', facts, nearWords);
+      warnOnce('near', facts, nearText);
     },
     forgottenProxy: () => forgotten,
   };
 }
 
-const nearWords =
-  'Requests come through a proxy that TRUST_PROXY does not name, so all clients seem to have its address: limits by address hit ' +
-  'everyone together, and allowlists fail. Set TRUST_PROXY to the address of the proxy. Until the next start, /metrics needs METRICS_TOKEN';
-const farWords =
-  'A client sent headers that proxies add. If there is a proxy in front at this address, set TRUST_PROXY to it';
+const nearText =
+  'Requests come through a proxy that is not listed in TRUST_PROXY, so all clients seem to have the same address. Rate limits apply to ' +
+  'all of them together and IP allowlists do not work. Set TRUST_PROXY to the address of the proxy. Until the next start, /metrics ' +
+  'requires METRICS_TOKEN';
+const farText =
+  'A client sent headers that proxies usually add. If your proxy has this address, set TRUST_PROXY to it';
 
 /**
- * The address of a client: of the connection, or of what stands in X-Forwarded-For, from its end on, as far as each part was
- * added by a trusted proxy. What is no address there counts as nothing.
+ * Returns the address of a client: that of the connection, or from X-Forwarded-For, read from the end as long as each entry was
+ * added by a trusted proxy. Reading stops at anything that is not an address.
  */
 function clientAddress(
   peer: string,
@@ -81,7 +82,7 @@ function clientAddress(
   return address;
 }
 
-/** Some proxies add the port: 192.0.2.1:80, [2001:db8::1]:80. */
+/** Returns an address without the port that some proxies add: 192.0.2.1:80, [2001:db8::1]:80. */
 function addressIn(text: string): string | undefined {
   const address = /^\[([^\]]*)\](:\d+)?$/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d+$/, '$1');
   return isIP(address) === 0 ? undefined : plainAddress(address);

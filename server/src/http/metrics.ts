@@ -1,5 +1,5 @@
-// What a monitoring system reads: the process (memory, event loop, garbage collection) and the requests by route and
-// status, in the text format of Prometheus. Of the people asked only failures. For the machine itself, or whoever has the token of METRICS_TOKEN.
+// Metrics for monitoring systems, in the text format of Prometheus: the process (memory, event loop, garbage collection) and requests
+// by route and status. For pages of survey participants, only failures are counted. Readable from this machine or with METRICS_TOKEN.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
@@ -7,16 +7,15 @@ import { plainAddress } from '../base/addresses.ts';
 import { Fault } from '../base/errors.ts';
 import { isLoopback } from '../base/smtp.ts';
 
-/** How many wait, and for how long the oldest of them has; 0 where none does. */
+/** How many items are waiting, and how long the oldest has waited; both 0 if there are none. */
 export type Waiting = { count: number; oldestSeconds: number };
 
-/** Seconds. */
+/** The buckets of the histogram, in seconds. */
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
- * `waiting`: how many of what are waiting now, by what it is called, and for how many seconds the oldest has. `deadJobs`: how
- * many jobs have failed for good. `isProxied`: whether requests come through a proxy, which may itself be on this machine: then
- * only the token opens it.
+ * Serves GET /metrics. `waiting` returns the waiting items by kind. `deadJobs` returns how many jobs have failed permanently.
+ * `isProxied` returns whether requests come through a proxy. It may run on this machine, so then the token is always required.
  */
 export function serveMetrics(
   app: FastifyInstance,
@@ -36,25 +35,25 @@ export function serveMetrics(
   collectDefaultMetrics({ register: registry, prefix: 'soundings_' });
   const requests = new Histogram({
     name: 'soundings_http_request_duration_seconds',
-    help: 'Requests that were answered, by the pattern of their address.',
+    help: 'Duration of requests by method, route pattern and status.',
     labelNames: ['method', 'route', 'status'],
     buckets: durations,
     registers: [registry],
   });
-  // oxlint-disable-next-line no-new -- it lives in the registry
+  // oxlint-disable-next-line no-new -- the registry keeps it
   new Gauge({
     name: 'soundings_waiting',
-    help: 'What is waiting to be done: files to be processed, invitations (messages) that are due.',
+    help: 'Items that are waiting: files to be processed, and invitations (messages) that are due.',
     labelNames: ['what'],
     registers: [registry],
     async collect() {
       for (const [what, { count }] of Object.entries(await waiting())) this.set({ what }, count);
     },
   });
-  // oxlint-disable-next-line no-new -- it lives in the registry
+  // oxlint-disable-next-line no-new -- the registry keeps it
   new Gauge({
     name: 'soundings_oldest_waiting_seconds',
-    help: 'For how long the oldest file has waited to be processed, and the oldest invitation since it was due. 0: none waits.',
+    help: 'How long the oldest file has been waiting to be processed, and how long the oldest invitation has been due. 0 if none is waiting.',
     labelNames: ['what'],
     registers: [registry],
     async collect() {
@@ -62,32 +61,32 @@ export function serveMetrics(
         this.set({ what }, oldestSeconds);
     },
   });
-  // oxlint-disable-next-line no-new -- it lives in the registry
+  // oxlint-disable-next-line no-new -- the registry keeps it
   new Gauge({
     name: 'soundings_dead_jobs',
-    help: 'Jobs that have failed so often that they are not tried again. They are removed after a week.',
+    help: 'Jobs that have failed permanently and are not retried. They are removed after a week.',
     registers: [registry],
     async collect() {
       this.set(await deadJobs());
     },
   });
   app.addHook('onResponse', async (request, reply) => {
-    const route = request.routeOptions.url ?? 'none'; // the pattern: an address could hold anything
+    const route = request.routeOptions.url ?? 'none'; // the pattern, because a URL could contain anything
     if (isOfPeopleAsked(route) && reply.statusCode < 500) return;
     requests.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
   });
   app.get('/metrics', async (request, reply) => {
     const isHere = !isProxied() && isLoopback(plainAddress(request.socket.remoteAddress ?? ''));
     if (!isHere && !isToken(request.headers.authorization, token)) {
-      throw new Fault('not_found', 'not found', 'There is nothing at this address.');
+      throw new Fault('not_found', 'not found', 'This address does not exist. Check the URL.');
     }
     return reply.header('content-type', registry.contentType).send(await registry.metrics());
   });
 }
 
 /**
- * Pages of the people asked: counted, they would say how many have answered, at each moment and exactly (privacy.md P18). Only
- * what the service failed at is counted.
+ * Returns whether a route serves survey participants. Counting its requests would reveal exactly how many people have answered at
+ * any time (privacy.md P18), so only failures of the service are counted.
  */
 const isOfPeopleAsked = (route: string) => /^\/[ar]\//.test(route);
 

@@ -194,8 +194,8 @@ describe('no file is', () => {
 });
 
 describe('a Fault gets', () => {
-  const broken = 'The form has no end, or is broken. Send it again.';
-  const tooMany = 'The form has more than 100 parts.';
+  const broken = 'The form is incomplete or invalid. Send it again.';
+  const tooMany = 'The form has more than 100 parts. Send fewer.';
   const longHeaders = 'The headers of a part of the form are too long.';
   const noBoundary = 'Send the file as multipart/form-data, with a boundary of 1 to 70 characters.';
 
@@ -217,12 +217,12 @@ describe('a Fault gets', () => {
     [
       'a part that begins with something else',
       `--limit, or not\r\n${disposition}\r\n\r\nx\r\n${end}`,
-      'The form is broken: a part does not begin as it should.',
+      'The form is invalid: a part does not start correctly. Send it again.',
     ],
     [
       'a file packed as in mail',
       part(`${disposition}\r\nContent-Transfer-Encoding: BASE64`) + end,
-      'The file is packed as in mail. Send it as it is.',
+      'The file is encoded as base64 or quoted-printable. Send it without encoding.',
     ],
   ])('%s', async (_, body, fault) => {
     const cut = body.match(/[^]{1,65536}/g) ?? [];
@@ -270,7 +270,7 @@ describe('a Fault gets', () => {
       [a.slice(0, -3), `\r\n${end}`],
     ]) {
       expect(await faultOf(filesOf([Buffer.from(before), much, Buffer.from(behind)], type))).toBe(
-        'invalid file validation: The form is too large for one file of at most 10 MB.',
+        'invalid file validation: The form is too large. A file can have at most 10 MB.',
       );
     }
   });
@@ -280,7 +280,9 @@ describe('a Fault gets', () => {
       yield Buffer.from(a.slice(0, -2));
       throw Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
     }
-    expect(await faultOf(filesOf(chunks(), type))).toBe('invalid bad request: The body has broken off.');
+    expect(await faultOf(filesOf(chunks(), type))).toBe(
+      'invalid bad request: The request ended before the whole body was received. Send it again.',
+    );
   });
 });
 
@@ -296,7 +298,7 @@ describe('what is left of a form', () => {
   });
 
   test.each<[string, string, string, string]>([
-    ['when it is broken', 'x', type, 'The form has no end'],
+    ['when it is broken', 'x', type, 'The form is incomplete'],
     ['when it has no boundary', a + end, 'multipart/form-data', 'with a boundary'],
     ['when whoever reads it has had enough', a + end, type, 'is enough.'],
   ])('is read and dropped %s', async (_, body, contentType, words) => {

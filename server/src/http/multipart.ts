@@ -1,47 +1,48 @@
-// A form with files (multipart/form-data, RFC 7578), read as it comes: no more of it is held than what was received last.
-// Whatever is wrong with it is a Fault (`file validation`).
+// Reads a form with files (multipart/form-data, RFC 7578) as a stream, keeping only the last chunk in memory. Errors are Faults
+// (`file validation`).
 //
-// By hand: busboy makes a stream of every part, also beyond its limits. A body of 650 KB held the process up for 2.2 s.
+// Our own parser, because busboy creates a stream for every part, even beyond its limits: a body of 650 KB blocked the process for
+// 2.2 s.
 import type { IncomingMessage } from 'node:http';
 import { maxUploadBytes } from '@soundings/contract/limits.ts';
 import { Fault } from '../base/errors.ts';
 
-/** The largest form, in bytes: a file, and what there may be beside it. */
+/** The maximum size of a form, in bytes: a file and other fields. */
 export const maxFormBytes = maxUploadBytes + 1024 * 1024;
 
-/** The most parts of a form, the longest headers of one, and the longest boundary (RFC 2046 §5.1.1), in bytes. */
+/** The maximum number of parts, and the maximum length of a part's headers and of the boundary (RFC 2046 §5.1.1) in bytes. */
 const maxParts = 100;
 const maxHeaderBytes = 16 * 1024;
 const maxBoundaryBytes = 70;
 
-/** So much of a form that was refused is still read, in bytes, so that the answer reaches a client that goes on sending. */
+/** How many bytes of a refused form are still read, so that the response reaches a client that keeps sending. */
 const maxDroppedBytes = 64 * 1024 * 1024;
 
 export type FormFile = {
-  /** As it was sent: perhaps a path, or what no file can be called. */
+  /** The name as sent, which may be a path or not a valid file name. */
   name: string;
-  /** As it comes, to be read before the next file is asked for. */
+  /** The content as a stream. Read it before requesting the next file. */
   content: AsyncIterable<Buffer>;
 };
 
-/** The files of a form, as they come. Throws a Fault where the form is broken or too large, or breaks off. */
+/** Yields the files of a form as they arrive. Throws a Fault if the form is invalid, too large or incomplete. */
 export async function* filesIn(form: IncomingMessage): AsyncGenerator<FormFile, void> {
   const source = bytesOf(form);
   const reader = readerOf(source);
   try {
     const delimiter = delimiterIn(form.headers['content-type'] ?? '');
     await dropped(reader.upTo(delimiter));
-    // oxlint-disable-next-line no-await-in-loop -- one part after another, as they come
+    // oxlint-disable-next-line no-await-in-loop -- parts arrive one after another
     for (let parts = 0; (await reader.peek(2)) !== '--'; parts++) {
-      if (parts === maxParts) throw refusal(`The form has more than ${maxParts} parts.`);
-      // oxlint-disable-next-line no-await-in-loop -- likewise
+      if (parts === maxParts) throw refusal(`The form has more than ${maxParts} parts. Send fewer.`);
+      // oxlint-disable-next-line no-await-in-loop -- parts arrive one after another
       const headers = headersIn(await reader.textUpTo('\r\n\r\n', maxHeaderBytes));
       const name = fileNameIn(headers);
       const content = reader.upTo(delimiter);
       if (name !== undefined && isPacked(headers))
-        throw refusal('The file is packed as in mail. Send it as it is.');
+        throw refusal('The file is encoded as base64 or quoted-printable. Send it without encoding.');
       if (name !== undefined) yield { name, content };
-      // oxlint-disable-next-line no-await-in-loop -- likewise
+      // oxlint-disable-next-line no-await-in-loop -- parts arrive one after another
       await dropped(content);
     }
   } finally {
@@ -55,12 +56,17 @@ async function* bytesOf(form: IncomingMessage): AsyncGenerator<Buffer, void> {
   try {
     for await (const chunk of form.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > maxFormBytes) throw refusal('The form is too large for one file of at most 10 MB.');
+      if (size > maxFormBytes) throw refusal('The form is too large. A file can have at most 10 MB.');
       yield chunk;
     }
   } catch (error) {
     if (error instanceof Fault) throw error;
-    throw new Fault('invalid', 'bad request', 'The body has broken off.', { cause: error });
+    throw new Fault(
+      'invalid',
+      'bad request',
+      'The request ended before the whole body was received. Send it again.',
+      { cause: error },
+    );
   }
 }
 
@@ -77,21 +83,21 @@ async function dropped(bytes: AsyncIterable<Buffer>): Promise<void> {
   for await (const _ of bytes);
 }
 
-/** Reads bytes up to marks that stand in them. */
+/** Reads bytes up to given marks. */
 function readerOf(source: AsyncGenerator<Buffer, void>) {
   let held: Buffer = Buffer.from('\r\n'); // the first delimiter may be without its line break
 
   async function readOn(): Promise<void> {
     const { value } = await source.next();
-    if (!value) throw refusal('The form has no end, or is broken. Send it again.');
+    if (!value) throw refusal('The form is incomplete or invalid. Send it again.');
     held = held.length > 0 ? Buffer.concat([held, value]) : value;
   }
 
-  /** What comes before the mark, as it comes; what is read next comes after it. */
+  /** Yields the bytes before the mark as they arrive. The next read continues after the mark. */
   async function* upTo(mark: string): AsyncGenerator<Buffer, void> {
     for (;;) {
       const at = held.indexOf(mark, 0, 'latin1');
-      // The mark may have come in part.
+      // A part of the mark may already have arrived.
       const end = at >= 0 ? at : Math.max(0, held.length - mark.length + 1);
       const before = held.subarray(0, end);
       held = held.subarray(at >= 0 ? at + mark.length : end);
@@ -105,26 +111,26 @@ function readerOf(source: AsyncGenerator<Buffer, void>) {
   return {
     upTo,
 
-    /** A character for each byte. */
-    async textUpTo(mark: string, most: number): Promise<string> {
+    /** Returns the text before the mark, with one character per byte. */
+    async textUpTo(mark: string, max: number): Promise<string> {
       let text = '';
       for await (const bytes of upTo(mark)) {
         text += bytes.toString('latin1');
-        if (text.length > most) throw refusal('The headers of a part of the form are too long.');
+        if (text.length > max) throw refusal('The headers of a part of the form are too long.');
       }
       return text;
     },
 
-    /** The bytes that come next, which stay to be read. */
+    /** Returns the next bytes without consuming them. */
     async peek(length: number): Promise<string> {
-      // oxlint-disable-next-line no-await-in-loop -- likewise
+      // oxlint-disable-next-line no-await-in-loop -- parts arrive one after another
       while (held.length < length) await readOn();
       return held.toString('latin1', 0, length);
     },
   };
 }
 
-/** What stands before each part, and at the end. */
+/** Returns the delimiter that precedes each part and the end. */
 function delimiterIn(contentType: string): string {
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]*)"|([^;\s"]*))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain ?? '';
@@ -132,13 +138,14 @@ function delimiterIn(contentType: string): string {
   throw refusal('Send the file as multipart/form-data, with a boundary of 1 to 70 characters.');
 }
 
-/** By name, in lower case; each byte a character. */
+/** The headers by name in lower case, with one character per byte. */
 type PartHeaders = Map<string, string>;
 
-/** The headers of a part, from behind the delimiter on: the rest of its line is padding. */
+/** Parses the headers of a part from the text after the delimiter, whose line may end with padding. */
 function headersIn(text: string): PartHeaders {
   const [padding = '', ...lines] = text.replaceAll(/\r\n[ \t]+/g, ' ').split('\r\n');
-  if (padding.trim() !== '') throw refusal('The form is broken: a part does not begin as it should.');
+  if (padding.trim() !== '')
+    throw refusal('The form is invalid: a part does not start correctly. Send it again.');
   return new Map(
     lines.map((line) => {
       const [name = '', ...value] = line.split(':');
@@ -147,11 +154,11 @@ function headersIn(text: string): PartHeaders {
   );
 }
 
-/** Forms once could be (RFC 7578 §4.7). It would be kept so, and read as something else. */
+/** Returns whether a part is encoded for mail, which forms once could be (RFC 7578 §4.7). It would be stored encoded and misread. */
 const isPacked = (headers: PartHeaders) =>
   /base64|quoted-printable/i.test(headers.get('content-transfer-encoding') ?? '');
 
-/** The name of a file as the headers of its part have it; undefined: the part is no file. */
+/** Returns the file name from the headers of a part, or undefined if the part is not a file. */
 function fileNameIn(headers: PartHeaders): string | undefined {
   const disposition = headers.get('content-disposition') ?? '';
   if (!/^\s*form-data\s*;/i.test(disposition)) return undefined;
@@ -162,20 +169,20 @@ function fileNameIn(headers: PartHeaders): string | undefined {
       quoted === undefined ? decoded(Buffer.from(plain.trim(), 'latin1')) : unquoted(quoted),
     ]),
   );
-  // A form whose field for a file is left empty has a part without a name (HTML).
+  // If a file field is left empty, browsers send a part with an empty name (HTML).
   return extendedName(parameters.get('filename*') ?? '') || parameters.get('filename') || undefined;
 }
 
 /**
- * A quoted name, of which browsers write quotes and line breaks as %22, %0D and %0A (HTML). A backslash is one, as in the
- * paths of old browsers, but for before a quote or another backslash.
+ * Decodes a quoted name, in which browsers write quotes and line breaks as %22, %0D and %0A (HTML). A backslash is literal, as in
+ * the paths of old browsers, except before a quote or another backslash.
  */
 const unquoted = (text: string) =>
   decoded(Buffer.from(text.replace(/\\(["\\])/g, '$1'), 'latin1')).replace(/%(22|0D|0A)/g, (code) =>
     decodeURIComponent(code),
   );
 
-/** A name as RFC 5987 writes it: UTF-8''%C3%A5.csv. Empty: it is none. */
+/** Decodes a name in the format of RFC 5987 (UTF-8''%C3%A5.csv). Returns an empty text if it is not in that format. */
 function extendedName(text: string): string {
   const [, charset = '', value = ''] = /^(utf-8|iso-8859-1)'[^']*'(.*)$/i.exec(text) ?? [];
   const bytes = Buffer.from(
@@ -185,7 +192,7 @@ function extendedName(text: string): string {
   return charset.toLowerCase() === 'utf-8' ? decoded(bytes) : bytes.toString('latin1');
 }
 
-/** UTF-8 or, where it is none, Windows-1252: the same order as for the content of CSV files. */
+/** Decodes bytes as UTF-8 or, if that is invalid, as Windows-1252, in the same order as the content of CSV files. */
 function decoded(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

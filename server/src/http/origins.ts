@@ -1,8 +1,8 @@
-// Pages of other origins (CORS): which may read the data interface in a browser. They send a token like everybody else;
-// cookies and the like are never asked for.
+// CORS: which pages of other origins can read the data interface in a browser. They send a token like every client; cookies are
+// never used.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** Says on an answer whether the page that asks may read it. */
+/** Sets the headers that allow the requesting page to read the response, if its origin is allowed. */
 export function corsHeaders(request: FastifyRequest, reply: FastifyReply, origins: string[]): void {
   const { origin } = request.headers;
   const isOpen = origins.includes('*');
@@ -14,14 +14,14 @@ export function corsHeaders(request: FastifyRequest, reply: FastifyReply, origin
   });
 }
 
-/** What a page may send. A browser keeps it for two hours, which is the longest that any does. */
+/** What a page can send. Browsers cache it for two hours, the longest time that any browser supports. */
 export const preflightHeaders = {
   'access-control-allow-methods': 'GET, HEAD',
   'access-control-allow-headers': 'authorization, content-type, if-none-match',
   'access-control-max-age': '7200',
 };
 
-/** Says that the answer depends on a header of the request. */
+/** Adds a request header to Vary: the response depends on it. */
 export function vary(reply: FastifyReply, header: string): void {
   const before = reply.getHeader('vary');
   reply.header('vary', before === undefined ? header : `${String(before)}, ${header}`);

@@ -1,5 +1,5 @@
-// The documents of the interfaces: OpenAPI for programs, and the same as a page for people, at /docs. The page is
-// made once from the OpenAPI documents, needs no script, and loads nothing from elsewhere.
+// Serves the API documentation: OpenAPI documents, and the same as a page at /docs. The page is rendered once from the OpenAPI
+// documents, needs no script and loads nothing from other servers.
 import { interfaceNames, openApiDocument } from '@soundings/contract/openapi.ts';
 import type { InterfaceName } from '@soundings/contract/operation.ts';
 import type { FastifyInstance } from 'fastify';
@@ -20,7 +20,7 @@ type Schema = {
   additionalProperties?: Schema | boolean;
   required?: string[];
 };
-/** By content type. */
+/** The schema of a body, by content type. */
 type Content = Record<string, { schema: Schema }>;
 type OperationDocument = {
   summary: string;
@@ -69,15 +69,15 @@ function documentsPage(documents: { name: InterfaceName; document: Document }[],
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Soundings interfaces</title>
+<title>Soundings API</title>
 <link rel="stylesheet" href="/docs/style.css">
 </head>
 <body>
 <header><b>Soundings</b><nav aria-label="Interfaces">${links}</nav></header>
 <main>
 <h1>Interfaces</h1>
-<p class="lead">Every request carries an API token in the <code>Authorization</code> header, as it is or after
-<code>Bearer</code>. Every error has the one body <code>{ id, message, details }</code>; the id is also in the
+<p class="lead">Send an API token with every request, in the <code>Authorization</code> header, alone or after
+<code>Bearer</code>. Every error response has the body <code>{ id, message, details }</code>. The id is also in the
 <code>x-request-id</code> header.</p>
 ${documents.map(({ name, document }) => interfaceSection(name, document, publicUrl)).join('\n')}
 </main>
@@ -102,7 +102,7 @@ function interfaceSection(name: InterfaceName, document: Document, publicUrl: st
 <h2>${shortTitle(document)} <small>version ${escaped(document.info.version)}</small></h2>
 <p>${escaped(document.info.description)} <a href="/v1/openapi/${name}.json">OpenAPI document</a></p>
 ${operations.join('\n').replaceAll('href="#', `href="#${name}-`)}
-${schemas.length > 0 ? '<h3>Shapes</h3>' : ''}
+${schemas.length > 0 ? '<h3>Schemas</h3>' : ''}
 ${schemas.join('\n')}
 </section>`;
 }
@@ -135,12 +135,12 @@ function operationArticle(
 <p><b>${escaped(operation.summary)}.</b> ${prose(operation.description)}</p>
 <pre>curl ${escaped(exampleAddress(publicUrl + path, operation))} -H "Authorization: $TOKEN"${data}</pre>
 ${parameters.length > 0 ? table(['Parameter', 'Type', 'Meaning'], parameters) : ''}
-${sent ? `<p>Body: ${bodyOf(sent)}</p>` : ''}
+${sent ? `<p>Request body: ${bodyOf(sent)}</p>` : ''}
 ${table(['Status', 'Body', 'When'], responses)}
 </article>`;
 }
 
-/** JSON by its shape, anything else by its content type, with its shape where it has fields. */
+/** Describes a body: JSON by its schema, other types by their content type and, if it has fields, the schema. */
 function bodyOf(content: Content): string {
   const kinds = Object.entries(content).map(([type, { schema }]) => {
     const name = type === 'application/json' ? '' : `<code>${escaped(type)}</code>`;
@@ -149,7 +149,7 @@ function bodyOf(content: Content): string {
   return kinds.join(' or ');
 }
 
-/** With the parameters that must be given. */
+/** Returns an example URL with the required parameters. */
 function exampleAddress(address: string, { parameters }: OperationDocument): string {
   const needed = parameters
     .filter((one) => one.in === 'query' && one.required)
@@ -188,5 +188,5 @@ const table = (heads: string[], rows: string[]) =>
   `<div class="scroll"><table><thead><tr>${heads.map((head) => `<th>${head}</th>`).join('')}</tr></thead>` +
   `<tbody>${rows.join('\n')}</tbody></table></div>`;
 
-/** Plain text with `code` marked. */
+/** Returns plain text as HTML, with text in backticks as code. */
 const prose = (text = '') => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');

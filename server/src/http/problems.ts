@@ -1,11 +1,11 @@
-// How faults look over HTTP: the error body of §2.3 for every interface, and each interface's own statuses.
+// Turns faults into HTTP responses: the error body of §2.3 for every interface, with the status codes of each.
 import type { InterfaceName } from '@soundings/contract/operation.ts';
 import type { DetailType, Problem } from '@soundings/contract/problem.ts';
 import type { Fault, FaultKind } from '../base/errors.ts';
 
-/** Without a body it is text/plain: the upload interface has nothing to say to whom it does not know (§7). */
+/** Without a body, the response is an empty text/plain: the upload interface reveals nothing to unknown callers (§7). */
 export type Answer = { status: number; headers: Record<string, string>; body: Problem | undefined };
-type Spoken = Answer & { body: Problem };
+type WithBody = Answer & { body: Problem };
 
 const statuses: Record<FaultKind, number> = {
   invalid: 400,
@@ -18,10 +18,10 @@ const statuses: Record<FaultKind, number> = {
   unavailable: 503,
 };
 
-/** Seconds after which a client may try again when the service cannot answer now. */
+/** The value of Retry-After, in seconds, for requests that can't be handled now. */
 export const retryAfter = '5';
 
-/** A fault as the given interface shows it. An invalid token gets 400 from all but the data interface (§7). */
+/** Returns the response to a fault for an interface. For an invalid token, all interfaces except the data interface return 400 (§7). */
 export function faultAnswer(fault: Fault, id: string, face: InterfaceName): Answer {
   const status = fault.kind === 'unauthenticated' && face !== 'data' ? 400 : statuses[fault.kind];
   const headers: Record<string, string> = {};
@@ -31,30 +31,30 @@ export function faultAnswer(fault: Fault, id: string, face: InterfaceName): Answ
   return { status, headers, body: problem(id, fault.code, fault.message, fault.details) };
 }
 
-/** A defect: whoever asked learns nothing but the id to ask about. */
-export function defectAnswer(id: string): Spoken {
-  const message = `Something went wrong on our side. If it happens again, report it with the id ${id}.`;
+/** Returns the response to an unexpected error. It contains only the request id. */
+export function defectAnswer(id: string): WithBody {
+  const message = `Unexpected error. Try again. If it happens again, contact your administrator and include the request id ${id}.`;
   return { status: 500, headers: {}, body: problem(id, 'internal error', message) };
 }
 
 const protocolErrors: Record<number, { type: DetailType; message: string }> = {
-  404: { type: 'not found', message: 'There is nothing at this address.' },
+  404: { type: 'not found', message: 'This address does not exist. Check the URL.' },
   408: {
     type: 'too slow',
-    message: 'The body came too slowly. Send it again over a faster connection, or compressed.',
+    message: 'The request body arrived too slowly. Send it again over a faster connection, or compressed.',
   },
-  413: { type: 'too large', message: 'The body is larger than allowed here.' },
-  414: { type: 'bad request', message: 'The address is too long.' },
+  413: { type: 'too large', message: 'The request body is too large. Send a smaller one.' },
+  414: { type: 'bad request', message: 'The URL is too long.' },
   415: {
     type: 'unsupported media type',
     message:
-      'Send JSON as application/json in UTF-8, plain or packed by gzip; a file as multipart/form-data, not packed.',
+      'Unsupported content type or encoding. Send JSON as application/json in UTF-8, optionally compressed with gzip. Send files as multipart/form-data, uncompressed.',
   },
-  431: { type: 'bad request', message: 'The headers are too large.' },
+  431: { type: 'bad request', message: 'The request headers are too large.' },
 };
 
-/** A refusal of the HTTP layer itself, by its status. */
-export function protocolAnswer(status: number, id: string): Spoken {
+/** Returns the response to an error of the HTTP layer itself, by status code. */
+export function protocolAnswer(status: number, id: string): WithBody {
   const { type, message } = protocolErrors[status] ?? {
     type: 'bad request' as const,
     message: 'The request is not valid HTTP.',
@@ -62,7 +62,7 @@ export function protocolAnswer(status: number, id: string): Spoken {
   return { status: status in protocolErrors ? status : 400, headers: {}, body: problem(id, type, message) };
 }
 
-/** The error body. Without details of its own, the fault itself is the one detail. */
+/** Returns the error body. Without details, the fault itself becomes the only detail. */
 export function problem(
   id: string,
   type: DetailType,

@@ -1,5 +1,5 @@
-// Parameters of the query and of the path, to the letter (decisions 6 and 7): nothing unknown, nothing twice, nothing
-// converted by guessing, no U+0000.
+// Checks query and path parameters strictly (decisions 6 and 7): no unknown or repeated parameters, no guessed conversions, no
+// U+0000.
 import type { Detail } from '@soundings/contract/problem.ts';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -8,14 +8,15 @@ import { didYouMean, quote } from '../base/text.ts';
 
 type QueryReader = (query: Record<string, unknown>) => Record<string, string>;
 
-/** Makes the reader of an operation's parameters from their object schema. The reader throws a Fault. */
+/** Returns a function that checks the parameters of an operation against their object schema. It throws a Fault. */
 export function queryReader(schema: TSchema): QueryReader {
   const { properties, required = [] } = schema as TSchema & {
     properties: Record<string, TSchema & { description?: string }>;
     required?: string[];
   };
   const names = Object.keys(properties);
-  const allowed = names.length > 0 ? `This operation has: ${names.join(', ')}.` : 'This operation has none.';
+  const allowed =
+    names.length > 0 ? `Allowed parameters: ${names.join(', ')}.` : 'No parameters are allowed here.';
   const checks = new Map(names.map((name) => [name, Compile(properties[name] as TSchema)]));
 
   function faultOf(name: string, value: unknown): Detail | undefined {
@@ -23,20 +24,25 @@ export function queryReader(schema: TSchema): QueryReader {
     if (!check) {
       return {
         type: 'unknown parameter',
-        message: `There is no parameter ${quote(name)}.${didYouMean(name, names)} ${allowed}`,
+        message: `Unknown parameter ${quote(name)}.${didYouMean(name, names)} ${allowed}`,
         path: name,
       };
     }
     if (Array.isArray(value)) {
-      return { type: 'repeated parameter', message: `"${name}" is given more than once.`, path: name };
+      return {
+        type: 'repeated parameter',
+        message: `The parameter "${name}" is repeated. Send it once.`,
+        path: name,
+      };
     }
-    // No text of ours holds U+0000, and PostgreSQL takes none.
+    // None of our texts contains U+0000, and PostgreSQL doesn't accept it.
     if (check.Check(value) && !String(value).includes('\0')) return undefined;
-    if (value === '') return { type: 'missing parameter', message: `"${name}" is empty.`, path: name };
-    const wanted = properties[name]?.description ?? '';
+    if (value === '')
+      return { type: 'missing parameter', message: `The parameter "${name}" is empty.`, path: name };
+    const description = properties[name]?.description ?? '';
     return {
       type: 'invalid parameter',
-      message: `Invalid value ${quote(String(value))} for "${name}". ${wanted}`.trim(),
+      message: `Invalid value ${quote(String(value))} for "${name}". ${description}`.trim(),
       path: name,
     };
   }
@@ -47,7 +53,11 @@ export function queryReader(schema: TSchema): QueryReader {
       .filter((detail) => detail !== undefined);
     for (const name of required) {
       if (query[name] !== undefined) continue;
-      details.push({ type: 'missing parameter', message: `"${name}" is missing.`, path: name });
+      details.push({
+        type: 'missing parameter',
+        message: `The parameter "${name}" is required.`,
+        path: name,
+      });
     }
     if (details[0]) throw new Fault('invalid', 'invalid parameter', details[0].message, { details });
     return query as Record<string, string>;

@@ -99,7 +99,7 @@ async function statusesOf(place: Place): Promise<string[]> {
 const allServed = ['200', '200', '200'];
 
 const warnings = ({ lines }: Place) => lines.filter(({ level }) => Number(level) > 30).map(({ msg }) => msg);
-const cutOff = 'A client read too slowly, and was cut off';
+const cutOff = 'A client was disconnected: it read too slowly';
 
 /** The same at the same time over HTTP and HTTPS: nearly all of the time is waiting. */
 const onBoth = (work: (place: Place) => Promise<void>) =>
@@ -269,7 +269,7 @@ test('HEAD takes no snapshot', async () => {
   const place = plain as Place;
   place.lines.length = 0;
   open(place).write(requestFor(place, feed, '', '1.1', 'HEAD'));
-  await until(async () => place.lines.some(({ msg }) => msg === 'answered'));
+  await until(async () => place.lines.some(({ msg }) => msg === 'request completed'));
   expect(await snapshots(place)).toBe(0);
 });
 

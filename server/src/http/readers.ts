@@ -1,21 +1,21 @@
-// Cuts off clients that do not read what they asked for. An unread response keeps a socket and memory, and a long one also a
-// connection to the database with its snapshot, which keeps PostgreSQL from cleaning up rows that are deleted meanwhile.
+// Disconnects clients that don't read their responses. An unread response keeps a socket and memory, and a streamed one also a
+// database connection with its snapshot, which prevents PostgreSQL from cleaning up deleted rows.
 //
-// The socket's own timeout is not enough: it starts again with every byte, even one that the client sends. So we count the
-// bytes that the operating system has taken from us, and watch the clock ourselves.
+// The socket's own timeout is not enough, because every byte resets it, even one that the client sends. So this file counts the
+// bytes that the operating system has accepted and measures the time itself.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** How fast a client must read, in bytes a second, unless `require` sets another rate. */
+/** How fast a client must read, in bytes per second, unless `require` sets another rate. */
 const leastBytesPerSecond = 256;
 
-/** How many times we check within `patience`. */
+/** The number of checks within `patience`. */
 const checks = 12;
 
 export type Readers = {
-  /** Watches a response until it has ended. `onCut` is called just before the connection is cut. */
+  /** Watches a response until it has ended. Calls `onCut` just before closing the connection. */
   watch(response: ServerResponse, socket: Socket, onCut: () => void): void;
-  /** Sets how fast the client of a watched response must read, in bytes a second. */
+  /** Sets how fast the client of a watched response must read, in bytes per second. */
   require(response: ServerResponse, bytesPerSecond: number): void;
   /** Stops watching. */
   close(): void;
@@ -25,17 +25,17 @@ type Watch = {
   socket: Socket;
   onCut: () => void;
   bytesPerSecond: number;
-  /** Returns the bytes taken so far. Undefined: an earlier response of the connection has not ended. */
+  /** Returns the number of bytes sent so far. Undefined while an earlier response of the connection has not ended. */
   meter: (() => number) | undefined;
   taken: number;
-  /** How far the client is behind one that reads `bytesPerSecond`, in ms. */
+  /** How far the client has fallen behind `bytesPerSecond`, in milliseconds. */
   behind: number;
 };
 
 /**
- * `patience`: how far, in ms, a client may fall behind one that reads at the required rate. Time in which there is nothing
- * to read does not count. A client that reads nothing is cut after `patience`; one that reads at half the rate, after twice
- * as long.
+ * Starts watching. `patience`: how far, in milliseconds, a client may fall behind the required rate. Time in which there is nothing
+ * to read doesn't count. A client that reads nothing is disconnected after `patience`, and one that reads at half the rate after
+ * twice as long.
  */
 export function watchReaders(patience: number): Readers {
   const watches = new Map<ServerResponse, Watch>();
@@ -43,7 +43,7 @@ export function watchReaders(patience: number): Readers {
   const timer = setInterval(() => {
     const passed = performance.now() - checkedAt;
     checkedAt += passed;
-    // If this process was stopped or busy, the clients are not to blame.
+    // If this process was paused or busy, that time doesn't count against the clients.
     for (const [response, watch] of watches)
       check(response, watch, Math.min(passed, (2 * patience) / checks));
   }, patience / checks).unref();
@@ -79,10 +79,10 @@ export function watchReaders(patience: number): Readers {
       watches.set(response, watch);
       const forget = () => {
         watches.delete(response);
-        socket.off('close', forget); // or a connection that goes on would keep all of its responses
+        socket.off('close', forget); // otherwise a long-lived connection would keep all of its responses in memory
       };
       response.once('close', forget);
-      if (!response.socket) socket.once('close', forget); // a response that never had its turn is never closed
+      if (!response.socket) socket.once('close', forget); // a response that never had its turn doesn't emit 'close'
     },
     require(response, bytesPerSecond) {
       const watch = watches.get(response);
@@ -92,15 +92,15 @@ export function watchReaders(patience: number): Readers {
   };
 }
 
-/** Resets the connection if it can: otherwise the operating system would keep what was not read for minutes. */
+/** Closes a connection, with a reset if possible, because otherwise the operating system would keep the unread bytes for minutes. */
 function cut(socket: Socket): void {
   if ('encrypted' in socket) socket.destroy();
   else socket.resetAndDestroy();
 }
 
 /**
- * Returns a function that returns the number of bytes taken by the operating system. Node counts a write when all of it is
- * taken; of the current one, the handle knows what is left, which Node's own timeout uses as well.
+ * Returns a function that returns the number of bytes accepted by the operating system. Node counts a write only when it is
+ * complete. For the current write, the handle knows the remaining bytes, which Node's own timeout uses as well.
  */
 function meterOf(socket: Socket): () => number {
   const { _handle: handle } = socket as unknown as { _handle?: { writeQueueSize?: number } | null };

@@ -753,7 +753,7 @@ describe('the log', () => {
     onTestFinished(() => own.close());
     const account = await own.account();
     const answer = await own.request('GET', '/v1/groups', { headers: { authorization: account.token } });
-    const line = JSON.parse(lines.find((one) => one.includes('"answered"')) ?? '{}') as object;
+    const line = JSON.parse(lines.find((one) => one.includes('"request completed"')) ?? '{}') as object;
     expect(line).toEqual({
       level: 30,
       time: expect.anything(),
@@ -764,7 +764,7 @@ describe('the log', () => {
       ms: expect.any(Number),
       accountId: account.id,
       tokenId: 1,
-      msg: 'answered',
+      msg: 'request completed',
     });
   });
 
@@ -778,7 +778,7 @@ describe('the log', () => {
     }
     const told = lines
       .map((line) => JSON.parse(line) as { level: number; msg: string })
-      .filter(({ msg }) => msg === 'answered');
+      .filter(({ msg }) => msg === 'request completed');
     expect(told.map(({ level }) => level)).toEqual([20, 20, 20]);
   });
 });

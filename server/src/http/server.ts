@@ -1,7 +1,6 @@
-// The HTTP(S) server: everything that holds for every route stands here. Request ids, the token before the body,
-// strict parameters, one error body, a log without secrets, and a shutdown that loses no request. For the data
-// interface also: requests counted, answers packed and with an ETag, pages of other origins let in. Forms are not read
-// here: their handler reads them as they come.
+// The HTTP(S) server: everything that applies to all routes. It assigns request ids, checks the token before reading the body,
+// checks parameters strictly, uses one error body, logs without secrets, and shuts down without losing requests. For the data
+// interface it also applies rate limits, compression, ETags and CORS. Forms are read by their handlers, as streams.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -31,7 +30,7 @@ import { queryReader } from './query.ts';
 import { type Readers, watchReaders } from './readers.ts';
 import type { Slots } from './slots.ts';
 
-/** Who asks: a token, and the account that it is of; `version` is raised by whatever changes an answer of it. */
+/** The caller: a token and its account. Every change that can affect a response raises `version`. */
 export type Caller = {
   accountId: number;
   tokenId: number;
@@ -41,8 +40,8 @@ export type Caller = {
 };
 
 /**
- * What a handler is given; `params` and `query` hold texts, decoded and checked against the operation. `body` holds JSON,
- * unread; a form is still in `request.raw`.
+ * What a handler receives. `params` and `query` contain decoded texts, checked against the operation. `body` contains unparsed
+ * JSON; a form is still in `request.raw`.
  */
 export type Ask = {
   caller: Caller;
@@ -56,84 +55,84 @@ export type Ask = {
 export type ServerOptions = {
   log: Log;
   tls: { cert: string; key: string } | undefined;
-  /** Addresses and ranges of the proxies in front. */
+  /** Addresses and ranges of trusted proxies. */
   trustProxy: string[];
-  /** Plain HTTP is taken from these proxies and from this machine only; the address is where clients find the service, which may not be known (http:). */
+  /** If set, plain HTTP is accepted only from trusted proxies and from this machine. The value is the public address, or an http: address if it is unknown. */
   httpsOnlyAt?: string | undefined;
   /** For tests. */
   limits?: HttpLimits | undefined;
-  /** People come by HTTPS: browsers are told never to come otherwise. */
+  /** Whether people use HTTPS. Then browsers are told to use nothing else. */
   isSecure?: boolean;
-  /** Finds the caller by the Authorization header, and the address that the request comes from, or throws a Fault. */
+  /** Returns the caller by the Authorization header and the client address, or throws a Fault. */
   authenticate: (authorization: string | undefined, scope: Scope, address: string) => Promise<Caller>;
-  /** Counts a request of the data interface; throws a Fault when the caller has no more. */
+  /** Counts a request against the caller's rate limit. Throws a Fault if it is exceeded. */
   count: (caller: Caller) => Promise<void>;
-  /** Where answers of the data interface are kept. */
+  /** The cache for responses of the data interface. */
   cache: AnswerCache;
-  /** Who may read long answers at once. */
+  /** Limits how many streamed responses run at once. */
   slots: Slots;
-  /** How long, in ms, a client may leave an answer unread. */
+  /** How long a client may leave a response unread, in milliseconds. */
   readPatience: number;
-  /** The clock, in ms. */
+  /** The clock, in milliseconds. */
   now: () => number;
-  /** The origins whose pages may read the data interface; `*`: all. None: the service says nothing of origins. */
+  /** The origins whose pages can read the data interface; `*` for all. If empty, no CORS headers are sent. */
   corsOrigins: string[];
-  /** Whether the service has started; until then every request gets 503. */
+  /** Returns whether the service has started. Until then, every request gets 503. */
   isStarted: () => boolean;
-  /** Whether requests can be served now: the database is reached, and migrated. */
+  /** Returns whether requests can be handled now: the database is reachable and migrated. */
   isReady: () => Promise<boolean>;
 };
 
-/** Sends the page for an address at which there is nothing; the status is set already. */
+/** Sends the page for an address that doesn't exist. The status is already set. */
 export type MissingPage = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
-/** The largest body, in bytes, and the content encodings that the handler unpacks. */
+/** The maximum body size in bytes, and the content encodings that the handler can decompress. */
 export type ServeOptions = { bodyLimit?: number; encodings?: string[] };
 
-/** Limits other than those of connections.ts, bodies.ts and here. */
+/** Overrides for the limits in connections.ts, bodies.ts and this file. */
 export type HttpLimits = {
   connections?: Partial<ConnectionLimits>;
   bodies?: Partial<BodyLimits>;
-  /** How long the headers of a request may take, in ms, or a connection without one, or a TLS handshake. */
+  /** How long the headers of a request, a connection without a request, or a TLS handshake may take, in milliseconds. */
   headersMs?: number;
 };
 
-/** How long the headers of a request may take, in ms. */
+/** How long the headers of a request may take, in milliseconds. */
 const headersMs = 15_000;
 
 export type Server = {
   app: FastifyInstance;
   /**
-   * Registers an operation of the contract. What its handler returns is the answer: a value, sent as JSON; for the data
-   * interface also text or bytes of JSON, or a LongAnswer.
+   * Registers an operation of the contract. The handler returns the response: a value, which is sent as JSON. For the data interface
+   * it can also return JSON as text or bytes, or a LongAnswer.
    */
   serve(operation: Operation, handler: (ask: Ask) => Promise<unknown>, options?: ServeOptions): void;
-  /** Says what a person who follows or types an address gets where there is nothing. Until then, and for programs, it is the error body. */
+  /** Sets the page that browsers get for an address that doesn't exist. Until then, and for other clients, it is the error body. */
   onMissingPage(show: MissingPage): void;
-  /** The address of a proxy of which the settings know nothing; undefined: there is no sign of any. */
+  /** Returns the address of a proxy that is missing in the settings, or undefined if none was detected. */
   forgottenProxy(): string | undefined;
-  /** From now on it is not ready, and each connection is closed after its next response. Requests are still served. */
+  /** Makes the server not ready and closes each connection after its next response. Requests are still handled. */
   leave(): void;
-  /** Takes no new connections, waits for running requests, then closes; after `seconds` it closes all the same. */
+  /** Stops accepting connections, waits up to `seconds` for running requests, then closes. */
   shutDown(seconds: number): Promise<void>;
 };
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Reads the body of a request whole, within the limits of bodies.ts. */
+    /** Reads the whole body of a request, within the limits of bodies.ts. */
     readBody(request: FastifyRequest): Promise<Buffer>;
   }
   interface FastifyContextConfig {
     face?: InterfaceName;
     isForm?: boolean;
-    /** Answers even while starting or stopping. */
+    /** The route works even while the service is starting or stopping. */
     always?: true;
   }
   interface FastifyRequest {
     caller: Caller | undefined;
-    /** The account of the token or session with which it comes. Set before the body is read. */
+    /** The account of the request's token or session. Set before the body is read. */
     accountId: number | undefined;
-    /** Where it comes from. Use it in place of `ip`, which is undefined when the client has gone. */
+    /** The client address. Use it instead of `ip`, which is undefined if the client has disconnected. */
     address: string;
   }
 }
@@ -152,7 +151,7 @@ export function createServer(options: ServerOptions): Server {
   app.addHook('onRequest', async (request, reply) => {
     const address = forwarding.addressOf(request.raw);
     if (address === undefined) {
-      request.raw.destroy(); // the client has gone
+      request.raw.destroy(); // the client has disconnected
       return reply.hijack();
     }
     request.address = address;
@@ -162,9 +161,9 @@ export function createServer(options: ServerOptions): Server {
     reply.headers(headersOf(request.id, options));
     traffic.begin(reply);
     readers.watch(reply.raw, request.raw.socket, () =>
-      options.log.warn({ requestId: request.id }, 'A client read too slowly, and was cut off'),
+      options.log.warn({ requestId: request.id }, 'A client was disconnected: it read too slowly'),
     );
-    // First, so that a page can read every refusal.
+    // First, so that pages of other origins can read every error.
     if (request.routeOptions.config.face === 'data' && options.corsOrigins.length > 0) {
       corsHeaders(request, reply, options.corsOrigins);
     }
@@ -172,25 +171,25 @@ export function createServer(options: ServerOptions): Server {
       const what = traffic.isDraining() ? 'stopping' : 'starting';
       throw new Fault('unavailable', 'unavailable', `The service is ${what}. Try again in a moment.`);
     }
-    // Here, so that a refusal does not wait for a body.
+    // Here, so that errors don't wait for the body.
     if (!isWellFormed(request.raw)) throw badRequest;
     if (options.httpsOnlyAt !== undefined && !request.routeOptions.config.always)
       refusePlainHttp(request, forwarding, options.httpsOnlyAt);
     if (request.is404) return sendNotServed(request, reply, notServed(request, methods), showMissingPage);
   });
-  // Whoever asks whether to send a body (curl does, for large ones) is told when nothing but the body can be wrong.
+  // A client that asks before sending its body (like curl for large ones) gets "100 Continue" once everything else is checked.
   app.server.on('checkContinue', (request, response) => app.routing(request, response));
   app.addHook('preParsing', async (request, reply) => {
     const isTooLarge = Number(request.headers['content-length']) > request.routeOptions.bodyLimit;
     if (request.headers.expect !== undefined && !isTooLarge) reply.raw.writeContinue();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
-    // A client that still sends its body would not read the response of a connection that is closed.
+    // If the connection were closed, a client that is still sending its body would not read the response.
     if (traffic.isLeaving() && request.raw.complete) reply.header('connection', 'close');
     done(null, payload);
   });
-  app.addHook('onResponse', async (request, reply) => logAnswer(options.log, request, reply));
-  app.setErrorHandler((error, request, reply) => send(reply, answerTo(error, request, options.log)));
+  app.addHook('onResponse', async (request, reply) => logResponse(options.log, request, reply));
+  app.setErrorHandler((error, request, reply) => send(reply, errorResponse(error, request, options.log)));
   addHealth(app, async () => !traffic.isLeaving() && options.isReady());
 
   return {
@@ -204,7 +203,7 @@ export function createServer(options: ServerOptions): Server {
     leave: () => traffic.leave(),
     async shutDown(seconds) {
       traffic.leave();
-      const closed = app.close(); // connections without a request are closed at once, the others after their response
+      const closed = app.close(); // closes idle connections immediately, and the others after their response
       await traffic.drain(seconds);
       readers.close();
       bodies.close();
@@ -215,8 +214,8 @@ export function createServer(options: ServerOptions): Server {
 }
 
 /**
- * TLS 1.2 with forward secrecy and authenticated encryption only, as RFC 9325 recommends: Node would also offer RSA key exchange
- * and CBC.
+ * For TLS 1.2, only ciphers with forward secrecy and authenticated encryption, as RFC 9325 recommends. Node would also offer RSA
+ * key exchange and CBC.
  */
 const tlsOptions = {
   minVersion: 'TLSv1.2' as const,
@@ -236,21 +235,21 @@ const tlsOptions = {
 
 function newFastify(options: ServerOptions, bodies: Bodies): FastifyInstance {
   const { tls, log } = options;
-  const patience = options.limits?.headersMs ?? headersMs;
+  const timeoutMs = options.limits?.headersMs ?? headersMs;
   const listening = {
-    requireHostHeader: false, // a request without Host is answered by us, with the error body
-    headersTimeout: patience,
-    keepAlive: true, // so that a client that lost power or network does not keep its connection
+    requireHostHeader: false, // we handle requests without Host ourselves, with our error body
+    headersTimeout: timeoutMs,
+    keepAlive: true, // so that a client that lost power or network doesn't keep its connection
     keepAliveInitialDelay: 60_000,
-    connectionsCheckingInterval: Math.min(1000, patience / 4),
+    connectionsCheckingInterval: Math.min(1000, timeoutMs / 4),
   };
   const app = fastify({
     ...(tls
-      ? { https: { ...listening, ...tlsOptions, ...tls, handshakeTimeout: patience } }
+      ? { https: { ...listening, ...tlsOptions, ...tls, handshakeTimeout: timeoutMs } }
       : { http: listening }),
     loggerInstance: log as never,
     logController: new LogController({ disableRequestLogging: true }),
-    // A part of an address is as long as the address may be: whoever answers for it says that there is no such thing.
+    // Path parameters can be as long as the URL. The handler reports that the value doesn't exist.
     routerOptions: { maxParamLength: 16_384 },
     genReqId: () => newId(),
     requestTimeout: 300_000,
@@ -259,11 +258,11 @@ function newFastify(options: ServerOptions, bodies: Bodies): FastifyInstance {
     frameworkErrors: (_error, request, reply) => {
       reply.headers(headersOf(request.id, options));
       void send(reply as FastifyReply, protocolAnswer(400, request.id));
-      logAnswer(log, request as FastifyRequest, reply as FastifyReply);
+      logResponse(log, request as FastifyRequest, reply as FastifyReply);
     },
     clientErrorHandler: refuseBrokenRequest,
   }) as unknown as FastifyInstance;
-  // Bodies reach their handler as the bytes that were sent: the handler's own parser is stricter than JSON.parse.
+  // Handlers receive bodies as raw bytes, because their parser is stricter than JSON.parse.
   app.removeAllContentTypeParsers();
   app.decorate('readBody', (request: FastifyRequest) =>
     bodies.read(request.raw, request.routeOptions.bodyLimit, sourceOf(request)),
@@ -280,13 +279,13 @@ function newFastify(options: ServerOptions, bodies: Bodies): FastifyInstance {
   return app;
 }
 
-/** Against whom a body counts. */
+/** Returns the source that a body counts against. */
 const sourceOf = ({ accountId, address }: FastifyRequest): BodySource =>
   accountId === undefined
     ? { kind: 'strangers', name: networkOf(address) }
     : { kind: 'callers', name: String(accountId) };
 
-/** Counts the requests that run, so that a stop can wait for them. */
+/** Counts running requests, so that a shutdown can wait for them. */
 function newTraffic() {
   let running = 0;
   let leaving = false;
@@ -300,7 +299,7 @@ function newTraffic() {
     isDraining: () => draining,
     begin(reply: FastifyReply): void {
       running++;
-      // 'close' comes once for every answer, also when the client has gone away.
+      // 'close' is emitted once for every response, even if the client has disconnected.
       reply.raw.once('close', () => {
         if (--running === 0) onIdle();
       });
@@ -308,15 +307,15 @@ function newTraffic() {
     async drain(seconds: number): Promise<void> {
       draining = true;
       if (running === 0) return;
-      const patience = new AbortController();
+      const timeout = new AbortController();
       const idle = new Promise<void>((resolve) => {
         onIdle = resolve;
       });
       await Promise.race([
         idle,
-        setTimeout(seconds * 1000, undefined, { signal: patience.signal }).catch(() => {}),
+        setTimeout(seconds * 1000, undefined, { signal: timeout.signal }).catch(() => {}),
       ]);
-      patience.abort();
+      timeout.abort();
     },
   };
 }
@@ -332,12 +331,12 @@ function serve(
   const readParams = operation.params && queryReader(operation.params);
   const isData = operation.interface === 'data';
   app.route({
-    // HEAD by name: what Fastify makes of GET for it would read a stream to its end, and give a 304 a length.
+    // HEAD is registered explicitly: Fastify's automatic HEAD would read a stream to its end and give a 304 a length.
     method: operation.method === 'GET' ? ['GET', 'HEAD'] : operation.method,
     url: addressOf(operation),
     config: { face: operation.interface, isForm: operation.bodyType !== undefined },
     ...(bodyLimit !== undefined && { bodyLimit }),
-    // Before the body is read: nobody without a token can make us hold 64 MB.
+    // Before the body is read, so that callers without a token can't make us read 64 MB.
     onRequest: async (request) => {
       request.caller = await authenticate(request.headers.authorization, operation.scope, request.address);
       request.accountId = request.caller.accountId;
@@ -350,7 +349,7 @@ function serve(
       if (operation.bodyType && !isOfType(type ?? '', operation.bodyType)) throw unsupported;
     },
     handler: async (request, reply) => {
-      const answer = () =>
+      const handle = () =>
         handler({
           caller: request.caller as Caller,
           params: request.params as Record<string, string>,
@@ -359,12 +358,12 @@ function serve(
           request,
           reply,
         });
-      if (!isData) return answer();
+      if (!isData) return handle();
       const key = keyOf(request, now());
       const sent = cache.get(key);
       if (sent) return sendAgain(request, reply, sent);
       const keep = { add: (one: SentAnswer) => cache.add(key, one), largest: cache.largest };
-      const fresh = await answer();
+      const fresh = await handle();
       return fresh instanceof LongAnswer
         ? sendLong(request, reply, { log, keep, slots, readers }, fresh)
         : sendValue(request, reply, keep, fresh);
@@ -372,27 +371,27 @@ function serve(
   });
 }
 
-/** All that an answer of the data interface depends on: what is asked, by whom, of which version, and on which day. */
+/** Returns the cache key: everything that a response of the data interface depends on (URL, caller, version, day, encoding). */
 function keyOf({ caller, headers, url }: FastifyRequest, now: number): string {
   const { accountId, version, timezone, numbers } = caller as Caller;
   const encoding = acceptedEncoding(headers['accept-encoding']);
   return `${accountId} ${version} ${dayIn(timezone, now)} ${numbers} ${encoding} ${url}`;
 }
 
-/** Whether a Content-Type header names a type, whatever its parameters. */
+/** Returns whether a Content-Type header has this type, with any parameters. */
 const isOfType = (header: string, type: string) => header.replace(/;.*/s, '').trim().toLowerCase() === type;
 
-/** The address of an operation as Fastify writes it: `/v1/kpis/:kpiId/values`. */
+/** Returns the path of an operation in Fastify's format: `/v1/kpis/:kpiId/values`. */
 const addressOf = ({ path }: Operation) => path.replace(/\{(\w+)\}/g, ':$1');
 
-/** What a browser asks before it lets a page of another origin ask: no token, no body. */
+/** Serves the preflight request that browsers send before a request of another origin, without token and body. */
 function servePreflight(app: FastifyInstance, operation: Operation): void {
   app.options(addressOf(operation), { config: { face: operation.interface } }, async (_request, reply) =>
     reply.code(204).headers(preflightHeaders).send(),
   );
 }
 
-/** Which methods each registered address has; filled as routes are registered. */
+/** Returns the methods of each registered path. The map is filled as routes are registered. */
 function methodsByAddress(app: FastifyInstance): Map<string, Set<string>> {
   const methods = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
@@ -403,13 +402,13 @@ function methodsByAddress(app: FastifyInstance): Map<string, Set<string>> {
   return methods;
 }
 
-/** An address that is not served: not at all, or not by this method. */
+/** Returns the response for a path that doesn't exist, or not with this method. */
 function notServed(request: FastifyRequest, methods: Map<string, Set<string>>): Answer {
   const address = request.url.replace(/\?.*/s, '');
   const present = methods.get(address) ?? [...methods].find(([pattern]) => isAt(pattern, address))?.[1];
   if (!present || present.has(request.method)) return protocolAnswer(404, request.id);
   const allow = [...present].toSorted().join(', ');
-  const message = `This address takes ${allow} only.`;
+  const message = `This address only supports ${allow}.`;
   return { status: 405, headers: { allow }, body: problem(request.id, 'method not allowed', message) };
 }
 
@@ -422,18 +421,18 @@ function decorateRequests(app: FastifyInstance): void {
 function sendNotServed(
   request: FastifyRequest,
   reply: FastifyReply,
-  answer: Answer,
+  response: Answer,
   show: MissingPage,
 ): FastifyReply {
-  const isPage = answer.status === 404 && isFollowed(request);
-  return isPage ? show(request, reply.code(404)) : send(reply, answer);
+  const isPage = response.status === 404 && isFollowed(request);
+  return isPage ? show(request, reply.code(404)) : send(reply, response);
 }
 
-/** Whether a browser asks for a page to show: not a program, nor anyone at the address of an interface. */
+/** Returns whether a browser requests a page, rather than a program or a path of an interface. */
 const isFollowed = ({ method, url, headers }: FastifyRequest): boolean =>
   method === 'GET' && !/^\/(v1|api)(\/|$)/.test(url) && /\btext\/html\b/.test(headers.accept ?? '');
 
-/** Whether an address is one of those that a pattern such as /v1/kpis/:kpiId/values stands for. */
+/** Returns whether a path matches a pattern such as /v1/kpis/:kpiId/values. */
 function isAt(pattern: string, address: string): boolean {
   const [wanted, given] = [pattern.split('/'), address.split('/')];
   return (
@@ -441,7 +440,7 @@ function isAt(pattern: string, address: string): boolean {
   );
 }
 
-/** How long, in ms, the database may take to say that it is there. */
+/** How long the readiness check may take, in milliseconds. */
 const readyPatience = 2000;
 
 function addHealth(app: FastifyInstance, isReady: () => Promise<boolean>): void {
@@ -457,24 +456,26 @@ const badRequest = Object.assign(new Error('request'), { statusCode: 400 });
 const unsupported = Object.assign(new Error('content type or encoding'), { statusCode: 415 });
 
 /**
- * Whether a request names one host (RFC 9112 §3.2), and something at it: of `*` there is nothing here. With two, a proxy in
- * front may have decided by the other one.
+ * Returns whether a request has exactly one Host header (RFC 9112 §3.2) and a path; `*` is not supported. With two Host headers, a
+ * proxy may have used the other one.
  */
 function isWellFormed({ httpVersion, rawHeaders, url = '' }: IncomingMessage): boolean {
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length;
   return (hosts === 1 || (hosts === 0 && httpVersion !== '1.1')) && /^(\/|https?:\/\/)/i.test(url);
 }
 
-/** Throws a Fault for a request in plain HTTP that has crossed a network. */
+/** Throws a Fault if a request crossed a network as plain HTTP. */
 function refusePlainHttp({ raw }: FastifyRequest, { isTrusted }: Forwarding, publicUrl: string): void {
   const peer = raw.socket.remoteAddress ?? '';
   if (isTrusted(peer) || isLoopback(plainAddress(peer))) return;
-  const remedy = publicUrl.startsWith('https:') ? `Use ${publicUrl}.` : 'Use the address of the proxy.';
-  const message = `This address takes no plain HTTP: what is sent here can be read on the way. ${remedy}`;
+  const remedy = publicUrl.startsWith('https:')
+    ? `Use ${publicUrl} instead.`
+    : 'Use the HTTPS address of your proxy instead.';
+  const message = `Plain HTTP is not accepted here, because others could read what you send. ${remedy}`;
   throw new Fault('forbidden', 'https required', message);
 }
 
-/** What every answer carries. Strict-Transport-Security (RFC 6797) is for a year, and of this host alone: others are not ours. */
+/** Returns the headers of every response. Strict-Transport-Security (RFC 6797) lasts a year and applies to this host only, because other hosts are not ours. */
 const headersOf = (id: string, { isSecure }: ServerOptions) => ({
   'x-request-id': id,
   'x-content-type-options': 'nosniff',
@@ -482,7 +483,7 @@ const headersOf = (id: string, { isSecure }: ServerOptions) => ({
 });
 
 function send(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
-  // An answer before the whole body has come: the rest would be read as the next request.
+  // The response is sent before the whole body was received. The rest would be read as the next request.
   if (reply.request.routeOptions.config.isForm) closeLater(reply);
   else if ([408, 413, 415].includes(status)) reply.header('connection', 'close');
   return withoutTraits(reply)
@@ -493,8 +494,8 @@ function send(reply: FastifyReply, { status, headers, body }: Answer): FastifyRe
 }
 
 /**
- * A client may go on sending a form that was refused, and read the answer when it has sent all. If it wants the connection
- * closed after the answer, Node would close it at once, and the client would never read why.
+ * Delays closing the connection until the whole form was received. A client may keep sending a refused form and read the response
+ * only afterwards. If it asked to close the connection, Node would close it immediately and the client would never see the error.
  */
 function closeLater({ raw: response, request: { raw: request } }: FastifyReply): void {
   if (request.complete || response.shouldKeepAlive) return;
@@ -503,38 +504,38 @@ function closeLater({ raw: response, request: { raw: request } }: FastifyReply):
   response.once('finish', () => (request.complete ? close() : request.once('end', close)));
 }
 
-function answerTo(thrown: unknown, request: FastifyRequest, log: Log): Answer {
+function errorResponse(thrown: unknown, request: FastifyRequest, log: Log): Answer {
   const error = asFault(thrown);
   if (error instanceof Fault) {
-    const answer = faultAnswer(error, request.id, request.routeOptions.config.face ?? 'data');
+    const response = faultAnswer(error, request.id, request.routeOptions.config.face ?? 'data');
     if (error.kind === 'unavailable') log.warn({ requestId: request.id, cause: error.cause }, error.message);
-    else if (!answer.body) log.info({ requestId: request.id }, error.message); // the answer does not say
-    return answer;
+    else if (!response.body) log.info({ requestId: request.id }, error.message); // the response doesn't contain it
+    return response;
   }
   const status = (error as { statusCode?: unknown }).statusCode;
   if (typeof status === 'number' && status >= 400 && status < 500) return protocolAnswer(status, request.id);
-  log.error({ requestId: request.id, err: error }, 'A request failed by a defect');
+  log.error({ requestId: request.id, err: error }, 'A request failed with an unexpected error');
   return defectAnswer(request.id);
 }
 
-function logAnswer(log: Log, request: FastifyRequest, reply: FastifyReply): void {
-  // Probes and the collector of metrics ask each few seconds: they would bury the rest.
+function logResponse(log: Log, request: FastifyRequest, reply: FastifyReply): void {
+  // Health checks and metrics are requested every few seconds and would drown out other entries.
   const isProbe = request.routeOptions.config.always || request.routeOptions.url === '/metrics';
   log[isProbe ? 'debug' : 'info'](
     {
       requestId: request.id,
       method: request.method,
-      route: request.routeOptions.url ?? null, // the pattern: an address could hold anything
+      route: request.routeOptions.url ?? null, // the pattern, because a URL could contain anything
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime * 10) / 10,
       accountId: request.caller?.accountId,
       tokenId: request.caller?.tokenId,
     },
-    'answered',
+    'request completed',
   );
 }
 
-/** What is not HTTP at all never reaches a route: it is answered on the bare socket. */
+/** Responds to a request that is not valid HTTP on the socket itself, because it never reaches a route. */
 function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;

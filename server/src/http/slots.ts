@@ -1,28 +1,28 @@
-// Who may do at once what takes long: read a long answer, which needs a connection to the database for as long as its
-// client takes, or have a push applied. One account or some slow clients would keep all others waiting.
+// Limits how many long operations run at once: reading streamed responses, which use a database connection for as long as the
+// client takes, and applying pushes. Otherwise one account or a few slow clients could block all others.
 import { Fault } from '../base/errors.ts';
 
 export type Slots = {
   /**
-   * Waits for a slot, and returns what gives it back. Throws a Fault (unavailable) when none has become free in time, and
-   * the signal's reason when that is aborted.
+   * Waits for a slot and returns a function that releases it. Throws a Fault (unavailable) if none becomes free in time, and the
+   * signal's reason if it aborts.
    */
   take(accountId: number, gone?: AbortSignal): Promise<() => void>;
 };
 
 export type SlotOptions = {
-  /** How long one waits, in ms. */
+  /** How long to wait for a slot, in milliseconds. */
   patience?: number;
-  /** How many may wait of one account; one more is refused at once. */
+  /** How many calls of one account may wait. Further calls are refused immediately. */
   queue?: number;
-  /** What is said to the one who has waited too long, or may not wait. */
+  /** The messages for calls that waited too long, and for calls that are refused because the queue is full. */
   late?: string;
   full?: string;
 };
 
-const tooMany = 'Too many long answers are being read at once. Try again in a moment.';
+const tooMany = 'Too many large responses are being sent at the moment. Try again in a moment.';
 
-/** Returns `total` slots, of which an account has `each` at most. Who came first goes first. */
+/** Opens `total` slots, of which each account can use at most `each`. Waiting calls are served in order. */
 export function openSlots(
   total: number,
   each: number,
@@ -36,10 +36,10 @@ export function openSlots(
   function occupy(accountId: number): () => void {
     all++;
     taken.set(accountId, (taken.get(accountId) ?? 0) + 1);
-    let isGiven = false;
+    let isReleased = false;
     return () => {
-      if (isGiven) return;
-      isGiven = true;
+      if (isReleased) return;
+      isReleased = true;
       all--;
       const rest = (taken.get(accountId) as number) - 1;
       if (rest > 0) taken.set(accountId, rest);

@@ -1,7 +1,7 @@
-// SQL of graphile-worker's own tables, which know no account, and of who works on them.
+// SQL for the tables of graphile-worker, which don't belong to accounts, and for the workers that use them.
 import type { Pool } from 'pg';
 
-/** Notes that a worker is of a process, by the name of its connections. */
+/** Records which process a worker belongs to, by the name of its connections. */
 export async function insertWorker(pool: Pool, worker: string, process: string): Promise<void> {
   await pool.query(
     'insert into job_workers (worker, process) values ($1, $2) on conflict (worker) do update set process = $2',
@@ -9,7 +9,7 @@ export async function insertWorker(pool: Pool, worker: string, process: string):
   );
 }
 
-/** How many jobs have failed so often that they are not tried again. `accountId`: of those of the account, and of none. */
+/** Returns how many jobs have failed permanently. `accountId`: counts only jobs of this account and jobs without an account. */
 export async function countDeadJobs(pool: Pool, accountId?: number): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
     `select count(*)::integer as count
@@ -21,7 +21,7 @@ export async function countDeadJobs(pool: Pool, accountId?: number): Promise<num
   return rows[0]!.count;
 }
 
-/** Removes jobs that are not tried again, so many days after their last failure: graphile-worker keeps them for ever. */
+/** Deletes permanently failed jobs `days` after their last failure. graphile-worker would keep them forever. */
 export async function deleteDeadJobs(pool: Pool, days: number): Promise<void> {
   await pool.query(
     `select graphile_worker.complete_jobs(array_agg(id))
@@ -33,8 +33,8 @@ export async function deleteDeadJobs(pool: Pool, days: number): Promise<void> {
 }
 
 /**
- * Gives back what processes that were killed had begun: graphile-worker itself waits four hours. A process is gone when
- * it has no connection. What a worker has begun who is not noted is left for half a minute: it may be about to be.
+ * Releases jobs that killed processes had started; graphile-worker itself would wait four hours. A process counts as gone if it
+ * has no connection. Jobs of a worker that is not recorded are released only after 30 seconds, because it may just be starting.
  */
 export async function freeLostJobs(pool: Pool): Promise<void> {
   await pool.query(

@@ -1,4 +1,4 @@
-// Durable and recurring work, on graphile-worker: it survives a stop, and of several processes one does it.
+// Durable and recurring jobs, with graphile-worker. Jobs survive a restart, and each runs in only one of several processes.
 import { Logger, parseCronItems, run, type TaskList, type WorkerEvents } from 'graphile-worker';
 import { EventEmitter } from 'node:events';
 import { Pool } from 'pg';
@@ -7,25 +7,25 @@ import type { Log } from '../base/log.ts';
 import { ofEveryConnection } from '../db/db.ts';
 import { countDeadJobs, deleteDeadJobs, freeLostJobs, insertWorker } from './jobs.sql.ts';
 
-/** Recurring work: a name, when (cron, in UTC), and what. */
+/** A recurring job: its name, its schedule (cron, in UTC) and its work. */
 export type Recurring = { name: string; cron: string; work: () => Promise<void> };
 
-/** What is done when it is asked for (`graphile_worker.add_job`), by name; tried again, ever later, when it fails. */
+/** Jobs that run on demand (`graphile_worker.add_job`), by name. A failed job is retried with increasing delays. */
 export type Tasks = Record<string, (payload: unknown) => Promise<void>>;
 
 export type Work = { recurring: Recurring[]; tasks: Tasks };
 
 export type Jobs = {
-  /** How many jobs have failed for good, and are still kept. `accountId`: of those of the account, and of none. */
+  /** Returns how many jobs have failed permanently. `accountId`: counts only jobs of this account and jobs without an account. */
   dead(accountId?: number): Promise<number>;
   stop(): Promise<void>;
 };
 
-/** So long a job that has failed for good is kept, so that someone sees it. */
+/** How many days a permanently failed job is kept, so that operators notice it. */
 const deadJobDays = 7;
 const hour = 3_600_000;
 
-/** Starts doing jobs. Installs or updates graphile-worker's own schema first. */
+/** Starts processing jobs. Installs or updates the schema of graphile-worker first. */
 export async function startJobs(databaseUrl: string, { recurring, tasks }: Work, log: Log): Promise<Jobs> {
   const taskList: TaskList = {
     ...Object.fromEntries(recurring.map(({ name, work }) => [name, async () => work()])),
@@ -34,8 +34,8 @@ export async function startJobs(databaseUrl: string, { recurring, tasks }: Work,
   const settings = Object.entries(ofEveryConnection)
     .map(([name, value]) => `set ${name} = ${value}`)
     .join(';');
-  // A pool of our own: graphile-worker leaves the end of its connections unheard, and a server that stops in that moment
-  // would end this process.
+  // Our own pool, because graphile-worker doesn't handle errors of closed connections, so a database that stops at that moment
+  // would crash this process.
   const ownName = `soundings jobs ${newId()}`;
   const pool = new Pool({
     connectionString: databaseUrl,
@@ -43,16 +43,16 @@ export async function startJobs(databaseUrl: string, { recurring, tasks }: Work,
     application_name: ownName,
     verify: (client, done) => client.query(settings, (error) => done(error)),
   });
-  const onLost = () => log.debug('A connection of the jobs was lost');
+  const onLost = () => log.debug('A database connection of the job queue was lost');
   pool.on('error', onLost);
   pool.on('connect', (client) => client.on('error', onLost));
   const events = new EventEmitter() as WorkerEvents;
-  // What it locks jobs by is the id of the pool of its workers.
+  // graphile-worker locks jobs by the id of its worker pool.
   const workers: string[] = [];
-  const note = () => Promise.all(workers.map((id) => insertWorker(pool, id, ownName)));
+  const recordWorkers = () => Promise.all(workers.map((id) => insertWorker(pool, id, ownName)));
   events.on('pool:create', ({ workerPool }) => {
     workers.push(workerPool.id);
-    note().catch(onLost);
+    recordWorkers().catch(onLost);
   });
   const runner = await run({
     concurrency: 4,
@@ -67,22 +67,24 @@ export async function startJobs(databaseUrl: string, { recurring, tasks }: Work,
       else log.debug(`jobs: ${message}`);
     }),
   });
-  // Ends by itself only by an error, which it has logged; what cannot be done now is done after the next start.
-  runner.promise.catch((error: unknown) => log.error({ err: error }, 'Jobs have stopped'));
-  // Noted again each time: the table is empty after a crash of the database.
+  // The runner ends by itself only after an error, which it has logged. Remaining jobs run after the next start.
+  runner.promise.catch((error: unknown) =>
+    log.error({ err: error }, 'The job queue has stopped. Restart the service to run the remaining jobs'),
+  );
+  // The workers are recorded again each time, because the table is empty after a crash of the database.
   const freeing = setInterval(() => {
-    note()
+    recordWorkers()
       .then(() => freeLostJobs(pool))
       .catch(onLost);
   }, 10_000).unref();
-  const forgetting = setInterval(() => void deleteDeadJobs(pool, deadJobDays).catch(onLost), hour).unref();
+  const cleaning = setInterval(() => void deleteDeadJobs(pool, deadJobDays).catch(onLost), hour).unref();
   await freeLostJobs(pool);
   await deleteDeadJobs(pool, deadJobDays);
   return {
     dead: (accountId) => countDeadJobs(pool, accountId),
     async stop() {
       clearInterval(freeing);
-      clearInterval(forgetting);
+      clearInterval(cleaning);
       await runner.stop();
       await runner.promise.catch(() => {});
       await pool.end();

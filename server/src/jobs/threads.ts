@@ -1,12 +1,12 @@
-// Work that computes for long, on a thread of its own: on that of the requests, none would be answered meanwhile.
+// Runs long computations on a separate thread. On the main thread they would block all requests.
 import { Worker } from 'node:worker_threads';
 
-/** What a thread may take; any amount unless said otherwise. */
+/** The limits of a thread. A missing value means no limit. */
 export type ThreadLimits = { heapMb?: number; milliseconds?: number };
 
 /**
- * Runs a module on a new thread, which is given `data` as `workerData`. Fulfilled when it has run to its end; rejected
- * with what it threw, or when it ran out of memory or time.
+ * Runs a module on a new thread, which receives `data` as `workerData`. Resolves when the module has finished. Rejects with the
+ * error it threw, or if it runs out of memory or time.
  */
 export function runThread(
   module: URL,
@@ -22,7 +22,7 @@ export function runThread(
     }
     thread.once('error', reject);
     thread.once('exit', (code) =>
-      code === 0 ? resolve() : reject(new Error(`A thread has ended with ${code}.`)),
+      code === 0 ? resolve() : reject(new Error(`The thread exited with code ${code}.`)),
     );
   });
 }

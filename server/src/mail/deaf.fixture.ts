@@ -1,14 +1,14 @@
-// A mail server for tests that takes mails whole, and of some of them never says so.
+// A mail server for tests that receives whole mails but doesn't confirm some of them.
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 export type DeafSmtp = {
   url: string;
-  /** To whom each mail went that came whole, in order. */
+  /** The recipient of each mail that was received completely, in order. */
   got: string[];
   close(): Promise<void>;
 };
 
-/** What it does after a mail to an address: says that it took it, hangs up without a word, or falls silent. */
+/** What the server does after a mail to an address: confirms it, closes the connection, or stays silent. */
 export type Manners = (to: string) => 'takes' | 'hangs up' | 'silent';
 
 export async function openDeafSmtp(manners: Manners): Promise<DeafSmtp> {

@@ -1,27 +1,27 @@
-// A letter: what a mail says, once, as plain text and as HTML that mail programs show well, in light and in dark. Pure.
-// Every text in it is text: no tag. What others wrote is made inert (base/inert.ts) by whoever writes the letter.
+// The email template: renders the content of a mail as plain text and as HTML that works in mail programs, in light and dark
+// mode. Pure. All texts are escaped. Callers make texts from outside inert first (base/inert.ts).
 import { escaped } from '../base/html.ts';
 
 export type Block =
   | { kind: 'text' | 'heading' | 'command'; text: string }
-  /** Beside the matter: its first sentence stands out. */
+  /** Additional information, with a highlighted first sentence. */
   | { kind: 'note'; lead: string; text: string }
-  /** What the letter asks its reader to do, at an address of our own; `hint` leads to the address in words. */
+  /** The main action of the mail, at an address of ours. `hint` introduces the address as text. */
   | { kind: 'button'; text: string; address: string; hint: string }
   | { kind: 'points'; points: string[] }
-  /** Rows of a name and numbers. */
+  /** Rows with a name and numbers. */
   | { kind: 'figures'; head: string[]; rows: string[][] }
-  /** Rows of words, the last of which are the longest. `wide` says by how much each column asks for room, in percent. */
+  /** Rows of text, with the longest text in the last column. `wide`: the width of each column in percent. */
   | { kind: 'table'; head: string[]; rows: string[][]; wide: number[] };
 
 export type Letter = {
   /** ISO 639-1. */
   language: string;
-  /** Who it is for, beside the name of the service. */
+  /** The company name that is shown with the name of the service. */
   about: string;
   /**
-   * What it says in one word, and how that word looks: the word says it without its colour. Without one it is a letter of
-   * those whom it is about, by the service: their name stands above it.
+   * The status in one word, colored by `tone`; it must make sense without the color. Without a label, the mail appears as sent by
+   * the company, with its name at the top.
    */
   label?: string;
   tone: keyof typeof tones;
@@ -30,6 +30,7 @@ export type Letter = {
   footer: (string | { text: string; address: string })[];
 };
 
+/** Renders a mail as plain text and as HTML. */
 export function lettered(letter: Letter): { text: string; html: string } {
   return { text: asText(letter), html: asHtml(letter) };
 }
@@ -67,7 +68,7 @@ function blockAsText(block: Block): string {
   }
 }
 
-/** What is short in a line, and under it what is long. */
+/** Returns a table row as text: the short cells in one line, and the long one below. */
 function rowAsText(head: string[], row: string[]): string {
   const short = row.slice(0, -1).map((cell, i) => (cell === '' ? '' : `${head[i]}: ${cell}`));
   return [short.filter((cell) => cell !== '').join(' · '), row.at(-1)]
@@ -78,7 +79,7 @@ function rowAsText(head: string[], row: string[]): string {
 const fonts = "Inter,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 const mono = "ui-monospace,SFMono-Regular,Consolas,'Liberation Mono',monospace";
 
-/** Of each tone the letters and the wash, light and dark. */
+/** The text and background colors of each tone: light text, light background, dark text, dark background. */
 const tones = {
   good: ['#1c6b3f', '#e3f2e9', '#7fcf9f', '#12301f'],
   warn: ['#855300', '#fbefd9', '#e9b665', '#33250c'],
@@ -86,11 +87,11 @@ const tones = {
   plain: ['#0d5c6b', '#e2f0f2', '#55b6c6', '#12323a'],
 } as const;
 
-// Mail programs know tables, attributes and inline styles. Those that know more get dark colours and narrow screens by
-// classes: p page, s sheet, i ink, f faint, l line, w wash, t tone, b button, a address; o, n outer and inner space; d data,
-// e its table of words, h what only a narrow screen needs.
+// All mail programs support tables, attributes and inline styles. Classes add dark mode and narrow screens where supported:
+// p page, s sheet, i ink (text), f faint text, l line, w wash (background), t tone, b button, a address; o, n outer and inner
+// spacing; d data table, e text table, h shown only on narrow screens.
 function styleSheet(tone: keyof typeof tones): string {
-  const [, , letters, wash] = tones[tone];
+  const [, , color, wash] = tones[tone];
   const rules = (styles: Record<string, string>) =>
     Object.entries(styles)
       .map(([name, style]) => `${name}{${style.replaceAll(/;|$/g, '!important$&')}}`)
@@ -113,7 +114,7 @@ function styleSheet(tone: keyof typeof tones): string {
     '.f': 'color:#9db1b6',
     '.l,.e td:first-child': 'border-color:#21343a',
     '.w': 'background:#12323a;color:#e4eeee',
-    '.t': `background:${wash};color:${letters}`,
+    '.t': `background:${wash};color:${color}`,
     '.b': 'background:#55b6c6;color:#06222a',
     '.a': 'color:#55b6c6',
   };
@@ -134,7 +135,7 @@ function asHtml({ language, about, label, tone, title, blocks, footer }: Letter)
     `<div style="display:none;max-height:0;overflow:hidden">${escaped(preview)}</div>`,
     `<table role="presentation" class="p" width="100%" cellpadding="0" cellspacing="0" border="0" bgcolor="#f1f4f3"><tr><td class="o" align="center" style="padding:24px 12px">`,
     `<table role="presentation" width="640" cellpadding="0" cellspacing="0" border="0" style="width:100%;max-width:640px;font:15px/22px ${fonts};color:#10242a">`,
-    `<tr><td class="n f" style="padding:12px 24px;font-size:13px;line-height:20px;color:#4b6067">${above(about, label)}</td></tr>`,
+    `<tr><td class="n f" style="padding:12px 24px;font-size:13px;line-height:20px;color:#4b6067">${pageHeader(about, label)}</td></tr>`,
     `<tr><td class="s i n" bgcolor="#ffffff" style="padding:24px;background:#fff;border:1px solid #e3e9e8;border-radius:12px;color:#10242a">`,
     ...(label === undefined ? [] : [chip(label, tone)]),
     heading(title, label === undefined),
@@ -144,7 +145,7 @@ function asHtml({ language, about, label, tone, title, blocks, footer }: Letter)
   ].join('\n');
 }
 
-function above(about: string, label: string | undefined): string {
+function pageHeader(about: string, label: string | undefined): string {
   if (label === undefined) {
     return `<span class="a" aria-hidden="true" style="color:#0d5c6b;font-size:15px">&#9679;</span> &nbsp;<b class="i" style="font-size:15px;color:#10242a">${escaped(about)}</b>`;
   }
@@ -152,8 +153,8 @@ function above(about: string, label: string | undefined): string {
 }
 
 function chip(label: string, tone: keyof typeof tones): string {
-  const [letters, wash] = tones[tone];
-  return `<span class="t" style="display:inline-block;padding:2px 8px;border-radius:6px;background:${wash};color:${letters};font-size:13px;line-height:20px;font-weight:600">${escaped(label)}</span>`;
+  const [color, wash] = tones[tone];
+  return `<span class="t" style="display:inline-block;padding:2px 8px;border-radius:6px;background:${wash};color:${color};font-size:13px;line-height:20px;font-weight:600">${escaped(label)}</span>`;
 }
 
 function heading(title: string, isGreeting: boolean): string {
@@ -187,7 +188,7 @@ function blockAsHtml(block: Block): string {
   }
 }
 
-// The whole of it can be clicked; the cell's colour is for programs that know no room around a link.
+// The whole button can be clicked. The cell has the same color, for programs that ignore the padding of links.
 function button({ text, address, hint }: Block & { kind: 'button' }): string {
   const href = escaped(address);
   return (
@@ -201,7 +202,7 @@ function button({ text, address, hint }: Block & { kind: 'button' }): string {
 const tableStart = (name: string) =>
   `<table class="${name} i" width="100%" cellpadding="8" cellspacing="0" border="0" style="margin-top:12px;font-size:14px;line-height:20px;color:#10242a;overflow-wrap:anywhere">`;
 
-/** The first begins where all text begins, and the last ends there. */
+/** Aligns the first and last column with the surrounding text. */
 const edge = (row: string[], i: number) =>
   (i === 0 ? 'padding-left:0;' : '') + (i === row.length - 1 ? 'padding-right:0;' : '');
 
@@ -218,7 +219,7 @@ function figures(head: string[], rows: string[][]): string {
 }
 
 function table(head: string[], rows: string[][], wide: number[]): string {
-  // Where the head is not shown, a number alone says nothing.
+  // On narrow screens the table head is hidden, so numbers need their column name.
   const named = (cell: string, i: number) =>
     /^\d+$/.test(cell)
       ? `<span class="h" style="display:none">${escaped(head[i] as string)} </span>${cell}`

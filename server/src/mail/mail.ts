@@ -1,43 +1,43 @@
-// A mail, how it is sent, and what may come of it. How that goes over SMTP is mailer.ts's, which only the service loads.
+// A mail, how to send it, and the possible results. mailer.ts sends it over SMTP; only the service loads that file.
 export type Mail = {
   /** One address, without a name. */
   to: string;
   subject: string;
-  /** The same in plain text and in HTML: which is read depends on the reader's program. */
+  /** The same content in plain text and in HTML. The recipient's mail program shows one of them. */
   text: string;
   html: string;
-  /** Further headers. Their names are ours, their values may be anything. */
+  /** Further headers. The names are ours; the values can be any text. */
   headers?: Record<string, string>;
   /**
-   * Names the mail. One that is sent again, since nobody can know that it had been taken, goes by the same name, by which
-   * mail programs tell that they have it.
+   * Identifies the mail. If a mail is sent again because its delivery status is unknown, it has the same id, so that mail
+   * programs recognize the duplicate.
    */
   id?: string;
 };
 
 export type Mailer = {
   /**
-   * Fulfilled when the mail server has taken the mail. Throws MailRefused when it will not take it at any time, MailDeferred
-   * when it will not now but others may go, MailUnknown when nobody can know whether it took it, and another error when it
-   * takes none now. Only what it has certainly not taken is sent again by itself. Mails beyond the few that can be on their
-   * way wait in memory: send a few at once.
+   * Resolves when the mail server has accepted the mail. Throws MailRefused if the server will never accept it, MailDeferred if it
+   * doesn't accept this mail now, MailUnknown if it is unknown whether it accepted the mail, and another error if it accepts no
+   * mail now. Only mails that were certainly not accepted are retried automatically. Send only a few mails at once, because the
+   * others wait in memory.
    */
   send(mail: Mail): Promise<void>;
-  /** Lets go of the connections. Nothing is sent any more. */
+  /** Closes the connections. Nothing can be sent afterwards. */
   close(): void;
 };
 
-/** The mail server refuses this mail for good, or the address is none. The message names no address. */
+/** The mail server refuses this mail permanently, or the address is invalid. The message contains no address. */
 export class MailRefused extends Error {
   override readonly name = 'MailRefused';
 }
 
-/** The mail server does not take this mail for now: it says so of the recipient or the content. Names no address. */
+/** The mail server temporarily refuses this mail, because of its recipient or content. The message contains no address. */
 export class MailDeferred extends Error {
   override readonly name = 'MailDeferred';
 }
 
-/** All of the mail was sent, and the connection ended before the server answered. The message names no address. */
+/** The whole mail was sent, but the connection ended before the server confirmed it. The message contains no address. */
 export class MailUnknown extends Error {
   override readonly name = 'MailUnknown';
 }

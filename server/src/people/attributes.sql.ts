@@ -1,7 +1,7 @@
-// SQL of the attributes of an account and the values that people have. Writers: attributes.changes.ts.
+// SQL for the attributes of an account and their values. Writers: attributes.changes.ts.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
-/** How many people have each value of an attribute, the most frequent first. */
+/** Returns each value of an attribute and how many people have it, the most frequent first. */
 export async function selectValues(
   db: Db,
   accountId: AccountId,
@@ -15,7 +15,7 @@ export async function selectValues(
     order  by 2 desc, 1`;
 }
 
-/** Takes an attribute from everybody; returns from how many. They are compared anew. */
+/** Deletes everyone's value of an attribute and returns how many people had one. The next push compares them again. */
 export async function eraseValues(tx: Transaction, accountId: AccountId, name: string): Promise<number> {
   const { count } = await tx`
     update users
@@ -24,7 +24,7 @@ export async function eraseValues(tx: Transaction, accountId: AccountId, name: s
   return count;
 }
 
-/** Removes an attribute; returns whether there was one. */
+/** Deletes an attribute. Returns whether it existed. */
 export async function deleteAttribute(tx: Transaction, accountId: AccountId, name: string): Promise<boolean> {
   const { count } = await tx`delete from attributes where account_id = ${accountId} and name = ${name}`;
   return count > 0;

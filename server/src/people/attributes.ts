@@ -1,12 +1,12 @@
-// Custom attributes: what a user may be given, as pure functions.
+// Custom attributes: which values a user can have. Pure.
 import { maxAttributeLength } from '@soundings/contract/limits.ts';
 import type { DetailType } from '@soundings/contract/problem.ts';
 import { quote } from '../base/text.ts';
 
-/** An attribute defined on the account; without allowed values any text will do. */
+/** An attribute of the account. If `allowedValues` is null, any text is allowed. */
 export type Attribute = { name: string; allowedValues: string[] | null };
 
-/** Why a value cannot be set for an attribute, if it cannot; null clears an attribute and always can. */
+/** Returns why an attribute can't have a value, or undefined if it can. Null clears an attribute and is always allowed. */
 export function attributeFault(
   defined: ReadonlyMap<string, Attribute>,
   name: string,
@@ -17,20 +17,20 @@ export function attributeFault(
     const known = [...defined.keys()].slice(0, 20).join(', ');
     return {
       type: 'unknown attribute',
-      message: `The attribute ${quote(name)} is not defined on the account; ${known ? `defined: ${known}` : 'none is'}.`,
+      message: `The attribute ${quote(name)} does not exist in this account. ${known ? `Existing attributes: ${known}.` : 'Create it first.'}`,
     };
   }
   if (value === null) return undefined;
   if (value.length > maxAttributeLength) {
     return {
       type: 'too long',
-      message: `A value of ${quote(name)} may have ${maxAttributeLength} characters.`,
+      message: `The value of ${quote(name)} is too long. The maximum is ${maxAttributeLength} characters.`,
     };
   }
   if (attribute.allowedValues === null || attribute.allowedValues.includes(value)) return undefined;
   const allowed = attribute.allowedValues.slice(0, 20).join(', ');
   return {
     type: 'value not allowed',
-    message: `${quote(value)} is not a value of ${quote(name)}; allowed: ${allowed}.`,
+    message: `${quote(value)} is not an allowed value for ${quote(name)}. Allowed values: ${allowed}.`,
   };
 }

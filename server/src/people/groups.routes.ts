@@ -9,7 +9,7 @@ export function serveGroups(server: Server, pool: Promise<Pool>): void {
   server.serve(getGroups, async ({ caller }) => groupList(await selectGroups(await pool, caller.accountId)));
 }
 
-/** The groups as §2.1 has them: what is not set is left out. */
+/** Returns the groups in the format of §2.1. Fields that are not set are left out. */
 function groupList(rows: GroupRow[]): Group[] {
   const subgroups = subgroupsOf(rows);
   return rows.map(({ id, externalId, name, description }) => ({

@@ -1,7 +1,7 @@
-// SQL of changing groups by hand. Writers: groups.ts.
+// SQL for changing groups manually. Writers: groups.ts.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
-/** Makes a group by hand and returns its id. */
+/** Creates a manual group and returns its id. */
 export async function insertGroup(
   tx: Transaction,
   accountId: AccountId,
@@ -48,7 +48,7 @@ export async function updateParent(
     update groups set parent_id = ${parentId} where account_id = ${accountId} and group_id = ${groupId}`;
 }
 
-/** Removes a group; its memberships go with it, and the groups right beneath it move up to the one above it. */
+/** Deletes a group and its memberships. Its direct subgroups move up to its parent. */
 export async function deleteGroup(tx: Transaction, accountId: AccountId, groupId: number): Promise<void> {
   await tx`
     update groups
@@ -68,7 +68,7 @@ export async function selectExternalIdTaken(
   return rows.length > 0;
 }
 
-/** Whoever is in the group is to be compared anew: the same list means something else once the group is managed. */
+/** Makes the next push compare the members of a group again, because the same list means something else once the group is managed. */
 export async function clearFingerprintsIn(
   tx: Transaction,
   accountId: AccountId,

@@ -1,5 +1,5 @@
-// Groups that are made and changed by hand. What is managed is changed where it comes from, save its place: a push that
-// says nothing of the tree leaves every group where it was put. Each function locks the account and raises its version.
+// Creates and changes groups manually. Managed groups are changed in the HR system, except for their position: a push without
+// parents leaves every group where it is. Each function locks the account and raises its version.
 import { isExternalId } from '@soundings/contract/formats.ts';
 import { maxDescriptionLength, maxNameLength, maxTreeDepth } from '@soundings/contract/limits.ts';
 import type { DetailType } from '@soundings/contract/problem.ts';
@@ -21,13 +21,13 @@ import { parentsIn, subgroupsOf, treeFaults, wayUp } from './tree.ts';
 export { selectGroups as groupsOf };
 export type { GroupRow };
 
-/** Removes what else is known of groups that are removed, in the same transaction: it is on a floor above. */
+/** Deletes the results and other data of removed groups, in the same transaction. Passed in because it is in a layer above. */
 export type ForgetGroups = (tx: Transaction, accountId: AccountId, groupIds: number[]) => Promise<void>;
 
-/** What is written of a group by hand. */
+/** The fields of a group that can be edited. */
 export type GroupFields = { name: string; description: string | null; externalId: string | null };
 
-/** Makes a group by hand and returns its id. Throws a Fault for a name, externalId or parent that cannot be. */
+/** Creates a manual group and returns its id. Throws a Fault for an invalid name, externalId or parent. */
 export async function createGroup(
   tx: Transaction,
   accountId: AccountId,
@@ -44,7 +44,7 @@ export async function createGroup(
   return insertGroup(tx, accountId, { name, description, externalId, parentId });
 }
 
-/** Changes a group made by hand, and returns the names of the fields that are not as they were. */
+/** Changes a manual group and returns the names of the changed fields. */
 export async function changeGroup(
   tx: Transaction,
   accountId: AccountId,
@@ -67,16 +67,16 @@ export async function changeGroup(
   return changed;
 }
 
-/** Where a group stands, where it would, and what that changes: ids of groups. */
+/** The effects of moving a group, as group ids. `from` is its current parent. */
 export type Move = {
   from: number | null;
-  /** The groups beneath it, at any depth. */
+  /** The descendants of the group, at any depth. */
   beneath: number[];
-  /** The groups above it before and after, from the nearest. */
+  /** Its ancestors before and after the move, from the nearest. */
   above: { before: number[]; after: number[] };
 };
 
-/** Plans a move. Throws a Fault when there is no such group, or it would be beneath itself, or the tree too deep. */
+/** Plans a move. Throws a Fault if a group doesn't exist, if the move would create a cycle, or if the hierarchy would be too deep. */
 export async function planMove(
   db: Db,
   accountId: AccountId,
@@ -87,8 +87,8 @@ export async function planMove(
 }
 
 /**
- * Moves a group, managed or not, with all that is beneath it. `from` is where it stood when it was shown. Returns whether it
- * stands elsewhere now. Throws a Fault (conflict) when it no longer stood there, and those of planMove.
+ * Moves a group, managed or not, with its subgroups. `from` is the parent that the user saw. Returns whether the parent has
+ * changed. Throws a Fault (conflict) if the group has been moved since, and the faults of planMove.
  */
 export async function moveGroup(
   tx: Transaction,
@@ -99,7 +99,12 @@ export async function moveGroup(
   await lockAccount(tx, accountId);
   const move = moveOf(await selectGroups(tx, accountId), groupId, parentId);
   if (move.from !== from) {
-    throw fault('conflict', 'changed since', '/from', 'The group has been moved since: look at it again.');
+    throw fault(
+      'conflict',
+      'changed since',
+      '/from',
+      'Someone else has moved this group in the meantime. Reload the page and try again.',
+    );
   }
   if (parentId === from) return false;
   await updateParent(tx, accountId, groupId, parentId);
@@ -111,22 +116,27 @@ function moveOf(groups: GroupRow[], groupId: number, parentId: number | null): M
   const group = groups.find(({ id }) => id === groupId);
   if (!group) throw groupNotFound();
   if (parentId !== null && !groups.some(({ id }) => id === parentId)) throw parentNotFound(parentId);
-  const beneath = subgroupsOf(groups).get(groupId) ?? [];
-  if (parentId === groupId || (parentId !== null && beneath.includes(parentId))) {
-    throw fault('invalid', 'cycle', '/parentId', 'A group cannot be moved beneath itself.');
+  const descendants = subgroupsOf(groups).get(groupId) ?? [];
+  if (parentId === groupId || (parentId !== null && descendants.includes(parentId))) {
+    throw fault(
+      'invalid',
+      'cycle',
+      '/parentId',
+      'A group cannot be moved into itself or one of its subgroups.',
+    );
   }
   refuseDeep(groups.map((one) => (one === group ? { ...one, parentId } : one)));
   const parents = parentsIn(groups);
   return {
     from: group.parentId,
-    beneath,
+    beneath: descendants,
     above: { before: wayUp(group.parentId, parents), after: wayUp(parentId, parents) },
   };
 }
 
 /**
- * Removes a group made by hand. Its memberships and figures go with it; the groups right beneath it move up (decision
- * B12). Returns how many these are.
+ * Removes a manual group with its memberships and results. Its direct subgroups move up (decision B12). Returns how many there
+ * are.
  */
 export async function removeGroup(
   tx: Transaction,
@@ -144,8 +154,8 @@ export async function removeGroup(
 }
 
 /**
- * Hands a group made by hand over to pushes and files, under an externalId: the next that lists groups must list it, or
- * it is removed. Its people are compared anew.
+ * Hands a manual group over to pushes and files, under an externalId. The next push or file that lists groups must include it,
+ * or it is removed. The next push compares its members again.
  */
 export async function adoptGroup(
   tx: Transaction,
@@ -155,8 +165,9 @@ export async function adoptGroup(
 ): Promise<void> {
   refuseFields({ externalId });
   const group = await lockGroup(tx, accountId, groupId);
-  if (externalId === null) throw fault('invalid', 'missing field', '/externalId', 'This is needed.');
-  if (group.managed) throw fault('conflict', 'changed since', '', 'The group is managed already.');
+  if (externalId === null) throw fault('invalid', 'missing field', '/externalId', 'This field is required.');
+  if (group.managed)
+    throw fault('conflict', 'changed since', '', 'This group is already managed by your HR system.');
   if (externalId !== group.externalId) await refuseTaken(tx, accountId, externalId);
   await updateManaged(tx, accountId, groupId, { managed: true, externalId });
   await clearFingerprintsIn(tx, accountId, groupId);
@@ -164,8 +175,8 @@ export async function adoptGroup(
 }
 
 /**
- * Takes a managed group over from pushes and files. With its externalId kept, they can still name it, and a list that
- * holds it is refused; without, such a list makes another group.
+ * Turns a managed group into a manual one. If it keeps its externalId, pushes and files can still refer to it, but a list that
+ * contains it is refused. Without it, such a list creates another group.
  */
 export async function releaseGroup(
   tx: Transaction,
@@ -174,13 +185,14 @@ export async function releaseGroup(
   { keepExternalId }: { keepExternalId: boolean },
 ): Promise<void> {
   const group = await lockGroup(tx, accountId, groupId);
-  if (!group.managed) throw fault('conflict', 'changed since', '', 'The group is not managed any more.');
+  if (!group.managed)
+    throw fault('conflict', 'changed since', '', 'This group is no longer managed by your HR system.');
   const externalId = keepExternalId ? group.externalId : null;
   await updateManaged(tx, accountId, groupId, { managed: false, externalId });
   await raiseVersion(tx, accountId);
 }
 
-/** The group, as it is once the account is locked. */
+/** Locks the account and returns the group. */
 async function lockGroup(tx: Transaction, accountId: AccountId, groupId: number): Promise<GroupRow> {
   await lockAccount(tx, accountId);
   const group = (await selectGroups(tx, accountId)).find(({ id }) => id === groupId);
@@ -190,40 +202,51 @@ async function lockGroup(tx: Transaction, accountId: AccountId, groupId: number)
 
 function refuseFields({ name, description = null, externalId = null }: Partial<GroupFields>): void {
   if (name !== undefined && (name.trim() === '' || name.length > maxNameLength)) {
-    const message = `The name of a group must have 1 to ${maxNameLength} characters.`;
+    const message = `Enter a name of 1 to ${maxNameLength} characters.`;
     throw fault('invalid', 'invalid value', '/name', message);
   }
   if (description !== null && description.length > maxDescriptionLength) {
-    const message = `A description may have ${maxDescriptionLength} characters.`;
+    const message = `The description is too long. The maximum is ${maxDescriptionLength} characters.`;
     throw fault('invalid', 'too long', '/description', message);
   }
   if (externalId !== null && !isExternalId(externalId)) {
     const message =
-      'An externalId has 1 to 255 characters, no white space at its ends and no control characters.';
+      'Invalid externalId. Use 1 to 255 characters without leading or trailing spaces or control characters.';
     throw fault('invalid', 'invalid externalId', '/externalId', message);
   }
 }
 
 async function refuseTaken(tx: Transaction, accountId: AccountId, externalId: string | null): Promise<void> {
   if (externalId === null || !(await selectExternalIdTaken(tx, accountId, externalId))) return;
-  const message = `A group with the externalId "${externalId}" exists already.`;
+  const message = `A group with the externalId "${externalId}" already exists. Choose another externalId.`;
   throw fault('conflict', 'externalId taken', '/externalId', message);
 }
 
 function refuseDeep(nodes: readonly { id: number; parentId: number | null }[]): void {
   if (treeFaults(nodes, maxTreeDepth).tooDeep.length === 0) return;
-  throw fault('invalid', 'too deep', '/parentId', `A tree of groups has at most ${maxTreeDepth} levels.`);
+  throw fault(
+    'invalid',
+    'too deep',
+    '/parentId',
+    `The group hierarchy can have at most ${maxTreeDepth} levels. Choose a parent on a higher level.`,
+  );
 }
 
 const fault = (kind: FaultKind, type: DetailType, path: string, message: string) =>
   new Fault(kind, type, message, { details: [{ type, message, path }] });
-const groupNotFound = () => new Fault('not_found', 'group not found', 'There is no such group.');
+const groupNotFound = () =>
+  new Fault('not_found', 'group not found', 'This group does not exist. It may have been removed.');
 const parentNotFound = (id: number) =>
-  fault('not_found', 'group not found', '/parentId', `There is no group ${id}.`);
+  fault(
+    'not_found',
+    'group not found',
+    '/parentId',
+    `Parent group ${id} does not exist. It may have been removed.`,
+  );
 const managed = (path: string) =>
   fault(
     'conflict',
     'managed',
     path,
-    'The group is managed: pushes and files say what it is. Release it to change it by hand.',
+    'This group is managed by your HR system. Change it there, or release it to change it here.',
   );

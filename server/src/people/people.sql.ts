@@ -1,4 +1,4 @@
-// SQL of defining attributes, and of reading groups. Writers: people.ts.
+// SQL for defining attributes and reading groups. Writers: people.ts.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import type { Attribute } from './attributes.ts';
 
@@ -11,7 +11,7 @@ export type GroupRow = {
   parentId: number | null;
 };
 
-/** All groups of the account, by id. */
+/** Returns all groups of the account, ordered by id. */
 export async function selectGroups(db: Db, accountId: AccountId): Promise<GroupRow[]> {
   return db<GroupRow[]>`
     select group_id    as "id",
@@ -25,7 +25,7 @@ export async function selectGroups(db: Db, accountId: AccountId): Promise<GroupR
     order  by group_id`;
 }
 
-/** Defining an attribute again replaces its allowed values. */
+/** Defines an attribute, or replaces the allowed values of an existing one. */
 export async function upsertAttribute(
   tx: Transaction,
   accountId: AccountId,
@@ -38,7 +38,7 @@ export async function upsertAttribute(
     on conflict (account_id, name) do update set allowed_values = excluded.allowed_values`;
 }
 
-/** Users who have the attribute are to be compared anew: what was sent of them may no longer be allowed. */
+/** Makes the next push compare users with this attribute again, because their values may no longer be allowed. */
 export async function clearFingerprints(
   tx: Transaction,
   accountId: AccountId,
@@ -56,13 +56,13 @@ export async function selectAttributes(db: Db, accountId: AccountId): Promise<At
 }
 
 /**
- * The groups that a person who is no administrator of the account may see: those that the person owns or may read, and
- * those that the person administers with all beneath.
+ * Returns the groups that a person without the role Administrator can see: groups they administer or have access to, and groups
+ * they administer with all subgroups.
  */
 export async function selectGroupsOpenTo(db: Db, accountId: AccountId, userId: number): Promise<number[]> {
   const rows = await db<{ id: number }[]>`
     with recursive open as (
-      select group_id, kind = 'inheritedAdminOf' as beneath
+      select group_id, kind = 'inheritedAdminOf' as "withSubgroups"
       from   memberships
       where  account_id = ${accountId} and user_id = ${userId}
         and  kind in ('adminOf', 'inheritedAdminOf', 'interestOf')
@@ -70,7 +70,7 @@ export async function selectGroupsOpenTo(db: Db, accountId: AccountId, userId: n
       select g.group_id, true
       from   open o
       join   groups g on g.account_id = ${accountId} and g.parent_id = o.group_id
-      where  o.beneath
+      where  o."withSubgroups"
     )
     select distinct group_id as id from open order by id`;
   return rows.map(({ id }) => id);

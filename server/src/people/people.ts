@@ -1,4 +1,4 @@
-// Users and attributes that are made by hand. Pushes and files leave these alone.
+// Creates users manually and defines attributes. Pushes and files don't change manual users.
 import { emailKey, isEmail, isExternalId, isLanguage, isTimeZone } from '@soundings/contract/formats.ts';
 import { maxNameLength } from '@soundings/contract/limits.ts';
 import { type Role, roles } from '@soundings/contract/words.ts';
@@ -13,8 +13,8 @@ import { insertUser, replaceMemberships, selectClash, selectGroupsOf } from './u
 export { selectGroupsOpenTo as groupsOpenTo };
 
 /**
- * Makes a user by hand and returns the id. Time zone and language are the account's unless given. Throws a Fault for
- * values that cannot be, an externalId or address that is taken, and groups that the account does not have.
+ * Creates a manual user and returns the id. Time zone and language default to the account's. Throws a Fault for invalid values,
+ * an externalId or address that is taken, and groups that don't exist.
  */
 export async function createUser(
   tx: Transaction,
@@ -33,24 +33,31 @@ export async function createUser(
   const { firstName, lastName, email = null, role = 'User', externalId = null, memberOf = [] } = user;
   const { timezone = null, language = null } = user;
   if (firstName.length > maxNameLength || lastName.length > maxNameLength) {
-    throw invalid('too long', `A name may have ${maxNameLength} characters.`);
+    throw invalid('too long', `The name is too long. The maximum is ${maxNameLength} characters.`);
   }
   if (email !== null && !isEmail(email))
-    throw invalid('invalid email', `"${email}" is not an e-mail address.`);
-  if (!isRole(role)) throw invalid('invalid value', `A role is one of ${roles.join(', ')}, not "${role}".`);
+    throw invalid(
+      'invalid email',
+      `"${email}" is not a valid email address (for example, anna@example.com).`,
+    );
+  if (!isRole(role))
+    throw invalid('invalid value', `Unknown role "${role}". Use one of ${roles.join(', ')}.`);
   if (externalId !== null) refuseExternalId(externalId);
   if (timezone !== null && !isTimeZone(timezone)) {
-    throw invalid('invalid timezone', `"${timezone}" is not a time zone of the tz database.`);
+    throw invalid(
+      'invalid timezone',
+      `"${timezone}" is not a valid time zone (for example, Europe/Stockholm).`,
+    );
   }
   if (language !== null && !isLanguage(language)) {
-    throw invalid('invalid language', `"${language}" is not an ISO 639-1 code such as en or sv.`);
+    throw invalid('invalid language', `"${language}" is not a valid language code (for example, en).`);
   }
   await lockAccount(tx, accountId);
   const key = email === null ? null : emailKey(email);
   const clash = await selectClash(tx, accountId, { userId: 0, externalId, emailKey: key });
   if (clash.externalId)
-    throw taken('externalId taken', `A user with the externalId "${externalId}" exists already.`);
-  if (clash.email) throw taken('email taken', `A user with the address ${email} exists already.`);
+    throw taken('externalId taken', `A user with the externalId "${externalId}" already exists.`);
+  if (clash.email) throw taken('email taken', `A user with the email address ${email} already exists.`);
   const present = await selectGroupsOf(tx, accountId, memberOf);
   const missing = memberOf.find((groupId) => !present.has(groupId));
   if (missing !== undefined) throw groupNotFound(missing);
@@ -71,18 +78,18 @@ export async function createUser(
   return userId;
 }
 
-/** Defines an attribute, or changes the values that it allows. Values that users have already stay. */
+/** Defines an attribute, or changes its allowed values. Values that users already have stay. */
 export async function defineAttribute(
   tx: Transaction,
   accountId: AccountId,
   { name, allowedValues }: Attribute,
 ): Promise<Attribute> {
   if (name.trim() !== name || name === '' || name.length > maxNameLength || name === '__proto__') {
-    const rule = `1 to ${maxNameLength} characters, no white space at its ends, and not __proto__`;
-    throw invalid('invalid value', `${JSON.stringify(name)} cannot be the name of an attribute: ${rule}.`);
+    const rule = `Use 1 to ${maxNameLength} characters without leading or trailing spaces, and not __proto__.`;
+    throw invalid('invalid value', `${JSON.stringify(name)} is not a valid attribute name. ${rule}`);
   }
   if (allowedValues !== null && (allowedValues.length === 0 || allowedValues.includes(''))) {
-    throw invalid('invalid value', 'Allowed values are texts, separated by commas.');
+    throw invalid('invalid value', 'Enter the allowed values separated by commas, with no empty value.');
   }
   await lockAccount(tx, accountId);
   const values = allowedValues && [...new Set(allowedValues)];
@@ -91,7 +98,7 @@ export async function defineAttribute(
   return { name, allowedValues: values };
 }
 
-/** The attributes of the account, by name. */
+/** Returns the attributes of the account, by name. */
 export async function attributesOf(db: Db, accountId: AccountId): Promise<Map<string, Attribute>> {
   const attributes = await selectAttributes(db, accountId);
   return new Map(attributes.map((attribute) => [attribute.name, attribute]));
@@ -103,11 +110,11 @@ function refuseExternalId(externalId: string): void {
   if (isExternalId(externalId)) return;
   throw invalid(
     'invalid externalId',
-    'An externalId has 1 to 255 characters, no white space at its ends and no control characters.',
+    'Invalid externalId. Use 1 to 255 characters without leading or trailing spaces or control characters.',
   );
 }
 
 const invalid = (code: DetailType, message: string) => new Fault('invalid', code, message);
 const taken = (code: DetailType, message: string) => new Fault('conflict', code, message);
 const groupNotFound = (groupId: number) =>
-  new Fault('not_found', 'group not found', `There is no group ${groupId}.`);
+  new Fault('not_found', 'group not found', `Group ${groupId} does not exist.`);

@@ -1,7 +1,7 @@
-// SQL of what people change of themselves. Writers: profile.ts.
+// SQL for the settings that people change for themselves. Writers: profile.ts.
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
-/** Null: the account's. */
+/** A person's own settings. Null means the account's setting. */
 export type Own = { language: string | null; timezone: string | null };
 
 export async function selectOwn(
@@ -16,7 +16,7 @@ export async function selectOwn(
   return row;
 }
 
-/** What was last sent is forgotten: the next push compares the person anew, as one may force the language. */
+/** Clears the fingerprint, so that the next push compares the person again: it may force the language. */
 export async function updateOwn(
   tx: Transaction,
   accountId: AccountId,

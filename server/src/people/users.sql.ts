@@ -1,9 +1,9 @@
-// SQL of people who are made and changed by hand, one at a time, and of handing many over. Writers: users.ts and
-// people.ts; what is managed is written by sync/sync.sql.ts.
+// SQL for creating and changing people manually, one at a time, and for handing many over. Writers: users.ts and people.ts.
+// sync/sync.sql.ts writes managed people.
 import type { MembershipKind, Role } from '@soundings/contract/organization.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
-/** What is held of a person. */
+/** The fields of a person. */
 export type UserFields = {
   externalId: string | null;
   firstName: string;
@@ -41,7 +41,7 @@ export async function selectUser(
   return row;
 }
 
-/** Makes a user by hand and returns the id. */
+/** Creates a manual user and returns the id. */
 export async function insertUser(
   tx: Transaction,
   accountId: AccountId,
@@ -57,7 +57,7 @@ export async function insertUser(
   return row!.id;
 }
 
-/** Writes all fields. What was last sent is forgotten: the next push compares the person anew. */
+/** Updates all fields and clears the fingerprint, so that the next push compares the person again. */
 export async function updateUser(
   tx: Transaction,
   accountId: AccountId,
@@ -82,12 +82,12 @@ export async function updateUser(
     where  account_id = ${accountId} and user_id = ${userId}`;
 }
 
-/** Removes a user; memberships, password, sessions, links and what else is the person's alone go too. */
+/** Deletes a user with their memberships, password, sessions, links and other personal data. */
 export async function deleteUser(tx: Transaction, accountId: AccountId, userId: number): Promise<void> {
   await tx`delete from users where account_id = ${accountId} and user_id = ${userId}`;
 }
 
-/** Who else has the externalId, and who the address (in its compared form). */
+/** Returns whether another user has the externalId or the normalized address. */
 export async function selectClash(
   db: Db,
   accountId: AccountId,
@@ -129,7 +129,7 @@ export async function selectMemberships(
     where  m.account_id = ${accountId} and m.user_id = ${userId}`;
 }
 
-/** Which of the ids are groups of the account, and whether each is managed. */
+/** Returns which of the ids are groups of the account, and whether each is managed. */
 export async function selectGroupsOf(
   db: Db,
   accountId: AccountId,
@@ -142,7 +142,7 @@ export async function selectGroupsOf(
   return new Map(rows.map(({ id, managed }) => [id, managed]));
 }
 
-/** Replaces the memberships of one kind. */
+/** Replaces a user's memberships of one kind. */
 export async function replaceMemberships(
   tx: Transaction,
   accountId: AccountId,
@@ -160,7 +160,7 @@ export async function replaceMemberships(
     on conflict do nothing`;
 }
 
-/** How many of some people can be handed over, and why the others cannot: as a Handover of the contract. */
+/** Returns which of the given people can be handed over, and how many others can't, by reason (like Handover in the contract). */
 export async function selectHandover(
   db: Db,
   accountId: AccountId,
@@ -183,7 +183,7 @@ export async function selectHandover(
   return row!;
 }
 
-/** The id of the person with an address, in its compared form. */
+/** Returns the id of the person with this normalized address. */
 export async function selectUserIdOf(
   db: Db,
   accountId: AccountId,
@@ -194,7 +194,7 @@ export async function selectUserIdOf(
   return row?.id;
 }
 
-/** Makes a pending role count. Returns whether it was pending. */
+/** Confirms a pending role. Returns whether it was pending. */
 export async function updateConfirmed(
   tx: Transaction,
   accountId: AccountId,
@@ -207,7 +207,7 @@ export async function updateConfirmed(
   return rows.length > 0;
 }
 
-/** Forgets the addresses that people had until 30 days ago. Of all accounts (account_id). */
+/** Deletes previous addresses that were replaced more than 30 days ago, in all accounts (account_id). */
 export async function forgetEmailsBefore(db: Db): Promise<void> {
   await db`
     update users

@@ -1,5 +1,5 @@
-// People as administrators make and change them by hand, one at a time, and the handing over of people to pushes and files
-// (adopt) and back (release). What pushes and files deliver of managed people is refused here.
+// Creates, changes and removes people manually, one at a time, and hands people over to pushes and files (adopt) and back
+// (release). For managed people, refuses changes to fields that pushes and files manage.
 import type { NewPerson, PersonChanges } from '@soundings/contract/console.people.ts';
 import { deliveredFields, deliveredKinds } from '@soundings/contract/words.ts';
 import {
@@ -39,7 +39,7 @@ export { forgetEmailsBefore } from './users.sql.ts';
 
 type Memberships = NonNullable<PersonChanges['memberships']>;
 
-/** Makes a person by hand and returns the id. Throws a Fault that names every field that cannot be. */
+/** Creates a manual person and returns the id. Throws a Fault that lists every invalid field. */
 export async function addPerson(tx: Transaction, accountId: AccountId, wanted: NewPerson): Promise<number> {
   await lockAccount(tx, accountId);
   const { memberships = {}, attributes = {}, ...fields } = wanted;
@@ -56,12 +56,12 @@ export async function addPerson(tx: Transaction, accountId: AccountId, wanted: N
   return userId;
 }
 
-/** What has come of a change: the names of what is different, and the externalIds where they are among it. */
+/** The result of a change: the names of the changed fields, and the externalId before and after. */
 export type Changed = { fields: string[]; externalId: { from: string | null; to: string | null } };
 
 /**
- * Changes what is given of a person. Throws a Fault that names every field that cannot be: also what is delivered of
- * somebody managed, and what an administrator may not do to oneself (`by`).
+ * Changes the given fields of a person. Throws a Fault that lists every field that can't be changed, including managed fields of
+ * a managed person, and changes that an administrator (`by`) can't make to their own account.
  */
 export async function changePerson(
   tx: Transaction,
@@ -106,7 +106,7 @@ export async function changePerson(
   return { fields: names, externalId: { from: before.externalId, to: after.externalId } };
 }
 
-/** Removes a person made by hand, and returns the externalId. */
+/** Removes a manual person and returns the externalId. */
 export async function removePerson(
   tx: Transaction,
   accountId: AccountId,
@@ -119,7 +119,7 @@ export async function removePerson(
     throw new Fault(
       'conflict',
       'managed',
-      'An interface delivers this person: take the person out there, or release the person first.',
+      'This person is managed by your HR system. Remove the person there, or release the person first.',
     );
   }
   refuse(await leftAlone(tx, accountId, before, { ...before, active: false }, by));
@@ -128,8 +128,8 @@ export async function removePerson(
 }
 
 /**
- * Hands a person over to pushes and files. `externalId`: by which they know the person, for who has none. Returns the
- * externalIds before and after.
+ * Hands a person over to pushes and files. `externalId`: the one they use, for a person who has none yet. Returns the externalId
+ * before and after.
  */
 export async function adoptPerson(
   tx: Transaction,
@@ -140,14 +140,15 @@ export async function adoptPerson(
 ): Promise<Changed['externalId']> {
   await lockAccount(tx, accountId);
   const before = await personHeld(tx, accountId, userId);
-  if (before.managed) throw new Fault('conflict', 'managed', 'An interface delivers this person already.');
+  if (before.managed)
+    throw new Fault('conflict', 'managed', 'This person is already managed by your HR system.');
   if (userId === by) refuse([oneself('')]);
   const after = { ...before, externalId: before.externalId ?? externalId ?? null };
   if (after.externalId === null) {
     refuse([
       {
         type: 'missing field',
-        message: 'The interface knows people by their externalId: it is needed.',
+        message: 'An externalId is required, because your HR system identifies people by it.',
         path: '/externalId',
       },
     ]);
@@ -158,7 +159,7 @@ export async function adoptPerson(
   return { from: before.externalId, to: after.externalId };
 }
 
-/** Confirms an Administrator whom a push or file made. Throws a Fault when the role is not pending. */
+/** Confirms an administrator who was created or changed by a push or file. Throws a Fault if the role is not pending. */
 export async function confirmAdministrator(
   tx: Transaction,
   accountId: AccountId,
@@ -167,10 +168,14 @@ export async function confirmAdministrator(
   await lockAccount(tx, accountId);
   await personHeld(tx, accountId, userId);
   if (await updateConfirmed(tx, accountId, userId)) return;
-  throw new Fault('conflict', 'changed since', 'The role of this person is not waiting for confirmation.');
+  throw new Fault(
+    'conflict',
+    'changed since',
+    'The role of this person is no longer waiting for confirmation.',
+  );
 }
 
-/** The same for the person with an address; returns the id. */
+/** Like confirmAdministrator, for the person with this address. Returns the id. */
 export async function confirmByAddress(
   tx: Transaction,
   accountId: AccountId,
@@ -182,15 +187,15 @@ export async function confirmByAddress(
   return userId;
 }
 
-/** Takes a person from pushes and files: from then on they leave the person alone. */
+/** Turns a managed person into a manual one, which pushes and files no longer change. */
 export async function releasePerson(tx: Transaction, accountId: AccountId, userId: number): Promise<void> {
   await lockAccount(tx, accountId);
   const { managed } = await personHeld(tx, accountId, userId);
-  if (!managed) throw new Fault('conflict', 'managed', 'The person is made by hand already.');
+  if (!managed) throw new Fault('conflict', 'managed', 'This person is not managed by your HR system.');
   await updateManaged(tx, accountId, [userId], false);
 }
 
-/** Hands many over at once, or only says who that would be, by id. `by`: who asks, who is never among them. */
+/** Hands over many people at once, or only previews it. `by`: the user who asks, who is never handed over. */
 export async function handOver(
   tx: Transaction,
   accountId: AccountId,
@@ -209,9 +214,10 @@ async function personHeld(tx: Transaction, accountId: AccountId, userId: number)
   return held;
 }
 
-export const personNotFound = () => new Fault('not_found', 'person not found', 'There is no such person.');
+export const personNotFound = () =>
+  new Fault('not_found', 'person not found', 'This person does not exist. They may have been removed.');
 
-/** Names and phone numbers without the spaces around them, which nobody means to type. */
+/** Removes surrounding spaces from names, addresses and externalIds, and normalizes phone numbers. */
 function withoutSpaces<T extends UserFields>(person: T): T {
   const { firstName, lastName, email, phone, externalId } = person;
   return {
@@ -230,20 +236,20 @@ type Plain = Omit<UserFields, 'attributes'>;
 const namesOf = (fields: Partial<Plain>) => Object.keys(fields) as (keyof Plain)[];
 
 const rules: { [name in keyof Plain]?: [(text: string) => boolean, DetailType, string] } = {
-  firstName: [(text) => text !== '', 'missing field', 'This is needed.'],
-  lastName: [(text) => text !== '', 'missing field', 'This is needed.'],
-  email: [isEmail, 'invalid email', 'This is not an e-mail address such as anna@example.com.'],
+  firstName: [(text) => text !== '', 'missing field', 'This field is required.'],
+  lastName: [(text) => text !== '', 'missing field', 'This field is required.'],
+  email: [isEmail, 'invalid email', 'Not a valid email address (for example, anna@example.com).'],
   phone: [
     (text) => normalisePhone(text) !== undefined,
     'invalid phone',
-    'This is not a number with country prefix, such as +46701234567.',
+    'Not a phone number with a country code (for example, +46701234567).',
   ],
-  language: [isLanguage, 'invalid language', 'This is not an ISO 639-1 code such as en or sv.'],
-  timezone: [isTimeZone, 'invalid timezone', 'This is not a time zone such as Europe/Stockholm.'],
+  language: [isLanguage, 'invalid language', 'Not a valid language code (for example, en).'],
+  timezone: [isTimeZone, 'invalid timezone', 'Not a valid time zone (for example, Europe/Stockholm).'],
   externalId: [
     isExternalId,
     'invalid externalId',
-    'An externalId has 1 to 255 characters, no white space at its ends and no control characters.',
+    'Not a valid externalId. Use 1 to 255 characters without leading or trailing spaces or control characters.',
   ],
 };
 
@@ -269,7 +275,7 @@ async function wrongAttributes(
   });
 }
 
-/** An attribute's value; null when the person has none. Names such as "constructor" are no exception. */
+/** Returns an attribute's value, or null if the person has none. Safe for names such as "constructor". */
 const valueOf = (attributes: Record<string, string>, name: string) =>
   Object.hasOwn(attributes, name) ? (attributes[name] as string) : null;
 
@@ -288,14 +294,14 @@ async function unknownGroups(db: Db, accountId: AccountId, memberships: Membersh
     .filter((kind) => memberships[kind]?.some((groupId) => !present.has(groupId)))
     .map((kind) => ({
       type: 'group not found',
-      message: 'One of these groups is not there any more.',
+      message: 'One of these groups no longer exists. Reload the page and choose again.',
       path: `/memberships/${kind}`,
     }));
 }
 
 type ChangedKind = { kind: MembershipKind; isManagedConcerned: boolean };
 
-/** Which kinds of membership are to change, and whether managed groups are concerned. */
+/** Returns the kinds of membership that change, and whether each change affects managed groups. */
 async function changedKinds(
   db: Db,
   accountId: AccountId,
@@ -317,11 +323,11 @@ async function changedKinds(
   });
 }
 
-/** What pushes and files say of managed people is theirs alone (§1 B). */
+/** Returns a fault for each changed field that only pushes and files can change (§1 B). */
 function deliveredFaults(changed: string[], kinds: ChangedKind[]): Detail[] {
   const fault = (path: string): Detail => ({
     type: 'managed',
-    message: 'This is delivered by your HR system: change it there.',
+    message: 'Managed by your HR system. Change it there.',
     path,
   });
   return [
@@ -342,24 +348,30 @@ async function taken(db: Db, accountId: AccountId, userId: number, person: UserF
       ? [
           {
             type: 'externalId taken',
-            message: `A user with the externalId "${externalId}" exists already.`,
+            message: `A user with the externalId "${externalId}" already exists.`,
             path: '/externalId',
           },
         ]
       : []),
     ...(clash.email
-      ? [{ type: 'email taken', message: `A user with the address ${email} exists already.`, path: '/email' }]
+      ? [
+          {
+            type: 'email taken',
+            message: `A user with the email address ${email} already exists.`,
+            path: '/email',
+          },
+        ]
       : []),
   ];
 }
 
 const oneself = (path: string): Detail => ({
   type: 'oneself',
-  message: 'This is yourself: another administrator has to do it.',
+  message: "You can't do this to your own account. Ask another administrator.",
   path,
 });
 
-/** Nobody shuts oneself out, and an active administrator stays (decision B13). */
+/** Refuses changes that would lock out the administrator who makes them, or leave no active administrator (decision B13). */
 async function leftAlone(
   db: Db,
   accountId: AccountId,
@@ -372,7 +384,8 @@ async function leftAlone(
   const path = after.active ? '/role' : '/active';
   if (before.id === by) return [oneself(path)];
   if (await selectHasOtherAdministrator(db, accountId, before.id)) return [];
-  const message = 'The account would have no active administrator left. Make somebody else one first.';
+  const message =
+    'The account would have no active administrator left. Give someone else the role Administrator first.';
   return [{ type: 'no administrator', message, path }];
 }
 

@@ -278,7 +278,7 @@ describe('refused', () => {
     const account = await world.account();
     expect(await refused(account.id)).toMatch(/there is nobody to ask/);
     expect(await schedulesOf(world.pool, account.id)).toEqual([]);
-    expect(await refused(999_999)).toBe('There is no account 999999.');
+    expect(await refused(999_999)).toBe('Account 999999 does not exist.');
   });
 
   test('schedules of which none is due', async () => {

@@ -1,5 +1,5 @@
-// Carries out a plan: whole-list statements in an order that keeps every constraint true. What goes makes room for
-// what changes, and what changes for what comes.
+// Applies a plan with one statement per kind of change, in an order that never violates a constraint: removals first, then
+// updates, then new rows.
 import type { User } from '@soundings/contract/organization.ts';
 import { shutOut } from '../accounts/sessions.ts';
 import type { AccountId, Transaction } from '../db/db.ts';

@@ -1,5 +1,5 @@
-// Whether a request is an organization request at all: its shape, its types, and the form of each value (§2.2,
-// decisions B2 to B5, B10, B11). Pure. What depends on the account is in match.ts.
+// Checks what can be checked without the account: the shape of an organization request, its types and the format of each
+// value (§2.2, decisions B2 to B5, B10, B11). Pure. Checks that depend on the account are in match.ts.
 import {
   hasTrunkZero,
   isEmail,
@@ -32,17 +32,17 @@ const accessFields = shapeOf(AccessInfo).fields;
 
 type JsonObject = { [key: string]: JsonValue };
 
-/** A request that was read, and where in its lists each externalId is. */
+/** A request that was read, with the position of each externalId in its list. */
 export type SentOrganization = Organization & {
   places: Record<'users' | 'groups', ReadonlyMap<string, number>>;
-  /** Lists that only add and update: whom they leave out stays. No request has such; files may. */
+  /** Lists that only add and update: users and groups that are not listed stay. Only files can have such lists. */
   partial?: readonly ('users' | 'groups')[];
 };
 
 /**
- * Reads a parsed body as an organization request: all faults and warnings go to `findings`. With a fault, what it
- * returns may be matched, so that other faults are found too, but not planned; it is undefined when not even the
- * lists are there. Phone numbers come out in E.164; everything else exactly as sent.
+ * Reads a parsed body as an organization request and adds all faults and warnings to `findings`. If there are faults, the
+ * result can still be matched, to find further faults, but not planned. Returns undefined if the lists cannot be read. Phone
+ * numbers are returned in E.164; everything else exactly as sent.
  */
 export function readOrganization(body: JsonValue, findings: Findings): SentOrganization | undefined {
   if (!isObject(body, '', findings)) return undefined;
@@ -81,17 +81,18 @@ function readList<T extends { externalId: string }>(
   findings: Findings,
 ): T[] {
   return list.map((value, i) => {
-    if (onlyCount(check, value, findings)) return nobody as T;
+    if (onlyCount(check, value, findings)) return countedEntry as T;
     const place = `${path}/${i}`;
     const entry = isObject(value, place, findings) ? read(value, place, findings) : ({} as T);
-    // What has no externalId still holds its place in the list, under one that nobody can have.
+    // An entry without an externalId keeps its position in the list under a stand-in that no real entry can have.
     return entry.externalId === undefined ? { ...entry, externalId: standIn(i) } : entry;
   });
 }
 
-const nobody = { externalId: standIn(0) };
+/** Takes the position of an invalid entry that is only counted. */
+const countedEntry = { externalId: standIn(0) };
 
-/** Counts an invalid entry once no more can be listed. */
+/** Once no more faults can be listed, counts an invalid entry and returns true. */
 function onlyCount(check: SchemaCheck, value: JsonValue, findings: Findings): boolean {
   if (!findings.isFull() || check.Check(value)) return false;
   findings.fault({ type: 'wrong type', message: '' });
@@ -124,26 +125,30 @@ function readUser(value: JsonObject, path: string, findings: Findings): User {
   if (lastName !== undefined) checkLength(lastName, maxNameLength, 'lastName', fault);
   const isWrongEmail = typeof email === 'string' && !isEmail(email);
   if (isWrongEmail) {
-    fault('invalid email', 'email', `${quote(email)} is not an e-mail address such as anna@example.com.`);
+    fault(
+      'invalid email',
+      'email',
+      `${quote(email)} is not a valid email address (for example, anna@example.com).`,
+    );
   }
   if (timezone !== undefined && !isTimeZone(timezone)) {
-    const message = `${quote(timezone)} is not a name of the tz database, such as Europe/Stockholm.`;
+    const message = `${quote(timezone)} is not a valid time zone (for example, Europe/Stockholm).`;
     fault('invalid timezone', 'timezone', message);
   }
   if (language !== undefined && !isLanguage(language)) {
-    const message = `${quote(language)} is not an ISO 639-1 code (two lower-case letters, such as sv).`;
+    const message = `${quote(language)} is not a valid language code (for example, en).`;
     fault('invalid language', 'language', message);
   }
   const normal = typeof phone === 'string' ? normalisePhone(phone) : phone;
   if (typeof phone === 'string' && normal === undefined) {
-    const message = `${quote(phone)} is not a number with country prefix, such as +46701234567.`;
+    const message = `${quote(phone)} is not a phone number with a country code (for example, +46701234567).`;
     fault('invalid phone', 'phone', message);
   }
   if (typeof phone === 'string' && normal !== undefined && hasTrunkZero(phone)) {
-    // Not quoted: runs keep their warnings longer than the user may stay.
+    // The number is not quoted: runs keep their warnings, even after the user is removed.
     findings.warn(() => ({
       type: 'trunk zero',
-      message: 'The zero in brackets is dialled only within the country. It is dropped.',
+      message: 'The zero in parentheses is only dialed within the country. It was removed from the number.',
       path: `${path}/phone`,
       externalId,
     }));
@@ -153,8 +158,8 @@ function readUser(value: JsonObject, path: string, findings: Findings): User {
 }
 
 /**
- * Returns a user with faults so that none of them is the ground of another one: a wrong address is none, not the one that
- * the user has had, and a wrong role may be meant to be the last Administrator's.
+ * Returns a user with faults, adjusted so that one fault doesn't cause another. An invalid address counts as null, not as the
+ * user's previous address. An invalid role counts as Administrator, so that the check for the last administrator passes.
  */
 function withoutGuesses(sent: JsonObject, read: JsonObject): User {
   const user = read as unknown as User;
@@ -169,13 +174,13 @@ function withoutGuesses(sent: JsonObject, read: JsonObject): User {
   };
 }
 
-/** A schema, taken apart so that each part of a value is checked by itself. */
+/** A schema, split up so that each part of a value can be checked separately. */
 type Shape = {
   check: SchemaCheck;
   fields: ReadonlyMap<string, Shape & { isRequired: boolean }>;
-  /** Of an array: of each entry. */
+  /** For an array: the shape of each entry. */
   items: Shape | undefined;
-  /** Of an object: of each value that is not one of `fields`. */
+  /** For an object: the shape of each value whose key is not in `fields`. */
   rest: Shape | undefined;
 };
 type SchemaCheck = { Check(value: unknown): boolean; Errors(value: unknown): SchemaError[] };
@@ -201,12 +206,12 @@ function shapeOf(schema: TSchema): Shape {
 
 type About = { path: string; externalId?: string };
 
-/** Returns what is valid of an object; each of its other parts is a fault, and so is each required field that is missing. */
+/** Returns the valid parts of an object. Adds a fault for each invalid part and for each missing required field. */
 function readFields(object: JsonObject, shape: Shape, about: About, findings: Findings): JsonObject {
   const read: JsonObject = {};
   for (const [name, { isRequired }] of shape.fields) {
     if (!isRequired || Object.hasOwn(object, name)) continue;
-    const message = `${name} is missing.`;
+    const message = `The field ${name} is required.`;
     findings.fault({ ...about, type: 'missing field', message, path: `${about.path}/${name}` });
   }
   const names = shape.rest ? Object.keys(object) : shape.fields.keys();
@@ -219,20 +224,20 @@ function readFields(object: JsonObject, shape: Shape, about: About, findings: Fi
       { ...about, path: `${about.path}/${pointer(name)}` },
       findings,
     );
-    // Not by assignment: a name may be __proto__.
+    // defineProperty instead of assignment, because the name may be __proto__.
     if (value !== undefined) Object.defineProperty(read, name, { value, enumerable: true });
   }
   return read;
 }
 
-/** Returns what is valid of a value; undefined when nothing is. In an array, what is invalid leaves a gap: the others keep their places. */
+/** Returns the valid parts of a value, or undefined if there are none. Invalid array entries leave a gap, so the others keep their positions. */
 function readPart(value: JsonValue, shape: Shape, about: About, findings: Findings): JsonValue | undefined {
   if (shape.check.Check(value)) return value;
   if (shape.items && Array.isArray(value)) {
     const read: JsonValue[] = Array.from({ length: value.length });
     for (const [i, entry] of value.entries()) {
-      const sound = readPart(entry, shape.items, { ...about, path: `${about.path}/${i}` }, findings);
-      if (sound !== undefined) read[i] = sound;
+      const part = readPart(entry, shape.items, { ...about, path: `${about.path}/${i}` }, findings);
+      if (part !== undefined) read[i] = part;
     }
     return read;
   }
@@ -253,23 +258,24 @@ function faultAdder(findings: Findings, path: string, externalId: string | undef
 
 function checkExternalId(externalId: string, fault: FaultAdder): void {
   if (isExternalId(externalId)) return;
-  const rule = '1 to 255 characters, no white space at its ends, no control characters';
-  fault('invalid externalId', 'externalId', `${quote(externalId)} cannot be an externalId: ${rule}.`);
+  const rule = 'Use 1 to 255 characters without leading or trailing spaces or control characters.';
+  fault('invalid externalId', 'externalId', `${quote(externalId)} is not a valid externalId. ${rule}`);
 }
 
-function checkLength(text: string, most: number, field: string, fault: FaultAdder): void {
-  // Characters are code points, of which there are at most as many as there are code units.
-  if (text.length <= most) return;
-  const length = text.length > 2 * most ? text.length : [...text].length;
-  if (length > most) fault('too long', field, `${field} has ${length} characters; it may have ${most}.`);
+function checkLength(text: string, max: number, field: string, fault: FaultAdder): void {
+  // The limit counts code points. A text never has more code points than code units.
+  if (text.length <= max) return;
+  const length = text.length > 2 * max ? text.length : [...text].length;
+  if (length > max)
+    fault('too long', field, `${field} has ${length} characters. The maximum is ${max}. Shorten it.`);
 }
 
-/** Where in its list each externalId is. One that is there twice is a fault (decision B10). */
+/** Returns the position of each externalId in its list. Adds a fault for each duplicate (decision B10). */
 function placesOf(list: { externalId: string }[], path: string, findings: Findings): Map<string, number> {
   const places = new Map<string, number>();
   for (let i = 0; i < list.length; i++) {
     const externalId = list[i]!.externalId;
-    if (list[i] === nobody) continue;
+    if (list[i] === countedEntry) continue;
     const first = places.get(externalId);
     if (first === undefined) {
       places.set(externalId, i);
@@ -277,7 +283,7 @@ function placesOf(list: { externalId: string }[], path: string, findings: Findin
     }
     findings.fault(() => ({
       type: 'duplicate externalId',
-      message: `The externalId ${quote(externalId)} is at ${path}/${first} already. Send each one once.`,
+      message: `The externalId ${quote(externalId)} is already used at ${path}/${first}. Send each externalId only once.`,
       path: `${path}/${i}/externalId`,
       externalId,
     }));
@@ -285,13 +291,13 @@ function placesOf(list: { externalId: string }[], path: string, findings: Findin
   return places;
 }
 
-/** Nothing unknown may stand at the top or in the settings: a misspelt brake must not fail open (decision B4). */
+/** Adds a fault for each unknown field at the top level and in the settings, so that a misspelled limit is never ignored (decision B4). */
 function refuseUnknown(object: JsonObject, allowed: string[], path: string, findings: Findings): void {
   for (const key of Object.keys(object)) {
     if (allowed.includes(key)) continue;
     findings.fault(() => ({
       type: 'unknown field',
-      message: `There is no ${quote(key)} here.${didYouMean(key, allowed)} Known: ${allowed.join(', ')}.`,
+      message: `Unknown field ${quote(key)}.${didYouMean(key, allowed)} Allowed fields: ${allowed.join(', ')}.`,
       path: `${path}/${pointer(key)}`,
     }));
   }
@@ -302,7 +308,7 @@ function warnUnknown(object: JsonObject, known: Shape['fields'], path: string, f
     if (known.has(key)) continue;
     findings.warn(() => ({
       type: 'unknown field',
-      message: `${quote(key)} is not a known field and is ignored.${didYouMean(key, known.keys())}`,
+      message: `Unknown field ${quote(key)} was ignored.${didYouMean(key, known.keys())}`,
       path: `${path}/${pointer(key)}`,
     }));
   }
@@ -312,7 +318,7 @@ function isObject(value: JsonValue, path: string, findings: Findings): value is 
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return true;
   findings.fault({
     type: 'wrong type',
-    message: `${nameAt(path)} is ${kindOf(value)}; it must be an object.`,
+    message: `${nameAt(path)} must be an object, not ${kindOf(value)}.`,
     path,
   });
   return false;
@@ -322,13 +328,13 @@ function isArray(value: JsonValue, path: string, findings: Findings): value is J
   if (Array.isArray(value)) return true;
   findings.fault({
     type: 'wrong type',
-    message: `${nameAt(path)} is ${kindOf(value)}; it must be an array.`,
+    message: `${nameAt(path)} must be an array, not ${kindOf(value)}.`,
     path,
   });
   return false;
 }
 
-/** Says what a value is that departs from its schema, and what it should be. */
+/** Describes how a value differs from its schema: what it is and what it must be. */
 function explain(check: SchemaCheck, value: JsonValue, path: string): { type: DetailType; message: string } {
   const name = nameAt(path);
   const error = check.Errors(value).find(({ schemaPath }) => !schemaPath.includes('/anyOf/'));
@@ -340,8 +346,9 @@ function explain(check: SchemaCheck, value: JsonValue, path: string): { type: De
   if (keyword === 'minimum' || keyword === 'maximum') {
     return { type: 'out of range', message: `${name} must be ${params['comparison']} ${params['limit']}.` };
   }
-  const wanted = keyword === 'anyOf' ? 'a string or null' : (article[String(params['type'])] ?? 'otherwise');
-  return { type: 'wrong type', message: `${name} is ${kindOf(value)}; it must be ${wanted}.` };
+  const wanted =
+    keyword === 'anyOf' ? 'a string or null' : (article[String(params['type'])] ?? 'another type');
+  return { type: 'wrong type', message: `${name} must be ${wanted}, not ${kindOf(value)}.` };
 }
 
 const article: Record<string, string> = {

@@ -1,5 +1,5 @@
-// What a check finds: faults, which stop a request, and warnings, which do not. A request can have as many as it
-// has values, so only the first are kept, and the rest are counted (decision B2).
+// Collects what checks find: faults, which reject a request, and warnings, which don't. A request can have one per value, so
+// only the first are stored and the rest are counted (decision B2).
 import { maxFaultsListed } from '@soundings/contract/limits.ts';
 import type { Warning } from '@soundings/contract/organization.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
@@ -7,19 +7,19 @@ import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 type Found = { type: DetailType; message: string };
 type Lazy<T> = T | (() => T);
 
-/** Returns what was found, described. */
+/** Returns the finding itself, calling the function that describes it if it is one. */
 export const described = <T extends object>(found: Lazy<T>): T =>
   typeof found === 'function' ? found() : found;
 
 export type Findings = {
-  /** Either takes what was found or a function that describes it, which is called only if it will be listed. */
+  /** Both accept a finding or a function that describes it, which is called only if the finding will be listed. */
   fault(detail: Lazy<Detail & { type: DetailType }>): void;
   warn(warning: Lazy<Warning & { type: DetailType }>): void;
-  /** Whether more faults would only be counted. */
+  /** Returns whether further faults are only counted. */
   isFull(): boolean;
-  /** How many faults there are, listed or not. */
+  /** Returns the number of faults, listed or not. */
   faultCount(): number;
-  /** The faults to list, the last of them saying how many more there are. */
+  /** Returns the listed faults; the last entry says how many more there are. */
   faults(): Detail[];
   warnings(): Warning[];
 };
@@ -41,7 +41,7 @@ function boundedList<T extends Found | Detail | Warning>() {
   const list: T[] = [];
   let count = 0;
   return {
-    // Describing two million faults took half a minute: those beyond the list are only counted.
+    // Describing two million faults took half a minute, so faults beyond the list are only counted.
     add(one: Lazy<T>): void {
       if (++count <= maxFaultsListed) list.push(bounded(described(one)));
     },
@@ -55,15 +55,15 @@ function boundedList<T extends Found | Detail | Warning>() {
   };
 }
 
-/** Returns an externalId that no entry can have, for the i-th entry of a list, which has none. */
+/** Returns a stand-in externalId for the i-th entry of a list, which has none. No real externalId can be the same. */
 export const standIn = (i: number) => `\0${i}`;
 export const isStandIn = (externalId: string) => externalId.startsWith('\0');
 
-/** The longest place, externalId and message that are sent back: a thousand faults may carry each. */
+/** The maximum lengths of paths and externalIds, and of messages, in a response: a thousand faults may each have one. */
 const maxShown = 1_000;
 const maxMessage = 4_000;
 
-/** Without the externalId that is none, and without what is too long to be sent back a thousand times. */
+/** Removes stand-in externalIds, and anything too long to be returned a thousand times. */
 function bounded<T extends { message: string; path?: string; externalId?: string }>(found: T): T {
   const { message, path, externalId, ...rest } = found;
   const isShown = externalId !== undefined && externalId.length <= maxShown && !isStandIn(externalId);

@@ -1,4 +1,4 @@
-// SQL of held runs: what a file said whose changes are beyond a limit. Writers: held-runs.ts.
+// SQL for pending runs: the contents of files whose changes exceed a limit. Writers: held-runs.ts.
 import type { Summary } from '@soundings/contract/organization.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import type { Outcome } from './runs.sql.ts';
@@ -22,7 +22,7 @@ export type HeldRunRow = {
   summary: Summary | null;
 };
 
-/** A run, and what is kept of it while it is held; locked, so that it is decided once. */
+/** Returns a run and what is stored of it while it is pending. Locks it, so that it is decided only once. */
 export async function lockHeldRun(
   tx: Transaction,
   accountId: AccountId,
@@ -45,7 +45,7 @@ export async function deleteHeldRun(tx: Transaction, accountId: AccountId, runId
   await tx`delete from held_runs where account_id = ${accountId} and run_id = ${runId}`;
 }
 
-/** Ends, in every account, what has been held for so many days. */
+/** Ends, in every account, the runs that have been pending for `days`. */
 export async function updateOldHeldRuns(
   db: Db,
   days: number,
@@ -58,7 +58,7 @@ export async function updateOldHeldRuns(
       returning h.account_id, h.run_id
     )
     update runs r
-    set    outcome = 'refused', message = 'It was held, and nobody has approved it in time.'
+    set    outcome = 'refused', message = 'The changes were not approved in time. Nothing was applied.'
     from   ended e
     where  r.account_id = e.account_id and r.run_id = e.run_id
     returning r.account_id as "accountId", r.run_id as "runId", r.file as "file"`;

@@ -1,5 +1,5 @@
-// Held runs: files that would change more than the account allows. Nothing is applied until somebody approves the very
-// changes that were shown.
+// Pending runs: files that would change more than the account allows. Nothing is applied until an administrator approves
+// exactly the changes that were shown.
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { audit } from '../accounts/audit.ts';
 import { Fault } from '../base/errors.ts';
@@ -9,18 +9,18 @@ import { deleteHeldRun, insertHeldRun, lockHeldRun, updateOldHeldRuns } from './
 import type { Plan } from './plan.ts';
 import { copyChanges, updateRejected } from './runs.sql.ts';
 
-/** Ends, in every account, what has been held for so many days: nobody has approved it in time. */
+/** Refuses, in every account, the runs that were not approved within `days`. */
 export async function endOldHeldRuns(pool: Pool, days: number): Promise<void> {
   await inTransaction(pool, async (tx) => {
     for (const { accountId, runId, file } of await updateOldHeldRuns(tx, days)) {
-      const told = { subject: runId, details: { file } };
-      // oxlint-disable-next-line no-await-in-loop -- seldom any
-      await audit(tx, accountId, { origin: 'service' }, 'run refused', told);
+      const entry = { subject: runId, details: { file } };
+      // oxlint-disable-next-line no-await-in-loop -- there are rarely any
+      await audit(tx, accountId, { origin: 'service' }, 'run refused', entry);
     }
   });
 }
 
-/** Keeps what was sent, and shows what it would change. */
+/** Stores a run until it is decided: what was sent, and what it would change. */
 export async function holdRun(
   tx: Transaction,
   accountId: AccountId,
@@ -29,7 +29,7 @@ export async function holdRun(
   { plan, digest, groupNames }: { plan: Plan; digest: string; groupNames: ReadonlyMap<string, string> },
 ): Promise<void> {
   const organization = gzipSync(JSON.stringify({ settings, data, partial }));
-  // Whom it would create is nobody yet: their names are kept as long as the rest of what was sent.
+  // The people it would create don't exist yet, so their names are stored here, and deleted with the rest of the request.
   const names = Object.fromEntries(
     plan.users.create.map(({ externalId, firstName, lastName }) => [externalId, `${firstName} ${lastName}`]),
   );
@@ -37,31 +37,32 @@ export async function holdRun(
   await copyChanges(tx, accountId, runId, plan.changes, groupNames);
 }
 
-/** What was kept of a held run. */
+/** What is stored of a pending run. */
 export type HeldRun = {
   file: string;
   organization: Pick<SentOrganization, 'settings' | 'data' | 'partial'>;
   planDigest: string;
-  /** How many people and groups it was shown to remove. */
+  /** How many people and groups the approved changes remove. */
   removed: { people: number; groups: number };
 };
 
-/** Of a run that nobody can decide on. */
+/** Returns the fault for a run that can't be approved or rejected because it is not pending. */
 export const runNotHeld = (runId: string, outcome: string): Fault =>
   new Fault(
     'conflict',
     'run not held',
-    `The run ${runId} is ${outcome}: only a held run can be approved or rejected.`,
+    `Run ${runId} is ${outcome}. Only runs that are waiting for approval can be approved or rejected.`,
   );
 
 /**
- * Takes a held run out of its waiting, locked until the transaction ends. Throws a Fault: not_found, or conflict when it
- * is not held, or no more.
+ * Removes a pending run from storage and returns it; the run is locked until the transaction ends. Throws a Fault: not_found,
+ * or conflict if the run is not pending, or no longer.
  */
 export async function takeHeldRun(tx: Transaction, accountId: AccountId, runId: string): Promise<HeldRun> {
   const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(runId);
   const run = isId ? await lockHeldRun(tx, accountId, runId) : undefined;
-  if (!run) throw new Fault('not_found', 'run not found', `Account ${accountId} has no run ${runId}.`);
+  if (!run)
+    throw new Fault('not_found', 'run not found', `Run ${runId} does not exist in account ${accountId}.`);
   const { outcome, organization, planDigest, file, summary } = run;
   if (outcome !== 'held' || !organization || planDigest === null) {
     throw runNotHeld(runId, outcome);
@@ -75,7 +76,7 @@ export async function takeHeldRun(tx: Transaction, accountId: AccountId, runId: 
   };
 }
 
-/** Ends a held run without applying it; `message` says why. Throws as takeHeldRun does. */
+/** Ends a pending run without applying it; `message` says why. Throws the same faults as takeHeldRun. */
 export async function rejectHeldRun(
   tx: Transaction,
   accountId: AccountId,

@@ -1,4 +1,4 @@
-// What the service holds of an account, as far as a plan needs it. Types only.
+// The current state of an account, as far as a plan needs it. Types only.
 import type { MembershipKind, Role } from '@soundings/contract/organization.ts';
 import type { Attribute } from '../people/attributes.ts';
 
@@ -11,7 +11,7 @@ export type HeldGroup = {
   parentId: number | null;
 };
 
-/** Of every user only what tells whether anything has changed: it is read of all of them at each push. */
+/** Only what shows whether a user has changed, because every push reads it for all users. */
 export type HeldUser = {
   id: number;
   externalId: string | null;
@@ -19,7 +19,7 @@ export type HeldUser = {
   fingerprint: string | null;
 };
 
-/** The rest of a user, read only of those that may have changed. */
+/** The other fields of a user, read only for users that may have changed. */
 export type UserDetails = {
   id: number;
   firstName: string;
@@ -36,30 +36,30 @@ export type UserDetails = {
   memberships: Record<MembershipKind, number[]>;
 };
 
-/** An administrator whose role is not pending, active or not. */
+/** An administrator whose role is confirmed, active or not. */
 export type Administrator = { id: number; managed: boolean; active: boolean; emailKey: string | null };
 
 export type Held = {
   groups: HeldGroup[];
-  /** Empty when the request says nothing of users. */
+  /** Empty if the request has no list of users. */
   users: HeldUser[];
-  /** For each place in the sent list of users, the held user of that externalId. */
+  /** For each position in the sent list of users, the current user with that externalId. */
   before: (HeldUser | undefined)[];
   administrators: Administrator[];
   attributes: ReadonlyMap<string, Attribute>;
 };
 
-/** What is read of the users in question, once it is known who they are. */
+/** What is read about the users in question, once they are known. */
 export type HeldDetails = {
-  /** The places in the sent list of those who are new or may have changed. */
+  /** The positions in the sent list of users who are new or may have changed. */
   inQuestion: number[];
   details: ReadonlyMap<number, UserDetails>;
-  /** Of the addresses that they will have: whose each is now, by its compared form. */
+  /** For each address that they will have, by its normalized form: the user who has it now. */
   owners: ReadonlyMap<string, number>;
 };
 
-/** A group as a request can name it. Its id is null when the request creates it. */
+/** A group that a request can refer to. Its id is null if the request creates it. */
 export type Target = { externalId: string; id: number | null; managed: boolean };
 
-/** Tells groups apart, also those without an id or without an externalId: the one that it has, id first. */
+/** Identifies a group: its id if it has one, otherwise its externalId. */
 export type GroupKey = number | string;

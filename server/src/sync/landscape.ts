@@ -1,18 +1,18 @@
-// Which groups a request leaves, and where each of them stands in the tree then (decisions B8, B9, B12). Pure.
+// Determines which groups exist after a request, and their positions in the tree (decisions B8, B9, B12). Pure.
 import { nearestStaying } from '../people/tree.ts';
 import type { SentOrganization } from './check.ts';
 import type { GroupKey, HeldGroup, Target } from './held.ts';
 
 export type Landscape = {
-  /** The groups that a request can name: its own, and those made by hand that have an externalId. */
+  /** The groups that a request can refer to: its own, and manual groups that have an externalId. */
   targets: Map<string, Target>;
   byExternalId: Map<string, HeldGroup>;
   byId: Map<number, HeldGroup>;
   /** Managed groups that the request no longer lists. */
   removed: Set<number>;
-  /** For every group that there will be, the one above it. An unknown parent counts as the top: it is a fault. */
+  /** The parent of every group after the request. A group with an unknown parent counts as top-level; the fault is reported elsewhere. */
   parents: Map<GroupKey, GroupKey | null>;
-  /** Whether the request says where groups stand. */
+  /** Whether the request sets parents. */
   speaksOfTree: boolean;
 };
 
@@ -46,7 +46,7 @@ export function landscapeOf({ data, partial }: SentOrganization, groups: HeldGro
   }
   for (const { externalId, parent } of data.groups ?? []) {
     const target = targets.get(externalId) as Target;
-    if (!target.managed) continue; // made by hand: a fault, and not ours to move
+    if (!target.managed) continue; // a manual group: reported as a fault, and not moved
     if (parent === undefined && target.id !== null && !isWhole) continue;
     const above = parent === undefined || parent === null ? undefined : targets.get(parent);
     if (speaksOfTree) parents.set(keyOf(target), above ? keyOf(above) : null);
@@ -59,7 +59,7 @@ export function keyOf({ id, externalId }: Target): GroupKey {
   return id ?? externalId;
 }
 
-/** What a group is called in a report: its externalId, or its id where it has none (as in the history format). */
+/** Returns how a report refers to a group: by its externalId, or by its id if it has none (as in the history format). */
 export function nameOf(key: GroupKey | null, { byId }: Landscape): string | { id: number } | null {
   if (typeof key !== 'number') return key;
   return byId.get(key)?.externalId ?? { id: key };

@@ -1,5 +1,5 @@
-// Whether a well-formed request fits the account: what it refers to exists, nothing made by hand is taken over,
-// the tree is a tree, addresses are unique, and an administrator stays (decisions B8 to B13). Pure.
+// Checks a well-formed request against the account: references exist, manual users and groups are not taken over, the group
+// hierarchy has no cycles, addresses are unique, and an administrator remains (decisions B8 to B13). Pure.
 import { emailKey } from '@soundings/contract/formats.ts';
 import { maxTreeDepth } from '@soundings/contract/limits.ts';
 import type { User } from '@soundings/contract/organization.ts';
@@ -28,7 +28,7 @@ export function matchOrganization(
     const user = users[i] as User;
     const { externalId } = user;
     if (held.before[i]?.managed === false) {
-      const message = `A user with the externalId ${quote(externalId)} was made by hand, and is not taken over.`;
+      const message = `The user with the externalId ${quote(externalId)} was created manually, so this request can't change it. Hand the user over to the HR system in the console, or use another externalId.`;
       findings.fault({ type: 'made by hand', message, path: `${path}/externalId`, externalId });
     }
     matchReferences(user, path, landscape, findings);
@@ -41,7 +41,7 @@ export function matchOrganization(
   matchEmails(users, held, looked, findings);
   if (!staysAdministrated(users, held, organization.partial?.includes('users') ?? false)) {
     const message =
-      'The account would have no active administrator left. Send one with the role Administrator, or make one by hand.';
+      'The account would have no active administrator left. Include an active user with the role Administrator, or create one in the console.';
     findings.fault({ type: 'no administrator', message, path: '/data/users' });
   }
 }
@@ -54,14 +54,14 @@ function matchGroups({ data }: SentOrganization, landscape: Landscape, findings:
     places.set(externalId, i);
     const present = byExternalId.get(externalId);
     if (present?.managed === false) {
-      const message = `A group with the externalId ${quote(externalId)} was made by hand, and is not taken over.`;
+      const message = `The group with the externalId ${quote(externalId)} was created manually, so this request can't change it. Hand the group over to the HR system in the console, or use another externalId.`;
       findings.fault({ type: 'made by hand', message, path: `${path}/externalId`, externalId });
     }
     if (parent === undefined || parent === null || targets.has(parent)) continue;
     findings.fault(() => ({
       type: 'unknown parent',
       message: removed.has(byExternalId.get(parent)?.id ?? 0)
-        ? `The parent ${quote(parent)} is not in the request, which therefore removes it.`
+        ? `Parent group ${quote(parent)} is missing from the request, so it would be removed. Include it in the request.`
         : `Parent group ${quote(parent)} does not exist. Create it first, or send it in the same request.`,
       path: `${path}/parent`,
       externalId,
@@ -81,7 +81,7 @@ function matchGroups({ data }: SentOrganization, landscape: Landscape, findings:
   for (const key of tooDeep) {
     findings.fault(() => {
       const name = nameOf(key, landscape);
-      const message = `The group is on a level beyond ${maxTreeDepth}, the most that a tree may have.`;
+      const message = `The group is nested too deep. The hierarchy can have at most ${maxTreeDepth} levels.`;
       return {
         type: 'too deep',
         message,
@@ -98,21 +98,21 @@ function cycleFault(
   names: GroupName[],
   placeOf: (name: GroupName) => { path?: string },
 ): Detail & { type: DetailType } {
-  const way = names.map((name) => (typeof name === 'string' ? quote(name) : `group ${name?.id}`));
+  const path = names.map((name) => (typeof name === 'string' ? quote(name) : `group ${name?.id}`));
   const first = names.find((name) => placeOf(name).path !== undefined) ?? null;
   return {
     type: 'cycle',
-    message: `Circular group hierarchy: ${shorten(way).join(' → ')}. Change the parent of one of them.`,
+    message: `Circular group hierarchy: ${shorten(path).join(' → ')}. Change the parent of one of them.`,
     ...placeOf(first),
     ...(typeof first === 'string' && { externalId: first }),
   };
 }
 
-/** A cycle is named in full, save one of thousands. */
-function shorten(way: string[]): string[] {
-  return way.length <= 200
-    ? way
-    : [...way.slice(0, 199), `… (${way.length - 200} more)`, way.at(-1) as string];
+/** Shortens a cycle of more than 200 groups. */
+function shorten(path: string[]): string[] {
+  return path.length <= 200
+    ? path
+    : [...path.slice(0, 199), `… (${path.length - 200} more)`, path.at(-1) as string];
 }
 
 function matchReferences(user: User, path: string, landscape: Landscape, findings: Findings): void {
@@ -124,24 +124,24 @@ function matchReferences(user: User, path: string, landscape: Landscape, finding
     if (!names) continue;
     for (let i = 0; i < names.length; i++) {
       const name = names[i];
-      if (name === undefined || targets.has(name)) continue; // undefined: it is no text, which is a fault already
+      if (name === undefined || targets.has(name)) continue; // undefined: not a string, which is reported already
       findings.fault(() => ({
         type: 'unknown group',
         message: removed.has(byExternalId.get(name)?.id ?? 0)
-          ? `The group ${quote(name)} is not in the request, which therefore removes it.`
-          : `There is no group ${quote(name)}.`,
+          ? `Group ${quote(name)} is missing from the request, so it would be removed. Include it in the request.`
+          : `Group ${quote(name)} does not exist. Create it first, or send it in the same request.`,
         path: `${path}/accessInfo/${kind}/${i}`,
         externalId,
       }));
     }
     if (names.length > 1 && new Set(names).size < names.length) {
-      const message = `${kind} names a group twice; it counts once.`;
+      const message = `${kind} lists the same group more than once. It was counted once.`;
       findings.warn({ type: 'named twice', message, path: `${path}/accessInfo/${kind}` });
     }
   }
 }
 
-/** The addresses that the users in question will have, by place, in their compared form; an omitted one is kept. */
+/** Returns the normalized addresses that the users in question will have, by position. A user without a sent address keeps theirs. */
 export function wantedEmails(
   users: User[],
   held: Held,
@@ -157,7 +157,7 @@ export function wantedEmails(
   return keys;
 }
 
-/** The faults are at the addresses that were sent: a user who keeps one has sent none. */
+/** Adds a fault for each sent address that another user has. Faults point only at addresses that were sent. */
 function matchEmails(users: User[], held: Held, looked: HeldDetails, findings: Findings): void {
   const taken = emailsOfOthers(users, held, looked);
   const wanted = [...wantedEmails(users, held, looked)];
@@ -173,11 +173,12 @@ function matchEmails(users: User[], held: Held, looked: HeldDetails, findings: F
   }
 }
 
-const sentAt = (i: number) => `The same address is at /data/users/${i}/email.`;
+const sentAt = (i: number) =>
+  `The same email address is used at /data/users/${i}/email. Each user needs a different address.`;
 const keptBy = ({ externalId }: User, i: number) =>
-  `The user ${quote(externalId)} (/data/users/${i}) has the same address, and keeps it: the request sends none for this user.`;
+  `User ${quote(externalId)} (/data/users/${i}) already has this email address and keeps it, because the request has no email for that user.`;
 
-/** Which addresses are those of users who stay as they are, and the words that say so. */
+/** Returns the addresses of users who stay as they are, each with the message that says so. */
 function emailsOfOthers(
   sent: User[],
   { users, before }: Held,
@@ -187,10 +188,10 @@ function emailsOfOthers(
   if (owners.size === 0) return taken;
   const places = new Map(before.entries().map(([i, user]) => [user?.id, i]));
   const changing = new Set(inQuestion);
-  const byHand = new Set(users.filter(({ managed }) => !managed).map(({ id }) => id));
+  const manual = new Set(users.filter(({ managed }) => !managed).map(({ id }) => id));
   for (const [key, id] of owners) {
     const place = places.get(id);
-    if (byHand.has(id)) taken.set(key, 'A user who was made by hand has the same address.');
+    if (manual.has(id)) taken.set(key, 'A manually created user already has this email address.');
     else if (place !== undefined && !changing.has(place)) {
       const user = sent[place] as User;
       taken.set(key, user.email === undefined ? keptBy(user, place) : sentAt(place));
@@ -199,7 +200,7 @@ function emailsOfOthers(
   return taken;
 }
 
-/** Whether an active administrator, whose role is not pending then, is among the users that there will be. */
+/** Returns whether the account still has an active administrator with a confirmed role after the request. */
 function staysAdministrated(users: User[], { administrators, before }: Held, isPartial: boolean): boolean {
   const listed = new Set(before.map((user) => user?.id));
   const stays = (id: number, managed: boolean) => !managed || (isPartial && !listed.has(id));
@@ -207,7 +208,7 @@ function staysAdministrated(users: User[], { administrators, before }: Held, isP
   const byId = new Map(administrators.map((one) => [one.id, one]));
   return users.some(({ externalId, email, active, accessInfo }, i) => {
     const administrator = byId.get(before[i]?.id ?? 0);
-    // Who has no externalId, which is a fault, may be one of them.
+    // A user without an externalId, which is reported as a fault, may be an administrator.
     if (!administrator && !isStandIn(externalId)) return false;
     const keepsAddress = typeof email !== 'string' || emailKey(email) === administrator?.emailKey;
     return (accessInfo?.role ?? 'Administrator') === 'Administrator' && active !== false && keepsAddress;

@@ -1,4 +1,4 @@
-// Interface B: POST /v1/organization/organization, and the same at /v1/organization.
+// Interface B: POST /v1/organization/organization, also available at /v1/organization.
 import { maxOrganizationBodyBytes } from '@soundings/contract/limits.ts';
 import { postOrganization, postOrganizationShort } from '@soundings/contract/organization.ts';
 import type { Ask, Server } from '../http/server.ts';
@@ -23,7 +23,7 @@ async function push({ caller, body, request, reply }: Ask, pushes: Pushes): Prom
   return Buffer.from(report.buffer, report.byteOffset, report.byteLength);
 }
 
-/** Aborted when the client leaves before it has the response. */
+/** Returns a signal that aborts when the client disconnects before it has received the response. */
 function goneWith({ raw }: Ask['reply']): AbortSignal {
   const gone = new AbortController();
   raw.once('close', () => raw.writableFinished || gone.abort());

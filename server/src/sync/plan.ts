@@ -1,5 +1,5 @@
-// The plan: what has to be done so that the state is the one sent (§3, decisions B6 to B12). Pure: from what is
-// held and what was sent. It assumes a request without faults.
+// Plans the changes that turn the current state into the state that was sent (§3, decisions B6 to B12). Pure. The request must
+// have no faults.
 import { emailKey } from '@soundings/contract/formats.ts';
 import {
   type Change,
@@ -40,7 +40,7 @@ export type UserState = {
   attributes: Record<string, string>;
 };
 
-/** A membership of a user (by id, or by externalId when new) in a group (by key). */
+/** A membership of a user (id, or externalId if new) in a group (key). */
 export type Membership = { user: number | string; kind: MembershipKind; group: GroupKey };
 
 export type Plan = {
@@ -48,14 +48,14 @@ export type Plan = {
     create: GroupState[];
     update: (GroupState & { id: number })[];
     remove: number[];
-    /** Groups made by hand whose group above is removed, with the one that they come under. */
+    /** Manual groups whose parent is removed, each with its new parent. */
     moveUp: { id: number; parent: GroupKey | null }[];
   };
   users: {
     create: UserState[];
     update: (UserState & { id: number })[];
     remove: { id: number; externalId: string }[];
-    /** Whose own row is as sent, though the fingerprint did not tell: it is renewed. */
+    /** Users whose row is unchanged although the fingerprint differs: only the fingerprint is updated. */
     confirm: { id: number; externalId: string }[];
   };
   memberships: { add: Membership[]; remove: { user: number; kind: MembershipKind; group: number }[] };
@@ -63,7 +63,7 @@ export type Plan = {
   changes: Change[];
 };
 
-/** For each place in the sent list of users, the held user of that externalId. */
+/** Returns, for each position in the sent list of users, the current user with that externalId. */
 export function pairUsers({ data, places }: SentOrganization, users: HeldUser[]): (HeldUser | undefined)[] {
   const sent = data.users ?? [];
   const before: (HeldUser | undefined)[] = Array.from({ length: sent.length });
@@ -71,7 +71,7 @@ export function pairUsers({ data, places }: SentOrganization, users: HeldUser[])
   for (const user of users) {
     const { externalId } = user;
     if (externalId === null) continue;
-    // Most lists come in the order in which they came first.
+    // Most lists keep their order from one request to the next.
     const place = sent[next]?.externalId === externalId ? next : places.users.get(externalId);
     if (place === undefined) continue;
     before[place] = user;
@@ -81,8 +81,8 @@ export function pairUsers({ data, places }: SentOrganization, users: HeldUser[])
 }
 
 /**
- * The places of the sent users who are new or may differ from what was sent last. The others are as they were when they
- * passed every check: nobody need look at them again.
+ * Returns the positions of sent users who are new or may differ from what was last sent. The others are the same as when they
+ * passed all checks, so they don't have to be checked again.
  */
 export function usersInQuestion(organization: Organization, held: Held, { targets }: Landscape): number[] {
   const force = organization.settings.forceSetLanguage === true;
@@ -96,8 +96,8 @@ export function usersInQuestion(organization: Organization, held: Held, { target
 }
 
 /**
- * Digests everything of a sent user that can change the state. Groups go in by id: ids are never used again, so a
- * group that was removed and made anew is another one. What is left out and what is null differ.
+ * Returns a digest of everything in a sent user that can change the state. Groups are included by id: ids are never reused, so
+ * a group that was removed and created again counts as a different one. An omitted field differs from null.
  */
 export function fingerprintOf(user: User, force: boolean, idOf: (name: string) => number | null): string {
   const { firstName, lastName, email, phone, active = true, timezone, accessInfo, externalProperties } = user;
@@ -114,7 +114,7 @@ export function fingerprintOf(user: User, force: boolean, idOf: (name: string) =
     const names = accessInfo?.[kind];
     if (!names) continue;
     digest.add(kind).add(names.length);
-    // Most people are in one group of a kind.
+    // Most people have one group of each kind.
     if (names.length === 1) digest.add(idOf(names[0] as string));
     else for (const id of names.map(idOf).toSorted(byNumber)) digest.add(id);
   }
@@ -248,7 +248,7 @@ function newUser(user: User): UserState {
   };
 }
 
-/** Puts what changes of an existing user into the plan; false when nothing does. */
+/** Adds the changes of an existing user to the plan. Returns false if there are none. */
 function planUpdate(
   user: User,
   held: UserDetails,
@@ -306,15 +306,15 @@ function planUpdate(
   return true;
 }
 
-/** Whether somebody who is to be an Administrator was none, or gets another address: whoever reads its mail could sign in. */
+/** Returns whether an Administrator must be confirmed: the role is new, or the address changes and its owner could sign in. */
 const needsConfirmation = (held: UserDetails, key: string | null) =>
   held.role !== 'Administrator' || (key !== null && key !== held.emailKey);
 
-/** An attribute's value; null when the user has none. Names such as "constructor" are no exception. */
+/** Returns an attribute's value, or null if the user has none. Safe for names such as "constructor". */
 const valueOf = (attributes: Record<string, string>, name: string) =>
   Object.hasOwn(attributes, name) ? (attributes[name] as string) : null;
 
-/** A kind that is given replaces the entries of that kind in managed groups; those in groups made by hand stay. */
+/** Plans membership changes: a sent kind replaces the memberships of that kind in managed groups. Those in manual groups stay. */
 function planMemberships(
   { accessInfo }: User,
   userId: number,
@@ -344,7 +344,7 @@ function planMemberships(
     : undefined;
 }
 
-/** The groups by their externalIds, in order; those without one are none of the sender's. */
+/** Returns the sorted externalIds of the groups. Groups without one are left out: the sender doesn't know them. */
 function shownNames(keys: Iterable<GroupKey>, landscape: Landscape): string[] {
   return [...keys]
     .map((key) => nameOf(key, landscape))

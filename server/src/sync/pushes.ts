@@ -1,6 +1,6 @@
-// Runs organization requests on threads of their own: parsing and planning 20,000 users takes a good part of a second, in
-// which no other request would be answered. Those of one account run one after another; a large one of one account does
-// not hold up the others.
+// Runs organization requests on separate threads. Parsing and planning 20,000 users takes a large part of a second, which would
+// block all other requests. The requests of one account run one after another; a large request of one account does not block
+// other accounts.
 import { maxOrganizationBodyBytes } from '@soundings/contract/limits.ts';
 import type { DetailType, Detail } from '@soundings/contract/problem.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,13 +11,13 @@ import type { AccountId } from '../db/db.ts';
 import { openSlots } from '../http/slots.ts';
 import type { RunStart } from './sync.ts';
 
-/** To the thread: one request. The bytes are handed over, not copied. */
+/** Message to the thread: one request. The bytes are transferred, not copied. */
 export type Job = { job: number; accountId: AccountId; run: RunStart; bytes: ArrayBuffer; gzip: boolean };
 
-/** To the thread: the client of a job has gone. Unless its changes have begun, nothing of it is applied. */
+/** Message to the thread: the client has disconnected. Nothing is applied unless the job has already begun its changes. */
 export type Gone = { gone: number };
 
-/** From the thread: the report as JSON bytes, a fault, or what is wrong with us. */
+/** Message from the thread: the report as JSON bytes, a fault, or the text of an unexpected error. */
 export type JobEnd =
   | { job: number; report: Uint8Array }
   | {
@@ -30,21 +30,21 @@ export type SentPush = { run: RunStart; bytes: Uint8Array; gzip: boolean };
 
 export type Pushes = {
   /**
-   * Returns the report as JSON bytes, or throws the Fault. Once `gone` is aborted, a request whose changes have not begun
-   * is not applied.
+   * Returns the report as JSON bytes, or throws the Fault. After `gone` aborts, a request is not applied unless its changes
+   * have already begun.
    */
   push(accountId: AccountId, sent: SentPush, gone: AbortSignal): Promise<Uint8Array>;
-  /** Waits for what is running, at most `seconds`, then ends the threads; what they had begun is not applied. */
+  /** Waits up to `seconds` for running requests, then ends the threads. Unfinished requests are not applied. */
   close(seconds: number): Promise<void>;
 };
 
 export type PushLimits = {
-  /** How many requests run at once: each uses a connection to the database. */
+  /** How many requests run at once. Each uses a database connection. */
   running: number;
-  /** How many requests of an account may wait for the one that runs, and how long, in ms. */
+  /** How many requests of an account may wait for the one that runs, and for how long, in milliseconds. */
   waiting: number;
   patience: number;
-  /** The bodies that may be here at once, and those of one account. */
+  /** The maximum total size of all request bodies in memory, and of those of one account, in bytes. */
   bytes: number;
   bytesOfAccount: number;
 };
@@ -57,18 +57,18 @@ const usual: PushLimits = {
   bytesOfAccount: 128 * 1024 * 1024,
 };
 
-/** `thread`: the module that carries requests out, given the database's address as `workerData`. */
+/** Starts the threads. `thread`: the module that runs requests; it receives the database URL as `workerData`. */
 export function openPushes(thread: URL, databaseUrl: string, log: Log, limits: PushLimits = usual): Pushes {
   const here = new Map<number, { accountId: AccountId; size: number }>();
   let pushes = 0;
   let onIdle = () => {};
-  // While one thread computes for long, the requests of other accounts go to the other one.
+  // Two threads, so that while one is busy with a large request, other accounts can use the second one.
   const lanes = [openLane(thread, databaseUrl, log), openLane(thread, databaseUrl, log)] as const;
   const slots = openSlots(limits.running, 1, {
     patience: limits.patience,
     queue: limits.waiting,
-    late: 'Other changes of the account took too long. This request was not started, and nothing of it was applied. Try again.',
-    full: `The account has ${limits.waiting} organization requests waiting already. Wait for their responses before you send more.`,
+    late: 'Timed out waiting for other changes to this account. This request was not started and nothing was applied. Try again.',
+    full: `This account already has ${limits.waiting} organization requests waiting. Wait for their responses before you send more.`,
   });
   lanes[0].start(); // the first push does not wait for it
 
@@ -79,7 +79,7 @@ export function openPushes(thread: URL, databaseUrl: string, log: Log, limits: P
       throw new Fault(
         'unavailable',
         'unavailable',
-        'Too many large requests are running. Try again in a moment.',
+        'Too many large requests are being processed. Try again in a moment.',
       );
     }
     const one = ++pushes;
@@ -94,7 +94,10 @@ export function openPushes(thread: URL, databaseUrl: string, log: Log, limits: P
     async push(accountId, sent, gone) {
       const leave = admit(accountId, sent.bytes.byteLength);
       const note = () =>
-        log.info({ requestId: sent.run.id }, 'A client left: unless its changes have begun, none is applied');
+        log.info(
+          { requestId: sent.run.id },
+          'A client disconnected. Its request is not applied unless its changes have already begun',
+        );
       gone.addEventListener('abort', note);
       try {
         const release = await slots.take(accountId, gone);
@@ -123,20 +126,22 @@ export function openPushes(thread: URL, databaseUrl: string, log: Log, limits: P
   };
 }
 
-/** Nobody reads it: it is for the log. */
+/** Returns the fault for a client that disconnected. Only the log sees it. */
 const clientGone = (cause: unknown) =>
-  new Fault('unavailable', 'unavailable', 'The client left before its request was applied.', { cause });
+  new Fault('unavailable', 'unavailable', 'The client disconnected before its request was applied.', {
+    cause,
+  });
 
-/** Without work for so long, a thread ends and gives its memory back; the next push starts another. */
-const restSeconds = 60;
+/** A thread ends after this many seconds without work, to free its memory. The next push starts a new one. */
+const idleSeconds = 60;
 
-/** Room for the young: of a large request much is made at once, and kept until it has been answered. */
+/** A larger young generation: a large request allocates many objects at once and keeps them until its response is sent. */
 const resourceLimits = { maxYoungGenerationSizeMb: 48 };
 
-/** Up to so many bytes a thread is soon done: starting another would take longer. */
+/** Below this load, it is faster to wait for a thread than to start another one. */
 const lightBytes = 1024 * 1024;
 
-/** How many bytes gzip makes of one, at most (RFC 1951: 258 of two bits). */
+/** The maximum compression ratio of gzip (RFC 1951: 258 bytes from two bits). */
 const gzipRatio = 1032;
 
 type Waiting = {
@@ -146,12 +151,12 @@ type Waiting = {
   load: number;
 };
 
-/** A thread that is started when there is work, and what runs on it. */
+/** Manages one thread, which is started when there is work, and the jobs that run on it. */
 function openLane(thread: URL, databaseUrl: string, log: Log) {
   const waiting = new Map<number, Waiting>();
   let jobs = 0;
   let worker: Worker | undefined;
-  let resting: NodeJS.Timeout | undefined;
+  let idleTimer: NodeJS.Timeout | undefined;
 
   function startWorker(): Worker {
     const started = new Worker(thread, { workerData: { databaseUrl }, resourceLimits });
@@ -162,15 +167,21 @@ function openLane(thread: URL, databaseUrl: string, log: Log) {
       else if ('fault' in end) one?.reject(faultFrom(end.fault));
       else one?.reject(new Error(end.defect));
     });
-    // It ends by itself only when it has run out of memory or by a defect: who waits is told, the next push starts another.
-    started.on('error', (error) => log.error({ err: error }, 'The thread of organization requests failed'));
+    // A thread ends by itself only if it runs out of memory or has a bug. Its jobs are rejected; the next push starts a new thread.
+    started.on('error', (error) =>
+      log.error({ err: error }, 'A thread for organization requests failed unexpectedly'),
+    );
     started.on('exit', () => {
       if (worker === started) worker = undefined;
       for (const [job, one] of waiting) {
         if (one.on !== started) continue;
         settle(job);
         one.reject(
-          new Fault('unavailable', 'unavailable', 'The request could not be finished. Nothing was applied.'),
+          new Fault(
+            'unavailable',
+            'unavailable',
+            'The request could not be completed. Nothing was applied. Try again.',
+          ),
         );
       }
     });
@@ -179,11 +190,11 @@ function openLane(thread: URL, databaseUrl: string, log: Log) {
 
   function settle(job: number): void {
     waiting.delete(job);
-    if (waiting.size === 0) resting = setTimeout(() => void stop(), restSeconds * 1000).unref();
+    if (waiting.size === 0) idleTimer = setTimeout(() => void stop(), idleSeconds * 1000).unref();
   }
 
   async function stop(): Promise<void> {
-    clearTimeout(resting);
+    clearTimeout(idleTimer);
     const last = worker;
     worker = undefined;
     await last?.terminate();
@@ -193,21 +204,21 @@ function openLane(thread: URL, databaseUrl: string, log: Log) {
     start(): void {
       worker ??= startWorker();
     },
-    /** About how many bytes it works on. */
+    /** Returns roughly how many bytes the thread is working on. */
     load: () => waiting.values().reduce((sum, { load }) => sum + load, 0),
     run(accountId: AccountId, { run, bytes: body, gzip }: SentPush, gone: AbortSignal): Promise<Uint8Array> {
-      clearTimeout(resting);
+      clearTimeout(idleTimer);
       const on = (worker ??= startWorker());
       const job = ++jobs;
       const bytes = new Uint8Array(body).buffer;
       const load = Math.min(body.byteLength * (gzip ? gzipRatio : 1), maxOrganizationBodyBytes);
-      const tell = () => on.postMessage({ gone: job } satisfies Gone);
+      const notifyGone = () => on.postMessage({ gone: job } satisfies Gone);
       const result = new Promise<Uint8Array>((resolve, reject) => {
         waiting.set(job, { on, resolve, reject, load });
         on.postMessage({ job, accountId, run, bytes, gzip } satisfies Job, [bytes]);
-        gone.addEventListener('abort', tell);
+        gone.addEventListener('abort', notifyGone);
       });
-      return result.finally(() => gone.removeEventListener('abort', tell));
+      return result.finally(() => gone.removeEventListener('abort', notifyGone));
     },
     stop,
   };

@@ -1,10 +1,10 @@
-// Which removed groups seem to come back under another externalId (decision F4). Pure.
+// Finds removed groups that seem to return under another externalId (decision F4). Pure.
 import type { Landscape } from './landscape.ts';
 import type { GroupState, Plan } from './plan.ts';
 
 /**
- * Returns, by id, each removed group that a created one seems to be: it has the same name, and the same parent or one that
- * seems to be the same. If the request does not say where groups stand, the name decides.
+ * Returns the removed groups that seem to have been created again, by id, each with its new group. Two groups match if they
+ * have the same name and the same parent, or parents that match in turn. If the request sets no parents, only names are compared.
  */
 export function replacedGroups(
   { groups }: Pick<Plan, 'groups'>,

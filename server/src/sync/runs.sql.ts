@@ -1,4 +1,4 @@
-// SQL of runs. Writers: runs.ts.
+// SQL for runs. Writers: runs.ts.
 import type { Change, Settings, Summary, Warning } from '@soundings/contract/organization.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts';
@@ -18,7 +18,7 @@ export type RunRow = {
   details: Detail[] | null;
 };
 
-/** `address`: that it came from. Of a file also how it came, and who sent it from the console. */
+/** `address`: the sender's IP address. For a file also `via`, and `userId` if it was uploaded in the console. */
 export type RunStart = {
   id: string;
   source: 'api' | 'file';
@@ -37,7 +37,7 @@ export type RunEnd = {
   summary: Summary | null;
   warnings: Warning[] | null;
   details: Detail[] | null;
-  /** Of an applied run that lists groups: whether it says where they stand. */
+  /** For an applied run that lists groups: whether it sets their parents. */
   setsTree?: boolean | null;
 };
 
@@ -71,7 +71,7 @@ export async function updateRun(
     where  account_id = ${accountId} and run_id = ${id}`;
 }
 
-/** Ends a run that has come to nothing. One that has ended stays as it is. */
+/** Marks a run as failed, unless it has already ended. */
 export async function updateFailed(
   db: Db,
   accountId: AccountId,
@@ -84,18 +84,18 @@ export async function updateFailed(
     where  account_id = ${accountId} and run_id = ${id} and outcome = 'processing'`;
 }
 
-/** A number that no other lock of ours begins with. */
+/** The first key of the advisory locks of runs; no other lock of the service uses it. */
 const runLocks = 7304;
 
-/** Shows, until the transaction ends, that the run of a request is being processed. */
+/** Takes a lock until the transaction ends, which shows that the run of a request is being processed. */
 export async function showProcessing(tx: Transaction, accountId: AccountId, id: string): Promise<void> {
   await tx`
     select pg_advisory_xact_lock_shared(${runLocks}::integer, hashtext(${accountId}::integer || ' ' || ${id}::uuid)) as account_id`;
 }
 
 /**
- * Ends runs of requests, of every account, that no transaction is processing. One that is just about to be says so itself in
- * the end.
+ * Marks the runs of requests that no transaction is processing as failed, in every account. If a run is just about to start,
+ * its own result overwrites this at the end.
  */
 export async function updateLostRuns(db: Db): Promise<void> {
   await db`
@@ -111,7 +111,7 @@ export async function updateLostRuns(db: Db): Promise<void> {
       and  pg_try_advisory_xact_lock(${runLocks}::integer, hashtext(r.account_id || ' ' || r.run_id))`;
 }
 
-/** Keeps what a run changes, with what the groups among them are called. */
+/** Stores the changes of a run, with the names of changed groups. */
 export async function copyChanges(
   tx: Transaction,
   accountId: AccountId,
@@ -139,7 +139,7 @@ export async function copyChanges(
   );
 }
 
-/** Notes who has approved a run, and when. */
+/** Records who approved a run, and when. */
 export async function updateApproved(
   tx: Transaction,
   accountId: AccountId,
@@ -152,7 +152,7 @@ export async function updateApproved(
     where  account_id = ${accountId} and run_id = ${id}`;
 }
 
-/** Ends a held run that somebody has rejected. */
+/** Ends a pending run as refused. */
 export async function updateRejected(
   tx: Transaction,
   accountId: AccountId,
@@ -166,7 +166,7 @@ export async function updateRejected(
     where  account_id = ${accountId} and run_id = ${id}`;
 }
 
-/** Erases what earlier runs tell of users who are removed (decision B13): that there was a change stays. */
+/** Erases the values in earlier changes of users who are removed (decision B13). The record that there was a change stays. */
 export async function eraseUserChanges(
   tx: Transaction,
   accountId: AccountId,
@@ -180,7 +180,7 @@ export async function eraseUserChanges(
       and  external_id = any(${externalIds})`;
 }
 
-/** The latest runs of the account, newest first. */
+/** Returns the latest runs of the account, newest first. */
 export async function selectRuns(db: Db, accountId: AccountId, limit: number): Promise<RunRow[]> {
   return db<RunRow[]>`
     select run_id        as "id",
@@ -199,14 +199,14 @@ export async function selectRuns(db: Db, accountId: AccountId, limit: number): P
     limit  ${limit}`;
 }
 
-/** Removes runs, of every account, that are older than the given number of days; their changes go with them. */
+/** Deletes runs older than `days`, in every account, together with their changes. */
 export async function deleteOldRuns(db: Db, days: number): Promise<void> {
   await db`
     delete from runs
     where  account_id in (select account_id from accounts) and at < now() - make_interval(days => ${days})`;
 }
 
-/** Whose a run is and where it came from, and what it came to: for the audit log. */
+/** What the audit log records about a run. */
 export type RunToAudit = Pick<RunRow, 'source' | 'tokenId' | 'file' | 'outcome' | 'summary'> & {
   userId: number | null;
   address: string | null;

@@ -1,4 +1,4 @@
-// Runs: every organization request and file, what was asked and what came of it (decision B14).
+// Runs: a record of every organization request and file, with its settings and its result (decision B14).
 import { runRetentionDays } from '@soundings/contract/limits.ts';
 import type { Settings } from '@soundings/contract/organization.ts';
 import { accountById } from '../accounts/accounts.ts';
@@ -19,13 +19,13 @@ import {
 
 export { eraseUserChanges, updateApproved as noteApproval, updateFailed as failRun };
 
-/** The latest runs, newest first. */
+/** Returns the latest runs, newest first. */
 export async function listRuns(db: Db, accountId: AccountId, limit: number): Promise<RunRow[]> {
   await accountById(db, accountId);
   return selectRuns(db, accountId, limit);
 }
 
-/** Writes down that a run has begun. Beginning it again changes nothing. */
+/** Records that a run has started. Starting it again changes nothing. */
 export async function beginRun(
   db: Db,
   accountId: AccountId,
@@ -37,17 +37,17 @@ export async function beginRun(
   await insertRun(db, accountId, { ...run, ...end, validateOnly, outcome: 'processing', settings });
 }
 
-/** Ends the runs of requests, of every account, whose process was killed: as failed. */
+/** Marks the runs of requests whose process was killed as failed, in every account. */
 export async function endLostRuns(pool: Pool): Promise<void> {
   await updateLostRuns(pool);
 }
 
-/** Removes runs older than the time they are kept. */
+/** Deletes runs that are older than the retention period. */
 export async function forgetOldRuns(pool: Pool): Promise<void> {
   await deleteOldRuns(pool, runRetentionDays);
 }
 
-/** Writes into the audit log what a run has come to, unless it was a dry run, which changes nothing. */
+/** Adds the outcome of a run to the audit log, unless it was a dry run, failed or has not ended. */
 export async function auditRun(db: Db, accountId: AccountId, runId: string): Promise<void> {
   const run = await selectRunEnd(db, accountId, runId);
   if (!run || run.outcome === 'validated' || run.outcome === 'failed' || run.outcome === 'processing') return;

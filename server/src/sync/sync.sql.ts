@@ -1,10 +1,10 @@
-// SQL of what a plan needs to know and of what it does: a fixed number of statements, whatever the number of people.
-// Writer of managed users and groups, and of all memberships in managed groups.
+// SQL that reads the current state for a plan and applies the plan, with a fixed number of statements for any number of people.
+// Writes managed users and groups, and all memberships in managed groups.
 import { type MembershipKind, membershipKinds } from '@soundings/contract/words.ts';
 import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts';
 import type { Administrator, HeldGroup, HeldUser, UserDetails } from './held.ts';
 
-/** All groups of the account, by id. */
+/** Returns all groups of the account, ordered by id. */
 export async function selectHeldGroups(db: Db, accountId: AccountId): Promise<HeldGroup[]> {
   return db<HeldGroup[]>`
     select group_id    as "id",
@@ -18,15 +18,14 @@ export async function selectHeldGroups(db: Db, accountId: AccountId): Promise<He
     order  by group_id`;
 }
 
-/** Of every user of the account, by id: who it is, and the fingerprint of what was last sent. */
-/** In how many weeks each of the groups has results, by id; groups without any are left out. */
+/** Returns in how many weeks each group has results, by id. Groups without results are left out. */
 export async function selectWeeksOfGroups(
   db: Db,
   accountId: AccountId,
   groupIds: number[],
 ): Promise<{ id: number; weeks: number }[]> {
   if (groupIds.length === 0) return [];
-  // A look into an index for each group and week: a week has many results of a group.
+  // One index lookup per group and week, because a group has many results in a week.
   return db<{ id: number; weeks: number }[]>`
     select g.id as "id", count(*)::integer as "weeks"
     from   unnest(${groupIds}::integer[]) as g (id)
@@ -37,6 +36,7 @@ export async function selectWeeksOfGroups(
     order  by g.id`;
 }
 
+/** Returns every user of the account, ordered by id, with the fingerprint of what was last sent. */
 export async function selectHeldUsers(db: Db, accountId: AccountId): Promise<HeldUser[]> {
   return db<HeldUser[]>`
     select user_id     as "id",
@@ -55,7 +55,7 @@ export async function selectAdministrators(db: Db, accountId: AccountId): Promis
     where  account_id = ${accountId} and role = 'Administrator' and not role_pending`;
 }
 
-/** Whose each of the addresses is, by its compared form; those of nobody are left out. */
+/** Returns the id of the user who has each address, by the normalized address. Unused addresses are left out. */
 export async function selectEmailOwners(
   db: Db,
   accountId: AccountId,
@@ -69,7 +69,7 @@ export async function selectEmailOwners(
   return new Map(rows.map(({ emailKey, id }) => [emailKey, id]));
 }
 
-/** The rest of the given users, with their memberships. */
+/** Returns the other fields of the given users, with their memberships. */
 export async function selectUserDetails(
   db: Db,
   accountId: AccountId,
@@ -104,7 +104,7 @@ export async function selectUserDetails(
 const noMemberships = () =>
   Object.fromEntries(membershipKinds.map((kind) => [kind, [] as number[]])) as UserDetails['memberships'];
 
-/** Ids for new groups: taken before the rows are written, so that new groups can name each other as parents. */
+/** Reserves ids for new groups before the rows are written, so that new groups can be each other's parents. */
 export async function takeGroupIds(tx: Transaction, count: number): Promise<number[]> {
   const rows = await tx<{ id: number }[]>`
     with sequence as materialized (select pg_get_serial_sequence('groups', 'group_id')::regclass as name)
@@ -169,7 +169,7 @@ export async function updateGroupParents(
     where  g.account_id = ${accountId} and g.group_id = s.id`;
 }
 
-/** Removes groups; their memberships go with them. */
+/** Deletes groups and their memberships. */
 export async function deleteGroups(tx: Transaction, accountId: AccountId, groupIds: number[]): Promise<void> {
   if (groupIds.length === 0) return;
   await tx`delete from memberships where account_id = ${accountId} and group_id = any(${groupIds})`;
@@ -223,7 +223,7 @@ export async function copyUsers(tx: Transaction, accountId: AccountId, users: Us
   );
 }
 
-/** Takes the addresses from users who get another, so that two of them can swap theirs. */
+/** Clears the addresses of users who get another one, so that two users can swap addresses. */
 export async function clearChangedEmails(
   tx: Transaction,
   accountId: AccountId,
@@ -263,7 +263,7 @@ export async function updateFingerprints(
     where  u.account_id = ${accountId} and u.user_id = s.id`;
 }
 
-/** Removes users; their memberships, passwords and sessions go with them. */
+/** Deletes users with their memberships, passwords and sessions. */
 export async function deleteUsers(tx: Transaction, accountId: AccountId, userIds: number[]): Promise<void> {
   if (userIds.length === 0) return;
   await tx`delete from memberships where account_id = ${accountId} and user_id = any(${userIds})`;

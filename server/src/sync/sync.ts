@@ -1,5 +1,6 @@
-// Makes the managed users and groups of an account match what was sent (§1.B, §3, §4.2). One transaction: lock the
-// account, read what is held, match, plan; then stop (dry run or faults) or apply. The report is the same for both.
+// Updates the managed users and groups of an account to match what was sent (§1.B, §3, §4.2). One transaction locks the
+// account, reads the current state, checks the request and plans the changes. Then it stops (dry run or faults) or applies
+// them. The report is the same in both cases.
 import type { Report, Settings, Warning, User } from '@soundings/contract/organization.ts';
 import {
   maxChangesCeiling,
@@ -48,18 +49,18 @@ import { replacedGroups } from './replaced.ts';
 
 const gunzip = promisify(gunzipWithCallback);
 
-/** Where a run comes from: its id is the request's. */
+/** Where a run comes from. Its id is the id of the request. */
 export type { RunStart };
 
-/** What a push asks of others. `isGone`: whether the client has left, so that changes that have not begun must not begin. */
+/** What a push needs from layers above. `isGone` returns whether the client has disconnected, so that no changes are begun. */
 export type PushHooks = { forgetGroups: ForgetGroups; isGone?: () => boolean };
 
 /** The body of a request as it was sent. */
 export type SentBody = { bytes: Uint8Array; gzip: boolean };
 
 /**
- * Takes the body of an organization request. Every call is kept as a run. Returns the report; throws a Fault with
- * every fault of the request, and then nothing has been applied.
+ * Processes the body of an organization request and records it as a run. Returns the report. Throws a Fault that lists every
+ * fault of the request; then nothing was applied.
  */
 export async function pushOrganization(
   pool: Pool,
@@ -77,7 +78,7 @@ export async function pushOrganization(
     await auditRun(pool, accountId, run.id);
     throw tooLarge;
   });
-  // With as many faults as can be listed, there is no use in looking for more.
+  // The list of faults is full, so there is no need to look for more.
   if (!organization || findings.isFull()) {
     const refusal = refusalOf(findings);
     await insertRun(pool, accountId, {
@@ -87,7 +88,7 @@ export async function pushOrganization(
     await auditRun(pool, accountId, run.id);
     throw refusal;
   }
-  // From here on the run is there. If the process is killed, `endLostRuns` ends it.
+  // From here on the run is stored. If the process is killed, `endLostRuns` marks it as failed.
   await insertRun(pool, accountId, {
     ...run,
     ...runEnd(organization.settings, findings, { outcome: 'processing' }),
@@ -96,7 +97,7 @@ export async function pushOrganization(
     await showProcessing(tx, accountId, run.id);
     return synchronize(tx, accountId, { runId: run.id, organization, forgetGroups, isGone }, findings);
   }).catch(async (error: unknown) => {
-    await updateFailed(pool, accountId, run.id, null).catch(() => {}); // then `endLostRuns` ends it
+    await updateFailed(pool, accountId, run.id, null).catch(() => {}); // if this fails, `endLostRuns` marks the run
     throw error;
   });
   if (refusal) throw refusal;
@@ -115,47 +116,52 @@ async function readBody(
   { bytes, gzip }: SentBody,
   findings: Findings,
 ): Promise<SentOrganization | undefined> {
-  const unpacked = gzip ? await unpack(bytes, findings) : bytes;
-  const parsed = unpacked && parseJson(unpacked);
+  const json = gzip ? await decompress(bytes, findings) : bytes;
+  const parsed = json && parseJson(json);
   if (parsed && 'value' in parsed) return readOrganization(parsed.value, findings);
   if (parsed) findings.fault(parsed.fault);
   return undefined;
 }
 
-async function unpack(bytes: Uint8Array, findings: Findings): Promise<Uint8Array | undefined> {
+async function decompress(bytes: Uint8Array, findings: Findings): Promise<Uint8Array | undefined> {
   try {
     return await gunzip(bytes, { maxOutputLength: maxOrganizationBodyBytes });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
-      throw new Fault('too_large', 'too large', 'The unpacked body is larger than 64 MB. Send less at once.');
+      throw new Fault(
+        'too_large',
+        'too large',
+        'The decompressed body is larger than 64 MB. Send a smaller request.',
+      );
     }
-    const message = 'The body is announced as gzip and cannot be unpacked.';
+    const message =
+      'The body could not be decompressed as gzip. Send gzip data, or remove the Content-Encoding header.';
     findings.fault({ type: 'invalid gzip', message, path: '' });
     return undefined;
   }
 }
 
-/** What is to become the state of an account, and how. */
+/** The requested state of an account, and how to apply it. */
 export type Wanted = {
   runId: string;
   organization: SentOrganization;
   forgetGroups: ForgetGroups;
   isGone?: PushHooks['isGone'];
-  /** Whether more changes than the settings allow are refused (unless said otherwise), held, or made all the same. */
+  /** What to do if there are more changes than the settings allow: refuse them (the default), hold them for approval, or apply them. */
   beyondLimits?: 'refuse' | 'hold' | 'apply';
-  /** What was shown of a held run: no other changes are made. */
+  /** The digest of the changes that were shown for a pending run. Other changes are not applied. */
   shown?: string;
 };
 
-/** What came of it. A refusal is a value here, so that the transaction commits with the run that says so. */
+/** The result. A refusal is returned rather than thrown, so that the transaction commits the run that records it. */
 export type Synchronized =
   | { outcome: 'validated' | 'applied'; plan: Plan; refusal?: undefined }
   | { outcome: 'held'; plan: Plan; refusal: Fault }
   | { outcome: 'refused'; plan?: Plan; refusal: Fault };
 
 /**
- * Makes the state of an account what is wanted, or says why not, in the transaction of the caller, and ends the run. Throws
- * a Fault (conflict) when a held run would change other things than were shown.
+ * Updates an account to the requested state, or returns why it can't, and ends the run, in the caller's transaction. Throws a
+ * Fault (conflict) if a pending run would now make different changes than were shown.
  */
 async function synchronize(
   tx: Transaction,
@@ -166,8 +172,8 @@ async function synchronize(
   const { runId } = wanted;
   const organization = await withAllowedRoles(tx, accountId, wanted.organization, findings);
   const { held, landscape, details, owners } = await matchWithHeld(tx, accountId, organization, findings);
-  // It may have waited for long until the account was free.
-  if (wanted.isGone?.()) throw new Fault('unavailable', 'unavailable', 'The client has left.');
+  // The client may have left while the request waited for the lock on the account.
+  if (wanted.isGone?.()) throw new Fault('unavailable', 'unavailable', 'The client has disconnected.');
   if (findings.faultCount() > 0) return endRun(tx, accountId, wanted, findings, { outcome: 'refused' });
 
   const plan = planChanges(organization, held, landscape, details);
@@ -183,7 +189,7 @@ async function synchronize(
   warnOfAuditors(plan, organization, findings);
   if (findings.faultCount() > 0) {
     const isHeld = isApplied && wanted.beyondLimits === 'hold';
-    // Also what is refused can be looked at: it tells whether the list was whole.
+    // The changes of a refused run are stored too: they show whether the list was complete.
     if (isHeld)
       await holdRun(tx, accountId, runId, organization, { plan, digest: digestOf(plan), groupNames });
     else await copyChanges(tx, accountId, runId, plan.changes, groupNames);
@@ -191,7 +197,7 @@ async function synchronize(
   }
   for (const { id } of plan.groups.moveUp) {
     const { externalId, name } = landscape.byId.get(id) ?? { externalId: null, name: '' };
-    const message = `The group ${JSON.stringify(name)} (${externalId ?? id}), made by hand, moves up: the group above it is removed.`;
+    const message = `The manual group ${JSON.stringify(name)} (${externalId ?? id}) moves up a level because its parent group is removed.`;
     findings.warn({ type: 'moved up', message });
   }
   if (isApplied) {
@@ -200,7 +206,7 @@ async function synchronize(
     await notePending(tx, accountId, pending);
     if (plan.changes.length > 0) await raiseVersion(tx, accountId);
   }
-  // What was shown of a held run is there already.
+  // The changes of a pending run are already stored.
   if (wanted.shown === undefined) await copyChanges(tx, accountId, runId, plan.changes, groupNames);
   const setsTree = isApplied && organization.data.groups ? landscape.speaksOfTree : null;
   return endRun(tx, accountId, wanted, findings, {
@@ -210,14 +216,14 @@ async function synchronize(
   });
 }
 
-/** What a file says, or said: as an organization request has it, and which of its lists only add and update. */
+/** The content of a file in the format of an organization request. `partial`: the lists that only add and update. */
 export type SentByFile = {
   settings: Settings;
   data: JsonValue;
   partial: readonly ('users' | 'groups')[];
 };
 
-/** The same for what a file says, in the transaction that ends its run: its values are checked as those of a request. */
+/** Like `synchronize`, for the content of a file. Its values are checked like those of a request, in the transaction that ends its run. */
 export async function synchronizeFile(
   tx: Transaction,
   accountId: AccountId,
@@ -230,7 +236,7 @@ export async function synchronizeFile(
   return synchronize(tx, accountId, { ...wanted, organization: { ...read, partial } }, findings);
 }
 
-/** Ends a run that has faults. */
+/** Ends a run with faults as refused. */
 export async function refuseRun(
   tx: Transaction,
   accountId: AccountId,
@@ -244,7 +250,7 @@ export async function refuseRun(
   return { outcome: 'refused', refusal };
 }
 
-/** Reads what is held of the account, locked, and finds whether what is wanted fits it. */
+/** Locks the account, reads its current state and checks the request against it. */
 async function matchWithHeld(
   tx: Transaction,
   accountId: AccountId,
@@ -252,7 +258,7 @@ async function matchWithHeld(
   findings: Findings,
 ) {
   const sentUsers = organization.data.users;
-  // One connection does these one after another, so the lock comes first; sent together, they do not wait for us.
+  // One connection runs these in order, so the lock comes first. Sending them together saves round trips.
   const [, groups, users, administrators, attributes] = await Promise.all([
     lockAccount(tx, accountId),
     selectHeldGroups(tx, accountId),
@@ -271,14 +277,14 @@ async function matchWithHeld(
   return { held, landscape, details, owners };
 }
 
-/** What groups are called: as was sent, else as they are held. */
+/** Returns the names of groups by externalId: as sent, otherwise as they currently are. */
 const namesOfGroups = (held: Held, { data }: SentOrganization): Map<string, string> =>
   new Map([
     ...held.groups.map(({ externalId, name }) => [externalId ?? '', name] as const),
     ...(data.groups ?? []).map(({ externalId, name }) => [externalId, name] as const),
   ]);
 
-/** Warns of users who are removed while a new one has their e-mail address. `owners`: whose each address is, by id. */
+/** Warns if a user is removed while a new user has the same email address. `owners`: the id of the user with each address. */
 function warnOfNewIds(
   { users }: Plan,
   owners: ReadonlyMap<string, number>,
@@ -291,14 +297,14 @@ function warnOfNewIds(
     const externalId = removed.get(owners.get(emailKey ?? '') ?? 0);
     if (externalId === undefined) continue;
     const message =
-      `The user ${quote(externalId)} is removed, and ${quote(arrivesAs)} is new with the same e-mail address. ` +
-      'If they are one person, keep the old externalId.';
+      `User ${quote(externalId)} is removed, and new user ${quote(arrivesAs)} has the same email address. ` +
+      'If they are the same person, keep the old externalId.';
     const path = `/data/users/${places.users.get(arrivesAs)}/externalId`;
     findings.warn({ type: 'new externalId', message, path, externalId, arrivesAs });
   }
 }
 
-/** Warns of groups that are removed while a new one seems to be the same. */
+/** Warns if a group is removed while a new group seems to be the same one. */
 function warnOfNewGroupIds(
   plan: Plan,
   landscape: Landscape,
@@ -310,8 +316,8 @@ function warnOfNewGroupIds(
     findings.warn(() => ({
       type: 'new externalId',
       message:
-        `The group ${quote(externalId)} is removed, and ${quote(arrivesAs)} is new with the same name and parent. ` +
-        'If they are one group, keep the old externalId: a new one starts without history.',
+        `Group ${quote(externalId)} is removed, and new group ${quote(arrivesAs)} has the same name and parent. ` +
+        'If they are the same group, keep the old externalId. A new group starts without history.',
       path: `/data/groups/${places.groups.get(arrivesAs)}/externalId`,
       entity: 'group',
       externalId,
@@ -320,7 +326,7 @@ function warnOfNewGroupIds(
   }
 }
 
-/** Warns of each removed group that has results: they are deleted with it. */
+/** Warns for each removed group that has results, which are deleted with it. */
 async function warnOfHistory(
   tx: Transaction,
   accountId: AccountId,
@@ -333,8 +339,8 @@ async function warnOfHistory(
     findings.warn(() => ({
       type: 'history deleted',
       message:
-        `The group ${quote(externalId)} is removed, and with it its results of ` +
-        `${weeks === 1 ? '1 week' : `${weeks} weeks`}. They cannot be restored.`,
+        `Group ${quote(externalId)} is removed together with its results for ` +
+        `${weeks === 1 ? '1 week' : `${weeks} weeks`}. They can't be restored.`,
       entity: 'group',
       externalId,
       weeks,
@@ -342,7 +348,7 @@ async function warnOfHistory(
   }
 }
 
-/** What was sent, without roles if the account does not let pushes and files set them. */
+/** Returns the request, without roles if the account doesn't allow pushes and files to set them. */
 async function withAllowedRoles(
   tx: Transaction,
   accountId: AccountId,
@@ -356,7 +362,7 @@ async function withAllowedRoles(
   if ((await accountById(tx, accountId)).rolesBySync) return organization;
   findings.warn({
     type: 'roles ignored',
-    message: 'Roles are ignored: this account does not let requests and files set them.',
+    message: 'Roles were ignored because this account does not allow requests and files to set them.',
     path: `/data/users/${first}/accessInfo/role`,
   });
   const withoutRole = (user: User): User => {
@@ -367,7 +373,7 @@ async function withAllowedRoles(
   return { ...organization, data: { ...organization.data, users: users.map(withoutRole) } };
 }
 
-/** The externalIds of those whose role becomes pending, or whose address changes while it is. */
+/** Returns the externalIds of users whose role becomes pending, or whose address changes while it is pending. */
 function pendingIn({ users }: Plan, details: ReadonlyMap<number, UserDetails>): string[] {
   const becomes = users.update.filter(({ id, rolePending, emailKey }) => {
     const before = details.get(id);
@@ -378,28 +384,28 @@ function pendingIn({ users }: Plan, details: ReadonlyMap<number, UserDetails>): 
   );
 }
 
-/** Warns of users who have the rights of a User until an administrator confirms that they are one. */
+/** Warns for each new Administrator, who has the rights of a User until an administrator confirms the role. */
 function warnOfPending(pending: string[], { places }: SentOrganization, findings: Findings): void {
   for (const externalId of pending) {
     findings.warn(() => ({
       type: 'administrator pending',
       message:
-        `The user ${quote(externalId)} becomes an Administrator, or is one and gets another e-mail address. ` +
-        'An administrator must confirm this in the console. Until then the user has the rights of a User.',
+        `User ${quote(externalId)} becomes an Administrator, or is one and gets another email address. ` +
+        'An administrator must confirm this in the console. Until then, the user has the rights of a User.',
       path: `/data/users/${places.users.get(externalId)}/accessInfo/role`,
       externalId,
     }));
   }
 }
 
-/** Warns of users who lose the role Auditor: only the console gives it, so a role that is sent always replaces it. */
+/** Warns for each user who loses the role Auditor. It can only be given in the console, so any role that is sent replaces it. */
 function warnOfAuditors({ changes }: Plan, { places }: SentOrganization, findings: Findings): void {
   for (const { entity, externalId, fields } of changes) {
     const role = entity === 'user' ? fields?.['role'] : undefined;
     if (role?.from !== 'Auditor') continue;
     const message =
-      `The user ${quote(externalId)} is an Auditor, and becomes ${quote(String(role.to))}. ` +
-      'To keep the role that was given in the console, leave the role out.';
+      `The role of user ${quote(externalId)} changes from Auditor to ${quote(String(role.to))}. ` +
+      'To keep the role that was set in the console, leave the role out of the request.';
     const path = `/data/users/${places.users.get(externalId)}/accessInfo/role`;
     findings.warn({ type: 'auditor replaced', message, path, externalId });
   }
@@ -423,7 +429,7 @@ async function endRun<T extends { outcome: Synchronized['outcome']; plan?: Plan 
   return { ...end, ...(refusal && { refusal }) } as Synchronized;
 }
 
-/** Of everything that a plan does, by ids too: a group that was made anew under the same externalId is another one. */
+/** Returns a digest of everything that a plan does. It includes ids, because a group created again under the same externalId is a different one. */
 const digestOf = ({ changes, groups, users }: Plan): string =>
   createHash('sha256')
     .update(JSON.stringify([changes, groups, users.remove, users.update.map(({ id }) => id)]))
@@ -433,7 +439,7 @@ const planChanged = (runId: string) =>
   new Fault(
     'conflict',
     'plan changed',
-    `The run ${runId} would now change other things than were shown: something has changed since. Send the file again.`,
+    `Run ${runId} would now make different changes than were shown, because the data has changed in the meantime. Upload the file again.`,
   );
 
 const limits = [
@@ -452,9 +458,9 @@ function checkLimits(settings: Settings, plan: Plan, findings: Findings): void {
     if (count <= limit) continue;
     const remedy =
       count <= maxChangesCeiling
-        ? `If that is intended, set ${setting} to ${count} or more.`
-        : `${setting} can be at most ${maxChangesCeiling}. If that is intended, make the change in steps.`;
-    const message = `The request would ${verb} ${count} ${kind}; ${setting} allows ${limit}. ${remedy}`;
+        ? `If this is intended, set ${setting} to ${count} or more.`
+        : `If this is intended, make the change in steps: ${setting} can be at most ${maxChangesCeiling}.`;
+    const message = `The request would ${verb} ${count} ${kind}, but ${setting} allows only ${limit}. ${remedy}`;
     findings.fault({ type: 'limit exceeded', message, path: `/settings/${setting}`, setting, limit, count });
   }
 }
@@ -466,7 +472,7 @@ function refusalOf(findings: Findings): Fault {
   const message =
     count === 1
       ? `Nothing was applied: ${first.message}`
-      : `Nothing was applied: the request has ${count} faults. The first: ${first.message}`;
+      : `Nothing was applied: the request has ${count} errors. First error: ${first.message}`;
   return new Fault('invalid', first.type, message, { details });
 }
 
@@ -489,12 +495,15 @@ function runEnd(
 
 function messageOf(outcome: RunEnd['outcome'], findings: Findings): string | null {
   if (outcome === 'held')
-    return 'It would change more than is allowed: nothing is applied until it is approved.';
-  if (outcome === 'refused') return `Refused for ${findings.faultCount()} faults; nothing was applied.`;
+    return 'This run would make more changes than allowed. Nothing is applied until an administrator approves it.';
+  if (outcome === 'refused') {
+    const count = findings.faultCount();
+    return `Refused because of ${count === 1 ? '1 error' : `${count} errors`}. Nothing was applied.`;
+  }
   return null;
 }
 
-// Their messages quote what was sent of a person, who may never come to be a user and so never be erased.
+// Messages of these types quote personal data. If the person never becomes a user, it would never be erased.
 const quoting = [
   'invalid email',
   'invalid phone',
@@ -503,7 +512,7 @@ const quoting = [
   'value not allowed',
 ] as const;
 
-/** A fault or warning as a run keeps it: with its place, but without the value. */
+/** Returns a fault or warning as a run stores it: with its path, but without the value. */
 function withoutValue<T extends Detail | Warning>(found: T): T {
   const type = quoting.find((one) => one === found.type);
   const { value: _, ...placed } = found as T & { value?: string };
