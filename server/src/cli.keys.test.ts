@@ -258,7 +258,7 @@ describe('keys export and import', () => {
       for (const machine of ['one', 'two'] as const) {
         // oxlint-disable-next-line no-await-in-loop -- few
         const words = await refused(machine, ['keys', 'import'], 1, text);
-        expect(words).toMatch(/another installation, has been replaced .*, or is later than the database\./);
+        expect(words).toMatch(/another installation, was replaced .*, or is newer than the database\./);
         expect(words).toContain('Run "soundings keys export" again on the server that has the key.');
       }
     }
