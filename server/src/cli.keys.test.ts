@@ -162,7 +162,9 @@ describe('keys show', () => {
     expect((await show('one')).processes.map(({ name }) => name)).toEqual([nameOf('one')]);
     expect(await logged()).toContain(`key process forgotten: ${nameOf('two')}`);
     const unknown = await refused('one', ['keys', 'forget', '--name', nameOf('two')], 1);
-    expect(unknown).toBe(`There is no process "${nameOf('two')}". See "soundings keys show".\n`);
+    expect(unknown).toBe(
+      `Process "${nameOf('two')}" does not exist. Run "soundings keys show" to list all processes.\n`,
+    );
     expect(await refused('one', ['keys', 'forget'], 2)).toBe('--name is missing.\n');
   });
 });
@@ -234,7 +236,7 @@ describe('keys export and import', () => {
     ]) {
       // oxlint-disable-next-line no-await-in-loop -- few
       expect(await refused('two', ['keys', 'import'], 1, broken)).toMatch(
-        /^This is not (an exported answer key|the key of the secrets of this installation)\. Run "soundings keys export" where the key is\.\n$/,
+        /^This is not (an exported answer key|the secrets key of this installation)\. Run "soundings keys export" on the server that has the key\.\n$/,
       );
     }
     expect(keyOn('two')).toBeUndefined();
@@ -256,8 +258,8 @@ describe('keys export and import', () => {
       for (const machine of ['one', 'two'] as const) {
         // oxlint-disable-next-line no-await-in-loop -- few
         const words = await refused(machine, ['keys', 'import'], 1, text);
-        expect(words).toMatch(/another installation, has been replaced .*, or is later than the database\./);
-        expect(words).toContain('Run "soundings keys export" again where the key is.');
+        expect(words).toMatch(/another installation, was replaced .*, or is newer than the database\./);
+        expect(words).toContain('Run "soundings keys export" again on the server that has the key.');
       }
     }
     expect(keyOn('one')).toEqual(before);
@@ -343,6 +345,6 @@ test('a key file that can’t be read is named, with what to do', async () => {
     // oxlint-disable-next-line no-await-in-loop -- few
     const words = await refused('two', ['keys', command], 1);
     expect(words).toContain(`The key file ${pathOf('two')} can’t be read (EISDIR).`);
-    expect(words).toContain('as the user who runs the service, with its DATA_DIR');
+    expect(words).toContain('as the user that runs the service, with the same DATA_DIR');
   }
 });

@@ -707,8 +707,8 @@ describe('history import', () => {
       refused(importFrom(id, home)),
       refused(importFrom('99999', await historyFile([]))),
     ]);
-    expect(absent).toBe(`There is no such file: ${join(home, 'none.ndjson')}.\n`);
-    expect(directory).toContain(`${home} is no file.`);
+    expect(absent).toBe(`File not found: ${join(home, 'none.ndjson')}.\n`);
+    expect(directory).toContain(`${home} is not a regular file.`);
     expect(stranger).toBe('Account 99999 does not exist.\n');
   });
 
@@ -760,7 +760,7 @@ describe('keys forget', () => {
     expect(
       await pool`select action, subject from audit_entries where account_id = ${id} and action <> 'account created'`,
     ).toEqual([{ action: 'key process forgotten', subject: 'gone:/keys/answers' }]);
-    expect(await refused(forget)).toContain('There is no process "gone:/keys/answers"');
+    expect(await refused(forget)).toContain('Process "gone:/keys/answers" does not exist');
     expect(await refused(['keys', 'forget'], 2)).toContain('--name');
   });
 });
@@ -797,12 +797,14 @@ describe('week close', () => {
     const last = () => weekName(addWeeks(weekOf(dayIn('UTC', Date.now())), -1));
     const before = last();
     const said = await refused(close(id));
-    expect([before, last()].map((week) => `Nothing was asked in the week ${week}.\n`)).toContain(said);
+    expect([before, last()].map((week) => `No questions were asked in week ${week}.\n`)).toContain(said);
   });
 
   test('a week in which nothing was asked, or an account that is not there: exit status 1', async () => {
     const id = await surveyed();
-    expect(await refused(close(id, '--week', '2024-W47'))).toBe('Nothing was asked in the week 2024-W47.\n');
+    expect(await refused(close(id, '--week', '2024-W47'))).toBe(
+      'No questions were asked in week 2024-W47.\n',
+    );
     expect(await refused(close('99999', '--week', '2024-W47'))).toBe('Account 99999 does not exist.\n');
   });
 

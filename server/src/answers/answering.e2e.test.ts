@@ -258,7 +258,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await said(one, one.ids[0])).toEqual([5, null, null, false]);
     await page.route('**/answers*', (route) => route.fulfill({ status: 404, json: { message: '' } }));
     await page.locator('.card:visible label', { hasText: '7' }).click();
-    await page.getByText('Not saved: the week may be over').waitFor();
+    await page.getByText('Not saved. The week may be over').waitFor();
   });
 
   test('a comment without an answer is not lost in silence; skipping and answering exclude each other', async () => {
@@ -293,11 +293,11 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.locator(`#q${a} summary`).click();
     await page.locator(`[name=c${a}]`).fill('Because');
     await box.check();
-    expect(await note.innerText()).toBe('What you have written is not kept while this is ticked.');
+    expect(await note.innerText()).toBe('What you’ve written isn’t saved while this box is ticked.');
     await untilSaid(one, a, [null, null, null, true]);
     // The comment alone cannot be kept: the skip holds, and the page says so until something is chosen.
     await box.uncheck();
-    expect(await note.innerText()).toBe('Until you answer, “I’d rather not answer” still counts.');
+    expect(await note.innerText()).toBe('“I’d rather not answer” stays saved until you answer.');
     expect(await said(one, a)).toEqual([null, null, null, true]);
     await page.locator(`[name=q${a}]`).nth(1).check();
     expect(await note.innerText()).toBe('');
@@ -309,7 +309,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect([await note.innerText(), await box.isChecked()]).toEqual(['', true]);
     await page.locator(`[name=c${a}]`).fill('Still');
     expect([await note.innerText(), await box.isChecked()]).toEqual([
-      'Until you answer, “I’d rather not answer” still counts.',
+      '“I’d rather not answer” stays saved until you answer.',
       false,
     ]);
     // Of free text what was written is sent again.
@@ -473,7 +473,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await first.getByText('Thank you, P1!').waitFor();
     for (const js of [true, false]) {
       const page = await openPage(`/a/${one.link}`, { js });
-      expect(await page.locator('h1').innerText()).toBe('Everything is answered, P1');
+      expect(await page.locator('h1').innerText()).toBe('All questions are answered, P1');
       expect(await page.locator('form, input').count()).toBe(0);
       expect(page.complaints).toEqual([]);
       if (js) await look(page, 'everything is answered');

@@ -165,7 +165,7 @@ describe('GET /a/:link', () => {
     expect(sent.headers.get('location')).toBe('?language=en&empty');
     for (const query of ['empty', 'saved']) {
       expect((await ask('GET', `/a/${link}?language=en&${query}`)).text).toContain(
-        'You have not answered any question on this page yet.',
+        'You haven’t answered any questions on this page yet.',
       );
     }
   });
@@ -208,7 +208,7 @@ describe('GET /a/:link', () => {
     expect(await seen()).toEqual(before);
     for (const i of [0, 2]) expect(before[i]).toContain('already been answered in another way');
     expect(before[1]).toContain('Your answers have been received.');
-    expect(before[1]).not.toContain('still open');
+    expect(before[1]).not.toContain('still unanswered');
     expect((await ask('GET', `/a/${one.link}`)).text).not.toContain('handed out');
     // What stays and what is kept are answered alike, and so is each by itself.
     for (const sent of [`q${one.ids[0]}=1&q${one.ids[1]}=2`, `q${one.ids[0]}=1`, `q${one.ids[1]}=2`]) {
@@ -252,7 +252,7 @@ describe('POST /a/:link', () => {
     expect(text).toContain('>\n&lt;b&gt;</textarea>');
     // In another browser there is nothing of it to see, only that it is answered.
     const elsewhere = await ask('GET', `/a/${one.link}`);
-    expect(elsewhere.text).toContain('Everything is answered, P1');
+    expect(elsewhere.text).toContain('All questions are answered, P1');
     expect(elsewhere.text).not.toMatch(/value="4" checked|Because|&lt;b&gt;/);
   });
 
@@ -416,7 +416,7 @@ describe('/r/:token', () => {
         200,
         true,
       ]);
-      expect(buttonsOf(stopped.text)).toEqual([['?again', 'Wieder erinnern']]);
+      expect(buttonsOf(stopped.text)).toEqual([['?again', 'Erinnerungen wieder einschalten']]);
       expect(await stops(one)).toBe(1);
     }
     const again = await ask('POST', `${path}?again`, { body: new URLSearchParams() });
@@ -510,7 +510,7 @@ describe('a link that opens nothing', () => {
       }
     }
     expect([...pages]).toHaveLength(1);
-    expect([...pages][0]).toContain('This link does not work');
+    expect([...pages][0]).toContain('This link doesn’t work');
     const told = new Set<string>();
     for (const link of dead) {
       for (const body of [{ question: alive.ids[0], value: 1 }, 'nonsense']) {
@@ -518,7 +518,7 @@ describe('a link that opens nothing', () => {
         told.add(`${status} ${text}`);
       }
     }
-    expect([...told]).toEqual(['404 {"message":"This link does not work"}']);
+    expect([...told]).toEqual(['404 {"message":"This link doesn’t work"}']);
     expect([await stops(replaced), await stops(alive)]).toEqual([0, 0]);
     const swedish = await ask('GET', '/a/x', { headers: { 'accept-language': 'sv' } });
     expect(swedish.text).toContain('Länken fungerar inte');

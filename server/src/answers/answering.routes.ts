@@ -1,6 +1,6 @@
-// Answering over HTTP: the page that a personal link opens, with JavaScript and without, and the page on which reminders are
-// stopped. Reads the wire, asks answering.ts and stops.ts, writes the wire. The link is the secret: it is never logged, and
-// every link that opens nothing gets the same answer.
+// HTTP routes of the answering page, with and without JavaScript, and of the page on which people turn reminders off. The work is
+// done in answering.ts and stops.ts. A link is a secret: it is never logged, and every link that opens nothing gets the same
+// response.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -31,10 +31,10 @@ import {
 } from './page.ts';
 import type { PlainKind } from './page-words.ts';
 
-/** A form has all comments of a person, an answer one. */
+/** Maximum sizes in bytes. A form contains all comments of a person, an answer only one. */
 const [formLimit, answerLimit] = [1024 * 1024, 64 * 1024];
 
-/** The lines of a file without indents and comments: each byte travels to each person. */
+/** Returns the lines of a file without indentation and comments, to keep the page small. */
 const linesOf = (name: string) =>
   readFileSync(new URL(name, import.meta.url), 'utf8')
     .split('\n')
@@ -65,11 +65,10 @@ const pageHeaders = {
   ].join('; '),
 };
 
-/** What answers are read and written by. */
-type Means = { pool: Pool; keys: AnswerKeys; isSecure: boolean };
+type HandlerContext = { pool: Pool; keys: AnswerKeys; isSecure: boolean };
 
 type Handler = (
-  means: Means,
+  context: HandlerContext,
   link: string,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -78,16 +77,16 @@ type Handler = (
 export type AnsweringParts = {
   pool: Promise<Pool>;
   keys: Promise<AnswerKeys>;
-  /** People come by HTTPS, and cookies are for it alone. */
+  /** Whether the public address uses HTTPS, so that cookies are sent over HTTPS only. */
   isSecure: boolean;
-  /** The clock, in ms. */
+  /** The clock, in ms since 1970. */
   now: () => number;
 };
 
 export function serveAnswering(server: Server, { pool, keys, isSecure, now }: AnsweringParts): void {
   const deadLinks = openDeadLinks(now);
 
-  /** The answer to a link that opens nothing, counted against the address that it comes from. */
+  /** Responds to a link that opens nothing, and counts it for the client's address. */
   function dead(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const seconds = deadLinks.count(request.address);
     if (seconds !== undefined) reply.header('retry-after', String(seconds));
@@ -100,7 +99,7 @@ export function serveAnswering(server: Server, { pool, keys, isSecure, now }: An
     ['POST', '/a/:link/answers', takeAnswer, answerLimit],
     ['GET', '/r/:token', showReminders],
     ['POST', '/r/:token', changeReminders],
-    // A link that was cut or added to is one that opens nothing.
+    // A link with missing or additional characters opens nothing.
     ['GET', '/a/*', showPage],
     ['GET', '/r/*', showReminders],
   ];
@@ -111,7 +110,7 @@ export function serveAnswering(server: Server, { pool, keys, isSecure, now }: An
       reply.headers(pageHeaders);
       if (request.method === 'POST' && isForeign(request)) return plain(request, reply, 403, 'foreign');
     });
-    scope.addHook('onSend', packPage);
+    scope.addHook('onSend', compressPage);
     scope.setErrorHandler((error, request, reply) => refuse(error, request, reply));
     for (const [method, url, handler, bodyLimit = answerLimit] of routes) {
       scope.route({
@@ -120,8 +119,8 @@ export function serveAnswering(server: Server, { pool, keys, isSecure, now }: An
         bodyLimit,
         handler: async (request, reply) => {
           const [link = ''] = Object.values(request.params as Record<string, string>);
-          const means = { pool: await pool, keys: await keys, isSecure };
-          return handler(means, link, request, reply).catch((error: unknown) => {
+          const context = { pool: await pool, keys: await keys, isSecure };
+          return handler(context, link, request, reply).catch((error: unknown) => {
             if (error === opensNothing) return dead(request, reply);
             throw error;
           });
@@ -131,54 +130,54 @@ export function serveAnswering(server: Server, { pool, keys, isSecure, now }: An
   });
 }
 
-/** Thrown by whoever finds that the link opens nothing. */
+/** Thrown if a link opens nothing. */
 const opensNothing = new Error('The link opens nothing.');
 
-/** Bodies of forms, as bytes: one click of a mail program (RFC 8058) may come in either of the two. */
+/** Reads form bodies as bytes. A one-click request of a mail program can use either of the two types (RFC 8058). */
 function readForms(scope: FastifyInstance): void {
   const types = ['application/x-www-form-urlencoded', 'multipart/form-data'];
   scope.addContentTypeParser(types, async (request: FastifyRequest) => scope.readBody(request));
 }
 
-/** A page travels packed: 50 questions take more than 30 KB as they are. */
-async function packPage(request: FastifyRequest, reply: FastifyReply, page: unknown): Promise<unknown> {
+/** Compresses a page, because 50 questions are more than 30 KB uncompressed. */
+async function compressPage(request: FastifyRequest, reply: FastifyReply, page: unknown): Promise<unknown> {
   if (typeof page !== 'string' || reply.getHeader('content-type') !== html) return page;
   const encoding = acceptedEncoding(request.headers['accept-encoding']);
   if (encoding !== 'identity') reply.header('content-encoding', encoding);
   return pack(encoding, Buffer.from(page));
 }
 
-/** Whether a page of another website sends this. Browsers too old to say have the link, which is the secret, all the same. */
+/** Returns whether another website sent the request. Old browsers don't say, but the request needs the secret link anyway. */
 function isForeign({ headers }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site'];
   return site !== undefined && site !== 'same-origin' && site !== 'none';
 }
 
-async function opened({ pool, keys }: Means, link: string, visit: string | null): Promise<Asking> {
+async function opened({ pool, keys }: HandlerContext, link: string, visit: string | null): Promise<Asking> {
   const asking = await openLink(pool, keys, { link, visit });
   if (!asking) throw opensNothing;
   return asking;
 }
 
 /**
- * The name of the cookie of a visit. By HTTPS a browser takes it from this host alone: else another host of the same domain could
- * set one that it knows, and read by it what is answered (RFC 6265bis, __Host-). Such a cookie has no path, so the link is in its
- * name.
+ * Returns the name of the session cookie. With HTTPS, the prefix __Host- makes browsers accept it from this host only (RFC 6265bis).
+ * Otherwise another host of the same domain could set a cookie whose value it knows, and use it to read the answers. Such a cookie
+ * can't have a path, so a hash of the link is part of its name.
  */
 const visitCookie = (link: string, isSecure: boolean) =>
   isSecure ? `__Host-soundings_visit_${tokenHash(link).toString('hex').slice(0, 12)}` : 'soundings_visit';
 const visitForm = /^[0-9A-Za-z]{27}$/;
 
 /**
- * The secret of the browser session in which a link is used, where it has one: only there its answers are shown (P13). Of a
- * browser that keeps no cookies the page's script says one of its own, as long as the page is open.
+ * Returns the secret of the browser session, or null if there is none. Answers are shown only in the session in which they were given
+ * (P13). If the browser has no cookies, the page's script sends a secret of its own as long as the page is open.
  */
 function visitOf(request: FastifyRequest, link: string, isSecure: boolean): string | null {
   const value = cookieOf(request, visitCookie(link, isSecure)) ?? request.headers['soundings-visit'];
   return typeof value === 'string' && visitForm.test(value) ? value : null;
 }
 
-/** The same; a browser that has none gets one, for this link alone and until the browser is closed. */
+/** Returns the secret of the browser session. Sets a cookie if there is none, valid for this link until the browser is closed. */
 function beginVisit(request: FastifyRequest, reply: FastifyReply, link: string, isSecure: boolean): string {
   const before = visitOf(request, link, isSecure);
   if (before !== null) return before;
@@ -192,39 +191,39 @@ const queryOf = (request: FastifyRequest) => request.query as Record<string, unk
 const languageFor = (asking: Asking, request: FastifyRequest) =>
   pageLanguage(asking, queryOf(request)['language']);
 
-async function showPage(means: Means, link: string, request: FastifyRequest, reply: FastifyReply) {
-  const asking = await opened(means, link, visitOf(request, link, means.isSecure));
-  beginVisit(request, reply, link, means.isSecure);
+async function showPage(context: HandlerContext, link: string, request: FastifyRequest, reply: FastifyReply) {
+  const asking = await opened(context, link, visitOf(request, link, context.isSecure));
+  beginVisit(request, reply, link, context.isSecure);
   const language = languageFor(asking, request);
   const { saved, empty } = queryOf(request);
   const isSent = saved !== undefined || empty !== undefined;
-  // By a link that was handed out nothing shows whether there are answers; a browser without cookies finds its own fixed.
+  // A handed-out link does not show whether there are answers. A browser without cookies finds its own answers in `fixed`.
   const hasAnswers =
     asking.answers.size > 0 || (saved !== undefined && (asking.isExported || asking.fixed.size > 0));
   if (isSent && hasAnswers) return reply.send(thanksPage(dress, asking, language));
   return reply.send(askingPage(dress, asking, language, keptIn(asking), isSent ? 'empty' : undefined));
 }
 
-/** The whole form, without JavaScript: all of it is kept, or nothing. */
-async function takeForm(means: Means, link: string, request: FastifyRequest, reply: FastifyReply) {
+/** Saves the whole form, sent without JavaScript: all answers or none. */
+async function takeForm(context: HandlerContext, link: string, request: FastifyRequest, reply: FastifyReply) {
   const form = formOf(request);
-  const asking = await opened(means, link, visitOf(request, link, means.isSecure));
-  const visit = beginVisit(request, reply, link, means.isSecure);
+  const asking = await opened(context, link, visitOf(request, link, context.isSecure));
+  const visit = beginVisit(request, reply, link, context.isSecure);
   const language = languageFor(asking, request);
-  const said = saidIn(form);
-  const answers = answersIn(said, asking);
+  const fields = saidIn(form);
+  const answers = answersIn(fields, asking);
   try {
-    const came = await giveAnswers(means.pool, means.keys, { link, visit }, answers);
-    if (came === 'closed') throw opensNothing;
+    const outcome = await giveAnswers(context.pool, context.keys, { link, visit }, answers);
+    if (outcome === 'closed') throw opensNothing;
   } catch (error) {
     if (!(error instanceof Fault) || error.kind !== 'invalid') throw error;
-    const now = await opened(means, link, visit); // some may have been answered elsewhere since
+    const now = await opened(context, link, visit); // some may have been answered elsewhere in the meantime
     const wrong = new Map(error.details.map(({ path, type }) => [Number(path?.slice(1)), type]));
     const faults = [...wrong].map(
       ([id, type]) =>
-        [id, type === 'already answered' ? refusalAt(id, now) : faultAt(id, now, said.get(id))] as const,
+        [id, type === 'already answered' ? refusalAt(id, now) : faultAt(id, now, fields.get(id))] as const,
     );
-    return reply.code(400).send(askingPage(dress, now, language, said, new Map(faults)));
+    return reply.code(400).send(askingPage(dress, now, language, fields, new Map(faults)));
   }
   return reply
     .code(303)
@@ -240,37 +239,42 @@ function formOf({ headers, body }: FastifyRequest): URLSearchParams {
 
 const unsupported = Object.assign(new Error('content type'), { statusCode: 415 });
 
-/** What the page says of an answer that was refused. */
-function faultAt(id: number, { questions }: Asking, said: Said | undefined): PageFault {
-  if (!said || !questions.some((question) => question.id === id)) return 'notAsked';
-  if ([...said.comment].length > maxCommentLength) return 'tooLong';
-  return said.values.length === 0 ? 'choose' : 'wrong';
+/** Returns the page's message for an answer that was refused. */
+function faultAt(id: number, { questions }: Asking, fields: Said | undefined): PageFault {
+  if (!fields || !questions.some((question) => question.id === id)) return 'notAsked';
+  if ([...fields.comment].length > maxCommentLength) return 'tooLong';
+  return fields.values.length === 0 ? 'choose' : 'wrong';
 }
 
-/** Why an answer cannot be changed. */
+/** Returns why an answer can't be changed. */
 const refusalAt = (id: number, { fixed }: Asking): PageFault => fixed.get(id) ?? 'elsewhere';
 
-/** One answer, as JSON. */
-async function takeAnswer(means: Means, link: string, request: FastifyRequest, reply: FastifyReply) {
+/** Saves one answer, sent as JSON by the page's script. */
+async function takeAnswer(
+  context: HandlerContext,
+  link: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
   const answer = answerIn(request.body as Buffer | undefined);
   const refused = (status: number, fault: PageFault) => {
     const language = queryOf(request)['language'];
-    const words = wordsOf(typeof language === 'string' ? language : spoken(request));
-    return speak(reply, status, faultWords(words, fault));
+    const words = wordsOf(typeof language === 'string' ? language : browserLanguage(request));
+    return sendMessage(reply, status, faultWords(words, fault));
   };
-  // Looked up all the same: whoever tries links learns nothing from what else is wrong.
+  // The link is checked first, so that other faults reveal nothing about it.
   if (answer === undefined) {
-    await opened(means, link, visitOf(request, link, means.isSecure));
+    await opened(context, link, visitOf(request, link, context.isSecure));
     return refused(400, 'wrong');
   }
-  const visit = visitOf(request, link, means.isSecure) ?? randomText(27);
+  const visit = visitOf(request, link, context.isSecure) ?? randomText(27);
   try {
-    const came = await giveAnswers(means.pool, means.keys, { link, visit }, [answer]);
-    if (came === 'closed') throw opensNothing;
+    const outcome = await giveAnswers(context.pool, context.keys, { link, visit }, [answer]);
+    if (outcome === 'closed') throw opensNothing;
   } catch (error) {
     if (!(error instanceof Fault) || error.kind !== 'invalid') throw error;
     if (error.code === 'already answered') {
-      const now = await opened(means, link, visit);
+      const now = await opened(context, link, visit);
       return refused(409, refusalAt(answer.questionId, now));
     }
     return refused(400, [...(answer.comment ?? '')].length > maxCommentLength ? 'tooLong' : 'wrong');
@@ -278,7 +282,7 @@ async function takeAnswer(means: Means, link: string, request: FastifyRequest, r
   return reply.code(204).removeHeader('content-type').send();
 }
 
-/** The answer that a body has; undefined when it has none. Its value is read with the question. */
+/** Returns the answer in a body; undefined if it is malformed. The value is checked later, together with the question. */
 function answerIn(body: Buffer | undefined): GivenAnswer | undefined {
   const read = parseJson(body ?? Buffer.alloc(0));
   if ('fault' in read) return undefined;
@@ -291,29 +295,39 @@ function answerIn(body: Buffer | undefined): GivenAnswer | undefined {
   return { questionId: question, comment, skipped, ...(value !== undefined && { value }) };
 }
 
-async function showReminders({ pool }: Means, token: string, _request: FastifyRequest, reply: FastifyReply) {
-  const stop = await openStop(pool, token);
-  if (!stop) throw opensNothing;
-  return reply.send(remindersPage(dress, stop, stop.isStopped ? 'stopped' : 'asked'));
+async function showReminders(
+  { pool }: HandlerContext,
+  token: string,
+  _request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const optOut = await openStop(pool, token);
+  if (!optOut) throw opensNothing;
+  return reply.send(remindersPage(dress, optOut, optOut.isStopped ? 'stopped' : 'asked'));
 }
 
-/** Stops reminders, as one click of a mail program does too (RFC 8058), whatever the body; by ?again they are wanted. */
-async function changeReminders({ pool }: Means, token: string, request: FastifyRequest, reply: FastifyReply) {
-  const stop = await openStop(pool, token);
+/** Turns reminders off, or on again with ?again. A mail program's one-click request (RFC 8058) turns them off, so the body is ignored. */
+async function changeReminders(
+  { pool }: HandlerContext,
+  token: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const optOut = await openStop(pool, token);
   const isWanted = queryOf(request)['again'] !== undefined;
-  if (!stop || !(await setReminders(pool, stop.accountId, stop.userId, isWanted))) throw opensNothing;
-  return reply.send(remindersPage(dress, stop, isWanted ? 'resumed' : 'stopped'));
+  if (!optOut || !(await setReminders(pool, optOut.accountId, optOut.userId, isWanted))) throw opensNothing;
+  return reply.send(remindersPage(dress, optOut, isWanted ? 'resumed' : 'stopped'));
 }
 
-const spoken = ({ headers }: FastifyRequest) => spokenLanguage(headers['accept-language']);
+const browserLanguage = ({ headers }: FastifyRequest) => spokenLanguage(headers['accept-language']);
 
-/** Whether the page's script asks, rather than a browser for a page. */
+/** Returns whether the page's script sent the request, rather than the browser itself. */
 const isScript = ({ routeOptions }: FastifyRequest) => routeOptions.url?.endsWith('/answers') ?? false;
 
-const speak = (reply: FastifyReply, status: number, message: string) =>
+const sendMessage = (reply: FastifyReply, status: number, message: string) =>
   reply.code(status).header('content-type', 'application/json; charset=utf-8').send({ message });
 
-/** A page of a sentence or two, or to the script that sentence. */
+/** Responds with a short page, or with only its heading if the page's script asked. */
 function plain(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -321,12 +335,12 @@ function plain(
   kind: PlainKind,
   more: Parameters<typeof plainPage>[3] = {},
 ): FastifyReply {
-  const language = spoken(request);
-  if (isScript(request)) return speak(reply, status, wordsOf(language).plain[kind].heading);
+  const language = browserLanguage(request);
+  if (isScript(request)) return sendMessage(reply, status, wordsOf(language).plain[kind].heading);
   return reply.code(status).send(plainPage(dress, language, kind, more));
 }
 
-/** What could not be done. What a form had comes back with the page, to be sent again. */
+/** Responds to a failed request. The fields of a form are returned with the page, so that the person can send them again. */
 function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = asFault(thrown);
   reply.headers(pageHeaders);
@@ -337,14 +351,14 @@ function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply): 
   }
   const status = (error as { statusCode?: unknown }).statusCode;
   if (typeof status === 'number' && status >= 400 && status < 500) {
-    // The rest of the body would be read as the next request.
+    // Otherwise the rest of the body would be read as the next request.
     if (status === 413 || status === 415) reply.header('connection', 'close');
     return plain(request, reply, status, status === 413 ? 'tooLarge' : 'defect');
   }
-  request.server.log.error({ requestId: request.id, err: error }, 'A request failed by a defect');
+  request.server.log.error({ requestId: request.id, err: error }, 'Unexpected error in a request');
   return plain(request, reply, 500, 'defect', { fields: sentFields(request), id: request.id });
 }
 
-/** What the form of a page had, as far as it was read. */
+/** Returns the fields of the page's form, if they were read. */
 const sentFields = ({ body, routeOptions }: FastifyRequest) =>
   Buffer.isBuffer(body) && routeOptions.url === '/a/:link' ? new URLSearchParams(String(body)) : [];

@@ -1,4 +1,4 @@
-// SQL of answering by a personal link. Writers: answering.ts.
+// SQL of answering through a personal link. Writers: answering.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../db/db.ts';
 import type { Question } from '../questions/questions.ts';
@@ -8,7 +8,7 @@ export type LinkRow = {
   accountId: AccountId;
   userId: number;
   week: Week;
-  /** The week's key, wrapped. */
+  /** The wrapped key of the week. */
   wrapped: Buffer;
   company: string;
   firstName: string;
@@ -18,21 +18,21 @@ export type LinkRow = {
   spread: number;
   comments: number;
   isLive: boolean;
-  /** The employer has handed the link out. */
+  /** Whether the employer handed the link out. */
   isExported: boolean;
-  /** Who handed it out, where that is known. */
+  /** The name of the person who handed it out, if known. */
   handedBy: string | null;
   copies: KeyCopies;
 };
 
 /**
- * Where there are copies of the key that open the answers of a closed week, together with older copies of the database: in the database
- * itself; or 'elsewhere', as the key was exported, or a process has one that doesn't run and so doesn't replace it.
+ * Where there are copies of the key that, together with older copies of the database, can decrypt the answers of a closed week: in
+ * the database itself, or 'elsewhere', because the key was exported or a stopped process still has a copy.
  */
 export type KeyCopies = 'none' | 'database' | 'elsewhere';
 
 /**
- * Which person a link is for, if it opens anything: the week is open, and the person active. `process`: the name of this process
+ * Returns the person and week of a link; undefined if the week is closed or the person inactive. `process`: the name of this process
  * among those that have the key.
  */
 export async function selectLink(db: Db, hash: Uint8Array, process: string): Promise<LinkRow | undefined> {
@@ -67,10 +67,10 @@ export async function selectLink(db: Db, hash: Uint8Array, process: string): Pro
   return row;
 }
 
-/** What it takes to keep an answer: the rest of what a link opens is looked at when it is kept (upsertAnswers). */
+/** What is needed to save an answer. Everything else about the link is checked while saving (upsertAnswers). */
 export type LinkKeyRow = Pick<LinkRow, 'accountId' | 'userId' | 'week' | 'wrapped' | 'isExported'>;
 
-/** Which person and week each link is for, and the week's key: in the order of the hashes, undefined where a link opens nothing. */
+/** Returns the person, week and wrapped key of each link, in the order of the hashes; undefined for links that open nothing. */
 export async function selectLinkKeys(db: Db, hashes: Buffer[]): Promise<(LinkKeyRow | undefined)[]> {
   const rows = await db<(LinkKeyRow & { place: number })[]>`
     select h.place::integer as "place",
@@ -80,7 +80,7 @@ export async function selectLinkKeys(db: Db, hashes: Buffer[]): Promise<(LinkKey
            k.wrapped        as "wrapped",
            l.is_exported    as "isExported"
     from   unnest((select ${inBase64(hashes)}::text[])) with ordinality as h(hash, place),
-    -- Each by itself, or what was planned when the table was empty reads all of it.
+    -- A separate look-up for each, because a plan made when the table was empty would read the whole table.
     lateral (select account_id, user_id, week, is_exported
              from   links
              where  hash = decode(h.hash, 'base64')
@@ -90,13 +90,13 @@ export async function selectLinkKeys(db: Db, hashes: Buffer[]): Promise<(LinkKey
   return hashes.map((_, i) => found.get(i + 1));
 }
 
-/** Bytes in arrays travel as texts. */
+/** Converts bytes to base64, because arrays of bytes are sent to the database as text. */
 const inBase64 = (many: (Uint8Array | null)[]) =>
   many.map((one) =>
     one === null ? null : Buffer.from(one.buffer, one.byteOffset, one.length).toString('base64'),
   );
 
-/** What a person is asked in a week, in the order of the rounds and of their questions, each once. */
+/** Returns the questions a person is asked in a week, each once, in the order of the rounds and their questions. */
 export async function selectAsked(
   db: Db,
   accountId: AccountId,
@@ -122,10 +122,10 @@ export async function selectAsked(
     order  by asked.place`;
 }
 
-/** What a person has answered in a week, sealed: by a link, and in parts that come from a history file. */
+/** The sealed answers of a person in a week. `given`: with links. `imported`: from history files. */
 export type SealedAnswers = { given: Buffer | null; imported: Buffer[] };
 
-/** What a person has answered in a week so far. */
+/** Returns the sealed answers of a person in a week. */
 export async function selectSealed(
   db: Db,
   accountId: AccountId,
@@ -143,7 +143,7 @@ export async function selectSealed(
   };
 }
 
-/** What a person is to have answered: `questionIds` are those that are answered now, `before` is what was there, as it was sealed. */
+/** Answers of a person to save. `questionIds`: the questions answered now. `before`: the sealed answers that these replace. */
 export type Keeping = {
   hash: Buffer;
   respondent: string;
@@ -153,15 +153,15 @@ export type Keeping = {
 };
 
 /**
- * What became of answers: kept; refused, as some are of questions that are not asked; the link opens nothing; or none of
- * these, as the person's answers are not those that `before` says: somebody has answered meanwhile.
+ * The outcome of saving answers. They are saved (`isKept`), or refused because some questions are not asked (`unasked`) or the link
+ * opens nothing (not `isOpen`). If none of these, the person's answers have changed in the meantime and differ from `before`.
  */
 export type Outcome = { isOpen: boolean; unasked: number[]; isKept: boolean };
 
 /**
- * Keeps the answers of several people in a week, each in place of those before if they are still those, all in one statement.
- * No one is in it twice. The week is locked against closing meanwhile: closing waits for it, and what comes later finds the week
- * closed. So an answer is counted or refused. Returns what became of each.
+ * Saves the answers of several people in a week in one statement. Each replaces the answers in `before` if these are unchanged. No
+ * person can be in the list twice. The week is locked, so closing it waits for this statement, and later answers find the week
+ * closed. So every answer is either counted or refused. Returns the outcome for each person.
  */
 export async function upsertAnswers(
   db: Db,
@@ -169,7 +169,7 @@ export async function upsertAnswers(
   all: Keeping[],
 ): Promise<Outcome[]> {
   const questions = all.flatMap(({ questionIds }, i) => questionIds.map((id) => ({ place: i + 1, id })));
-  // What is sealed begins with a nonce, which is never used again.
+  // Sealed data starts with a unique nonce, so comparing nonces is enough.
   const nonces = all.map(({ before }) => before.given && before.given.subarray(0, nonceLength));
   const rows = await db<{ isOpen: boolean; unasked: number[] | null; isKept: boolean }[]>`
     with open_week as (select
@@ -184,7 +184,7 @@ export async function upsertAnswers(
                                  (select ${inBase64(nonces)}::text[]),
                                  (select ${all.map(({ before }) => before.imported.length)}::integer[]))
                           with ordinality as g(hash, respondent, sealed, nonce, imported, place)),
-         -- Each subquery by itself, or what was planned when the tables were empty reads all of them.
+         -- A separate look-up for each, because a plan made when the tables were empty would read the whole tables.
          open as (select g.*
                   from   open_week, given g,
                   lateral (select l.account_id, l.week
@@ -211,7 +211,7 @@ export async function upsertAnswers(
                                        from   answers i
                                        where  i.account_id = ${accountId} and i.week = ${week}
                                          and  i.respondent = o.respondent and i.part > 0)
-                  order  by o.respondent -- so that no two wait for each other
+                  order  by o.respondent -- prevents deadlocks
                   on conflict (account_id, week, respondent, part) do update
                   set    sealed = excluded.sealed
                   where  substr(answers.sealed, 1, ${nonceLength})

@@ -85,9 +85,9 @@ test('of many who answer at the same moment, each gets the outcome of his or her
   ]);
   const [ofOne, ofOther, again] = [outcomes.slice(0, 40), outcomes.slice(40, 80), outcomes.slice(80)];
   expect(ofOne).toEqual(ofOne.map(() => 'kept'));
-  const refusal = (i: number) => (i % 2 === 0 ? 'Fault: This question is not asked.' : 'kept');
+  const refusal = (i: number) => (i % 2 === 0 ? 'Fault: This person is not asked this question.' : 'kept');
   expect(ofOther).toEqual(ofOther.map((_, i) => (i === 3 ? 'closed' : refusal(i))));
-  expect(again).toEqual(['kept', expect.stringMatching(/answered by another link/)]);
+  expect(again).toEqual(['kept', expect.stringMatching(/answered with another link/)]);
   expect([await answersOf(one.accountId), await answersOf(other.accountId)]).toEqual([40, 19]);
 });
 

@@ -1,4 +1,4 @@
-// Answering by a personal link: what it opens, and the answers that are given by it.
+// Answering through a personal link: reads what a link opens, and stores the answers given with it.
 import { maxCommentLength } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
@@ -34,42 +34,42 @@ import {
   refusalOf,
 } from '../sealing/person-answers.ts';
 
-/** What a personal link opens. */
+/** What a person sees with their personal link. */
 export type Asking = {
   accountId: AccountId;
   userId: number;
   /** The account's name. */
   company: string;
   firstName: string;
-  /** ISO 639-1: the person's, else the account's. */
+  /** ISO 639-1. The person's language, or the account's if the person has none. */
   language: string;
   week: Week;
-  /** The account's, by which the week ends. */
+  /** The account's time zone, in which the week ends. */
   timezone: string;
   thresholds: { figures: number; spread: number; comments: number };
-  /** The open week is shown as it stands. */
+  /** Whether results of the open week are shown. */
   isLive: boolean;
-  /** What is asked, in order. */
+  /** The questions asked, in order. */
   questions: Question[];
-  /** The employer has handed the link out. */
+  /** Whether the employer handed the link out. */
   isExported: boolean;
-  /** Who handed it out, where that is known. */
+  /** The name of the person who handed it out, if known. */
   handedBy: string | null;
-  /** Copies of the key to the answers that could still open them when the week has closed. */
+  /** Copies of the key to the answers that could still decrypt them after the week has closed. */
   copies: KeyCopies;
-  /** What was answered by this link in this browser session, by question; value: yes is 1, no 0. None by a link that was handed out. */
+  /** Answers given with this link in this browser session, by question. `value`: yes is 1, no is 0. Empty if the link was handed out. */
   answers: Map<number, KeptAnswer & { comment: string | null; skipped: boolean }>;
-  /** What cannot be answered here any more: it was answered elsewhere, or is counted already. */
+  /** Questions that can't be answered here anymore, because they were answered elsewhere or the answer is already counted. */
   fixed: Map<number, Refusal>;
 };
 
-/** A personal link, and the browser session in which it is used: a secret, null where there is none. */
+/** A personal link and the secret of the browser session in which it is used; null if there is none. */
 export type Visit = { link: string; visit: string | null };
 
 /**
- * What a link opens; undefined when it is wrong, old or replaced, the week has closed or the person is not active. What was
- * answered by another link or in another browser is not shown (P13). By a link that was handed out nothing shows whether there is
- * an answer, not even an own one: the employer, who has handed it out, could find out who has answered (decisions/0016).
+ * Returns what a link opens; undefined if the link is wrong, old or replaced, the week has closed, or the person is not active.
+ * Answers given with another link or in another browser are not shown (P13). A link that was handed out shows no answers at all, not
+ * even the person's own, because the employer could use it to find out who has answered (decisions/0016).
  */
 export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise<Asking | undefined> {
   const found = await openRow(pool, keys, by.link);
@@ -102,7 +102,7 @@ export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise
   };
 }
 
-/** Of secrets only digests are kept: of a link 60 bits, which tell it from the few others of a person. */
+/** Returns hashes of the link and the session, as secrets are never stored. 60 bits of a link distinguish it from a person's other links. */
 const givingOf = (
   { link, visit }: Visit,
   handedOut: boolean,
@@ -113,15 +113,15 @@ const givingOf = (
   handedOut,
 });
 
-/** All that a person has answered: by links, and in history files. */
+/** Returns all answers of a person, given with links or imported from history files. */
 function allIn(key: WeekKey, respondent: string, { given, imported }: SealedAnswers): PersonAnswers {
-  const parts = given === null ? imported : [given, ...imported];
-  return new Map(parts.flatMap((part) => [...decodeAnswers(key.open(respondent, part))]));
+  const all = given === null ? imported : [given, ...imported];
+  return new Map(all.flatMap((sealed) => [...decodeAnswers(key.open(respondent, sealed))]));
 }
 
 /**
- * An answer as it is sent. `value` as readAnswer has it. A skip has neither value nor comment. Of free text the comment
- * is the answer.
+ * An answer as the page sends it. `value`: see readAnswer. A skipped question has neither value nor comment. For free text, the
+ * comment is the answer.
  */
 export type GivenAnswer = {
   questionId: number;
@@ -133,11 +133,10 @@ export type GivenAnswer = {
 type GivenRow = KeptAnswer & { questionId: number; comment: string | null; skipped: boolean };
 
 /**
- * Keeps answers, each in place of the one that was given before by the same link in the same browser session: all or nothing.
- * 'closed' when the link opens nothing. Throws a Fault, with a detail of the path `q` and the question's id for each, when
- * answers are out of range, to questions that are not asked ('invalid value'), or to questions that were answered
- * elsewhere or are counted already ('already answered'). By a link that was handed out, the latter stay as they are, and nothing is
- * thrown.
+ * Saves answers, all or none. Each replaces an earlier answer given with the same link in the same browser session. Returns 'closed'
+ * if the link opens nothing. Throws a Fault with one detail per wrong answer, whose path is `q` and the question's id: 'invalid
+ * value' for invalid answers and questions that are not asked, 'already answered' for questions that were answered elsewhere or are
+ * already counted. With a link that was handed out, existing answers of the latter kind stay as they are and nothing is thrown.
  */
 export async function giveAnswers(
   pool: Pool,
@@ -154,7 +153,7 @@ export async function giveAnswers(
     if (typeof read !== 'string') given.set(answer.questionId, read);
     else details.push({ type: 'invalid value', message: read, path: `q${answer.questionId}` });
   }
-  // A link that opens nothing is reported before anything else is.
+  // A link that opens nothing takes precedence over wrong answers.
   if (details.length > 0 && !(await openRow(pool, keys, by.link))) return 'closed';
   if (details.length === 0 && given.size > 0) {
     const outcome = await keep(pool, keys, by, [...given.values()]);
@@ -166,29 +165,32 @@ export async function giveAnswers(
 }
 
 /**
- * What this process kept last for a link, so that most answers take a single statement: no key, and nothing that could be read
- * without one. The oldest make room.
+ * A cache of what this process last saved for each link, so that most answers take a single statement. It contains no keys, and
+ * nothing that can be read without one. The oldest entries are dropped first.
  */
 type Recent = { row: LinkKeyRow; before: SealedAnswers };
 const recents = new Map<string, Recent>();
-const mostRecents = 20_000;
-/** Of the keys that these were sealed by. */
+const maxRecents = 20_000;
+/** The epoch of the keys by which they were encrypted. */
 let recentEpoch = '';
 
-/** What people send at the same time takes one statement: for all weeks to find their links, for each week to keep their answers. */
+/**
+ * Groups what people send at the same time into single statements: one to find the links of all weeks, and one per week to save
+ * answers.
+ */
 type Together = { links: Gathering<Buffer, LinkKeyRow | undefined>; weeks: Gathering<Keeping, Outcome> };
 const together = new WeakMap<Db, Together>();
 
 function togetherOn(db: Db): Together {
-  const before = together.get(db);
-  if (before) return before;
-  const made: Together = {
+  const known = together.get(db);
+  if (known) return known;
+  const created: Together = {
     links: new Gathering((_, hashes) => selectLinkKeys(db, hashes), { most: 100, atOnce: 1 }),
-    // A week that is being closed holds up no other week's answers, and no more than one connection.
+    // A week that is being closed delays no answers of other weeks, and occupies at most one connection.
     weeks: new Gathering((name, all) => keepAll(db, name, all), { most: 100, atOnce: 1 }),
   };
-  together.set(db, made);
-  return made;
+  together.set(db, created);
+  return created;
 }
 
 const weekOfName = (name: string) => {
@@ -196,7 +198,7 @@ const weekOfName = (name: string) => {
   return { accountId: Number(accountId), week };
 };
 
-/** Who sends twice at the same time is kept once: the other tries again. */
+/** Saves the answers of several people. If a person is in the list twice, only the first is saved and the other is retried. */
 async function keepAll(db: Db, name: string, all: Keeping[]): Promise<Outcome[]> {
   const first = new Map(all.map((one) => [one.respondent, one] as const).toReversed());
   const outcomes = await upsertAnswers(db, weekOfName(name), [...first.values()]);
@@ -204,8 +206,8 @@ async function keepAll(db: Db, name: string, all: Keeping[]): Promise<Outcome[]>
   return all.map((one) => places.get(one) ?? { isOpen: true, unasked: [], isKept: false });
 }
 
-/** So many times others may answer for the same person in between. */
-const mostTries = 20;
+/** The maximum number of attempts if the person's answers change in between. */
+const maxAttempts = 20;
 
 async function keep(
   pool: Pool,
@@ -217,13 +219,13 @@ async function keep(
   const hash = tokenHash(by.link);
   const name = hash.toString('latin1');
   const detail = (type: DetailType, message: string) => (id: number) => ({ type, message, path: `q${id}` });
-  for (let tries = 0; tries < mostTries; tries++) {
-    // oxlint-disable no-await-in-loop -- again only where somebody else was in between
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    // oxlint-disable no-await-in-loop -- repeated only if the answers have changed in between
     const found = await recentOf(
       pool,
       keys,
       hash,
-      tries === 0 ? (recents.get(name) ?? 'unknown') : undefined,
+      attempt === 0 ? (recents.get(name) ?? 'unknown') : undefined,
     );
     recents.delete(name);
     if (!found) return 'closed';
@@ -234,45 +236,41 @@ async function keep(
     const all = before.imported.length === 0 ? now : allIn(key, respondent, before);
     const refused = given.filter(({ questionId }) => refusalOf(all.get(questionId), giving));
     if (refused.length > 0 && found.isFresh && !row.isExported) {
-      // First what is not asked: else someone could find out, without leaving a trace, what is answered.
+      // Report questions that are not asked first. Otherwise someone could find out, without leaving a trace, what is answered.
       const asked = await selectAsked(pool, row.accountId, row.week, respondent);
       const unasked = given.filter(({ questionId }) => !asked.some(({ id }) => id === questionId));
       if (unasked.length > 0)
         return unasked.map(({ questionId }) => detail('invalid value', notAsked)(questionId));
       return refused.map(({ questionId }) => detail('already answered', answeredElsewhere)(questionId));
     }
-    if (refused.length > 0 && !row.isExported) continue; // what is recent here may be old
-    // By a link that was handed out, the same is done and answered whether an answer stays or not (decisions/0016).
+    if (refused.length > 0 && !row.isExported) continue; // the cached answers may be out of date
+    // With a link that was handed out, the same is done and returned whether an existing answer stays or not (decisions/0016).
     for (const { questionId, ...answer } of given.filter((one) => !refused.includes(one)))
       now.set(questionId, { ...answer, counted: false, giving });
     const sealed = key.seal(respondent, encodeAnswers(now));
     const questionIds = given.map(({ questionId }) => questionId);
     const { accountId, week } = row;
     const keeping = { hash, respondent, questionIds, sealed, before };
-    const came = await togetherOn(pool).weeks.do(`${accountId} ${week}`, keeping);
+    const outcome = await togetherOn(pool).weeks.do(`${accountId} ${week}`, keeping);
     // oxlint-enable no-await-in-loop
-    if (!came.isOpen) return 'closed';
-    if (came.unasked.length > 0) return came.unasked.map(detail('invalid value', notAsked));
-    if (!came.isKept) continue;
+    if (!outcome.isOpen) return 'closed';
+    if (outcome.unasked.length > 0) return outcome.unasked.map(detail('invalid value', notAsked));
+    if (!outcome.isKept) continue;
     const epoch = epochOf(row.wrapped);
-    if (epoch !== recentEpoch) recents.clear(); // a week has closed since
+    if (epoch !== recentEpoch) recents.clear(); // a week has closed in the meantime
     recentEpoch = epoch;
     recents.set(name, { row, before: { given: sealed, imported: before.imported } });
-    if (recents.size > mostRecents) recents.delete(recents.keys().next().value as string);
+    if (recents.size > maxRecents) recents.delete(recents.keys().next().value as string);
     return [];
   }
-  throw new Fault(
-    'unavailable',
-    'unavailable',
-    'The answers of this person are changing all the time. Try again.',
-  );
+  throw new Fault('unavailable', 'unavailable', 'This person’s answers keep changing. Try again.');
 }
 
 type Found = Recent & { key: WeekKey; isFresh: boolean };
 
 /**
- * What is there for a link: as this process kept it last; where it does not know, nothing, as of most people who begin; or as
- * the database has it. A guess that is wrong keeps nothing (upsertAnswers).
+ * Returns the existing answers for a link. `recent`: what this process last saved; 'unknown' makes it assume that there are none, as
+ * for most people who start answering; undefined reads the database. If the assumption is wrong, nothing is saved (upsertAnswers).
  */
 async function recentOf(
   pool: Pool,
@@ -282,7 +280,7 @@ async function recentOf(
 ): Promise<Found | undefined> {
   if (recent && recent !== 'unknown') {
     const { accountId, week, wrapped } = recent.row;
-    // The epoch may have moved on since.
+    // Fails if the epoch has moved on.
     const key = await keys.unwrap(pool, accountId, week, wrapped).catch(() => undefined);
     if (key) return { ...recent, key, isFresh: false };
   }
@@ -298,20 +296,20 @@ async function recentOf(
 }
 
 const answeredElsewhere =
-  'This question has been answered by another link or in another browser, or is counted already: it cannot be changed here.';
+  'This question was answered with another link or in another browser, or the answer is already counted. It can’t be changed here.';
 
-const notAsked = 'This question is not asked.';
+const notAsked = 'This person is not asked this question.';
 
 type AnswerForm = { type: QuestionType; optionIds: ReadonlySet<string> };
 
 /**
- * How questions are answered, by their ids, which are unique in the service: type and options of a question are for
- * ever. The oldest make room.
+ * The types and options of questions by id, cached because they never change. Ids are unique across accounts. The oldest entries are
+ * dropped first.
  */
 const forms = new Map<number, AnswerForm>();
-const mostForms = 20_000;
+const maxForms = 20_000;
 
-/** How what is answered can be answered. What is not known yet is what the person of the link is asked. */
+/** Returns the types and options of the answered questions. Reads those that the person is asked, unless all are cached. */
 async function questionsFor(
   pool: Pool,
   keys: AnswerKeys,
@@ -331,39 +329,40 @@ async function questionsFor(
   );
   for (const [id, one] of own) forms.set(id, one);
   for (const id of forms.keys()) {
-    if (forms.size <= mostForms) break;
+    if (forms.size <= maxForms) break;
     forms.delete(id);
   }
   return own;
 }
 
-/** The answer as it is kept, or words that say what would be right. */
+/** Returns the answer to store, or a message that says what is wrong with it. */
 function readGiven(
   { questionId, value, comment = null, skipped = false }: GivenAnswer,
   question: AnswerForm | undefined,
 ): GivenRow | string {
   if (!question) return notAsked;
   if (skipped) {
-    if (value !== undefined || comment !== null) return 'Who skips a question gives no answer to it.';
+    if (value !== undefined || comment !== null)
+      return 'A skipped question can’t have an answer or a comment.';
     return { questionId, value: null, choices: null, comment: null, skipped: true };
   }
-  const said = comment === null || comment.trim() === '' ? null : comment;
-  if (said !== null && [...said].length > maxCommentLength) {
-    return `A comment has at most ${maxCommentLength} characters.`;
+  const text = comment === null || comment.trim() === '' ? null : comment;
+  if (text !== null && [...text].length > maxCommentLength) {
+    return `A comment can have at most ${maxCommentLength} characters.`;
   }
-  if (said !== null && (said.includes('\0') || !said.isWellFormed()))
-    return 'The comment is not readable text.';
-  if (question.type === freeText && said === null) return 'Write something, or skip the question.';
+  if (text !== null && (text.includes('\0') || !text.isWellFormed()))
+    return 'The comment contains invalid characters.';
+  if (question.type === freeText && text === null) return 'Write an answer, or skip the question.';
   const read = readAnswer(question.type, question.optionIds, value);
   if (typeof read === 'string') return `The answer must be ${read}.`;
-  return { questionId, ...read, comment: said, skipped: false };
+  return { questionId, ...read, comment: text, skipped: false };
 }
 
-/** What a link is for, and the key of its week; undefined when it opens nothing. */
+/** Returns the row of a link with the key of its week; undefined if the link opens nothing. */
 const openRow = (pool: Pool, keys: AnswerKeys, link: string) =>
   keys.opened(pool, () => rowOf(pool, keys, link));
 
-/** One look-up for every link, also for one that cannot be: time tells nothing. */
+/** Makes the same query for every text, even one that can't be a link, so that the response time reveals nothing. */
 async function rowOf(db: Db, keys: AnswerKeys, link: string): Promise<LinkRow | undefined> {
   const row = await selectLink(db, tokenHash(link), keys.name);
   return isLinkShaped(link) ? row : undefined;

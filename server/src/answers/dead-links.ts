@@ -1,13 +1,13 @@
-// How many links that open nothing an address has tried. Counted in memory: it slows nobody who has a link down.
+// Limits how many invalid links an address can try. Counts in memory, and never slows down people with a valid link.
 import { networkOf } from '../base/addresses.ts';
 
-/** So many in a minute, and of so many addresses at once. */
-const most = 30;
+/** The maximum number of attempts per minute, and the number of addresses kept in memory. */
+const maxAttempts = 30;
 const minute = 60_000;
-const remembered = 10_000;
+const maxAddresses = 10_000;
 
 export type DeadLinks = {
-  /** Counts one. Says after how many seconds the address may try another, or undefined while it may go on. */
+  /** Counts an attempt. Returns the number of seconds after which the address can try again; undefined if it is below the limit. */
   count(address: string): number | undefined;
 };
 
@@ -17,16 +17,16 @@ export function openDeadLinks(now: () => number): DeadLinks {
   return {
     count(address) {
       const network = networkOf(address);
-      const moment = now();
+      const time = now();
       const before = counts.get(network);
-      const isOver = !before || moment - before.since >= minute || moment < before.since;
-      const one = isOver ? { count: 0, since: moment } : before;
-      // Set anew, it stands last: the one forgotten first is who has been still for longest.
+      const isOver = !before || time - before.since >= minute || time < before.since;
+      const one = isOver ? { count: 0, since: time } : before;
+      // Deleted and set again, so that the address is last in the map and the least recent one is dropped first.
       counts.delete(network);
       counts.set(network, one);
-      if (counts.size > remembered) counts.delete(counts.keys().next().value as string);
+      if (counts.size > maxAddresses) counts.delete(counts.keys().next().value as string);
       one.count++;
-      return one.count > most ? Math.ceil((one.since + minute - moment) / 1000) : undefined;
+      return one.count > maxAttempts ? Math.ceil((one.since + minute - time) / 1000) : undefined;
     },
   };
 }

@@ -1,14 +1,14 @@
-// What a person has said, as the page's form has it: made from what is kept, and read from what is sent. Pure.
+// Converts answers to the fields of the page's form, and the form's fields to answers. Pure.
 import { freeText, type QuestionType } from '../questions/types.ts';
 import type { Asking, GivenAnswer } from './answering.ts';
 
 /**
- * What stands at a question. `values`: numbers, yes or no, ids of options, as texts. `wasKept`: the page was made with an
- * answer here, so that an empty field means that it was emptied.
+ * The fields of one question. `values`: numbers, yes or no, or option ids, as texts. `wasKept`: the page was rendered with an answer
+ * here, so an empty field means that the person has cleared it.
  */
 export type Said = { values: string[]; comment: string; skipped: boolean; wasKept: boolean };
 
-/** What the person has said so far, by question. */
+/** Returns the fields for the saved answers, by question. */
 export function keptIn({ questions, answers }: Asking): Map<number, Said> {
   return new Map(
     questions.flatMap(({ id, type }) => {
@@ -22,28 +22,28 @@ export function keptIn({ questions, answers }: Asking): Map<number, Said> {
   );
 }
 
-/** What the form says, by question: q12 are values, the empty one says that there was an answer, c12 is a comment, s12 skips. */
+/** Reads the fields of a submitted form, by question: q12 are values (an empty one marks a saved answer), c12 is a comment, s12 skips. */
 export function saidIn(form: URLSearchParams): Map<number, Said> {
-  const said = new Map<number, Said>();
+  const fields = new Map<number, Said>();
   for (const [name, text] of form) {
     const [, field, id] = /^([qcs])(\d{1,9})$/.exec(name) ?? [];
     if (field === undefined) continue;
-    const one = said.get(Number(id)) ?? { values: [], comment: '', skipped: false, wasKept: false };
-    said.set(Number(id), one);
+    const one = fields.get(Number(id)) ?? { values: [], comment: '', skipped: false, wasKept: false };
+    fields.set(Number(id), one);
     if (field === 's') one.skipped = true;
     else if (field === 'c') one.comment = text.replaceAll('\r\n', '\n').replaceAll('\0', '');
     else if (text === '') one.wasKept = true;
     else one.values.push(text);
   }
-  return said;
+  return fields;
 }
 
 /**
- * The answers in what the form says. A question at which nothing stands is left out. Where somebody both skips and
- * answers, which without JavaScript nothing prevents, the skip counts, unless it is of an earlier time.
+ * Returns the answers in a form, without questions whose fields are empty. Without JavaScript, a person can both skip and answer a
+ * question. The skip then counts, unless it was already saved before.
  */
-export function answersIn(said: Map<number, Said>, asking: Asking): GivenAnswer[] {
-  return [...said].flatMap(([questionId, one]): GivenAnswer[] => {
+export function answersIn(fields: Map<number, Said>, asking: Asking): GivenAnswer[] {
+  return [...fields].flatMap(([questionId, one]): GivenAnswer[] => {
     const question = asking.questions.find(({ id }) => id === questionId);
     const kept = asking.answers.get(questionId);
     const isEmpty = one.values.length === 0 && one.comment.trim() === '';
@@ -51,17 +51,17 @@ export function answersIn(said: Map<number, Said>, asking: Asking): GivenAnswer[
     if (isEmpty && !(one.wasKept && question && isEmptiable(question.type))) return [];
     if (!question) return [{ questionId, value: one.values }];
     const comment = one.comment.trim() === '' ? null : one.comment;
-    // Whoever takes back what they wrote says nothing any more.
+    // Clearing a free-text answer counts as skipping.
     if (question.type === freeText && comment === null) return [{ questionId, skipped: true }];
     const value = valueOf(question.type, one.values);
     return [{ questionId, comment, ...(value !== undefined && { value }) }];
   });
 }
 
-/** Whether an answer can be taken back to nothing: a radio button cannot. */
+/** Returns whether an answer can be cleared. Radio buttons can't. */
 export const isEmptiable = (type: QuestionType): boolean => type === 6 || type === freeText;
 
-/** The value as readAnswer has it. Undefined where there is none; one that cannot be is passed on as it is. */
+/** Returns the value in the form that readAnswer expects; undefined if there is none. Passes invalid values on unchanged. */
 function valueOf(type: number, values: string[]): unknown {
   const [first] = values;
   if (type === 6) return values;

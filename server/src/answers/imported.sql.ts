@@ -1,12 +1,12 @@
-// SQL of answers that come from a history file. Writers: imported.ts.
+// SQL of answers that are imported from a history file. Writers: imported.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, type CopyValue, copyInto, inBatches, type Transaction } from '../db/db.ts';
 
 export type SealedPart = { week: Week; respondent: string; sealed: Buffer };
 
 /**
- * Writes what a file has of people, a part for each batch of it in which they occur. Parts are numbered from 1 for each person
- * of the file, behind what is there: the caller's transaction holds the lock of the account's weeks.
+ * Writes the imported answers of people: one row (part) per person and batch of the file. Part numbers continue after the highest
+ * existing one of the account. The caller's transaction must hold the lock of the account's weeks.
  */
 export async function copyParts(
   tx: Transaction,
@@ -33,7 +33,7 @@ async function* rowsOf(
   }
 }
 
-/** What people have answered in a week, sealed. */
+/** Yields the sealed answers of a week. */
 export function selectParts(
   tx: Transaction,
   accountId: AccountId,

@@ -1,11 +1,11 @@
-// Answers of open weeks that come from a history file, sealed like those that people give (answering.ts).
+// Answers of open weeks that are imported from a history file. They are encrypted like the answers that people give (answering.ts).
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 import { decodeAnswers, encodeAnswers, type PersonAnswers } from '../sealing/person-answers.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
 import { copyParts, type SealedPart, selectParts } from './imported.sql.ts';
 
-/** Which questions each respondent of an open week has answered so far. */
+/** Yields which questions each respondent of an open week has answered so far. */
 export async function* answeredBefore(
   tx: Transaction,
   key: WeekKey,
@@ -19,7 +19,7 @@ export async function* answeredBefore(
   }
 }
 
-/** What a person has answered in one batch of a file, sealed. */
+/** Returns the sealed answers of a person in one batch of a file. */
 export const sealedIn = (
   key: WeekKey,
   { week, respondent, answers }: { week: Week; respondent: string; answers: PersonAnswers },

@@ -1,37 +1,37 @@
-// What the answering page says, in English, Swedish and German. Pure. Every text is text: the page escapes it.
+// Texts of the answering page in English, Swedish and German. Pure. They are plain text: the page escapes them.
 import type { Refusal } from '../sealing/person-answers.ts';
 import type { KeyCopies } from './answering.sql.ts';
 
 export type PageWords = {
-  /** As days are written. */
+  /** The locale that dates are formatted in. */
   locale: string;
-  /** The page's name in the browser. */
+  /** The title of the browser tab. */
   title: (company: string) => string;
   language: string;
-  /** The first name is '' where there is none. */
+  /** `firstName` is '' if the person has none. */
   greeting: (firstName: string) => string;
   asks: (company: string, questions: number) => string;
   privacy: {
     heading: string;
-    /** Who sees results, from so many answers on. */
-    figures: (company: string, least: number) => string;
-    /** Where distributions or comments take another number. */
+    /** Who sees results, and the number of answers needed. */
+    figures: (company: string, threshold: number) => string;
+    /** Added if distributions or comments need a different number of answers. */
     spread: (spread: number, comments: number) => string;
-    /** Instead of the three above, with a threshold of 1. */
+    /** Replace the three texts above if the threshold is 1. */
     openHeading: string;
     open: (company: string) => string;
-    /** Where the open week is shown, in batches of so many new answers. */
-    live: (least: number) => string;
+    /** Added if results of the open week are shown. They change in batches of at least `threshold` new answers. */
+    live: (threshold: number) => string;
     /** Where and until when answers can be changed. */
     until: (day: string) => string;
     untilLive: (day: string) => string;
-    /** What becomes of them then, by where there are copies of their key. */
+    /** What happens to the answers when the week is over, depending on where copies of their key are. */
     afterwards: Record<KeyCopies, string>;
-    /** The same where results are shown from the first answer on. */
+    /** The same if results are shown from the first answer on. */
     deleted: string;
-    /** Of a link that the employer has handed out. `by`: who did, '' where that is not known. */
+    /** For a link that the employer handed out. `by`: the person who did, '' if unknown. */
     handedOut: (by: string) => string;
-    /** What is not covered, a sentence each. */
+    /** The limits of the protection, one sentence or two each. */
     limits: {
       heading: string;
       unanimity: string;
@@ -39,29 +39,29 @@ export type PageWords = {
       skip: string;
       colleagues: string;
       invented: string;
-      live: (least: number) => string;
+      live: (threshold: number) => string;
       operator: string;
       link: string;
       cookie: string;
     };
   };
-  /** In place of a question that cannot be answered here any more, and why. */
+  /** Shown in place of a question that can no longer be answered here, with the reason. */
   answered: Record<Refusal, string> & { heading: string };
-  /** Instead of the form, where there is no other question. */
+  /** Shown instead of the form if no question is left to answer. */
   allAnswered: Record<Refusal, string> & {
     heading: (firstName: string) => string;
     text: string;
     notYou: string;
   };
-  /** Which of how many. */
+  /** The number of the question, and how many there are. */
   count: (at: number, of: number) => string;
   addComment: string;
   comment: string;
   commentHint: string;
   skip: string;
-  /** Beside the box of `skip` while it is ticked, with something written in the field. */
+  /** Shown beside the `skip` box while it is ticked and the comment field has text. */
   dropped: string;
-  /** Beside it when it is no longer ticked, and nothing that could be kept stands in its place. */
+  /** Shown beside it after it was unticked, as long as there is no answer to save instead. */
   stillSkipped: string;
   back: string;
   next: string;
@@ -69,53 +69,52 @@ export type PageWords = {
   send: string;
   saving: string;
   saved: string;
-  /** In its place where the link was handed out. */
+  /** Shown instead of `saved` if the link was handed out. */
   received: string;
   unsaved: string;
-  /** The link opens nothing any more, while the page is still open. */
+  /** The link has stopped working while the page was open. */
   ended: string;
   thanks: {
     heading: (firstName: string) => string;
     text: string;
-    /** Where the link was handed out: whether each answer was saved would reveal what had been answered before. */
+    /** If the link was handed out. Saying which answers were saved would reveal what had been answered before. */
     received: string;
     until: (day: string, zone: string) => string;
     untilLive: (day: string, zone: string) => string;
-    /** Where nothing of it can be changed here. */
+    /** If none of the answers can be changed here. */
     fixed: string;
     open: (questions: number) => string;
     change: string;
-    /** Instead of it, where only what is open can be answered. */
+    /** Shown instead of `change` if only unanswered questions can be answered. */
     rest: string;
   };
   faults: {
     heading: string;
-    /** Names a question in the list of faults. */
+    /** One entry in the list of faults. */
     at: (question: number, fault: string) => string;
     choose: string;
     wrong: string;
-    tooLong: (most: number) => string;
+    tooLong: (characters: number) => string;
     notAsked: string;
-    /** It was answered by another link or in another browser. */
+    /** The question was answered with another link or in another browser. */
     elsewhere: string;
-    /** The live figures count it already. */
+    /** The live figures already count the answer. */
     counted: string;
-    /** After these two: what to do with the other answers. */
+    /** Follows `elsewhere` and `counted`: what to do with the other answers. */
     again: string;
-    /** Instead of the heading and the list, where nothing was answered. */
+    /** Shown instead of the heading and the list if nothing was answered. */
     emptyHeading: string;
     empty: string;
   };
-  /** By what has become of reminders: asked about, stopped, or wanted again. */
   reminders: Record<RemindersState, { heading: string; text: (company: string) => string; button: string }>;
   plain: Record<PlainKind, { heading: string; text: string }>;
   sendAgain: string;
 };
 
-/** Whether somebody is asked about reminders, has stopped them, or wants them again. */
+/** Whether the page asks about stopping reminders, or the person has just stopped or resumed them. */
 export type RemindersState = 'asked' | 'stopped' | 'resumed';
 
-/** The pages that say nothing but a sentence or two. */
+/** The pages without questions, which have only a heading and a sentence or two. */
 export type PlainKind = 'dead' | 'foreign' | 'away' | 'tooLarge' | 'defect';
 
 const english: PageWords = {
@@ -129,8 +128,8 @@ const english: PageWords = {
       : `${company} has ${questions} questions for you.`,
   privacy: {
     heading: 'No one is shown who answered what',
-    figures: (company, least) =>
-      `Managers and administrators at ${company}, and systems connected to Soundings, see results for groups with at least ${least} answers.`,
+    figures: (company, threshold) =>
+      `Managers and administrators at ${company}, and systems connected to Soundings, see results for groups with at least ${threshold} answers.`,
     spread: (spread, comments) =>
       spread === comments
         ? `Distributions and comments are shown for groups with at least ${spread} answers.`
@@ -138,42 +137,42 @@ const english: PageWords = {
     openHeading: 'Your answers are not anonymous',
     open: (company) =>
       `Managers and administrators at ${company}, and systems connected to Soundings, see group results from the first answer on. If you are the only one in your group to answer, they see what you answered.`,
-    live: (least) =>
-      least <= 1
+    live: (threshold) =>
+      threshold <= 1
         ? 'Results are live: they are shown while the week is still open.'
-        : `Results are live: they are shown while the week is still open, and change only when there are at least ${least} new answers.`,
+        : `Results are live: they are shown while the week is still open, and are updated only when at least ${threshold} new answers have come in.`,
     until: (day) =>
       `You can see and change your answers only in this browser, as long as it stays open, until the end of ${day} at the latest.`,
     untilLive: (day) =>
-      `You can see and change an answer only in this browser, as long as it stays open, until the live results count it, or until the end of ${day} at the latest. Answers that are counted can’t be changed.`,
+      `You can see and change an answer only in this browser, as long as it stays open, until the live results count it, or until the end of ${day} at the latest. Answers that have been counted can’t be changed.`,
     afterwards: {
       none: 'When the week is over, all answers are counted, and the key that links them to you is destroyed.',
       database:
-        'When the week is over, all answers are counted and deleted. Until older backups and logs of the database are gone, whoever operates it could still find out who answered what.',
+        'When the week is over, all answers are counted and deleted. Until older backups and logs of the database are gone, the people who operate it could still find out who answered what.',
       elsewhere:
-        'When the week is over, all answers are counted and deleted. But a copy of the key to the answers is kept in another place. Anyone who has this copy and older backups or logs of the database could still find out who answered what.',
+        'When the week is over, all answers are counted and deleted. However, a copy of the key to the answers is kept elsewhere. Anyone who has this copy and older backups or logs of the database could still find out who answered what.',
     },
-    deleted: 'When the week is over, all answers are counted and deleted: only results and comments remain.',
+    deleted: 'When the week is over, all answers are counted and deleted. Only results and comments remain.',
     handedOut: (by) =>
-      `This link was handed out by ${by === '' ? 'your employer' : by}, not sent to you by Soundings. Whoever has handed it out could answer with it too. So that no one can use it to find out whether you have answered, it doesn’t show any answers, not even your own. To change an answer, give it again in this browser, as long as it stays open. If a question has already been answered in another way, or the results already count the answer, that answer stays.`,
+      `This link was handed out by ${by === '' ? 'your employer' : by}, not sent to you by Soundings. The person who handed it out could also use it to answer. So that no one can use it to find out whether you have answered, it doesn’t show any answers, not even your own. To change an answer, answer again in this browser, as long as it stays open. If the question has already been answered in another way, or the answer is already counted in the results, the earlier answer stays.`,
     limits: {
       heading: 'What this means',
       unanimity:
         'If nearly everyone in a group gives the same answer, the result shows it: an average close to the end of the scale means that nearly everyone chose that end.',
       weeks:
         'Comparing weeks can reveal an answer: for example, when one person leaves a group and the others answer the same as before.',
-      skip: 'Results say how many answers they rest on. Someone who knows that everyone else has answered can tell that you haven’t, or that you chose “I’d rather not answer”.',
+      skip: 'Results show how many answers they are based on. Someone who knows that everyone else has answered can tell that you haven’t, or that you chose “I’d rather not answer”.',
       colleagues:
         'Colleagues who share their answers with each other can work out the last one. A comment can be recognized by its style, or by something that only you know.',
       invented:
-        'An administrator who adds invented people to a group and answers for them can narrow down what the real people answered.',
-      live: (least) =>
-        `Someone who watches live results sees how each batch of at least ${least} new answers changes them.`,
+        'An administrator who adds made-up people to a group and answers for them can narrow down what the real people answered.',
+      live: (threshold) =>
+        `Someone who watches live results sees how each batch of at least ${threshold} new answers changes them.`,
       operator:
-        'Whoever operates Soundings and its database can read answers while the week is open. If they keep copies of the database and of the key from that time, they can also do so afterwards.',
+        'The people who operate Soundings and its database can read answers while the week is open. If they keep copies of the database and the key from that time, they can also read the answers afterwards.',
       link: 'Anyone who has your link, such as the administrators of your email, can answer what you haven’t answered yet. They can’t see or change your answers.',
       cookie:
-        'One cookie recognizes your browser until you close it. Without it, you can’t change your answers after you leave this page.',
+        'This page uses one cookie to recognize your browser until you close it. Without it, you can’t change your answers after you leave this page.',
     },
   },
   answered: {
@@ -184,7 +183,7 @@ const english: PageWords = {
   },
   allAnswered: {
     heading: (firstName) =>
-      firstName === '' ? 'Everything is answered' : `Everything is answered, ${firstName}`,
+      firstName === '' ? 'All questions are answered' : `All questions are answered, ${firstName}`,
     text: 'You have no more questions this week. Thank you!',
     elsewhere:
       'The questions were answered with another link or in another browser. The answers are shown only there and can’t be changed here.',
@@ -196,45 +195,45 @@ const english: PageWords = {
   comment: 'Comment',
   commentHint: 'Shown word for word, without your name.',
   skip: 'I’d rather not answer',
-  dropped: 'What you have written is not kept while this is ticked.',
-  stillSkipped: 'Until you answer, “I’d rather not answer” still counts.',
+  dropped: 'What you’ve written isn’t saved while this box is ticked.',
+  stillSkipped: '“I’d rather not answer” stays saved until you answer.',
   back: 'Back',
   next: 'Next',
   finish: 'Finish',
   send: 'Send answers',
-  saving: 'Saving …',
+  saving: 'Saving…',
   saved: 'Saved',
   received: 'Received',
   unsaved: 'Not saved yet. Your answer stays on this page and is sent again automatically.',
-  ended: 'Not saved: the week may be over, or a newer link may have replaced this one.',
+  ended: 'Not saved. The week may be over, or a newer link may have replaced this one.',
   thanks: {
     heading: (firstName) => (firstName === '' ? 'Thank you!' : `Thank you, ${firstName}!`),
     text: 'Your answers are saved.',
     received:
-      'Your answers have been received. If a question had already been answered in another way, or the results already counted the answer, that answer stays.',
+      'Your answers have been received. If a question had already been answered in another way, or an answer was already counted in the results, the earlier answer stays.',
     until: (day, zone) =>
       `You can change them in this browser, as long as it stays open, until the end of ${day} (${zone}) at the latest.`,
     untilLive: (day, zone) =>
       `You can change an answer in this browser, as long as it stays open, until the live results count it, or until the end of ${day} (${zone}) at the latest.`,
     fixed: 'They can’t be seen or changed here anymore.',
     open: (questions) =>
-      questions === 1 ? 'One question is still open.' : `${questions} questions are still open.`,
+      questions === 1 ? 'One question is still unanswered.' : `${questions} questions are still unanswered.`,
     change: 'Change my answers',
     rest: 'Continue answering',
   },
   faults: {
-    heading: 'These answers are not saved yet',
+    heading: 'These answers aren’t saved yet',
     at: (question, fault) => `Question ${question}: ${fault}`,
     choose: 'Choose an answer so that your comment can be saved.',
     wrong: 'Choose one of the answers shown.',
-    tooLong: (most) => `Shorten the comment to ${most} characters.`,
-    notAsked: 'One of the answers is to a question that you are not asked.',
+    tooLong: (characters) => `Shorten the comment to ${characters} characters.`,
+    notAsked: 'One of the answers is to a question that you weren’t asked.',
     elsewhere:
       'This question was already answered with another link or in another browser. Your new answer can’t be saved.',
     counted: 'The live results already count your answer to this question. Your change can’t be saved.',
     again: 'Your other answers are still on this page. Send them again.',
     emptyHeading: 'No answers yet',
-    empty: 'You have not answered any question on this page yet.',
+    empty: 'You haven’t answered any questions on this page yet.',
   },
   reminders: {
     asked: {
@@ -243,36 +242,36 @@ const english: PageWords = {
       button: 'Stop reminders',
     },
     stopped: {
-      heading: 'Reminders are stopped',
+      heading: 'Reminders stopped',
       text: (company) => `You will still get invitations from ${company}, but no more reminders.`,
-      button: 'Remind me again',
+      button: 'Turn reminders back on',
     },
     resumed: {
-      heading: 'You will be reminded again',
+      heading: 'Reminders are back on',
       text: (company) => `You will get a reminder when questions from ${company} are still unanswered.`,
       button: 'Stop reminders',
     },
   },
   plain: {
     dead: {
-      heading: 'This link does not work',
+      heading: 'This link doesn’t work',
       text: 'The week may be over, or a newer link may have replaced this one. Use the link in your latest email, and make sure to copy all of it.',
     },
     foreign: {
       heading: 'Not accepted',
-      text: 'This was sent from another website. Open your link again, and answer there.',
+      text: 'This form was sent from another website. Open your link again and answer there.',
     },
     away: {
       heading: 'Please try again in a moment',
-      text: 'The service cannot be reached right now. Nothing that was saved has been lost, but anything sent just now is not saved yet. Reload this page in a moment.',
+      text: 'The service can’t be reached right now. Nothing that was saved has been lost, but anything you sent just now isn’t saved yet. Reload this page in a moment.',
     },
     tooLarge: {
       heading: 'Too much text',
-      text: 'What you sent is not saved. Go back in your browser, shorten your comments, and send them again.',
+      text: 'What you sent isn’t saved. Go back in your browser, shorten your comments, and send them again.',
     },
     defect: {
       heading: 'Something went wrong on our side',
-      text: 'Anything sent just now is not saved. Go back in your browser and try again.',
+      text: 'Anything you sent just now isn’t saved. Go back in your browser and try again.',
     },
   },
   sendAgain: 'Send again',
@@ -287,8 +286,8 @@ const swedish: PageWords = {
     questions === 1 ? `${company} har en fråga till dig.` : `${company} har ${questions} frågor till dig.`,
   privacy: {
     heading: 'Ingen får se vem som har svarat vad',
-    figures: (company, least) =>
-      `Chefer och administratörer på ${company}, och system som är anslutna till Soundings, ser gruppresultat från och med ${least} svar.`,
+    figures: (company, threshold) =>
+      `Chefer och administratörer på ${company}, och system som är anslutna till Soundings, ser gruppresultat från och med ${threshold} svar.`,
     spread: (spread, comments) =>
       spread === comments
         ? `Svarsfördelningar och kommentarer visas från och med ${spread} svar.`
@@ -296,10 +295,10 @@ const swedish: PageWords = {
     openHeading: 'Dina svar är inte anonyma',
     open: (company) =>
       `Chefer och administratörer på ${company}, och system som är anslutna till Soundings, ser gruppresultat redan från första svaret. Om du är den enda i din grupp som svarar, ser de vad du har svarat.`,
-    live: (least) =>
-      least <= 1
+    live: (threshold) =>
+      threshold <= 1
         ? 'Resultaten visas direkt, medan veckan fortfarande pågår.'
-        : `Resultaten visas direkt, medan veckan fortfarande pågår, och ändras först när det har kommit minst ${least} nya svar.`,
+        : `Resultaten visas direkt, medan veckan fortfarande pågår, och ändras först när det har kommit minst ${threshold} nya svar.`,
     until: (day) =>
       `Du kan bara se och ändra dina svar i den här webbläsaren, så länge den är öppen, dock längst till och med ${day}.`,
     untilLive: (day) =>
@@ -311,9 +310,9 @@ const swedish: PageWords = {
       elsewhere:
         'När veckan är slut räknas alla svar och raderas. Men det finns en kopia av nyckeln till svaren på ett annat ställe. Den som har kopian och äldre säkerhetskopior eller loggar av databasen kan fortfarande ta reda på vem som har svarat vad.',
     },
-    deleted: 'När veckan är slut räknas alla svar och raderas: bara resultat och kommentarer finns kvar.',
+    deleted: 'När veckan är slut räknas alla svar och raderas. Bara resultat och kommentarer finns kvar.',
     handedOut: (by) =>
-      `Länken har delats ut av ${by === '' ? 'din arbetsgivare' : by} och har inte skickats till dig av Soundings. Den som har delat ut den kan också svara med den. För att ingen ska kunna använda den för att ta reda på om du har svarat visar den inga svar, inte ens dina egna. Du kan ändra ett svar genom att svara igen i den här webbläsaren, så länge den är öppen. Om en fråga redan har besvarats på annat sätt, eller svaret redan räknas i resultaten, gäller det svaret.`,
+      `Länken har delats ut av ${by === '' ? 'din arbetsgivare' : by} och har inte skickats till dig av Soundings. Den som har delat ut den kan också svara med den. För att ingen ska kunna använda den för att ta reda på om du har svarat visar den inga svar, inte ens dina egna. Du kan ändra ett svar genom att svara igen i den här webbläsaren, så länge den är öppen. Om en fråga redan har besvarats på annat sätt, eller svaret redan räknas i resultaten, gäller det tidigare svaret.`,
     limits: {
       heading: 'Vad det här betyder',
       unanimity:
@@ -325,10 +324,10 @@ const swedish: PageWords = {
         'Kollegor som berättar för varandra vad de har svarat kan räkna ut det sista svaret. En kommentar kan kännas igen på stilen, eller på något som bara du vet.',
       invented:
         'En administratör som lägger till påhittade personer i en grupp och svarar åt dem kan ringa in vad de riktiga personerna har svarat.',
-      live: (least) =>
-        `Den som följer resultaten medan veckan pågår ser hur varje omgång på minst ${least} nya svar ändrar dem.`,
+      live: (threshold) =>
+        `Den som följer resultaten medan veckan pågår ser hur varje omgång på minst ${threshold} nya svar ändrar dem.`,
       operator:
-        'Den som driftar Soundings och dess databas kan läsa svar medan veckan pågår. Med kopior av databasen och nyckeln från den tiden går det även efteråt.',
+        'De som driftar Soundings och dess databas kan läsa svar medan veckan pågår. Med kopior av databasen och nyckeln från den tiden går det även efteråt.',
       link: 'Alla som har din länk, till exempel de som sköter din e-post, kan svara på det du inte har svarat på än. De kan inte se eller ändra dina svar.',
       cookie:
         'En kaka gör att din webbläsare känns igen tills du stänger den. Utan den kan du inte ändra dina svar när du har lämnat sidan.',
@@ -341,7 +340,8 @@ const swedish: PageWords = {
     counted: 'Ditt svar räknas redan i resultaten och går inte att ändra.',
   },
   allAnswered: {
-    heading: (firstName) => (firstName === '' ? 'Allt är besvarat' : `Allt är besvarat, ${firstName}`),
+    heading: (firstName) =>
+      firstName === '' ? 'Alla frågor är besvarade' : `Alla frågor är besvarade, ${firstName}`,
     text: 'Du har inga fler frågor den här veckan. Tack!',
     elsewhere:
       'Frågorna har besvarats via en annan länk eller i en annan webbläsare. Svaren visas bara där och går inte att ändra här.',
@@ -363,12 +363,12 @@ const swedish: PageWords = {
   saved: 'Sparat',
   received: 'Mottaget',
   unsaved: 'Inte sparat än. Ditt svar finns kvar på sidan och skickas igen automatiskt.',
-  ended: 'Inte sparat: veckan kan vara slut, eller så har en nyare länk ersatt den här.',
+  ended: 'Inte sparat. Veckan kan vara slut, eller så har en nyare länk ersatt den här.',
   thanks: {
     heading: (firstName) => (firstName === '' ? 'Tack!' : `Tack, ${firstName}!`),
     text: 'Dina svar är sparade.',
     received:
-      'Dina svar är mottagna. Om en fråga redan hade besvarats på annat sätt, eller svaret redan räknades i resultaten, gäller det svaret.',
+      'Dina svar är mottagna. Om en fråga redan hade besvarats på annat sätt, eller ett svar redan räknades i resultaten, gäller det tidigare svaret.',
     until: (day, zone) =>
       `Du kan ändra dem i den här webbläsaren, så länge den är öppen, dock längst till och med ${day} (${zone}).`,
     untilLive: (day, zone) =>
@@ -386,7 +386,7 @@ const swedish: PageWords = {
     at: (question, fault) => `Fråga ${question}: ${fault}`,
     choose: 'Välj ett svar så att din kommentar kan sparas.',
     wrong: 'Välj ett av svaren som visas.',
-    tooLong: (most) => `Korta ner kommentaren till ${most} tecken.`,
+    tooLong: (characters) => `Korta ner kommentaren till ${characters} tecken.`,
     notAsked: 'Ett av svaren gäller en fråga som inte ställs till dig.',
     elsewhere:
       'Frågan har redan besvarats via en annan länk eller i en annan webbläsare. Ditt nya svar kan inte sparas.',
@@ -404,7 +404,7 @@ const swedish: PageWords = {
     stopped: {
       heading: 'Påminnelserna är stoppade',
       text: (company) => `Du får fortfarande inbjudningar från ${company}, men inga fler påminnelser.`,
-      button: 'Påminn mig igen',
+      button: 'Slå på påminnelser igen',
     },
     resumed: {
       heading: 'Du får påminnelser igen',
@@ -419,7 +419,7 @@ const swedish: PageWords = {
     },
     foreign: {
       heading: 'Togs inte emot',
-      text: 'Det här skickades från en annan webbplats. Öppna din länk igen och svara där.',
+      text: 'Formuläret skickades från en annan webbplats. Öppna din länk igen och svara där.',
     },
     away: {
       heading: 'Försök igen om en stund',
@@ -446,8 +446,8 @@ const german: PageWords = {
     questions === 1 ? `${company} hat eine Frage an dich.` : `${company} hat ${questions} Fragen an dich.`,
   privacy: {
     heading: 'Niemandem wird gezeigt, wer was geantwortet hat',
-    figures: (company, least) =>
-      `Führungskräfte und die Administration von ${company} sowie mit Soundings verbundene Systeme sehen Gruppenergebnisse ab ${least} Antworten.`,
+    figures: (company, threshold) =>
+      `Führungskräfte und die Administration von ${company} sowie mit Soundings verbundene Systeme sehen Gruppenergebnisse ab ${threshold} Antworten.`,
     spread: (spread, comments) =>
       spread === comments
         ? `Verteilungen und Kommentare werden ab ${spread} Antworten gezeigt.`
@@ -455,10 +455,10 @@ const german: PageWords = {
     openHeading: 'Deine Antworten sind nicht anonym',
     open: (company) =>
       `Führungskräfte und die Administration von ${company} sowie mit Soundings verbundene Systeme sehen Gruppenergebnisse schon ab der ersten Antwort. Wenn in deiner Gruppe nur du antwortest, sehen sie, was du geantwortet hast.`,
-    live: (least) =>
-      least <= 1
+    live: (threshold) =>
+      threshold <= 1
         ? 'Die Ergebnisse sind live: Sie werden schon gezeigt, während die Woche noch läuft.'
-        : `Die Ergebnisse sind live: Sie werden schon gezeigt, während die Woche noch läuft, und ändern sich erst, wenn mindestens ${least} neue Antworten da sind.`,
+        : `Die Ergebnisse sind live: Sie werden schon gezeigt, während die Woche noch läuft, und ändern sich erst, wenn mindestens ${threshold} neue Antworten da sind.`,
     until: (day) =>
       `Nur in diesem Browser kannst du deine Antworten sehen und ändern, solange er geöffnet bleibt, längstens bis einschließlich ${day}.`,
     untilLive: (day) =>
@@ -473,7 +473,7 @@ const german: PageWords = {
     deleted:
       'Wenn die Woche vorbei ist, werden alle Antworten gezählt und gelöscht; nur Ergebnisse und Kommentare bleiben.',
     handedOut: (by) =>
-      `Dieser Link wurde von ${by === '' ? 'deinem Arbeitgeber' : by} ausgegeben und dir nicht von Soundings geschickt. Wer ihn ausgegeben hat, könnte auch selbst damit antworten. Damit niemand damit herausfinden kann, ob du geantwortet hast, zeigt er keine Antworten, auch nicht deine eigenen. Du kannst eine Antwort ändern, indem du sie in diesem Browser noch einmal gibst, solange er geöffnet bleibt. Wenn eine Frage schon auf anderem Weg beantwortet wurde oder die Antwort in den Ergebnissen schon zählt, bleibt es bei dieser Antwort.`,
+      `Dieser Link wurde von ${by === '' ? 'deinem Arbeitgeber' : by} ausgegeben und dir nicht von Soundings geschickt. Wer ihn ausgegeben hat, könnte auch selbst damit antworten. Damit niemand damit herausfinden kann, ob du geantwortet hast, zeigt er keine Antworten, auch nicht deine eigenen. Du kannst eine Antwort ändern, indem du sie in diesem Browser noch einmal gibst, solange er geöffnet bleibt. Wenn eine Frage schon auf anderem Weg beantwortet wurde oder die Antwort in den Ergebnissen schon zählt, bleibt es bei der früheren Antwort.`,
     limits: {
       heading: 'Was das bedeutet',
       unanimity:
@@ -485,8 +485,8 @@ const german: PageWords = {
         'Wenn sich Kolleginnen und Kollegen ihre Antworten verraten, können sie die letzte erschließen. Ein Kommentar kann am Stil erkannt werden, oder an etwas, das nur du weißt.',
       invented:
         'Wer in der Administration erfundene Personen in eine Gruppe aufnimmt und für sie antwortet, kann eingrenzen, was die echten Personen geantwortet haben.',
-      live: (least) =>
-        `Wer Live-Ergebnisse beobachtet, sieht, wie jeweils mindestens ${least} neue Antworten sie verändern.`,
+      live: (threshold) =>
+        `Wer Live-Ergebnisse beobachtet, sieht, wie jeweils mindestens ${threshold} neue Antworten sie verändern.`,
       operator:
         'Wer Soundings und die Datenbank betreibt, kann Antworten lesen, solange die Woche läuft. Mit Kopien der Datenbank und des Schlüssels aus dieser Zeit geht das auch danach.',
       link: 'Wer deinen Link hat, zum Beispiel die Administration deines E-Mail-Postfachs, kann beantworten, was du noch nicht beantwortet hast. Deine Antworten sehen oder ändern kann damit niemand.',
@@ -502,7 +502,7 @@ const german: PageWords = {
   },
   allAnswered: {
     heading: (firstName) =>
-      firstName === '' ? 'Alles ist beantwortet' : `Alles ist beantwortet, ${firstName}`,
+      firstName === '' ? 'Alle Fragen sind beantwortet' : `Alle Fragen sind beantwortet, ${firstName}`,
     text: 'Diese Woche gibt es keine weiteren Fragen an dich. Vielen Dank!',
     elsewhere:
       'Die Fragen wurden über einen anderen Link oder in einem anderen Browser beantwortet. Die Antworten werden nur dort gezeigt und lassen sich hier nicht ändern.',
@@ -525,12 +525,12 @@ const german: PageWords = {
   received: 'Angekommen',
   unsaved:
     'Noch nicht gespeichert. Deine Antwort bleibt auf dieser Seite und wird automatisch erneut gesendet.',
-  ended: 'Nicht gespeichert: Vielleicht ist die Woche vorbei, oder ein neuerer Link hat diesen ersetzt.',
+  ended: 'Nicht gespeichert. Vielleicht ist die Woche vorbei, oder ein neuerer Link hat diesen ersetzt.',
   thanks: {
     heading: (firstName) => (firstName === '' ? 'Vielen Dank!' : `Vielen Dank, ${firstName}!`),
     text: 'Deine Antworten sind gespeichert.',
     received:
-      'Deine Antworten sind angekommen. Wenn eine Frage schon auf anderem Weg beantwortet war oder die Antwort in den Ergebnissen schon zählte, bleibt es bei jener Antwort.',
+      'Deine Antworten sind angekommen. Wenn eine Frage schon auf anderem Weg beantwortet war oder die Antwort in den Ergebnissen schon zählte, bleibt es bei der früheren Antwort.',
     until: (day, zone) =>
       `Du kannst sie in diesem Browser ändern, solange er geöffnet bleibt, längstens bis einschließlich ${day} (${zone}).`,
     untilLive: (day, zone) =>
@@ -546,7 +546,7 @@ const german: PageWords = {
     at: (question, fault) => `Frage ${question}: ${fault}`,
     choose: 'Wähle eine Antwort, damit dein Kommentar gespeichert werden kann.',
     wrong: 'Wähle eine der gezeigten Antworten.',
-    tooLong: (most) => `Kürze den Kommentar auf ${most} Zeichen.`,
+    tooLong: (characters) => `Kürze den Kommentar auf ${characters} Zeichen.`,
     notAsked: 'Eine der Antworten gehört zu einer Frage, die dir nicht gestellt wird.',
     elsewhere:
       'Diese Frage wurde bereits über einen anderen Link oder in einem anderen Browser beantwortet. Deine neue Antwort kann nicht gespeichert werden.',
@@ -565,7 +565,7 @@ const german: PageWords = {
     stopped: {
       heading: 'Die Erinnerungen sind abgestellt',
       text: (company) => `Du bekommst weiterhin Einladungen von ${company}, aber keine Erinnerungen mehr.`,
-      button: 'Wieder erinnern',
+      button: 'Erinnerungen wieder einschalten',
     },
     resumed: {
       heading: 'Du wirst wieder erinnert',
@@ -580,7 +580,7 @@ const german: PageWords = {
     },
     foreign: {
       heading: 'Nicht angenommen',
-      text: 'Das wurde von einer anderen Website gesendet. Öffne deinen Link erneut und antworte dort.',
+      text: 'Das Formular wurde von einer anderen Website gesendet. Öffne deinen Link erneut und antworte dort.',
     },
     away: {
       heading: 'Bitte versuche es gleich noch einmal',

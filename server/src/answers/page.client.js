@@ -1,9 +1,9 @@
-// The answering page with JavaScript: one question a screen, and each answer sent as it is given. Nothing is sent before
-// somebody has changed something: programs that look through mail run scripts too.
+// The script of the answering page. It shows one question at a time and sends each answer as soon as it is given. Nothing is sent
+// before something has changed, because mail scanners run scripts too.
 (() => {
   const byId = (id) => document.getElementById(id);
   const steps = [...document.querySelectorAll('.card')];
-  // A form with faults is shown whole, and sent whole again.
+  // A form with faults is shown and sent as a whole.
   if (steps.length === 0 || document.querySelector('.faults')) return;
   const [form, intro, privacy, progress, back, state] = [
     'form',
@@ -14,7 +14,7 @@
     'state',
   ].map(byId);
   const title = document.title;
-  // What is to be sent, by step. An answer is sent whole, so of one question only the last counts.
+  // Answers to send, by step. Each contains the complete answer, so only the latest one of a question is sent.
   const waiting = new Map();
   let at = 0;
   let isSending = false;
@@ -22,7 +22,7 @@
   let typing;
   let retry;
   let leavingTo;
-  // A browser that keeps no cookies is known again by this, as long as the page is open.
+  // Identifies a browser without cookies, as long as the page is open.
   const visit = Array.from(crypto.getRandomValues(new Uint8Array(27)), (one) => (one % 36).toString(36)).join(
     '',
   );
@@ -37,7 +37,7 @@
     state.replaceChildren(...wordsOf(key));
   }
 
-  // What cannot be answered here any more.
+  // Whether the question can no longer be answered here.
   const isFixed = (step) => 'fixed' in step.dataset;
   const first = Math.max(
     0,
@@ -51,7 +51,7 @@
     const isLast = at === steps.length - 1;
     byId('next').hidden = isLast;
     byId('finish').hidden = !isLast;
-    // The page keeps its heading.
+    // Hidden visually only, so that the page keeps its heading for screen readers.
     intro.classList.toggle('unseen', at !== first);
     back.hidden = at === 0;
     progress.value = at + 1;
@@ -72,7 +72,7 @@
     step.classList.toggle('wrong', nodes.length > 0);
   }
 
-  // The answer at a step; undefined where there is none; 'choose' where there is only a comment.
+  // Returns the answer of a step; undefined if there is none, 'choose' if there is only a comment.
   function answerAt(step) {
     if (isFixed(step)) return undefined;
     const type = Number(step.dataset.type);
@@ -91,7 +91,7 @@
     return { question, value: type < 4 ? Number(one) : type === 4 ? one === 'yes' : one, comment };
   }
 
-  // What is not kept, or still is: said beside the box, as long as the page would show something else than what is kept.
+  // Explains beside the box what is saved, as long as the page shows something different.
   function note(step) {
     if (isFixed(step)) return;
     const isSkipped = field(step, 's').checked;
@@ -118,7 +118,7 @@
     void send();
   }
 
-  // It was answered elsewhere, or is counted: what was chosen stays in sight, and is not sent again.
+  // The question was answered elsewhere, or its answer is counted. The choice stays visible and is not sent again.
   function fix(step) {
     step.dataset.fixed = '';
     for (const one of step.querySelectorAll('input')) one.disabled = true;
@@ -145,7 +145,7 @@
       status = reply.status;
       if (status === 400 || status === 409) ({ message } = await reply.json());
     } catch {
-      // Not reached: tried again below.
+      // Network error or timeout: retried below.
     }
     clearTimeout(slow);
     isSending = false;
@@ -177,7 +177,7 @@
     retry = setTimeout(send, Math.min(60, 2 ** failures++) * 1000);
   }
 
-  // Leaves for another page once all is saved.
+  // Leaves for another page once everything is saved.
   function go() {
     if (leavingTo === undefined || isSending || waiting.size > 0) return;
     location.assign(leavingTo);
@@ -193,7 +193,7 @@
     const step = steps[at];
     const skip = field(step, 's');
     if (target === skip && skip.checked) boxes(step).forEach((box) => (box.checked = false));
-    // Whoever empties the comment under a ticked box goes on not answering.
+    // Clearing the comment leaves the box ticked.
     if (target !== skip && target.value.trim() !== '') skip.checked = false;
     keep(step);
     note(step);
@@ -209,15 +209,15 @@
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     const isLast = at === steps.length - 1;
-    const lacking = (isLast ? steps : [steps[at]]).find((step) => answerAt(step) === 'choose');
-    if (lacking) {
-      fault(lacking, wordsOf('choose'));
-      goTo(lacking);
-      return boxes(lacking)[0].focus();
+    const incomplete = (isLast ? steps : [steps[at]]).find((step) => answerAt(step) === 'choose');
+    if (incomplete) {
+      fault(incomplete, wordsOf('choose'));
+      goTo(incomplete);
+      return boxes(incomplete)[0].focus();
     }
     keep(steps[at]);
     if (!isLast) goTo(steps[at + 1]);
-    // Only of what this page has said: a link that was handed out tells nobody whether there are answers.
+    // Depends only on what this page has sent, because a handed-out link must not reveal whether there are answers.
     else leaveTo(`${form.getAttribute('action')}&${steps.some(({ sent }) => sent) ? 'saved' : 'empty'}`);
   });
   back.addEventListener('click', () => goTo(steps[at - 1]));

@@ -256,15 +256,15 @@ describe('privacy', () => {
     const text = privacyOf({ thresholds: { figures: 1, spread: 1, comments: 1 } });
     expect(text).toContain('Your answers are not anonymous');
     expect(text).toContain('from the first answer on. If you are the only one in your group to answer');
-    expect(text).toContain('counted and deleted: only results and comments remain.');
+    expect(text).toContain('counted and deleted. Only results and comments remain.');
     expect(text).not.toMatch(/No one is shown|linked to you/);
   });
 
   test('where the open week is shown, it says so, and that what is counted cannot be changed', () => {
     const text = privacyOf({ isLive: true });
     expect(text).toContain('Results are live: they are shown while the week is still open');
-    expect(text).toContain('change only when there are at least 5 new answers.');
-    expect(text).toContain('Answers that are counted can’t be changed.');
+    expect(text).toContain('are updated only when at least 5 new answers have come in.');
+    expect(text).toContain('Answers that have been counted can’t be changed.');
     expect(text).toContain('sees how each batch of at least 5 new answers changes them.');
   });
 
@@ -273,7 +273,7 @@ describe('privacy', () => {
     expect(text).toContain('Until older backups and logs of the database are gone');
     expect(text).not.toContain('is destroyed');
     const elsewhere = privacyOf({ copies: 'elsewhere' });
-    expect(elsewhere).toContain('a copy of the key to the answers is kept in another place');
+    expect(elsewhere).toContain('a copy of the key to the answers is kept elsewhere');
     expect(elsewhere).not.toContain('is destroyed');
   });
 
@@ -285,10 +285,10 @@ describe('privacy', () => {
       'Comparing weeks can reveal an answer',
       'Someone who knows that everyone else has answered',
       'Colleagues who share their answers',
-      'invented people',
-      'Whoever operates Soundings and its database can read answers while the week is open',
+      'made-up people',
+      'The people who operate Soundings and its database can read answers while the week is open',
       'Anyone who has your link',
-      'One cookie recognizes your browser',
+      'This page uses one cookie to recognize your browser',
     ]) {
       expect(textOf(limits)).toContain(words);
     }
@@ -324,9 +324,9 @@ describe('a link that was handed out', () => {
     }
     const unknown = textOf(pageOf({ isExported: true }));
     expect(unknown).toContain('handed out by your employer');
-    expect(unknown).toContain('Whoever has handed it out could answer with it too.');
-    expect(textOf(thanksPage(dress, asking({ isExported: true }), 'en'))).not.toContain('still open');
-    expect(textOf(thanksPage(dress, asking(), 'en'))).toContain('7 questions are still open.');
+    expect(unknown).toContain('The person who handed it out could also use it to answer.');
+    expect(textOf(thanksPage(dress, asking({ isExported: true }), 'en'))).not.toContain('still unanswered');
+    expect(textOf(thanksPage(dress, asking(), 'en'))).toContain('7 questions are still unanswered.');
   });
 });
 
@@ -362,9 +362,9 @@ describe('a question that cannot be answered here any more', () => {
 
   test('where there is no other, the page says so in a friendly way, and has no form', () => {
     for (const [language, heading] of [
-      ['en', 'Everything is answered, Karin'],
-      ['sv', 'Allt är besvarat, Karin'],
-      ['de', 'Alles ist beantwortet, Karin'],
+      ['en', 'All questions are answered, Karin'],
+      ['sv', 'Alla frågor är besvarade, Karin'],
+      ['de', 'Alle Fragen sind beantwortet, Karin'],
     ] as const) {
       const page = pageOf({ fixed: allFixed(asking(), 'elsewhere') }, language);
       expect(textOf(page)).toContain(heading);
@@ -413,9 +413,9 @@ describe('thanks', () => {
 describe('faults', () => {
   test('of a form are not said to be of all that was kept; an empty form has words of its own', () => {
     const faulty = textOf(askingPage(dress, asking(), 'en', new Map(), new Map([[101, 'wrong']])));
-    expect(faulty).toContain('These answers are not saved yet');
+    expect(faulty).toContain('These answers aren’t saved yet');
     const empty = textOf(askingPage(dress, asking(), 'en', new Map(), 'empty'));
-    expect(empty).toContain('No answers yet You have not answered any question on this page yet.');
+    expect(empty).toContain('No answers yet You haven’t answered any questions on this page yet.');
     for (const page of [faulty, empty]) expect(page).not.toContain('Nothing is saved');
   });
 });
@@ -519,7 +519,9 @@ describe('what is kept', () => {
     ]);
     expect(page).toContain('>\nBecause</textarea>');
     expect(page).toMatch(/<details open><summary>Add a comment/);
-    expect(textOf(thanksPage(dress, asking({ answers }), 'en'))).toContain('One question is still open.');
+    expect(textOf(thanksPage(dress, asking({ answers }), 'en'))).toContain(
+      'One question is still unanswered.',
+    );
   });
 });
 

@@ -1,5 +1,5 @@
-// The answering page as HTML, out of what a link opens. Pure. It works without its script, loads nothing, and is under
-// 30 KB as it is sent. Every text of others is escaped, and each text says which language it is in where that is not the page's.
+// Renders the answering page as HTML. Pure. The page works without its script, loads no other resources, and is smaller than 30 KB
+// as it is sent. All texts written by others are escaped, and texts in another language than the page's are marked with it.
 import { escaped } from '../base/html.ts';
 import { maxCommentLength } from '@soundings/contract/limits.ts';
 import { lastDay } from '@soundings/contract/weeks.ts';
@@ -11,15 +11,15 @@ import type { Asking } from './answering.ts';
 import { isEmptiable, type Said } from './form.ts';
 import { type PageWords, pageWords, type PlainKind, type RemindersState } from './page-words.ts';
 
-/** What stands inline in a page. */
+/** The inline style and script of a page. */
 export type Dress = { style: string; script: string };
 
-/** What is wrong with an answer, by question; the page has words for each. */
+/** What is wrong with an answer. The page has a text for each. */
 export type PageFault = 'choose' | 'wrong' | 'tooLong' | 'notAsked' | Refusal;
 
 type Language = keyof typeof pageWords;
 
-/** The languages in which the page can be had: those with words of its own, and those in which every question is. */
+/** Returns the languages offered on the page: those that its own texts exist in, and those that all questions are translated into. */
 export function languagesOf({ questions }: Pick<Asking, 'questions'>): string[] {
   const [first, ...others] = questions.map(
     ({ language, translations }) => new Set([language, ...Object.keys(translations)]),
@@ -28,7 +28,7 @@ export function languagesOf({ questions }: Pick<Asking, 'questions'>): string[] 
   return [...new Set([...Object.keys(pageWords), ...complete.toSorted()])];
 }
 
-/** The language asked for, else the person's, else English. */
+/** Returns the requested language if it is offered, otherwise the person's, otherwise English. */
 export function pageLanguage(asking: Pick<Asking, 'questions' | 'language'>, wanted: unknown): string {
   const offered = languagesOf(asking);
   return (
@@ -37,14 +37,14 @@ export function pageLanguage(asking: Pick<Asking, 'questions' | 'language'>, wan
   );
 }
 
-/** The language of a page for somebody of whom nothing is known but what the browser says (RFC 9110 §12.5.4). */
+/** Returns the language for an unknown person, from the browser's Accept-Language header (RFC 9110 §12.5.4). */
 export function spokenLanguage(acceptLanguage = ''): Language {
-  const wishes = acceptLanguage
+  const preferred = acceptLanguage
     .slice(0, 1000)
     .toLowerCase()
     .split(',')
-    .map((wish) => {
-      const [range = '', ...parameters] = wish.split(';').map((part) => part.trim());
+    .map((entry) => {
+      const [range = '', ...parameters] = entry.split(';').map((part) => part.trim());
       const quality = parameters.find((one) => one.startsWith('q='));
       return {
         language: range.split('-')[0] as string,
@@ -53,24 +53,25 @@ export function spokenLanguage(acceptLanguage = ''): Language {
     })
     .filter(({ language, quality }) => quality > 0 && Object.hasOwn(pageWords, language))
     .toSorted((a, b) => b.quality - a.quality);
-  return (wishes[0]?.language ?? 'en') as Language;
+  return (preferred[0]?.language ?? 'en') as Language;
 }
 
 export const wordsOf = (language: string): PageWords => pageWords[libraryLanguage(language)];
 
 /**
- * The page with its questions. `said`: what stands at them; `faults`: what is wrong there, or that all is empty. A question that
- * cannot be answered here any more has no fields, and where there is no other the page says that everything is answered.
+ * Returns the page with its questions. `fields`: the content of their fields. `faults`: what is wrong with them, or 'empty' if nothing
+ * was answered. A question that can no longer be answered here has no fields. If there is no other question, the page says that
+ * all questions are answered.
  */
 export function askingPage(
   dress: Dress,
   asking: Asking,
   language: string,
-  said: ReadonlyMap<number, Said>,
+  fields: ReadonlyMap<number, Said>,
   faults: ReadonlyMap<number, PageFault> | 'empty' = new Map(),
 ): string {
   const { questions } = asking;
-  const [words, say] = speaking(language);
+  const [texts, html] = textsFor(language);
   const wrong = faults === 'empty' ? new Map<number, PageFault>() : faults;
   const cards = questions.map((question, i) =>
     card({
@@ -78,7 +79,7 @@ export function askingPage(
       language,
       at: i + 1,
       of: questions.length,
-      said: said.get(question.id) ?? nothing,
+      fields: fields.get(question.id) ?? nothing,
       fault: wrong.get(question.id),
       refusal: refusalIn(asking, wrong, question.id),
     }),
@@ -91,23 +92,23 @@ export function askingPage(
   }
   const progress = `<progress id="progress" max="${questions.length}" value="1" aria-hidden="true" hidden></progress>`;
   const body = `<div id="intro">
-<h1>${say(words.greeting(calm(asking.firstName)))}</h1>
-<p class="lead">${say(words.asks(calm(asking.company), questions.length))}</p>
+<h1>${html(texts.greeting(calm(asking.firstName)))}</h1>
+<p class="lead">${html(texts.asks(calm(asking.company), questions.length))}</p>
 </div>
 ${faultList(asking, language, faults)}${privacy(asking, language)}
 <form id="form" method="post" action="?language=${escaped(language)}" autocomplete="off">
 ${progress}
 ${cards.join('\n')}
-<div class="foot"><button type="button" id="back" class="plain" hidden>${say(words.back)}</button>
-<button type="submit"><span id="send">${say(words.send)}</span><span id="next" hidden>${say(words.next)}</span><span id="finish" hidden>${say(words.finish)}</span></button></div>
+<div class="foot"><button type="button" id="back" class="plain" hidden>${html(texts.back)}</button>
+<button type="submit"><span id="send">${html(texts.send)}</span><span id="next" hidden>${html(texts.next)}</span><span id="finish" hidden>${html(texts.finish)}</span></button></div>
 <p id="state" role="status"></p>
-<template id="words">${scriptWords.map((key) => `<p data-word="${key}">${say(words[key === 'saved' && asking.isExported ? 'received' : key])}</p>`).join('')}<p data-word="choose">${say(words.faults.choose)}</p></template>
+<template id="words">${scriptWords.map((key) => `<p data-word="${key}">${html(texts[key === 'saved' && asking.isExported ? 'received' : key])}</p>`).join('')}<p data-word="choose">${html(texts.faults.choose)}</p></template>
 </form>
 <script>${dress.script}</script>`;
   return whole(dress, { language, company: asking.company, body, asking, isFaulty: wrong.size > 0 });
 }
 
-/** Why a question cannot be answered here any more: as the link opened it, or as an answer was refused just now. */
+/** Returns why a question can no longer be answered here, either from the start or because an answer was just refused. */
 function refusalIn(
   { fixed }: Asking,
   faults: ReadonlyMap<number, PageFault>,
@@ -117,29 +118,29 @@ function refusalIn(
   return fixed.get(id) ?? (fault === 'elsewhere' || fault === 'counted' ? fault : undefined);
 }
 
-/** What stands in place of the form where there is nothing left to answer, and why. */
+/** Returns what replaces the form if nothing is left to answer, with the reasons. */
 function allAnswered(asking: Asking, language: string, refusals: (Refusal | undefined)[]): string {
-  const [{ allAnswered: words }, say] = speaking(language);
+  const [{ allAnswered: texts }, html] = textsFor(language);
   const isElsewhere = refusals.includes('elsewhere');
   const reasons = (['elsewhere', 'counted'] as const).filter((one) => refusals.includes(one));
   return `<div class="thanks done">
 ${checkMark}
-<h1>${say(words.heading(calm(asking.firstName)))}</h1>
-<p>${say(words.text)}</p>
-${reasons.map((reason) => `<p class="lead">${say(words[reason])}</p>`).join('')}${isElsewhere ? `<p class="lead">${say(words.notYou)}</p>` : ''}
+<h1>${html(texts.heading(calm(asking.firstName)))}</h1>
+<p>${html(texts.text)}</p>
+${reasons.map((reason) => `<p class="lead">${html(texts[reason])}</p>`).join('')}${isElsewhere ? `<p class="lead">${html(texts.notYou)}</p>` : ''}
 </div>`;
 }
 
 const checkMark =
   '<svg viewBox="0 0 56 56" width="56" height="56" aria-hidden="true"><circle cx="28" cy="28" r="26"/><path d="m17 29 8 8 14-17"/></svg>';
 
-/** What the script says. */
+/** The texts that the script uses. */
 const scriptWords = ['saving', 'saved', 'unsaved', 'ended', 'dropped', 'stillSkipped'] as const;
 
-/** The page after answers were kept. */
+/** Returns the page after answers were saved. */
 export function thanksPage(dress: Dress, asking: Asking, language: string): string {
-  const [{ thanks, privacy: promises }, say] = speaking(language);
-  // By a link that was handed out, nothing shows what was answered.
+  const [{ thanks, privacy: promises }, html] = textsFor(language);
+  // A handed-out link must not show what was answered.
   const isDone = (id: number) => asking.answers.has(id) || asking.fixed.has(id);
   const open = asking.isExported ? 0 : asking.questions.filter(({ id }) => !isDone(id)).length;
   const canChange = [...asking.answers.keys()].some((id) => !asking.fixed.has(id));
@@ -149,17 +150,17 @@ export function thanksPage(dress: Dress, asking: Asking, language: string): stri
   const button = canChange ? thanks.change : open > 0 ? thanks.rest : undefined;
   const kind = canChange ? ' plain' : '';
   const back =
-    button && `\n<p><a class="button${kind}" href="?language=${escaped(language)}">${say(button)}</a></p>`;
+    button && `\n<p><a class="button${kind}" href="?language=${escaped(language)}">${html(button)}</a></p>`;
   const body = `<div class="thanks">
 ${checkMark}
-<h1>${say(thanks.heading(calm(asking.firstName)))}</h1>
-<p>${say(asking.isExported ? thanks.received : thanks.text)}${open > 0 ? ` ${say(thanks.open(open))}` : ''}</p>
-<p class="lead">${say(`${rest} ${afterwards(asking, promises)}`.trim())}</p>${back ?? ''}
+<h1>${html(thanks.heading(calm(asking.firstName)))}</h1>
+<p>${html(asking.isExported ? thanks.received : thanks.text)}${open > 0 ? ` ${html(thanks.open(open))}` : ''}</p>
+<p class="lead">${html(`${rest} ${afterwards(asking, promises)}`.trim())}</p>${back ?? ''}
 </div>`;
   return whole(dress, { language, company: asking.company, body });
 }
 
-/** The page on which reminders are stopped, and wanted again: what holds now, and a button for the other. */
+/** Returns the page on which people turn reminders off or back on. */
 export function remindersPage(
   dress: Dress,
   { company, language: own }: { company: string; language: string },
@@ -175,8 +176,8 @@ export function remindersPage(
 }
 
 /**
- * A page of a sentence or two, the same for everybody. `fields`: what was sent and could not be kept, to be sent again.
- * `id`: of the request, to ask about.
+ * Returns a short page that is the same for everyone. `fields`: form fields that could not be saved, to be sent again. `id`: the
+ * request's id, to quote when asking for help.
  */
 export function plainPage(
   dress: Dress,
@@ -184,15 +185,15 @@ export function plainPage(
   kind: PlainKind,
   { fields = [], id }: { fields?: Iterable<readonly [string, string]>; id?: string } = {},
 ): string {
-  const words = pageWords[language];
+  const texts = pageWords[language];
   const hidden = [...fields].map(
     ([name, text]) => `<textarea hidden name="${escaped(name)}">\n${escaped(text)}</textarea>`,
   );
   const again =
     hidden.length === 0
       ? ''
-      : `\n<form method="post">${hidden.join('')}<button type="submit">${escaped(words.sendAgain)}</button></form>`;
-  const { heading, text } = words.plain[kind];
+      : `\n<form method="post">${hidden.join('')}<button type="submit">${escaped(texts.sendAgain)}</button></form>`;
+  const { heading, text } = texts.plain[kind];
   const note = id === undefined ? '' : `\n<p class="hint">${escaped(id)}</p>`;
   const body = `<h1>${escaped(heading)}</h1>\n<p class="lead">${escaped(text)}</p>${again}${note}`;
   return whole(dress, { language, company: 'Soundings', title: heading, body });
@@ -203,21 +204,21 @@ type Frame = {
   company: string;
   title?: string;
   body: string;
-  /** Whose languages are offered; none: no language can be chosen. */
+  /** Its languages are offered. If left out, no language can be chosen. */
   asking?: Asking;
   isFaulty?: boolean;
 };
 
 function whole(dress: Dress, { language, company, title, body, asking, isFaulty = false }: Frame): string {
-  const [words] = speaking(language);
-  const name = title ?? words.title(calm(company));
+  const [texts] = textsFor(language);
+  const name = title ?? texts.title(calm(company));
   return `<!doctype html>
 <html lang="${escaped(language)}" dir="${directionOf(language)}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="format-detection" content="telephone=no">
-<title>${escaped(isFaulty ? `${words.faults.heading} – ${name}` : name)}</title>
+<title>${escaped(isFaulty ? `${texts.faults.heading} – ${name}` : name)}</title>
 <style>${dress.style}</style>
 </head>
 <body>
@@ -230,18 +231,18 @@ ${body}
 `;
 }
 
-/** Links rather than a list that acts when something is chosen (WCAG 3.2.2); they work without the script. */
+/** Returns the language menu. Uses links instead of a select box that acts on selection (WCAG 3.2.2), so it works without the script. */
 function languageMenu(asking: Asking, language: string): string {
-  const [words, say] = speaking(language);
+  const [texts, html] = textsFor(language);
   const links = languagesOf(asking).map((one) => {
     const current = one === language ? ' aria-current="true"' : '';
     const marks = `${foreign(one, language)} hreflang="${escaped(one)}"`;
     return `<li><a href="?language=${escaped(one)}"${marks}${current}>${escaped(nameOf(one))}</a></li>`;
   });
-  return `<details id="languages"><summary><span class="unseen">${say(words.language)}: </span>${escaped(nameOf(language))}</summary><ul>${links.join('')}</ul></details>`;
+  return `<details id="languages"><summary><span class="unseen">${html(texts.language)}: </span>${escaped(nameOf(language))}</summary><ul>${links.join('')}</ul></details>`;
 }
 
-/** A language's name in itself, such as Svenska. */
+/** Returns a language's own name, such as Svenska. */
 function nameOf(language: string): string {
   const name = new Intl.DisplayNames(localeOf(language), { type: 'language', fallback: 'code' }).of(
     localeOf(language),
@@ -255,69 +256,69 @@ function faultList(
   faults: ReadonlyMap<number, PageFault> | 'empty',
 ): string {
   if (faults !== 'empty' && faults.size === 0) return '';
-  const [words, say] = speaking(language);
+  const [texts, html] = textsFor(language);
   const list = (faults === 'empty' ? [] : [...faults]).map(([id, fault]) => {
     const at = asking.questions.findIndex((question) => question.id === id);
-    if (at < 0) return `<li>${say(faultWords(words, 'notAsked'))}</li>`;
-    return `<li><a href="#q${id}">${say(words.faults.at(at + 1, faultWords(words, fault)))}</a></li>`;
+    if (at < 0) return `<li>${html(faultWords(texts, 'notAsked'))}</li>`;
+    return `<li><a href="#q${id}">${html(texts.faults.at(at + 1, faultWords(texts, fault)))}</a></li>`;
   });
-  const { heading, emptyHeading, empty } = words.faults;
-  const { again: sendAgain } = words.faults;
+  const { heading, emptyHeading, empty } = texts.faults;
+  const { again: sendAgain } = texts.faults;
   const refused =
     faults === 'empty' ? [] : [...faults.values()].filter((one) => one === 'elsewhere' || one === 'counted');
   const isRest = asking.questions.some(({ id }) => faults !== 'empty' && !refusalIn(asking, faults, id));
-  const again = refused.length > 0 && isRest ? `<p>${say(sendAgain)}</p>` : '';
+  const again = refused.length > 0 && isRest ? `<p>${html(sendAgain)}</p>` : '';
   const what =
     faults === 'empty'
-      ? `<h2>${say(emptyHeading)}</h2><p>${say(empty)}</p>`
-      : `<h2>${say(heading)}</h2><ul>${list.join('')}</ul>${again}`;
+      ? `<h2>${html(emptyHeading)}</h2><p>${html(empty)}</p>`
+      : `<h2>${html(heading)}</h2><ul>${list.join('')}</ul>${again}`;
   return `<div class="faults" role="alert">${what}</div>\n`;
 }
 
-/** What is wrong, in the page's words. */
+/** Returns the page's text for a fault. */
 export const faultWords = ({ faults }: PageWords, fault: PageFault): string =>
   fault === 'tooLong' ? faults.tooLong(maxCommentLength) : faults[fault];
 
-/** What becomes of the answers when the week is over. */
-const afterwards = ({ thresholds, copies }: Asking, words: PageWords['privacy']): string =>
-  thresholds.figures <= 1 ? words.deleted : words.afterwards[copies];
+/** Returns what happens to the answers when the week is over. */
+const afterwards = ({ thresholds, copies }: Asking, texts: PageWords['privacy']): string =>
+  thresholds.figures <= 1 ? texts.deleted : texts.afterwards[copies];
 
 /**
- * Who sees what, from how many answers on, what no one is shown (P11), and what that does not cover (P20). `canChange`: there is
- * something on the page that can be answered.
+ * Returns the privacy section: who sees what and from how many answers on, what no one is shown (P11), and the limits of this
+ * protection (P20). `canChange`: whether the page has something to answer.
  */
 function privacy(asking: Asking, language: string, canChange = true): string {
-  const [{ privacy: words }, say] = speaking(language);
+  const [{ privacy: texts }, html] = textsFor(language);
   const { figures, spread, comments } = asking.thresholds;
   const company = calm(asking.company);
   const isOpen = figures <= 1;
   const isOneNumber = spread === figures && comments === figures;
   const who = [
-    isOpen ? words.open(company) : words.figures(company, figures),
-    ...(isOneNumber ? [] : [words.spread(spread, comments)]),
+    isOpen ? texts.open(company) : texts.figures(company, figures),
+    ...(isOneNumber ? [] : [texts.spread(spread, comments)]),
   ];
-  const live = asking.isLive ? [words.live(figures)] : [];
+  const live = asking.isLive ? [texts.live(figures)] : [];
   const day = lastDayIn(asking, language);
   const change =
-    canChange && !asking.isExported ? [asking.isLive ? words.untilLive(day) : words.until(day)] : [];
-  const until = [...change, afterwards(asking, words)];
-  const handedOut = asking.isExported ? [words.handedOut(calm(asking.handedBy ?? ''))] : [];
+    canChange && !asking.isExported ? [asking.isLive ? texts.untilLive(day) : texts.until(day)] : [];
+  const until = [...change, afterwards(asking, texts)];
+  const handedOut = asking.isExported ? [texts.handedOut(calm(asking.handedBy ?? ''))] : [];
   const paragraphs = [who.join(' '), ...live, until.join(' '), ...handedOut];
-  return `<section id="privacy"${isOpen ? ' class="open"' : ''}><h2>${say(isOpen ? words.openHeading : words.heading)}</h2>
-${paragraphs.map((text) => `<p>${say(text)}</p>`).join('')}
-${limits(asking, words.limits, say)}</section>`;
+  return `<section id="privacy"${isOpen ? ' class="open"' : ''}><h2>${html(isOpen ? texts.openHeading : texts.heading)}</h2>
+${paragraphs.map((text) => `<p>${html(text)}</p>`).join('')}
+${limits(asking, texts.limits, html)}</section>`;
 }
 
-/** What is not covered, folded up: in plain words, and only what applies. */
+/** Returns the limits of the protection that apply, collapsed. */
 function limits(
   { thresholds: { figures }, isLive }: Asking,
-  words: PageWords['privacy']['limits'],
-  say: (text: string) => string,
+  texts: PageWords['privacy']['limits'],
+  html: (text: string) => string,
 ): string {
-  const { unanimity, weeks, skip, colleagues, invented, live, operator, link, cookie } = words;
+  const { unanimity, weeks, skip, colleagues, invented, live, operator, link, cookie } = texts;
   const ofGroups = [unanimity, weeks, skip, colleagues, invented, ...(isLive ? [live(figures)] : [])];
   const all = [...(figures <= 1 ? [] : [...ofGroups, operator]), link, cookie];
-  return `<details><summary>${say(words.heading)}</summary><ul>${all.map((text) => `<li>${say(text)}</li>`).join('')}</ul></details>`;
+  return `<details><summary>${html(texts.heading)}</summary><ul>${all.map((text) => `<li>${html(text)}</li>`).join('')}</ul></details>`;
 }
 
 type Card = {
@@ -325,30 +326,30 @@ type Card = {
   language: string;
   at: number;
   of: number;
-  said: Said;
+  fields: Said;
   fault: PageFault | undefined;
-  /** It cannot be answered here any more. */
+  /** Why it can no longer be answered here, if so. */
   refusal: Refusal | undefined;
 };
 
 const nothing: Said = { values: [], comment: '', skipped: false, wasKept: false };
 
 function card(one: Card): string {
-  const { question, language, at, of, said, fault, refusal } = one;
+  const { question, language, at, of, fields, fault, refusal } = one;
   const { id, type } = question;
-  const [words, say] = speaking(language);
-  const count = `<small>${say(words.count(at, of))}</small>`;
+  const [texts, html] = textsFor(language);
+  const count = `<small>${html(texts.count(at, of))}</small>`;
   const text = `<span id="t${id}"${foreign(textLanguage(question, language), language)}>${escaped(textIn(question, question, language))}</span>`;
   const heading = `<h2 tabindex="-1">${count} ${text}</h2>`;
   if (refusal) {
-    const { answered } = words;
-    return `<div class="card fixed" id="q${id}" data-fixed>${heading}<p class="done">${say(answered.heading)}</p><p class="hint">${say(answered[refusal])}</p></div>`;
+    const { answered } = texts;
+    return `<div class="card fixed" id="q${id}" data-fixed>${heading}<p class="done">${html(answered.heading)}</p><p class="hint">${html(answered[refusal])}</p></div>`;
   }
   const isRadio = type <= 5;
   const state = fault ? ` aria-invalid="true" aria-describedby="f${id}"` : '';
   const group = isRadio ? ` role="radiogroup" aria-labelledby="t${id}"${state}` : '';
-  const marker = said.wasKept && isEmptiable(type) ? `<input type="hidden" name="q${id}" value="">` : '';
-  const message = `<p class="fault" id="f${id}" role="alert">${fault ? say(faultWords(words, fault)) : ''}</p>`;
+  const marker = fields.wasKept && isEmptiable(type) ? `<input type="hidden" name="q${id}" value="">` : '';
+  const message = `<p class="fault" id="f${id}" role="alert">${fault ? html(faultWords(texts, fault)) : ''}</p>`;
   const answer =
     type === freeText
       ? `${heading}${message}${commentField(one, fault !== undefined)}`
@@ -356,17 +357,17 @@ function card(one: Card): string {
   const extra =
     type === freeText
       ? ''
-      : `<details${said.comment === '' && fault !== 'tooLong' ? '' : ' open'}><summary>${say(words.addComment)}</summary>${commentField(one, fault === 'tooLong')}</details>`;
-  const skip = `<label class="skip"><input type="checkbox" name="s${id}" value="1" aria-describedby="t${id} n${id}"${said.skipped ? ' checked' : ''}>${say(words.skip)}</label><p class="note" id="n${id}" role="status"></p>`;
-  return `<div class="card${fault ? ' wrong' : ''}" id="q${id}" data-type="${type}"${said.wasKept ? ' data-kept' : ''}>${marker}${answer}<div class="more">${extra}${skip}</div></div>`;
+      : `<details${fields.comment === '' && fault !== 'tooLong' ? '' : ' open'}><summary>${html(texts.addComment)}</summary>${commentField(one, fault === 'tooLong')}</details>`;
+  const skip = `<label class="skip"><input type="checkbox" name="s${id}" value="1" aria-describedby="t${id} n${id}"${fields.skipped ? ' checked' : ''}>${html(texts.skip)}</label><p class="note" id="n${id}" role="status"></p>`;
+  return `<div class="card${fault ? ' wrong' : ''}" id="q${id}" data-type="${type}"${fields.wasKept ? ' data-kept' : ''}>${marker}${answer}<div class="more">${extra}${skip}</div></div>`;
 }
 
-/** The radio buttons or check boxes of types 1 to 6. `state`: of each box, as a group of boxes cannot have it. */
-function inputs({ question, language, said }: Card, state: string): string {
+/** Returns the radio buttons or check boxes of types 1 to 6. `state`: ARIA attributes for each check box, as their group can't have them. */
+function inputs({ question, language, fields }: Card, state: string): string {
   const { id, type, options } = question;
   const kind = type === 6 ? 'checkbox' : 'radio';
   const input = (value: string) =>
-    `<input type="${kind}" name="q${id}" value="${escaped(value)}"${said.values.includes(value) ? ' checked' : ''}${state}>`;
+    `<input type="${kind}" name="q${id}" value="${escaped(value)}"${fields.values.includes(value) ? ' checked' : ''}${state}>`;
   if (type === 2 || type === 3) return numberRow(question, language, input);
   const scale = scaleWords(type, language).map(({ value, text }) => ({
     value: type === 4 ? (['no', 'yes'][value] as string) : String(value),
@@ -384,7 +385,7 @@ function inputs({ question, language, said }: Card, state: string): string {
   return `<div class="${type === 4 ? 'list two' : 'list'}">${labels.join('')}</div>`;
 }
 
-/** The numbers of types 2 and 3, with words at the ends. */
+/** Returns the numbers of types 2 and 3, with labels at both ends. */
 function numberRow({ type }: Question, language: string, input: (value: string) => string): string {
   const [low, high] = scaleWords(type, language) as [
     { value: number; text: string },
@@ -394,55 +395,55 @@ function numberRow({ type }: Question, language: string, input: (value: string) 
   const cells = Array.from({ length: high.value - low.value + 1 }, (_, i) => {
     const value = low.value + i;
     const end = [low, high].find((one) => one.value === value);
-    const words = end ? `<i class="unseen"${marks}> ${escaped(end.text)}</i>` : '';
-    return `<label>${input(String(value))}<span>${value}${words}</span></label>`;
+    const texts = end ? `<i class="unseen"${marks}> ${escaped(end.text)}</i>` : '';
+    return `<label>${input(String(value))}<span>${value}${texts}</span></label>`;
   });
   const ends = [low, high].map(({ text }) => `<span${marks}>${escaped(text)}</span>`).join('');
   return `<div class="numbers from${low.value}">${cells.join('')}</div><div class="ends" aria-hidden="true">${ends}</div>`;
 }
 
-function commentField({ question: { id, type }, language, said }: Card, isWrong: boolean): string {
-  const [words, say] = speaking(language);
+function commentField({ question: { id, type }, language, fields }: Card, isWrong: boolean): string {
+  const [texts, html] = textsFor(language);
   const state = isWrong ? ' aria-invalid="true"' : '';
   const described = `h${id}${isWrong ? ` f${id}` : ''}`;
-  const label = type === freeText ? '' : `<span class="unseen" id="l${id}">${say(words.comment)}</span>`;
+  const label = type === freeText ? '' : `<span class="unseen" id="l${id}">${html(texts.comment)}</span>`;
   const name = type === freeText ? `t${id}` : `l${id} t${id}`;
-  // What stands after <textarea> is taken for its first line only if a line break comes before it.
+  // HTML drops a line break right after <textarea>, so one is added to preserve the comment's first line.
   return `${label}<textarea name="c${id}" maxlength="${maxCommentLength}" aria-labelledby="${name}" aria-describedby="${described}"${state}>
-${escaped(said.comment)}</textarea><p class="hint" id="h${id}">${say(words.commentHint)}</p>`;
+${escaped(fields.comment)}</textarea><p class="hint" id="h${id}">${html(texts.commentHint)}</p>`;
 }
 
 type Texted = { text: string; translations?: Record<string, string> };
 
-/** In the page's language, else in the question's own. */
+/** Returns a text in the page's language, or in the question's language if there is no translation. */
 const textIn = ({ text, translations }: Texted, question: Question, language: string): string =>
   question.language === language ? text : (translations?.[language] ?? text);
 
 const textLanguage = ({ language: own, translations }: Question, language: string): string =>
   translations[language] === undefined ? own : language;
 
-/** The page's words in the language nearest to its own, and what makes HTML of them. */
-function speaking(language: string): [PageWords, (text: string) => string] {
-  const spoken = libraryLanguage(language);
-  const marks = foreign(spoken, language);
-  return [pageWords[spoken], (text) => marked(text, marks)];
+/** Returns the page's own texts for a language, and a function that turns them into marked HTML. */
+function textsFor(language: string): [PageWords, (text: string) => string] {
+  const nearest = libraryLanguage(language);
+  const marks = foreign(nearest, language);
+  return [pageWords[nearest], (text) => marked(text, marks)];
 }
 
-/** Says of a text that it is not in the language of the page (WCAG 3.1.2), and where it has a direction of its own. */
+/** Returns lang and dir attributes for a text whose language differs from the page's (WCAG 3.1.2); otherwise ''. */
 function foreign(language: string, page: string): string {
   if (language === page) return '';
   const direction = directionOf(language);
   return ` lang="${escaped(language)}"${direction === directionOf(page) ? '' : ` dir="${direction}"`}`;
 }
 
-/** A text with such marks. */
+/** Returns an escaped text with these attributes. */
 const marked = (text: string, marks: string) =>
   marks === '' ? escaped(text) : `<span${marks}>${escaped(text)}</span>`;
 
 const rightToLeft = new Set(['ar', 'dv', 'fa', 'he', 'ks', 'ps', 'sd', 'ug', 'ur', 'yi']);
 export const directionOf = (language: string): 'rtl' | 'ltr' => (rightToLeft.has(language) ? 'rtl' : 'ltr');
 
-/** The language for Intl, which throws for what is no language. */
+/** Returns a locale for Intl, which throws on invalid language codes. */
 function localeOf(language: string): string {
   try {
     return Intl.getCanonicalLocales(language)[0] ?? 'en';
@@ -451,7 +452,7 @@ function localeOf(language: string): string {
   }
 }
 
-/** The Sunday of the week, as the page's words write it. */
+/** Returns the Sunday of the week, formatted for the page's language. */
 const lastDayIn = ({ week }: Asking, language: string): string =>
   new Intl.DateTimeFormat(wordsOf(language).locale, {
     weekday: 'long',
@@ -461,8 +462,8 @@ const lastDayIn = ({ week }: Asking, language: string): string =>
   }).format(Date.parse(`${lastDay(week)}T00:00:00Z`));
 
 /**
- * The name of the time zone by which the week ends, such as Central European Time. Of one that Intl does not know
- * (Factory), as weeks.ts has it.
+ * Returns the name of the account's time zone, such as Central European Time. UTC if Intl does not know the zone (Factory), as in
+ * weeks.ts.
  */
 function zoneIn({ timezone, week }: Asking, language: string): string {
   const nameIn = (timeZone: string) =>
@@ -478,8 +479,8 @@ function zoneIn({ timezone, week }: Asking, language: string): string {
 }
 
 /**
- * A name of others within a sentence: nothing in it turns the direction of what follows, and where it is written from right
- * to left it stays by itself.
+ * Makes a name written by others safe within a sentence: removes characters that change the direction of the following text, and
+ * isolates right-to-left names.
  */
 function calm(name: string): string {
   const plain = name.replaceAll(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\p{Cc}]/gu, ' ').trim();

@@ -1,10 +1,10 @@
-// SQL of sealing open weeks before migration 0020. Writers: seal-open-weeks.ts.
+// SQL of encrypting open weeks before migration 0020. Writers: seal-open-weeks.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, copyInto, type Transaction } from '../db/db.ts';
 
 export type UnsealedWeek = { accountId: AccountId; week: Week };
 
-/** Returns the open weeks of all accounts that have not been sealed. */
+/** Returns the open weeks of all accounts that have not been encrypted. */
 export async function selectUnsealedWeeks(tx: Transaction): Promise<UnsealedWeek[]> {
   return tx<UnsealedWeek[]>`
     select account_id as "accountId", week as "week"
@@ -14,7 +14,7 @@ export async function selectUnsealedWeeks(tx: Transaction): Promise<UnsealedWeek
     order  by account_id, week`;
 }
 
-/** The numbers that the people asked in a week had, which were made of their externalIds. */
+/** Returns the old numbers of the people asked in a week, which were derived from their externalIds. */
 export async function selectOldNumbers(
   tx: Transaction,
   accountId: AccountId,
@@ -98,7 +98,7 @@ export async function insertSealed(
   );
 }
 
-/** All accounts: what was not sealed is in no table any more, and neither are the keys of open weeks. */
+/** Deletes the unencrypted answers of all accounts, and the old keys of open weeks. */
 export async function forgetUnsealed(tx: Transaction): Promise<void> {
   await tx`truncate unsealed_answers, unsealed_assignments -- account_id: all`;
   await tx`update weeks set respondent_key = null where closed_at is null and account_id is not null`;

@@ -1,5 +1,5 @@
-// The part of migrations 0016 to 0020 that SQL cannot do: seals what was answered before in weeks that are open now, under new
-// numbers. Links go on working.
+// The part of migrations 0016 to 0020 that SQL can't do: encrypts the existing answers of open weeks and gives them new respondent
+// numbers. Links continue to work.
 import { randomBytes } from 'node:crypto';
 import type { MigrationSteps } from '../db/migrate.ts';
 import type { Transaction } from '../db/db.ts';
@@ -17,8 +17,8 @@ import {
 } from './seal-open-weeks.sql.ts';
 
 /**
- * Returns what migrations need of the service, for migrate(). Weeks are sealed before 0020, which drops what was not sealed: if
- * 0016 has run without the service, 0020 stops, and the next start of the service still seals them.
+ * Returns the migration steps that the service adds, for migrate(). Weeks are encrypted before 0020, which drops unencrypted answers.
+ * If 0016 has run without the service, 0020 stops, and the next start of the service encrypts them.
  */
 export const migrationSteps = (keys: AnswerKeys): MigrationSteps => ({
   20: (tx) => sealOpenWeeks(tx, keys),
@@ -37,7 +37,7 @@ async function sealOpenWeeks(tx: Transaction, keys: AnswerKeys): Promise<void> {
   await forgetUnsealed(tx);
 }
 
-/** Which old answers came by a link no one can say any more: they count as sent, and are shown in no browser. */
+/** It is unknown which link the old answers came through. They count as given through a sent link, and no browser shows them. */
 const before = { link: 'before', visit: null, handedOut: false };
 
 async function sealWeek(tx: Transaction, { accountId, week }: UnsealedWeek, key: WeekKey): Promise<void> {

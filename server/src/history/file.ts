@@ -1,23 +1,23 @@
-// A text file as numbered lines, a batch at a time: it may be of any size.
+// Reads a text file of any size as numbered lines, one batch at a time.
 import { open } from 'node:fs/promises';
 import { Fault } from '../base/errors.ts';
 
-/** Lines without their ends; `first` is the number of the first of them, counted from 1. */
+/** A batch of lines without line breaks. `first`: the number of the first line, counted from 1. */
 export type Lines = { first: number; lines: string[] };
 
 const chunkBytes = 1024 * 1024;
 const newline = 0x0a;
 
-/** The longest line: a round of a million people has some 40 MB. */
+/** The maximum length of a line. A round of a million people has about 40 MB. */
 const maxLineBytes = 64 * 1024 * 1024;
 
-/** What is wrong with a line, told with its number. */
+/** Returns a Fault for a line, with its number. */
 export const faultAt = (number: number, message: string) =>
   new Fault('invalid', 'invalid history', `Nothing was imported. Line ${number}: ${message}`, {
     details: [{ type: 'invalid history', message, row: number }],
   });
 
-/** Reads a UTF-8 file, with or without a byte order mark, by lines. Throws a Fault for what is none. */
+/** Yields the lines of a UTF-8 file, with or without a byte order mark. Throws a Fault if the file can't be read or is not UTF-8. */
 export async function* linesOf(path: string): AsyncGenerator<Lines> {
   const file = await openFile(path);
   try {
@@ -39,7 +39,7 @@ export async function* linesOf(path: string): AsyncGenerator<Lines> {
       rest.push(chunk.subarray(end + 1));
       restBytes += chunk.length - end - 1;
       if (restBytes > maxLineBytes) {
-        throw faultAt(first, `It is longer than ${maxLineBytes / 1024 / 1024} MB.`);
+        throw faultAt(first, `The line is longer than ${maxLineBytes / 1024 / 1024} MB.`);
       }
     }
     if (restBytes > 0) yield { first, lines: split(Buffer.concat(rest), first) };
@@ -57,17 +57,17 @@ async function openFile(path: string) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
     const reasons: Record<string, string> = {
-      ENOENT: 'There is no such file',
-      ENOTDIR: 'There is no such file',
-      EACCES: 'It may not be read',
+      ENOENT: 'File not found',
+      ENOTDIR: 'File not found',
+      EACCES: 'No permission to read the file',
     };
-    const reason = reasons[code] ?? `It cannot be read (${code})`;
+    const reason = reasons[code] ?? `The file cannot be read (${code})`;
     throw new Fault('invalid', 'invalid history', `${reason}: ${path}.`, { cause: error });
   }
   throw new Fault(
     'invalid',
     'invalid history',
-    `${path} is no file. It is read more than once: save it first.`,
+    `${path} is not a regular file. The import reads it more than once, so save the data to a file first.`,
   );
 }
 
@@ -90,7 +90,7 @@ function decode(bytes: Uint8Array, first: number): string {
       if (!isUtf8(bytes.subarray(start, end))) break;
       start = end + 1;
     }
-    throw faultAt(line, 'It is not UTF-8.');
+    throw faultAt(line, 'The line is not valid UTF-8. Save the file as UTF-8.');
   }
 }
 

@@ -1,10 +1,10 @@
-// SQL that an import needs besides that of the parts that it goes through.
+// SQL that only the import of past surveys needs. Writers: none.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 
 /**
- * The groups of the account. For the rest of the transaction nothing is read by whole tables: what the import itself has
- * written is millions of rows that the planner knows nothing of.
+ * Returns the groups of the account. Turns off sequential scans for the rest of the transaction: the import itself writes
+ * millions of rows that the planner has no statistics for.
  */
 export async function selectGroupNames(
   tx: Transaction,
@@ -18,7 +18,7 @@ export async function selectGroupNames(
     order  by group_id`;
 }
 
-/** The users of the account by externalId. */
+/** Returns the users of the account by externalId. */
 export async function selectUserIds(tx: Transaction, accountId: AccountId): Promise<Map<string, number>> {
   const rows = await tx<{ userId: number; externalId: string }[]>`
     select user_id as "userId", external_id as "externalId"
@@ -27,7 +27,7 @@ export async function selectUserIds(tx: Transaction, accountId: AccountId): Prom
   return new Map(rows.map(({ userId, externalId }) => [externalId, userId]));
 }
 
-/** The open weeks in which a schedule asks. */
+/** Returns the open weeks that have rounds of a schedule. */
 export async function selectScheduledWeeks(tx: Transaction, accountId: AccountId): Promise<Set<Week>> {
   const rows = await tx<{ week: Week }[]>`
     select distinct r.week as "week"

@@ -159,20 +159,20 @@ describe('a line that is wrong', () => {
     ['an array', [], 'A line must be an object'],
     ['a text', '"answer"', 'A line must be an object'],
     ['null', 'null', 'A line must be an object'],
-    ['an object without a key', {}, 'an object with one key'],
-    ['an unknown kind', { user: {} }, 'an object with one key'],
-    ['the name of what every object has', { toString: {} }, 'an object with one key'],
-    ['__proto__', '{"__proto__":{}}', 'an object with one key'],
-    ['an answer and a round', { answer: {}, round: {} }, 'an object with one key'],
-    ['a round and an answer', { round: {}, answer: {} }, 'an object with one key'],
-    ['a question and an answer', { question: {}, answer: {} }, 'an object with one key'],
+    ['an object without a key', {}, 'an object with exactly one key'],
+    ['an unknown kind', { user: {} }, 'an object with exactly one key'],
+    ['the name of what every object has', { toString: {} }, 'an object with exactly one key'],
+    ['__proto__', '{"__proto__":{}}', 'an object with exactly one key'],
+    ['an answer and a round', { answer: {}, round: {} }, 'an object with exactly one key'],
+    ['a round and an answer', { round: {}, answer: {} }, 'an object with exactly one key'],
+    ['a question and an answer', { question: {}, answer: {} }, 'an object with exactly one key'],
     ['a kind that is no object', { answer: [] }, 'answer must be an object'],
     ['a kind that is null', { round: null }, 'round must be an object'],
   ];
 
   const definitions: [string, unknown, string][] = [
-    ['a question with an unknown key', q({ id: 1 }), 'There is no "id" here'],
-    ['a question with __proto__', '{"question":{"__proto__":{}}}', 'There is no "__proto__" here'],
+    ['a question with an unknown key', q({ id: 1 }), 'Unknown field "id"'],
+    ['a question with __proto__', '{"question":{"__proto__":{}}}', 'Unknown field "__proto__"'],
     ['a question without a key', q({ key: undefined }), 'key must be a text'],
     ['a question with an empty key', q({ key: '' }), 'key must be a text'],
     ['a question with a long key', q({ key: 'x'.repeat(501) }), '1 to 500 characters'],
@@ -184,11 +184,15 @@ describe('a line that is wrong', () => {
       q({ type }),
       'from 1 to 7',
     ]),
-    ['a question without language', q({ language: undefined }), 'language must be'],
-    ['a question in an unknown language', q({ language: 'qq' }), 'ISO 639-1 code, not "qq"'],
-    ['a question in upper case', q({ language: 'EN' }), 'ISO 639-1 code, not "EN"'],
+    ['a question without language', q({ language: undefined }), 'language must be a text'],
+    ['a question in an unknown language', q({ language: 'qq' }), '"qq" is not a valid language code'],
+    ['a question in upper case', q({ language: 'EN' }), '"EN" is not a valid language code'],
     ['translations in an array', q({ translations: ['x'] }), 'translations must be an object'],
-    ['a translation into no language', q({ translations: { klingon: 'x' } }), '"klingon" is not an ISO'],
+    [
+      'a translation into no language',
+      q({ translations: { klingon: 'x' } }),
+      '"klingon" is not a valid language code',
+    ],
     ['an empty translation', q({ translations: { sv: '' } }), 'sv must be a text'],
     ['options of a scale', q({ ...options }), 'Only questions of types 5 and 6'],
     ['options of a free text', q({ type: 7, options: [] }), 'Only questions of types 5 and 6'],
@@ -199,7 +203,7 @@ describe('a line that is wrong', () => {
     ['an option without id', choice([{ text: 'In' }]), 'id must be a text'],
     ['an option with a number for an id', choice([{ id: 1, text: 'In' }]), 'id must be a text'],
     ['an option without text', choice([{ id: 'in' }]), 'text must be a text'],
-    ['an option with an unknown key', choice([{ id: 'in', text: 'In', sv: 'Inne' }]), 'no "sv" here'],
+    ['an option with an unknown key', choice([{ id: 'in', text: 'In', sv: 'Inne' }]), 'Unknown field "sv"'],
     [
       'an option with a wrong translation',
       choice([{ id: 'in', text: 'In', translations: { sv: 1 } }]),
@@ -211,64 +215,84 @@ describe('a line that is wrong', () => {
         { id: 'in', text: 'A' },
         { id: 'in', text: 'B' },
       ]),
-      '"in" is there twice',
+      '"in" is listed twice',
     ],
-    ['a KPI with an unknown key', k({ imageUrl: 'x' }), 'There is no "imageUrl" here'],
+    ['a KPI with an unknown key', k({ imageUrl: 'x' }), 'Unknown field "imageUrl"'],
     ['a KPI without id', k({ id: undefined }), 'id must be a text'],
     ['a KPI without name', k({ name: '' }), 'name must be a text'],
     ['a KPI whose image is null', k({ imageURL: null }), 'imageURL must be a text'],
     ['a KPI without questions', k({ questions: undefined }), 'at least one text'],
     ['a KPI with no question', k({ questions: [] }), 'at least one text'],
     ['a KPI with a number for a question', k({ questions: [1] }), 'at least one text'],
-    ['a KPI with a question twice', k({ questions: ['scale', 'scale'] }), '"scale" is there twice'],
-    ['a KPI with an unknown question', k({ questions: ['scale', 'none'] }), 'no question "none"'],
-    ['a KPI with a question of type 5', k({ questions: ['lunch'] }), '"lunch" has no value'],
-    ['a KPI with a question of type 6', k({ questions: ['pets'] }), '"pets" has no value'],
-    ['a KPI with a question of type 7', k({ questions: ['words'] }), '"words" has no value'],
+    ['a KPI with a question twice', k({ questions: ['scale', 'scale'] }), '"scale" is listed twice'],
+    ['a KPI with an unknown question', k({ questions: ['scale', 'none'] }), 'Question "none" does not exist'],
+    ['a KPI with a question of type 5', k({ questions: ['lunch'] }), '"lunch" can\'t be part of a KPI'],
+    ['a KPI with a question of type 6', k({ questions: ['pets'] }), '"pets" can\'t be part of a KPI'],
+    ['a KPI with a question of type 7', k({ questions: ['words'] }), '"words" can\'t be part of a KPI'],
   ];
 
   const rounds: [string, unknown, string][] = [
-    ['a round with an unknown key', r({ people: [] }), 'There is no "people" here'],
+    ['a round with an unknown key', r({ people: [] }), 'Unknown field "people"'],
     ...['2024-47', '2024W47', '2025-W53', '2024-W00', '', 202447, null, undefined].map(
-      (week): [string, unknown, string] => [`a round in ${JSON.stringify(week)}`, r({ week }), 'an ISO week'],
+      (week): [string, unknown, string] => [
+        `a round in ${JSON.stringify(week)}`,
+        r({ week }),
+        'an existing ISO week',
+      ],
     ),
     ['a round of no group', r({ group: undefined }), 'group must be'],
     ['a round of a number', r({ group: 12 }), 'group must be'],
     ['a round of a group by a text id', r({ group: { id: '12' } }), 'group must be'],
     ['a round of a group by more than its id', r({ group: { id: 12, name: 'x' } }), 'group must be'],
-    ['a round of an unknown group', r({ group: 'west' }), 'no group "west"'],
-    ['a round of a group in other letters', r({ group: 'Top' }), 'no group "Top"'],
-    ['a round of an unknown id', r({ group: { id: 999_999 } }), 'There is no group 999999.'],
+    ['a round of an unknown group', r({ group: 'west' }), 'Group "west" does not exist'],
+    ['a round of a group in other letters', r({ group: 'Top' }), 'Group "Top" does not exist'],
+    ['a round of an unknown id', r({ group: { id: 999_999 } }), 'Group 999999 does not exist.'],
     ['a round without questions', r({ questions: undefined }), 'questions must be'],
     ['a round with no question', r({ questions: [] }), 'questions must be'],
-    ['a round with a question twice', r({ questions: ['ten', 'ten'] }), '"ten" is there twice'],
-    ['a round with an unknown question', r({ questions: ['scale', 'none'] }), 'no question "none"'],
+    ['a round with a question twice', r({ questions: ['ten', 'ten'] }), '"ten" is listed twice'],
+    [
+      'a round with an unknown question',
+      r({ questions: ['scale', 'none'] }),
+      'Question "none" does not exist',
+    ],
     ['a round that asks an object', r({ asked: {} }), 'asked must be an array'],
     ['a round that asks null', r({ asked: null }), 'asked must be an array'],
     ['a person who is a text', asked('e1'), 'must be an object'],
-    ['a person with an unknown key', asked({ person: 'e1', groups: [] }), 'There is no "groups" here'],
+    ['a person with an unknown key', asked({ person: 'e1', groups: [] }), 'Unknown field "groups"'],
     ['a person without a name', asked({ memberOf: ['top'] }), 'person must be a text'],
     ['a person with a number for a name', asked({ person: 1 }), 'person must be a text'],
     ['a member of a text', asked({ person: 'e1', memberOf: 'top' }), 'memberOf must be an array'],
     ['a member of null', asked({ person: 'e1', memberOf: null }), 'memberOf must be an array'],
     ['a member of a number', asked({ person: 'e1', memberOf: [1] }), 'memberOf must be'],
-    ['a member of an unknown group', asked({ person: 'e1', memberOf: ['top', 'west'] }), 'no group "west"'],
-    ['a member of nothing', asked({ person: 'e1', memberOf: [] }), 'in no group within the asked one'],
+    [
+      'a member of an unknown group',
+      asked({ person: 'e1', memberOf: ['top', 'west'] }),
+      'Group "west" does not exist',
+    ],
+    [
+      'a member of nothing',
+      asked({ person: 'e1', memberOf: [] }),
+      "is not a member of the round's group or any of its subgroups",
+    ],
     [
       'a member of a group beside the asked one',
       r({ group: 'north', asked: [{ person: 'e1', memberOf: ['south'] }] }),
-      'in no group within the asked one',
+      "is not a member of the round's group or any of its subgroups",
     ],
     [
       'a member of the group above the asked one',
       r({ group: 'north', asked: [{ person: 'e1', memberOf: ['top'] }] }),
-      'in no group within the asked one',
+      "is not a member of the round's group or any of its subgroups",
     ],
-    ['a person twice', asked({ person: 'e1' }, { person: 'e1', memberOf: ['south'] }), '"e1" is there twice'],
+    [
+      'a person twice',
+      asked({ person: 'e1' }, { person: 'e1', memberOf: ['south'] }),
+      '"e1" is listed twice',
+    ],
   ];
 
   const answers: [string, unknown, string][] = [
-    ['an answer with an unknown key', a({ value: 3, at: '12:00' }), 'There is no "at" here'],
+    ['an answer with an unknown key', a({ value: 3, at: '12:00' }), 'Unknown field "at"'],
     ...[0, 6, 2.5, '3', true, null, [3], undefined].map((value): [string, unknown, string] => [
       `type 1: ${JSON.stringify(value)}`,
       a({ person: 'e2', question: 'scale', value }),
@@ -292,24 +316,24 @@ describe('a line that is wrong', () => {
     ...[['in'], 'there', 1, undefined].map((value): [string, unknown, string] => [
       `type 5: ${JSON.stringify(value)}`,
       of('lunch', value),
-      'the id of one of its options',
+      'the id of one of the options',
     ]),
     ...['in', ['in', 'in'], ['there'], [1], undefined].map((value): [string, unknown, string] => [
       `type 6: ${JSON.stringify(value)}`,
       a({ person: 'e2', question: 'pets', value }),
-      'an array of ids',
+      'an array of different option ids',
     ]),
     ['type 7: a value', a({ question: 'words', value: 'x', comment: 'x' }), 'left out'],
     ['type 7: null and a comment', a({ question: 'words', value: null, comment: 'x' }), 'left out'],
-    ['type 7: no comment', a({ question: 'words' }), 'has a comment, or is skipped'],
+    ['type 7: no comment', a({ question: 'words' }), 'needs a comment, or "skipped": true'],
     ['an empty comment', a({ value: 3, comment: '' }), 'comment must be a text'],
     ['a comment that is null', a({ value: 3, comment: null }), 'comment must be a text'],
     ['a long comment', a({ value: 3, comment: long }), '1 to 10000 characters'],
-    ['skipped, in words', a({ skipped: 'yes' }), 'skipped must be true'],
-    ['skipped: null', a({ skipped: null }), 'skipped must be true'],
-    ['skipped with a value', a({ skipped: true, value: 3 }), 'neither value nor comment'],
-    ['skipped with null', a({ skipped: true, value: null }), 'neither value nor comment'],
-    ['skipped with a comment', a({ skipped: true, comment: 'x' }), 'neither value nor comment'],
+    ['skipped, in words', a({ skipped: 'yes' }), 'skipped must be true or false'],
+    ['skipped: null', a({ skipped: null }), 'skipped must be true or false'],
+    ['skipped with a value', a({ skipped: true, value: 3 }), 'must not have a value or a comment'],
+    ['skipped with null', a({ skipped: true, value: null }), 'must not have a value or a comment'],
+    ['skipped with a comment', a({ skipped: true, comment: 'x' }), 'must not have a value or a comment'],
     ['skipped: false and no value', a({ skipped: false }), 'from 1 to 10'],
     ['someone who is not asked', a({ person: 'e4', value: 3 }), '"e4" was not asked'],
     ['someone with other letters', a({ person: 'E1', value: 3 }), '"E1" was not asked'],
@@ -318,9 +342,9 @@ describe('a line that is wrong', () => {
     ['a question that is not asked', a({ question: 'unasked', value: 3 }), '"unasked" was not asked'],
     ['no question', a({ question: undefined, value: 3 }), 'question must be a text'],
     ['a week without a round', a({ week: '2024-W48', value: 3 }), '2024-W48 has no round'],
-    ['a group without a round', a({ group: 'north', value: 3 }), 'W47 has no round of this group'],
-    ['an unknown group', a({ group: 'west', value: 3 }), 'no group "west"'],
-    ['a malformed week', a({ week: '2024-47', value: 3 }), 'an ISO week'],
+    ['a group without a round', a({ group: 'north', value: 3 }), 'W47 has no round for this group'],
+    ['an unknown group', a({ group: 'west', value: 3 }), 'Group "west" does not exist'],
+    ['a malformed week', a({ week: '2024-47', value: 3 }), 'an existing ISO week'],
   ];
 
   test.each([...form, ...definitions, ...rounds, ...answers])(
@@ -338,18 +362,18 @@ describe('a line that is wrong', () => {
   });
 
   const twice: [string, object, string][] = [
-    ['a question', question('scale', 1), 'The question "scale" is there twice'],
-    ['a KPI', kpi('mood', ['ten']), 'The kpi "mood" is there twice'],
-    ['a round', round(W, 'top', ['scale'], {}), 'has a round of this group already'],
+    ['a question', question('scale', 1), 'The question "scale" is defined twice in this file'],
+    ['a KPI', kpi('mood', ['ten']), 'The KPI "mood" is defined twice in this file'],
+    ['a round', round(W, 'top', ['scale'], {}), 'has two rounds for this group in this file'],
     [
       'an answer',
       answer(W, 'top', 'e1', 'scale', 2),
-      'The same person has answered this question in line 11 already',
+      'This person already answered this question in line 11',
     ],
     [
       'an answer that skips',
       skip(W, 'top', 'e1', 'scale'),
-      'The same person has answered this question in line 11 already',
+      'This person already answered this question in line 11',
     ],
   ];
 
@@ -359,14 +383,16 @@ describe('a line that is wrong', () => {
 
   test('a round by the id of a group that has one by externalId is the same round', async () => {
     const again = round(W, { id: acme.groups.top }, ['ten'], {});
-    expect(await refused(textOf([...good, again]), good.length + 1)).toContain('already');
+    expect(await refused(textOf([...good, again]), good.length + 1)).toContain(
+      'has two rounds for this group',
+    );
   });
 
   test('one question that two rounds ask is answered once', async () => {
     const other = round(W, 'north', ['scale'], { e1: ['team'] });
     const again = answer(W, 'north', 'e1', 'scale', 4);
     const words = await refused(textOf([...good, other, again]), good.length + 2);
-    expect(words).toContain('in line 11 already');
+    expect(words).toContain('already answered this question in line 11');
   });
 
   test("another account's group is none, in the same words as one that does not exist", async () => {
@@ -400,14 +426,18 @@ describe('a line that is wrong', () => {
     const lines = good.map((one) => Buffer.from(`${JSON.stringify(one)}\n`));
     const at = lines[line - 1] as Buffer;
     at[at.length - 4] = 0xe5; // as Latin-1 has å
-    expect(await refused(Buffer.concat(lines), line)).toBe('It is not UTF-8.');
+    expect(await refused(Buffer.concat(lines), line)).toBe(
+      'The line is not valid UTF-8. Save the file as UTF-8.',
+    );
   });
 
   test('that is not UTF-8 is named in a file of many chunks, and in one of UTF-16', async () => {
     const filler = `${' '.repeat(99)}\n`.repeat(30_000);
     const bytes = Buffer.concat([Buffer.from(filler), Buffer.from([0x20, 0xff, 0x0a]), Buffer.from(filler)]);
-    expect(await refused(bytes, 30_001)).toBe('It is not UTF-8.');
-    expect(await refused(Buffer.from(`\uFEFF${textOf(good)}`, 'utf16le'), 1)).toBe('It is not UTF-8.');
+    expect(await refused(bytes, 30_001)).toBe('The line is not valid UTF-8. Save the file as UTF-8.');
+    expect(await refused(Buffer.from(`\uFEFF${textOf(good)}`, 'utf16le'), 1)).toBe(
+      'The line is not valid UTF-8. Save the file as UTF-8.',
+    );
   });
 
   test('of 50 MB is read, and refused for what is in it', async () => {
@@ -417,7 +447,7 @@ describe('a line that is wrong', () => {
 
   test('of more than 64 MB is refused before it is read to its end', async () => {
     const bytes = Buffer.concat([Buffer.from('\n\n'), Buffer.alloc(70 * 1024 * 1024, 0x20)]);
-    expect(await refused(bytes, 3)).toBe('It is longer than 64 MB.');
+    expect(await refused(bytes, 3)).toBe('The line is longer than 64 MB.');
   });
 
   test('a question of another type or with other options than before is named', async () => {
@@ -425,14 +455,14 @@ describe('a line that is wrong', () => {
     await importLines(database, other.id, good);
     before = await tablesOf(database.pool);
     const another: [object, string][] = [
-      [question('scale', 2), 'The question "scale" is there with another type (1)'],
-      [question('words', 5, options), 'another type (7)'],
-      [question('lunch', 6, options), 'another type (5)'],
-      [question('lunch', 5, { options: options.options.slice(1) }), 'another list of options'],
-      [question('lunch', 5, { options: options.options.toReversed() }), 'another list of options'],
+      [question('scale', 2), 'Question "scale" already exists with a different type (1)'],
+      [question('words', 5, options), 'a different type (7)'],
+      [question('lunch', 6, options), 'a different type (5)'],
+      [question('lunch', 5, { options: options.options.slice(1) }), 'with different options'],
+      [question('lunch', 5, { options: options.options.toReversed() }), 'with different options'],
       [
         question('lunch', 5, { options: [...options.options, { id: 'x', text: 'X' }] }),
-        'another list of options',
+        'with different options',
       ],
     ];
     for (const [line, words] of another) {
@@ -446,7 +476,7 @@ describe('a line that is wrong', () => {
     before = await tablesOf(database.pool);
     const lines = [question('new', 1), round(W, 'north', ['scale'], { e9: ['team'] })];
     expect(await refused(textOf(lines), 2, other.id)).toBe(
-      `The week ${W} is closed: nothing can be added to it.`,
+      `Week ${W} is closed. You can't add anything to it.`,
     );
   });
 
@@ -455,7 +485,7 @@ describe('a line that is wrong', () => {
     await importLines(database, other.id, good);
     before = await tablesOf(database.pool);
     const words = await refused(textOf([round(W, 'top', ['scale'], {})]), 1, other.id);
-    expect(words).toBe(`The week ${W} has a round of this group with other questions.`);
+    expect(words).toBe(`Week ${W} already has a round for this group with different questions.`);
   });
 
   test('an answer that was there before, by an earlier round of an open week, is named', async () => {
@@ -466,7 +496,7 @@ describe('a line that is wrong', () => {
     const lines = [round(W, 'north', ['scale'], { e1: ['team'] }), answer(W, 'north', 'e1', 'scale', 2)];
     const error = await thrownBy(importLines(database, other.id, lines, open));
     expect((error as Fault).message).toBe(
-      'Nothing was imported. Line 2: The same person has answered this question already.',
+      'Nothing was imported. Line 2: This person had already answered this question before the import.',
     );
     expect(await tablesOf(database.pool)).toEqual(before);
   });
@@ -474,10 +504,10 @@ describe('a line that is wrong', () => {
 
 describe('a file that cannot be read', () => {
   test.each([
-    ['is missing', 'none.ndjson', 'There is no such file'],
-    ['is beneath a file', 'file/none.ndjson', 'There is no such file'],
-    ['is a directory', 'directory', 'is no file'],
-    ['has an impossible name', 'x'.repeat(300), 'It cannot be read (ENAMETOOLONG)'],
+    ['is missing', 'none.ndjson', 'File not found'],
+    ['is beneath a file', 'file/none.ndjson', 'File not found'],
+    ['is a directory', 'directory', 'is not a regular file'],
+    ['has an impossible name', 'x'.repeat(300), 'The file cannot be read (ENAMETOOLONG)'],
   ])('%s: a fault that says so', async (_, name, words) => {
     const { id } = await company();
     await mkdir(join(home, 'directory'), { recursive: true });
@@ -622,7 +652,7 @@ describe('an open week', () => {
     for (const more of [[], [answer(name, group, 'p1', 'scale', 3)]]) {
       await expect(importLines(database, id, [...lines, ...more], noon)).rejects.toMatchObject({
         code: 'invalid history',
-        message: `Nothing was imported. Line 2: A schedule asks in the week ${name}: nothing can be imported into it.`,
+        message: `Nothing was imported. Line 2: A schedule asks questions in week ${name}. You can't import into this week until it has closed.`,
       });
     }
     expect(await tablesOf(database.pool)).toEqual(before);
@@ -643,7 +673,9 @@ describe('an open week', () => {
     const before = await tablesOf(database.pool);
     await expect(importLines(database, acme.id, files.at(-1)!, open)).rejects.toMatchObject({
       code: 'invalid history',
-      message: expect.stringMatching(new RegExp(`Line ${line}: The same person has answered this question`)),
+      message: expect.stringMatching(
+        new RegExp(`Line ${line}: This person (had )?already answered this question`),
+      ),
     });
     expect(await tablesOf(database.pool)).toEqual(before);
   });

@@ -1,5 +1,5 @@
-// Brings past surveys in from a file (docs/history.md), through the same rounds, answers and publication as live asking.
-// One transaction: a fault names its line, and then nothing is imported.
+// Imports past surveys from a file (docs/history.md). The import opens rounds, stores answers and publishes results with the same
+// functions as current surveys. It is one transaction: a fault names its line, and nothing is imported.
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
 import { answeredBefore, copyImported, sealedIn } from '../answers/imported.ts';
@@ -46,43 +46,43 @@ import {
   type RoundLine,
 } from './lines.ts';
 
-/** How many of each were new: a file that is imported again has none. */
+/** How many of each were new or changed. All are 0 if the same file is imported again. */
 export type Imported = {
   questions: number;
   kpis: number;
   rounds: number;
   answers: number;
   weeks: number;
-  /** Answers of rounds that were there before, if there are any: they are not imported again, nor compared. */
+  /** The number of answers skipped because their round already existed. They are neither imported nor compared. */
   passedOver?: number;
 };
 
-/** What the lines refer to. */
-type Scene = {
+/** What the lines can refer to, and what the import has created so far. */
+type ImportState = {
   groups: Map<string, number>;
   parents: Map<number, number | null>;
   questions: Map<string, Question & { optionIds: Set<string> }>;
   rounds: Map<string, ImportedRound>;
-  /** The users of the account, by externalId: a person of the file who is one answers as that user. */
+  /** The users of the account, by externalId. A person of the file with the same id answers as that user. */
   users: ReadonlyMap<string, number>;
-  /** Weeks in which a schedule asks: nothing is imported into them. */
+  /** Open weeks in which a schedule asks. Nothing is imported into them. */
   scheduled: ReadonlySet<Week>;
-  /** No round may be later: it would stay open for ever. */
+  /** The latest week a round may have, so that a typo does not leave a week open for years. */
   lastWeek: Week;
-  /** The weeks that this import has opened, or adds to. */
+  /** The weeks that this import has opened or adds to. */
   weeks: Map<Week, ImportedWeek>;
-  /** Numbers that were made, of the weeks met last. */
+  /** Respondent numbers by person, for the weeks read most recently. */
   numbers: Map<Week, Map<string, string>>;
 };
 type ImportedRound = {
   questionIds: number[];
-  /** Who is asked, ascending; undefined for a round that was there already, whose answers are there too. */
+  /** The people asked, ascending. Undefined for a round that already existed: its answers exist too. */
   respondents: Respondents | undefined;
 };
-/** `isBrief`: this import has opened it. `roster`: who has answered what so far, from the first answer on. */
-type ImportedWeek = { key: WeekKey; isBrief: boolean; roster: Roster | undefined };
+/** `isNew`: this import has opened the week. `roster`: who has answered what so far; created with the first answer. */
+type ImportedWeek = { key: WeekKey; isNew: boolean; roster: Roster | undefined };
 
-/** Imports a file. `now`: milliseconds since 1970; weeks that have ended by then are published at once. */
+/** Imports a file. Weeks that have already ended are published immediately. `now`: milliseconds since 1970. */
 export async function importHistory(
   pool: Pool,
   keys: AnswerKeys,
@@ -92,32 +92,32 @@ export async function importHistory(
 ): Promise<Imported> {
   const { timezone } = await accountById(pool, accountId);
   await keys.prepare();
-  // Weeks that it opens and closes itself have keys that are stored nowhere: they leave nothing to forget.
+  // The keys of weeks that the import both opens and closes are never stored, so nothing has to be deleted for them.
   let closesOpenWeek = false;
   const imported = await inTransaction(pool, async (tx) => {
-    // First, as those do who close or show a week: they and we would wait for each other.
+    // Taken first, in the same order as when a week is closed or shown, to avoid deadlocks.
     await lockSurvey(tx, accountId);
     await lockAccount(tx, accountId);
     const defined = await importDefinitions(tx, accountId, path);
-    const scene = await sceneOf(tx, accountId, addWeeks(weekOf(dayIn(timezone, now)), 53));
-    const rounds = await importRounds(tx, keys, accountId, path, scene);
-    const answers = await importAnswers(tx, accountId, path, scene);
-    for (const [week, { key, isBrief }] of [...scene.weeks].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const state = await stateOf(tx, accountId, addWeeks(weekOf(dayIn(timezone, now)), 53));
+    const rounds = await importRounds(tx, keys, accountId, path, state);
+    const answers = await importAnswers(tx, accountId, path, state);
+    for (const [week, { key, isNew }] of [...state.weeks].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
       // oxlint-disable no-await-in-loop -- one week at a time is in memory
       if (hasEnded(week, timezone, now)) {
-        closesOpenWeek ||= !isBrief;
-        await closeWeek(tx, keys, accountId, week, isBrief ? key : undefined);
-      } else if (isBrief) await keys.keep(tx, accountId, week, key);
+        closesOpenWeek ||= !isNew;
+        await closeWeek(tx, keys, accountId, week, isNew ? key : undefined);
+      } else if (isNew) await keys.keep(tx, accountId, week, key);
       // oxlint-enable no-await-in-loop
     }
     await raiseVersion(tx, accountId);
-    return { ...defined, rounds, ...answers, weeks: scene.weeks.size };
+    return { ...defined, rounds, ...answers, weeks: state.weeks.size };
   });
   if (closesOpenWeek) await forgetClosed(pool, keys);
   return imported;
 }
 
-/** The lines of the given kinds, with their numbers. Others are passed over as cheaply as can be. */
+/** Yields the lines of the given kinds with their numbers. Skips other lines without parsing them where possible. */
 async function* entriesOf<K extends HistoryLine['kind']>(
   path: string,
   kinds: readonly K[],
@@ -139,12 +139,12 @@ async function* entriesOf<K extends HistoryLine['kind']>(
 
 function read(text: string): HistoryLine {
   const parsed = parseText(text.endsWith('\r') ? text.slice(0, -1) : text);
-  // The parser counts lines too: of one line it is the first.
+  // The parser sees a single line and calls it line 1.
   if ('fault' in parsed) throw new LineFault(parsed.fault.message.replace('line 1, column', 'column'));
   return readLine(parsed.value);
 }
 
-/** Does something for a line: what is wrong is told with its number. */
+/** Runs `work` for a line and adds the line number to a LineFault. */
 function atLine<T>(number: number, work: () => T): T {
   try {
     return work();
@@ -163,8 +163,11 @@ async function importDefinitions(
   for await (const entries of entriesOf(path, ['question', 'kpi'])) {
     for (const { number, line } of entries) {
       const key = line.kind === 'question' ? line.question.key : line.kpi.id;
-      const isThere = line.kind === 'question' ? questions.has(key) : kpis.has(key);
-      if (isThere) throw faultAt(number, `The ${line.kind} ${quote(key)} is there twice.`);
+      const isDuplicate = line.kind === 'question' ? questions.has(key) : kpis.has(key);
+      if (isDuplicate) {
+        const kind = line.kind === 'question' ? 'question' : 'KPI';
+        throw faultAt(number, `The ${kind} ${quote(key)} is defined twice in this file.`);
+      }
       if (line.kind === 'question') questions.set(key, { number, question: line.question });
       else kpis.set(key, { number, kpi: line.kpi });
     }
@@ -183,9 +186,13 @@ async function importDefinitions(
   const wanted = [...kpis.values()].map(({ number, kpi }): DefinedKpi => {
     const ids = kpi.questions.map((key) => {
       const question = known.get(key);
-      if (!question) throw faultAt(number, `There is no question ${quote(key)}.`);
-      if (question.type > 4)
-        throw faultAt(number, `The question ${quote(key)} has no value: types 1 to 4 only.`);
+      if (!question) throw faultAt(number, unknownQuestion(key));
+      if (question.type > 4) {
+        throw faultAt(
+          number,
+          `The question ${quote(key)} can't be part of a KPI. KPIs use questions of types 1 to 4 only.`,
+        );
+      }
       return question.id;
     });
     const { questions: _, ...rest } = kpi;
@@ -194,7 +201,10 @@ async function importDefinitions(
   return { questions: changed, kpis: await defineKpis(tx, accountId, wanted) };
 }
 
-async function sceneOf(tx: Transaction, accountId: AccountId, lastWeek: Week): Promise<Scene> {
+const unknownQuestion = (key: string) =>
+  `Question ${quote(key)} does not exist. Define it in this file, or create it first.`;
+
+async function stateOf(tx: Transaction, accountId: AccountId, lastWeek: Week): Promise<ImportState> {
   const groups = await selectGroupNames(tx, accountId);
   const questions = await questionsOf(tx, accountId);
   const rounds = await roundsOf(tx, accountId);
@@ -228,70 +238,77 @@ async function importRounds(
   keys: AnswerKeys,
   accountId: AccountId,
   path: string,
-  scene: Scene,
+  state: ImportState,
 ): Promise<number> {
   let count = 0;
   for await (const entries of entriesOf(path, ['round'])) {
     for (const { number, line } of entries) {
-      // oxlint-disable-next-line no-await-in-loop -- of thousands of people each: one at a time is in memory
-      if (await importRound(tx, keys, accountId, { line, number, scene })) count++;
+      // oxlint-disable-next-line no-await-in-loop -- a round can have thousands of people: only one is in memory
+      if (await importRound(tx, keys, accountId, { line, number, state })) count++;
     }
   }
   return count;
 }
 
-/** False when the round was there before. */
+/** Opens a round. Returns false if it already existed. */
 async function importRound(
   tx: Transaction,
   keys: AnswerKeys,
   accountId: AccountId,
-  { line, number, scene }: { line: RoundLine; number: number; scene: Scene },
+  { line, number, state }: { line: RoundLine; number: number; state: ImportState },
 ): Promise<boolean> {
   const { week } = line;
-  if (week > scene.lastWeek) throw faultAt(number, `The week ${weekName(week)} is more than a year ahead.`);
-  const groupId = atLine(number, () => groupOf(line.group, scene));
+  if (week > state.lastWeek)
+    throw faultAt(number, `Week ${weekName(week)} is more than a year in the future.`);
+  const groupId = atLine(number, () => groupOf(line.group, state));
   const questionIds = line.questions
     .map((key) => {
-      const question = scene.questions.get(key);
-      if (!question) throw faultAt(number, `There is no question ${quote(key)}.`);
+      const question = state.questions.get(key);
+      if (!question) throw faultAt(number, unknownQuestion(key));
       return question.id;
     })
     .toSorted((a, b) => a - b);
   const place = placeOf(week, groupId);
-  const before = scene.rounds.get(place);
+  const before = state.rounds.get(place);
   if (before?.respondents)
-    throw faultAt(number, `The week ${weekName(week)} has a round of this group already.`);
+    throw faultAt(number, `Week ${weekName(week)} has two rounds for this group in this file.`);
   if (before && before.questionIds.join() !== questionIds.join()) {
-    throw faultAt(number, `The week ${weekName(week)} has a round of this group with other questions.`);
+    throw faultAt(
+      number,
+      `Week ${weekName(week)} already has a round for this group with different questions.`,
+    );
   }
   if (before) return false;
-  if (scene.scheduled.has(week)) {
-    // An import that is refused for an answer that is there would tell who has answered.
-    throw faultAt(number, `A schedule asks in the week ${weekName(week)}: nothing can be imported into it.`);
+  if (state.scheduled.has(week)) {
+    // Otherwise an import rejected because of an existing answer would reveal who has answered.
+    throw faultAt(
+      number,
+      `A schedule asks questions in week ${weekName(week)}. You can't import into this week until it has closed.`,
+    );
   }
-  const { key } = await weekAt(tx, keys, accountId, { week, number, scene });
+  const { key } = await weekAt(tx, keys, accountId, { week, number, state });
   const asked = line.asked
-    ? line.asked.map((one) => atLine(number, () => personOf(one, groupId, scene)))
-    : await membersNow(tx, accountId, groupId, scene.parents);
-  const round = { week, groupId, questionIds, asked, parents: scene.parents };
+    ? line.asked.map((one) => atLine(number, () => personOf(one, groupId, state)))
+    : await membersNow(tx, accountId, groupId, state.parents);
+  const round = { week, groupId, questionIds, asked, parents: state.parents };
   const { respondents } = await openRound(tx, accountId, key, round);
-  scene.rounds.set(place, { questionIds, respondents: respondentsOf(respondents) });
+  state.rounds.set(place, { questionIds, respondents: respondentsOf(respondents) });
   return true;
 }
 
-/** The week, opened unless it is open already. */
+/** Returns the week, and opens it if it is not open yet. */
 async function weekAt(
   tx: Transaction,
   keys: AnswerKeys,
   accountId: AccountId,
-  { week, number, scene }: { week: Week; number: number; scene: Scene },
+  { week, number, state }: { week: Week; number: number; state: ImportState },
 ): Promise<ImportedWeek> {
-  const known = scene.weeks.get(week);
+  const known = state.weeks.get(week);
   if (known) return known;
-  const isNew = ![...scene.rounds.keys()].some((place) => place.startsWith(`${week} `));
+  const isNew = ![...state.rounds.keys()].some((place) => place.startsWith(`${week} `));
   const key = await openedAt(number, () => openWeek(tx, keys, accountId, week, true));
-  const opened = { key, isBrief: isNew, roster: undefined };
-  scene.weeks.set(week, opened);
+  const opened = { key, isNew, roster: undefined };
+  state.weeks.set(week, opened);
   return opened;
 }
 
@@ -303,26 +320,26 @@ async function openedAt<T>(number: number, work: () => Promise<T>): Promise<T> {
   }
 }
 
-function groupOf(name: GroupName, { groups, parents }: Scene): number {
+function groupOf(name: GroupName, { groups, parents }: ImportState): number {
   const id = typeof name === 'string' ? groups.get(name) : name.id;
   if (id !== undefined && parents.has(id)) return id;
-  throw new LineFault(`There is no group ${typeof name === 'string' ? quote(name) : name.id}.`);
+  throw new LineFault(`Group ${typeof name === 'string' ? quote(name) : name.id} does not exist.`);
 }
 
-/** Of a person's groups those count that are within the asked one (decision A11). */
+/** Returns a person with those of their groups that are the asked group or its descendants: only these count (decision A11). */
 function personOf(
   { person, memberOf }: { person: string; memberOf: GroupName[] },
   groupId: number,
-  scene: Scene,
+  state: ImportState,
 ): AskedPerson {
   const within = memberOf
-    .map((name) => groupOf(name, scene))
-    .filter((id) => wayUp(id, scene.parents).includes(groupId));
-  if (within.length > 0) return { person: refOf(person, scene), memberOf: [...new Set(within)] };
-  throw new LineFault(`${quote(person)} is in no group within the asked one.`);
+    .map((name) => groupOf(name, state))
+    .filter((id) => wayUp(id, state.parents).includes(groupId));
+  if (within.length > 0) return { person: refOf(person, state), memberOf: [...new Set(within)] };
+  throw new LineFault(`${quote(person)} is not a member of the round's group or any of its subgroups.`);
 }
 
-function refOf(person: string, { users }: Scene): PersonRef {
+function refOf(person: string, { users }: ImportState): PersonRef {
   const userId = users.get(person);
   return userId === undefined ? { stranger: person } : { userId };
 }
@@ -331,7 +348,7 @@ async function importAnswers(
   tx: Transaction,
   accountId: AccountId,
   path: string,
-  scene: Scene,
+  state: ImportState,
 ): Promise<{ answers: number; passedOver?: number }> {
   let [count, passedOver] = [0, 0];
   async function* sealed() {
@@ -341,47 +358,52 @@ async function importAnswers(
         { week: Week; respondent: string; answers: Map<number, PersonAnswer> }
       >();
       for (const { number, line } of entries) {
-        const given = atLine(number, () => answerOf(line, scene));
+        const given = atLine(number, () => answerOf(line, state));
         if (!given) {
           passedOver++;
           continue;
         }
         count++;
         const { week, respondent, questionId, answer } = given;
-        const imported = scene.weeks.get(week) as ImportedWeek;
-        imported.roster ??= emptyRoster(week, scene);
+        const imported = state.weeks.get(week) as ImportedWeek;
+        imported.roster ??= emptyRoster(week, state);
         if (!imported.roster.note(respondent, questionId))
           // oxlint-disable-next-line no-await-in-loop -- it ends the import
-          throw await secondAnswer(path, number, given, scene);
+          throw await secondAnswer(path, number, given, state);
         const name = `${week} ${respondent}`;
         const one = people.get(name) ?? { week, respondent, answers: new Map<number, PersonAnswer>() };
         people.set(name, one);
         one.answers.set(questionId, answer);
       }
-      yield [...people.values()].map((one) => sealedIn((scene.weeks.get(one.week) as ImportedWeek).key, one));
+      yield [...people.values()].map((one) => sealedIn((state.weeks.get(one.week) as ImportedWeek).key, one));
     }
   }
-  // Before the answers are written: nothing else can be asked of the database meanwhile.
-  for (const [week, imported] of scene.weeks) {
+  // Read before the COPY starts, because the connection can run no other statement during it.
+  for (const [week, imported] of state.weeks) {
     // oxlint-disable-next-line no-await-in-loop -- few weeks are open
-    if (!imported.isBrief) imported.roster = await rosterOf(tx, accountId, week, scene);
+    if (!imported.isNew) imported.roster = await rosterOf(tx, accountId, week, state);
   }
   await copyImported(tx, accountId, sealed());
   return { answers: count, ...(passedOver > 0 && { passedOver }) };
 }
 
-function emptyRoster(week: Week, scene: Scene): Roster {
-  const rounds = [...scene.rounds].filter(([place]) => place.startsWith(`${week} `)).map(([, one]) => one);
+function emptyRoster(week: Week, state: ImportState): Roster {
+  const rounds = [...state.rounds].filter(([place]) => place.startsWith(`${week} `)).map(([, one]) => one);
   return new Roster(
     rounds.flatMap(({ respondents }) => respondents ?? []),
     rounds.flatMap(({ questionIds }) => questionIds),
   );
 }
 
-/** Who has answered what in an open week before the import. */
-async function rosterOf(tx: Transaction, accountId: AccountId, week: Week, scene: Scene): Promise<Roster> {
-  const { key } = scene.weeks.get(week) as ImportedWeek;
-  const roster = emptyRoster(week, scene);
+/** Returns who had answered what in an open week before the import. */
+async function rosterOf(
+  tx: Transaction,
+  accountId: AccountId,
+  week: Week,
+  state: ImportState,
+): Promise<Roster> {
+  const { key } = state.weeks.get(week) as ImportedWeek;
+  const roster = emptyRoster(week, state);
   for await (const [respondent, questionIds] of answeredBefore(tx, key, accountId, week)) {
     for (const id of questionIds) roster.note(respondent, id);
   }
@@ -390,34 +412,35 @@ async function rosterOf(tx: Transaction, accountId: AccountId, week: Week, scene
 
 type ReadAnswer = { week: Week; questionId: number; respondent: string; answer: PersonAnswer };
 
-/** Undefined when its round was there before. */
-function answerOf(line: AnswerLine, scene: Scene): ReadAnswer | undefined {
+/** Returns the answer of a line; undefined if its round already existed before the import. */
+function answerOf(line: AnswerLine, state: ImportState): ReadAnswer | undefined {
   const { week, person, comment, skipped } = line;
-  const round = scene.rounds.get(placeOf(week, groupOf(line.group, scene)));
-  if (!round) throw new LineFault(`The week ${weekName(week)} has no round of this group.`);
-  const question = scene.questions.get(line.question);
+  const round = state.rounds.get(placeOf(week, groupOf(line.group, state)));
+  if (!round) throw new LineFault(`Week ${weekName(week)} has no round for this group.`);
+  const question = state.questions.get(line.question);
   if (!question || !round.questionIds.includes(question.id)) {
-    throw new LineFault(`The question ${quote(line.question)} was not asked.`);
+    throw new LineFault(`Question ${quote(line.question)} was not asked in this round.`);
   }
   const kept = skipped
     ? { value: null, choices: null }
     : readAnswer(question.type, question.optionIds, line.value);
   if (typeof kept === 'string') throw new LineFault(`The value must be ${kept}.`);
   if (question.type === freeText && !skipped && comment === null) {
-    throw new LineFault('An answer to a question of type 7 has a comment, or is skipped.');
+    throw new LineFault('An answer to a question of type 7 needs a comment, or "skipped": true.');
   }
   if (!round.respondents) return undefined;
-  const respondent = numberOf(week, person, scene);
-  if (!isAmong(round.respondents, respondent)) throw new LineFault(`${quote(person)} was not asked.`);
+  const respondent = numberOf(week, person, state);
+  if (!isAmong(round.respondents, respondent))
+    throw new LineFault(`${quote(person)} was not asked in this round.`);
   const answer = { ...kept, comment, skipped, counted: false, giving: fromFile };
   return { week, questionId: question.id, respondent, answer };
 }
 
 const fromFile = { link: 'history', visit: null, handedOut: false };
 
-/** A person's number in a week. Those of a few weeks are kept: most files go through week after week. */
-function numberOf(week: Week, person: string, scene: Scene): string {
-  const { weeks, numbers } = scene;
+/** Returns a person's respondent number in a week. Caches the numbers of up to 4 weeks, as most files are ordered by week. */
+function numberOf(week: Week, person: string, state: ImportState): string {
+  const { weeks, numbers } = state;
   let ofWeek = numbers.get(week);
   if (!ofWeek) {
     if (numbers.size === 4) numbers.clear();
@@ -425,22 +448,27 @@ function numberOf(week: Week, person: string, scene: Scene): string {
   }
   const known = ofWeek.get(person);
   if (known !== undefined) return known;
-  const number = respondentOf((weeks.get(week) as ImportedWeek).key, refOf(person, scene));
+  const number = respondentOf((weeks.get(week) as ImportedWeek).key, refOf(person, state));
   ofWeek.set(person, number);
   return number;
 }
 
-/** The fault of an answer, in a line, that is there twice: in a line before, or from before the import. */
-async function secondAnswer(path: string, at: number, second: ReadAnswer, scene: Scene): Promise<Fault> {
+/** Returns the fault for a second answer of the same person to the same question. Names the line of the first one if it is in the file. */
+async function secondAnswer(
+  path: string,
+  at: number,
+  second: ReadAnswer,
+  state: ImportState,
+): Promise<Fault> {
   for await (const entries of entriesOf(path, ['answer'])) {
     for (const { number, line } of entries) {
       if (number >= at) break;
-      const answer = answerOf(line, scene);
+      const answer = answerOf(line, state);
       if (answer?.week !== second.week || answer.questionId !== second.questionId) continue;
       if (answer.respondent === second.respondent) {
-        return faultAt(at, `The same person has answered this question in line ${number} already.`);
+        return faultAt(at, `This person already answered this question in line ${number}.`);
       }
     }
   }
-  return faultAt(at, 'The same person has answered this question already.');
+  return faultAt(at, 'This person had already answered this question before the import.');
 }

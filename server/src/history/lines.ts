@@ -1,5 +1,5 @@
-// One line of a history file: whether it is what the format says (docs/history.md). Pure. What it refers to is looked up
-// by history.ts.
+// Reads and validates one line of a history file (docs/history.md). Pure. history.ts checks that the groups, questions and
+// people that a line refers to exist.
 import { isLanguage } from '@soundings/contract/formats.ts';
 import { maxCommentLength, maxNameLength } from '@soundings/contract/limits.ts';
 import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
@@ -8,7 +8,7 @@ import { quote } from '../base/text.ts';
 import type { NewQuestion, Option } from '../questions/questions.ts';
 import { isChoice, isQuestionType } from '../questions/types.ts';
 
-/** A group by its externalId, or by its id where it has none. */
+/** A group, by its externalId or, if it has none, by its id. */
 export type GroupName = string | { id: number };
 
 export type QuestionLine = { kind: 'question'; question: NewQuestion };
@@ -17,7 +17,7 @@ export type KpiLine = {
   kpi: {
     id: string;
     name: string;
-    /** Left out: those that are there stay. */
+    /** If left out, existing translations are kept. */
     translations?: Record<string, string>;
     imageUrl: string | null;
     questions: string[];
@@ -44,7 +44,7 @@ export type HistoryLine = QuestionLine | KpiLine | RoundLine | AnswerLine;
 
 type JsonObject = { [key: string]: JsonValue };
 
-/** What is wrong with a line, in words that say what would be right. */
+/** A fault of a line. The message says what is expected. */
 export class LineFault extends Error {}
 
 const readers: Record<HistoryLine['kind'], (value: JsonObject) => HistoryLine> = {
@@ -54,12 +54,12 @@ const readers: Record<HistoryLine['kind'], (value: JsonObject) => HistoryLine> =
   answer: readAnswerLine,
 };
 
-/** Reads a parsed line. Throws a LineFault. */
+/** Returns a parsed line in its type. Throws a LineFault if it does not follow the format. */
 export function readLine(value: JsonValue): HistoryLine {
   const line = objectOf(value, 'A line');
   const [kind, ...others] = Object.keys(line);
   if (kind === undefined || others.length > 0 || !Object.hasOwn(readers, kind)) {
-    throw new LineFault('A line is an object with one key: question, kpi, round or answer.');
+    throw new LineFault('A line must be an object with exactly one key: question, kpi, round or answer.');
   }
   return readers[kind as HistoryLine['kind']](objectOf(line[kind], kind));
 }
@@ -70,7 +70,7 @@ function readQuestion(value: JsonObject): QuestionLine {
   if (!isQuestionType(type)) throw new LineFault('type must be a whole number from 1 to 7.');
   const language = textOf(value, 'language', 2);
   if (!isLanguage(language))
-    throw new LineFault(`language must be an ISO 639-1 code, not ${quote(language)}.`);
+    throw new LineFault(`language: ${quote(language)} is not a valid language code (for example, en).`);
   return {
     kind: 'question',
     question: {
@@ -84,23 +84,24 @@ function readQuestion(value: JsonObject): QuestionLine {
   };
 }
 
-function translationsOf(value: JsonValue | undefined, most = maxCommentLength): Record<string, string> {
+function translationsOf(value: JsonValue | undefined, maxLength = maxCommentLength): Record<string, string> {
   if (value === undefined) return {};
   const translations = objectOf(value, 'translations');
   for (const language of Object.keys(translations)) {
     if (!isLanguage(language)) {
-      throw new LineFault(`translations: ${quote(language)} is not an ISO 639-1 code.`);
+      throw new LineFault(`translations: ${quote(language)} is not a valid language code (for example, en).`);
     }
-    textOf(translations, language, most);
+    textOf(translations, language, maxLength);
   }
   return translations as Record<string, string>;
 }
 
 function optionsOf(value: JsonValue | undefined, wanted: boolean): Option[] {
-  if (!wanted && value !== undefined) throw new LineFault('Only questions of types 5 and 6 have options.');
+  if (!wanted && value !== undefined)
+    throw new LineFault('Only questions of types 5 and 6 can have options.');
   if (!wanted) return [];
   if (!Array.isArray(value) || value.length === 0) {
-    throw new LineFault('A question of type 5 or 6 has options: an array of at least one.');
+    throw new LineFault('A question of type 5 or 6 needs options: an array with at least one option.');
   }
   const options = value.map((one): Option => {
     const option = objectOf(one, 'An option');
@@ -109,7 +110,7 @@ function optionsOf(value: JsonValue | undefined, wanted: boolean): Option[] {
     const translations = translationsOf(option['translations']);
     return Object.keys(translations).length > 0 ? { id, text, translations } : { id, text };
   });
-  refuseTwice(
+  refuseDuplicates(
     options.map(({ id }) => id),
     'options',
   );
@@ -119,9 +120,9 @@ function optionsOf(value: JsonValue | undefined, wanted: boolean): Option[] {
 function readKpi(value: JsonObject): KpiLine {
   refuseUnknown(value, ['id', 'name', 'translations', 'imageURL', 'questions']);
   const imageUrl = value['imageURL'] === undefined ? null : textOf(value, 'imageURL', maxCommentLength);
-  // Whoever reads the KPI shows the picture: nothing that a page would execute.
+  // Pages display this image, so no scheme that a browser could execute is accepted.
   if (imageUrl !== null && !(/^https?:\/\//i.test(imageUrl) && URL.canParse(imageUrl))) {
-    throw new LineFault('imageURL must be an address that begins with https:// or http://.');
+    throw new LineFault('imageURL must be a URL that starts with https:// or http://.');
   }
   const kpi = {
     id: textOf(value, 'id', maxNameLength),
@@ -141,7 +142,7 @@ function readRound(value: JsonObject): RoundLine {
   if (asked !== undefined && !Array.isArray(asked)) throw new LineFault('asked must be an array.');
   const group = groupOf(value['group'], 'group');
   const people = asked?.map((one) => readAsked(one, group));
-  refuseTwice(people?.map(({ person }) => person) ?? [], 'asked');
+  refuseDuplicates(people?.map(({ person }) => person) ?? [], 'asked');
   return { kind: 'round', week: weekIn(value), group, questions: textsOf(value, 'questions'), asked: people };
 }
 
@@ -161,9 +162,9 @@ const answerFields = ['week', 'group', 'person', 'question', 'value', 'comment',
 function readAnswerLine(value: JsonObject): AnswerLine {
   refuseUnknown(value, answerFields);
   const { skipped = false } = value;
-  if (typeof skipped !== 'boolean') throw new LineFault('skipped must be true or left out.');
+  if (typeof skipped !== 'boolean') throw new LineFault('skipped must be true or false.');
   if (skipped && (value['value'] !== undefined || value['comment'] !== undefined)) {
-    throw new LineFault('A question that was skipped has neither value nor comment.');
+    throw new LineFault('An answer with "skipped": true must not have a value or a comment.');
   }
   return {
     kind: 'answer',
@@ -182,7 +183,7 @@ const weeks = new Map<string, Week>();
 function weekIn(value: JsonObject): Week {
   const name = value['week'];
   const known = typeof name === 'string' ? (weeks.get(name) ?? weekNamed(name)) : undefined;
-  if (known === undefined) throw new LineFault('week must be an ISO week that exists, such as 2024-W47.');
+  if (known === undefined) throw new LineFault('week must be an existing ISO week, such as 2024-W47.');
   weeks.set(name as string, known);
   return known;
 }
@@ -191,7 +192,7 @@ function groupOf(value: JsonValue | undefined, field: string): GroupName {
   if (typeof value === 'string') return value;
   const id = typeof value === 'object' && value !== null && !Array.isArray(value) ? value['id'] : undefined;
   if (Number.isInteger(id) && Object.keys(value as JsonObject).length === 1) return { id: id as number };
-  throw new LineFault(`${field} must be the externalId of a group, or {"id": 12} for one without.`);
+  throw new LineFault(`${field} must be the externalId of a group, or {"id": 12} for a group without one.`);
 }
 
 function objectOf(value: JsonValue | undefined, what: string): JsonObject {
@@ -199,32 +200,33 @@ function objectOf(value: JsonValue | undefined, what: string): JsonObject {
   throw new LineFault(`${what} must be an object.`);
 }
 
-function textOf(value: JsonObject, field: string, most: number): string {
+function textOf(value: JsonObject, field: string, maxLength: number): string {
   const text = Object.hasOwn(value, field) ? value[field] : undefined;
-  if (typeof text === 'string' && text !== '' && text.length <= most) return text;
-  throw new LineFault(`${field} must be a text of 1 to ${most} characters.`);
+  if (typeof text === 'string' && text !== '' && text.length <= maxLength) return text;
+  throw new LineFault(`${field} must be a text of 1 to ${maxLength} characters.`);
 }
 
 function textsOf(value: JsonObject, field: string): string[] {
   const texts = value[field];
   if (!Array.isArray(texts) || texts.length === 0 || !texts.every((text) => typeof text === 'string')) {
-    throw new LineFault(`${field} must be an array of at least one text.`);
+    throw new LineFault(`${field} must be an array with at least one text.`);
   }
-  refuseTwice(texts, field);
+  refuseDuplicates(texts, field);
   return texts;
 }
 
-function refuseTwice(texts: string[], field: string): void {
-  const met = new Set<string>();
+function refuseDuplicates(texts: string[], field: string): void {
+  const seen = new Set<string>();
   for (const text of texts) {
-    if (met.has(text)) throw new LineFault(`${field}: ${quote(text)} is there twice.`);
-    met.add(text);
+    if (seen.has(text)) throw new LineFault(`${field}: ${quote(text)} is listed twice.`);
+    seen.add(text);
   }
 }
 
 function refuseUnknown(value: JsonObject, known: string[]): void {
   for (const key of Object.keys(value)) {
-    if (!known.includes(key))
-      throw new LineFault(`There is no ${quote(key)} here. Known: ${known.join(', ')}.`);
+    if (!known.includes(key)) {
+      throw new LineFault(`Unknown field ${quote(key)}. Known fields: ${known.join(', ')}.`);
+    }
   }
 }

@@ -1,6 +1,7 @@
-// Who has answered what in a week that is imported, in a bit each: a file may have millions of answers. Pure.
+// Records who has answered what in an imported week. It uses one bit per person and question, as a file can have millions of
+// answers. Pure.
 
-/** The respondents of a round or a week, by the first 64 bits of their numbers, ascending. */
+/** The respondents of a round or a week: the first 64 bits of their numbers, ascending. */
 export type Respondents = BigUint64Array;
 
 const prefixOf = (respondent: string): bigint =>
@@ -9,7 +10,7 @@ const prefixOf = (respondent: string): bigint =>
 export const respondentsOf = (numbers: readonly string[]): Respondents =>
   BigUint64Array.from(numbers, prefixOf).toSorted();
 
-/** The place of a respondent; undefined when it is not among them. */
+/** Returns the index of a respondent, or undefined if it is not in the list. */
 function placeIn(sorted: Respondents, prefix: bigint): number | undefined {
   let [low, high] = [0, sorted.length];
   while (low < high) {
@@ -28,7 +29,7 @@ export class Roster {
   readonly #places: ReadonlyMap<number, number>;
   readonly #bits: Uint8Array;
 
-  /** `rounds`: who is asked by each of the week's rounds. */
+  /** `rounds`: the respondents of each round of the week. */
   constructor(rounds: readonly Respondents[], questionIds: Iterable<number>) {
     const all = new Set(rounds.flatMap((one) => [...one]));
     this.#respondents = BigUint64Array.from(all).toSorted();
@@ -36,13 +37,13 @@ export class Roster {
     this.#bits = new Uint8Array(Math.ceil((this.#respondents.length * this.#places.size) / 8));
   }
 
-  /** Notes an answer. False when the respondent has answered the question before. */
+  /** Records an answer. Returns false if the respondent has already answered the question. */
   note(respondent: string, questionId: number): boolean {
     const [person, question] = [
       placeIn(this.#respondents, prefixOf(respondent)),
       this.#places.get(questionId),
     ];
-    if (person === undefined || question === undefined) return true; // of another round, and none of ours
+    if (person === undefined || question === undefined) return true; // of a round that is not part of the import
     const at = person * this.#places.size + question;
     const [byte, bit] = [at >>> 3, 1 << (at & 7)];
     const isNew = ((this.#bits[byte] as number) & bit) === 0;

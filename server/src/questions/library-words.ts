@@ -1,27 +1,25 @@
-// The languages that Soundings has words of its own in for the people it asks, and the words on the scales they answer
-// on. Pure.
+// The languages of the texts that respondents see, and the labels of the answer scales. Pure.
 import type { QuestionType } from './types.ts';
 
 /** A text in each language of the library. */
 export type Words = { en: string; sv: string; de: string };
 
-/** The library's language for a person or account of this one (ISO 639-1, in any letter case): English where it has none. */
+/** Returns `language` (ISO 639-1, any case) if there are texts in it, otherwise English. */
 export function libraryLanguage(language: string): keyof Words {
   const wanted = language.toLowerCase();
   return wanted === 'sv' || wanted === 'de' ? wanted : 'en';
 }
 
 /**
- * What stands beside the values of a scale, in the order in which they are shown: all five of type 1, the ends of types
- * 2 and 3 (each number between them stands for itself), and 1 and 0 of type 4, which are yes and no. Nothing for types
- * 5 to 7: their words are the question's own.
+ * Returns the labels of a scale in display order: all five values of type 1, both ends of types 2 and 3, and 1 (yes) and 0 (no)
+ * of type 4. Empty for types 5 to 7, whose labels are part of the question.
  */
 export function scaleWords(type: QuestionType, language: string): { value: number; text: string }[] {
   const own = libraryLanguage(language);
-  return (scales[type] ?? []).map(([value, words]) => ({ value, text: words[own] }));
+  return (scales[type] ?? []).map(([value, texts]) => ({ value, text: texts[own] }));
 }
 
-const scales: Partial<Record<QuestionType, [value: number, words: Words][]>> = {
+const scales: Partial<Record<QuestionType, [value: number, texts: Words][]>> = {
   1: [
     [1, { en: 'Strongly disagree', sv: 'Håller inte alls med', de: 'Stimme gar nicht zu' }],
     [2, { en: 'Disagree', sv: 'Håller inte med', de: 'Stimme nicht zu' }],

@@ -1,6 +1,6 @@
-// The product's own KPIs and questions, with which an account starts. Keys, types and ids of options are for ever: a
-// change of meaning is a new question under a new key. Every sentence is written for Soundings; docs/questions.md says
-// by which rules, and on which research the KPIs rest. Pure.
+// The built-in KPIs and questions that every account starts with. Keys, types and ids of options never change: a change of
+// meaning is a new question with a new key. All texts were written for Soundings. docs/questions.md explains the rules and the
+// research behind the KPIs. Pure.
 import { libraryLanguage, type Words } from './library-words.ts';
 import type { NewQuestion } from './questions.ts';
 import type { QuestionType } from './types.ts';
@@ -10,16 +10,16 @@ export type LibraryKpi = { id: string; name: Words };
 export type LibraryQuestion = {
   key: string;
   type: QuestionType;
-  /** Its one KPI. Questions of types 5 to 7 have none. */
+  /** The KPI it belongs to. Questions of types 5 to 7 have none. */
   kpi: string | undefined;
   text: Words;
-  /** Of types 5 and 6, in the order in which they are shown. */
+  /** For types 5 and 6, in display order. */
   options?: { id: string; text: Words }[];
 };
 
 /**
- * The library as an account has it: texts in its language (English where the library has none in it), the others as
- * translations. A KPI has one name in the data interface, the English one; `questions` are keys, in the order of the library.
+ * Returns the library for an account: texts in its language, or English if the library lacks it, and the other languages as
+ * translations. In the data interface, KPIs have their English names. `questions`: keys, in the order of the library.
  */
 export function libraryFor(language: string): {
   questions: NewQuestion[];
@@ -31,8 +31,8 @@ export function libraryFor(language: string): {
       key,
       type,
       language: own,
-      ...worded(text, own),
-      options: options.map((option) => ({ id: option.id, ...worded(option.text, own) })),
+      ...textsIn(text, own),
+      options: options.map((option) => ({ id: option.id, ...textsIn(option.text, own) })),
     })),
     kpis: libraryKpis.map(({ id, name: { en, ...translations } }) => ({
       id,
@@ -43,8 +43,8 @@ export function libraryFor(language: string): {
   };
 }
 
-function worded(words: Words, own: keyof Words): { text: string; translations: Record<string, string> } {
-  const { [own]: text, ...translations } = words;
+function textsIn(texts: Words, own: keyof Words): { text: string; translations: Record<string, string> } {
+  const { [own]: text, ...translations } = texts;
   return { text, translations };
 }
 
@@ -507,7 +507,7 @@ const outside: LibraryQuestion[] = [
   ),
 ];
 
-/** Types 1 to 4 by KPI, five each, then those that no KPI is made of. */
+/** First the questions of types 1 to 4 by KPI, five each, then the questions that belong to no KPI. */
 export const libraryQuestions: readonly LibraryQuestion[] = [
   ...Object.entries(rowsOfKpis).flatMap(([kpi, rows]) =>
     rows.map(([key, type, en, sv, de]) => ({ key, type, kpi, text: { en, sv, de } })),

@@ -13,7 +13,7 @@ export type QuestionRow = {
   language: string;
   translations: Record<string, string>;
   options: Option[];
-  /** When it was retired; null: it is asked. */
+  /** When it was retired; null if it is in use. */
   retiredAt: Date | null;
 };
 
@@ -21,7 +21,7 @@ export type NewQuestion = Omit<QuestionRow, 'id' | 'retiredAt'>;
 
 export type KpiRow = {
   id: string;
-  /** What the data interface calls it. */
+  /** Its name in the data interface. */
   name: string;
   /** Language to name. */
   translations: Record<string, string>;
@@ -29,7 +29,7 @@ export type KpiRow = {
   questionIds: number[];
 };
 
-/** All questions of the account, by id. */
+/** Returns all questions of the account, ordered by id. */
 export async function selectQuestions(db: Db, accountId: AccountId): Promise<QuestionRow[]> {
   return db<QuestionRow[]>`
     select question_id  as "id",
@@ -45,7 +45,7 @@ export async function selectQuestions(db: Db, accountId: AccountId): Promise<Que
     order  by question_id`;
 }
 
-/** Makes new questions, in the order given, and returns their ids. */
+/** Creates questions in the given order and returns their ids. */
 export async function insertQuestions(
   tx: Transaction,
   accountId: AccountId,
@@ -63,7 +63,7 @@ export async function insertQuestions(
   return rows.map(({ id }) => id);
 }
 
-/** Words alone change: the type of a question is for ever. */
+/** Updates the texts of questions. The type of a question never changes. */
 export async function updateQuestions(
   tx: Transaction,
   accountId: AccountId,
@@ -78,7 +78,7 @@ export async function updateQuestions(
     where  q.account_id = ${accountId} and q.question_id = s.id`;
 }
 
-/** Retires questions, or takes them into use again. Returns the ids of those that there are. */
+/** Retires questions, or brings them back. Returns the ids of those that exist. */
 export async function updateRetired(
   tx: Transaction,
   accountId: AccountId,
@@ -93,7 +93,7 @@ export async function updateRetired(
   return rows.map(({ id }) => id);
 }
 
-/** All KPIs of the account with their questions, by id. */
+/** Returns all KPIs of the account with their questions, ordered by id. */
 export async function selectKpis(db: Db, accountId: AccountId): Promise<KpiRow[]> {
   return db<KpiRow[]>`
     select k.kpi_id    as "id",
@@ -109,7 +109,7 @@ export async function selectKpis(db: Db, accountId: AccountId): Promise<KpiRow[]
     order  by k.kpi_id`;
 }
 
-/** Makes or changes KPIs and says which questions they are made of. */
+/** Creates or updates KPIs and their lists of questions. */
 export async function upsertKpis(tx: Transaction, accountId: AccountId, kpis: KpiRow[]): Promise<void> {
   if (kpis.length === 0) return;
   await tx`
@@ -128,7 +128,7 @@ export async function upsertKpis(tx: Transaction, accountId: AccountId, kpis: Kp
            jsonb_array_elements_text(k."questionIds") as q`;
 }
 
-/** Which of the questions are asked in a week that is open. */
+/** Returns those of the questions that are asked in an open week. */
 export async function selectAskedNow(
   db: Db,
   accountId: AccountId,

@@ -1,4 +1,4 @@
-// The questions and KPIs of an account: what is asked, in which words, and what is made of it.
+// The questions and KPIs of an account: creates, changes and retires them.
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { raiseVersion } from '../accounts/accounts.ts';
@@ -30,9 +30,9 @@ export type { NewQuestion, Option };
 export { selectKpis as kpisOf, selectQuestions as questionsOf };
 
 /**
- * Makes the questions whose key is new, and gives those that are there the words that are given. Returns how many were
- * made or changed. Throws a Fault when one would change its type or the ids of its options: that would be another
- * question. The caller holds the account's lock.
+ * Creates the questions whose key is new and updates the texts of those that exist. Returns how many were created or changed.
+ * Throws a Fault if a question would change its type or the ids of its options, which would make it a different question. The
+ * caller holds the account's lock.
  */
 export async function defineQuestions(
   tx: Transaction,
@@ -43,7 +43,7 @@ export async function defineQuestions(
   const changed: (NewQuestion & { id: number })[] = [];
   for (const question of questions) {
     const before = present.get(question.key);
-    if (!before || sameWords(before, question)) continue;
+    if (!before || hasSameTexts(before, question)) continue;
     const fault = changeFault(before, question);
     if (fault) throw new Fault('conflict', 'question changed', fault);
     changed.push({ ...question, id: before.id });
@@ -61,16 +61,16 @@ export async function defineQuestions(
 
 const idsOf = (options: Option[]) => JSON.stringify(options.map(({ id }) => id));
 
-/** Words that say why a question that is there cannot become another; undefined when it can. */
+/** Returns a message if the change would make it a different question, which is not allowed; otherwise undefined. */
 export function changeFault(before: NewQuestion, after: NewQuestion): string | undefined {
   const isSameType = before.type === after.type;
   if (isSameType && idsOf(before.options) === idsOf(after.options)) return undefined;
-  const kind = isSameType ? 'list of options' : `type (${before.type})`;
-  return `The question ${quote(before.key)} is there with another ${kind}. Give the new one another key.`;
+  const kind = isSameType ? 'different options' : `a different type (${before.type})`;
+  return `Question ${quote(before.key)} already exists with ${kind}. Use another key for the new question.`;
 }
 
-function sameWords(before: NewQuestion, after: NewQuestion): boolean {
-  const wordsOf = ({ type, text, language, translations, options }: NewQuestion) =>
+function hasSameTexts(before: NewQuestion, after: NewQuestion): boolean {
+  const textsOf = ({ type, text, language, translations, options }: NewQuestion) =>
     JSON.stringify([
       type,
       text,
@@ -78,28 +78,28 @@ function sameWords(before: NewQuestion, after: NewQuestion): boolean {
       sorted(translations),
       options.map((option) => [option.id, option.text, sorted(option.translations ?? {})]),
     ]);
-  return wordsOf(before) === wordsOf(after);
+  return textsOf(before) === textsOf(after);
 }
 
 const sorted = (translations: Record<string, string>) =>
   Object.entries(translations).toSorted(([a], [b]) => (a < b ? -1 : 1));
 
-/** As a text in which nothing but the KPI itself makes a difference. */
+/** Returns a text that is equal for equal KPIs. */
 const kpiDigest = (kpi: Kpi | undefined) =>
   kpi && JSON.stringify([kpi.name, sorted(kpi.translations), kpi.imageUrl, kpi.questionIds]);
 
-/** A KPI as a file defines it; without translations those that are there stay. */
+/** A KPI as a file defines it. Without `translations`, existing translations are kept. */
 export type DefinedKpi = Omit<Kpi, 'translations'> & { translations?: Record<string, string> };
 
-/** What a KPI is called in a language; where it has no name in that, what the data interface calls it. */
+/** Returns the KPI's name in a language, or its name in the data interface if it has no translation. */
 export const kpiNameIn = (
   { name, translations }: Pick<Kpi, 'name' | 'translations'>,
   language: string | undefined,
 ): string => (language === undefined ? undefined : translations[language]) ?? name;
 
 /**
- * Makes or changes KPIs. Values that were published stay. Returns how many were made or changed. Throws a Fault for
- * questions that have no value. The caller holds the account's lock.
+ * Creates or changes KPIs. Published values stay unchanged. Returns how many were created or changed. Throws a Fault for
+ * questions without a numeric scale. The caller holds the account's lock.
  */
 export async function defineKpis(tx: Transaction, accountId: AccountId, kpis: DefinedKpi[]): Promise<number> {
   const questions = new Map(
@@ -112,7 +112,7 @@ export async function defineKpis(tx: Transaction, accountId: AccountId, kpis: De
     throw new Fault(
       'invalid',
       'question without value',
-      `The KPI "${id}" cannot have the question "${name}": types 1 to 4 only.`,
+      `The KPI "${id}" cannot use the question "${name}". KPIs use questions of types 1 to 4 only.`,
     );
   }
   const present = new Map((await selectKpis(tx, accountId)).map((kpi) => [kpi.id, kpi]));
@@ -126,8 +126,7 @@ export async function defineKpis(tx: Transaction, accountId: AccountId, kpis: De
 }
 
 /**
- * Gives an account the library of questions and KPIs (docs/questions.md) with which it starts. The caller holds the
- * account's lock.
+ * Adds the built-in library of questions and KPIs to a new account (docs/questions.md). The caller holds the account's lock.
  */
 export async function defineLibrary(tx: Transaction, accountId: AccountId, language: string): Promise<void> {
   const { questions, kpis } = libraryFor(language);
@@ -144,8 +143,8 @@ export async function defineLibrary(tx: Transaction, accountId: AccountId, langu
 }
 
 /**
- * Retires questions, by their keys: no schedule chooses them from then on, and what they were answered stays. Or takes
- * them into use again. Throws a Fault for a key that there is not.
+ * Retires questions by their keys, or brings them back. Schedules no longer ask a retired question; its results stay. Throws a
+ * Fault for an unknown key.
  */
 export async function retireQuestions(
   tx: Transaction,
@@ -156,28 +155,28 @@ export async function retireQuestions(
   const ids = new Map((await selectQuestions(tx, accountId)).map(({ key, id }) => [key, id]));
   const unknown = keys.find((key) => !ids.has(key));
   if (unknown !== undefined) {
-    throw new Fault('not_found', 'question not found', `There is no question ${quote(unknown)}.`);
+    throw new Fault('not_found', 'question not found', `Question ${quote(unknown)} does not exist.`);
   }
   const wanted = keys.map((key) => ids.get(key) as number);
   await updateRetired(tx, accountId, wanted, isRetired);
 }
 
-/** Throws a Fault that lists what is wrong, if anything is. */
+/** Throws a Fault with these details, if there are any. */
 function refuse(details: Detail[]): void {
   const [first] = details;
   if (first) throw new Fault('invalid', first.type as DetailType, first.message, { details });
 }
 
-/** A question of the account. Throws a Fault when there is none. */
+/** Returns a question of the account. Throws a Fault if it does not exist. */
 async function questionById(tx: Transaction, accountId: AccountId, questionId: number): Promise<Question> {
   const question = (await selectQuestions(tx, accountId)).find(({ id }) => id === questionId);
-  if (!question) throw new Fault('not_found', 'question not found', 'There is no such question.');
+  if (!question) throw new Fault('not_found', 'question not found', 'This question does not exist.');
   return question;
 }
 
 /**
- * Makes a question that somebody has written, as a part of KPIs, and returns its id. Throws a Fault that names every field
- * that is wrong. The caller holds the account's lock.
+ * Creates a question, adds it to KPIs and returns its id. Throws a Fault that lists every invalid field. The caller holds the
+ * account's lock.
  */
 export async function addQuestion(
   tx: Transaction,
@@ -190,37 +189,37 @@ export async function addQuestion(
   const unknown = kpiIds.find((id) => !kpis.has(id));
   refuse([
     ...questionFaults(question),
-    ...(keys.has(question.key) ? [taken('/key', 'Another question has this key.')] : []),
+    ...(keys.has(question.key) ? [taken('/key', 'Another question already has this key.')] : []),
     ...(unknown === undefined
       ? []
-      : [wrong('/kpiIds', 'kpi not found', `There is no KPI ${quote(unknown)}.`)]),
+      : [wrong('/kpiIds', 'kpi not found', `KPI ${quote(unknown)} does not exist.`)]),
     ...(kpiIds.length === 0 || isScaled(question.type)
       ? []
-      : [wrong('/kpiIds', 'question without value', 'KPIs are made of questions of types 1 to 4 only.')]),
+      : [wrong('/kpiIds', 'question without value', 'KPIs use questions of types 1 to 4 only.')]),
   ]);
   const [id] = (await insertQuestions(tx, accountId, [question])) as [number];
-  const parts = kpiIds.map((kpiId) => kpis.get(kpiId) as Kpi);
+  const changed = kpiIds.map((kpiId) => kpis.get(kpiId) as Kpi);
   await upsertKpis(
     tx,
     accountId,
-    parts.map((kpi) => ({ ...kpi, questionIds: [...kpi.questionIds, id] })),
+    changed.map((kpi) => ({ ...kpi, questionIds: [...kpi.questionIds, id] })),
   );
   await raiseVersion(tx, accountId);
   return id;
 }
 
 /**
- * Gives a question other words, and returns whether they are others. Throws a Fault that names every field that is wrong, or when the ids of its options would
- * change: that would be another question. The caller holds the account's lock.
+ * Changes the texts of a question, and returns whether anything changed. Throws a Fault that lists every invalid field, or if
+ * the ids of its options would change, which would make it a different question. The caller holds the account's lock.
  */
 export async function changeQuestion(
   tx: Transaction,
   accountId: AccountId,
   questionId: number,
-  words: Pick<NewQuestion, 'text' | 'translations' | 'options'>,
+  texts: Pick<NewQuestion, 'text' | 'translations' | 'options'>,
 ): Promise<boolean> {
   const before = await questionById(tx, accountId, questionId);
-  const after = { ...before, ...words };
+  const after = { ...before, ...texts };
   refuse(questionFaults(after));
   const fault = changeFault(before, after);
   if (fault) {
@@ -228,7 +227,7 @@ export async function changeQuestion(
       details: [{ type: 'question changed', message: fault, path: '/options' }],
     });
   }
-  if (sameWords(before, after)) return false;
+  if (hasSameTexts(before, after)) return false;
   await refuseWhileAsked(tx, accountId, [{ before, after }]);
   await updateQuestions(tx, accountId, [after]);
   await raiseVersion(tx, accountId);
@@ -236,8 +235,8 @@ export async function changeQuestion(
 }
 
 /**
- * Throws a Fault when a question that is asked in an open week would get other words: which questions have the same words is
- * compared when a week opens and when it closes, and must be the same all the while (privacy.md P17).
+ * Throws a Fault if the change would reword a question that is asked in an open week. Which questions have the same text is
+ * determined when a week opens and again when it closes, and the outcome must not change in between (privacy.md P17).
  */
 async function refuseWhileAsked(
   tx: Transaction,
@@ -253,13 +252,13 @@ async function refuseWhileAsked(
   );
   const first = reworded.find(({ before }) => asked.has(before.id));
   if (!first) return;
-  const fault = `The question ${quote(first.before.key)} is asked in a week that is open: until it closes, only upper and lower case, accents and punctuation can be changed. Change the words after that, or create another question.`;
+  const fault = `The question ${quote(first.before.key)} is asked in a week that is still open. Until the week closes, you can change only capitalization, accents and punctuation. Reword it after that, or create another question.`;
   throw new Fault('conflict', 'question changed', fault, {
     details: [{ type: 'question changed', message: fault, path: '/text' }],
   });
 }
 
-/** Retires a question, or takes it into use again. Returns whether that is new. Throws a Fault when there is none. */
+/** Retires a question, or brings it back. Returns whether anything changed. Throws a Fault if it does not exist. */
 export async function retireQuestion(
   tx: Transaction,
   accountId: AccountId,
@@ -273,8 +272,8 @@ export async function retireQuestion(
 }
 
 /**
- * Makes a KPI (`isNew`), or changes one that is there; returns whether anything is other. Values that were published stay as they are. Throws a Fault that
- * names every field that is wrong, or that there is no such KPI. The caller holds the account's lock.
+ * Creates a KPI (`isNew`) or changes an existing one, and returns whether anything changed. Published values stay unchanged.
+ * Throws a Fault that lists every invalid field, or if the KPI does not exist. The caller holds the account's lock.
  */
 export async function keepKpi(
   tx: Transaction,
@@ -283,21 +282,21 @@ export async function keepKpi(
   isNew: boolean,
 ): Promise<boolean> {
   const before = (await selectKpis(tx, accountId)).find(({ id }) => id === kpi.id);
-  const isThere = before !== undefined;
-  if (!isNew && !isThere) throw new Fault('not_found', 'kpi not found', 'There is no such KPI.');
+  const exists = before !== undefined;
+  if (!isNew && !exists) throw new Fault('not_found', 'kpi not found', 'This KPI does not exist.');
   const questions = new Map((await selectQuestions(tx, accountId)).map((one) => [one.id, one]));
-  const odd = kpi.questionIds.find((id) => !isScaled(questions.get(id)?.type ?? 7));
-  const name = odd === undefined ? '' : (questions.get(odd)?.key ?? String(odd));
+  const unscaled = kpi.questionIds.find((id) => !isScaled(questions.get(id)?.type ?? 7));
+  const name = unscaled === undefined ? '' : (questions.get(unscaled)?.key ?? String(unscaled));
   refuse([
     ...kpiFaults(kpi),
-    ...(isNew && isThere ? [taken('/id', 'Another KPI has this id.')] : []),
-    ...(odd === undefined
+    ...(isNew && exists ? [taken('/id', 'Another KPI already has this ID.')] : []),
+    ...(unscaled === undefined
       ? []
       : [
           wrong(
             '/questionIds',
             'question without value',
-            `KPIs are made of questions of types 1 to 4 only, not of ${quote(name)}.`,
+            `KPIs use questions of types 1 to 4 only. Remove ${quote(name)}.`,
           ),
         ]),
   ]);

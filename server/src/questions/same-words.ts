@@ -1,20 +1,20 @@
-// Which questions have the same words, whatever their keys: they count as one question wherever it matters who asked whom
-// what (privacy.md P17). Pure.
+// Finds questions with the same text under different keys. They count as one question in the disclosure procedure, so that asking
+// it twice does not reveal more (privacy.md P17). Pure.
 
-/** A question as far as its words go. */
+/** A question with its texts. */
 export type Worded = { id: number; text: string; translations: Readonly<Record<string, string>> };
 
 /**
- * Returns a text as it is compared: the forms of a letter, its accents, upper and lower case, white space, punctuation, symbols
- * and what is not seen at all make no difference, and a Cyrillic or Greek letter that looks like a Latin one is that letter.
- * A text of nothing but symbols is compared by these.
+ * Returns the form in which texts are compared. Letter variants, accents, case, white space, punctuation, symbols and invisible
+ * characters make no difference, and a Cyrillic or Greek letter that looks like a Latin one becomes that letter. A text that
+ * consists only of symbols is compared by its symbols.
  */
 export function comparable(text: string): string {
-  const words = folded(text.replace(/[\p{P}\p{S}]/gu, '')).replace(/[\p{P}\p{S}]/gu, '');
-  return words === '' ? folded(text) : words;
+  const letters = folded(text.replace(/[\p{P}\p{S}]/gu, '')).replace(/[\p{P}\p{S}]/gu, '');
+  return letters === '' ? folded(text) : letters;
 }
 
-/** Lower and then upper case: the one turns ẞ into letters that the other knows, and the other joins ς and σ. */
+/** Lower case first, then upper case: together they unify ẞ with SS, and ς with σ. */
 const folded = (text: string) =>
   bare(
     withLatinShapes(bare(text.replace(/[ϲϹ]/gu, 'c')))
@@ -23,8 +23,8 @@ const folded = (text: string) =>
   ).replace(/\p{L}/gu, (letter) => latinByCapital.get(letter) ?? letter);
 
 /**
- * Without what is not seen, and without accents. In other scripts than these three, marks that belong to the script are vowels or
- * make another letter: they stay, and so do those of kana.
+ * Removes invisible characters and the accents of Latin, Greek and Cyrillic letters. In other scripts, marks are vowels or make a
+ * different letter, so they stay, and so do the marks of kana.
  */
 const bare = (text: string) =>
   text
@@ -34,8 +34,9 @@ const bare = (text: string) =>
     .replace(/([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{M}+/gu, '$1');
 
 /**
- * Some small letters look like another Latin letter than their capitals do: ν like v, Ν like N. They are taken for what they
- * look like only where no letter shows that the text really is Greek or Cyrillic, so that there case makes no difference.
+ * Some small letters look like a different Latin letter than their capitals do: ν like v, but Ν like N. They are replaced by
+ * their look-alikes only if no other letter shows that the text really is Greek or Cyrillic. In real Greek and Cyrillic texts,
+ * case must make no difference.
  */
 const withLatinShapes = (text: string) =>
   /[бджзилфцчшщъыэюяδθλξπσςφψ]/iu.test(text)
@@ -44,7 +45,7 @@ const withLatinShapes = (text: string) =>
 
 const latinBySmall = new Map(Object.entries({ ν: 'v', η: 'n', υ: 'u', ӏ: 'l' }));
 
-/** A Latin letter, and the Cyrillic, Greek and phonetic capitals that look like it, or whose small letters do. */
+/** Each entry: a Latin letter, followed by the Cyrillic, Greek and phonetic capitals that look like it or whose small letters do. */
 const latinByCapital = new Map(
   ['AАΑⱭ BВΒ CС DԀ EЕΕ GꞬ HНҺΗ IІӀΙƖ JЈͿȷ KКΚ MМΜ', 'NПΝ OОΟ PРΡ QԚ RГ SЅ TТΤ VѴ WԜѠΩ XХΧ YУҮΓΥ ZΖ'].flatMap(
     (line) =>
@@ -55,38 +56,38 @@ const latinByCapital = new Map(
 );
 
 /**
- * The class of each question by its id: the lowest id among all that have the same words, in any of their languages. Two
- * questions that share words with a third are in one class, whether they share any with each other or not.
+ * Returns the class of each question by its id. The class is the lowest id among all questions that have the same text in any
+ * language. Two questions that share a text with a third one are in one class, even if they share none with each other.
  */
 export function classesOf(questions: Iterable<Worded>): Map<number, number> {
-  const above = new Map<number, number>();
+  const parentOf = new Map<number, number>();
   const rootOf = (id: number): number => {
-    const next = above.get(id) as number;
+    const next = parentOf.get(id) as number;
     return next === id ? id : rootOf(next);
   };
   const firstWith = new Map<string, number>();
   for (const { id, text, translations } of [...questions].toSorted((a, b) => a.id - b.id)) {
-    above.set(id, id);
+    parentOf.set(id, id);
     for (const one of [text, ...Object.values(translations)]) {
-      const words = comparable(one);
-      const other = firstWith.get(words);
-      firstWith.set(words, other ?? id);
+      const compared = comparable(one);
+      const other = firstWith.get(compared);
+      firstWith.set(compared, other ?? id);
       if (other === undefined) continue;
       const [low, high] = [rootOf(id), rootOf(other)].toSorted((a, b) => a - b) as [number, number];
-      above.set(high, low);
+      parentOf.set(high, low);
     }
   }
-  return new Map([...above.keys()].map((id) => [id, rootOf(id)]));
+  return new Map([...parentOf.keys()].map((id) => [id, rootOf(id)]));
 }
 
-/** Whether two versions of a question have the same words as far as they are compared: in all languages together. */
+/** Returns whether two versions of a question have the same texts, compared over all languages together. */
 export function isWordedAlike(before: Omit<Worded, 'id'>, after: Omit<Worded, 'id'>): boolean {
-  const wordsOf = ({ text, translations }: Omit<Worded, 'id'>) =>
+  const textsOf = ({ text, translations }: Omit<Worded, 'id'>) =>
     new Set([text, ...Object.values(translations)].map(comparable));
-  return wordsOf(before).symmetricDifference(wordsOf(after)).size === 0;
+  return textsOf(before).symmetricDifference(textsOf(after)).size === 0;
 }
 
-/** The questions of a list without those that have the same words as one before them. */
+/** Returns the list without questions that have the same text as an earlier one in it. */
 export function withoutLookAlikes(
   questionIds: readonly number[],
   classes: ReadonlyMap<number, number>,

@@ -1,30 +1,31 @@
-// Which answers each group's figure may rest on, so that no combination of figures tells of fewer people than the
-// threshold (privacy.md P2). Pure: it sees who counts where, and never what anybody answered (P3).
+// The disclosure procedure: decides which answers each group's figure is based on, so that no combination of published figures
+// reveals anything about fewer people than the threshold (privacy.md P2). Pure. It knows which people count in which groups, but
+// never what anyone answered (P3).
 
-/** The people who count in a group, each once, by number from 0. `tree`: the top group above it. */
+/** The people who count in a group, each once, numbered from 0. `tree`: the top-level group of its tree. */
 export type GroupSet = { group: number; tree: number; people: readonly number[] };
 
 export type Pieces = {
-  /** For each group whose figure is shown, the people that it rests on; a group that is not here is withheld. */
+  /** For each group whose figure is published, the people it is based on. Figures of all other groups are withheld. */
   shown: Map<number, number[]>;
-  /** For each person the piece that the figures have cut out, from 1; 0: the person is in no figure. */
+  /** For each person, the number of their cell, from 1. 0 if the person is in no published figure. */
   pieceOf: Int32Array;
-  /** How many people each piece has; that of 0 means nothing. */
+  /** The number of people in each cell. Entry 0 is unused. */
   sizes: number[];
 };
 
 /**
- * Goes through the groups from the smallest set to the largest. The sets shown so far cut the people into pieces. Of a
- * group's people those are left out who would make a piece of fewer than `threshold`, be it new or cut from another;
- * who is left out is in no piece yet, and counts further up. A group of which nobody remains is withheld. So every set
- * that is shown is a union of pieces of at least `threshold` people, and every sum and difference of sets is constant
- * on each piece.
+ * Chooses the cells for these groups. It processes the groups from the smallest set to the largest. The sets published so far
+ * divide the people into cells. From each group, it leaves out the people who would form a cell of fewer than `threshold`,
+ * whether a new cell or a part of an existing one. People left out are in no cell yet and can count in a larger group. If no one
+ * remains, the group's figure is withheld. As a result, every published set is a union of cells of at least `threshold` people,
+ * and sums and differences of published sets never separate the people of one cell.
  *
- * All groups of the account go through together, not each tree by itself: people who count in two trees would otherwise
- * be told by combinations across them. Of two nested sets of different trees that differ by fewer than `threshold`
- * people the smaller is withheld beforehand.
+ * All groups of the account are processed together rather than tree by tree, because people who count in two trees could
+ * otherwise be revealed by combining figures from both. If two sets of different trees are nested and differ by fewer than
+ * `threshold` people, the smaller one is withheld from the start.
  *
- * `weights`: how many people a number stands for; 1 when left out.
+ * `weights`: how many people each number stands for; 1 by default.
  */
 export function choosePieces(
   sets: readonly GroupSet[],
@@ -45,12 +46,12 @@ export function choosePieces(
     if (withheld.has(group)) continue;
     const inside = new Map<number, number>();
     for (const person of people) {
-      const piece = pieceOf[person] as number;
-      inside.set(piece, (inside.get(piece) ?? 0) + (weights?.[person] ?? 1));
+      const cell = pieceOf[person] as number;
+      inside.set(cell, (inside.get(cell) ?? 0) + (weights?.[person] ?? 1));
     }
-    // What becomes of each piece that the group has people in: its number from now on; undefined: left out.
+    // For each cell with people in this group: the cell that these people are in from now on; undefined if they are left out.
     const after = new Map<number, number | undefined>();
-    for (const [piece, size] of inside) after.set(piece, cut(piece, size, sizes, threshold));
+    for (const [cell, size] of inside) after.set(cell, split(cell, size, sizes, threshold));
     const rest = people.filter((person) => after.get(pieceOf[person] as number) !== undefined);
     if (rest.length === 0) continue;
     for (const person of rest) pieceOf[person] = after.get(pieceOf[person] as number) as number;
@@ -59,16 +60,16 @@ export function choosePieces(
   return { shown, pieceOf, sizes };
 }
 
-/** The number of the part of a piece that is inside a set, of `size` people; undefined when it may not be cut so. */
-function cut(piece: number, size: number, sizes: number[], threshold: number): number | undefined {
-  const outside = piece === 0 ? Infinity : (sizes[piece] as number) - size;
-  if (outside === 0) return piece;
+/** Splits off the `size` people of a cell who are inside a set. Returns the number of their cell; undefined if either part would be too small. */
+function split(cell: number, size: number, sizes: number[], threshold: number): number | undefined {
+  const outside = cell === 0 ? Infinity : (sizes[cell] as number) - size;
+  if (outside === 0) return cell;
   if (size < threshold || outside < threshold) return undefined;
-  if (piece !== 0) sizes[piece] = outside;
+  if (cell !== 0) sizes[cell] = outside;
   return sizes.push(size) - 1;
 }
 
-/** The groups whose people are all in a group of another tree, which has 1 to threshold − 1 more. */
+/** Returns the groups whose people are all in a group of another tree that has only 1 to threshold − 1 people more. */
 function nestedAcrossTrees(
   sets: readonly GroupSet[],
   weightOf: (people: readonly number[]) => number,
@@ -84,7 +85,7 @@ function nestedAcrossTrees(
       else setsOf.set(person, [set]);
     }
   }
-  // How many people two sets of different trees have in common.
+  // The number of people that two sets of different trees have in common.
   const common = new Map<GroupSet, Map<GroupSet, number>>();
   for (const [person, all] of setsOf) {
     const weight = weightOf([person]);
@@ -118,9 +119,9 @@ function isAnyoneInTwoTrees(sets: readonly GroupSet[]): boolean {
 }
 
 /**
- * The same procedure with a higher threshold, for what tells more than a mean (P5): on the pieces of the figures, of
- * which none is ever cut, so that what it leaves out of a figure is no fewer people than the lower threshold either.
- * Returns the people of each group for whom it holds, and the pieces that these sets cut out.
+ * Chooses cells for distributions, which reveal more than a mean and have a higher threshold (P5). The procedure runs on the
+ * cells of the figures instead of single people and never splits one of them. The people who are in a figure but not in its
+ * distribution are therefore whole cells as well. Returns the people of each group's distribution, and the cells of these sets.
  */
 export function chooseSpread(
   { shown, pieceOf, sizes }: Pieces,
@@ -132,14 +133,14 @@ export function chooseSpread(
     tree: treeOf(group),
     people: [...new Set(people.map((person) => pieceOf[person] as number))],
   }));
-  const spread = choosePieces(sets, sizes.length, threshold, sizes);
-  const wide = [...spread.shown].map(([group, pieces]): [number, number[]] => {
-    const within = new Set(pieces);
-    return [group, (shown.get(group) ?? []).filter((person) => within.has(pieceOf[person] as number))];
+  const merged = choosePieces(sets, sizes.length, threshold, sizes);
+  const remaining = [...merged.shown].map(([group, cells]): [number, number[]] => {
+    const included = new Set(cells);
+    return [group, (shown.get(group) ?? []).filter((person) => included.has(pieceOf[person] as number))];
   });
   return {
-    shown: new Map(wide),
-    pieceOf: pieceOf.map((piece) => spread.pieceOf[piece] as number),
-    sizes: spread.sizes,
+    shown: new Map(remaining),
+    pieceOf: pieceOf.map((cell) => merged.pieceOf[cell] as number),
+    sizes: merged.sizes,
   };
 }

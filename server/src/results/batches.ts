@@ -1,7 +1,7 @@
-// The figures of a live week change by whole batches (privacy.md P16): the answers that are not counted yet go through the
-// procedure by themselves, and what it lets through is added to the figures that are shown. What was counted is never
-// counted again, and nothing is recomputed; so whatever is read at whatever times, no two figures differ by a few people.
-// Pure.
+// Updates the figures of a live week in whole batches (privacy.md P16). The answers that are not counted yet go through the
+// disclosure procedure on their own, and those in the resulting cells are added to the published figures. Counted answers are
+// never counted again, and published figures are never recomputed. So figures read at different times never differ by only a few
+// people. Pure.
 import {
   type Distribution,
   isSpreadOnly,
@@ -25,18 +25,18 @@ import {
 } from './figures.ts';
 
 export type Batch = {
-  /** The results of each question with the batch, in the order of the questions. */
+  /** The results of each question including the batch, in the order of the questions. */
   results: Result[][];
-  /** The comments of each question: none before the week closes. */
+  /** The comments of each question. Empty until the week closes. */
   comments: ShownComment[][];
-  /** Who became counted, for all questions of the class. */
+  /** The people whose answers the batch has counted, for all questions of the class. */
   counted: string[];
 };
 
 /**
- * Adds a batch to the figures of questions that have the same words. `answers` are all that there are, counted or not. A
- * person who is counted for one of the questions is counted for all: later answers of theirs to the others change nothing.
- * `previous`: by question the results so far. `isLast`: the week closes, and nobody waits any more.
+ * Adds a batch to the figures of questions with the same text. `answers` in `asked` are all answers so far, counted or not. A
+ * person counted for one of the questions is counted for all of them; their later answers to the others change nothing.
+ * `previous`: the results so far, by question. `isLast`: the week closes, so no answers are kept back for a later batch.
  */
 export function addBatch(
   asked: readonly Answered[],
@@ -53,7 +53,7 @@ export function addBatch(
     ...one,
     answers: answers.filter(({ respondent, skipped }) => !skipped && !counted.has(respondent)),
   }));
-  const { batch, company, chosen } = isLast ? chosenOf(fresh, turnout) : wholeBatch(fresh, turnout);
+  const { batch, company, chosen } = isLast ? chosenOf(fresh, turnout) : largestBatch(fresh, turnout);
   const results = classResults(batch, company, chosen, turnout.data).map((list, number) => {
     const { id, type } = (asked[number] as Answered).question;
     const before = new Map(previous.get(id)?.map((one) => [one.groupId, one]));
@@ -62,7 +62,7 @@ export function addBatch(
   return {
     results,
     comments: isLast ? classComments(asked, turnout) : asked.map(() => []),
-    counted: company.respondents.filter((_, person) => chosen.pieces.pieceOf[person] !== 0),
+    counted: company.respondents.filter((_, person) => chosen.cells.pieceOf[person] !== 0),
   };
 }
 
@@ -74,34 +74,34 @@ function chosenOf(batch: readonly Answered[], turnout: Turnout): Choice {
 }
 
 /**
- * The largest part of the answers of which nobody is left out of any figure, but those of groups in which fewer people
- * than the threshold are asked. Others wait: who was counted in the company while their team still had too few answers
- * would be missing from the team's figure for good.
+ * Returns the largest batch in which no one is left out of any group's figure, not counting groups in which fewer people than the
+ * threshold are asked. All other answers wait for a later batch. Otherwise a person could be counted in a large group while their
+ * team still has too few answers, and would then be missing from the team's figure for good.
  */
-function wholeBatch(fresh: readonly Answered[], turnout: Turnout): Choice {
-  const reach = reachOf(fresh, turnout);
+function largestBatch(fresh: readonly Answered[], turnout: Turnout): Choice {
+  const askedCount = askedCountOf(fresh, turnout);
   const { thresholds } = turnout.data;
   let choice = chosenOf(fresh, turnout);
   for (;;) {
     const { company, chosen, batch } = choice;
-    const least = company.types.every(isSpreadOnly) ? thresholds.spread : thresholds.figures;
+    const threshold = company.types.every(isSpreadOnly) ? thresholds.spread : thresholds.figures;
     const waiting = new Set<string>();
     for (const { group: key, people } of company.sets) {
-      if ((reach(key) ?? 0) < least) continue;
+      if ((askedCount(key) ?? 0) < threshold) continue;
       const shown = new Set(chosen.shown.get(key));
       for (const person of people) if (!shown.has(person)) waiting.add(company.respondents[person] as string);
     }
     if (waiting.size === 0) return choice;
-    const rest = batch.map(({ answers, ...one }) => ({
+    const smaller = batch.map(({ answers, ...one }) => ({
       ...one,
       answers: answers.filter(({ respondent }) => !waiting.has(respondent)),
     }));
-    choice = chosenOf(rest, turnout);
+    choice = chosenOf(smaller, turnout);
   }
 }
 
-/** How many people are asked a question in a group, by the name of the set (Company). */
-function reachOf(
+/** Returns how many people are asked a question in a group, by the key of the set (Company). */
+function askedCountOf(
   asked: readonly Answered[],
   { data, roundById }: Turnout,
 ): (key: number) => number | undefined {
@@ -119,7 +119,7 @@ function reachOf(
   return (key) => counts.get(key)?.size;
 }
 
-/** A result and what a batch adds to it. */
+/** Returns a result with the batch added to it. */
 function sumOf(type: QuestionType, before: Result | undefined, batch: Result): Result {
   if (!before || before.answers === null) return batch;
   if (batch.answers === null) return before;
@@ -129,14 +129,14 @@ function sumOf(type: QuestionType, before: Result | undefined, batch: Result): R
     groupId: batch.groupId,
     value: batch.value === null ? null : scaledMean(type, sum(before) + sum(batch), answers),
     answers,
-    spread: addedUp(before.spread, batch.spread),
-    // One cell with too few answers through links that were sent is enough.
+    spread: sumOfDistributions(before.spread, batch.spread),
+    // One cell with too few links of their own is enough.
     handedOut: before.handedOut || batch.handedOut,
     noise: batch.noise,
   };
 }
 
-function addedUp(one: Distribution | null, other: Distribution | null): Distribution | null {
+function sumOfDistributions(one: Distribution | null, other: Distribution | null): Distribution | null {
   if (!one || !other) return one ?? other;
   const names = new Set([...Object.keys(one), ...Object.keys(other)]);
   return Object.fromEntries([...names].map((name) => [name, (one[name] ?? 0) + (other[name] ?? 0)]));

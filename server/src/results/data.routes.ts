@@ -1,4 +1,4 @@
-// Interface A, but for the groups: reads the wire, asks results.ts, writes the wire.
+// HTTP routes of the data interface (interface A), except for GET /v1/groups. results.ts builds the responses.
 import {
   type FeedMetric,
   feedMetrics,
@@ -24,7 +24,7 @@ import { selectValuedKpis } from './results.sql.ts';
 import { tellFeed } from './feed.ts';
 import { windowOf } from './window.ts';
 
-/** `reads`: connections for long answers alone; `now`: the clock, in milliseconds since 1970. */
+/** `reads`: connections for streamed responses only. `now`: the clock, in milliseconds since 1970. */
 export function serveData(
   server: Server,
   { pool, reads }: { pool: Promise<Pool>; reads: Promise<Pool> },
@@ -61,14 +61,14 @@ export function serveData(
     const format = query['format'] === 'ndjson' ? 'ndjson' : 'csv';
     const asked = { groupId: query['groupId'], window: windowOf(query), now: now() };
     const metrics = (query['metric']?.split(',') as FeedMetric[] | undefined) ?? feedMetrics;
-    const answer = await tellFeed(await pools(), caller, asked, {
+    const response = await tellFeed(await pools(), caller, asked, {
       metrics,
       format,
       language: query['language'],
     });
     reply.header('content-type', format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson');
     if (format === 'csv') reply.header('content-disposition', 'attachment; filename="soundings.csv"');
-    return answer;
+    return response;
   });
 }
 
@@ -81,7 +81,7 @@ function askedIn(query: Ask['query'], now: number): Asked {
   };
 }
 
-/** Ids beyond what the database can hold are of no question. */
+/** Returns the ids in a list. Leaves out ids that are too large for the database, because no question has them. */
 const idsIn = (text: string) =>
   text
     .split(',')

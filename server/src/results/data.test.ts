@@ -375,7 +375,7 @@ function refusals(endpoint: Endpoint): void {
       }
       const other = await openAccount();
       expect((await ask<Problem>(other, `${endpoint.address}?groupId=north`)).body.message).toBe(
-        'There is no such group.',
+        'This group does not exist.',
       );
     });
 
@@ -385,7 +385,7 @@ function refusals(endpoint: Endpoint): void {
       expect((await ask(account, address)).status).toBe(200);
       await apply(account, { groups: tree.filter(({ externalId }) => externalId !== 'north') });
       expect((await ask<Problem>(account, address)).body).toMatchObject({
-        details: [{ type: 'group not found', message: 'There is no such group.' }],
+        details: [{ type: 'group not found', message: 'This group does not exist.' }],
       });
     });
   });

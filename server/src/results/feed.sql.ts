@@ -1,4 +1,4 @@
-// SQL of the flat feed: a row for each group, week and metric, names included.
+// SQL of the flat feed: one row per group, week and metric.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, inBatches, type Pool } from '../db/db.ts';
 import { batch, groupsIn, type Scope } from './results.sql.ts';
@@ -11,17 +11,17 @@ export type FeedRow = {
   value: number | null;
   answers: number | null;
   handedOut: boolean;
-  /** Whether the week is still open: then there is nothing to show yet. */
+  /** Whether the week is still open, with nothing to show yet. */
   isOpen: boolean;
 };
 
-/** What open weeks ask of a scope, of which nothing is shown yet. */
-const askedOpenly = (pool: Pool, accountId: AccountId, { first, last }: Window) => pool`
+/** Joins what open weeks ask in a scope, if nothing of the week is shown yet. */
+const askedInOpenWeeks = (pool: Pool, accountId: AccountId, { first, last }: Window) => pool`
     join   asked a on a.account_id = ${accountId} and a.group_id = s.group_id
                   and a.week between ${first} and ${last}
     join   weeks w on w.account_id = ${accountId} and w.week = a.week and w.closed_at is null and w.shown_at is null`;
 
-/** KPI values, by KPI, group and week. Of open weeks: the KPIs of which a question is asked. */
+/** Yields KPI values, ordered by KPI, group and week. For open weeks, the KPIs with a question that is asked. */
 export function selectKpiFeed(
   pool: Pool,
   accountId: AccountId,
@@ -44,14 +44,14 @@ export function selectKpiFeed(
     union  all
     select distinct q.kpi_id, a.group_id, a.week, null::double precision, null::integer, false, true
     from   scope s
-    ${askedOpenly(pool, accountId, { first, last })}
+    ${askedInOpenWeeks(pool, accountId, { first, last })}
     join   kpi_questions q on q.account_id = ${accountId} and q.question_id = any(a.question_ids)
     order  by 1, 2, 3`,
     batch,
   );
 }
 
-/** Response rates, by group and week; of open weeks: who is asked. */
+/** Yields response rates, ordered by group and week. For open weeks, the groups that are asked. */
 export function selectRateFeed(
   pool: Pool,
   accountId: AccountId,
@@ -74,13 +74,13 @@ export function selectRateFeed(
     union  all
     select '', a.group_id, a.week, null::double precision, null::integer, false, true
     from   scope s
-    ${askedOpenly(pool, accountId, { first, last })}
+    ${askedInOpenWeeks(pool, accountId, { first, last })}
     order  by 2, 3`,
     batch,
   );
 }
 
-/** Results of questions, by question, group and week; of open weeks: what is asked. */
+/** Yields results of questions, ordered by question, group and week. For open weeks, the questions that are asked. */
 export function selectQuestionFeed(
   pool: Pool,
   accountId: AccountId,
@@ -104,14 +104,14 @@ export function selectQuestionFeed(
     union  all
     select q::text, a.group_id, a.week, null::double precision, null::integer, false, true, q
     from   scope s
-    ${askedOpenly(pool, accountId, { first, last })}
+    ${askedInOpenWeeks(pool, accountId, { first, last })}
     cross  join unnest(a.question_ids) as q
     order  by 8, 2, 3`,
     batch,
   );
 }
 
-/** The groups of a scope, and what they are called. */
+/** Returns the groups of a scope with their names. */
 export async function selectGroupWords(
   pool: Pool,
   accountId: AccountId,

@@ -1,5 +1,5 @@
-// A flat feed beside the description's endpoints, for BI tools: one row for each group, week and metric. It tells the same
-// figures, from the same rows, and nothing more.
+// A flat feed for BI tools, in addition to the endpoints of the description: one row per group, week and metric. It contains the
+// same published figures, and nothing else.
 import { type FeedMetric, feedMetrics } from '@soundings/contract/data.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import type { LongAnswer } from '../http/answers.ts';
@@ -26,10 +26,10 @@ const selects = { kpi: selectKpiFeed, responserate: selectRateFeed, question: se
 const header =
   'metric,metricId,metricName,groupId,groupExternalId,groupName,week,monday,value,answers,status,handedOut\r\n';
 
-/** Everything that was ever published. */
+/** All possible weeks. */
 const always = { first: '0001-01-01', last: '9999-12-27' };
 
-/** The feed of a group and all beneath it; of all groups when none is given. Throws a Fault for an unknown group. */
+/** Returns the feed of a group and its descendants, or of all groups if none is given. Throws a Fault for an unknown group. */
 export async function tellFeed(
   { pool, reads }: Pools,
   reader: Reader,
@@ -43,7 +43,7 @@ export async function tellFeed(
     kpisOf(pool, accountId),
     questionsOf(pool, accountId),
   ]);
-  const groupWords = new Map(groups.map((group) => [group.id, group]));
+  const groupById = new Map(groups.map((group) => [group.id, group]));
   const metricNames = {
     kpi: new Map(kpis.map((kpi) => [kpi.id, kpiNameIn(kpi, language)])),
     responserate: new Map([['', 'Response rate']]),
@@ -53,12 +53,12 @@ export async function tellFeed(
   async function* lines() {
     if (format === 'csv') yield byteOrderMark + header;
     for (const metric of feedMetrics.filter((one) => metrics.includes(one))) {
-      // oxlint-disable-next-line no-await-in-loop -- one metric after another is the point
+      // oxlint-disable-next-line no-await-in-loop -- the metrics come one after another
       for await (const rows of selects[metric](reads, accountId, scope, asked.window ?? always)) {
         let text = '';
         for (const row of rows) {
-          const group = groupWords.get(row.groupId);
-          if (!group) continue; // made while we read
+          const group = groupById.get(row.groupId);
+          if (!group) continue; // created since this response began
           const metricName = metricNames[metric].get(row.metricId) ?? '';
           text += lineOf({ ...row, metric, metricName, group, weekName: weekName(row.week) });
         }
@@ -76,13 +76,13 @@ type Line = FeedRow & {
   weekName: string;
 };
 
-/** A figure without answers of its own, such as a KPI's, is shown when it has a value. */
+/** Returns the status of a figure. Figures without an answer count, such as KPI values, are shown if they have a value. */
 const statusOf = ({ isOpen, value, answers }: Line) =>
   isOpen ? 'open' : value === null && answers === null ? 'withheld' : 'shown';
 
 function csvLine(line: Line): string {
   const { metric, metricId, metricName, group, week, value, answers, handedOut } = line;
-  const id = metric === 'question' ? metricId : textCell(metricId); // that of a question is a number
+  const id = metric === 'question' ? metricId : textCell(metricId); // question ids are numbers and need no quoting
   const about = `${metric},${id},${textCell(metricName)}`;
   const where = `${group.id},${textCell(group.externalId ?? '')},${textCell(group.name)}`;
   return `${about},${where},${line.weekName},${week},${value ?? ''},${answers ?? ''},${statusOf(line)},${handedOut}\r\n`;

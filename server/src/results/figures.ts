@@ -1,4 +1,4 @@
-// The figures of a week, from who was asked and what was answered (decisions A10 to A14, privacy.md P2 to P8). Pure.
+// Computes the figures of a week from who was asked and what was answered (decisions A10 to A14, privacy.md P2 to P8). Pure.
 import {
   type Distribution,
   distributionOf,
@@ -16,13 +16,13 @@ export type Thresholds = { figures: number; spread: number; comments: number };
 export type WeekQuestion = { id: number; type: QuestionType; options: string[] };
 export type WeekRound = { id: number; groupId: number; questionIds: number[]; aboveIds: number[] };
 /**
- * That a person is asked by a round, and in which groups the person's answers count. It is withdrawn from who is not
- * active any more: such a one counts as never asked, though answers already given stay counted (decision B13).
+ * Records that a round asks a person, and in which groups the person's answers count. The assignments of people who are no longer
+ * active are withdrawn: these people count as never asked, but answers they have already given still count (decision B13).
  */
 export type Assignment = { respondent: string; roundId: number; groupIds: number[]; isWithdrawn?: true };
 /**
- * `handedOut`: it was given through a link that the employer handed out, not one that was sent to the person. `counted`: it is
- * in the figures that are shown of a live week (batches.ts).
+ * `handedOut`: the answer was given through a link that the employer handed out, not one that was sent to the person. `counted`:
+ * the published figures of a live week already include it (batches.ts).
  */
 export type WeekAnswer = KeptAnswer & {
   respondent: string;
@@ -32,38 +32,38 @@ export type WeekAnswer = KeptAnswer & {
   counted: boolean;
 };
 
-/** All that a week's figures are made of. */
+/** Everything but the answers that the figures of a week are computed from. */
 export type WeekData = {
   thresholds: Thresholds;
   rounds: WeekRound[];
   assignments: Assignment[];
-  /** Which questions were asked of a group: of itself, or of a group above it. */
+  /** The questions asked of each group, by a round of the group itself or of one of its ancestors. */
   asked: { groupId: number; questionIds: number[] }[];
-  /** Who has a link that the employer handed out. Left out: no one. */
+  /** The people whose link was handed out by the employer. No one if left out. */
   handedOut?: ReadonlySet<string>;
 };
 
-/** A figure of a question in a group; nulls: withheld. */
+/** The result of a question in a group. `null` means withheld. */
 export type Result = {
   groupId: number;
   value: number | null;
   answers: number | null;
   spread: Distribution | null;
-  /** Whether it is shown and rests on too few people who answered through a link that was sent to them (P14). */
+  /** Whether the result is published although too few people in it answered through a link that was sent to them (P14). */
   handedOut: boolean;
-  /** With how much noise its value and distribution are. */
+  /** The noise added to its value and distribution. */
   noise: NoiseLevel;
 };
-/** `handedOutIn`: in which of the groups the comments to the question rest on handed-out links, as in Result.handedOut. */
+/** `handedOutIn`: those of the groups in which too few of the comments' authors used a link sent to them, as in Result.handedOut. */
 export type ShownComment = { text: string; groupIds: number[]; handedOutIn: number[] };
 export type Rate = {
   groupId: number;
   value: number | null;
-  /** How many people were asked anything in the group; null: the rate is withheld. */
+  /** How many people were asked anything in the group; null if the rate is withheld. */
   people: number | null;
   /**
-   * Whether it is shown, and in one of its pieces too few of the people asked have no link that the employer handed out (P14). Not
-   * by who answered through such a link: that would tell it of single people.
+   * Whether the rate is published although, in one of its cells, too few of the people asked are without a handed-out link (P14).
+   * This does not depend on who answered through such a link, which would reveal it about single people.
    */
   handedOut: boolean;
 };
@@ -72,17 +72,17 @@ export type KpiValue = {
   groupId: number;
   value: number | null;
   handedOut: boolean;
-  /** Whether one of its questions was asked of the whole group. */
+  /** Whether one of the KPI's questions was asked of the whole group. */
   askedWhole: boolean;
 };
 
-/** Who is asked what in a week, and what has been answered so far. */
+/** Who is asked what in a week, and who has answered which questions so far. */
 export type Turnout = {
   data: WeekData;
   roundById: Map<number, WeekRound>;
   assignmentsOf: Map<string, Assignment[]>;
   treeOf: (group: number) => number;
-  /** For each person the questions that were answered or skipped. */
+  /** For each person, the questions that they answered or skipped. */
   done: Map<string, Set<number>>;
 };
 
@@ -105,7 +105,7 @@ export function turnoutOf(data: WeekData): Turnout {
   return { data, roundById, assignmentsOf, treeOf: (group) => trees.get(group) ?? group, done: new Map() };
 }
 
-/** The groups in which a person's answer to a question counts: once each, whichever rounds asked it. */
+/** Returns the groups in which a person's answer to a question counts, each once even if several rounds asked the question. */
 function groupsOf(respondent: string, questionId: number, { assignmentsOf, roundById }: Turnout): number[] {
   const groups = (assignmentsOf.get(respondent) ?? [])
     .filter(({ roundId }) => roundById.get(roundId)?.questionIds.includes(questionId))
@@ -113,13 +113,13 @@ function groupsOf(respondent: string, questionId: number, { assignmentsOf, round
   return groups.length === 1 ? (groups[0] as number[]) : [...new Set(groups.flat())];
 }
 
-/** A question with its answers, and the noise of its figures, if any. */
+/** A question with its answers, and the noise for its figures, if any. */
 export type Answered = { question: WeekQuestion; answers: WeekAnswer[]; noise?: Noise | undefined };
 export type QuestionFigures = { results: Result[]; comments: ShownComment[] };
 
 /**
- * The figures and comments of one question. Notes in `turnout` who has done it, for the response rates. Every group
- * that the question was asked of, and every one above, has a result.
+ * Returns the figures and comments of one question, with a result for every group that was asked the question and for all its
+ * ancestors. Records in `turnout` who answered or skipped it, for the response rates.
  */
 export function questionFigures(
   question: WeekQuestion,
@@ -131,8 +131,8 @@ export function questionFigures(
 }
 
 /**
- * The same for questions that have the same words (privacy.md P17), in their order. They go through the procedure as one
- * question: a person who answered several of them is one person, so no two of their figures differ by a few people.
+ * Returns the same for questions with the same text, in their order. The disclosure procedure treats them as one question: a
+ * person who answered several of them counts once, so their figures never differ by only a few people (privacy.md P17).
  */
 export function classFigures(asked: readonly Answered[], turnout: Turnout): QuestionFigures[] {
   for (const { question, answers } of asked) noteDone(question.id, answers, turnout);
@@ -145,36 +145,39 @@ export function classFigures(asked: readonly Answered[], turnout: Turnout): Ques
   }));
 }
 
-/** The results of each question, by what was chosen. */
+/** Returns the results of each question, computed on the chosen cells. */
 export function classResults(
   asked: readonly Answered[],
   company: Company,
   chosen: Chosen,
   data: WeekData,
 ): Result[][] {
-  const own = ownIn(company);
+  const usedOwnLink = ownLinksIn(company);
   const { figures, spread } = data.thresholds;
-  const isShownHandedOut = tooFewOwn(own, chosen.pieces, figures);
-  // What needs more people needs as many of them without a handed-out link.
-  const isWideHandedOut = figures === 1 ? () => false : tooFewOwn(own, chosen.wide, spread);
+  const isFigureHandedOut = tooFewOwnLinks(usedOwnLink, chosen.cells, figures);
+  // A distribution needs more people, and as many of them with a link of their own.
+  const isDistributionHandedOut =
+    figures === 1 ? () => false : tooFewOwnLinks(usedOwnLink, chosen.distributionCells, spread);
   return asked.map(({ question, noise }, number) =>
-    concernedBy(question.id, data).map((groupId): Result => {
+    groupsWithResult(question.id, data).map((groupId): Result => {
       const key = company.keyOf(groupId, number);
+      const people = chosen.shown.get(key);
+      const distributionPeople = chosen.distributionCells.shown.get(key);
       return resultOf(question, groupId, {
-        people: company.answersOf(chosen.shown.get(key), number),
-        wide: company.answersOf(chosen.wide.shown.get(key), number),
-        handedOut: isShownHandedOut(chosen.shown.get(key)) || isWideHandedOut(chosen.wide.shown.get(key)),
+        answers: company.answersOf(people, number),
+        distributionAnswers: company.answersOf(distributionPeople, number),
+        handedOut: isFigureHandedOut(people) || isDistributionHandedOut(distributionPeople),
         noise,
       });
     }),
   );
 }
 
-/** The comments of each question, by the procedure over all who answered. */
+/** Returns the comments of each question, chosen by the disclosure procedure over everyone who answered. */
 export const classComments = (asked: readonly Answered[], turnout: Turnout): ShownComment[][] =>
   commentsOf(companyOf(asked, turnout), turnout.data.thresholds);
 
-/** Notes who has done a question. */
+/** Records who answered or skipped a question. */
 export function noteDone(questionId: number, answers: readonly WeekAnswer[], { done }: Turnout): void {
   for (const { respondent } of answers) {
     const own = done.get(respondent);
@@ -183,17 +186,17 @@ export function noteDone(questionId: number, answers: readonly WeekAnswer[], { d
   }
 }
 
-/** Which groups have a result of a question: those that it was asked of, and all above. */
-function concernedBy(questionId: number, { asked, rounds }: WeekData): number[] {
-  const concerned = new Set<number>();
-  for (const { groupId, questionIds } of asked) if (questionIds.includes(questionId)) concerned.add(groupId);
+/** Returns the groups that have a result for a question: those that were asked it, and all their ancestors. */
+function groupsWithResult(questionId: number, { asked, rounds }: WeekData): number[] {
+  const groups = new Set<number>();
+  for (const { groupId, questionIds } of asked) if (questionIds.includes(questionId)) groups.add(groupId);
   for (const { groupId, questionIds, aboveIds } of rounds) {
-    if (questionIds.includes(questionId)) for (const id of [groupId, ...aboveIds]) concerned.add(id);
+    if (questionIds.includes(questionId)) for (const id of [groupId, ...aboveIds]) groups.add(id);
   }
-  return [...concerned];
+  return [...groups];
 }
 
-/** Who answered the questions of a class. A set of people is named by a group and the place of a question. */
+/** Who answered the questions of a class. The key of a set of people combines a group and the index of a question. */
 export type Company = {
   types: QuestionType[];
   sets: GroupSet[];
@@ -202,14 +205,14 @@ export type Company = {
   numberOf: (key: number) => number;
   groupOf: (key: number) => number;
   treeOf: (key: number) => number;
-  /** What people answered to a question; undefined for no people. */
+  /** The answers of people to a question; undefined if `people` is undefined. */
   answersOf: (people: readonly number[] | undefined, number: number) => WeekAnswer[] | undefined;
 };
 
-/** The people behind answers that count, each one number, and for each group and question who of them answered it there. */
+/** Returns the people whose answers count, each with one number, and for each group and question the people who answered it there. */
 export function companyOf(asked: readonly Answered[], turnout: Turnout): Company {
   const counted = asked.map(({ answers }) => answers.filter(({ skipped }) => !skipped));
-  // Each person has one answer to a question: of one question its place is the person's number.
+  // Each person has at most one answer per question. With a single question, the answer's index serves as the person's number.
   const isOne = asked.length === 1;
   const respondents = [...(isOne ? (counted[0] ?? []).map(nameOf) : new Set(counted.flat().map(nameOf)))];
   const places = new Map(isOne ? [] : respondents.map((respondent, person) => [respondent, person]));
@@ -248,91 +251,98 @@ export function companyOf(asked: readonly Answered[], turnout: Turnout): Company
 
 const nameOf = ({ respondent }: WeekAnswer) => respondent;
 
-/** The people that each figure rests on, by the name of their set; and the same of each distribution: `wide`. */
-export type Chosen = { shown: Map<number, number[]>; pieces: Pieces; wide: Pieces };
+/**
+ * The cells that were chosen for a class of questions. `shown`: the people that each figure is based on, by the key of their set.
+ * `distributionCells`: the same for distributions.
+ */
+export type Chosen = { shown: Map<number, number[]>; cells: Pieces; distributionCells: Pieces };
 
-/** Of questions whose distribution is all that there is to show, nothing is shown below the threshold for it. */
+/**
+ * Chooses the cells for the figures and distributions of a class. For types whose only figure is the distribution, the
+ * distribution threshold applies throughout.
+ */
 export function chooseClass(
   { types, sets, respondents, numberOf, treeOf }: Company,
   thresholds: Thresholds,
 ): Chosen {
   if (types.every(isSpreadOnly)) {
-    const pieces = choosePieces(sets, respondents.length, thresholds.spread);
-    return { shown: pieces.shown, pieces, wide: pieces };
+    const cells = choosePieces(sets, respondents.length, thresholds.spread);
+    return { shown: cells.shown, cells, distributionCells: cells };
   }
-  const pieces = choosePieces(sets, respondents.length, thresholds.figures);
+  const cells = choosePieces(sets, respondents.length, thresholds.figures);
   const typeOf = (key: number) => types[numberOf(key)] as QuestionType;
-  const withSpread = [...pieces.shown].filter(([key]) => isScaled(typeOf(key)) || isSpreadOnly(typeOf(key)));
-  const wide = chooseSpread({ ...pieces, shown: new Map(withSpread) }, treeOf, thresholds.spread);
-  const shown = [...pieces.shown].flatMap(([key, people]): [number, number[]][] => {
-    const some = wide.shown.get(key);
-    return isSpreadOnly(typeOf(key)) ? (some ? [[key, some]] : []) : [[key, people]];
+  const withSpread = [...cells.shown].filter(([key]) => isScaled(typeOf(key)) || isSpreadOnly(typeOf(key)));
+  const distributionCells = chooseSpread({ ...cells, shown: new Map(withSpread) }, treeOf, thresholds.spread);
+  const shown = [...cells.shown].flatMap(([key, people]): [number, number[]][] => {
+    const distributionPeople = distributionCells.shown.get(key);
+    if (!isSpreadOnly(typeOf(key))) return [[key, people]];
+    return distributionPeople ? [[key, distributionPeople]] : [];
   });
-  return { shown: new Map(shown), pieces, wide };
+  return { shown: new Map(shown), cells, distributionCells };
 }
 
-/** `people`: what those answered that the figure rests on, and `wide` those that the distribution rests on, if any. */
+/** `answers`: the answers that the figure is based on. `distributionAnswers`: those that the distribution is based on, if any. */
 function resultOf(
   { type, options }: WeekQuestion,
   groupId: number,
   {
-    people,
-    wide,
+    answers,
+    distributionAnswers,
     handedOut,
     noise,
   }: {
-    people: WeekAnswer[] | undefined;
-    wide: WeekAnswer[] | undefined;
+    answers: WeekAnswer[] | undefined;
+    distributionAnswers: WeekAnswer[] | undefined;
     handedOut: boolean;
     noise: Noise | undefined;
   },
 ): Result {
-  if (!people) return { groupId, value: null, answers: null, spread: null, handedOut: false, noise: 0 };
+  if (!answers) return { groupId, value: null, answers: null, spread: null, handedOut: false, noise: 0 };
   return {
     groupId,
-    value: isScaled(type) ? meanOf(type, people, noise) : null,
-    answers: people.length,
-    spread: wide ? spreadOf(type, options, wide, noise) : null,
+    value: isScaled(type) ? meanOf(type, answers, noise) : null,
+    answers: answers.length,
+    spread: distributionAnswers ? spreadOf(type, options, distributionAnswers, noise) : null,
     noise: noise?.level ?? 0,
     handedOut,
   };
 }
 
-/** For each person, whether none of the company's questions was answered through a link that was handed out. */
-function ownIn({ respondents, types, answersOf }: Company): boolean[] {
+/** Returns for each person whether they answered none of these questions through a handed-out link. */
+function ownLinksIn({ respondents, types, answersOf }: Company): boolean[] {
   const everyone = respondents.map((_, person) => person);
-  const own = everyone.map(() => true);
+  const usedOwnLink = everyone.map(() => true);
   for (const number of types.keys()) {
     for (const [person, answer] of (answersOf(everyone, number) ?? []).entries()) {
-      if (answer?.handedOut) own[person] = false;
+      if (answer?.handedOut) usedOwnLink[person] = false;
     }
   }
-  return own;
+  return usedOwnLink;
 }
 
 /**
- * For people that a figure rests on, whether fewer than the threshold are their own, without a link that was handed out, in one of
- * the pieces, which can be told from the others by subtraction. Whoever hands out links can answer through them, and then knows what
- * the others of the piece said, or gave all of its answers. With a threshold of 1 everybody's answers are known anyway, and
- * everybody is told so: then never. `own`: for each person.
+ * Returns a function that says whether a figure based on these people has a cell in which fewer people than the threshold used a
+ * link of their own rather than a handed-out one. Cells can be separated from each other by subtracting figures. Someone who hands
+ * out links can answer through them, and so could know all other answers of the cell, or have given all of them. Always false with
+ * a threshold of 1: answers are not anonymous then, and everyone who is asked is told so. `usedOwnLink`: for each person.
  */
-function tooFewOwn(own: readonly boolean[], { pieceOf, sizes }: Pieces, threshold: number) {
-  const sent = sizes.map(() => 0);
-  for (const [person, isOwn] of own.entries()) {
-    const piece = pieceOf[person] as number;
-    if (isOwn) sent[piece] = (sent[piece] as number) + 1;
+function tooFewOwnLinks(usedOwnLink: readonly boolean[], { pieceOf, sizes }: Pieces, threshold: number) {
+  const ownLinks = sizes.map(() => 0);
+  for (const [person, isOwn] of usedOwnLink.entries()) {
+    const cell = pieceOf[person] as number;
+    if (isOwn) ownLinks[cell] = (ownLinks[cell] as number) + 1;
   }
   return (people: readonly number[] | undefined): boolean => {
     if (!people || threshold === 1) return false;
-    return people.some((person) => (sent[pieceOf[person] as number] as number) < threshold);
+    return people.some((person) => (ownLinks[pieceOf[person] as number] as number) < threshold);
   };
 }
 
 function meanOf(type: QuestionType, answers: WeekAnswer[], noise: Noise | undefined): number | null {
   const sum = answers.reduce((total, { value }) => total + (value ?? 0), 0);
   const count = answers.length;
-  const shown = noise ? noisySum(type, { sum, count }, noise, noise.keyOf(answers.map(nameOf))) : sum;
-  return scaledMean(type, shown, count);
+  const published = noise ? noisySum(type, { sum, count }, noise, noise.keyOf(answers.map(nameOf))) : sum;
+  return scaledMean(type, published, count);
 }
 
 function spreadOf(
@@ -347,7 +357,7 @@ function spreadOf(
   return noisyDistribution(type, { distribution, count: answers.length }, noise, set);
 }
 
-/** The people 0 to `count` − 1 by the groups in which they count. */
+/** Returns the people 0 to `count` − 1 by the groups in which they count. */
 function setsOf(
   count: number,
   groupsOfPerson: (person: number) => number[],
@@ -365,19 +375,19 @@ function setsOf(
 }
 
 /**
- * The comments of each question, each with the groups in which it is shown: those whose set, by the threshold for
- * comments, has its author.
+ * Returns the comments of each question. Each comes with the groups in which it is shown: those whose set, chosen with the
+ * comment threshold, contains its author.
  */
 function commentsOf(company: Company, { figures, comments: threshold }: Thresholds): ShownComment[][] {
   const { types, sets, respondents, numberOf, groupOf, answersOf } = company;
   const everyone = respondents.map((_, person) => person);
   const texts = types.map((_, number) => answersOf(everyone, number)?.map((one) => one?.comment ?? null));
-  if (texts.every((of) => of?.every((text) => text === null))) return types.map(() => []);
-  const pieces = choosePieces(sets, respondents.length, threshold);
-  const isHandedOut = figures === 1 ? () => false : tooFewOwn(ownIn(company), pieces, threshold);
+  if (texts.every((list) => list?.every((text) => text === null))) return types.map(() => []);
+  const cells = choosePieces(sets, respondents.length, threshold);
+  const isHandedOut = figures === 1 ? () => false : tooFewOwnLinks(ownLinksIn(company), cells, threshold);
   const groupsOfComment = types.map(() => new Map<number, number[]>());
   const handedOutIn = types.map((): number[] => []);
-  for (const [key, people] of pieces.shown) {
+  for (const [key, people] of cells.shown) {
     if (isHandedOut(people)) handedOutIn[numberOf(key)]?.push(groupOf(key));
     const number = numberOf(key);
     const groups = groupsOfComment[number] as Map<number, number[]>;
@@ -396,15 +406,15 @@ function commentsOf(company: Company, { figures, comments: threshold }: Threshol
 }
 
 /**
- * The response rate of each group that was asked (decision A12), once all questions of the week have been gone through.
- * People of a group who were asked different things in it, such as those who came or went between two rounds, go through
- * the procedure apart: only among people who were asked the same is a rate constant on each piece, question by question.
+ * Returns the response rate of each group that was asked (decision A12). Call it after all questions of the week have been
+ * recorded in `turnout`. People in a group who were asked different questions, for example because they joined or left between
+ * two rounds, form separate sets in the disclosure procedure. Otherwise rates could separate the people of one cell.
  */
 export function responseRates(turnout: Turnout): Rate[] {
   const { data, treeOf, done } = turnout;
-  const assignmentsOf = standing(turnout.assignmentsOf);
+  const assignmentsOf = withoutWithdrawn(turnout.assignmentsOf);
   const respondents = [...assignmentsOf.keys()];
-  const known = new Map<string, AskedAlike>();
+  const known = new Map<string, SameQuestions>();
   const askedBy = (assignments: Assignment[]) =>
     askedIn(assignments, turnout).map((one) => {
       const key = `${one.groupId} ${one.questionIds.join()}`;
@@ -412,39 +422,39 @@ export function responseRates(turnout: Turnout): Rate[] {
       known.set(key, same);
       return same;
     });
-  // Most people are asked by one round, and share their list of groups with their team.
-  const teams = new Map<number[], Map<number, AskedAlike[]>>();
+  // Fast path: most people are asked by one round and share their list of groups with their team.
+  const teams = new Map<number[], Map<number, SameQuestions[]>>();
   const askedOf = [...assignmentsOf.values()].map((assignments) => {
     const [{ roundId, groupIds }, ...others] = assignments as [Assignment];
     if (others.length > 0) return askedBy(assignments);
-    const rounds = teams.get(groupIds) ?? new Map<number, AskedAlike[]>();
+    const rounds = teams.get(groupIds) ?? new Map<number, SameQuestions[]>();
     const asked = rounds.get(roundId) ?? askedBy(assignments);
     teams.set(groupIds, rounds.set(roundId, asked));
     return asked;
   });
-  const alike = [...known.keys()].toSorted().map((key) => known.get(key) as AskedAlike);
-  const numbers = new Map(alike.map((one, number) => [one, number]));
+  const combinations = [...known.keys()].toSorted().map((key) => known.get(key) as SameQuestions);
+  const numbers = new Map(combinations.map((one, number) => [one, number]));
   const sets = setsOf(
     respondents.length,
-    (person) => (askedOf[person] as AskedAlike[]).map((one) => numbers.get(one) as number),
-    (number) => treeOf((alike[number] as AskedAlike).groupId),
+    (person) => (askedOf[person] as SameQuestions[]).map((one) => numbers.get(one) as number),
+    (number) => treeOf((combinations[number] as SameQuestions).groupId),
   );
   const doneBy = respondents.map((respondent) => done.get(respondent));
-  // Those included whose questions were withdrawn since: they may have answered before.
+  // Includes people whose assignments have been withdrawn: they may have answered before.
   const peopleIn = new Map<number, number>();
   for (const assignments of turnout.assignmentsOf.values()) {
     for (const { groupId } of askedIn(assignments, turnout))
       peopleIn.set(groupId, (peopleIn.get(groupId) ?? 0) + 1);
   }
   const totals = new Map<number, { asked: number; answered: number; handedOut: boolean }>();
-  const pieces = choosePieces(sets, respondents.length, data.thresholds.figures);
-  const own = respondents.map((respondent) => data.handedOut?.has(respondent) !== true);
-  const restsOnHandedOut = tooFewOwn(own, pieces, data.thresholds.figures);
-  for (const [number, people] of pieces.shown) {
-    const { groupId, questionIds } = alike[number] as AskedAlike;
+  const cells = choosePieces(sets, respondents.length, data.thresholds.figures);
+  const hasOwnLink = respondents.map((respondent) => data.handedOut?.has(respondent) !== true);
+  const isHandedOut = tooFewOwnLinks(hasOwnLink, cells, data.thresholds.figures);
+  for (const [number, people] of cells.shown) {
+    const { groupId, questionIds } = combinations[number] as SameQuestions;
     const total = totals.get(groupId) ?? { asked: 0, answered: 0, handedOut: false };
     totals.set(groupId, total);
-    total.handedOut ||= restsOnHandedOut(people);
+    total.handedOut ||= isHandedOut(people);
     total.asked += people.length * questionIds.length;
     for (const person of people) {
       const has = doneBy[person];
@@ -459,19 +469,19 @@ export function responseRates(turnout: Turnout): Rate[] {
   });
 }
 
-/** Those that are not withdrawn. */
-function standing(all: Map<string, Assignment[]>): Map<string, Assignment[]> {
-  const left = [...all].map(
+/** Returns the assignments that are not withdrawn. */
+function withoutWithdrawn(all: Map<string, Assignment[]>): Map<string, Assignment[]> {
+  const remaining = [...all].map(
     ([person, assignments]) => [person, assignments.filter(({ isWithdrawn }) => !isWithdrawn)] as const,
   );
-  return new Map(left.filter(([, assignments]) => assignments.length > 0));
+  return new Map(remaining.filter(([, assignments]) => assignments.length > 0));
 }
 
-/** People of a group of whom the rounds that asked everyone in it asked the same. */
-type AskedAlike = { groupId: number; questionIds: number[] };
+/** People in a group who were asked the same questions by the rounds that asked the whole group. */
+type SameQuestions = { groupId: number; questionIds: number[] };
 
-/** What a person was asked in each group by the rounds that asked everyone in it. */
-function askedIn(assignments: Assignment[], { roundById }: Turnout): AskedAlike[] {
+/** Returns the questions a person was asked in each group by the rounds that asked the whole group. */
+function askedIn(assignments: Assignment[], { roundById }: Turnout): SameQuestions[] {
   const asked = new Map<number, number[]>();
   for (const { roundId, groupIds } of assignments) {
     const { questionIds, aboveIds } = roundById.get(roundId) as WeekRound;
@@ -485,7 +495,7 @@ function askedIn(assignments: Assignment[], { roundById }: Turnout): AskedAlike[
   return [...asked].map(([groupId, questionIds]) => ({ groupId, questionIds }));
 }
 
-/** The KPI values of a week: made of the values that are shown, and of nothing else (decision A14). */
+/** Returns the KPI values of a week, computed from published values only (decision A14). */
 export function kpiValues(
   kpis: { id: string; questionIds: number[] }[],
   results: ReadonlyMap<number, Result[]>,

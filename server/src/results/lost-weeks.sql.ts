@@ -2,12 +2,12 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 
-/** Notes that a week has closed without results. */
+/** Records that a week was closed without results. */
 export async function updateLost(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
   await tx`update weeks set is_lost = true where account_id = ${accountId} and week = ${week}`;
 }
 
-/** Asks for a mail to each administrator, by a job for each; none where the service, which has the jobs, has never run yet. */
+/** Queues a mail to each administrator. Does nothing if the service has never run, because the job tables don't exist yet. */
 export async function addLostMails(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
   const jobs =
     await tx`select from pg_namespace where nspname = 'graphile_worker' -- account_id: of no account`;

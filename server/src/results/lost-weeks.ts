@@ -1,5 +1,5 @@
-// Weeks whose key is lost: what was answered in them can be read by no one, so they are closed without results, and
-// administrators are told. Of everything else nothing is lost (decisions/0016).
+// Weeks whose key is lost. No one can read their answers, so they are closed without results and administrators are notified. All
+// other data is unaffected (decisions/0016).
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
 import { audit } from '../accounts/audit.ts';
@@ -17,7 +17,7 @@ import { endWeek, selectWeek } from './publish.sql.ts';
 
 type LostWeek = { accountId: AccountId; week: Week };
 
-/** Closes open weeks whose key is lost, and returns them. None while the epoch key is missing here (AnswerKeys.lostWeeks). */
+/** Closes open weeks whose key is lost, and returns them. Does nothing while this server lacks the epoch key (AnswerKeys.lostWeeks). */
 export async function closeLostWeeks(pool: Pool, keys: AnswerKeys): Promise<LostWeek[]> {
   const lost = await keys.lostWeeks();
   for (const one of lost) {
@@ -42,30 +42,26 @@ async function closeLost(tx: Transaction, keys: AnswerKeys, { accountId, week }:
   await addLostMails(tx, accountId, week);
 }
 
-/** What a job of a mail says. */
+/** The payload of a job that sends the mail. */
 export type LostMail = { accountId: AccountId; week: Week; to: string };
 
-/** Tells an administrator of a lost week. What is thrown is to be tried again; an address that refuses is not. */
+/** Notifies an administrator of a lost week. Throws if the mail is to be retried; a mail that the server refuses for good is only logged. */
 export async function mailLostWeek(
   { pool, mailer, publicUrl, log }: { pool: Pool; mailer: Mailer | undefined; publicUrl: string; log: Log },
   { accountId, week, to }: LostMail,
 ): Promise<void> {
-  if (!mailer)
-    return log.warn({ accountId, week }, 'A lost week was not reported by mail: SMTP_URL is not set');
+  if (!mailer) return log.warn({ accountId, week }, 'Lost-week notice not sent: SMTP_URL is not set');
   const { name, language } = await accountById(pool, accountId);
-  const { subject, letter } = letterOf(language, inert(name, 80), weekName(week), publicUrl);
+  const { subject, content } = mailOf(language, inert(name, 80), weekName(week), publicUrl);
   try {
-    await mailer.send({ id: `lost ${accountId} ${week} ${to}`, to, subject, ...lettered(letter) });
+    await mailer.send({ id: `lost ${accountId} ${week} ${to}`, to, subject, ...lettered(content) });
   } catch (error) {
     if (!(error instanceof MailRefused)) throw error;
-    log.warn(
-      { accountId, week, cause: error.message },
-      'A mail about a lost week was refused by the mail server',
-    );
+    log.warn({ accountId, week, cause: error.message }, 'The mail server rejected a lost-week notice');
   }
 }
 
-type Words = {
+type Texts = {
   title: string;
   text: string;
   rest: string;
@@ -75,47 +71,47 @@ type Words = {
   footer: string;
 };
 
-const words: Record<'en' | 'sv' | 'de', (week: string) => Words> = {
+const texts: Record<'en' | 'sv' | 'de', (week: string) => Texts> = {
   en: (week) => ({
     title: `The answers of week ${week} are lost`,
-    text: 'The key that seals the answers of open weeks is gone, probably because a backup was restored without it. No one can read these answers any more, so the week was closed without results.',
-    rest: 'Results of earlier weeks, people, groups and questions are all there.',
-    remedy: 'Ask the questions again: create a schedule for a later week.',
+    text: 'The key that encrypts the answers of open weeks is missing, probably because a backup was restored without it. No one can read these answers anymore, so the week was closed without results.',
+    rest: 'Results of earlier weeks, people, groups and questions are not affected.',
+    remedy: 'To ask the questions again, create a schedule for a later week.',
     button: 'Open schedules',
     hint: 'Or open this address:',
-    footer: 'You get this because you are an administrator.',
+    footer: 'You get this email because you are an administrator.',
   }),
   sv: (week) => ({
     title: `Svaren från vecka ${week} har gått förlorade`,
-    text: 'Nyckeln som förseglar svaren från öppna veckor är borta, troligen för att en säkerhetskopia har återställts utan den. Ingen kan längre läsa svaren, så veckan stängdes utan resultat.',
-    rest: 'Resultat från tidigare veckor, medarbetare, grupper och frågor finns kvar.',
-    remedy: 'Ställ frågorna igen: skapa ett schema för en senare vecka.',
+    text: 'Nyckeln som krypterar svaren från öppna veckor saknas, troligen för att en säkerhetskopia har återställts utan den. Ingen kan längre läsa svaren, så veckan stängdes utan resultat.',
+    rest: 'Resultat från tidigare veckor, medarbetare, grupper och frågor påverkas inte.',
+    remedy: 'Skapa ett schema för en senare vecka om du vill ställa frågorna igen.',
     button: 'Öppna scheman',
     hint: 'Eller öppna den här adressen:',
-    footer: 'Du får det här eftersom du är administratör.',
+    footer: 'Du får det här mejlet eftersom du är administratör.',
   }),
   de: (week) => ({
     title: `Die Antworten der Woche ${week} sind verloren`,
-    text: 'Der Schlüssel, der die Antworten offener Wochen versiegelt, ist verloren, wahrscheinlich weil eine Sicherung ohne ihn wiederhergestellt wurde. Niemand kann diese Antworten mehr lesen; die Woche wurde deshalb ohne Ergebnisse geschlossen.',
-    rest: 'Ergebnisse früherer Wochen, Personen, Gruppen und Fragen sind vollständig.',
-    remedy: 'Stellen Sie die Fragen erneut: Legen Sie einen Zeitplan für eine spätere Woche an.',
+    text: 'Der Schlüssel, der die Antworten offener Wochen verschlüsselt, fehlt, wahrscheinlich weil eine Sicherung ohne ihn wiederhergestellt wurde. Niemand kann diese Antworten mehr lesen; die Woche wurde deshalb ohne Ergebnisse geschlossen.',
+    rest: 'Ergebnisse früherer Wochen, Personen, Gruppen und Fragen sind nicht betroffen.',
+    remedy: 'Um die Fragen erneut zu stellen, legen Sie einen Zeitplan für eine spätere Woche an.',
     button: 'Zeitpläne öffnen',
     hint: 'Oder öffnen Sie diese Adresse:',
-    footer: 'Sie erhalten dies, weil Sie Administrator sind.',
+    footer: 'Sie erhalten diese E-Mail, weil Sie Administrator sind.',
   }),
 };
 
-function letterOf(
+function mailOf(
   language: string,
   about: string,
   week: string,
   publicUrl: string,
-): { subject: string; letter: Letter } {
+): { subject: string; content: Letter } {
   const known = language === 'sv' || language === 'de' ? language : 'en';
-  const { title, text, rest, remedy, button, hint, footer } = words[known](week);
+  const { title, text, rest, remedy, button, hint, footer } = texts[known](week);
   return {
     subject: title,
-    letter: {
+    content: {
       language: known,
       about,
       tone: 'warn',

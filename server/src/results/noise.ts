@@ -1,29 +1,29 @@
-// Noise for accounts that want it (privacy.md P19), by cell keys: each person has a random number, those of a set of people
-// are added up, and the sum decides the error. The same people always get the same error for the same words, in every
-// week, so asking again averages nothing out; and who is one person more or fewer gets another. Each question has errors of
-// its own: with one error for all of a set's questions, ten questions of two weeks tell that error, and so do answers that
-// the reader knows. Pure.
+// Optional noise for published figures (privacy.md P19), by the cell key method: each person has a random number, and the sum of
+// these numbers over a set of people determines the set's error. The same people always get the same error for the same question
+// text, in every week, so repeating a question does not average the error out. A set with one person more or fewer gets a
+// different error. Each question has its own errors. If a set had one error for all questions, ten questions in two weeks would
+// reveal it, and so would answers that the reader already knows. Pure.
 import { keyedHash } from '../base/keyed.ts';
 import { type Distribution, isScaled, type QuestionType, scaleOf } from '../questions/types.ts';
 
-/** How far a published sum may be off, in steps of the scale; 0: not at all. */
+/** The maximum error of a published sum, in steps of the scale. 0: no noise. */
 export type NoiseLevel = 0 | 1 | 2;
 
 export type Noise = {
   level: NoiseLevel;
-  /** The key of a set of people, in whatever order they come. */
+  /** The key of a set of people, regardless of their order. */
   keyOf: (respondents: Iterable<string>) => bigint;
-  /** The error of a cell of a set: a whole number from −level to level, each as likely as the others. */
+  /** The error of a cell of a set: a whole number from −level to level, uniformly distributed. */
   errorOf: (set: bigint, cell: string) => number;
-  /** A number from 0 up to, not including, `count`. */
+  /** A number from 0 to `count` − 1. */
   pick: (set: bigint, cell: string, count: number) => number;
-  /** The noise of a question. `words`: its words as they are compared (P17); the same words have the same errors. */
-  ofQuestion: (words: string) => Noise;
+  /** The noise of a question. `text`: its text in comparable form (P17); the same text has the same errors. */
+  ofQuestion: (text: string) => Noise;
 };
 
 /**
- * Undefined: no noise. `personOf`: what a respondent is called in every week alike; only if it stays the same for a person
- * does the noise of a set.
+ * Returns the noise of an account; undefined if its level is 0. `personOf` returns a name for a respondent that is the same in
+ * every week; otherwise the noise of a set would change from week to week.
  */
 export function noiseOf(
   accountKey: Uint8Array,
@@ -44,9 +44,9 @@ export function noiseOf(
     for (const one of respondents) sum += keyOfOne(one);
     return BigInt.asUintN(64, sum);
   };
-  const ofQuestion = (words: string): Noise => {
+  const ofQuestion = (text: string): Noise => {
     const pick = (set: bigint, cell: string, count: number) =>
-      keyedHash(accountKey, 'cell', words, String(set), cell).readUIntBE(0, 6) % count;
+      keyedHash(accountKey, 'cell', text, String(set), cell).readUIntBE(0, 6) % count;
     return {
       level,
       keyOf,
@@ -58,7 +58,7 @@ export function noiseOf(
   return ofQuestion('');
 }
 
-/** The sum of `count` answers with its error, within what `count` answers can sum up to. */
+/** Returns the sum of `count` answers with its error, limited to sums that `count` answers can have. */
 export function noisySum(
   type: QuestionType,
   { sum, count }: { sum: number; count: number },
@@ -70,7 +70,7 @@ export function noisySum(
   return Math.min(scale.high * count, Math.max(scale.low * count, sum + noise.errorOf(set, 'sum')));
 }
 
-/** A distribution with errors; where answers have a sum, it is off by as much as that of the same set (noisySum). */
+/** Returns a distribution with errors. If the answers have a sum, its error is the same as that of noisySum for the same set. */
 export function noisyDistribution(
   type: QuestionType,
   { distribution, count }: { distribution: Distribution; count: number },
@@ -95,7 +95,7 @@ function withSteps(type: QuestionType, distribution: Distribution, noise: Noise,
   return Object.fromEntries(counts);
 }
 
-/** Moves single answers from an option to another. */
+/** Moves single answers from one option to another. */
 function withMoves(distribution: Distribution, noise: Noise, set: bigint): Distribution {
   const counts = new Map(Object.entries(distribution));
   const options = [...counts.keys()];
@@ -110,7 +110,7 @@ function withMoves(distribution: Distribution, noise: Noise, set: bigint): Distr
   return Object.fromEntries(counts);
 }
 
-/** Options of which people choose several: each count has an error of its own. */
+/** For questions with several choices: each option's count has its own error. */
 function withErrors(distribution: Distribution, count: number, noise: Noise, set: bigint): Distribution {
   const noisy = Object.entries(distribution).map(([option, times]): [string, number] => [
     option,
@@ -127,8 +127,8 @@ function moveOne(counts: Map<string, number>, from: string, to: string): void {
   counts.set(to, countIn(counts, to) + 1);
 }
 
-/** The first place from `start` on, round and round, that is right. */
-function nextFrom(start: number, count: number, isRight: (place: number) => boolean): number | undefined {
-  for (let i = 0; i < count; i++) if (isRight((start + i) % count)) return (start + i) % count;
+/** Returns the first index from `start` on, wrapping around, for which `matches` is true. */
+function nextFrom(start: number, count: number, matches: (index: number) => boolean): number | undefined {
+  for (let i = 0; i < count; i++) if (matches((start + i) % count)) return (start + i) % count;
   return undefined;
 }

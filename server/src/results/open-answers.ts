@@ -1,5 +1,5 @@
-// The answers of an open week, opened: read once, person by person, and handed out question by question. All that is in memory
-// of an answer is a few bytes, so that a week of millions fits.
+// Decrypts the answers of an open week. They are read once, person by person, and returned question by question. Each answer takes
+// only a few bytes of memory, so that a week with millions of answers fits.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 import { decodeAnswers, encodeAnswers, type PersonAnswer } from '../sealing/person-answers.ts';
@@ -8,11 +8,11 @@ import type { WeekAnswer } from './figures.ts';
 import { selectSealed, selectSealedOf, updateSealed } from './publish.sql.ts';
 
 export type OpenAnswers = {
-  /** The answers to a question, in an order that tells nothing. */
+  /** Returns the answers to a question, in an order that reveals nothing. */
   to(questionId: number): WeekAnswer[];
 };
 
-/** The answers to one question, a column for each of their parts. Choices and comments, which few have, by their place. */
+/** The answers to one question, one array per field. Choices and comments are rare, so they are stored by index. */
 type Column = {
   respondents: string[];
   values: (number | null)[];
@@ -23,7 +23,7 @@ type Column = {
 
 const [skipped, handedOut, counted] = [1, 2, 4];
 
-/** Opens all answers of a week. Throws when one cannot be opened by the week's key. */
+/** Decrypts all answers of a week. Throws if the week's key can't decrypt one of them. */
 export async function openAnswers(
   tx: Transaction,
   key: WeekKey,
@@ -77,12 +77,12 @@ const answersIn = ({ respondents, values, flags, choices, comments }: Column): W
     };
   });
 
-/** Who became counted in the live figures, for questions that count as one. */
+/** The people newly counted in the live figures, for questions that count as one. */
 export type Counted = { questionIds: number[]; respondents: string[] };
 
 /**
- * Marks answers of a live week as counted, so that they stay as they are (P16). The caller has locked the week, so no one answers
- * meanwhile. False, and nothing is marked, when one of them is no longer what it was when `answers` were read.
+ * Marks answers of a live week as counted, so that they can no longer be changed (P16). The caller has locked the week, so no one
+ * can answer in the meantime. Returns false and marks nothing if one of the answers has changed since `answers` were read.
  */
 export async function markCounted(
   tx: Transaction,
@@ -90,13 +90,13 @@ export async function markCounted(
   { accountId, week }: { accountId: AccountId; week: Week },
   { answers, counted: sets }: { answers: OpenAnswers; counted: Counted[] },
 ): Promise<boolean> {
-  // What is counted of each respondent, by question.
+  // The counted answers of each respondent, by question.
   const wanted = new Map<string, Map<number, WeekAnswer>>();
   for (const { questionIds, respondents } of sets) {
-    const among = new Set(respondents);
+    const included = new Set(respondents);
     for (const id of questionIds) {
       for (const answer of answers.to(id)) {
-        if (!among.has(answer.respondent)) continue;
+        if (!included.has(answer.respondent)) continue;
         const own = wanted.get(answer.respondent) ?? new Map<number, WeekAnswer>();
         wanted.set(answer.respondent, own.set(id, answer));
       }
@@ -109,7 +109,7 @@ export async function markCounted(
   for (const row of rows) {
     for (const [id, before] of wanted.get(row.respondent) as Map<number, WeekAnswer>) {
       const now = row.answers.get(id);
-      if (!now) continue; // in another part
+      if (!now) continue; // in another row of the respondent
       if (!isSame(now, before)) return false;
       row.answers.set(id, { ...now, counted: true });
     }

@@ -1,5 +1,4 @@
-// What an installation promises, and what it cannot, from its settings and counts. Pure: every code and value of the privacy
-// report follows from the arguments.
+// Builds the privacy report: what an installation promises and what it can't, based on its settings and counts. Pure.
 import { consoleOperations } from '@soundings/contract/console.ts';
 import type { ConsoleOperation } from '@soundings/contract/console.operation.ts';
 import type {
@@ -20,25 +19,25 @@ import { hasRole, type Role, roles } from '@soundings/contract/words.ts';
 import { betweenWeeks } from './between-weeks.ts';
 import type { AccountFacts, DatabaseFacts } from './privacy-report.sql.ts';
 
-/** What the running process knows of the installation. */
+/** What the running process knows about the installation. */
 export type Installation = {
   keys: KeyState;
   version: string;
   fileDays: number;
-  /** Whether a mail server is set. */
+  /** Whether a mail server is configured. */
   hasMail: boolean;
   publicUrl: string;
-  /** In ms. */
+  /** Milliseconds since 1970. */
   now: number;
 };
 
-/** What the database says. */
+/** What the database contains. */
 export type PrivacyFacts = {
   account: AccountFacts;
   openWeeks: { week: Week; people: number; rules: PrivacyRules }[];
-  /** `afterCopies`: how many began after exported keys had become useless, and keys had left the database; all where there were none. */
+  /** `afterCopies`: how many began after exported keys had become useless and keys were no longer in the database. */
   closedWeeks: { count: number; first: Week | null; afterCopies: number };
-  /** Tables that have rows of closed weeks. */
+  /** Tables that still have rows of closed weeks. */
   left: string[];
   roles: { role: Role; people: number; canSignIn: number }[];
   bases: {
@@ -51,7 +50,7 @@ export type PrivacyFacts = {
   database: DatabaseFacts;
 };
 
-/** How many weeks back the handed-out links go. */
+/** The number of past weeks whose handed-out links are reported. */
 export const linkWeeks = 8;
 
 export function privacyReportOf(facts: PrivacyFacts, installation: Installation): PrivacyReport {
@@ -85,8 +84,8 @@ export function privacyReportOf(facts: PrivacyFacts, installation: Installation)
   };
 }
 
-/** Which operation opens each area: its minimum role decides who sees it. */
-const openedBy: Record<PrivacyArea, keyof typeof consoleOperations> = {
+/** The operation that gives access to each area. Its minimum role decides who sees the area. */
+const operationOf: Record<PrivacyArea, keyof typeof consoleOperations> = {
   results: 'GET /results',
   people: 'GET /users',
   settings: 'GET /settings',
@@ -97,7 +96,7 @@ const openedBy: Record<PrivacyArea, keyof typeof consoleOperations> = {
 
 function areasOf(role: Role): PrivacyArea[] {
   return privacyAreas.filter((area) => {
-    const { least } = consoleOperations[openedBy[area]] as ConsoleOperation;
+    const { least } = consoleOperations[operationOf[area]] as ConsoleOperation;
     return least === 'anybody' || hasRole({ role }, least);
   });
 }
@@ -115,9 +114,9 @@ const managersOf = ({ account, bases: counted }: PrivacyFacts): PrivacyReport['m
   groups: account.groups,
 });
 
-/** Where rules have something: in the account's settings, and in which open weeks. */
-function where(rules: PrivacyRules, openWeeks: OpenWeekRules[], has: (rules: PrivacyRules) => boolean) {
-  return { isSetting: has(rules), weeks: openWeeks.filter(has).map(({ week }) => week) };
+/** Returns whether the condition is true for the account's settings, and the open weeks for which it is. */
+function where(rules: PrivacyRules, openWeeks: OpenWeekRules[], matches: (rules: PrivacyRules) => boolean) {
+  return { isSetting: matches(rules), weeks: openWeeks.filter(matches).map(({ week }) => week) };
 }
 
 const isAnywhere = ({ isSetting, weeks }: { isSetting: boolean; weeks: string[] }) =>
@@ -163,7 +162,7 @@ function limitsOfRules({ account: { rules } }: PrivacyFacts, openWeeks: OpenWeek
   return limits;
 }
 
-/** What can be guessed between weeks at a level of noise. More noise would make it less, but not nothing. */
+/** Returns how well answers can be guessed by comparing weeks, at this level of noise. Noise reduces it, but never to nothing. */
 const betweenWeeksAt = (noise: Noise) => ({
   weight: noise === 0 ? ('weaker' as const) : ('inherent' as const),
   code: 'betweenWeeks' as const,
@@ -173,7 +172,7 @@ const betweenWeeksAt = (noise: Noise) => ({
   commonest: betweenWeeks.commonest,
 });
 
-/** The lowest value above 1, for which anything is promised; 1 when there is none. */
+/** Returns the lowest value among rules with a threshold above 1, the only ones that promise anything; 1 if there are none. */
 function lowest(all: PrivacyRules[], name: 'threshold' | 'spreadThreshold' | 'commentThreshold'): number {
   const values = all.filter(({ threshold }) => threshold > 1).map((rules) => rules[name]);
   return values.length === 0 ? 1 : Math.min(...values);
@@ -222,7 +221,7 @@ function limitsOfLinks(
   return limits;
 }
 
-/** Whether people's answers cross a network as they are. */
+/** Returns whether answers are sent over a network without encryption. */
 function isPlain(address: string): boolean {
   const url = URL.parse(address);
   return url?.protocol === 'http:' && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
@@ -235,7 +234,7 @@ function limitsOfPeople({ account: { people, manual }, roles: counted }: Privacy
     : [{ weight: 'inherent', code: 'invented', administrators, manual, people }];
 }
 
-/** By the lowest thresholds in force: what is said holds for every week. */
+/** Returns what is never shown. Uses the lowest thresholds in force, so that each promise is true for every week. */
 function neverShown(
   { account: { rules }, openWeeks, closedWeeks, left }: PrivacyFacts,
   { keys }: Installation,

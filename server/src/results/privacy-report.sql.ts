@@ -1,4 +1,4 @@
-// SQL of the privacy report: reading only. It reads settings and counts, never a name or an answer of a person.
+// SQL of the privacy report, read-only. It reads settings and counts, never people's names or answers.
 import type {
   DataToken,
   LinkExport,
@@ -16,7 +16,7 @@ export type AccountFacts = {
   timezone: string;
   rules: PrivacyRules;
   groups: number;
-  /** Active people: all, those who were created manually, and those without an e-mail address. */
+  /** Active people: all of them, those created manually, and those without an email address. */
   people: number;
   manual: number;
   withoutEmail: number;
@@ -46,7 +46,7 @@ const rulesOf = ({
   noise: noise as Noise,
 });
 
-/** What the account is set to, and how many people and groups it has; none when there is no such account. */
+/** Returns the account's settings and its numbers of people and groups; undefined if the account does not exist. */
 export async function selectAccountFacts(db: Db, accountId: AccountId): Promise<AccountFacts | undefined> {
   const [row] = await db<(Omit<AccountFacts, 'rules'> & RulesRow)[]>`
     select a.account_id             as "id",
@@ -73,7 +73,7 @@ export async function selectAccountFacts(db: Db, accountId: AccountId): Promise<
   return { id, name, timezone, rules: rulesOf(row), groups, people, manual, withoutEmail, auditSince };
 }
 
-/** The open weeks with the rules that they were opened under, and how many people are asked. */
+/** Returns the open weeks, each with the rules under which it was opened and the number of people asked. */
 export async function selectOpenWeekRules(
   db: Db,
   accountId: AccountId,
@@ -96,8 +96,8 @@ export async function selectOpenWeekRules(
 }
 
 /**
- * Returns how many weeks have closed, the first of them, and how many began, in each time zone, after the last copies of keys had
- * become useless; all where there were none.
+ * Returns how many weeks have closed, the first of them, and how many of them began after `copiesUntil`, in every time zone. If
+ * `copiesUntil` is null, that is all of them.
  */
 export async function selectClosedWeekCount(
   db: Db,
@@ -114,7 +114,7 @@ export async function selectClosedWeekCount(
   return row!;
 }
 
-/** Of the tables that closing empties, those that still have rows of a closed week. There should be none. */
+/** Returns the tables that still have rows of closed weeks. There should be none, because closing a week deletes these rows. */
 export async function selectLeftAfterClosing(db: Db, accountId: AccountId): Promise<string[]> {
   const left = (table: string) => db`
     exists (select 1
@@ -135,7 +135,7 @@ export async function selectLeftAfterClosing(db: Db, accountId: AccountId): Prom
     .map(([table]) => table);
 }
 
-/** How many active people have each role, and how many of them have a password. */
+/** Returns how many active people have each role, and how many of them have a password. */
 export async function selectRoleCounts(
   db: Db,
   accountId: AccountId,
@@ -152,8 +152,8 @@ export async function selectRoleCounts(
 }
 
 /**
- * On which basis active managers see groups: those that they own, those that they administer with all subgroups, and those
- * that they may read. `null`: managers who have no group on any basis.
+ * Returns on which basis active managers see groups: as owner, as administrator including subgroups, or as reader. `null`:
+ * managers without any groups.
  */
 export async function selectManagerBases(
   db: Db,
@@ -180,12 +180,12 @@ export async function selectManagerBases(
     group  by kind`;
 }
 
-/** The tokens that read results now: neither revoked nor expired, those used last first. */
+/** Returns the tokens that can currently read results (neither revoked nor expired), most recently used first. */
 export async function selectDataTokens(
   db: Db,
   accountId: AccountId,
 ): Promise<
-  (Pick<DataToken, 'name'> & { [moment in 'createdAt' | 'lastUsedAt' | 'expiresAt']: Date | null })[]
+  (Pick<DataToken, 'name'> & { [field in 'createdAt' | 'lastUsedAt' | 'expiresAt']: Date | null })[]
 > {
   return db`
     select name         as "name",
@@ -199,8 +199,8 @@ export async function selectDataTokens(
 }
 
 /**
- * The exports of links since a moment, by week and origin, newest first. Earlier versions of the soundings command logged only that
- * it was used.
+ * Returns the exports of links since a time, by week and origin, newest first. Earlier versions of the soundings command logged
+ * only that it was used.
  */
 export async function selectLinkExports(
   db: Db,
@@ -222,7 +222,7 @@ export async function selectLinkExports(
 
 export type DatabaseFacts = { walBytes: number; isArchived: boolean; replicas: number };
 
-/** How much of its log PostgreSQL keeps, whether the log is archived, and how many replicas read it. Of no account. */
+/** Returns how much of its log PostgreSQL keeps, whether the log is archived, and how many replicas read it. The same for all accounts. */
 export async function selectDatabaseFacts(db: Db): Promise<DatabaseFacts> {
   const [row] = await db<DatabaseFacts[]>`
     select pg_size_bytes(current_setting('max_wal_size'))::double precision as "walBytes",

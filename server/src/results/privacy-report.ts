@@ -1,5 +1,5 @@
-// The privacy report of an account: what is in force, who may see what, and what the installation cannot promise. Everything in it
-// is read when it is asked for; it names no person.
+// The privacy report of an account: the rules in force, who can see what, and what the installation can't promise. It is read from
+// the database on every request and names no person.
 import type { PrivacyReport } from '@soundings/contract/console.privacy.ts';
 import { accountById } from '../accounts/accounts.ts';
 import type { AccountId, Pool } from '../db/db.ts';
@@ -20,13 +20,13 @@ export type { Installation };
 
 const weekMs = 7 * 86_400_000;
 
-/** Returns until when there were copies of keys, in an export or in the database, that are of no use for later weeks. */
+/** Returns the time until which copies of keys existed, in an export or in the database. They can't open the answers of later weeks. */
 function copiesUntil({ exportedUntil, inDatabaseUntil }: Installation['keys']): string | null {
   const ends = [exportedUntil, inDatabaseUntil].filter((end) => end !== null);
   return ends.toSorted().at(-1) ?? null;
 }
 
-/** Returns the report as of now. Throws a Fault when there is no such account. */
+/** Returns the current report. Throws a Fault if the account does not exist. */
 export async function readPrivacyReport(
   pool: Pool,
   accountId: AccountId,

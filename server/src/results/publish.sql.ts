@@ -1,4 +1,4 @@
-// SQL of closing a week. Writers of all figures, and of the end of a week: publish.ts.
+// SQL of closing weeks and publishing figures. Writers: publish.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, copyInto, type Db, inBatches, type Pool, type Transaction } from '../db/db.ts';
 import type { NoiseLevel } from './noise.ts';
@@ -15,8 +15,8 @@ export type OpenWeekRow = {
 };
 
 /**
- * The week. To close it, it is locked: who answers has ended by then, and who comes later finds it closed. To show it as
- * it stands, it is not: people answer meanwhile.
+ * Returns a week. Closing a week locks it: answers that are being saved are waited for, and later ones find the week closed.
+ * Updating a live week does not lock it, so people can answer in the meantime.
  */
 export async function selectWeek(
   tx: Transaction,
@@ -38,7 +38,7 @@ export async function selectWeek(
   return row;
 }
 
-/** What is asked in a week, and of whom. */
+/** Returns what a week asks, and who is asked. */
 export async function selectWeekData(
   db: Db,
   accountId: AccountId,
@@ -52,7 +52,7 @@ export async function selectWeekData(
     from   rounds
     where  account_id = ${accountId} and week = ${week}
     order  by round_id`;
-  // As text: the driver takes three times as long to read an array.
+  // As text, because the driver needs three times as long to parse an array.
   const assignments = await db<{ respondent: string; roundId: number; groupIds: string }[]>`
     select respondent                  as "respondent",
            round_id                    as "roundId",
@@ -68,7 +68,7 @@ export async function selectWeekData(
   return { rounds, assignments: assignments.map(withGroups()), asked };
 }
 
-/** Most people share their groups with others: each list is made once. */
+/** Parses the lists of groups. Equal lists share one array, because most people are in the same groups as their colleagues. */
 function withGroups(): (row: { respondent: string; roundId: number; groupIds: string }) => Assignment {
   const lists = new Map<string, number[]>();
   return ({ respondent, roundId, groupIds }) => {
@@ -78,7 +78,7 @@ function withGroups(): (row: { respondent: string; roundId: number; groupIds: st
   };
 }
 
-/** What people have answered in a week, sealed, in batches and in an order that tells nothing. */
+/** Yields the sealed answers of a week in batches, in an order that reveals nothing. */
 export function selectSealed(
   db: Db,
   accountId: AccountId,
@@ -96,7 +96,7 @@ export function selectSealed(
 
 export type SealedRow = { respondent: string; part: number; sealed: Buffer };
 
-/** What the given respondents have answered in a week, sealed. */
+/** Returns the sealed answers of these respondents in a week. */
 export async function selectSealedOf(
   tx: Transaction,
   accountId: AccountId,
@@ -109,7 +109,7 @@ export async function selectSealedOf(
     where  account_id = ${accountId} and week = ${week} and respondent = any(${respondents}::uuid[])`;
 }
 
-/** The same, sealed again. */
+/** Replaces sealed answers. */
 export async function updateSealed(
   tx: Transaction,
   accountId: AccountId,
@@ -124,7 +124,7 @@ export async function updateSealed(
     where  a.account_id = ${accountId} and a.week = ${week} and a.respondent = n.respondent and a.part = n.part`;
 }
 
-/** The results that are shown of an open week, by question. */
+/** Returns the results that are shown of an open week, by question. */
 export async function selectShown(
   tx: Transaction,
   accountId: AccountId,
@@ -151,7 +151,7 @@ export async function selectShown(
   return results;
 }
 
-/** Which of the account's groups there are now: figures of those removed meanwhile are not written. */
+/** Returns the ids of the account's current groups. Figures of groups that have been deleted in the meantime are not written. */
 export async function selectPresentGroups(db: Db, accountId: AccountId): Promise<Set<number>> {
   const rows = await db<{ id: number }[]>`select group_id as id from groups where account_id = ${accountId}`;
   return new Set(rows.map(({ id }) => id));
@@ -218,7 +218,7 @@ export async function copyKpiValues(
   );
 }
 
-/** Notes that the KPIs have values. */
+/** Records that these KPIs have values. */
 export async function updateKpisWithValues(
   tx: Transaction,
   accountId: AccountId,
@@ -257,7 +257,7 @@ export async function copyComments(
   );
 }
 
-/** Takes back what was shown of an open week in the given groups, which are all that it asks or counts in. */
+/** Deletes what is shown of an open week in these groups, which must be all groups that it asks or counts in. */
 export async function deleteShown(
   tx: Transaction,
   accountId: AccountId,
@@ -275,12 +275,12 @@ export async function deleteShown(
   await tx`delete from comments where account_id = ${accountId} and week = ${week}`;
 }
 
-/** Notes that something is shown of an open week. */
+/** Records that figures of an open week are shown. */
 export async function updateShown(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
   await tx`update weeks set shown_at = now() where account_id = ${accountId} and week = ${week}`;
 }
 
-/** The open weeks of all accounts that are shown while they are open. */
+/** Returns the open live weeks of all accounts. */
 export async function selectShownWeeks(db: Db): Promise<{ accountId: AccountId; week: Week }[]> {
   return db<{ accountId: AccountId; week: Week }[]>`
     select account_id as "accountId", week as "week"
@@ -289,7 +289,7 @@ export async function selectShownWeeks(db: Db): Promise<{ accountId: AccountId; 
     order  by week, account_id`;
 }
 
-/** A week's rounds of schedules, and the users who were asked by them. */
+/** Returns the rounds of a week that schedules opened, and the users they asked. */
 export async function selectAskedUsers(
   db: Db,
   accountId: AccountId,
@@ -313,7 +313,7 @@ export async function selectAskedUsers(
   return { scheduledRounds: new Set(rounds.map(({ id }) => id)), users };
 }
 
-/** Forgets who was asked and what was answered (P1, P9); the week's key is forgotten by AnswerKeys.forget. */
+/** Closes a week and deletes who was asked and what was answered (P1, P9). AnswerKeys.forget deletes the week's key. */
 export async function endWeek(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
   await tx`delete from answers where account_id = ${accountId} and week = ${week}`;
   await tx`delete from assignments where account_id = ${accountId} and week = ${week}`;
@@ -326,14 +326,14 @@ export async function endWeek(tx: Transaction, accountId: AccountId, week: Week)
 }
 
 /**
- * Rids the files of the database of what was deleted: else it stays in them until they are next tidied, which may be never.
- * Of all accounts: a table is tidied whole.
+ * Vacuums the tables of closed weeks, for all accounts. Otherwise deleted rows would stay in the database files until the next
+ * vacuum, which might never come.
  */
 export async function vacuumForgotten(pool: Pool): Promise<void> {
   await pool`vacuum answers, assignments, week_keys, weeks, links, messages, participants`;
 }
 
-/** Removes all that was published or asked of groups that are removed (decision A15). */
+/** Deletes everything that was published about these groups or asked of them (decision A15). */
 export async function deleteFigures(
   tx: Transaction,
   accountId: AccountId,

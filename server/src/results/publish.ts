@@ -1,5 +1,5 @@
-// Closing a week: its figures are made once and published, its answers and who gave them are forgotten, all in one
-// transaction (privacy.md P1).
+// Closes weeks and updates live ones. Closing a week computes and publishes its figures once, and deletes its answers and who
+// gave them, all in one transaction (privacy.md P1).
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { createHmac } from 'node:crypto';
 import { noiseKeyOf } from '../accounts/noise-key.ts';
@@ -47,28 +47,28 @@ import {
 } from './publish.sql.ts';
 
 /**
- * Publishes a week and closes it. Returns how many figures of questions were published; undefined when it had closed
- * before, also by another process at the same moment. Throws a Fault when nothing was asked in that week, or its key is
- * missing here. `brief`: the key of a week that was opened in the same transaction and never stored. When the transaction
- * has committed, the caller calls `forgetClosed`.
+ * Publishes a week's figures and closes it. Returns how many question figures were published; undefined if the week was already
+ * closed, possibly by another process just now. Throws a Fault if nothing was asked in that week or this server lacks its key.
+ * `unstoredKey`: the key of a week that was opened in the same transaction and never stored. The caller must call `forgetClosed`
+ * after the transaction has committed.
  */
 export async function closeWeek(
   tx: Transaction,
   keys: AnswerKeys,
   accountId: AccountId,
   week: Week,
-  brief?: WeekKey,
+  unstoredKey?: WeekKey,
 ): Promise<number | undefined> {
   await lockSurvey(tx, accountId);
   const state = await selectWeek(tx, accountId, week, true);
   if (!state) {
-    throw new Fault('not_found', 'week not found', `Nothing was asked in the week ${weekName(week)}.`);
+    throw new Fault('not_found', 'week not found', `No questions were asked in week ${weekName(week)}.`);
   }
   if (state.isClosed) return undefined;
-  const key = brief ?? (await weekKeyOf(tx, keys, accountId, week));
+  const key = unstoredKey ?? (await weekKeyOf(tx, keys, accountId, week));
   const { data, personOf } = await weekData(tx, accountId, week, state, key);
   const answers = await openAnswers(tx, key, accountId, week);
-  const { figures } = await makeFigures(tx, keys, accountId, {
+  const { figures } = await computeFigures(tx, keys, accountId, {
     week,
     data,
     key,
@@ -79,11 +79,11 @@ export async function closeWeek(
   });
   const published = await writeFigures(tx, accountId, week, figures, state.isShown ? groupsOf(data) : []);
   await endWeek(tx, accountId, week);
-  if (!brief) await keys.forget(tx, accountId, week);
+  if (!unstoredKey) await keys.forget(tx, accountId, week);
   return published;
 }
 
-/** The key of a week that is open. */
+/** Returns the key of an open week. */
 async function weekKeyOf(
   tx: Transaction,
   keys: AnswerKeys,
@@ -96,15 +96,16 @@ async function weekKeyOf(
 }
 
 /**
- * After weeks have closed: ends the epoch of their keys, so that nothing that is left of them anywhere opens their answers, and
- * tidies the tables. Interrupted, it is done by the next call, or within a minute by the service (AnswerKeys.advance).
+ * Destroys the keys of closed weeks by ending their epoch, so that remaining copies of their data can't be decrypted, and vacuums
+ * the tables. Call it after weeks have closed. If it is interrupted, the next call finishes it, or the service does so within a
+ * minute (AnswerKeys.advance).
  */
 export async function forgetClosed(pool: Pool, keys: AnswerKeys): Promise<void> {
   await keys.advance();
   await vacuumForgotten(pool);
 }
 
-/** All that is told of a week. */
+/** Everything that is published about a week. */
 type Figures = {
   results: (Result & { questionId: number })[];
   rates: Rate[];
@@ -112,7 +113,7 @@ type Figures = {
   comments: CommentRow[];
 };
 
-type FiguresOf = {
+type FiguresInput = {
   week: Week;
   data: WeekData;
   key: WeekKey;
@@ -122,12 +123,12 @@ type FiguresOf = {
   isLast: boolean;
 };
 
-/** Makes the figures of a week: whole, or, of a live week, those that are shown with a batch more. `isLast`: it closes. */
-async function makeFigures(
+/** Computes the figures of a week. For a live week, adds one batch to the figures already shown. `isLast`: the week closes. */
+async function computeFigures(
   tx: Transaction,
   keys: AnswerKeys,
   accountId: AccountId,
-  { week, data, key, personOf, state, answers, isLast }: FiguresOf,
+  { week, data, key, personOf, state, answers, isLast }: FiguresInput,
 ): Promise<{ figures: Figures; counted: Counted[] }> {
   const turnout = turnoutOf(data);
   const noise = await noiseIn(tx, keys, accountId, state.noise, personOf);
@@ -143,7 +144,7 @@ async function makeFigures(
     for (const id of questionIds) {
       const { type, options, text } = questions.get(id) as Question;
       const question = { id, type, options: options.map((option) => option.id) };
-      // By its own words, not by its class: that changes with the other questions, and the errors would change with it.
+      // The noise depends on the question's own text, not on its class, which can change when other questions change.
       answered.push({ question, answers: answers.to(id), noise: noise?.ofQuestion(comparable(text)) });
     }
     const batch = shown && addBatch(answered, shown, turnout, { isLast });
@@ -151,16 +152,16 @@ async function makeFigures(
     const whole = batch ? [] : classFigures(answered, turnout);
     for (const [i, id] of questionIds.entries()) {
       results.set(id, batch?.results[i] ?? whole[i]?.results ?? []);
-      const ordered = inNoOrder(batch?.comments[i] ?? whole[i]?.comments ?? [], key.orderKey);
+      const ordered = shuffled(batch?.comments[i] ?? whole[i]?.comments ?? [], key.orderKey);
       comments.push(...ordered.map((comment, position) => ({ ...comment, questionId: id, position })));
     }
   }
   const figures = {
-    // By group: what is read together lies together, which halves what reading a range of groups costs.
+    // Ordered by group, because reading a range of groups is twice as fast if their rows are stored together.
     results: [...results]
       .flatMap(([questionId, list]) => list.map((result) => ({ ...result, questionId })))
       .toSorted((a, b) => a.groupId - b.groupId || a.questionId - b.questionId),
-    // Those of a live week appear when it closes (P7).
+    // The response rates of a live week are published when it closes (P7).
     rates: isLast ? responseRates(turnout) : [],
     values: kpiValues(await kpisOf(tx, accountId), results, data.asked),
     comments,
@@ -169,8 +170,8 @@ async function makeFigures(
 }
 
 /**
- * The noise of a week's figures, if any. `personOf`: what a respondent of the week is called in every week. The same set of
- * people gets the same noise in two weeks only if this is the same in both.
+ * Returns the noise for a week's figures, if any. `personOf` returns the name of a respondent that is the same in every week, so
+ * that the same set of people gets the same noise in every week.
  */
 async function noiseIn(
   tx: Transaction,
@@ -183,7 +184,7 @@ async function noiseIn(
   return noiseOf(await noiseKeyOf(tx, accountId, secrets), level, personOf);
 }
 
-/** Writes the figures of groups that there are, in place of those that were shown of the week while it was open. */
+/** Writes the figures of groups that still exist, and replaces those shown while the week was open. */
 async function writeFigures(
   tx: Transaction,
   accountId: AccountId,
@@ -191,8 +192,8 @@ async function writeFigures(
   { results, rates, values, comments }: Figures,
   shownIn: number[],
 ): Promise<number> {
-  // Last, so that others wait for us no longer than the rows take: the figures of a group that is removed from here on
-  // are deleted by whoever removes it.
+  // The lock is taken last, so that others wait only while the rows are written. If a group is removed after this point, the
+  // transaction that removes it deletes its figures.
   await lockAccount(tx, accountId);
   const present = await selectPresentGroups(tx, accountId);
   const isPresent = ({ groupId }: { groupId: number }) => present.has(groupId);
@@ -229,7 +230,7 @@ async function weekData(
   const { scheduledRounds, users } = await selectAskedUsers(tx, accountId, week);
   const people = users.map((user) => ({ ...user, respondent: key.respondentOf(user.userId) }));
   const present = new Set(people.filter(({ isActive }) => isActive).map(({ respondent }) => respondent));
-  // The same person in every week: of who was removed, or is in a file alone, the number in this one.
+  // The same name in every week. People who were removed, or appear only in a history file, keep their number of this week.
   const names = new Map(people.map(({ respondent, userId }) => [respondent, `user ${userId}`]));
   const assignments = data.assignments.map((assignment) =>
     scheduledRounds.has(assignment.roundId) && !present.has(assignment.respondent)
@@ -245,7 +246,7 @@ async function weekData(
   };
 }
 
-/** All groups that a week asks, or in which its answers count. */
+/** Returns all groups that are asked in a week or in which its answers count. */
 const groupsOf = ({ asked, rounds }: Pick<WeekData, 'asked' | 'rounds'>): number[] => [
   ...new Set([
     ...asked.map(({ groupId }) => groupId),
@@ -253,15 +254,15 @@ const groupsOf = ({ asked, rounds }: Pick<WeekData, 'asked' | 'rounds'>): number
   ]),
 ];
 
-/** Whether there are weeks to close at a time, in ms, and live ones to show. */
+/** Returns whether there are weeks to close at `now` (ms since 1970), and live weeks to update. */
 export async function dueWeeks(pool: Pool, now: number): Promise<{ close: boolean; show: boolean }> {
   const [ended, shown] = await Promise.all([weeksToClose(pool, now), selectShownWeeks(pool)]);
   return { close: ended.length > 0, show: shown.length > 0 };
 }
 
 /**
- * Adds to the figures of live weeks that are open what has been answered since, in whole batches (P16). One that fails holds up no
- * other; what was wrong is thrown at the end.
+ * Adds new answers to the figures of open live weeks, in whole batches (P16). If a week fails, the others are still updated, and
+ * the first error is thrown at the end.
  */
 export async function showLiveWeeks(pool: Pool, keys: AnswerKeys): Promise<void> {
   const failures: unknown[] = [];
@@ -274,7 +275,7 @@ export async function showLiveWeeks(pool: Pool, keys: AnswerKeys): Promise<void>
   if (failures.length > 0) throw failures[0];
 }
 
-/** Skipped while the week is closed or imported into: the next time it is tried again. */
+/** Updates a live week. Does nothing while another transaction closes it or imports into the account; the next call tries again. */
 async function showWeek(tx: Transaction, keys: AnswerKeys, accountId: AccountId, week: Week): Promise<void> {
   if (!(await tryLockSurvey(tx, accountId))) return;
   const state = await selectWeek(tx, accountId, week, false);
@@ -283,18 +284,18 @@ async function showWeek(tx: Transaction, keys: AnswerKeys, accountId: AccountId,
   const { data, personOf } = await weekData(tx, accountId, week, state, key);
   const answers = await openAnswers(tx, key, accountId, week);
   const all = { week, data, key, personOf, state, answers, isLast: false };
-  const { figures, counted } = await makeFigures(tx, keys, accountId, all);
+  const { figures, counted } = await computeFigures(tx, keys, accountId, all);
   if (counted.length === 0) return;
-  // From here on no one answers until the figures are written, so that what is counted is what is marked as counted.
+  // The lock stops new answers until the figures are written, so that exactly the counted answers are marked as counted.
   await selectWeek(tx, accountId, week, true);
-  // Someone has changed an answer in the meantime: next time.
+  // Someone has changed an answer in the meantime. The next call tries again.
   if (!(await markCounted(tx, key, { accountId, week }, { answers, counted }))) return;
   await writeFigures(tx, accountId, week, figures, state.isShown ? groupsOf(data) : []);
   await updateShown(tx, accountId, week);
 }
 
-/** By a keyed hash of the text, whose key no one has once the week is closed (P6). */
-function inNoOrder<T extends { text: string }>(comments: T[], key: Uint8Array): T[] {
+/** Returns the comments ordered by a keyed hash of their texts. The key is destroyed when the week closes (P6). */
+function shuffled<T extends { text: string }>(comments: T[], key: Uint8Array): T[] {
   const placed = comments.map((comment, i) => {
     const hash = createHmac('sha256', key).update(`${comment.text}\0${i}`).digest('hex');
     return { comment, hash };
@@ -303,8 +304,8 @@ function inNoOrder<T extends { text: string }>(comments: T[], key: Uint8Array): 
 }
 
 /**
- * Closes a week of an account, or, without one, the last week that has ended. Returns the week and how many figures were
- * published: 0 when it had closed before.
+ * Closes a week of an account, by default the last one that has ended. Returns the week and how many figures were published: 0 if
+ * it was already closed.
  */
 export async function closeWeekNow(
   pool: Pool,
@@ -321,8 +322,8 @@ export async function closeWeekNow(
 }
 
 /**
- * Closes every week that has ended, one after another: also those that ended while the service was stopped. One that
- * cannot be closed holds up no other; what was wrong is thrown at the end.
+ * Closes every week that has ended, one after another, including those that ended while the service was stopped. If a week can't be
+ * closed, the others still are, and the first error is thrown at the end.
  */
 export async function closeEndedWeeks(pool: Pool, keys: AnswerKeys, now: number): Promise<void> {
   const failures: unknown[] = [];
@@ -330,7 +331,7 @@ export async function closeEndedWeeks(pool: Pool, keys: AnswerKeys, now: number)
   for (const { accountId, week } of ended) {
     // oxlint-disable-next-line no-await-in-loop -- each is a transaction of its own
     await inTransaction(pool, async (tx) => {
-      // An import into the account may take minutes: the next call comes before.
+      // Don't wait for an import into the account, which can take minutes: the next call comes sooner.
       if (await tryLockSurvey(tx, accountId)) await closeWeek(tx, keys, accountId, week);
     }).catch((error: unknown) => failures.push(error));
   }
@@ -338,7 +339,7 @@ export async function closeEndedWeeks(pool: Pool, keys: AnswerKeys, now: number)
   if (failures.length > 0) throw failures[0];
 }
 
-/** Removes all figures of groups that are removed, in the transaction that removes them (decision A15, P10). */
+/** Deletes all figures of groups, in the transaction that deletes the groups (decision A15, P10). */
 export async function forgetGroups(tx: Transaction, accountId: AccountId, groupIds: number[]): Promise<void> {
   if (groupIds.length > 0) await deleteFigures(tx, accountId, groupIds);
 }

@@ -1,5 +1,5 @@
-// What the data interface tells, as rows rather than text: for the console. By the very statements that the interface reads by,
-// and shaped as it shapes, so that nothing is shown here that is withheld there.
+// The published figures as rows, for the console. It uses the same statements as the data interface and shapes rows in the same
+// way, so that the console never shows anything that the data interface withholds.
 import type { AnswerData } from '@soundings/contract/data.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Pool } from '../db/db.ts';
@@ -33,15 +33,15 @@ export {
   selectWeekRates as ratesIn,
 };
 
-/** Every week that there can be. */
+/** All possible weeks. */
 export const always: Window = { first: '0001-01-01', last: '9999-12-27' };
 
-/** `value`: null: withheld. `handedOut`: whether it rests on links that the employer handed out (P14). */
+/** `value`: null if withheld. `handedOut`: whether too many of its answers came through links that the employer handed out (P14). */
 export type WeekValue = { week: Week; value: number | null; handedOut: boolean };
-/** `people`: how many people the week asked; null: that is not known, or the rate is withheld. */
+/** `people`: how many people were asked in the week; null if unknown or if the rate is withheld. */
 export type WeekRate = WeekValue & { people: number | null };
 
-/** The values of a KPI in a group, by week; none when there is no such group or KPI. */
+/** Returns the values of a KPI in a group, by week. Empty if the group or KPI does not exist. */
 export async function kpiValuesShown(
   pool: Pool,
   accountId: AccountId,
@@ -55,7 +55,7 @@ export async function kpiValuesShown(
   );
 }
 
-/** The response rates of a group, by week; none when there is no such group. */
+/** Returns the response rates of a group, by week. Empty if the group does not exist. */
 export async function ratesShown(
   pool: Pool,
   accountId: AccountId,
@@ -68,7 +68,7 @@ export async function ratesShown(
   );
 }
 
-/** The results of questions in a group, by question and week; none when there is no such group. */
+/** Returns the results of questions in a group, by question and week. Empty if the group does not exist. */
 export async function resultsShown(
   pool: Pool,
   accountId: AccountId,
@@ -85,10 +85,10 @@ export async function resultsShown(
   });
 }
 
-/** A question in words, and its options in their order. */
+/** A question with its texts, and the ids of its options in order. */
 export type ShownQuestion = WordedQuestion & { optionIds: string[] };
 
-/** The questions of the account by id, in a language where they have it, else in their own. */
+/** Returns the questions of the account by id, in `language` if they are translated, otherwise in their own language. */
 export async function questionsWorded(
   pool: Pool,
   accountId: AccountId,

@@ -1,13 +1,13 @@
-// SQL of reading what was published. Every statement begins at the groups that there are, so a group that is removed is
-// gone from every answer at once.
+// SQL of reading published figures. Every statement starts from existing groups, so a deleted group immediately disappears from
+// every response.
 import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, type Db, inBatches, type Pool } from '../db/db.ts';
 import type { Window } from './window.ts';
 
-/** The group asked for and, when wanted, all beneath it; without a group, all that there are. */
+/** A group, with its descendants if `beneath`; all groups if `groupId` is undefined. */
 export type Scope = { groupId: number | undefined; beneath: boolean };
 
-/** The groups of a scope, to begin a statement with. */
+/** Returns the CTE `scope` with the groups of a scope, to start a statement with. */
 export const groupsIn = (db: Db, accountId: AccountId, { groupId, beneath }: Scope) => db`
   recursive scope as (
     select group_id
@@ -20,10 +20,10 @@ export const groupsIn = (db: Db, accountId: AccountId, { groupId, beneath }: Sco
     where  ${beneath}
   )`;
 
-/** Rows of large answers come so many at a time. */
+/** The number of rows per batch of a large response. */
 export const batch = 2_000;
 
-/** The groups of the scope, by id; none when the account has no such group. */
+/** Returns the ids of the groups in a scope, ascending. Empty if the group does not exist. */
 export async function selectScope(db: Db, accountId: AccountId, scope: Scope): Promise<number[]> {
   const rows = await db<{ id: number }[]>`
     with ${groupsIn(db, accountId, scope)}
@@ -31,7 +31,7 @@ export async function selectScope(db: Db, accountId: AccountId, scope: Scope): P
   return rows.map(({ id }) => id);
 }
 
-/** The id of the group that has an externalId. */
+/** Returns the id of the group with this externalId. */
 export async function selectGroupIdOf(
   db: Db,
   accountId: AccountId,
@@ -44,10 +44,10 @@ export async function selectGroupIdOf(
 
 export type KpiHead = { id: string; name: string; imageUrl: string | null };
 
-/** With its names in other languages, which the data interface does not tell. */
+/** With its translated names, which the data interface does not return. */
 export type KpiWords = KpiHead & { translations: Record<string, string> };
 
-/** KPIs for which a value was ever created. */
+/** Returns the KPIs that have ever had a value. */
 export async function selectValuedKpis(db: Db, accountId: AccountId): Promise<KpiWords[]> {
   return db<KpiWords[]>`
     select kpi_id as "id", name as "name", translations as "translations", image_url as "imageUrl"
@@ -66,10 +66,10 @@ export async function selectKpi(db: Db, accountId: AccountId, kpiId: string): Pr
 
 export type ValueRow = { groupId: number; week: Week; value: number | null };
 
-/** `handedOut`: whether the figure rests on links that the employer handed out (P14). Null: there is no row. */
+/** `handedOut`: see Result in figures.ts (P14); null if there is no row. */
 type Marked = { week: Week | null; value: number | null; handedOut: boolean | null };
 
-/** KPI values of the groups, by group and week; without a window the latest one of each group. */
+/** Yields KPI values of the groups, ordered by group and week; without a window, the latest one of each group. */
 export const selectKpiValues = (
   pool: Pool,
   accountId: AccountId,
@@ -78,11 +78,11 @@ export const selectKpiValues = (
   window: Window | undefined,
 ): AsyncIterable<ValueRow[]> => {
   const values = pool`kpi_values v where v.account_id = ${accountId} and v.kpi_id = ${kpiId}`;
-  // A week that asked only some of a group hides no earlier value of the whole group.
+  // A week that asked only part of a group must not hide an earlier value of the whole group.
   return selectValues(pool, accountId, scope, { values, preferred: pool`v.asked_whole` }, window);
 };
 
-/** The last week of a window in which one of some groups was asked each KPI: as a whole, if ever. */
+/** Returns for each KPI the last week in which one of the groups was asked it, preferably as a whole. */
 export async function selectKpiLastWeeks(
   db: Db,
   accountId: AccountId,
@@ -101,14 +101,14 @@ export async function selectKpiLastWeeks(
 }
 
 /**
- * `values`: one for each column, as JSON: a number, null where it is withheld, "none" where it was not asked. `handedOut`: the
- * indexes of the columns whose value rests on links that the employer handed out, as JSON; null: none does.
+ * `values`: a JSON array with one entry per column: a number, null if it is withheld, or "none" if the KPI was not asked.
+ * `handedOut`: a JSON array with the indexes of the columns marked as handed out (P14); null if there are none.
  */
 export type KpiWeekRow = { groupId: number; values: string; handedOut: string | null };
 
 /**
- * Values of several KPIs, each of one week, in the groups. The scope is gone through once, and a group is one row: with 2,000
- * groups and 12 KPIs the driver would take longer for a row of each than the server for all.
+ * Returns the values of several KPIs, each of one week, with one row per group. With 2,000 groups and 12 KPIs, the driver would
+ * take longer to parse one row per value than the server takes for the whole query.
  */
 export async function selectKpiWeeks(
   db: Db,
@@ -134,7 +134,7 @@ export async function selectKpiWeeks(
     group  by s.group_id`;
 }
 
-/** The response rates of all groups in a week. */
+/** Returns the response rates of all groups in a week. */
 export async function selectWeekRates(
   db: Db,
   accountId: AccountId,
@@ -147,7 +147,7 @@ export async function selectWeekRates(
     where  g.account_id = ${accountId}`;
 }
 
-/** Response rates of the groups, by group and week; without a window the last one of each group. */
+/** Yields response rates of the groups, ordered by group and week; without a window, the latest one of each group. */
 export const selectRates = (
   pool: Pool,
   accountId: AccountId,
@@ -163,11 +163,11 @@ export const selectRates = (
   );
 
 /**
- * `values`: the table as v, and which of its rows are meant; `preferred`: which of a group come before all others when the
- * latest is wanted. They are looked up group by group, which `offset 0` says: a
- * plan that is kept for all scopes would else read the rows of all groups, and all weeks there are. The last week of a
- * group is looked for among the last five first: an index hands over whole pages, and of 156 weeks that takes twice as long. The
- * parts of `union all` are read one after another, until one has a row.
+ * Yields values of the groups. `values`: the table as v and a condition on its rows. `preferred`: which rows of a group take
+ * precedence when only the latest is wanted. `offset 0` makes PostgreSQL look the rows up group by group; a generic plan would
+ * read the rows of all groups and weeks. The latest week of a group is first searched among the last five weeks, which takes half
+ * as long as among 156 weeks, because an index reads whole pages. `union all` reads its parts one after another until one has a
+ * row.
  */
 function selectValues(
   pool: Pool,
@@ -209,7 +209,7 @@ export type ResultRow = {
   spread: string | null;
 };
 
-/** Results of the groups, by question, group and week. `questionIds`: of these only. */
+/** Yields results of the groups, ordered by question, group and week. `questionIds`: only these questions. */
 export function selectResults(
   pool: Pool,
   accountId: AccountId,
@@ -236,10 +236,10 @@ export function selectResults(
 }
 
 export type CommentRow = { questionId: number; groupId: number; week: Week; text: string };
-/** `handedOut`: whether the group's comments to the question rest on links that the employer handed out (P14). */
+/** `handedOut`: whether the group's comments on the question are marked as handed out (P14). */
 export type MarkedComment = CommentRow & { handedOut: boolean };
 
-/** The comments shown in the groups of `scope`: g is where and which, c the text. */
+/** Joins the comments shown in the groups of `scope`: g is the group's row, c the text. */
 const commentsIn = (
   db: Db,
   accountId: AccountId,
@@ -253,7 +253,7 @@ const commentsIn = (
                      and c.position = g.position
     where  ${questionIds ? db`g.question_id = any(${questionIds})` : true}`;
 
-/** Comments shown in the groups, by question, group and week, in their order. */
+/** Yields the comments shown in the groups by question, group and week, in their published order. */
 export function selectComments(
   pool: Pool,
   accountId: AccountId,
@@ -274,14 +274,14 @@ export function selectComments(
   );
 }
 
-/** `search`: part of the text, letter case aside. Undefined: all. */
+/** `search`: part of the text, in any case. `undefined` means no restriction. */
 export type CommentFilter = {
   window: Window;
   questionIds: number[] | undefined;
   search: string | undefined;
 };
 
-/** Some of the comments shown in a group, newest week first, the questions of a week mixed; and how many there are. */
+/** Returns a page of the comments shown in a group, newest week first with questions mixed, and their total number. */
 export async function selectCommentPage(
   db: Db,
   accountId: AccountId,
@@ -311,10 +311,10 @@ export async function selectCommentPage(
   return { total: counted[0]!.total, rows };
 }
 
-/** `questionIds`: ascending, as the inside of a JSON array; the driver takes far longer to read an array. */
+/** `questionIds`: ascending, as the inside of a JSON array, because the driver takes much longer to parse an array. */
 export type AskedRow = { groupId: number; week: Week; questionIds: string };
 
-/** What was asked of the groups, by group and week, open weeks included. */
+/** Yields what was asked of the groups, ordered by group and week, including open weeks. */
 export function selectAsked(
   pool: Pool,
   accountId: AccountId,
@@ -335,11 +335,11 @@ export function selectAsked(
   );
 }
 
-// --- One group: a single statement for all that its answer needs. No row: there is no such group.
+// --- A single group: one statement for the whole response. No row means that the group does not exist.
 
 export type GroupValueRow = Marked & { kpi: KpiHead | null };
 
-/** KPI values of a group by week, with the KPI; without a window the latest one. One row of nulls where there are none. */
+/** Returns the KPI and its values in a group by week; without a window, the latest one. One row of nulls if there are no values. */
 export async function selectGroupKpiValues(
   db: Db,
   accountId: AccountId,
@@ -370,10 +370,10 @@ export async function selectGroupKpiValues(
   }));
 }
 
-/** `people`: how many the week asked anything; null: the rate is withheld, or the week closed before that was stored. */
+/** `people`: how many people were asked in the week; null if the rate is withheld or the week closed before this was stored. */
 export type GroupRateRow = Marked & { people: number | null };
 
-/** Response rates of a group by week; without a window the last one. One row of nulls where there are none. */
+/** Returns the response rates of a group by week; without a window, the latest one. One row of nulls if there are none. */
 export async function selectGroupRates(
   db: Db,
   accountId: AccountId,
@@ -393,10 +393,10 @@ export async function selectGroupRates(
     where  g.account_id = ${accountId} and g.group_id = ${groupId}`;
 }
 
-/** A result with whether it rests on links that the employer handed out, which the data interface does not say. */
+/** A result with its `handedOut` mark (P14), which the data interface does not return. */
 export type GroupResultRow = ResultRow & { handedOut: boolean };
 
-/** Results of a group by question and week; undefined: there is no such group. */
+/** Returns the results of a group by question and week; undefined if the group does not exist. */
 export async function selectGroupResults(
   db: Db,
   accountId: AccountId,
@@ -421,7 +421,7 @@ export async function selectGroupResults(
   return rows[0] && (rows.filter(({ questionId }) => questionId !== null) as GroupResultRow[]);
 }
 
-/** What was asked of a group, by week; undefined: there is no such group. */
+/** Returns what was asked of a group, by week; undefined if the group does not exist. */
 export async function selectGroupAsked(
   db: Db,
   accountId: AccountId,

@@ -1,5 +1,5 @@
-// What the data interface tells (§4.1): of published figures only, as text that is made while it is read, so that the
-// largest answers take no more memory than the smallest. One group alone is told by a single statement, at once.
+// Builds the responses of the data interface (§4.1), from published figures only. Large responses are streamed while their rows
+// are read, so that they take no more memory than small ones. Responses for a single group need a single statement.
 import type { Numbers } from '@soundings/contract/operation.ts';
 import { dayIn, type Week } from '@soundings/contract/weeks.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -41,19 +41,19 @@ import {
 } from './shape.ts';
 import { lastWeeks, type Window } from './window.ts';
 
-/** Who reads, how numbers are written, the account's time zone, and its version, which is raised by whatever changes an answer. */
+/** The account that reads, its number format and time zone, and its version, which changes whenever a response could change. */
 export type Reader = { accountId: AccountId; numbers: Numbers; timezone: string; version: string };
 
-/** Connections for short statements, and those for answers that are read for long. */
+/** `pool`: connections for short statements. `reads`: connections for streamed responses. */
 export type Pools = { pool: Pool; reads: Pool };
 
-/** Which groups and weeks are asked for. Without a window: the latest values, or the last five weeks. */
+/** The requested groups and weeks. Without a window: the latest values, or the last five weeks. */
 export type Asked = { groupId: string; beneath: boolean; window: Window | undefined; now: number };
 
-/** The text of an answer: all of it, or, where it may be long, piece by piece. */
+/** The text of a response, complete or, if it can be long, streamed. */
 export type Told = string | LongAnswer;
 
-/** The values of a KPI. Throws a Fault when the account has no such group or KPI. */
+/** Returns the values of a KPI. Throws a Fault if the group or the KPI does not exist. */
 export async function tellKpiValues(
   { pool, reads }: Pools,
   reader: Reader,
@@ -66,7 +66,7 @@ export async function tellKpiValues(
     const rows = await selectGroupKpiValues(pool, accountId, groupId, kpiId, asked.window);
     if (!rows[0]) throw await groupNotFound(pool, accountId, asked.groupId);
     if (!rows[0].kpi) throw kpiNotFound();
-    return textOf(kpiPieces(rows[0].kpi, inOneBatch(valuesOf(groupId, rows)), reader));
+    return textOf(kpiChunks(rows[0].kpi, inOneBatch(valuesOf(groupId, rows)), reader));
   }
   const [scope, kpi] = await Promise.all([
     findScope(pool, accountId, asked),
@@ -74,11 +74,11 @@ export async function tellKpiValues(
   ]);
   if (!kpi) throw kpiNotFound();
   return longAnswer(reader, asked, () =>
-    kpiPieces(kpi, selectKpiValues(reads, accountId, scope, kpiId, asked.window), reader),
+    kpiChunks(kpi, selectKpiValues(reads, accountId, scope, kpiId, asked.window), reader),
   );
 }
 
-async function* kpiPieces(kpi: KpiHead, rows: AsyncIterable<ValueRow[]>, { numbers }: Reader) {
+async function* kpiChunks(kpi: KpiHead, rows: AsyncIterable<ValueRow[]>, { numbers }: Reader) {
   yield `{"kpi":${JSON.stringify(kpiOf(kpi))},"values":[`;
   yield* valueList(rows, numbers);
   yield ']}';
@@ -90,28 +90,28 @@ export const kpiOf = ({ id, name, imageUrl }: KpiHead) => ({
   ...(imageUrl !== null && { imageURL: imageUrl }),
 });
 
-/** The response rates. Throws a Fault when the account has no such group. */
+/** Returns the response rates. Throws a Fault if the group does not exist. */
 export async function tellRates({ pool, reads }: Pools, reader: Reader, asked: Asked): Promise<Told> {
   const { accountId } = reader;
   if (!asked.beneath) {
     const groupId = idIn(asked.groupId);
     const rows = await selectGroupRates(pool, accountId, groupId, asked.window);
     if (!rows[0]) throw await groupNotFound(pool, accountId, asked.groupId);
-    return textOf(ratePieces(inOneBatch(valuesOf(groupId, rows)), reader));
+    return textOf(rateChunks(inOneBatch(valuesOf(groupId, rows)), reader));
   }
   const scope = await findScope(pool, accountId, asked);
   return longAnswer(reader, asked, () =>
-    ratePieces(selectRates(reads, accountId, scope, asked.window), reader),
+    rateChunks(selectRates(reads, accountId, scope, asked.window), reader),
   );
 }
 
-async function* ratePieces(rows: AsyncIterable<ValueRow[]>, { numbers }: Reader) {
+async function* rateChunks(rows: AsyncIterable<ValueRow[]>, { numbers }: Reader) {
   yield '[{"values":[';
   yield* valueList(rows, numbers);
   yield ']}]';
 }
 
-/** The rows of a group that has values. */
+/** Returns the rows of a group that have a value. */
 const valuesOf = (groupId: number, rows: { week: Week | null; value: number | null }[]): ValueRow[] =>
   rows.flatMap(({ week, value }) => (week === null ? [] : [{ groupId, week, value }]));
 
@@ -122,7 +122,7 @@ export type ResultsWanted = {
   language: string | undefined;
 };
 
-/** The results of questions. Throws a Fault when the account has no such group. */
+/** Returns the results of questions. Throws a Fault if the group does not exist. */
 export async function tellResults(
   { pool, reads }: Pools,
   reader: Reader,
@@ -133,19 +133,19 @@ export async function tellResults(
   const { questionIds, language, comments, granular } = wanted;
   const window = asked.window ?? lastWeeks(dayIn(reader.timezone, asked.now));
   if (!asked.beneath && !comments && !granular) {
-    const [rows, words] = await Promise.all([
+    const [rows, questions] = await Promise.all([
       selectGroupResults(pool, accountId, idIn(asked.groupId), window, questionIds),
       wordedQuestions(pool, accountId, language),
     ]);
     if (!rows) throw await groupNotFound(pool, accountId, asked.groupId);
-    return textOf(resultPieces(inOneBatch(rows), undefined, words, wanted));
+    return textOf(resultChunks(inOneBatch(rows), undefined, questions, wanted));
   }
   const [scope, questions] = await Promise.all([
     findScope(pool, accountId, asked),
     wordedQuestions(pool, accountId, language),
   ]);
   return longAnswer(reader, asked, () =>
-    resultPieces(
+    resultChunks(
       selectResults(reads, accountId, scope, window, questionIds),
       comments ? selectComments(reads, accountId, scope, window, questionIds) : undefined,
       questions,
@@ -154,21 +154,21 @@ export async function tellResults(
   );
 }
 
-async function* resultPieces(
+async function* resultChunks(
   results: AsyncIterable<ResultRow[]>,
   comments: AsyncIterable<CommentRow[]> | undefined,
   questions: ReadonlyMap<number, WordedQuestion>,
   { granular }: ResultsWanted,
 ) {
-  const met = new Map<number, WordedQuestion>();
+  const included = new Map<number, WordedQuestion>();
   yield '[{"values":[';
-  // With single answers a row may be as long as many people: not too many are written in one turn.
-  const atOnce = granular ? 20 : undefined;
+  // A row with individual answers can be as long as a group has people, so only a few are written per turn of the event loop.
+  const rowsPerTurn = granular ? 20 : undefined;
   yield* nested(
-    leavesOf(results, atOnce, (row) => {
+    leavesOf(results, rowsPerTurn, (row) => {
       const question = questions.get(row.questionId);
-      if (!question) return []; // new since we began: the next answer has it, under another version
-      met.set(row.questionId, question);
+      if (!question) return []; // created since this response began; the next response has it, with another version
+      included.set(row.questionId, question);
       const keys = [String(row.questionId), String(row.groupId), weekKey(row.week)];
       return [{ keys, text: answerData(question, row, granular) }];
     }),
@@ -179,10 +179,10 @@ async function* resultPieces(
     yield* nested(commentLeaves(comments));
     yield ']';
   }
-  yield `,"questions":${questionList(met.values())}}]`;
+  yield `,"questions":${questionList(included.values())}}]`;
 }
 
-/** Which questions were asked of which groups. Throws a Fault when the account has no such group. */
+/** Returns which questions were asked of which groups. Throws a Fault if the group does not exist. */
 export async function tellAsked(
   { pool, reads }: Pools,
   reader: Reader,
@@ -191,49 +191,52 @@ export async function tellAsked(
 ): Promise<Told> {
   const { accountId } = reader;
   const window = asked.window ?? lastWeeks(dayIn(reader.timezone, asked.now));
-  const words = wordedQuestions(pool, accountId, language);
+  const allQuestions = wordedQuestions(pool, accountId, language);
   if (!asked.beneath) {
     const groupId = idIn(asked.groupId);
-    const [rows, questions] = await Promise.all([selectGroupAsked(pool, accountId, groupId, window), words]);
+    const [rows, questions] = await Promise.all([
+      selectGroupAsked(pool, accountId, groupId, window),
+      allQuestions,
+    ]);
     if (!rows) throw await groupNotFound(pool, accountId, asked.groupId);
-    return textOf(askedPieces(inOneBatch(rows), questions));
+    return textOf(askedChunks(inOneBatch(rows), questions));
   }
-  const [scope, questions] = await Promise.all([findScope(pool, accountId, asked), words]);
+  const [scope, questions] = await Promise.all([findScope(pool, accountId, asked), allQuestions]);
   return longAnswer(reader, asked, () =>
-    askedPieces(selectAsked(reads, accountId, scope, window), questions),
+    askedChunks(selectAsked(reads, accountId, scope, window), questions),
   );
 }
 
-async function* askedPieces(rows: AsyncIterable<AskedRow[]>, questions: ReadonlyMap<number, WordedQuestion>) {
-  const met = new Set<string>(); // most groups are asked the same
+async function* askedChunks(rows: AsyncIterable<AskedRow[]>, questions: ReadonlyMap<number, WordedQuestion>) {
+  const lists = new Set<string>(); // few different ones, as most groups are asked the same
   yield '[{"askedquestions":[';
   yield* nested(
     leavesOf(rows, undefined, ({ groupId, week, questionIds }) => {
-      met.add(questionIds);
+      lists.add(questionIds);
       return [{ keys: [String(groupId), weekKey(week)], text: `[${questionIds}]` }];
     }),
   );
-  const ids = new Set([...met].flatMap((list) => list.split(',').map(Number)));
+  const ids = new Set([...lists].flatMap((list) => list.split(',').map(Number)));
   const known = [...ids].toSorted((a, b) => a - b).flatMap((id) => questions.get(id) ?? []);
   yield `],"questions":${questionList(known)}}]`;
 }
 
-/** `atOnce`: so many rows are turned into text before others get a turn; all of a batch unless it is given. */
+/** Yields the leaves of rows. `rowsPerTurn`: how many rows are processed per turn of the event loop; a whole batch by default. */
 async function* leavesOf<T>(
   batches: AsyncIterable<T[]>,
-  atOnce: number | undefined,
+  rowsPerTurn: number | undefined,
   leavesOfRow: (row: T) => Leaf[],
 ): AsyncGenerator<Leaf[]> {
   for await (const rows of batches) {
-    for (let i = 0; i < rows.length; i += atOnce ?? rows.length) {
-      yield rows.slice(i, i + (atOnce ?? rows.length)).flatMap(leavesOfRow);
-      // oxlint-disable-next-line no-await-in-loop -- that is the turn of the others
-      if (atOnce !== undefined) await nextTurn();
+    for (let i = 0; i < rows.length; i += rowsPerTurn ?? rows.length) {
+      yield rows.slice(i, i + (rowsPerTurn ?? rows.length)).flatMap(leavesOfRow);
+      // oxlint-disable-next-line no-await-in-loop -- lets other requests run in between
+      if (rowsPerTurn !== undefined) await nextTurn();
     }
   }
 }
 
-/** The comments of a question, group and week as one leaf, also where a batch ends among them. */
+/** Yields the comments of each question, group and week as one leaf, even if they are spread over several batches. */
 async function* commentLeaves(batches: AsyncIterable<CommentRow[]>): AsyncGenerator<Leaf[]> {
   let keys: string[] = [];
   let texts: string[] = [];
@@ -263,7 +266,7 @@ async function wordedQuestions(
   return new Map(questions.map((question) => [question.id, worded(question, language)]));
 }
 
-/** The scope, once it is sure that its group is there; all groups when none is asked for. */
+/** Returns the scope; all groups if no group is given. Throws a Fault if the group does not exist. */
 export async function findScope(
   pool: Pool,
   accountId: AccountId,
@@ -276,37 +279,40 @@ export async function findScope(
   return scope;
 }
 
-/** The id of a group; of what is none, one that no group has. */
+/** Returns the id of a group. If the text is not a valid id, returns 0, which no group has. */
 const idIn = (groupId: string): number =>
   /^[1-9]\d{0,9}$/.test(groupId) && Number(groupId) < 2 ** 31 ? Number(groupId) : 0;
 
-/** In the same words for what never was, was removed, or is another account's; an own externalId is answered with the id. */
+/**
+ * Returns the Fault for an unknown group. The message is the same whether the group never existed, was deleted or belongs to
+ * another account. If the text is the externalId of a group of this account, the message names its id.
+ */
 async function groupNotFound(pool: Pool, accountId: AccountId, groupId: string): Promise<Fault> {
   const id = await selectGroupIdOf(pool, accountId, groupId);
   const hint =
     id === undefined ? '' : ` ${quote(groupId)} is the externalId of group ${id}. Use groupId=${id}.`;
-  return new Fault('not_found', 'group not found', `There is no such group.${hint}`);
+  return new Fault('not_found', 'group not found', `This group does not exist.${hint}`);
 }
 
-const kpiNotFound = () => new Fault('not_found', 'kpi not found', 'There is no such KPI.');
+const kpiNotFound = () => new Fault('not_found', 'kpi not found', 'This KPI does not exist.');
 
 async function* inOneBatch<T>(rows: T[]): AsyncGenerator<T[]> {
   yield rows;
 }
 
-async function textOf(pieces: AsyncIterable<string>): Promise<string> {
+async function textOf(chunks: AsyncIterable<string>): Promise<string> {
   let text = '';
-  for await (const piece of pieces) text += piece;
+  for await (const chunk of chunks) text += chunk;
   return text;
 }
 
 export const longAnswer = (
   reader: Reader,
   asked: Pick<Asked, 'window' | 'now'>,
-  tell: () => AsyncIterable<string>,
-) => new LongAnswer(tagOf(reader, asked), () => gathered(tell()));
+  chunksOf: () => AsyncIterable<string>,
+) => new LongAnswer(tagOf(reader, asked), () => gathered(chunksOf()));
 
-/** Changes with every write of the account, and from week to week where the weeks asked for do. */
+/** Returns the ETag. It changes with every write to the account and, if the requested weeks depend on the date, every week. */
 function tagOf(
   { version, timezone, numbers }: Reader,
   { window, now }: Pick<Asked, 'window' | 'now'>,

@@ -1,5 +1,5 @@
-// The texts of the data interface's answers, piece by piece (§2.1, decisions A4 to A10). Pure: it takes rows as they come
-// and holds no more of them than it is given at once.
+// Builds the JSON responses of the data interface as streams of text chunks (§2.1, decisions A4 to A10). Pure. Keeps only the
+// current batch of rows in memory.
 import type { Numbers } from '@soundings/contract/operation.ts';
 import { fourDigits, sixDigits, type Week } from '@soundings/contract/weeks.ts';
 import type { Option } from '../questions/questions.ts';
@@ -12,7 +12,7 @@ import {
   type QuestionType,
 } from '../questions/types.ts';
 
-/** A question with its words in the language that was asked for, or else in its own. */
+/** A question with its texts in the requested language, or in its own language if there is no translation. */
 export type WordedQuestion = {
   id: number;
   type: QuestionType;
@@ -20,7 +20,7 @@ export type WordedQuestion = {
   options: Record<string, string>;
 };
 
-/** Words in a language, given in any letter case. */
+/** Returns a question with its texts in a language. The language code can be in any case. */
 export function worded(
   question: {
     id: number;
@@ -32,19 +32,19 @@ export function worded(
   language: string | undefined,
 ): WordedQuestion {
   const wanted = language?.toLowerCase() ?? '';
-  const inWords = (text: string, translations: Record<string, string> = {}) =>
+  const translated = (text: string, translations: Record<string, string> = {}) =>
     Object.hasOwn(translations, wanted) ? (translations[wanted] as string) : text;
   return {
     id: question.id,
     type: question.type,
-    text: inWords(question.text, question.translations),
+    text: translated(question.text, question.translations),
     options: Object.fromEntries(
-      question.options.map((option) => [option.id, inWords(option.text, option.translations)]),
+      question.options.map((option) => [option.id, translated(option.text, option.translations)]),
     ),
   };
 }
 
-/** A list of values of a KPI or of response rates, as the pieces of an array's inside; quoted: in the form of decision F2. */
+/** Yields the values of a KPI or response rates as the inside of a JSON array. `quoted` numbers: the format of decision F2. */
 export async function* valueList(
   batches: AsyncIterable<{ groupId: number; week: Week; value: number | null }[]>,
   numbers: Numbers,
@@ -63,11 +63,11 @@ export async function* valueList(
   }
 }
 
-/** Pieces put together to some KB each: every one that is sent costs a turn. */
-export async function* gathered(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+/** Joins chunks into larger ones of about 16 KB, because every chunk that is sent has a fixed cost. */
+export async function* gathered(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   let text = '';
-  for await (const piece of pieces) {
-    text += piece;
+  for await (const chunk of chunks) {
+    text += chunk;
     if (text.length < 16_384) continue;
     yield text;
     text = '';
@@ -75,10 +75,10 @@ export async function* gathered(pieces: AsyncIterable<string>): AsyncGenerator<s
   if (text !== '') yield text;
 }
 
-/** What stands at the end of a way of keys, such as question, group, week. */
+/** A value at the end of a path of keys, such as question, group, week. */
 export type Leaf = { keys: readonly string[]; text: string };
 
-/** Leaves that come in the order of their keys, as the pieces of one object nested by them, its braces included. */
+/** Yields leaves, which must be ordered by their keys, as chunks of one nested JSON object. */
 export async function* nested(batches: AsyncIterable<Leaf[]>): AsyncGenerator<string> {
   let open: readonly string[] = [];
   let text = '{';
@@ -97,7 +97,7 @@ export async function* nested(batches: AsyncIterable<Leaf[]>): AsyncGenerator<st
   yield `${text}${'}'.repeat(Math.max(open.length - 1, 0))}}`;
 }
 
-/** The answer data of one result. */
+/** Returns the JSON of one result. */
 export function answerData(
   { type, options }: WordedQuestion,
   { value, answers, spread }: { value: number | null; answers: number | null; spread: string | null },
@@ -116,9 +116,9 @@ export function answerData(
   return `${text}}`;
 }
 
-/** The key of a week in results and asked questions. */
+/** Returns the key of a week in results and asked questions. */
 export const weekKey: (week: Week) => string = fourDigits;
 
-/** Questions as §2.1 has them. */
+/** Returns the JSON of questions in the format of §2.1. */
 export const questionList = (questions: Iterable<WordedQuestion>): string =>
   JSON.stringify([...questions].map(({ id, text, type }) => ({ id, question: text, type })));

@@ -1,4 +1,4 @@
-// Which weeks a request asks for (§4.1, decision 8). Pure.
+// Determines the weeks that a request asks for (§4.1, decision 8). Pure.
 import { defaultWindowWeeks } from '@soundings/contract/limits.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { addWeeks, isDay, type Week, weekOf } from '@soundings/contract/weeks.ts';
@@ -9,18 +9,18 @@ import { quote } from '../base/text.ts';
 export type Window = { first: Week; last: Week };
 
 /**
- * The weeks that have a day in the range; undefined when no range is given. Throws a Fault for a range that is half
- * given, reversed, or of days that do not exist.
+ * Returns the weeks with at least one day in the range; undefined if no range is given. Throws a Fault if one end is missing, a
+ * date is invalid or the range is reversed.
  */
 export function windowOf({ fromDate, toDate }: { fromDate?: string; toDate?: string }): Window | undefined {
   if (fromDate === undefined && toDate === undefined) return undefined;
   const details: Detail[] = [];
   for (const [path, day] of Object.entries({ fromDate, toDate })) {
     if (day === undefined) {
-      const message = `"${path}" is missing: a range has both fromDate and toDate.`;
+      const message = `Missing "${path}". A range needs both fromDate and toDate.`;
       details.push({ type: 'missing parameter', message, path });
     } else if (!isDay(day)) {
-      const message = `Invalid value ${quote(day)} for "${path}": it must be a day that exists, as YYYY-MM-DD.`;
+      const message = `Invalid value ${quote(day)} for "${path}": it must be an existing date in the format YYYY-MM-DD.`;
       details.push({ type: 'invalid parameter', message, path });
     }
   }
@@ -32,7 +32,7 @@ export function windowOf({ fromDate, toDate }: { fromDate?: string; toDate?: str
   return { first: weekOf(fromDate as string), last: weekOf(toDate as string) };
 }
 
-/** The week of a day and the four before it. */
+/** Returns the week of a day and the four weeks before it. */
 export function lastWeeks(today: string): Window {
   const last = weekOf(today);
   return { first: addWeeks(last, 1 - defaultWindowWeeks), last };

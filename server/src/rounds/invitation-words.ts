@@ -1,33 +1,33 @@
-// What the mails say by which people are asked and reminded, in English, Swedish and German. Pure. What others wrote comes in
-// as it shall be read.
+// Texts of the invitation and reminder mails in English, Swedish and German. Pure. Names are made safe by the caller
+// (invitation.ts) before they are put into these texts.
 import type { Words } from '../questions/library-words.ts';
 
 export type InvitationWords = {
   subject: (company: string, questions: number) => string;
   reminderSubject: (company: string, questions: number) => string;
-  /** The first name is '' where there is none. */
+  /** `firstName` is '' if the person has none. */
   greeting: (firstName: string) => string;
   asks: (company: string, questions: number) => string;
   stillAsks: (company: string, questions: number) => string;
   button: string;
-  /** Leads to the address in words. */
+  /** Introduces the address below the button. */
   address: string;
   personal: string;
-  /** What is kept, in two sentences. `least`: from so many answers on results are shown. */
-  anonymous: { lead: string; text: (least: number) => string };
-  /** The same where results are shown from the first answer on. */
+  /** The privacy promise in two sentences. `threshold`: the number of answers a group needs for results to be shown. */
+  anonymous: { lead: string; text: (threshold: number) => string };
+  /** The same if results are shown from the first answer on. */
   open: { lead: string; text: string };
-  /** Added to either where the open week is shown. `least`: in batches of so many new answers. */
-  live: (least: number) => string;
-  /** What is said of a reminder. The first sentence only where results are not shown from the first answer on. */
+  /** Added to either if results of the open week are shown. They change in batches of at least `threshold` new answers. */
+  live: (threshold: number) => string;
+  /** Added to reminders. `lead` is left out if results are shown from the first answer on. */
   reminder: { lead: string; text: string };
   why: (company: string) => string;
   stop: string;
-  /** To an address that the person no longer has in the system: a link that was sent there has been replaced. */
+  /** The mail to a person's previous address, saying that the link sent there has been replaced. */
   replaced: { subject: string; text: (company: string) => string; lead: string; check: string };
 };
 
-/** In minutes, rounded up: a quarter of one for each question. */
+/** Returns the time needed in minutes, rounded up: a quarter of a minute per question. */
 const minutesFor = (questions: number) => Math.ceil(questions / 4);
 
 const english: InvitationWords = {
@@ -49,21 +49,21 @@ const english: InvitationWords = {
       ? `One question from ${company} is still waiting for your answer. It takes less than a minute.`
       : `${questions} questions from ${company} are still waiting for your answers. It takes ${inEnglish(questions)}.`,
   button: 'Answer now',
-  address: 'If the button does not work, open this address:',
-  personal: 'The link is yours alone: please do not forward this email.',
+  address: 'If the button doesn’t work, open this address:',
+  personal: 'This link is for you only. Please don’t forward this email.',
   anonymous: {
     lead: 'No one is shown who answered what.',
-    text: (least) =>
-      `Results are shown only for groups with at least ${least} answers, and the page says how long you can change yours.`,
+    text: (threshold) =>
+      `Results are shown only for groups with at least ${threshold} answers, and the page says how long you can change yours.`,
   },
   open: {
     lead: 'Your answers are not anonymous: results are shown from the first answer on.',
-    text: 'The page says who sees what, and how long you can change your answers.',
+    text: 'The page says who sees what and how long you can change your answers.',
   },
-  live: (least) =>
-    least <= 1
-      ? 'Results are live: they are shown while the week is still open, and answers that they count can’t be changed.'
-      : `Results are live: they are shown while the week is still open, in batches of at least ${least} new answers. Answers that they count can’t be changed.`,
+  live: (threshold) =>
+    threshold <= 1
+      ? 'Results are live: they are shown while the week is still open, and answers that have been counted can’t be changed.'
+      : `Results are live: they are shown while the week is still open, in batches of at least ${threshold} new answers. Answers that have been counted can’t be changed.`,
   reminder: {
     lead: 'Managers are not told who has answered.',
     text: 'This is the only reminder this week, and you can stop reminders below.',
@@ -104,20 +104,20 @@ const swedish: InvitationWords = {
       : `${questions} frågor från ${company} väntar fortfarande på dina svar. Det tar ${inSwedish(questions)}.`,
   button: 'Svara nu',
   address: 'Om knappen inte fungerar kan du öppna den här adressen:',
-  personal: 'Länken är personlig: vidarebefordra inte det här mejlet.',
+  personal: 'Länken är personlig. Vidarebefordra inte det här mejlet.',
   anonymous: {
     lead: 'Ingen får se vem som har svarat vad.',
-    text: (least) =>
-      `Resultat visas bara för grupper, från och med ${least} svar, och på sidan står hur länge du kan ändra dina svar.`,
+    text: (threshold) =>
+      `Resultat visas bara för grupper med minst ${threshold} svar, och på sidan står hur länge du kan ändra dina svar.`,
   },
   open: {
     lead: 'Dina svar är inte anonyma: resultat visas redan från första svaret.',
     text: 'På sidan står vem som ser vad och hur länge du kan ändra dina svar.',
   },
-  live: (least) =>
-    least <= 1
+  live: (threshold) =>
+    threshold <= 1
       ? 'Resultaten visas direkt, medan veckan fortfarande pågår, och svar som har räknats går inte att ändra.'
-      : `Resultaten visas direkt, medan veckan fortfarande pågår, i omgångar om minst ${least} nya svar. Svar som har räknats går inte att ändra.`,
+      : `Resultaten visas direkt, medan veckan fortfarande pågår, i omgångar om minst ${threshold} nya svar. Svar som har räknats går inte att ändra.`,
   reminder: {
     lead: 'Chefer får inte veta vem som har svarat.',
     text: 'Det här är den enda påminnelsen den här veckan, och du kan stoppa påminnelser nedan.',
@@ -159,20 +159,20 @@ const german: InvitationWords = {
       : `${questions} Fragen von ${company} warten noch auf deine Antworten. Das dauert ${inGerman(questions)}.`,
   button: 'Jetzt antworten',
   address: 'Falls der Button nicht funktioniert, öffne diese Adresse:',
-  personal: 'Der Link ist nur für dich: Bitte leite diese E-Mail nicht weiter.',
+  personal: 'Der Link ist nur für dich. Bitte leite diese E-Mail nicht weiter.',
   anonymous: {
     lead: 'Niemandem wird gezeigt, wer was geantwortet hat.',
-    text: (least) =>
-      `Ergebnisse werden nur für Gruppen ab ${least} Antworten gezeigt, und auf der Seite steht, bis wann du deine Antworten ändern kannst.`,
+    text: (threshold) =>
+      `Ergebnisse werden nur für Gruppen ab ${threshold} Antworten gezeigt, und auf der Seite steht, bis wann du deine Antworten ändern kannst.`,
   },
   open: {
     lead: 'Deine Antworten sind nicht anonym: Ergebnisse werden schon ab der ersten Antwort gezeigt.',
     text: 'Auf der Seite steht, wer was sieht und bis wann du deine Antworten ändern kannst.',
   },
-  live: (least) =>
-    least <= 1
+  live: (threshold) =>
+    threshold <= 1
       ? 'Die Ergebnisse sind live: Sie werden schon gezeigt, während die Woche noch läuft, und Antworten, die zählen, lassen sich nicht mehr ändern.'
-      : `Die Ergebnisse sind live: Sie werden schon gezeigt, während die Woche noch läuft, jeweils mit mindestens ${least} neuen Antworten. Antworten, die zählen, lassen sich nicht mehr ändern.`,
+      : `Die Ergebnisse sind live: Sie werden schon gezeigt, während die Woche noch läuft, jeweils mit mindestens ${threshold} neuen Antworten. Antworten, die zählen, lassen sich nicht mehr ändern.`,
   reminder: {
     lead: 'Führungskräfte erfahren nicht, wer geantwortet hat.',
     text: 'Das ist die einzige Erinnerung in dieser Woche, und unten kannst du Erinnerungen abstellen.',

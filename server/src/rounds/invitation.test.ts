@@ -20,7 +20,14 @@ const hrefsOf = (html: string) => [...html.matchAll(/href="([^"]*)"/g)].map(([, 
 
 describe.each([
   ['en', 'en', 'about a minute', /No one is shown who answered what/, /not anonymous/, /forward/],
-  ['sv', 'sv', 'ungefär en minut', /Ingen får se vem som har svarat vad/, /inte anonyma/, /vidarebefordra/],
+  [
+    'sv',
+    'sv',
+    'ungefär en minut',
+    /Ingen får se vem som har svarat vad/,
+    /inte anonyma/,
+    /Vidarebefordra inte/,
+  ],
   [
     'DE',
     'de',

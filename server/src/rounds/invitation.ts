@@ -1,50 +1,53 @@
-// The mails by which people are asked and reminded: how much is asked, what is kept, and the way to the person's own page; and the
-// one that tells an old address that its link was replaced. Pure. They name no colleague and no result, and nothing that others wrote can be clicked in them.
+// Builds the invitation and reminder mails, and the notice to a previous address that its link was replaced. Pure. The mails
+// contain no colleagues' names and no results, and names written by others never become clickable.
 import { inert } from '../base/inert.ts';
 import { type Block, lettered } from '../mail/letter.ts';
 import { libraryLanguage } from '../questions/library-words.ts';
 import { invitationWords } from './invitation-words.ts';
 
-/** What a mail tells a person. */
+/** What an invitation or a reminder contains. */
 export type Invitation = {
   kind: 'invitation' | 'reminder';
-  /** The person's, any; those without words here get English. */
+  /** The person's language. English is used if there are no texts in it. */
   language: string;
   company: string;
   firstName: string;
   /** How many questions the person is asked in the week. */
   questions: number;
-  /** From so many answers on results are shown; 1: the answers are not anonymous, and the person is told so (P4). */
+  /** The number of answers a group needs for results to be shown. With 1, answers are not anonymous and the mail says so (P4). */
   threshold: number;
-  /** The open week is shown. */
+  /** Whether results of the open week are shown. */
   isLive: boolean;
 };
 
-/** Under 20 KB. `address`: of the person's own page; `stopAddress`: where reminders are stopped (stops.ts). */
+/**
+ * Returns the mail, which is smaller than 20 KB. `address`: the person's answering page; `stopAddress`: the page on which
+ * reminders are turned off (stops.ts).
+ */
 export function invitationOf(
   { kind, language, questions, threshold, isLive, ...names }: Invitation,
   address: string,
   stopAddress: string,
 ): { subject: string; text: string; html: string; headers: Record<string, string> } {
-  const spoken = libraryLanguage(language);
-  const words = invitationWords[spoken];
+  const textLanguage = libraryLanguage(language);
+  const words = invitationWords[textLanguage];
   const company = inert(names.company, 80);
   const isReminder = kind === 'reminder';
   const { lead, text } =
     threshold === 1 ? words.open : { lead: words.anonymous.lead, text: words.anonymous.text(threshold) };
-  const kept: Block = { kind: 'note', lead, text: isLive ? `${text} ${words.live(threshold)}` : text };
-  // From the first answer on, response rates tell who has answered.
+  const promise: Block = { kind: 'note', lead, text: isLive ? `${text} ${words.live(threshold)}` : text };
+  // With a threshold of 1, response rates can reveal who has answered, so the sentence about managers is left out.
   const reminder: Block =
     threshold === 1 ? { kind: 'text', text: words.reminder.text } : { kind: 'note', ...words.reminder };
-  const letter = lettered({
-    language: spoken,
+  const content = lettered({
+    language: textLanguage,
     about: company,
     tone: 'plain',
     title: words.greeting(inert(names.firstName, 60)),
     blocks: [
       { kind: 'text', text: (isReminder ? words.stillAsks : words.asks)(company, questions) },
       { kind: 'button', text: words.button, address, hint: words.address },
-      kept,
+      promise,
       ...(isReminder ? [reminder] : []),
     ],
     footer: [
@@ -55,7 +58,7 @@ export function invitationOf(
   });
   return {
     subject: (isReminder ? words.reminderSubject : words.subject)(company, questions),
-    ...letter,
+    ...content,
     // RFC 2369 §3.2 and RFC 8058 §3.1
     headers: isReminder
       ? { 'List-Unsubscribe': `<${stopAddress}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
@@ -63,7 +66,7 @@ export function invitationOf(
   };
 }
 
-/** To an address that a person had before: a link that was sent to it opens nothing any more. It has no link, and no new address. */
+/** Returns the mail to a person's previous address, saying that the link sent there no longer works. It contains neither a link nor the new address. */
 export function replacedNotice({
   language,
   ...names
@@ -72,12 +75,12 @@ export function replacedNotice({
   text: string;
   html: string;
 } {
-  const spoken = libraryLanguage(language);
-  const words = invitationWords[spoken];
+  const textLanguage = libraryLanguage(language);
+  const words = invitationWords[textLanguage];
   const company = inert(names.company, 80);
   const { subject, text, lead, check } = words.replaced;
-  const letter = lettered({
-    language: spoken,
+  const content = lettered({
+    language: textLanguage,
     about: company,
     tone: 'plain',
     title: words.greeting(inert(names.firstName, 60)),
@@ -87,5 +90,5 @@ export function replacedNotice({
     ],
     footer: [words.why(company)],
   });
-  return { subject, ...letter };
+  return { subject, ...content };
 }

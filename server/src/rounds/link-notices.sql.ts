@@ -1,8 +1,8 @@
-// SQL of the notices that a link was replaced. Writers: link-notices.ts, of jobs alone.
+// SQL of the notices that a link was replaced. Writers: link-notices.ts, which only adds jobs.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
-/** Asks for a mail to each address. */
+/** Queues a mail to each address. */
 export async function addNotices(
   tx: Transaction,
   { accountId, userId, week }: { accountId: AccountId; userId: number; week: Week },
@@ -16,7 +16,7 @@ export async function addNotices(
     from   unnest(${addresses}::text[]) as n(address)`;
 }
 
-/** How the person is written to; undefined when there is no such person any more. */
+/** Returns what the mail needs to address the person; undefined if the person no longer exists. */
 export async function selectNoticeReader(
   db: Db,
   accountId: AccountId,

@@ -1,5 +1,5 @@
-// Links that a new address has replaced: they open nothing any more, and the address that they were sent to is told by mail. One job
-// for each address, which is tried again until the mail is taken.
+// Replaces personal links after an email address has changed. The old links stop working, and a mail notifies each address that
+// they were sent to. Each mail is a job of its own, retried until the mail server accepts it.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { Log } from '../base/log.ts';
 import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
@@ -8,12 +8,12 @@ import { replacedNotice } from './invitation.ts';
 import { addNotices, selectNoticeReader } from './link-notices.sql.ts';
 import { deleteLinksElsewhere } from './links.sql.ts';
 
-/** What a job of it says. */
+/** The payload of a job that sends a notice. */
 export type LinkNotice = { accountId: AccountId; userId: number; week: Week; to: string };
 
 /**
- * Ends the links of a person in a week that were sent to other addresses than this one (P13), and asks for a mail to each of
- * those, in one transaction.
+ * Deletes a person's links of a week that were sent to addresses other than `address`, and queues a mail to each of those
+ * addresses, in one transaction (P13).
  */
 export async function replaceLinks(
   pool: Pool,
@@ -21,23 +21,23 @@ export async function replaceLinks(
   address: string,
 ): Promise<void> {
   await inTransaction(pool, async (tx) => {
-    const before = await deleteLinksElsewhere(tx, key, address);
-    if (before.length > 0) await addNotices(tx, key, before);
+    const previousAddresses = await deleteLinksElsewhere(tx, key, address);
+    if (previousAddresses.length > 0) await addNotices(tx, key, previousAddresses);
   });
 }
 
-/** Sends it. What is thrown is to be tried again; an address that refuses is not. */
+/** Sends a notice. Throws if the mail is to be retried; a mail that the server refuses for good is only logged. */
 export async function mailLinkNotice(
   pool: Pool,
   mailer: Mailer | undefined,
   { accountId, userId, week, to }: LinkNotice,
   log: Log,
 ): Promise<void> {
-  // Not whose: a link may have been replaced by a reminder, and the log stays when the week has closed.
+  // Logs no person: a reminder may have replaced the link, and reminders go to people who have not answered. Logs outlive the week.
   const about = { accountId };
-  if (!mailer) return log.warn(about, 'The notice of a replaced link was not mailed: SMTP_URL is not set');
+  if (!mailer) return log.warn(about, 'Replaced-link notice not sent: SMTP_URL is not set');
   const reader = await selectNoticeReader(pool, accountId, userId);
-  if (!reader) return; // removed meanwhile
+  if (!reader) return; // the person has been removed in the meantime
   try {
     await mailer.send({
       id: `link notice ${accountId} ${userId} ${week} ${to}`,
@@ -46,9 +46,6 @@ export async function mailLinkNotice(
     });
   } catch (error) {
     if (!(error instanceof MailRefused)) throw error;
-    log.warn(
-      { ...about, cause: error.message },
-      'The notice of a replaced link was refused by the mail server',
-    );
+    log.warn({ ...about, cause: error.message }, 'The mail server rejected a replaced-link notice');
   }
 }

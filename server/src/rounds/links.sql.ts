@@ -2,7 +2,7 @@
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
-/** Keeps the digests of links, each for a participant who is there. */
+/** Stores the hashes of links, each for an existing participant. */
 export async function insertLinks(
   db: Db,
   links: { accountId: AccountId; userId: number; week: Week; hash: Buffer; sentTo: string | null }[],
@@ -19,7 +19,7 @@ export async function insertLinks(
     for    key share of p`;
 }
 
-/** From now on none of the week that was handed out to these people opens anything. */
+/** Deletes the links of a week that were handed out to these people. */
 export async function deleteHandedOut(
   tx: Transaction,
   accountId: AccountId,
@@ -32,8 +32,8 @@ export async function deleteHandedOut(
 }
 
 /**
- * Deletes the links of a person in a week that were sent to other addresses than this one, and returns those addresses, each
- * once: a link that is sent to a new address replaces the old one (P13).
+ * Deletes a person's links of a week that were sent to other addresses, if there is a link sent to `address`, and returns these
+ * addresses without duplicates. A link sent to a new address replaces the old one (P13).
  */
 export async function deleteLinksElsewhere(
   db: Db,
@@ -53,9 +53,9 @@ export async function deleteLinksElsewhere(
 }
 
 /**
- * Whether the service can write to a participant p, who is the user u, or has written to them in the week: then no link is handed
- * out to them (P14). `canMail`: a mail server is set, as far as the caller knows; what was sent counts in any case. A reminder
- * counts from when it was due, whatever became of it: that depends on whether the person had answered (P18).
+ * Condition: the service can mail participant p, who is user u, or has mailed them in the week. No link is handed out to them then
+ * (P14). `canMail`: whether a mail server is configured, as far as the caller knows; messages that were sent count in any case. A
+ * reminder counts from its due time, whether it was sent or not, because that depends on whether the person had answered (P18).
  */
 export const canWriteTo = (db: Db, canMail: boolean) => db`
   (${canMail}::boolean and u.email is not null
@@ -76,8 +76,8 @@ export type LinkedPerson = {
 };
 
 /**
- * Who is asked and active, in a week that is open or in the last of those. `canMail`: only those to whom the service cannot
- * write, and to whom it has not written in that week (P14).
+ * Returns the active people asked in an open week, by default the latest one. `isWrittenTo`: whether the service can mail them or has
+ * mailed them in that week (P14). `canMail`: see `canWriteTo`.
  */
 export async function selectLinked(
   db: Db,

@@ -1,5 +1,5 @@
-// Personal links: by which a person answers in a week. Unguessable, and kept as a digest only; dead when the week closes,
-// the person is inactive or removed, or the link is replaced.
+// Personal links, with which people answer in a week. They can't be guessed, and only their hashes are stored. A link stops working
+// when the week closes, the person becomes inactive or is removed, or the link is replaced.
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
 import { Fault } from '../base/errors.ts';
 import { randomText, tokenHash } from '../base/secrets.ts';
@@ -12,15 +12,15 @@ export { canWriteTo };
 const length = 27;
 const form = new RegExp(`^[0-9A-Za-z]{${length}}$`);
 
-/** Whether a text can be a link at all. */
+/** Returns whether a text has the form of a link. */
 export const isLinkShaped = (text: string): boolean => form.test(text);
 
-/** The address at which a link is answered. `publicUrl` has no slash at its end. */
+/** Returns the address of the answering page of a link. `publicUrl` must not end with a slash. */
 export const addressOf = (link: string, publicUrl: string): string => `${publicUrl}/a/${link}`;
 
 /**
- * New links for people, one for each, in their order. Earlier ones go on working. `sentTo`: the address that a link is sent to.
- * `handedOut`: the employer hands them out; by which user, where that is known.
+ * Creates a link for each person and returns them in order. Earlier links continue to work. `sentTo`: the email address that a link
+ * is sent to. `handedOut`: the employer hands the links out; `by`: the user who does, if known.
  */
 export async function newLinks(
   db: Db,
@@ -42,7 +42,7 @@ export async function newLinks(
   return links;
 }
 
-/** The secret part of a new link for each active person asked in an open week, as if it were sent: for simulations. */
+/** Creates a link for each active person asked in an open week, as if it were sent, and returns the secret parts. For simulations. */
 export async function linksOfAll(
   db: Db,
   accountId: AccountId,
@@ -56,23 +56,22 @@ export async function linksOfAll(
   return people.map(({ userId }, i) => ({ userId, link: links[i] as string }));
 }
 
-/** A person of an open week and the person's link, for other channels than e-mail. */
+/** A person asked in an open week, with a link to hand out by other means than email. */
 export type ExportedLink = LinkedPerson & { link: string };
 
 export type ExportOptions = {
   week?: Week | undefined;
-  /** Links that were handed out to these people before are dead from now on. */
+  /** Whether links that were handed out to these people earlier stop working. */
   isReplacing?: boolean;
-  /** Whether a mail server is set. */
+  /** Whether a mail server is configured. */
   canMail: boolean;
-  /** The user who hands them out; null: the soundings command. */
+  /** The user who hands them out; null for the soundings command. */
   by: number | null;
 };
 
 /**
- * A new link for each active person asked in an open week to whom the service cannot write (P14): who has no e-mail address,
- * or everyone where no mail server is set. By default in the last week that is open. Throws a Fault when there is no such
- * person.
+ * Creates a link for each active person asked in an open week whom the service can't mail (P14): people without an email address, or
+ * everyone if no mail server is configured. The default is the latest open week. Throws a Fault if there is no such person.
  */
 export async function exportLinks(
   tx: Transaction,
@@ -84,8 +83,8 @@ export async function exportLinks(
   const askedIn = asked[0]?.week;
   if (askedIn === undefined) {
     const message = week
-      ? `No one is asked in the week ${weekName(week)}, or it has closed.`
-      : 'No week is open in which anyone is asked.';
+      ? `No one is asked in week ${weekName(week)}, or the week has closed.`
+      : 'There is no open week in which anyone is asked.';
     throw new Fault('not_found', 'week not found', message);
   }
   const people = asked.filter(({ isWrittenTo }) => !isWrittenTo);
@@ -93,7 +92,7 @@ export async function exportLinks(
     throw new Fault(
       'conflict',
       'no links to hand out',
-      'Everyone who is asked gets a personal link by e-mail. Links are handed out only to people without an e-mail address.',
+      'Everyone who is asked gets a personal link by email. You can hand out links only to people without an email address.',
     );
   }
   const userIds = people.map(({ userId }) => userId);

@@ -1,8 +1,8 @@
-// SQL of messages to the people asked, of all accounts. Writers: messages.ts, opening.ts; closing deletes them.
+// SQL of invitations and reminders, of all accounts. Writers: messages.ts, opening.ts; closing a week deletes them.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../db/db.ts';
 
-/** Which message: it is sent once. */
+/** Identifies a message. */
 export type MessageKey = {
   accountId: AccountId;
   userId: number;
@@ -14,7 +14,7 @@ export type MessageKey = {
 export type DueMessage = MessageKey & {
   attempts: number;
   anyHour: boolean;
-  /** The person's, and the account's. */
+  /** The person's time zone, or the account's if the person has none. */
   timezone: string;
   accountTimezone: string;
   language: string;
@@ -22,21 +22,21 @@ export type DueMessage = MessageKey & {
   firstName: string;
   email: string | null;
   active: boolean;
-  /** From so many answers on results are shown. */
+  /** The number of answers a group needs for results to be shown. */
   threshold: number;
-  /** The open week is shown. */
+  /** Whether results of the open week are shown. */
   isLive: boolean;
-  /** The week's key, wrapped. Null: the week has closed. */
+  /** The wrapped key of the week; null if the week has closed. */
   wrapped: Buffer | null;
-  /** What the schedule asks in the week. */
+  /** The ids of the questions that the schedule asks in the week. */
   scheduleAsks: number[];
-  /** Of a reminder: the person wants none, or has had one in the week. */
+  /** For a reminder: whether the person has turned reminders off or already got one this week. */
   isUnwanted: boolean;
 };
 
 /**
- * Takes messages that are due, so that no other process does for five minutes: by then they are sent, or another takes
- * them over. A reminder waits until two hours after the invitation, which may be late. `now`: ms since 1970.
+ * Takes due messages, so that no other process takes them for five minutes. If they have not been sent by then, another process
+ * takes over. A reminder waits until two hours after the invitation, which can be late. `now`: ms since 1970.
  */
 export async function takeDue(db: Db, now: number, count: number): Promise<DueMessage[]> {
   return db<DueMessage[]>`
@@ -88,7 +88,7 @@ export async function takeDue(db: Db, now: number, count: number): Promise<DueMe
     order  by t.account_id, t.user_id`;
 }
 
-/** A reminder to someone who wants none, or has had one in the week. */
+/** Condition: m is a reminder to someone who has turned reminders off or already got one this week. */
 const isUnwanted = (db: Db, m: ReturnType<Db>) => db`
   (${m}.kind = 'reminder'
    and (exists (select 1 from reminder_stops r
@@ -97,7 +97,7 @@ const isUnwanted = (db: Db, m: ReturnType<Db>) => db`
                    where  o.account_id = ${m}.account_id and o.user_id = ${m}.user_id and o.week = ${m}.week
                      and  o.kind = 'reminder' and o.state in ('sending', 'sent', 'unknown'))))`;
 
-/** What people are asked in a week, and what they have answered so far, sealed; in their order. */
+/** Returns what people are asked in a week, and their sealed answers so far, in the order of `people`. */
 export async function selectAskedAndSealed(
   db: Db,
   people: { accountId: AccountId; week: Week; respondent: string }[],
@@ -122,8 +122,9 @@ export async function selectAskedAndSealed(
 }
 
 /**
- * Notes that a message is given to the mail server now. False when it is no longer to be sent, was given before, or the person
- * has answered since: then it is looked at again later. `sealed`: the person's answers as they were when it was decided.
+ * Records that a message is now being given to the mail server. Returns false if it should no longer be sent, was already given to
+ * the mail server, or the person's answers have changed since the decision to send it; in the last case it is checked again later.
+ * `sealed`: the person's answers at the time of the decision.
  */
 export async function beginSending(
   db: Db,
@@ -149,8 +150,8 @@ export async function beginSending(
 }
 
 /**
- * Notes that the mail server took a message: an invitation that is taken says that it does not refuse the person's mail. What
- * becomes of a reminder says so of nobody: only who has not answered gets one.
+ * Records that the mail server accepted a message. An accepted invitation clears the person's recorded refusal. The outcome of a
+ * reminder is never recorded for a person, because only people who have not answered get one.
  */
 export async function noteSent(db: Db, key: MessageKey): Promise<void> {
   await db`
@@ -161,7 +162,7 @@ export async function noteSent(db: Db, key: MessageKey): Promise<void> {
     where  account_id = ${key.accountId} and user_id = ${key.userId} and ${key.kind} = 'invitation'`;
 }
 
-/** Notes that the mail server refused a message; and, of an invitation, whose mail it refuses, and why. */
+/** Records that the mail server rejected a message and, for an invitation, also the person's address and the reason. */
 export async function noteRefused(
   db: Db,
   key: MessageKey,
@@ -179,7 +180,7 @@ export async function noteRefused(
     set    at = now(), address = excluded.address, reason = excluded.reason`;
 }
 
-/** Notes that the mail server refused another mail to a person. */
+/** Records that the mail server rejected another kind of mail to a person. */
 export async function insertRefusal(
   db: Db,
   { accountId, userId }: { accountId: AccountId; userId: number },
@@ -194,19 +195,19 @@ export async function insertRefusal(
     set    at = now(), address = excluded.address, reason = excluded.reason`;
 }
 
-/** Notes that nobody can know whether a message was sent. */
+/** Records that the delivery status of a message is unknown. */
 export async function noteUnknown(db: Db, key: MessageKey): Promise<void> {
   await db`
     update messages m set state = 'unknown' where m.account_id = ${key.accountId} and ${isKey(db, key)}`;
 }
 
-/** Which message it is of an account. */
+/** Condition: m is this message. The account is checked separately. */
 const isKey = (db: Db, { userId, week, scheduleId, kind }: MessageKey) => db`
   m.user_id = ${userId} and m.week = ${week} and m.schedule_id = ${scheduleId} and m.kind = ${kind}`;
 
 /**
- * Puts messages off, each to a time in ms: those that are still as the caller knows them, waiting or given by the caller to
- * the mail server. What another process has begun meanwhile is left to it. `isLate`: they should have been sent by now.
+ * Postpones messages, each until a time in ms since 1970. Skips messages that are no longer in `state` because another process has
+ * taken them. `isLate`: they should have been sent by now.
  */
 export async function putOff(
   db: Db,
@@ -224,7 +225,7 @@ export async function putOff(
     where  m.account_id = mine.account_id and m.ctid = mine.place`;
 }
 
-/** Those that wait are not to be sent at all. */
+/** Deletes those of the messages that are still waiting. */
 export async function deleteMessages(db: Db, messages: MessageKey[]): Promise<void> {
   if (messages.length === 0) return;
   await db`
@@ -232,7 +233,7 @@ export async function deleteMessages(db: Db, messages: MessageKey[]): Promise<vo
     delete from messages m using mine where m.account_id = mine.account_id and m.ctid = mine.place`;
 }
 
-/** Notes of those that wait that nothing is left to write about. */
+/** Marks those of the messages that are still waiting as unneeded. */
 export async function noteUnneeded(db: Db, messages: MessageKey[]): Promise<void> {
   if (messages.length === 0) return;
   await db`
@@ -241,7 +242,7 @@ export async function noteUnneeded(db: Db, messages: MessageKey[]): Promise<void
     where  m.account_id = mine.account_id and m.ctid = mine.place`;
 }
 
-/** Locks those of the messages that are in a state and that no other process has locked: their places, and `until` where given. */
+/** Locks those of the messages that are in `state` and not locked by another process, and selects their ctid and `until`. */
 const placesOf = (db: Db, messages: (MessageKey & { until?: number })[], state: 'waiting' | 'sending') => db`
   select m.ctid as place, m.account_id, n.until
   from   jsonb_to_recordset(${db.json(messages)})
@@ -261,8 +262,8 @@ const keyOf = ({ accountId, userId, week, scheduleId, kind }: MessageKey): Messa
 });
 
 /**
- * Notes of those that a process gave to the mail server and did not live to hear of, of all accounts, that nobody can know
- * whether they were sent. Returns whose they are, and the person's address.
+ * Marks messages of all accounts as unknown if the process that was sending them stopped before the mail server replied. Returns
+ * their people, with the people's email addresses.
  */
 export async function settleLost(
   db: Db,
@@ -280,8 +281,8 @@ export async function settleLost(
 }
 
 /**
- * An open week in which people are asked: how many active ones; at least how many have answered, as it was counted on a day
- * (participation.ts); and exactly how many, where answers are not anonymous.
+ * An open week in which people are asked. `asked`: the number of active people asked. `atLeast`: how many of them have answered at
+ * least, as counted on the day `countedOn` (participation.ts). `answered`: the exact number, only if answers are not anonymous.
  */
 export type RunningWeek = {
   week: Week;
@@ -291,7 +292,7 @@ export type RunningWeek = {
   answered: number | null;
 };
 
-/** The open weeks of an account in which people are asked. */
+/** Returns the open weeks of an account in which people are asked. */
 export async function selectRunningWeeks(db: Db, accountId: AccountId): Promise<RunningWeek[]> {
   return db<RunningWeek[]>`
     select w.week             as "week",
@@ -321,8 +322,8 @@ export type MessageCount = {
 };
 
 /**
- * Messages of the open weeks by kind and state, and when they are due, at a time in ms. A reminder that should have gone counts as
- * sent: which of them wait for the mail server would say who has not answered (P18).
+ * Counts the messages of open weeks by kind and state, and returns when they are due. A reminder that should already have been sent
+ * counts as sent, because the number waiting for the mail server would reveal who has not answered (P18). `now`: ms since 1970.
  */
 export async function selectMessageCounts(
   db: Db,
@@ -345,7 +346,7 @@ export async function selectMessageCounts(
     order  by m.week, m.kind, s.state`;
 }
 
-/** Whose last invitation was refused, and why. */
+/** Returns the people whose last invitation was rejected, and why. */
 export async function selectRefusals(
   db: Db,
   accountId: AccountId,
@@ -358,8 +359,8 @@ export async function selectRefusals(
 }
 
 /**
- * How many invitations of all accounts should have been sent by now, and for how long the oldest should have. Not reminders: with the
- * mail server away, their number becomes that of the people who have not answered (privacy.md P18).
+ * Returns how many invitations of all accounts are overdue, and for how long the oldest one has been. Reminders are not counted:
+ * while the mail server is unavailable, their number would approach that of the people who have not answered (privacy.md P18).
  */
 export async function selectDue(db: Db, now: number): Promise<{ count: number; oldestSeconds: number }> {
   const [row] = await db<{ count: number; oldestSeconds: number }[]>`

@@ -1,5 +1,6 @@
-// Messages to the people asked: each is sent once, by one of the processes, at an hour at which its person may be written
-// to. Where nobody can know whether the mail server took it, it counts as sent: better one reminder less than two mails.
+// Sends invitations and reminders. Each message is sent once, by one of the processes, at an hour that is allowed in the person's
+// time zone. If it is unknown whether the mail server accepted a message, it counts as sent: a missing reminder is better than a
+// duplicate mail.
 import type { Log } from '../base/log.ts';
 import type { Pool } from '../db/db.ts';
 import { MailDeferred, type Mailer, MailRefused, MailUnknown } from '../mail/mail.ts';
@@ -39,10 +40,10 @@ export {
   selectRunningWeeks as runningWeeks,
 };
 
-/** So many are taken at a time, of which so many are on their way at once. */
-const [batchSize, atOnce] = [100, 4];
+/** The number of messages taken at a time, and how many of them are sent in parallel. */
+const [batchSize, concurrency] = [100, 4];
 
-type Means = {
+type SenderContext = {
   pool: Pool;
   keys: AnswerKeys;
   mailer: Mailer;
@@ -51,14 +52,14 @@ type Means = {
 };
 
 /**
- * Opens the sender of this process. What it returns sends all that is due, and does nothing while it is at it. `now`:
- * milliseconds since 1970, from which time goes on while it sends. Without a mail server messages wait, and the log says
- * so. Where the mail server could not be had, the next run tries it with one message first.
+ * Opens the sender of this process. Returns a function that sends all due messages, and does nothing while a previous call is still
+ * sending. `now`: the time at the start of the call, in ms since 1970. Without a mail server, messages wait, and a warning is
+ * logged. If the mail server was unavailable, the next call tries a single message first.
  */
 export function openSender({
   mailer,
   ...others
-}: Omit<Means, 'mailer'> & { mailer: Mailer | undefined }): (now: number) => Promise<void> {
+}: Omit<SenderContext, 'mailer'> & { mailer: Mailer | undefined }): (now: number) => Promise<void> {
   const { pool, log } = others;
   let isSending = false;
   let isDown = false;
@@ -69,15 +70,15 @@ export function openSender({
     try {
       const lost = await settleLost(pool);
       if (lost.length > 0)
-        log.warn({ messages: lost.length }, 'Of messages nobody can know whether they were sent');
-      // oxlint-disable-next-line no-await-in-loop -- seldom, and few
+        log.warn({ messages: lost.length }, 'Delivery status unknown: a process stopped while sending');
+      // oxlint-disable-next-line no-await-in-loop -- rare, and few
       for (const { email, ...key } of lost) if (email !== null) await replaceLinks(pool, key, email);
       if (mailer) {
-        const means = { ...others, mailer };
-        isDown = !(await sendDue(means, () => now + performance.now() - begun, isDown));
+        const context = { ...others, mailer };
+        isDown = !(await sendDue(context, () => now + performance.now() - begun, isDown));
       } else if ((await selectDue(pool, now)).count > 0) {
         log.warn(
-          'Messages to the people asked are waiting: SMTP_URL is not set. Set it, or hand out the links: soundings links export',
+          'Invitations are waiting because SMTP_URL is not set. Set it, or hand out links with "soundings links export".',
         );
       }
     } finally {
@@ -86,61 +87,61 @@ export function openSender({
   };
 }
 
-/** False when the mail server is not to be had. */
-async function sendDue(means: Means, clock: () => number, wasDown: boolean): Promise<boolean> {
+/** Sends all due messages. Returns false if the mail server is unavailable. */
+async function sendDue(context: SenderContext, clock: () => number, wasDown: boolean): Promise<boolean> {
   for (let count = wasDown ? 1 : batchSize; ; count = batchSize) {
     const now = clock();
-    // oxlint-disable-next-line no-await-in-loop -- a batch after another
-    const due = await takeDue(means.pool, now, count);
+    // oxlint-disable-next-line no-await-in-loop -- one batch after another
+    const due = await takeDue(context.pool, now, count);
     if (due.length === 0) return !wasDown || count > 1;
     // oxlint-disable-next-line no-await-in-loop -- the same
-    if (!(await sendBatch(means, due, now))) return false;
+    if (!(await sendBatch(context, due, now))) return false;
   }
 }
 
-type Letter = Unanswered & { link: string; stop: string };
+type Outgoing = Unanswered & { link: string; stopAddress: string };
 
-/** A message with the number of questions that the person has not answered, as of the answers that are `sealed`. */
+/** A message with the number of questions that the person has not answered. `sealed`: the answers this is based on. */
 type Unanswered = { message: DueMessage; questions: number; respondent: string; sealed: Buffer[] };
 
-/** Sends what can go out now, and puts off the rest. False when the mail server is not to be had. */
-async function sendBatch(means: Means, due: DueMessage[], now: number): Promise<boolean> {
-  const queue = await lettersOf(means, due, now);
+/** Sends the messages that can be sent now, and postpones the others. Returns false if the mail server is unavailable. */
+async function sendBatch(context: SenderContext, due: DueMessage[], now: number): Promise<boolean> {
+  const queue = await outgoingOf(context, due, now);
   const rest: DueMessage[] = [];
-  const came = { taken: 0, deferred: 0, down: 0, gone: 0 };
+  const outcomes = { taken: 0, deferred: 0, down: 0, gone: 0 };
   const sendNext = async (): Promise<void> => {
     for (let one = queue.shift(); one; one = queue.shift()) {
-      if (came.down > 0) rest.push(one.message);
+      if (outcomes.down > 0) rest.push(one.message);
       // oxlint-disable-next-line no-await-in-loop -- one after another
-      else came[await sendOne(means, one, now)]++;
+      else outcomes[await sendOne(context, one, now)]++;
     }
   };
-  const ways = await Promise.allSettled(Array.from({ length: atOnce }, sendNext));
-  for (const way of ways) if (way.status === 'rejected') throw way.reason;
+  const workers = await Promise.allSettled(Array.from({ length: concurrency }, sendNext));
+  for (const worker of workers) if (worker.status === 'rejected') throw worker.reason;
   await putOff(
-    means.pool,
+    context.pool,
     { state: 'waiting', isLate: true },
     rest.map((message) => ({ ...message, until: now + 60_000 })),
   );
-  // Of recipients that are deferred, as by greylisting, the others are none the worse.
-  return came.down === 0;
+  // Recipients deferred by the server, for example by greylisting, don't affect the others.
+  return outcomes.down === 0;
 }
 
-/** Those that go out now, each with a link of its own. The others are put off, or are not to be sent. */
-async function lettersOf(means: Means, due: DueMessage[], now: number): Promise<Letter[]> {
-  const { pool, publicUrl } = means;
-  const going = due.filter((message) => momentOf(message, now) === now);
-  const asked = await unansweredOf(means, going);
+/** Returns the messages to send now, each with its own link. Postpones or deletes the others. */
+async function outgoingOf(context: SenderContext, due: DueMessage[], now: number): Promise<Outgoing[]> {
+  const { pool, publicUrl } = context;
+  const sendable = due.filter((message) => sendTimeFor(message, now) === now);
+  const asked = await unansweredOf(context, sendable);
   const wanted = asked.filter(({ questions }) => questions > 0);
   const links = await newLinks(
     pool,
     wanted.map(({ message }) => ({ ...message, sentTo: message.email })),
   );
-  const stops = await stopTokensFor(
+  const tokens = await stopTokensFor(
     pool,
     wanted.map(({ message }) => message),
   );
-  const others = due.map((message) => ({ ...message, until: momentOf(message, now) }));
+  const others = due.map((message) => ({ ...message, until: sendTimeFor(message, now) }));
   await putOff(
     pool,
     { state: 'waiting', isLate: false },
@@ -152,7 +153,7 @@ async function lettersOf(means: Means, due: DueMessage[], now: number): Promise<
     pool,
     others.filter(({ until }) => until === undefined),
   );
-  // Kept: were they gone, a week in which nobody needs a reminder could be told from one in which somebody does (P18).
+  // Not deleted: otherwise a week in which no one needs a reminder could be distinguished from one in which someone does (P18).
   await noteUnneeded(
     pool,
     asked.flatMap(({ message, questions }) => (questions === 0 ? [message] : [])),
@@ -160,15 +161,16 @@ async function lettersOf(means: Means, due: DueMessage[], now: number): Promise<
   return wanted.map((one, i) => ({
     ...one,
     link: links[i] as string,
-    stop: `${publicUrl}/r/${stops[i]}`,
+    stopAddress: `${publicUrl}/r/${tokens[i]}`,
   }));
 }
 
 /**
- * With how many questions each person has not answered; of a reminder none where anything is answered that the schedule asks. An
- * invitation goes out whatever was answered, and counts all questions: how many go out is shown, and would tell who has (P18).
+ * Returns the messages with the number of unanswered questions. For a reminder it is 0 if the person has answered any question of
+ * the schedule. Invitations count all questions and are always sent, because the number of sent invitations is shown and would
+ * otherwise reveal who has answered (P18).
  */
-async function unansweredOf({ pool, keys }: Means, messages: DueMessage[]): Promise<Unanswered[]> {
+async function unansweredOf({ pool, keys }: SenderContext, messages: DueMessage[]): Promise<Unanswered[]> {
   const people = await Promise.all(
     messages.map(async ({ accountId, week, userId, wrapped }) => {
       const key = await keys.unwrap(pool, accountId, week, wrapped as Buffer);
@@ -184,37 +186,39 @@ async function unansweredOf({ pool, keys }: Means, messages: DueMessage[]): Prom
     const { questionIds, sealed } = found[i] as (typeof found)[number];
     if (message.kind === 'invitation') return { message, questions: questionIds.length, respondent, sealed };
     const answered = new Set(sealed.flatMap((part) => [...decodeAnswers(key.open(respondent, part)).keys()]));
-    const isSuperfluous = message.scheduleAsks.some((id) => answered.has(id));
-    const questions = isSuperfluous ? 0 : questionIds.filter((id) => !answered.has(id)).length;
+    const isUnneeded = message.scheduleAsks.some((id) => answered.has(id));
+    const questions = isUnneeded ? 0 : questionIds.filter((id) => !answered.has(id)).length;
     return { message, questions, respondent, sealed };
   });
 }
 
-/** Now, or a later time, in ms; undefined when it is not to be sent. */
-function momentOf(message: DueMessage, now: number): number | undefined {
+/** Returns when to send a message, in ms since 1970: now or later; undefined if it should not be sent. */
+function sendTimeFor(message: DueMessage, now: number): number | undefined {
   const { active, email, wrapped, isUnwanted, timezone, anyHour, week, accountTimezone } = message;
   if (email === null || wrapped === null || isUnwanted) return undefined;
   const weekEnd = endOf(week, accountTimezone);
-  // Who is inactive now, perhaps by a faulty list, may be back soon.
+  // The person may become active again soon, for example if a faulty list made them inactive.
   if (!active) return now + hour < weekEnd ? now + hour : undefined;
   return sendableAt(now - 1, now, { timezone, anyHour, weekEnd });
 }
 
-/** What came of it; where the mail server took none it is tried again later, and later still. */
+/** Sends a message and returns the outcome. If the mail server doesn't accept it, it is retried with growing delays. */
 async function sendOne(
-  { pool, mailer, publicUrl, log }: Means,
-  { message, questions, respondent, sealed, link, stop }: Letter,
+  { pool, mailer, publicUrl, log }: SenderContext,
+  { message, questions, respondent, sealed, link, stopAddress }: Outgoing,
   now: number,
 ): Promise<'taken' | 'deferred' | 'down' | 'gone'> {
   if (!(await beginSending(pool, message, { respondent, sealed }))) return 'gone';
   const { accountId, userId, week, scheduleId, kind } = message;
-  // Only who has not answered gets a reminder: the log says of none whose it was.
+  // Logs no person for a reminder, because only people who have not answered get one.
   const about = { accountId, ...(kind === 'invitation' && { userId }), week, kind };
   const id = `asking ${accountId} ${userId} ${week} ${scheduleId} ${kind}`;
   const address = message.email as string;
-  const letter = invitationOf({ ...message, questions }, addressOf(link, publicUrl), stop);
-  const error = await mailer.send({ id, to: address, ...letter }).catch((thrown: unknown) => thrown as Error);
-  // What is thrown from here on leaves it as given to the mail server: it is not sent again.
+  const content = invitationOf({ ...message, questions }, addressOf(link, publicUrl), stopAddress);
+  const error = await mailer
+    .send({ id, to: address, ...content })
+    .catch((thrown: unknown) => thrown as Error);
+  // If anything below throws, the message stays in the state 'sending' and is not sent again.
   if (!error) {
     await replaceLinks(pool, message, address);
     await noteSent(pool, message);
@@ -223,24 +227,24 @@ async function sendOne(
   const cause = error.message;
   if (error instanceof MailRefused) {
     await noteRefused(pool, message, { address, reason: cause });
-    log.warn({ ...about, cause }, 'A message was refused by the mail server');
+    log.warn({ ...about, cause }, 'The mail server rejected a message');
     return 'taken';
   }
   if (error instanceof MailUnknown) {
     await replaceLinks(pool, message, address);
     await noteUnknown(pool, message);
-    log.warn({ ...about, cause }, 'Of a message nobody can know whether it was sent');
+    log.warn({ ...about, cause }, 'Delivery status unknown for a message');
     return 'down';
   }
   await putOff(pool, { state: 'sending', isLate: true }, [
-    { ...message, until: now + patienceAfter(message.attempts) },
+    { ...message, until: now + retryDelay(message.attempts) },
   ]);
-  log.warn({ ...about, cause }, 'A message could not be sent; it is tried again');
+  log.warn({ ...about, cause }, 'A message could not be sent and will be retried');
   return error instanceof MailDeferred ? 'deferred' : 'down';
 }
 
 /** In ms. */
 const hour = 3_600_000;
 
-/** One minute, then twice as long each time, up to an hour. */
-const patienceAfter = (attempts: number) => Math.min(hour, 60_000 * 2 ** attempts);
+/** Returns the delay in ms: one minute, then twice as long each time, up to an hour. */
+const retryDelay = (attempts: number) => Math.min(hour, 60_000 * 2 ** attempts);

@@ -1,4 +1,4 @@
-// SQL of opening rounds: who is asked, and when each is written to. Writers: opening.ts.
+// SQL of opening rounds: who is asked, and when they get messages. Writers: opening.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
@@ -9,7 +9,7 @@ export type Person = {
   hasEmail: boolean;
 };
 
-/** The active members of any of the groups, with all groups that they are members of. */
+/** Returns the active members of the groups, each with all groups that they are a member of. */
 export async function selectPeople(db: Db, accountId: AccountId, groupIds: number[]): Promise<Person[]> {
   const rows = await db<(Omit<Person, 'memberOf'> & { memberOf: string })[]>`
     select u.user_id                                       as "userId",
@@ -25,10 +25,10 @@ export async function selectPeople(db: Db, accountId: AccountId, groupIds: numbe
   return rows.map((row) => ({ ...row, memberOf: row.memberOf.split(',').map(Number) }));
 }
 
-/** A round of a week with the people whom it asks, by their numbers in the week. */
+/** A round of a week with the respondent numbers of the people it asks. */
 export type RoundPeople = { id: number; scheduleId: number | null; questionIds: number[]; people: string[] };
 
-/** Whether a week has rounds that came from a history file. */
+/** Returns whether a week has rounds imported from a history file. */
 export async function selectHasImported(db: Db, accountId: AccountId, week: Week): Promise<boolean> {
   const [row] = await db<{ hasImported: boolean }[]>`
     select exists (select 1 from rounds
@@ -36,7 +36,7 @@ export async function selectHasImported(db: Db, accountId: AccountId, week: Week
   return row!.hasImported;
 }
 
-/** The threshold of a week, and its rounds that ask any of some questions. */
+/** Returns the threshold of a week, and its rounds that ask any of these questions. */
 export async function selectAskedInWeek(
   db: Db,
   accountId: AccountId,
@@ -67,7 +67,7 @@ export async function selectAskedInWeek(
   };
 }
 
-/** Who is asked in a week. */
+/** Records who is asked in a week. */
 export async function insertParticipants(
   tx: Transaction,
   accountId: AccountId,
@@ -85,8 +85,8 @@ export async function insertParticipants(
 export type NewMessage = { userId: number; kind: 'invitation' | 'reminder'; dueAt: number };
 
 /**
- * Adds messages. Who has an invitation waiting gets no other: it speaks for all that is asked, and so does one that has
- * just been sent. Of reminders the first that is not superfluous is sent.
+ * Adds messages. A person with a waiting or just sent invitation does not get another one, because it covers everything that is
+ * asked. Of several reminders, the first one that is still needed is sent.
  */
 export async function insertMessages(
   tx: Transaction,

@@ -1,5 +1,5 @@
-// Opens the rounds of schedules: fixes who is asked, in which groups and what, and when each is written to, in one
-// transaction. Each schedule is opened once in a week, whatever is stopped or runs twice, and however clocks are set.
+// Opens the rounds of schedules. One transaction fixes who is asked, in which groups, which questions, and when each person gets a
+// message. Each schedule is opened once per week, even if processes are interrupted, run twice, or have wrong clocks.
 import type { MissedReason } from '@soundings/contract/console.asking.ts';
 import { addWeeks, dayIn, type Week, weekOf } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from '../accounts/accounts.ts';
@@ -39,10 +39,10 @@ import {
   updateWeekMissed,
 } from './schedules.sql.ts';
 
-/** A schedule that is due in a week. `isOver`: the week has ended, and it was not opened. */
+/** A schedule that is due in a week. `isOver`: the week has ended without the schedule being opened. */
 export type Due = { accountId: AccountId; scheduleId: number; week: Week; isOver: boolean };
 
-/** Why a week was missed, as it is kept: a reason is known again by its words, so none is ever given others. */
+/** The reasons why a week was missed. These texts are stored and recognized by their wording, so they must never change. */
 const missedBecause = {
   late: 'It was not opened while the week ran: the service did not run, it was paused, or nobody could be written to any more.',
   noQuestion: 'No question was due.',
@@ -57,26 +57,26 @@ const missedBecause = {
     'Another round of the week asks the same question, and only a few people are asked by just one of the two.',
 };
 
-/** Of a reason that was kept. */
-export function missedReasonOf(kept: string | null): MissedReason | null {
-  if (kept === null) return null;
-  // The name of the week stood in it once.
-  const words = kept.replace(/ \d{4}-W\d{2}/, '');
-  const found = Object.entries(missedBecause).find(([, known]) => known === words);
+/** Returns the code of a stored reason. */
+export function missedReasonOf(stored: string | null): MissedReason | null {
+  if (stored === null) return null;
+  // Older reasons contain the name of the week.
+  const text = stored.replace(/ \d{4}-W\d{2}/, '');
+  const found = Object.entries(missedBecause).find(([, known]) => known === text);
   return (found?.[0] as MissedReason | undefined) ?? 'other';
 }
 
-/** After a week was lost: its schedules have asked nothing in it, and may choose its questions again. */
+/** Marks the schedules of a lost week as missed, so that they can choose its questions again. */
 export const missLostWeek = (tx: Transaction, accountId: AccountId, week: Week): Promise<void> =>
   updateWeekMissed(tx, accountId, week, missedBecause.lost);
 
-/** What came of it; a schedule that was missed says why. */
+/** The outcome of a due schedule. `reason`: why it was missed. */
 export type Opened = Due & { outcome: 'opened' | 'missed'; reason: string | null; people: number };
 
 /**
- * The schedules of all accounts that are due at a time, in ms, and not settled: from the moment on at which their hour
- * has come for the first of the people, in the time zone of each, as long as anybody can be written to in the week; and
- * those of the last week that were not opened in it.
+ * Returns the schedules of all accounts that are due and have no outcome yet. A schedule is due as soon as its hour has come in any
+ * person's time zone, as long as someone can still get a message in that week. Schedules of last week that were not opened are
+ * included as well. `now`: milliseconds since 1970.
  */
 export async function dueSchedules(pool: Pool, now: number): Promise<Due[]> {
   const latest = weekOf(dayIn(firstTimezone, now));
@@ -108,25 +108,25 @@ export async function dueSchedules(pool: Pool, now: number): Promise<Due[]> {
   });
 }
 
-/** In which it is any hour first. */
+/** The time zone in which every hour comes first. */
 const firstTimezone = 'Pacific/Kiritimati';
 
 const nameOf = ({ accountId, id }: { accountId: AccountId; id: number }, week: Week) =>
   `${accountId} ${id} ${week}`;
 
 /**
- * Whether it is decided what comes of a schedule in a week, by the reason why it was missed (null: it was opened). If it came too
- * late, and the week is not over, the clock was wrong.
+ * Returns whether the outcome of a schedule in a week is final. `reason`: why it was missed; null if it was opened, undefined if
+ * there is no outcome yet. If it was too late but the week is not over, the clock was wrong, so the outcome is not final.
  */
 const isSettled = (reason: string | null | undefined, isOver: boolean): boolean =>
   reason !== undefined && (reason !== missedBecause.late || isOver);
 
-/** One account alone. `isSimulated`: its lock (lockSurvey) is held by the caller, and nobody is written to. */
+/** Restricts opening to one account. `isSimulated`: the caller holds the account's lock (lockSurvey), and no messages are created. */
 export type Alone = { accountId: AccountId; isSimulated?: boolean };
 
 /**
- * Opens all that is due at a time. One that cannot be opened holds up no other; what was wrong is thrown at the end.
- * An account that is busy, with an import, say, comes with the next call.
+ * Opens all schedules that are due. If one can't be opened, the others still are, and the first error is thrown at the end. An
+ * account that is busy, for example with an import, is opened by the next call.
  */
 export async function openDueRounds(
   pool: Pool,
@@ -151,7 +151,7 @@ export async function openDueRounds(
   return opened;
 }
 
-/** Undefined when the account is busy, or the schedule has gone, is paused, or was settled meanwhile. */
+/** Opens a schedule. Returns undefined if the account is busy, or the schedule was deleted, paused or opened in the meantime. */
 async function openSchedule(
   tx: Transaction,
   keys: AnswerKeys,
@@ -159,22 +159,24 @@ async function openSchedule(
   { now, isSimulated }: { now: number; isSimulated: boolean },
 ): Promise<Opened | undefined> {
   const { accountId, scheduleId, week } = due;
-  // First, as those do who close, show or import a week.
+  // Taken first, in the same order as when a week is closed, shown or imported into, to avoid deadlocks.
   if (!isSimulated && !(await tryLockSurvey(tx, accountId))) return undefined;
   await lockAccount(tx, accountId);
   const schedule = await lockSchedule(tx, accountId, scheduleId);
   if (!schedule || schedule.pausedAt !== null) return undefined;
   const settled = await selectSettled(tx, [week]);
   if (isSettled(settled.get(nameOf(schedule, week)), due.isOver)) return undefined;
-  const came = due.isOver ? missed('late') : await openRounds(tx, keys, schedule, { week, now, isSimulated });
-  await insertScheduleWeek(tx, accountId, scheduleId, { week, ...came });
-  const { outcome, reason, people } = came;
+  const result = due.isOver
+    ? missed('late')
+    : await openRounds(tx, keys, schedule, { week, now, isSimulated });
+  await insertScheduleWeek(tx, accountId, scheduleId, { week, ...result });
+  const { outcome, reason, people } = result;
   return { ...due, outcome, reason, people };
 }
 
-type Came = Omit<Opened, keyof Due> & { questionIds: number[] };
+type OpeningResult = Omit<Opened, keyof Due> & { questionIds: number[] };
 
-const missed = (because: keyof typeof missedBecause): Came => ({
+const missed = (because: keyof typeof missedBecause): OpeningResult => ({
   outcome: 'missed',
   reason: missedBecause[because],
   questionIds: [],
@@ -186,7 +188,7 @@ async function openRounds(
   keys: AnswerKeys,
   schedule: Schedule,
   { week, now, isSimulated }: { week: Week; now: number; isSimulated: boolean },
-): Promise<Came> {
+): Promise<OpeningResult> {
   const { accountId, groupIds, withoutGroupIds } = schedule;
   const { timezone } = await accountById(tx, accountId);
   const day = dayDue(schedule, week) as string;
@@ -199,19 +201,19 @@ async function openRounds(
   const without = new Set(
     withoutGroupIds.filter((id) => parents.has(id)).flatMap((id) => groupsBeneath(id, parents)),
   );
-  const asked = groups.map((groupId) => ({ groupId, beneath: new Set(groupsBeneath(groupId, parents)) }));
-  const within = [...new Set(asked.flatMap(({ beneath }) => [...beneath]))];
+  const asked = groups.map((groupId) => ({ groupId, subtree: new Set(groupsBeneath(groupId, parents)) }));
+  const within = [...new Set(asked.flatMap(({ subtree }) => [...subtree]))];
   const people = (await selectPeople(tx, accountId, within)).filter(
     ({ memberOf }) => !memberOf.some((id) => without.has(id)),
   );
   if (people.length === 0) return missed('nobody');
   const key = await openWeek(tx, keys, accountId, week).catch(orClosed);
   if (!key) return missed('closed');
-  // An employer could bring in answers of all but one, and read the last one from the figure.
+  // An employer could import answers of all people but one, and derive the last answer from the figure.
   if (await selectHasImported(tx, accountId, week)) return missed('imported');
-  const rounds = asked.map(({ groupId, beneath }) => {
+  const rounds = asked.map(({ groupId, subtree }) => {
     const members = people.flatMap(({ userId, memberOf }) => {
-      const own = memberOf.filter((id) => beneath.has(id));
+      const own = memberOf.filter((id) => subtree.has(id));
       return own.length > 0 ? [{ person: { userId }, memberOf: own }] : [];
     });
     return { groupId, members };
@@ -227,7 +229,7 @@ async function openRounds(
   if (clash) return missed(clash);
   for (const { groupId, members } of rounds) {
     const round = { week, groupId, questionIds, asked: members, parents, scheduleId: schedule.id, without };
-    // oxlint-disable-next-line no-await-in-loop -- in one transaction one after another
+    // oxlint-disable-next-line no-await-in-loop -- one transaction runs one statement at a time
     await openRound(tx, accountId, key, round);
   }
   await insertParticipants(
@@ -241,7 +243,7 @@ async function openRounds(
   return { outcome: 'opened', reason: null, questionIds, people: people.length };
 }
 
-/** What speaks against asking some people beside the rounds that the week has already (privacy.md P17). */
+/** Returns why these people can't be asked in addition to the existing rounds of the week; undefined if they can (privacy.md P17). */
 async function clashIn(
   tx: Transaction,
   { accountId, week }: { accountId: AccountId; week: Week },
@@ -249,34 +251,34 @@ async function clashIn(
 ): Promise<Clash | undefined> {
   const classes = classesOf(await questionsOf(tx, accountId));
   const own = new Set(wanted.flatMap(({ questionIds }) => questionIds).map((id) => classes.get(id)));
-  const alike = [...classes].filter(([, first]) => own.has(first)).map(([id]) => id);
-  const { threshold, rounds } = await selectAskedInWeek(tx, accountId, week, alike);
+  const sameText = [...classes].filter(([, first]) => own.has(first)).map(([id]) => id);
+  const { threshold, rounds } = await selectAskedInWeek(tx, accountId, week, sameText);
   const ofSchedules = Map.groupBy(rounds, ({ scheduleId }) => scheduleId);
   const present = [...ofSchedules.values()].flatMap(withUnion);
   return clashOf(withUnion(wanted), present, { classes, threshold });
 }
 
-/** Only what a closed week says of itself. */
+/** Returns undefined for the Fault of a closed week, and throws any other error. */
 function orClosed(error: unknown): undefined {
   if (error instanceof Fault && error.code === 'week closed') return undefined;
   throw error;
 }
 
-/** Those of the groups that there are, without those beneath another of them. */
+/** Returns those of the groups that exist, without descendants of other ones in the list. */
 function outermost(groupIds: number[], parents: Parents): number[] {
   const present = [...new Set(groupIds)].filter((id) => parents.has(id));
   return present.filter(
     (id) =>
       !wayUp(id, parents)
         .slice(1)
-        .some((above) => present.includes(above)),
+        .some((ancestor) => present.includes(ancestor)),
   );
 }
 
-/** Half a day: who was first written to late is not reminded at once. */
+/** The minimum time between invitation and reminder, half a day in ms, so that a late invitation is not followed by a reminder at once. */
 const reminderDistance = 12 * 3_600_000;
 
-/** When each of those who have an address is written to, and reminded; nobody after the end of the week. */
+/** Returns the invitations and reminders for people with an email address. None are sent after the end of the week. */
 function messagesFor(
   schedule: Schedule,
   people: Person[],
@@ -289,8 +291,8 @@ function messagesFor(
     const invitation = { kind: 'invitation' as const, dueAt: first };
     if (reminderDays === null || reminderHour === null) return [invitation];
     const second = momentOf(addDays(day, reminderDays), reminderHour, zone);
-    const isKept = second < weekEnd && second > first + (reminderDays > 0 ? reminderDistance : 0);
-    return isKept ? [invitation, { kind: 'reminder' as const, dueAt: second }] : [invitation];
+    const hasReminder = second < weekEnd && second > first + (reminderDays > 0 ? reminderDistance : 0);
+    return hasReminder ? [invitation, { kind: 'reminder' as const, dueAt: second }] : [invitation];
   };
   const known = new Map<string, Omit<NewMessage, 'userId'>[]>();
   return people.flatMap(({ userId, hasEmail, timezone: own }) => {

@@ -1,15 +1,15 @@
-// Whether people are asked a question in a week in which another round asks the same, or one with the same words, in a way
-// that would tell of a few of them by comparing the two (privacy.md P17). Pure.
+// Checks whether two rounds of a week overlap in a way that would reveal something about a few people if their results were
+// compared (privacy.md P17). Pure.
 
-/** People, each once, who are asked some questions. A person is whatever is the same for the same person in a week. */
+/** A set of people, each once, who are asked the same questions. `P` identifies a person within a week. */
 export type AskedSet<P> = { questionIds: readonly number[]; people: readonly P[] };
 
 export type Clash = 'lookAlike' | 'nearlySame';
 
 /**
- * What is wrong with asking the `wanted` sets beside those that are asked already; undefined when nothing is.
- * lookAlike: a person would be asked two questions with the same words. nearlySame: a set shares people and a question
- * with another, and 1 to threshold − 1 people are in one of the two alone. `classes`: see same-words.ts.
+ * Returns why the `wanted` sets can't be asked in addition to the `present` ones; undefined if they can. `lookAlike`: a person would
+ * be asked two questions with the same text. `nearlySame`: two sets share people and a question, and only 1 to threshold − 1 people
+ * are in just one of them. `classes`: see same-words.ts.
  */
 export function clashOf<P>(
   wanted: readonly AskedSet<P>[],
@@ -32,18 +32,20 @@ export function clashOf<P>(
     }
     return [...common].map(([set, inBoth]) => ({ set, other, inBoth }));
   });
-  const isAlike = pairs.some(({ set, other }) =>
+  const hasLookAlike = pairs.some(({ set, other }) =>
     set.questionIds.some((id) => other.questionIds.some((one) => one !== id && classOf(one) === classOf(id))),
   );
-  if (isAlike) return 'lookAlike';
-  const isNear = pairs.some(({ set, other, inBoth }) => {
-    const apart = set.people.length + other.people.length - 2 * inBoth;
-    return apart > 0 && apart < threshold && set.questionIds.some((id) => other.questionIds.includes(id));
+  if (hasLookAlike) return 'lookAlike';
+  const isNearlySame = pairs.some(({ set, other, inBoth }) => {
+    const different = set.people.length + other.people.length - 2 * inBoth;
+    return (
+      different > 0 && different < threshold && set.questionIds.some((id) => other.questionIds.includes(id))
+    );
   });
-  return isNear ? 'nearlySame' : undefined;
+  return isNearlySame ? 'nearlySame' : undefined;
 }
 
-/** The sets and, where there are several, all of their people together. All ask the same questions. */
+/** Returns the sets and, if there are several, also their union. All sets must ask the same questions. */
 export function withUnion<P>(sets: readonly AskedSet<P>[]): AskedSet<P>[] {
   if (sets.length < 2) return [...sets];
   const people = [...new Set(sets.flatMap((set) => set.people))];

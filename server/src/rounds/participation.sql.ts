@@ -6,16 +6,16 @@ export type WeekToCount = {
   accountId: AccountId;
   week: Week;
   timezone: string;
-  /** People are counted in steps of this many. */
+  /** The size of the steps in which people are counted. */
   step: number;
-  /** The day of the last count. Null: none yet. */
+  /** The day of the last count; null if there was none. */
   countedOn: string | null;
   countedAt: Date | null;
-  /** The day, in a time zone, on which a schedule asked first. */
+  /** Returns the day in a time zone on which a schedule first asked. */
   openedOn: (timezone: string) => string;
 };
 
-/** The open weeks of all accounts in which schedules ask; not those of accounts that are not anonymous. */
+/** Returns the open weeks of all accounts in which schedules ask, except weeks in which answers are not anonymous. */
 export async function selectWeeksToCount(db: Db): Promise<WeekToCount[]> {
   const rows = await db<(Omit<WeekToCount, 'openedOn'> & { openedAt: Date })[]>`
     select w.account_id        as "accountId",
@@ -37,7 +37,7 @@ export async function selectWeeksToCount(db: Db): Promise<WeekToCount[]> {
   }));
 }
 
-/** Who is asked in a week and has been an active user since a time. */
+/** Returns the people asked in a week who have been active users since a time. */
 export async function selectEligible(
   db: Db,
   accountId: AccountId,
@@ -52,7 +52,7 @@ export async function selectEligible(
   return rows.map(({ userId }) => userId);
 }
 
-/** The numbers of those who have answered something in a week. */
+/** Returns the respondent numbers of people who have answered anything in a week. */
 export async function selectWhoAnswered(db: Db, accountId: AccountId, week: Week): Promise<string[]> {
   const rows = await db<{ respondent: string }[]>`
     select distinct respondent as "respondent"

@@ -1,5 +1,5 @@
-// How many have answered in an open week, so that no one can watch a person answer (privacy.md P18): counted once a day, over
-// people who have been active users for a week, and in steps whose places no one knows.
+// Counts how many people have answered in an open week, in a way that no one can observe when a particular person answers
+// (privacy.md P18): once a day, only people who have been active users for a week, and in steps with a secret offset.
 import { dayIn, type Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, type Db, inTransaction, type Pool } from '../db/db.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
@@ -12,15 +12,15 @@ import {
 
 const [hour, week] = [3_600_000, 7 * 86_400_000];
 
-/** Between two counts, in ms: by another time zone the next day may have begun already. */
-const leastApart = 20 * hour;
+/** The minimum time between two counts, in ms. After a change of the account's time zone, the next day may begin early. */
+const minimumInterval = 20 * hour;
 
-/** Counts the open weeks of all accounts that were not counted today, by the day of each account. `now`: ms since 1970. */
+/** Counts the open weeks of all accounts that have not been counted today, in each account's time zone. `now`: ms since 1970. */
 export async function countParticipation(pool: Pool, keys: AnswerKeys, now: number): Promise<void> {
   for (const one of await selectWeeksToCount(pool)) {
     const today = dayIn(one.timezone, now);
-    if (one.countedAt !== null && now - one.countedAt.getTime() < leastApart) continue;
-    // In the hours after opening it would say who was first: the first count comes on the day after.
+    if (one.countedAt !== null && now - one.countedAt.getTime() < minimumInterval) continue;
+    // The first count is on the day after opening. In the hours after opening, it would reveal who answered first.
     if (one.countedOn === null ? today <= one.openedOn(one.timezone) : today <= one.countedOn) continue;
     // oxlint-disable-next-line no-await-in-loop -- each is a transaction of its own
     await countWeek(pool, keys, one, { today, now });
@@ -52,14 +52,14 @@ async function answeredAmong(
   { accountId, week: wanted }: { accountId: AccountId; week: Week },
   respondents: string[],
 ): Promise<number> {
-  const among = new Set(respondents);
-  return (await selectWhoAnswered(db, accountId, wanted)).filter((one) => among.has(one)).length;
+  const included = new Set(respondents);
+  return (await selectWhoAnswered(db, accountId, wanted)).filter((one) => included.has(one)).length;
 }
 
 /**
- * At least this many of the eligible people have answered; null when these are fewer than a step. The steps begin at a secret
- * offset (0 to step − 1), another one each day: whoever answers for invented people does not know when the next real answer makes
- * a step, and cannot find out in some days to use it on the next. Never everyone.
+ * Returns how many of the eligible people have answered at least; null if fewer people than one step are eligible. The steps start at
+ * a secret offset (0 to step − 1) that changes every day. So someone who answers for invented people can't know which real answer
+ * will reach the next step, or find it out over several days. The result is always less than the number of eligible people.
  */
 export function coarse(
   answered: number,

@@ -5,7 +5,7 @@ import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts
 export type WeekRow = { week: Week; isClosed: boolean };
 export type RoundRow = { id: number; week: Week; groupId: number; questionIds: number[] };
 
-/** Creates the week, with the account's thresholds, noise and publication of now. False when it is there already. */
+/** Creates the week with the account's current thresholds, noise and publication. Returns false if it already exists. */
 export async function insertWeek(tx: Transaction, accountId: AccountId, week: Week): Promise<boolean> {
   const rows = await tx`
     insert into weeks (account_id, week, threshold, spread_threshold, comment_threshold, noise, is_live)
@@ -23,7 +23,7 @@ export async function insertWeek(tx: Transaction, accountId: AccountId, week: We
   return rows.length > 0;
 }
 
-/** The week, locked until the transaction ends: no one else opens, answers or closes it meanwhile. */
+/** Returns the week and locks it until the transaction ends. Others can't open or close it, or answer, in the meantime. */
 export async function lockWeekRow(
   tx: Transaction,
   accountId: AccountId,
@@ -38,22 +38,22 @@ export async function lockWeekRow(
   return row;
 }
 
-/** A number that no other lock of ours begins with. */
+/** The first number of these advisory locks. No other lock of Soundings uses it. */
 const surveyLocks = 7301;
 
-/** Waits until no one else imports into the account's weeks, shows or closes them; until the transaction ends. */
+/** Locks the account's weeks until the transaction ends. Waits for others who import into, show or close them. */
 export async function lockSurvey(tx: Transaction, accountId: AccountId): Promise<void> {
   await tx`select pg_advisory_xact_lock(${surveyLocks}::integer, ${accountId}::integer) as account_id`;
 }
 
-/** The same without waiting: false when someone else is at it. */
+/** Like `lockSurvey`, but does not wait: returns false if someone else has the lock. */
 export async function tryLockSurvey(tx: Transaction, accountId: AccountId): Promise<boolean> {
   const [row] = await tx<{ isLocked: boolean }[]>`
     select pg_try_advisory_xact_lock(${surveyLocks}::integer, ${accountId}::integer) as "isLocked"`;
   return row?.isLocked ?? false;
 }
 
-/** All rounds of the account with the state of their weeks. */
+/** Returns all rounds of the account with the state of their weeks. */
 export async function selectRounds(
   db: Db,
   accountId: AccountId,
@@ -89,7 +89,7 @@ export async function insertRound(
   return row!.id;
 }
 
-/** Adds questions to what the week asks of groups. */
+/** Adds questions to those that groups are asked in a week. */
 export async function upsertAsked(
   tx: Transaction,
   accountId: AccountId,
@@ -107,7 +107,7 @@ export async function upsertAsked(
                                 order  by id)`;
 }
 
-/** People by number, with the groups in which their answers count. */
+/** Writes the people of a round: their numbers, and the groups in which their answers count. */
 export async function copyAssignments(
   tx: Transaction,
   accountId: AccountId,
@@ -130,7 +130,7 @@ function* rowsOf(
   }
 }
 
-/** The active members of any of the groups, with the groups that they are members of. */
+/** Returns the active members of the groups, each with those of the groups that they are a member of. */
 export async function selectMembers(
   db: Db,
   accountId: AccountId,
@@ -146,14 +146,14 @@ export async function selectMembers(
     order  by u.user_id`;
 }
 
-/** All groups of the account, each with the one above it. */
+/** Returns all groups of the account, each with its parent. */
 export async function selectParents(db: Db, accountId: AccountId): Promise<Map<number, number | null>> {
   const rows = await db<{ id: number; parentId: number | null }[]>`
     select group_id as "id", parent_id as "parentId" from groups where account_id = ${accountId} order by group_id`;
   return new Map(rows.map(({ id, parentId }) => [id, parentId]));
 }
 
-/** The open weeks of all accounts that began before a day, with the time zone by which they end. */
+/** Returns the open weeks of all accounts that began before a day, with the accounts' time zones, in which they end. */
 export async function selectOpenWeeks(
   db: Db,
   before: string,

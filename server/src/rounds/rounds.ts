@@ -1,5 +1,5 @@
-// Rounds: a set of questions asked of everyone in a group, in a week. Opening one fixes who is asked and in which groups
-// the answers count (decision A11): later moves and removals change nothing.
+// A round asks a set of questions to everyone in a group in one week. Opening it fixes who is asked and in which groups the answers
+// count. People who move or leave later do not change this (decision A11).
 import type { Week } from '@soundings/contract/weeks.ts';
 import { addWeeks, dayIn, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { raiseVersion } from '../accounts/accounts.ts';
@@ -25,30 +25,30 @@ import {
 export { lockSurvey, selectParents as parentsOf, selectRounds as roundsOf, tryLockSurvey };
 
 /**
- * A person to ask, and the person's own groups within the asked group. A user is known by the internal id, so that no other
- * name leads to the answers (P12); who is asked by an imported file alone, and is no user, by the name in it.
+ * A person to ask, and the groups within the asked group that the person is a member of. Users are identified by their internal id,
+ * so that no other id leads to their answers (P12). People who appear only in an imported file are identified by their name in it.
  */
 export type AskedPerson = { person: PersonRef; memberOf: number[] };
 export type PersonRef = { userId: number } | { stranger: string };
 
-/** The groups of an account by id, each with the one above it. */
+/** The groups of an account by id, each with its parent. */
 export type Parents = ReadonlyMap<number, number | null>;
 
 /**
- * Opens the week if it is not open yet, and locks it until the transaction ends. Returns its key. Throws a Fault when it has
- * closed: what is published is never changed (P1). `isBrief`: the caller closes the week in the same transaction, or stores
- * its key before the end (AnswerKeys.keep).
+ * Opens the week if it is not open yet, locks it until the transaction ends, and returns its key. Throws a Fault if the week has
+ * closed, because published figures never change (P1). `isKeyUnstored`: the key is not stored, because the caller closes the week in
+ * the same transaction or stores the key itself (AnswerKeys.keep).
  */
 export async function openWeek(
   tx: Transaction,
   keys: AnswerKeys,
   accountId: AccountId,
   week: Week,
-  isBrief = false,
+  isKeyUnstored = false,
 ): Promise<WeekKey> {
   if (await insertWeek(tx, accountId, week)) {
     await lockWeekRow(tx, accountId, week);
-    return isBrief ? keys.temporary(accountId, week) : keys.create(tx, accountId, week);
+    return isKeyUnstored ? keys.temporary(accountId, week) : keys.create(tx, accountId, week);
   }
   const row = await lockWeekRow(tx, accountId, week);
   const key = row && !row.isClosed ? await keys.of(tx, accountId, week) : undefined;
@@ -56,31 +56,31 @@ export async function openWeek(
   throw new Fault(
     'conflict',
     'week closed',
-    `The week ${weekName(week)} is closed: nothing can be added to it.`,
+    `Week ${weekName(week)} is closed. You can't add anything to it.`,
   );
 }
 
-/** The number under which a person answers in a week: only the week's key tells whose it is (P9, P12). */
+/** Returns the number under which a person answers in a week. Only the week's key reveals whose number it is (P9, P12). */
 export const respondentOf = (key: WeekKey, person: PersonRef): string =>
   'userId' in person ? key.respondentOf(person.userId) : key.respondentOfStranger(person.stranger);
 
-/** A round to open. `asked`: each person once. */
+/** A round to open. `asked`: lists each person once. */
 export type NewRound = {
   week: Week;
   groupId: number;
   questionIds: number[];
   asked: AskedPerson[];
   parents: Parents;
-  /** The schedule that asks. */
+  /** The schedule that opens the round, if any. */
   scheduleId?: number;
-  /** Groups beneath the asked one whose people are not asked. */
+  /** Descendants of the asked group whose members are not asked. */
   without?: ReadonlySet<number>;
 };
 
 /**
- * Opens a round in a week that the caller has opened. Returns its id and the numbers of the people, in their order. The
- * caller holds the account's lock, has made sure that the week has no round of this group from the same source, and that
- * everybody's groups are the asked one or beneath it.
+ * Opens a round in a week that the caller has opened. Returns its id and the respondent numbers of the people, in their order. The
+ * caller holds the account's lock and has made sure that the week has no round for this group from the same source, and that all
+ * groups in `asked` are the asked group or its descendants.
  */
 export async function openRound(
   tx: Transaction,
@@ -91,15 +91,15 @@ export async function openRound(
   const { week, groupId, questionIds, asked, parents, scheduleId = null, without = new Set() } = round;
   const aboveIds = wayUp(groupId, parents).slice(1);
   const roundId = await insertRound(tx, accountId, { week, groupId, questionIds, aboveIds, scheduleId });
-  const concerned = groupsBeneath(groupId, parents).filter((id) => !without.has(id));
-  await upsertAsked(tx, accountId, week, concerned, questionIds);
+  const askedGroups = groupsBeneath(groupId, parents).filter((id) => !without.has(id));
+  await upsertAsked(tx, accountId, week, askedGroups, questionIds);
   const respondents = asked.map(({ person }) => respondentOf(key, person));
   const groupsOf = (one: AskedPerson) =>
     one.memberOf.length === 1
       ? wayUp(one.memberOf[0] as number, parents)
       : [...new Set(one.memberOf.flatMap((own) => wayUp(own, parents)))];
   const people = asked.map((one, i) => ({ respondent: respondents[i] as string, groupIds: groupsOf(one) }));
-  // In the order of the numbers, which tells nothing: in that of the people, a dump would tell whose number is whose.
+  // Ordered by number. In the order of the people, a database dump would reveal whose number is whose.
   await copyAssignments(
     tx,
     accountId,
@@ -111,12 +111,12 @@ export async function openRound(
   return { roundId, respondents };
 }
 
-/** A group and all beneath it. */
+/** Returns the ids of a group and its descendants. */
 export function groupsBeneath(groupId: number, parents: Parents): number[] {
   return [...parents.keys()].filter((id) => wayUp(id, parents).includes(groupId));
 }
 
-/** Everyone who is an active member of the group or of one of its descendants now. */
+/** Returns the people who are currently active members of the group or one of its descendants. */
 export async function membersNow(
   db: Db,
   accountId: AccountId,
@@ -127,13 +127,13 @@ export async function membersNow(
   return members.map(({ userId, memberOf }) => ({ person: { userId }, memberOf }));
 }
 
-/** Open weeks, of all accounts, whose last day is over in the account's time zone. `now`: milliseconds since 1970. */
+/** Returns open weeks of all accounts whose Sunday is over in the account's time zone. `now`: milliseconds since 1970. */
 export async function weeksToClose(db: Db, now: number): Promise<{ accountId: AccountId; week: Week }[]> {
   const tomorrow = dayIn('UTC', now + 86_400_000);
   const open = await selectOpenWeeks(db, tomorrow);
   return open.filter(({ week, timezone }) => hasEnded(week, timezone, now));
 }
 
-/** Whether a week's Sunday is over in a time zone. */
+/** Returns whether a week's Sunday is over in a time zone. */
 export const hasEnded = (week: Week, timezone: string, now: number): boolean =>
   weekOf(dayIn(timezone, now)) >= addWeeks(week, 1);

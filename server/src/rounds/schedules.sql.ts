@@ -1,12 +1,12 @@
-// SQL of schedules, and of the weeks in which they were due. Writers: schedules.ts, opening.ts.
+// SQL of schedules and of the weeks in which they were due. Writers: schedules.ts, opening.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import type { Repetition } from './moments.ts';
 
-/** What is asked of whom, how often and when. Days are YYYY-MM-DD; hours are those of each person's own time zone. */
+/** What is asked, which groups are asked, how often and when. Days are YYYY-MM-DD; hours are in each person's time zone. */
 export type NewSchedule = Repetition & {
   name: string;
-  /** What it asks each time. Empty: it chooses from KPIs. */
+  /** The questions asked each time. Empty if the schedule chooses questions from KPIs. */
   questionIds: number[];
   kpiIds: string[];
   perWeek: number | null;
@@ -90,13 +90,13 @@ const columns = (db: Db) => db`
   paused_at         as "pausedAt",
   created_at        as "createdAt"`;
 
-/** The schedules of an account, by id. */
+/** Returns the schedules of an account, ordered by id. */
 export async function selectSchedules(db: Db, accountId: AccountId): Promise<ScheduleRow[]> {
   return db<ScheduleRow[]>`
     select ${columns(db)} from schedules where account_id = ${accountId} order by schedule_id`;
 }
 
-/** One of them, kept as it is until the transaction ends. */
+/** Returns a schedule and locks it until the transaction ends. */
 export async function lockSchedule(
   tx: Transaction,
   accountId: AccountId,
@@ -109,7 +109,7 @@ export async function lockSchedule(
   return row;
 }
 
-/** The schedules of all accounts that ask on a day or later and are not paused, with the accounts' time zones. */
+/** Returns the schedules of all accounts that are not paused and have not ended before `day`, with the accounts' time zones. */
 export async function selectActiveSchedules(
   db: Db,
   day: string,
@@ -122,7 +122,7 @@ export async function selectActiveSchedules(
     order  by s."accountId", s."id"`;
 }
 
-/** The time zones of active people of accounts, where they have their own. */
+/** Returns the time zones that active people of these accounts have set. */
 export async function selectTimezones(
   db: Db,
   accountIds: AccountId[],
@@ -147,7 +147,7 @@ export async function updatePaused(
   return rows.length > 0;
 }
 
-/** What it has asked stays asked. */
+/** Deletes a schedule. Its rounds stay. Returns whether it existed. */
 export async function deleteSchedule(
   tx: Transaction,
   accountId: AccountId,
@@ -158,7 +158,7 @@ export async function deleteSchedule(
   return rows.length > 0;
 }
 
-/** The weeks in which a schedule was due, newest first. */
+/** Returns the weeks in which a schedule was due, newest first. */
 export async function selectScheduleWeeks(
   db: Db,
   accountId: AccountId,
@@ -175,7 +175,7 @@ export async function selectScheduleWeeks(
     order  by week desc`;
 }
 
-/** The weeks in which any schedule of the account was due, newest first. */
+/** Returns the weeks in which any schedule of the account was due, newest first. */
 export async function selectAllScheduleWeeks(
   db: Db,
   accountId: AccountId,
@@ -192,7 +192,7 @@ export async function selectAllScheduleWeeks(
     order  by week desc`;
 }
 
-/** How many active people are members of groups and of none of others, for each pair of lists in their order. */
+/** Counts the active members of `groupIds` who are not in any of `withoutGroupIds`, for each entry in the given order. */
 export async function selectAudiences(
   db: Db,
   accountId: AccountId,
@@ -222,7 +222,7 @@ export async function selectAudiences(
   return wanted.map((_, place) => found.get(place) ?? { people: 0, withEmail: 0 });
 }
 
-/** Of the schedules of all accounts, those that were due in these weeks already, as `account schedule week`, and why they were missed. */
+/** Returns which schedules of all accounts have already opened or missed these weeks, as `account schedule week`, with the reason if missed. */
 export async function selectSettled(db: Db, weeks: Week[]): Promise<Map<string, string | null>> {
   const rows = await db<{ name: string; reason: string | null }[]>`
     select account_id || ' ' || schedule_id || ' ' || week as name, reason
@@ -231,7 +231,7 @@ export async function selectSettled(db: Db, weeks: Week[]): Promise<Map<string, 
   return new Map(rows.map(({ name, reason }) => [name, reason]));
 }
 
-/** Notes that what schedules have asked in a week was lost: they have asked nothing in it. */
+/** Marks an opened week of the account's schedules as missed, because its answers were lost. */
 export async function updateWeekMissed(
   tx: Transaction,
   accountId: AccountId,
@@ -244,7 +244,7 @@ export async function updateWeekMissed(
     where  account_id = ${accountId} and week = ${week} and outcome = 'opened'`;
 }
 
-/** Notes what came of a schedule in a week: once, unless it was missed. */
+/** Records the outcome of a schedule in a week. Only the outcome 'missed' can be replaced. */
 export async function insertScheduleWeek(
   tx: Transaction,
   accountId: AccountId,

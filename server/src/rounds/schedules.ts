@@ -1,4 +1,5 @@
-// Schedules: what is asked of whom, how often and when. Made and changed here; opening.ts opens their rounds.
+// Schedules: which questions are asked, which groups are asked, how often and when. This file creates and changes them;
+// opening.ts opens their rounds.
 import { maxNameLength } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { isDay, type Week, weekOf } from '@soundings/contract/weeks.ts';
@@ -30,7 +31,7 @@ export type { NewSchedule, ScheduleWeek };
 
 export { selectSchedules as schedulesOf, selectScheduleWeeks as scheduleWeeksOf };
 
-/** Makes a schedule and returns its id. Throws a Fault that lists all that is wrong with it. */
+/** Creates a schedule and returns its id. Throws a Fault that lists everything that is wrong with it. */
 export async function createSchedule(
   tx: Transaction,
   accountId: AccountId,
@@ -41,9 +42,9 @@ export async function createSchedule(
   return insertSchedule(tx, accountId, schedule);
 }
 
-/** Everything that is wrong with a schedule, by itself and in its account. */
+/** Returns everything that is wrong with a schedule, including references to groups, questions and KPIs that don't exist. */
 export async function scheduleFaults(db: Db, accountId: AccountId, schedule: NewSchedule): Promise<Detail[]> {
-  return [...faultsOf(schedule), ...(await unknownIn(db, accountId, schedule))];
+  return [...faultsOf(schedule), ...(await referenceFaults(db, accountId, schedule))];
 }
 
 async function refuseFaults(tx: Transaction, accountId: AccountId, schedule: NewSchedule): Promise<void> {
@@ -53,8 +54,8 @@ async function refuseFaults(tx: Transaction, accountId: AccountId, schedule: New
 }
 
 /**
- * Changes a schedule: what it has opened goes on as it was. Throws a Fault that lists all that is wrong with it, or when
- * there is none.
+ * Changes a schedule. Rounds that it has already opened continue unchanged. Throws a Fault that lists everything that is wrong
+ * with the schedule, or if it does not exist.
  */
 export async function changeSchedule(
   tx: Transaction,
@@ -68,14 +69,14 @@ export async function changeSchedule(
   await updateSchedule(tx, accountId, scheduleId, schedule);
 }
 
-/** A schedule of the account. Throws a Fault when there is none. */
+/** Returns a schedule of the account. Throws a Fault if it does not exist. */
 export async function scheduleById(db: Db, accountId: AccountId, scheduleId: number): Promise<Schedule> {
   const schedule = (await selectSchedules(db, accountId)).find(({ id }) => id === scheduleId);
   if (!schedule) throw scheduleNotFound(scheduleId);
   return schedule;
 }
 
-/** A schedule that is paused opens nothing; what it has opened goes on. */
+/** Pauses or resumes a schedule. A paused schedule opens no rounds; those that it has already opened continue. */
 export async function pauseSchedule(
   tx: Transaction,
   accountId: AccountId,
@@ -85,7 +86,7 @@ export async function pauseSchedule(
   if (!(await updatePaused(tx, accountId, scheduleId, isPaused))) throw scheduleNotFound(scheduleId);
 }
 
-/** Removes a schedule. What it has opened goes on. */
+/** Deletes a schedule. Rounds that it has already opened continue. */
 export async function removeSchedule(
   tx: Transaction,
   accountId: AccountId,
@@ -95,13 +96,13 @@ export async function removeSchedule(
 }
 
 function scheduleNotFound(scheduleId: number): Fault {
-  return new Fault('not_found', 'schedule not found', `There is no schedule ${scheduleId}.`);
+  return new Fault('not_found', 'schedule not found', `Schedule ${scheduleId} does not exist.`);
 }
 
-/** What a schedule will ask: its next weeks, with day and questions, as things are now. */
+/** A coming week of a schedule with its day and questions, as currently expected. */
 export type CalendarEntry = { week: Week; day: string; questionIds: number[] };
 
-/** The next `count` weeks of a schedule from the week of `today` on; those that it has opened or missed are left out. */
+/** Returns the next `count` weeks of a schedule, from the week of `today` on, without those that it has already opened or missed. */
 export async function calendarOf(
   db: Db,
   schedule: Schedule,
@@ -112,7 +113,7 @@ export async function calendarOf(
   return calendarAfter(past, schedule, await choiceOf(db, schedule), { today, count });
 }
 
-/** What schedules have asked, and what they will ask in their next `count` weeks: with as many statements for all as for one. */
+/** Returns the past weeks and the next `count` weeks of each schedule. The number of statements does not grow with the schedules. */
 export async function calendarsOf(
   db: Db,
   accountId: AccountId,
@@ -130,7 +131,7 @@ export async function calendarsOf(
   );
 }
 
-/** What a schedule that nobody has kept yet would ask. `past`: of the schedule whose place it would take. */
+/** Returns the next weeks of a schedule that is not saved yet. `past`: the weeks of the schedule that it would replace. */
 export async function calendarOfDraft(
   db: Db,
   accountId: AccountId,
@@ -159,28 +160,28 @@ function calendarAfter(
   });
 }
 
-/** Whom schedules would ask today, in their order: active people, and those of them who have an e-mail address. */
+/** Returns how many active people each schedule would ask today, and how many of them have an email address, in the given order. */
 export async function audiencesOf(
   db: Db,
   accountId: AccountId,
   schedules: Pick<NewSchedule, 'groupIds' | 'withoutGroupIds'>[],
 ): Promise<{ people: number; withEmail: number }[]> {
   const parents = await parentsOf(db, accountId);
-  const beneath = (ids: number[]) => {
+  const withDescendants = (ids: number[]) => {
     const wanted = new Set(ids);
-    return [...parents.keys()].filter((id) => wayUp(id, parents).some((above) => wanted.has(above)));
+    return [...parents.keys()].filter((id) => wayUp(id, parents).some((ancestor) => wanted.has(ancestor)));
   };
   return selectAudiences(
     db,
     accountId,
     schedules.map(({ groupIds, withoutGroupIds }) => ({
-      groupIds: beneath(groupIds),
-      withoutGroupIds: beneath(withoutGroupIds),
+      groupIds: withDescendants(groupIds),
+      withoutGroupIds: withDescendants(withoutGroupIds),
     })),
   );
 }
 
-/** The questions that a schedule asks in a week. */
+/** Returns the ids of the questions that a schedule asks in a week. */
 export async function questionsFor(db: Db, schedule: Schedule, week: Week): Promise<number[]> {
   const weeks = await selectScheduleWeeks(db, schedule.accountId, schedule.id);
   const past = weeks.filter((one) => one.week < week);
@@ -219,7 +220,7 @@ async function choiceOf(db: Db, schedule: NewSchedule & { accountId: AccountId }
   return choiceFrom(await libraryOf(db, schedule.accountId), schedule);
 }
 
-/** What it may choose from: questions that are retired are asked no more. */
+/** Returns what the schedule can choose from. Retired questions are left out. */
 function choiceFrom({ live, classes, kpis }: Library, schedule: NewSchedule): Choice {
   const { questionIds, kpiIds, perWeek, everyWeeks } = schedule;
   if (questionIds.length > 0) return { classes, questionIds: questionIds.filter((id) => live.has(id)) };
@@ -230,99 +231,123 @@ function choiceFrom({ live, classes, kpis }: Library, schedule: NewSchedule): Ch
 const liveIds = (questions: Question[]) =>
   new Set(questions.filter(({ retiredAt }) => retiredAt === null).map(({ id }) => id));
 
-const night = `Nobody is written to at night: choose an hour from ${workingHours.first} to ${workingHours.last}, or allow any hour.`;
+const night = `Messages are not sent at night. Choose an hour from ${workingHours.first} to ${workingHours.last}, or allow any hour.`;
 const weekend =
-  'Nobody is written to on a weekend: choose a weekday from 1 (Monday) to 5, or allow any hour.';
+  'Messages are not sent on weekends. Choose a weekday from 1 (Monday) to 5 (Friday), or allow any hour.';
 
 const within = (value: unknown, low: number, high: number) =>
   Number.isInteger(value) && (value as number) >= low && (value as number) <= high;
 const isWorkingHour = (hour: number) => hour >= workingHours.first && hour <= workingHours.last;
 
-type Need = (isRight: boolean, path: string, type: DetailType, message: string) => void;
+type Check = (isValid: boolean, path: string, type: DetailType, message: string) => void;
 
-/** What is wrong with a schedule by itself. */
+/** Returns what is wrong with a schedule, apart from references to groups, questions and KPIs that don't exist. */
 function faultsOf(schedule: NewSchedule): Detail[] {
   const details: Detail[] = [];
-  const need: Need = (isRight, path, type, message) => {
-    if (!isRight) details.push({ type, message, path });
+  const check: Check = (isValid, path, type, message) => {
+    if (!isValid) details.push({ type, message, path });
   };
   const { name, questionIds, kpiIds, perWeek, everyWeeks, groupIds, repeatWeeks, weekday, hour } = schedule;
-  const { anyHour, fromDay, untilDay } = schedule;
-  need(
+  const { anyHour } = schedule;
+  check(
     name.trim() !== '' && name.length <= maxNameLength,
     'name',
     name.trim() === '' ? 'missing name' : 'too long',
     `The name must have 1 to ${maxNameLength} characters.`,
   );
-  need(
+  check(
     questionIds.length > 0 !== kpiIds.length > 0,
     'questions',
     'nothing to ask',
-    'A schedule has questions, or KPIs to choose from: one of the two.',
+    'A schedule needs either questions or KPIs to choose questions from, not both.',
   );
-  need(questionIds.length <= 50, 'questions', 'invalid question count', 'Ask at most 50 questions at once.');
+  check(
+    questionIds.length <= 50,
+    'questions',
+    'invalid question count',
+    'A schedule can ask at most 50 questions at a time.',
+  );
   if (kpiIds.length > 0) {
-    need(
+    check(
       within(perWeek, 1, 50),
       'perWeek',
       'invalid question count',
-      'Say how many questions it asks each time, from 1 to 50.',
+      'The number of questions asked each time must be from 1 to 50.',
     );
-    need(
+    check(
       within(everyWeeks, 1, 104),
       'everyWeeks',
       'invalid interval',
-      'Say after how many weeks a question may come again: 1 to 104.',
+      'The number of weeks before a question is asked again must be from 1 to 104.',
     );
   }
-  need(groupIds.length > 0, 'groups', 'no groups', 'Say which groups are asked.');
-  need(within(repeatWeeks, 1, 52), 'repeat', 'invalid interval', 'It comes every 1 to 52 weeks.');
-  need(within(weekday, 1, 7), 'weekday', 'out of range', 'The weekday is a number from 1 (Monday) to 7.');
-  need(anyHour || weekday <= 5, 'weekday', 'on a weekend', weekend);
-  need(within(hour, 0, 23), 'hour', 'out of range', 'The hour is a number from 0 to 23.');
-  need(anyHour || isWorkingHour(hour), 'hour', 'at night', night);
-  need(isDay(fromDay), 'from', 'invalid day', `${fromDay} is no day: write it as 2026-11-23.`);
-  // What is computed of later ones would need weeks that no calendar has.
-  need(
-    fromDay < '3000',
-    'from',
-    'invalid day',
-    `${fromDay} is too far ahead: write a day before the year 3000.`,
+  check(groupIds.length > 0, 'groups', 'no groups', 'Choose at least one group to ask.');
+  check(within(repeatWeeks, 1, 52), 'repeat', 'invalid interval', 'The interval must be from 1 to 52 weeks.');
+  check(
+    within(weekday, 1, 7),
+    'weekday',
+    'out of range',
+    'The weekday must be a number from 1 (Monday) to 7 (Sunday).',
   );
-  need(
-    untilDay === null || isDay(untilDay),
-    'until',
-    'invalid day',
-    `${untilDay} is no day: write it as 2026-11-23.`,
-  );
-  need(untilDay === null || untilDay >= fromDay, 'until', 'ends too early', 'It ends before it begins.');
-  needReminder(schedule, need);
+  check(anyHour || weekday <= 5, 'weekday', 'on a weekend', weekend);
+  check(within(hour, 0, 23), 'hour', 'out of range', 'The hour must be a number from 0 to 23.');
+  check(anyHour || isWorkingHour(hour), 'hour', 'at night', night);
+  checkDays(schedule, check);
+  checkReminder(schedule, check);
   return details;
 }
 
-function needReminder(schedule: NewSchedule, need: Need): void {
+function checkDays({ fromDay, untilDay }: NewSchedule, check: Check): void {
+  check(
+    isDay(fromDay),
+    'from',
+    'invalid day',
+    `${fromDay} is not a valid date. Write dates like 2026-11-23.`,
+  );
+  // Later dates would lead to weeks beyond the calendar's range.
+  check(
+    fromDay < '3000',
+    'from',
+    'invalid day',
+    `${fromDay} is too far in the future. Use a date before the year 3000.`,
+  );
+  check(
+    untilDay === null || isDay(untilDay),
+    'until',
+    'invalid day',
+    `${untilDay} is not a valid date. Write dates like 2026-11-23.`,
+  );
+  check(
+    untilDay === null || untilDay >= fromDay,
+    'until',
+    'ends too early',
+    'The end date is before the start date.',
+  );
+}
+
+function checkReminder(schedule: NewSchedule, check: Check): void {
   const { weekday, hour, anyHour, reminderDays, reminderHour } = schedule;
   if (reminderDays === null) return;
   const isLater = within(reminderDays, 0, 6) && (reminderDays > 0 || (reminderHour as number) > hour);
-  need(
+  check(
     isLater,
     'reminder',
     'invalid reminder',
-    'The reminder comes after the first message, and at most six days later.',
+    'The reminder must come after the invitation, at most 6 days later.',
   );
-  need(
+  check(
     weekday + reminderDays <= 7,
     'reminder',
     'invalid reminder',
-    'The reminder must come in the same week, by Sunday.',
+    'The reminder must come in the same week, on Sunday at the latest.',
   );
-  need(
+  check(
     anyHour || weekday + reminderDays <= 5 || weekday + reminderDays > 7,
     'reminder',
     'on a weekend',
     weekend,
   );
-  need(
+  check(
     within(reminderHour, 0, 23) && (anyHour || isWorkingHour(reminderHour as number)),
     'reminder',
     'at night',
@@ -330,18 +355,21 @@ function needReminder(schedule: NewSchedule, need: Need): void {
   );
 }
 
-/** Questions that would count as one (privacy.md P17). */
-const sameWords = (questionIds: number[], classes: ReadonlyMap<number, number>): Detail[] =>
+/** Returns a fault for each question with the same text as another one: they count as one question (privacy.md P17). */
+const sameTextFaults = (questionIds: number[], classes: ReadonlyMap<number, number>): Detail[] =>
   questionIds.flatMap((id, i) => {
     const other = questionIds.slice(0, i).find((one) => one !== id && classes.get(one) === classes.get(id));
-    const message = `Questions ${other} and ${id} have the same words. They count as one question: ask one of them.`;
+    const message = `Questions ${other} and ${id} have the same text, so they count as one question. Ask only one of them.`;
     return other === undefined || !classes.has(id)
       ? []
       : [{ type: 'same words', message, path: 'questions' }];
   });
 
-/** Groups, questions and KPIs that there are not, and more questions than come round in time. */
-async function unknownIn(db: Db, accountId: AccountId, schedule: NewSchedule): Promise<Detail[]> {
+/**
+ * Returns a fault for each group, question and KPI that does not exist, and one if `perWeek` is too small for every question to
+ * be asked within `everyWeeks`.
+ */
+async function referenceFaults(db: Db, accountId: AccountId, schedule: NewSchedule): Promise<Detail[]> {
   const { groupIds, withoutGroupIds, questionIds, kpiIds, perWeek, everyWeeks, repeat, repeatWeeks } =
     schedule;
   const groups = await parentsOf(db, accountId);
@@ -358,7 +386,7 @@ async function unknownIn(db: Db, accountId: AccountId, schedule: NewSchedule): P
       .filter((id) => !present.has(id))
       .map((id) => ({
         type: what === 'group' ? 'group not found' : 'kpi not found',
-        message: `There is no ${what} ${id}.`,
+        message: `${what === 'group' ? 'Group' : 'KPI'} ${id} does not exist.`,
         path,
       }));
   const details = [
@@ -368,17 +396,17 @@ async function unknownIn(db: Db, accountId: AccountId, schedule: NewSchedule): P
       .filter((id) => !questions.has(id))
       .map((id) => ({
         type: 'question retired',
-        message: `There is no question ${id} that is asked: it may be retired.`,
+        message: `Question ${id} does not exist or is retired.`,
         path: 'questions',
       })),
-    ...sameWords(questionIds, classesOf(all)),
+    ...sameTextFaults(questionIds, classesOf(all)),
     ...unknown('KPI', 'kpis', kpiIds, kpis as ReadonlySet<unknown>),
   ];
-  const isOut = (id: number) => wayUp(id, groups).some((above) => withoutGroupIds.includes(above));
-  if (details.length === 0 && groupIds.length > 0 && groupIds.every(isOut)) {
+  const isExcluded = (id: number) => wayUp(id, groups).some((ancestor) => withoutGroupIds.includes(ancestor));
+  if (details.length === 0 && groupIds.length > 0 && groupIds.every(isExcluded)) {
     details.push({
       type: 'nobody to ask',
-      message: 'It would ask nobody: all of its groups are left out.',
+      message: 'The schedule would not ask anyone, because all of its groups are excluded.',
       path: 'without',
     });
   }
@@ -389,7 +417,7 @@ async function unknownIn(db: Db, accountId: AccountId, schedule: NewSchedule): P
   const needed = Math.ceil(count / times);
   if (needed <= (perWeek as number)) return [];
   const message =
-    `These KPIs have ${count} questions: to come round every ${everyWeeks} weeks they must be ${needed} at a time, ` +
-    `not ${perWeek}.`;
+    `These KPIs have ${count} questions. To ask each of them every ${everyWeeks} weeks, the schedule must ask ` +
+    `${needed} questions at a time, not ${perWeek}.`;
   return [{ type: 'too few at a time', message, path: 'perWeek' }];
 }

@@ -1,9 +1,9 @@
-// SQL of stopping reminders. Writers: stops.ts, and by it the page on which people stop them (answers/answering.routes.ts).
+// SQL of turning reminders off. Writers: stops.ts, called by the page on which people do this (answers/answering.routes.ts).
 import type { AccountId, Db } from '../db/db.ts';
 
 /**
- * The key that signs; `fresh` where there is none yet. Processes that begin at the same time may make one each: the older
- * signs from then on, and what the other has signed goes on working (selectStop).
+ * Returns the signing key, and stores `fresh` if there is none yet. Processes that start at the same time can each create one. The
+ * older key is then used for signing, and signatures by the other one stay valid (selectStop).
  */
 export async function takeStopKey(db: Db, fresh: Buffer): Promise<Buffer> {
   const [row] = await db<{ key: Buffer }[]>`
@@ -22,7 +22,7 @@ export async function takeStopKey(db: Db, fresh: Buffer): Promise<Buffer> {
   return row!.key;
 }
 
-/** All keys, and a person, if there is such a one. */
+/** Returns all signing keys, and the person if they exist. */
 export async function selectStop(
   db: Db,
   accountId: AccountId,
@@ -49,7 +49,7 @@ export async function selectStop(
   };
 }
 
-/** Whether a person wants reminders from now on. False when there is no such person any more. */
+/** Turns a person's reminders on or off. Returns false if the person no longer exists. */
 export async function setReminders(
   db: Db,
   accountId: AccountId,

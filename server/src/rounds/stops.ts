@@ -1,5 +1,5 @@
-// The addresses by which people stop reminders, in every reminder. They outlive the week, and none is kept: each says whom
-// it is for, under a signature that only this service can make. So nothing tells who has had a reminder.
+// The addresses in reminders with which people turn reminders off. They stay valid after the week and are not stored: each contains
+// the ids of its person and a signature that only this service can create. So the database does not reveal who got a reminder.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { AccountId, Db } from '../db/db.ts';
 import { selectStop, setReminders, takeStopKey } from './stops.sql.ts';
@@ -9,10 +9,10 @@ export { setReminders };
 /** Two ids of four bytes and a signature of 128 bits, in base64url. */
 const form = /^[\w-]{32}$/;
 const idBytes = 8;
-/** Of nobody, for what cannot be a token at all. */
+/** Stands in for texts that don't have the form of a token. It belongs to no one. */
 const noToken = 'A'.repeat(32);
 
-/** The last part of /r/TOKEN for each person, in their order; always the same for the same one. */
+/** Returns the TOKEN of /r/TOKEN for each person, in their order. The same person always gets the same token. */
 export async function stopTokensFor(
   db: Db,
   people: { accountId: AccountId; userId: number }[],
@@ -27,20 +27,20 @@ export async function stopTokensFor(
   });
 }
 
-/** Whom a token is for. */
+/** The person that a token belongs to. */
 export type Stop = {
   accountId: AccountId;
   userId: number;
   /** The account's name. */
   company: string;
-  /** ISO 639-1: the person's, else the account's. */
+  /** ISO 639-1. The person's language, or the account's if the person has none. */
   language: string;
   isStopped: boolean;
 };
 
 /**
- * Undefined when the token is wrong, or its person removed. One look-up for every token, also for one that cannot be: time
- * tells nothing.
+ * Returns the person of a token; undefined if the token is wrong or the person was removed. Makes the same query for every text,
+ * even a malformed one, so that the response time reveals nothing.
  */
 export async function openStop(db: Db, token: string): Promise<Stop | undefined> {
   const bytes = Buffer.from(form.test(token) ? token : noToken, 'base64url');

@@ -3,9 +3,9 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 /**
- * Which epoch key wraps the keys of open weeks. `secret`: the key itself, where it is kept in the database. `exportedAt`: when a
- * key was exported last; `exportedUntil`: when the last chain ended of which a key had been exported; `inDatabaseUntil`: when the
- * secret left the database last; `tried`: the latest epoch that was tried (decisions/0016).
+ * The epoch key that wraps the keys of open weeks. `secret`: the key itself, if it is stored in the database. `exportedAt`: when a
+ * key was last exported. `exportedUntil`: when the last chain with an exported key ended. `inDatabaseUntil`: when the secret was
+ * last removed from the database. `tried`: the latest epoch that was attempted (decisions/0016).
  */
 export type ChainRow = {
   chain: Buffer;
@@ -21,8 +21,8 @@ export type ChainRow = {
 type WrittenChain = Pick<ChainRow, 'chain' | 'epoch' | 'secret'>;
 
 /**
- * The installation's chain of epoch keys. 'share': no one moves it forward until the transaction ends; 'update': nor opens or
- * closes a week. Undefined before the first start.
+ * Returns the installation's chain of epoch keys; undefined before the first start. Until the transaction ends, 'share' prevents
+ * others from moving it forward, and 'update' also from opening or closing weeks.
  */
 export async function selectChain(db: Db, lock?: 'share' | 'update'): Promise<ChainRow | undefined> {
   const locking = { share: db`for share`, update: db`for update` };
@@ -40,7 +40,7 @@ export async function selectChain(db: Db, lock?: 'share' | 'update'): Promise<Ch
   return row;
 }
 
-/** False when there is a chain already. */
+/** Inserts a chain. Returns false if there already is one. */
 export async function insertChain(db: Db, { chain, epoch, secret }: WrittenChain): Promise<boolean> {
   const rows = await db`
     insert into answer_keys (chain, epoch, secret)
@@ -50,7 +50,7 @@ export async function insertChain(db: Db, { chain, epoch, secret }: WrittenChain
   return rows.length > 0;
 }
 
-/** Also notes when the secret leaves the database, and when a chain ends of which a key was exported. */
+/** Moves the chain forward. Records when the secret leaves the database, and when a chain with an exported key ends. */
 export async function updateChain(tx: Transaction, { chain, epoch, secret }: WrittenChain): Promise<void> {
   await tx`
     update answer_keys
@@ -64,20 +64,20 @@ export async function updateChain(tx: Transaction, { chain, epoch, secret }: Wri
            is_spent = false`;
 }
 
-/** Notes that a key of a chain is exported. False when the chain is no longer the present one. */
+/** Records that a key of a chain is exported. Returns false if the chain is no longer the current one. */
 export async function noteExport(db: Db, chain: Uint8Array): Promise<boolean> {
   const rows = await db`update answer_keys set exported_at = now() where chain = ${chain} returning 1`;
   return rows.length > 0;
 }
 
-/** Notes that a week's key was wrapped by the present epoch key and is to be forgotten: the epoch is to end. */
+/** Marks the epoch as spent: it must end, because a week's key that its key has wrapped is to be destroyed. */
 export async function spendEpoch(tx: Transaction): Promise<void> {
   await tx`update answer_keys set is_spent = true`;
 }
 
 /**
- * Returns the number of an epoch that no one has tried yet, which is noted; undefined when the present epoch is not spent. It must
- * have committed before a key is wrapped for that epoch.
+ * Reserves and returns the number of an epoch that has not been attempted yet; undefined if the current epoch is not spent. Must be
+ * committed before a key is wrapped for that epoch.
  */
 export async function tryEpoch(db: Db): Promise<number | undefined> {
   const [row] = await db<{ tried: number }[]>`
@@ -85,17 +85,17 @@ export async function tryEpoch(db: Db): Promise<number | undefined> {
   return row?.tried;
 }
 
-/** Any number, the same in every process. */
+/** The id of an advisory lock, the same in every process. */
 const keyFileLock = 7302;
 
-/** Waits until no other process writes a key file, which may be the same one on a shared volume; until the transaction ends. */
+/** Locks key files until the transaction ends, because processes can share one on a volume. Waits for other processes. */
 export async function lockKeyFiles(tx: Transaction): Promise<void> {
   await tx`select pg_advisory_xact_lock(${keyFileLock}::bigint) as answer_keys`;
 }
 
 export type WeekKeyRow = { accountId: AccountId; week: Week; wrapped: Buffer };
 
-/** The wrapped keys of the open weeks of all accounts. */
+/** Returns the wrapped keys of the open weeks of all accounts. */
 export async function selectWeekKeys(db: Db): Promise<WeekKeyRow[]> {
   return db<WeekKeyRow[]>`
     select account_id as "accountId", week as "week", wrapped as "wrapped"
@@ -103,7 +103,7 @@ export async function selectWeekKeys(db: Db): Promise<WeekKeyRow[]> {
     order  by account_id, week`;
 }
 
-/** The wrapped key of an open week; undefined when the week has closed. */
+/** Returns the wrapped key of an open week; undefined if the week has closed. */
 export async function selectWeekKey(db: Db, accountId: AccountId, week: Week): Promise<Buffer | undefined> {
   const [row] = await db<{ wrapped: Buffer }[]>`
     select wrapped as "wrapped" from week_keys where account_id = ${accountId} and week = ${week}`;
@@ -117,12 +117,12 @@ export async function insertWeekKey(
   await tx`insert into week_keys (account_id, week, wrapped) values (${accountId}, ${week}, ${wrapped})`;
 }
 
-/** Notes that what unwraps a week's key is in the database as well. */
+/** Records that the epoch key for a week's key is in the database as well. */
 export async function noteInDatabase(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
   await tx`update week_keys set in_database = true where account_id = ${accountId} and week = ${week}`;
 }
 
-/** The keys of open weeks, wrapped again. `inDatabase`: what unwraps them is there as well, which stays noted. */
+/** Replaces the wrapped keys of open weeks. `inDatabase`: the epoch key is in the database as well; once recorded, this stays. */
 export async function updateWeekKeys(
   tx: Transaction,
   rows: WeekKeyRow[],
@@ -137,15 +137,15 @@ export async function updateWeekKeys(
     where  k.account_id = n."accountId" and k.week = n.week`;
 }
 
-/** Forgets the key of a week that closes. */
+/** Deletes the key of a week that closes. */
 export async function deleteWeekKey(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
   await tx`delete from week_keys where account_id = ${accountId} and week = ${week}`;
 }
 
-/** A process that has a copy of the epoch key, and which epoch it had when it was last seen. */
+/** A process with a copy of the epoch key. `epoch`: the epoch of its copy when it was last seen. */
 export type ProcessRow = { name: string; epoch: number; seenAt: Date };
 
-/** Notes which epoch key a process has. One that is not seen any more is kept: so may be its copy. */
+/** Records which epoch key a process has. Processes that are no longer seen stay recorded, because their copies may still exist. */
 export async function upsertProcess(db: Db, name: string, epoch: number): Promise<void> {
   await db`
     insert into key_processes (name, epoch, seen_at)
@@ -153,7 +153,7 @@ export async function upsertProcess(db: Db, name: string, epoch: number): Promis
     on conflict (name) do update set epoch = excluded.epoch, seen_at = excluded.seen_at`;
 }
 
-/** False when there is no such process. */
+/** Deletes a process. Returns false if it does not exist. */
 export async function deleteProcess(db: Db, name: string): Promise<boolean> {
   const rows = await db`delete from key_processes where name = ${name} returning 1`;
   return rows.length > 0;

@@ -514,7 +514,7 @@ describe('when the last open week has closed', () => {
       .imported(text)
       .catch((thrown: unknown) => thrown as Fault);
     expect(error).toMatchObject({ kind: 'conflict' });
-    expect((error as Fault).message).toMatch(/replaced by a new one.*"soundings keys export" again/);
+    expect((error as Fault).message).toMatch(/replaced after it was exported.*"soundings keys export" again/);
   });
 });
 

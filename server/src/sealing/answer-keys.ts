@@ -1,6 +1,6 @@
-// The keys of open weeks, as a process has them. Each week's key is in the database, wrapped by the epoch key, which is not: it is
-// in a file beside the service, and moves forward one way whenever a week has closed (decisions/0016). So what the database,
-// its log, its replicas and its backups have of a closed week opens nothing any more.
+// Manages the keys of open weeks in a process. The database stores each week's key wrapped by the epoch key. The epoch key itself is
+// in a file next to the service and moves forward, one way only, whenever a week has closed (decisions/0016). After that, nothing
+// in the database, its log, its replicas or its backups can decrypt the answers of the closed week.
 import type { KeyState } from '@soundings/contract/console.privacy.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { randomBytes } from 'node:crypto';
@@ -54,35 +54,35 @@ import { Secrets } from './secrets.ts';
 import { contextOf, WeekKey } from './week-key.ts';
 
 /**
- * Where the epoch key is kept. 'file': in `directory`/answers. 'database': beside what it wraps, for a container without a
- * volume; then what is forgotten can be read from WAL and backups until they are recycled. The key of secrets is kept in the same
- * place, in `directory`/secrets.
+ * Where the epoch key is stored. 'file': in `directory`/answers. 'database': next to the keys it wraps, for containers without a
+ * volume; deleted keys can then be read from WAL and backups until those are recycled. The secrets key is stored in the same place,
+ * with 'file' in `directory`/secrets.
  */
 export type KeyPlace = { place: 'file' | 'database'; directory: string };
 
-/** In ms: how often a process notes that it is there. */
-const noteEvery = 60_000;
+/** How often a process records that it is running, in ms. */
+const recordInterval = 60_000;
 
-/** What all processes are called where the key is in the database. */
+/** The name of all processes if the key is in the database. */
 const nameInDatabase = 'database';
 
-/** A process that was seen in the last 10 minutes is taken for running. */
-const seenLately = 10 * 60_000;
+/** A process counts as running if it was seen within this time, in ms. */
+const runningTimeout = 10 * 60_000;
 
 export class AnswerKeys {
   readonly #pool: Pool;
-  /** Where the epoch key is kept. */
+  /** Where the epoch key is stored. */
   readonly place: 'file' | 'database';
   readonly #path: string;
-  /** What seals secrets by the other key of this place. */
+  /** Encrypts secrets with the other key of this place. */
   readonly secrets: Secrets;
-  /** The epoch key, as this process knows it. */
+  /** The epoch key, if this process knows it. */
   #key: EpochKey | undefined;
-  /** Week keys of the present epoch that were unwrapped, by what they were wrapped as. */
+  /** Unwrapped week keys of the current epoch, by their wrapped form. */
   readonly #opened = new Map<string, WeekKey>();
   #preparing: Promise<void> | undefined;
-  /** When it was last noted that this process has the key, in ms. */
-  #notedAt = 0;
+  /** When this process last recorded that it has the key, in ms. */
+  #recordedAt = 0;
 
   constructor(pool: Pool, { place, directory }: KeyPlace) {
     this.#pool = pool;
@@ -92,9 +92,9 @@ export class AnswerKeys {
   }
 
   /**
-   * Makes sure that there is an epoch key where it belongs: at the first start it is created; one that was kept elsewhere
-   * before is replaced by a new one; one that is behind is moved forward. Does nothing while the key of open weeks is
-   * missing here: see `state`. Called by itself where a key is needed.
+   * Makes sure that an epoch key exists in the right place. Creates it at the first start, replaces it with a new one if it was
+   * stored elsewhere before, and moves it forward if it is behind. Does nothing if the key of open weeks is missing on this server:
+   * see `state`. Methods that need a key call this themselves.
    */
   prepare(tx?: Transaction): Promise<void> {
     if (tx) return this.#prepareIn(tx).then(() => void (this.#preparing = Promise.resolve()));
@@ -104,7 +104,7 @@ export class AnswerKeys {
         throw error;
       })
       .then(() => {
-        // Missing here: it may come, from another process, or be given up by it.
+        // The key is missing here. It can still be imported or given up by another process, so the next call tries again.
         if (!this.#key) this.#preparing = undefined;
       });
     return this.#preparing;
@@ -113,7 +113,7 @@ export class AnswerKeys {
   async #prepareIn(tx: Transaction): Promise<void> {
     let chain = await selectChain(tx, 'update');
     if (!chain) {
-      // Of processes that start for the first time together, one after another: they may share the file.
+      // If several processes start for the first time together, they go one after another, because they may share the file.
       await lockKeyFiles(tx);
       chain = await selectChain(tx, 'update');
     }
@@ -129,16 +129,16 @@ export class AnswerKeys {
     const kept = secretIn(chain) ?? (isOurs ? file : undefined);
     if (kept && (chain.secret !== null) === (this.place === 'database')) return this.#settle(tx, chain, kept);
     const isFree = (await selectWeekKeys(tx)).length === 0 && !(await this.#isAnotherRunning(tx));
-    // Kept elsewhere until now, or of no use to anyone: a new chain, which nothing kept before leads to.
+    // The key was stored elsewhere until now, or no one needs it. Start a new chain that can't be derived from any earlier key.
     if (kept) await this.#rewrap(tx, chain, keyAt(kept, chain.epoch), freshKey(chain));
     else if (isFree) await this.#rewrap(tx, chain, undefined, freshKey(chain));
   }
 
-  /** Brings the file, and what this process knows, to the epoch of the database; or the other way round after a restore. */
+  /** Brings the file and this process to the epoch of the database, or the database to theirs after a restore. */
   async #settle(tx: Transaction, chain: ChainRow, kept: EpochKey): Promise<void> {
     if (kept.epoch > chain.epoch) {
-      // An older state of the database was restored: what it has wrapped cannot be opened any more (lostWeeks). Or a step to a
-      // fresh key was interrupted: then no week is open.
+      // Either an older state of the database was restored, and its wrapped keys can't be unwrapped anymore (lostWeeks). Or an
+      // update to a fresh key was interrupted, in which case no week is open.
       await updateChain(tx, { ...kept, secret: chain.secret });
       this.#learn(kept);
       return;
@@ -151,16 +151,16 @@ export class AnswerKeys {
 
   async #isAnotherRunning(db: Db): Promise<boolean> {
     const others = await this.#others(db);
-    return others.some(({ seenAt }) => Date.now() - seenAt.getTime() < seenLately);
+    return others.some(({ seenAt }) => Date.now() - seenAt.getTime() < runningTimeout);
   }
 
-  /** The other processes that have, or had, a copy of the key. */
+  /** Returns the other processes that have, or had, a copy of the key. */
   async #others(db: Db): Promise<ProcessRow[]> {
     const name = this.name;
     return (await selectProcesses(db)).filter((one) => one.name !== name);
   }
 
-  /** The name of this process. Processes that share a key file are one, and keep its name, also where the host name changes. */
+  /** The name of this process. Processes that share a key file share one name, which stays the same if the host name changes. */
   get name(): string {
     return this.place === 'database' ? nameInDatabase : this.#fileName;
   }
@@ -176,8 +176,8 @@ export class AnswerKeys {
   }
 
   /**
-   * A key for a week that opens. It is wrapped and stored in the same transaction, until whose end the epoch cannot move on.
-   * Throws a Fault when the epoch key is missing here.
+   * Creates, wraps and stores the key of a week that opens, all in this transaction. The epoch can't move on until it ends. Throws
+   * a Fault if the epoch key is missing on this server.
    */
   async create(tx: Transaction, accountId: AccountId, week: Week): Promise<WeekKey> {
     const key = this.temporary(accountId, week);
@@ -185,24 +185,30 @@ export class AnswerKeys {
     return key;
   }
 
-  /** A key for a week that opens and closes within one transaction: it is stored nowhere, unless `keep` is called. */
+  /** Returns a key for a week that opens and closes within one transaction. It is not stored unless `keep` is called. */
   temporary(accountId: AccountId, week: Week): WeekKey {
     return new WeekKey(accountId, week, randomBytes(32));
   }
 
-  /** Stores the key of a week. `isNoted`: false in a migration after which another notes whether it was in the database. */
-  async keep(tx: Transaction, accountId: AccountId, week: Week, key: WeekKey, isNoted = true): Promise<void> {
+  /** Stores the key of a week. `isRecorded`: false in a migration, if a later one records whether the key was in the database. */
+  async keep(
+    tx: Transaction,
+    accountId: AccountId,
+    week: Week,
+    key: WeekKey,
+    isRecorded = true,
+  ): Promise<void> {
     await this.prepare();
     const { present } = (await this.#present(tx, 'share')) ?? {};
     if (!present) throw missingKey();
-    // A step to a fresh key may have been interrupted: then the file has that one, and the database does not know it.
+    // If an update to a fresh key was interrupted, the file has a key that the database does not know.
     if (this.place === 'file') await this.#store(tx, present);
     const wrapped = wrap(present, contextOf(accountId, week), key.secret);
     await insertWeekKey(tx, { accountId, week, wrapped });
-    if (isNoted && this.place === 'database') await noteInDatabase(tx, accountId, week);
+    if (isRecorded && this.place === 'database') await noteInDatabase(tx, accountId, week);
   }
 
-  /** The key of an open week, as the database has it. Undefined when it has none: the week has closed. */
+  /** Returns the key of an open week; undefined if the week has closed. */
   async of(db: Db, accountId: AccountId, week: Week): Promise<WeekKey | undefined> {
     const read = async () => {
       const wrapped = await selectWeekKey(db, accountId, week);
@@ -212,8 +218,8 @@ export class AnswerKeys {
   }
 
   /**
-   * A row that has a week's key, and that key. `read` is called again when the epoch has moved on in between. Undefined when it
-   * finds no row.
+   * Returns the row that `read` finds, with the unwrapped key of its week; undefined if there is no row. Calls `read` again if the
+   * epoch has moved on in between.
    */
   async opened<T extends WeekKeyRow>(
     db: Db,
@@ -231,8 +237,8 @@ export class AnswerKeys {
   }
 
   /**
-   * Unwraps the key of an open week. Throws a Fault (unavailable) when the epoch key is missing here, or has moved on since
-   * `wrapped` was read: whoever tries again reads another.
+   * Unwraps the key of an open week. Throws a Fault (unavailable) if the epoch key is missing on this server, or has moved on since
+   * `wrapped` was read. In the latter case, read it again and retry.
    */
   async unwrap(db: Db, accountId: AccountId, week: Week, wrapped: Buffer): Promise<WeekKey> {
     const known = this.#opened.get(wrapped.toString('latin1'));
@@ -249,7 +255,7 @@ export class AnswerKeys {
     return key;
   }
 
-  /** The chain, and its present key if this process has it or can get to it. Undefined before the first start. */
+  /** Returns the chain, and its current key if this process has it or can derive it; undefined before the first start. */
   async #present(
     db: Db,
     lock?: 'share' | 'update',
@@ -258,7 +264,7 @@ export class AnswerKeys {
     return chain && { chain, present: await this.#epochKey(db, chain) };
   }
 
-  /** The key of an epoch of the chain, if this process has it or can get to it. */
+  /** Returns the key of an epoch of the chain, if this process has it or can derive it. */
   async #epochKey(db: Db, wanted: { chain: Uint8Array; epoch: number }): Promise<EpochKey | undefined> {
     if (isKeyOf(this.#key, wanted)) return this.#key;
     const kept = this.place === 'file' ? readKeyFile(this.#path) : secretIn(await selectChain(db));
@@ -272,8 +278,8 @@ export class AnswerKeys {
   }
 
   /**
-   * Forgets the key of a week that closes, in the transaction that closes it. After it has committed, `advance` makes sure
-   * that what was stored of the key opens nothing.
+   * Deletes the key of a week in the transaction that closes the week. After the commit, `advance` makes sure that remaining copies
+   * of the wrapped key can't be unwrapped.
    */
   async forget(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
     await spendEpoch(tx);
@@ -281,21 +287,21 @@ export class AnswerKeys {
   }
 
   /**
-   * Ends the epoch if a week has closed in it: wraps the keys of the weeks that are still open by the next epoch key, and
-   * erases the one before, in the database, in memory and on the disk. Also brings this process up to date where another
-   * one has done so. Called after each closing, each minute and at the start; interrupted anywhere, the next call goes on.
+   * Ends the epoch if a week has closed in it: wraps the keys of open weeks by the next epoch key, and erases the previous epoch key
+   * in the database, in memory and on the disk. If another process has already done so, brings this process up to date. Called after
+   * each closing, every minute and at the start. If a call is interrupted, the next one continues.
    *
-   * Each attempt goes to an epoch of its own. One that is interrupted has written the keys of open weeks wrapped by its epoch key,
-   * into the log and the tables. If one of these weeks closed and the next attempt went to the same epoch, its key would open them.
+   * Each attempt uses a new epoch. An interrupted attempt may have written keys of open weeks, wrapped by its epoch key, to the log
+   * and the tables. If one of these weeks closed and the next attempt used the same epoch, its key could still unwrap them.
    */
   async advance(): Promise<void> {
     await this.prepare();
     const before = await selectChain(this.#pool);
     if (before && !before.isSpent && this.#isUpToDate(before)) return;
     try {
-      // When several try at once, only the latest goes on; if that one fails, the next call ends the epoch.
+      // If several processes try at once, only the latest attempt succeeds. If that one fails, the next call ends the epoch.
       for (let i = 0; i < 3; i++) {
-        // oxlint-disable-next-line no-await-in-loop -- one after another is the point
+        // oxlint-disable-next-line no-await-in-loop -- attempts must be one after another
         if (!(await this.#isOvertaken())) break;
       }
     } catch (error) {
@@ -305,7 +311,7 @@ export class AnswerKeys {
     await this.#catchUp();
   }
 
-  /** Tries to end the epoch if it is spent. Returns whether it is still spent because another call has tried a later one. */
+  /** Tries to end the epoch if it is spent. Returns true if a later attempt of another process has overtaken this one. */
   async #isOvertaken(): Promise<boolean> {
     const { chain: before, present: has } = (await this.#present(this.#pool)) ?? {};
     const next = has && before?.isSpent ? await tryEpoch(this.#pool) : undefined;
@@ -320,8 +326,8 @@ export class AnswerKeys {
   }
 
   /**
-   * Returns the key of an epoch after the present one. While no week is open it is a fresh one, so that copies of earlier keys open
-   * nothing of the weeks that open from now on; but not where another process has to follow, which can't get it.
+   * Returns the key of a later epoch. If no week is open, it is a fresh key, so that copies of earlier keys are useless for weeks
+   * that open from now on. With other processes it is derived, because they could not get a fresh key.
    */
   async #nextKey(tx: Transaction, present: EpochKey, epoch: number): Promise<EpochKey> {
     const isFree =
@@ -331,15 +337,15 @@ export class AnswerKeys {
     return isFree ? freshKey({ ...present, epoch: epoch - 1 }) : (keyAt(present, epoch) as EpochKey);
   }
 
-  /** Whether there is nothing to do: as it is nearly always when a process looks. */
+  /** Returns whether there is nothing to do, which is almost always the case. */
   #isUpToDate(chain: ChainRow): boolean {
     const isInPlace =
       this.place === 'database' ||
       (isKeyOf(readKeyFile(this.#path), chain) && !isKeyFileUnfinished(this.#path));
-    return isKeyOf(this.#key, chain) && isInPlace && Date.now() - this.#notedAt < noteEvery;
+    return isKeyOf(this.#key, chain) && isInPlace && Date.now() - this.#recordedAt < recordInterval;
   }
 
-  /** Moves the file and what this process knows to the epoch that the database is in. */
+  /** Moves the file and this process to the current epoch of the database. */
   async #catchUp(): Promise<void> {
     await inTransaction(this.#pool, async (tx) => {
       const { present } = (await this.#present(tx, 'share')) ?? {};
@@ -353,10 +359,10 @@ export class AnswerKeys {
       }
       await upsertProcess(tx, this.name, present.epoch);
     });
-    this.#notedAt = Date.now();
+    this.#recordedAt = Date.now();
   }
 
-  /** Makes sure that the file has the present key. `tx`: the chain is locked in it. */
+  /** Makes sure that the file has the current key. The chain must be locked in `tx`. */
   async #store(tx: Transaction, present: EpochKey): Promise<void> {
     const isStored = () => {
       const file = readKeyFile(this.#path);
@@ -364,12 +370,12 @@ export class AnswerKeys {
       return isPresent && !isKeyFileUnfinished(this.#path);
     };
     if (isStored()) return;
-    // One after another: a slower process must not put an older key in the place of a newer one.
+    // Under a lock, so that a slower process does not replace a newer key with an older one.
     await lockKeyFiles(tx);
     if (!isStored()) writeKeyFile(this.#path, present);
   }
 
-  /** Wraps the keys of all open weeks by another epoch key, which is the present one from now on. */
+  /** Wraps the keys of all open weeks by another epoch key, and makes that the current one. */
   async #rewrap(tx: Transaction, chain: ChainRow, from: EpochKey | undefined, to: EpochKey): Promise<void> {
     const rewrapped = (await selectWeekKeys(tx)).flatMap(({ accountId, week, wrapped }): WeekKeyRow[] => {
       const context = contextOf(accountId, week);
@@ -378,18 +384,18 @@ export class AnswerKeys {
     });
     await updateWeekKeys(tx, rewrapped, { inDatabase: this.place === 'database' });
     const isNewChain = !isSameChain(chain, to);
-    // A new chain cannot be computed from the one before: it is safe on the disk before the database knows of it.
+    // A new chain can't be derived from the previous one, so it must be safe on the disk before the database refers to it.
     if (this.place === 'file' && isNewChain) writeKeyFile(this.#path, to);
     await updateChain(tx, { ...to, secret: this.place === 'database' ? to.secret : null });
-    if (this.place === 'file') await deleteProcess(tx, nameInDatabase); // updateChain has noted until when it was there
+    if (this.place === 'file') await deleteProcess(tx, nameInDatabase); // updateChain has recorded until when the key was there
     if (isNewChain || this.place === 'database') this.#learn(to);
   }
 
-  /** Open weeks whose key cannot be opened by the present epoch key, and will never be. None while it is missing here. */
+  /** Returns open weeks whose key can never be unwrapped anymore. Empty while the epoch key is missing on this server. */
   async lostWeeks(): Promise<{ accountId: AccountId; week: Week }[]> {
     await this.prepare();
     return inTransaction(this.#pool, async (tx) => {
-      // While it is locked, no one wraps the keys by another chain: all of them would look lost.
+      // The lock prevents others from rewrapping the keys meanwhile, which would make all weeks look lost.
       const { chain, present } = (await this.#present(tx, 'share')) ?? {};
       if (!chain || !present) return [];
       return (await selectWeekKeys(tx))
@@ -402,7 +408,7 @@ export class AnswerKeys {
     });
   }
 
-  /** Gives up a key that is missing: from now on the open weeks are lost (lostWeeks), and new ones can be opened. */
+  /** Gives up a missing key. From then on, the open weeks are lost (lostWeeks) and new weeks can be opened. */
   async reset(): Promise<void> {
     await inTransaction(this.#pool, async (tx) => {
       const chain = await selectChain(tx, 'update');
@@ -413,8 +419,8 @@ export class AnswerKeys {
   }
 
   /**
-   * The key file as a text, for another process that has none; noted in the database before anyone has it. Throws a Fault where
-   * the key is missing.
+   * Returns the key file as a text, for another server that lacks it. Records the export in the database first. Throws a Fault if
+   * the key is missing here.
    */
   async exported(): Promise<string> {
     await this.prepare();
@@ -423,14 +429,14 @@ export class AnswerKeys {
     return keyText(present);
   }
 
-  /** Keeps a key that another process has exported. Throws a Fault when it is none, or not the one that is missing. */
+  /** Stores a key exported on another server. Throws a Fault if the text is not a key, or not the missing one. */
   async imported(text: string): Promise<void> {
     const key = keyIn(text);
     if (!key)
       throw new Fault(
         'invalid',
         'invalid value',
-        'This is not an exported answer key. Run "soundings keys export" where the key is.',
+        'This is not an exported answer key. Run "soundings keys export" on the server that has the key.',
       );
     const chain = await selectChain(this.#pool);
     const present = chain && isSameChain(key, chain) ? keyAt(key, chain.epoch) : undefined;
@@ -438,8 +444,8 @@ export class AnswerKeys {
       throw new Fault(
         'conflict',
         'invalid value',
-        'This key is of another installation, has been replaced by a new one since it was exported, or is later than the database. ' +
-          'Run "soundings keys export" again where the key is.',
+        'This key belongs to another installation, was replaced after it was exported, or is newer than the database. ' +
+          'Run "soundings keys export" again on the server that has the key.',
       );
     }
     writeKeyFile(this.#path, present);
@@ -448,10 +454,14 @@ export class AnswerKeys {
     await this.#catchUp();
   }
 
-  /** Forgets a process that is gone, with its copy of the key. One that runs is soon back. Throws a Fault when there is none. */
+  /** Removes the record of a process that no longer exists. A running process is soon recorded again. Throws a Fault for an unknown name. */
   async forgetProcess(name: string): Promise<void> {
     if (!(await deleteProcess(this.#pool, name)))
-      throw new Fault('not_found', 'not found', `There is no process "${name}". See "soundings keys show".`);
+      throw new Fault(
+        'not_found',
+        'not found',
+        `Process "${name}" does not exist. Run "soundings keys show" to list all processes.`,
+      );
   }
 
   async state(): Promise<KeyState> {
@@ -476,34 +486,34 @@ export class AnswerKeys {
   }
 }
 
-/** When the last chain of which a key was exported has ended. Null where it is the present one, or none was exported. */
+/** Returns when the last chain with an exported key ended. Null if it is the current one, or no key was exported. */
 function exportedUntil(chain: ChainRow | undefined): string | null {
   const { exportedAt, exportedUntil: until } = chain ?? {};
   return exportedAt && until && exportedAt <= until ? until.toISOString() : null;
 }
 
-/** The epoch key of a chain that is kept in the database. */
+/** Returns the epoch key, if it is stored in the database. */
 const secretIn = (chain: ChainRow | undefined): EpochKey | undefined =>
   chain?.secret ? { ...chain, secret: chain.secret } : undefined;
 
-/** Whether a key is the one of an epoch of a chain. */
+/** Returns whether a key is the one of this chain and epoch. */
 const isKeyOf = (
   key: EpochKey | undefined,
   { chain, epoch }: { chain: Uint8Array; epoch: number },
 ): boolean => key !== undefined && isSameChain(key, { chain }) && key.epoch === epoch;
 
-/** What to do when answers cannot be read or sealed here. */
+/** Returns the Fault for an answer key that is missing on this server. */
 const missingKey = () =>
   new Fault(
     'unavailable',
     'answer key missing',
-    'The key of the open weeks is missing here, so nothing can be asked or answered. Where another process has it, run ' +
-      '"soundings keys export" there and "soundings keys import" here. If it is lost, "soundings keys reset" closes the open weeks ' +
-      'without results. In a container without a persistent volume, set ANSWER_KEYS=database.',
+    'The answer key is missing on this server, so no one can be asked and no one can answer. If another server has the key, run ' +
+      '"soundings keys export" there and "soundings keys import" here. If it is lost, run "soundings keys reset", which closes the ' +
+      'open weeks without results. In a container without a persistent volume, set ANSWER_KEYS=database.',
   );
 
 const corrupt = new Fault(
   'unavailable',
   'answer key missing',
-  'The answer key in the database is implausibly far ahead of the key file. Restore one of the two.',
+  'The answer key in the database is implausibly far ahead of the key file. Restore one of them from a backup of the same time.',
 );

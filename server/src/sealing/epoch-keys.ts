@@ -1,5 +1,5 @@
-// Epoch keys: the keys that wrap the keys of open weeks. They form a chain that can only be followed forward, so a key that has
-// been erased cannot be computed from a later one (privacy.md P15, decisions/0016).
+// Epoch keys encrypt (wrap) the keys of open weeks. They form a one-way chain: each key is derived from the previous one, so an
+// erased key can't be computed from a later one (privacy.md P15, decisions/0016).
 import {
   createCipheriv,
   createDecipheriv,
@@ -10,18 +10,18 @@ import {
   randomFillSync,
 } from 'node:crypto';
 
-/** One key of a chain. `chain`: 8 random bytes that name it; `secret`: 32 bytes. */
+/** One key of a chain. `chain`: 8 random bytes that identify the chain; `secret`: 32 bytes. */
 export type EpochKey = { chain: Buffer; epoch: number; secret: Buffer };
 
-/** The first key of a new chain. */
+/** Returns the first key of a new chain. */
 export const newChain = (): EpochKey => ({ chain: randomBytes(8), epoch: 1, secret: randomBytes(32) });
 
-/** More steps than this in one go are not taken: at a thousand closings a day they are ten years. */
+/** The maximum number of epochs to derive at once: ten years with a thousand closed weeks a day. */
 const maxSteps = 4_000_000;
 
 /**
- * The key of a later epoch of the same chain. Undefined when `epoch` is earlier than the key's own, which no one can
- * compute, or implausibly far ahead.
+ * Returns the key of a later epoch of the same chain; undefined if `epoch` is earlier than the key's own, which can't be computed,
+ * or implausibly far ahead.
  */
 export function keyAt(key: EpochKey, epoch: number): EpochKey | undefined {
   if (epoch < key.epoch || epoch - key.epoch > maxSteps) return undefined;
@@ -32,12 +32,12 @@ export function keyAt(key: EpochKey, epoch: number): EpochKey | undefined {
   return { chain: key.chain, epoch, secret };
 }
 
-/** The name of the chain that begins after another. */
+/** Returns the name of the chain that follows a chain. */
 const nextName = (chain: Uint8Array): Buffer => derived(chain, 'soundings next chain').subarray(0, 8);
 
 /**
- * Returns a new key that comes after another, as the first of a chain. It is random, so no earlier key leads to it. Only the names of
- * the two chains show which is the later one: see `follows`.
+ * Returns the first key of the chain that follows a key's chain. Its secret is random, so it can't be derived from earlier keys.
+ * Only the names of the two chains show which one is later: see `follows`.
  */
 export const freshKey = ({ chain, epoch }: Pick<EpochKey, 'chain' | 'epoch'>): EpochKey => ({
   chain: nextName(chain),
@@ -45,16 +45,16 @@ export const freshKey = ({ chain, epoch }: Pick<EpochKey, 'chain' | 'epoch'>): E
   secret: randomBytes(32),
 });
 
-/** With one new chain a day, this many last for centuries. */
+/** The maximum number of chains to look ahead: centuries with one new chain a day. */
 const maxChains = 100_000;
 
-/** Returns whether a key is of a chain that began after the chain of another one (freshKey). */
+/** Returns whether the chain of `later` began after the chain of `earlier` (freshKey). */
 export function follows(
   later: Pick<EpochKey, 'chain' | 'epoch'>,
   earlier: Pick<EpochKey, 'chain' | 'epoch'>,
 ): boolean {
   let name = earlier.chain;
-  // Each new chain takes an epoch at least.
+  // Each new chain uses at least one epoch.
   for (let left = Math.min(later.epoch - earlier.epoch, maxChains); left > 0; left--) {
     name = nextName(name);
     if (name.equals(later.chain)) return true;
@@ -67,10 +67,10 @@ export const isSameChain = (a: { chain: Uint8Array }, b: { chain: Uint8Array }):
 
 const [version, tagLength, headLength] = [1, 16, 13];
 
-/** What was sealed begins with a nonce of this many bytes, which no other begins with. */
+/** The length in bytes of the unique nonce that sealed data starts with. */
 export const nonceLength = 12;
 
-/** Wraps a secret. `context` is authenticated with it: what was wrapped for one week opens for no other. */
+/** Wraps a secret. `context` is authenticated, so a key that was wrapped for one week can't be used for another. */
 export function wrap(key: EpochKey, context: string, secret: Uint8Array): Buffer {
   const head = Buffer.alloc(headLength);
   head.writeUInt8(version, 0);
@@ -79,12 +79,12 @@ export function wrap(key: EpochKey, context: string, secret: Uint8Array): Buffer
   return Buffer.concat([head, seal(key.secret, Buffer.concat([head, Buffer.from(context)]), secret)]);
 }
 
-/** By which key a secret was wrapped. */
+/** Returns which key a secret was wrapped by. */
 export function wrappedBy(wrapped: Buffer): { chain: Buffer; epoch: number } {
   return { chain: wrapped.subarray(1, 9), epoch: wrapped.readUInt32BE(9) };
 }
 
-/** The secret. Undefined when the key is another one than it was wrapped by, or the bytes were changed. */
+/** Returns the wrapped secret; undefined if it was wrapped by another key or context, or the bytes were changed. */
 export function unwrap(
   key: { secret: Uint8Array | KeyObject },
   context: string,
@@ -95,7 +95,7 @@ export function unwrap(
   return open(key.secret, Buffer.concat([head, Buffer.from(context)]), wrapped.subarray(headLength));
 }
 
-/** Random bytes for many nonces: each taken by itself would take longer than sealing. */
+/** A pool of random bytes for nonces. Generating each nonce on its own would take longer than sealing. */
 const nonces = { bytes: Buffer.alloc(nonceLength * 256), next: 256 };
 
 function freshNonce(): Buffer {
@@ -108,8 +108,8 @@ function freshNonce(): Buffer {
 }
 
 /**
- * nonce ‖ AES-256-GCM ‖ tag; `context` is authenticated. A secret that is used often is a KeyObject: as bytes it is made one each
- * time, which takes 27 µs instead of 8.
+ * Encrypts bytes with AES-256-GCM and returns nonce ‖ ciphertext ‖ tag; `context` is authenticated. Pass a secret that is used
+ * often as a KeyObject: 8 µs per call instead of 27 µs, because Node does not have to create one each time.
  */
 export function seal(secret: Uint8Array | KeyObject, context: Uint8Array, plain: Uint8Array): Buffer {
   const nonce = freshNonce();
@@ -118,7 +118,7 @@ export function seal(secret: Uint8Array | KeyObject, context: Uint8Array, plain:
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** What was sealed. Undefined when the secret or the context is another one, or the bytes were changed. */
+/** Decrypts sealed bytes. Returns undefined if the secret or the context is different, or the bytes were changed. */
 export function open(
   secret: Uint8Array | KeyObject,
   context: Uint8Array,
@@ -139,6 +139,6 @@ export function open(
   }
 }
 
-/** A key for one purpose, of 32 bytes: SHA-256 of a random key of 32 bytes and the purpose. */
+/** Derives a 32-byte key for one purpose: SHA-256 of a random 32-byte key and the purpose. */
 export const derived = (key: Uint8Array, purpose: string): Buffer =>
   hash('sha256', Buffer.concat([key, Buffer.from(purpose)]), 'buffer');

@@ -711,7 +711,7 @@ describe('the answering page does not promise what a copy of the key breaks', ()
   test('the key was exported, or a process that has it does not run', async () => {
     const { pool, keys, asked, address } = await openForMutants();
     const link = asked.links[0]!;
-    const elsewhere = 'a copy of the key to the answers is kept in another place';
+    const elsewhere = 'a copy of the key to the answers is kept elsewhere';
     await pool`insert into key_processes (name, epoch, seen_at) values ('gone', 1, now() - interval '11 minutes')`;
     expect(await saidAt(address, link)).toContain(elsewhere);
     await keys.forgetProcess('gone');

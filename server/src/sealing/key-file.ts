@@ -1,5 +1,5 @@
-// The file in which the epoch key is kept, outside the database. It moves forward only, and the key before is overwritten on the
-// disk, whatever interrupts it: at each moment one of the two files is whole.
+// Reads and writes the file with the epoch key, which is kept outside the database. The key only moves forward, and the previous
+// key is overwritten on the disk. The update survives interruptions: at any time, at least one of the two files is complete.
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -27,7 +27,7 @@ const answersHead = 'Soundings answer key, format 1. Never back this file up: se
 export const secretsHead =
   'Soundings secrets key, format 1. Keep a copy of this file apart from backups: see docs/operations.md.';
 
-/** A key as the text of its file, which always has the same length. */
+/** Returns the text of a key file. It always has the same length. */
 export function keyText({ chain, epoch, secret }: EpochKey, head = answersHead): string {
   const body = [
     head,
@@ -40,20 +40,20 @@ export function keyText({ chain, epoch, secret }: EpochKey, head = answersHead):
 
 const checksumOf = (body: string) => createHash('sha256').update(body).digest('hex').slice(0, 16);
 
-/** The key in a text; undefined when the text is not whole, or something else. */
+/** Returns the key in the text of a key file; undefined if the text is incomplete or something else. */
 export function keyIn(text: string): EpochKey | undefined {
-  const parts =
+  const match =
     /^([^]*\nchain ([0-9a-f]{16})\nepoch (\d{10})\nkey ([0-9a-f]{64}))\nchecksum ([0-9a-f]{16})\n?$/.exec(
       text,
     );
-  if (!parts || checksumOf(parts[1] as string) !== parts[5]) return undefined;
-  const [, , chain = '', epoch, secret = ''] = parts;
+  if (!match || checksumOf(match[1] as string) !== match[5]) return undefined;
+  const [, , chain = '', epoch, secret = ''] = match;
   return { chain: Buffer.from(chain, 'hex'), epoch: Number(epoch), secret: Buffer.from(secret, 'hex') };
 }
 
 const nextTo = (path: string) => `${path}.next`;
 
-/** The key that is kept; undefined when there is none. A step that was interrupted counts as done. */
+/** Returns the stored key; undefined if there is none. An interrupted update counts as done. */
 export function readKeyFile(path: string): EpochKey | undefined {
   const [now, next] = [keyFrom(path), keyFrom(nextTo(path))];
   if (!now || !next) return now ?? next;
@@ -69,30 +69,29 @@ function keyFrom(path: string): EpochKey | undefined {
     throw new Fault(
       'unavailable',
       'answer key missing',
-      `The key file ${path} can’t be read (${code}). Run the command as the user who runs the service, with its DATA_DIR; or let ` +
-        'that user read and write the file.',
+      `The key file ${path} can’t be read (${code}). Run the command as the user that runs the service, with the same DATA_DIR, ` +
+        'or give your user read and write access to the file.',
       { cause: error },
     );
   }
 }
 
 /**
- * Keeps a key in place of the one before, which is overwritten where it lies on the disk: first the new one is written and
- * safe, then the old one is overwritten, then the new one takes its name. For the owner alone (mode 0600). Callers see to it
- * that one process at a time writes (answer-keys.ts).
+ * Replaces the stored key: writes and syncs the new file, overwrites the old one on the disk, then renames the new one. Only the
+ * owner can read the file (mode 0600). Callers make sure that only one process writes at a time (answer-keys.ts).
  */
 export function writeKeyFile(path: string, key: EpochKey, head = answersHead): void {
   const directory = dirname(path);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   refuseForeignLink(directory);
   finishKeyFile(path);
-  eraseKeyFile(nextTo(path)); // part of a key, which an interrupted step has left
+  eraseKeyFile(nextTo(path)); // an incomplete key left by an interrupted update
   writeWhole(nextTo(path), keyText(key, head));
   syncDirectory(directory);
   takePlace(path);
 }
 
-/** Returns the name of the process that keeps its key at `path`; undefined before `keepName`. */
+/** Returns the name of the process whose key is at `path`; undefined before `keepName`. */
 export function readName(path: string): string | undefined {
   try {
     return readFileSync(nameBeside(path), 'utf8').trim() || undefined;
@@ -102,30 +101,30 @@ export function readName(path: string): string | undefined {
   }
 }
 
-/** Keeps a name beside the key, unless there is one: a container that starts again has another host name, but the same file. */
+/** Stores a process name next to the key if there is none. A restarted container has a new host name, but the same file. */
 export function keepName(path: string, name: string): void {
   if (readName(path) === undefined) writeFileSync(nameBeside(path), `${name}\n`, { mode: 0o600 });
 }
 
 const nameBeside = (path: string) => join(dirname(path), 'name');
 
-/** Whether a step was interrupted: then the key before may still be there, until finishKeyFile. */
+/** Returns whether an update was interrupted. The previous key may then still exist, until finishKeyFile. */
 export const isKeyFileUnfinished = (path: string): boolean => existsSync(nextTo(path));
 
-/** Goes on with a step that was interrupted when the new key was whole. */
+/** Finishes an update that was interrupted after the new key had been written completely. */
 export function finishKeyFile(path: string): void {
   const next = keyFrom(nextTo(path));
   if (next && readKeyFile(path)?.secret.equals(next.secret)) takePlace(path);
 }
 
-/** Lets the new key, which is whole and safe, take the place of the one before. */
+/** Overwrites the previous key and renames the new file, which must be complete and synced. */
 function takePlace(path: string): void {
   eraseKeyFile(path);
   renameSync(nextTo(path), path);
   syncDirectory(dirname(path));
 }
 
-/** Overwrites the key and removes the file; nothing where there is none. */
+/** Overwrites the key and deletes the file, if it exists. */
 export function removeKeyFile(path: string): void {
   for (const one of [nextTo(path), path]) {
     eraseKeyFile(one);
@@ -144,13 +143,13 @@ function eraseKeyFile(path: string): void {
   writeWhole(path, '0'.repeat(length));
 }
 
-/** Not through links: root may write here, in a directory of another user. */
+/** Overwrites a file and syncs it. Does not follow links, because root may be writing in another user's directory. */
 function writeWhole(path: string, text: string): void {
   const file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   try {
     const isForeign = process.getuid?.() === 0 && statSync(dirname(path)).uid !== 0;
     if (isForeign && fstatSync(file).nlink !== 1)
-      throw new Error(`${path} has another name as well. Remove it, and start again.`);
+      throw new Error(`${path} has more than one hard link. Delete it and start again.`);
     writeSync(file, text, 0);
     ftruncateSync(file, Buffer.byteLength(text));
     fsyncSync(file);
@@ -159,11 +158,13 @@ function writeWhole(path: string, text: string): void {
   }
 }
 
-/** A link in place of the directory is fine, to put it on a volume of its own; but not one that another user made for root. */
+/** Refuses a symbolic link in place of the directory if we are root and another user created it. Other links are fine, for example to a volume. */
 function refuseForeignLink(directory: string): void {
   const found = lstatSync(directory);
   if (found.isSymbolicLink() && process.getuid?.() === 0 && found.uid !== 0)
-    throw new Error(`${directory} is a link that is not of root's. Remove it, and start again.`);
+    throw new Error(
+      `${directory} is a symbolic link that does not belong to root. Delete it and start again.`,
+    );
 }
 
 function syncDirectory(path: string): void {

@@ -1,14 +1,14 @@
-// What one person has answered in an open week: how it is written before it is sealed, and what may be changed by which link and
-// browser (privacy.md P13, P14). Pure.
+// The answers of one person in an open week: how they are encoded before they are encrypted, and which link and browser can change
+// them (privacy.md P13, P14). Pure.
 import type { KeptAnswer } from '../questions/types.ts';
 
 /**
- * How an answer came. `link`: a tag of the personal link, or 'history'; `visit`: a digest of the browser session that gave it;
- * `handedOut`: the employer handed the link out.
+ * How an answer was given. `link`: a short hash of the personal link, or 'history'; `visit`: a hash of the browser session;
+ * `handedOut`: whether the employer handed out the link.
  */
 export type Giving = { link: string; visit: string | null; handedOut: boolean };
 
-/** `counted`: the live figures of the week count it already, so it stays as it is (P16). */
+/** `counted`: the live figures of the week already include it, so it can't be changed (P16). */
 export type PersonAnswer = KeptAnswer & {
   comment: string | null;
   skipped: boolean;
@@ -16,10 +16,10 @@ export type PersonAnswer = KeptAnswer & {
   giving: Giving;
 };
 
-/** By question id. */
+/** Answers by question id. */
 export type PersonAnswers = Map<number, PersonAnswer>;
 
-type Written = {
+type Encoded = {
   g: [link: string, visit: string | null, handedOut: 0 | 1][];
   a: [
     question: number,
@@ -33,24 +33,24 @@ type Written = {
 
 const [skippedFlag, countedFlag] = [1, 2];
 
-/** The bytes that are sealed. */
+/** Returns the bytes to encrypt. */
 export function encodeAnswers(answers: PersonAnswers): Buffer {
-  const written: Written = { g: [], a: [] };
+  const encoded: Encoded = { g: [], a: [] };
   const places = new Map<string, number>();
   for (const [question, { value, choices, comment, skipped, counted, giving }] of answers) {
     const { link, visit, handedOut } = giving;
     const name = JSON.stringify([link, visit, handedOut]);
-    const place = places.get(name) ?? written.g.push([link, visit, handedOut ? 1 : 0]) - 1;
+    const place = places.get(name) ?? encoded.g.push([link, visit, handedOut ? 1 : 0]) - 1;
     places.set(name, place);
     const flags = (skipped ? skippedFlag : 0) + (counted ? countedFlag : 0);
-    written.a.push([question, place, value, choices, comment, flags]);
+    encoded.a.push([question, place, value, choices, comment, flags]);
   }
-  return Buffer.from(JSON.stringify(written));
+  return Buffer.from(JSON.stringify(encoded));
 }
 
-/** What was encoded. */
+/** Returns the answers that encodeAnswers has encoded. */
 export function decodeAnswers(bytes: Buffer): PersonAnswers {
-  const { g, a } = JSON.parse(bytes.toString()) as Written;
+  const { g, a } = JSON.parse(bytes.toString()) as Encoded;
   const givings = g.map(([link, visit, handedOut]): Giving => ({ link, visit, handedOut: handedOut === 1 }));
   return new Map(
     a.map(([question, place, value, choices, comment, flags]) => [
@@ -67,14 +67,14 @@ export function decodeAnswers(bytes: Buffer): PersonAnswers {
   );
 }
 
-/** Why an answer cannot take the place of the one before. */
+/** Why an answer cannot replace the existing one. */
 export type Refusal = 'elsewhere' | 'counted';
 
-/** Whether an answer was given by this link in this browser session: then it is shown there, and can be changed. */
+/** Returns whether an answer was given with this link in this browser session. Only there it is shown and can be changed. */
 export const isOwn = ({ giving }: PersonAnswer, by: Giving): boolean =>
   giving.link === by.link && giving.visit !== null && giving.visit === by.visit;
 
-/** Why an answer that is there cannot be changed by a link in a browser session; undefined when it can. */
+/** Returns why an existing answer can't be changed with this link in this browser session; undefined if it can. */
 export function refusalOf(before: PersonAnswer | undefined, by: Giving): Refusal | undefined {
   if (!before) return undefined;
   if (!isOwn(before, by)) return 'elsewhere';

@@ -1,8 +1,9 @@
-// Secrets that the service must read again: those of two-factor authentication, the host keys of SFTP, and the noise keys of
-// accounts. They are in the database, sealed by a key that is not: it is in a file beside the answer key. So neither the database
-// nor its backups reveal them.
+// Secrets that the service must be able to decrypt: those of two-factor authentication, the SFTP host keys and the noise keys of
+// accounts. They are stored in the database, encrypted with a key in a file next to the answer key. So neither the database nor its
+// backups reveal them.
 //
-// Unlike the answer key, this key stays the same, and may be copied: what it opens is needed as long as the installation exists.
+// Unlike the answer key, this key stays the same and can be copied, because these secrets are needed as long as the installation
+// exists.
 import { join, resolve } from 'node:path';
 import { resealNoiseKeys } from '../accounts/noise-key.ts';
 import { resealSecondSteps } from '../accounts/totp.ts';
@@ -19,7 +20,7 @@ import { replaceSecretsKey, type SecretsKeyRow, selectSecretsKey } from './secre
 export class Secrets implements Sealer {
   readonly #pool: Pool;
   readonly #place: 'file' | 'database';
-  /** The file of the key. */
+  /** The path of the key file. */
   readonly path: string;
   #key: EpochKey | undefined;
 
@@ -47,8 +48,8 @@ export class Secrets implements Sealer {
   }
 
   /**
-   * Makes sure that there is a key where it belongs, and that all secrets are sealed by it: at the first start it is created; one that
-   * was kept in the database is replaced by a new one in a file. Returns whether the key is here.
+   * Makes sure that a key exists in the right place and that all secrets are encrypted with it. Creates the key at the first start.
+   * Replaces a key that was stored in the database with a new one in a file. Returns whether the key is available.
    */
   async prepare(): Promise<boolean> {
     this.#key = await inTransaction(this.#pool, (tx) => this.#prepareIn(tx));
@@ -61,7 +62,7 @@ export class Secrets implements Sealer {
     const kept = keyOf(row) ?? (row && file && isSameChain(file, { chain: row.name }) ? file : undefined);
     if (row && !kept) return undefined;
     const isInPlace = row !== undefined && (row.secret !== null) === (this.#place === 'database');
-    // What was in the database can be read from its log and backups: in a file there is a new one.
+    // A key that was in the database can be read from its log and backups, so the file gets a new one.
     const key = kept && (isInPlace || this.#place === 'database') ? kept : (!row && file) || newChain();
     if (!isInPlace) await this.#keep(tx, key);
     const openBefore = (context: string, sealed: Buffer) =>
@@ -77,7 +78,7 @@ export class Secrets implements Sealer {
     return key;
   }
 
-  /** Keeps a key where it belongs. In a file it is safe on the disk before the database knows of it. */
+  /** Stores a key in the right place. The file is safe on the disk before the database refers to it. */
   async #keep(tx: Transaction, key: EpochKey): Promise<void> {
     if (this.#place === 'file') writeKeyFile(this.path, key, secretsHead);
     await replaceSecretsKey(tx, { name: key.chain, secret: this.#place === 'file' ? null : key.secret });
@@ -88,19 +89,19 @@ export class Secrets implements Sealer {
     return this.#key || (await this.prepare()) ? 'ready' : 'missing';
   }
 
-  /** The key as a text, for another process that has none. Throws a Fault where it is missing. */
+  /** Returns the key as a text, for another server that lacks it. Throws a Fault if it is missing here. */
   async exported(): Promise<string> {
     return keyText(await this.#present(), secretsHead);
   }
 
-  /** Keeps a key that another process has exported. Throws a Fault when it is none, or of another installation. */
+  /** Stores a key exported on another server. Throws a Fault if the text is not a key, or belongs to another installation. */
   async imported(text: string): Promise<void> {
     const [key, row] = [keyIn(text), await selectSecretsKey(this.#pool)];
     if (!key || !row || !isSameChain(key, { chain: row.name })) {
       throw new Fault(
         'conflict',
         'invalid value',
-        'This is not the key of the secrets of this installation. Run "soundings keys export" where the key is.',
+        'This is not the secrets key of this installation. Run "soundings keys export" on the server that has the key.',
       );
     }
     if (this.#place === 'file') writeKeyFile(this.path, key, secretsHead);
@@ -108,8 +109,8 @@ export class Secrets implements Sealer {
   }
 
   /**
-   * Gives up a key that is lost, and creates a new one. SFTP gets new host keys, and noise other errors. Secrets of two-factor authentication stay, though
-   * nothing opens them any more: without them, a password alone would do.
+   * Gives up a lost key and creates a new one. SFTP gets new host keys, and published noise changes. The secrets of two-factor
+   * authentication stay although they can't be decrypted anymore: if they were deleted, a password alone would be enough to sign in.
    */
   async reset(): Promise<void> {
     await inTransaction(this.#pool, async (tx) => {
@@ -121,7 +122,7 @@ export class Secrets implements Sealer {
   }
 }
 
-/** The key that is kept in the database, if any is. */
+/** Returns the key that is stored in the database, if any. */
 const keyOf = (row: SecretsKeyRow | undefined): EpochKey | undefined =>
   row?.secret ? { chain: row.name, epoch: 1, secret: row.secret } : undefined;
 
@@ -129,7 +130,7 @@ const missing = () =>
   new Fault(
     'unavailable',
     'secrets key missing',
-    'The key of the secrets is missing here, so codes of two-factor authentication can’t be checked, weeks with noise can’t close, and SFTP can’t start. Where ' +
-      'another process has it, run "soundings keys export" there and "soundings keys import" here, or copy DATA_DIR/keys/secrets. ' +
+    'The secrets key is missing on this server, so two-factor codes can’t be checked, weeks with noise can’t close and SFTP can’t start. ' +
+      'If another server has the key, run "soundings keys export" there and "soundings keys import" here, or copy DATA_DIR/keys/secrets. ' +
       'If it is lost, run "soundings keys reset --secrets --yes". In a container without a persistent volume, set ANSWER_KEYS=database.',
   );

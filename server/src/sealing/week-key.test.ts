@@ -28,15 +28,15 @@ describe('what is sealed', () => {
     ['another account', new WeekKey(2, week, secret), respondent],
     ['another key', new WeekKey(1, week, randomBytes(32)), respondent],
   ])('does not open for %s: rows cannot be swapped', (_, other, whose) => {
-    expect(() => other.open(whose, sealed)).toThrow('cannot be opened');
+    expect(() => other.open(whose, sealed)).toThrow('cannot be decrypted');
   });
 
   test('does not open when it was changed or cut', () => {
     const changed = Buffer.from(sealed);
     changed[20] = (changed[20] as number) ^ 1;
-    expect(() => key.open(respondent, changed)).toThrow('cannot be opened');
-    expect(() => key.open(respondent, sealed.subarray(0, -1))).toThrow('cannot be opened');
-    expect(() => key.open(respondent, Buffer.alloc(0))).toThrow('cannot be opened');
+    expect(() => key.open(respondent, changed)).toThrow('cannot be decrypted');
+    expect(() => key.open(respondent, sealed.subarray(0, -1))).toThrow('cannot be decrypted');
+    expect(() => key.open(respondent, Buffer.alloc(0))).toThrow('cannot be decrypted');
   });
 
   test('arrives as it was, whatever it is', () => {

@@ -1,5 +1,5 @@
-// The key of an open week: makes the numbers under which people answer, and seals and opens what they answer. It is in memory
-// only while it is used; the database has it wrapped by the epoch key (answer-keys.ts), until the week closes.
+// The key of an open week. It derives the respondent numbers under which answers are stored, and encrypts and decrypts the answers.
+// It is in memory only while it is used. Until the week closes, the database stores it wrapped by the epoch key (answer-keys.ts).
 import type { Week } from '@soundings/contract/weeks.ts';
 import { createSecretKey, hash, type KeyObject } from 'node:crypto';
 import type { AccountId } from '../db/db.ts';
@@ -7,7 +7,7 @@ import { derived, nonceLength, open, seal } from './epoch-keys.ts';
 
 export { nonceLength };
 
-/** By which epoch key a week's key is wrapped, as a text to compare. */
+/** Returns a text that identifies the epoch key by which a week's key is wrapped. */
 export const epochOf = (wrapped: Buffer): string => wrapped.toString('latin1', 0, 13);
 
 export class WeekKey {
@@ -24,21 +24,21 @@ export class WeekKey {
     this.#sealing = createSecretKey(derived(secret, 'soundings answers'));
   }
 
-  /** What is wrapped and kept. */
+  /** The secret that is wrapped and stored. */
   get secret(): Uint8Array {
     return this.#secret;
   }
 
   /**
-   * The number under which a user answers in this week, as a uuid: of the internal id alone, which is never reused, so that
-   * no externalId leads to it (P12). A 128-bit part of SHA-256 of a secret key and the id: nothing can be continued from
-   * it, and it takes a tenth of the time of HMAC.
+   * Returns the number under which a user answers in this week, as a UUID. It depends only on the internal id, which is never
+   * reused, so it can't be derived from an externalId (P12). It is 128 bits of SHA-256 over a secret key and the id. The truncation
+   * prevents length extension, and this takes a tenth of the time of HMAC.
    */
   respondentOf(userId: number): string {
     return this.#number(`user ${userId}`);
   }
 
-  /** The number of a person who answers only in an imported file, and is no user of the account. */
+  /** Returns the number of a person who appears only in an imported file and is not a user of the account. */
   respondentOfStranger(name: string): string {
     return this.#number(`stranger ${name}`);
   }
@@ -48,17 +48,17 @@ export class WeekKey {
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
   }
 
-  /** A key for putting things in an order that tells nothing once the week's key is gone (P6). */
+  /** A key for ordering comments. Once the week's key is destroyed, the order reveals nothing (P6). */
   get orderKey(): Buffer {
     return derived(this.#secret, 'soundings order');
   }
 
-  /** A secret number from 0 to `limit` − 1, another one each day, as long as the week is open. */
+  /** Returns a secret number from 0 to `limit` − 1 that changes every day. */
   below(limit: number, day: string): number {
     return derived(this.#secret, `soundings participation ${day}`).readUInt32BE(0) % limit;
   }
 
-  /** Seals what a respondent has answered, padded so that its length tells next to nothing (paddedLength). */
+  /** Encrypts the answers of a respondent, padded so that their length reveals almost nothing (paddedLength). */
   seal(respondent: string, plain: Uint8Array): Buffer {
     const padded = Buffer.alloc(paddedLength(plain.length + 4));
     padded.writeUInt32BE(plain.length, 0);
@@ -66,10 +66,10 @@ export class WeekKey {
     return seal(this.#sealing, this.#contextOf(respondent), padded);
   }
 
-  /** Opens what was sealed for the respondent. Throws when it was changed, or is another respondent's. */
+  /** Decrypts the answers of a respondent. Throws if they were changed or belong to another respondent. */
   open(respondent: string, sealed: Uint8Array): Buffer {
     const padded = open(this.#sealing, this.#contextOf(respondent), sealed);
-    if (!padded) throw new Error('A sealed answer cannot be opened: it was changed outside of Soundings.');
+    if (!padded) throw new Error('A sealed answer cannot be decrypted. It was changed outside of Soundings.');
     return padded.subarray(4, 4 + padded.readUInt32BE(0));
   }
 
@@ -77,21 +77,21 @@ export class WeekKey {
     return Buffer.from(`${this.#context} ${respondent}`);
   }
 
-  /** Nothing of it in logs or error texts. */
+  /** Keeps the secret out of logs and error messages. */
   toJSON(): string {
     return 'WeekKey';
   }
 }
 
-/** What a week's key and its answers are bound to. */
+/** Returns the context that a week's key and its answers are authenticated with. */
 export const contextOf = (accountId: AccountId, week: Week): string => `${accountId} ${week}`;
 
-/** 512 bytes hold what most people answer in a week, short comments included. */
+/** In bytes. Enough for what most people answer in a week, including short comments. */
 const smallest = 512;
 
 /**
- * The next of few lengths, each four times the one before. Steps of 256 bytes would tell who wrote the one long comment among
- * those that are published.
+ * Returns the length to pad to: 512 bytes, or 4, 16, … times as much. With smaller steps, such as 256 bytes, the length could reveal
+ * who wrote the only long comment among those that are published.
  */
 export function paddedLength(length: number): number {
   let padded = smallest;
