@@ -2,7 +2,7 @@
 import type { Browser } from 'playwright-core';
 import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
-import { type BrowserPlace, findBrowser, launchBrowser } from './chromium.ts';
+import { type BrowserPlace, findQuickBrowser, launchBrowser } from './chromium.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -12,7 +12,7 @@ declare module 'vitest' {
 
 // oxlint-disable-next-line import/no-default-export -- the test runner demands it
 export default async function setup(project: TestProject): Promise<void> {
-  const place = await findBrowser();
+  const place = await findQuickBrowser();
   if (!place) process.stderr.write('SKIPPED: tests in a browser, as there is no Chromium on this machine\n');
   project.provide('browser', place);
 }
