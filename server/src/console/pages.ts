@@ -1,5 +1,5 @@
 // Serves the console's built files from memory, compressed at build time. Browsers cache files with a content hash in their name
-// for ever. Every path of the console gets the same HTML page.
+// permanently. Every path of the console gets the same HTML page.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
