@@ -1,4 +1,4 @@
-// The frame of every page for whoever is signed in: the navigation on the page, and the sheet on which the page is shown.
+// The frame of every page for users who are signed in: the navigation, and the sheet that contains the page.
 import type { SystemWarning } from '@soundings/contract/console.system.ts';
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { Link, useLocation, useRouterState } from '@tanstack/react-router';
@@ -54,11 +54,11 @@ export function Shell({ children }: { children: ReactNode }) {
   );
 }
 
-/** Whether something doesn't work at all, rather than late. */
+/** Whether a warning means that something doesn't work at all, rather than late. */
 const isBad = ({ code }: SystemWarning) =>
   code === 'forgottenProxy' || code === 'answerKeyMissing' || code === 'secretsKeyMissing';
 
-/** What is wrong with the installation, for administrators. */
+/** Warnings about the installation, for administrators. */
 function Warnings() {
   const t = useText();
   const { moment } = useFormat();
@@ -89,9 +89,9 @@ function Warnings() {
   ));
 }
 
-/** After a link was followed, the focus is on the new page: whoever hears it read goes on there. */
+/** Moves the focus to the new page after a link was followed, so that screen readers continue there. */
 function useFocusOnNewPage(sheet: RefObject<HTMLElement | null>) {
-  // The one that is shown, not the one that is still being loaded.
+  // The page that is shown, not one that is still loading.
   const pathname = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
   const shown = useRef(pathname);
   useEffect(() => {
@@ -104,7 +104,7 @@ function useFocusOnNewPage(sheet: RefObject<HTMLElement | null>) {
   }, [pathname, sheet]);
 }
 
-/** On phones: the navigation behind a button. */
+/** The navigation behind a button, on phones. */
 function PhoneHeader() {
   const t = useText();
   const { href } = useLocation();
@@ -112,7 +112,7 @@ function PhoneHeader() {
   const close = () => setOpened(undefined);
   return (
     <header className={css['phoneHeader']}>
-      {/* Open only on the page on which it was opened: following a link closes it. */}
+      {/* Open only on the page where it was opened: following a link closes it. */}
       <Base.Root open={opened === href} onOpenChange={(isOpen) => setOpened(isOpen ? href : undefined)}>
         <Base.Trigger render={<IconButton icon={MenuIcon} label={t('nav.menu')} />} />
         <Base.Portal>
@@ -198,7 +198,7 @@ function PageLink(props: NavigationLink & { onFollow?: (() => void) | undefined 
   );
 }
 
-/** Who is signed in, at the foot: profile, theme, signing out. */
+/** The signed-in user, at the foot of the navigation: profile, theme, signing out. */
 function Person() {
   const t = useText();
   const toast = useToast();
@@ -208,7 +208,7 @@ function Person() {
   async function signOut() {
     try {
       await api('DELETE /session');
-      // Loading anew forgets everything that was held of the account.
+      // Reloading the page drops all data of the account.
       location.assign('/sign-in');
     } catch (error) {
       toast({ text: words(error), tone: 'bad' });

@@ -1,10 +1,10 @@
-// How the console asks the service: the only file that fetches. Every operation is one of the contract's, so what is sent and
-// what comes back have types.
+// Sends the console's requests to the service; the only file that uses fetch. Every operation comes from the contract, so requests
+// and responses are typed.
 import type { ConsoleOperationName, ConsoleOperations } from '@soundings/contract/console.ts';
 import type { AnswerOf, BodyOf, ParamsOf, QueryOf } from '@soundings/contract/console.operation.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 
-/** What the service refused, or that it could not be reached (status 0). */
+/** A request that the service refused, or that did not reach it (status 0). */
 export class ApiError extends Error {
   readonly status: number;
   readonly problem: Problem;
@@ -13,13 +13,13 @@ export class ApiError extends Error {
     this.status = status;
     this.problem = problem;
   }
-  /** What is wrong with each field, by its JSON pointer, such as /name; without a place: the whole. */
+  /** The faults by JSON pointer of their field, such as /name; without a path, a fault concerns the whole request. */
   get fields(): Map<string, { type: string; message: string; value?: string }> {
     return new Map(this.problem.details.map(({ path = '', ...fault }) => [path, fault]));
   }
 }
 
-/** Whether something was refused because it is no longer as it was seen. */
+/** Whether a change was refused because someone else has changed the same thing since it was shown. */
 export const isConflict = (error: unknown): boolean => error instanceof ApiError && error.status === 409;
 
 type Name = ConsoleOperationName;
@@ -34,7 +34,7 @@ export type Sent<N extends Name> = (unknown extends ParamsOf<N>
 
 type Rest<N extends Name> = {} extends Sent<N> ? [sent?: Sent<N>] : [sent: Sent<N>];
 
-/** The address of an operation, such as for a link that downloads. Parameters that are undefined are left out. */
+/** Returns the URL of an operation, for example for a download link. Undefined parameters are omitted. */
 export function addressOf(
   name: Name,
   { params = {}, query = {} }: { params?: object | undefined; query?: object | undefined } = {},
@@ -52,7 +52,7 @@ export function addressOf(
 let signInAgain: (() => Promise<void>) | undefined;
 let waiting: Promise<void> | undefined;
 
-/** Says what to do when the session has ended: until it is fulfilled, requests wait, and are then sent again. */
+/** Sets the handler for an ended session. Requests wait until its promise is fulfilled, and are then sent again. */
 export function onSessionEnd(ask: () => Promise<void>): void {
   signInAgain = ask;
 }
@@ -61,14 +61,14 @@ let givePassword: (() => Promise<boolean>) | undefined;
 let giving: Promise<boolean> | undefined;
 
 /**
- * Says what to do when an act needs the password again: the request waits until it is given (true), and is then sent once more; or
- * not (false), and is refused.
+ * Sets the handler for requests that require the password. The request waits: it is sent again once the password has been given
+ * (true), or refused if not (false).
  */
 export function onPasswordNeeded(ask: () => Promise<boolean>): void {
   givePassword = ask;
 }
 
-/** Asks the service. Throws an ApiError. When the session has ended, it waits until somebody has signed in again. */
+/** Sends a request and returns the response. Throws an ApiError. Waits for the user to sign in again if the session has ended. */
 export async function api<N extends Name>(
   name: N,
   ...[sent = {} as Sent<N>]: Rest<N>
@@ -93,7 +93,7 @@ export async function api<N extends Name>(
   return (answer.status === 204 ? undefined : await answer.json()) as AnswerOf<ConsoleOperations[N]>;
 }
 
-/** A file by its address (`addressOf`), and the name that the service gives it. Throws and waits as `api` does. */
+/** Fetches a file by its URL (`addressOf`) and returns it with its name. Throws and waits like `api`. */
 export async function download(address: string): Promise<{ name: string; file: Blob }> {
   const answer = await send(address, {});
   const [, name = ''] =
@@ -104,7 +104,7 @@ export async function download(address: string): Promise<{ name: string; file: B
   return { name: decodeURIComponent(name), file };
 }
 
-/** An answer that is no refusal. `waits`: whether it waits when the session has ended. */
+/** Returns a successful response. `waits`: whether to wait if the session has ended. */
 async function send(address: string, request: RequestInit, waits = true): Promise<Response> {
   const answer = await fetch(address, request).catch((error: unknown) => {
     if (request.signal?.aborted) throw error;
@@ -126,7 +126,7 @@ async function problemOf(answer: Response): Promise<Problem> {
   return problem?.details ? problem : plainProblem(answer.status);
 }
 
-/** Sends a file, saying how much of it is on its way, 0 to 1. Throws as `api` does. */
+/** Uploads a file and reports its progress, 0 to 1. Throws like `api`. */
 export async function upload(
   name: string,
   file: Blob,

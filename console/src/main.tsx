@@ -1,4 +1,4 @@
-// The console begins: texts, session, router.
+// The entry point of the console: texts, session, router.
 import '@fontsource-variable/inter/wght.css';
 import './styles.css';
 import { CSPProvider } from '@base-ui/react/csp-provider';
@@ -14,9 +14,9 @@ import { likelyLanguage, SessionProvider } from './session.tsx';
 applyTheme();
 document.documentElement.lang = likelyLanguage();
 
-// At once: the page is loaded while the service is asked who is signed in.
+// Started immediately, so that the page loads while the session is fetched.
 const router = makeRouter();
-const opened = router.load().catch(() => {}); // what is missing is said in its place
+const opened = router.load().catch(() => {}); // a missing page shows its own error
 
 const queries = new QueryClient({
   defaultOptions: {
@@ -24,7 +24,7 @@ const queries = new QueryClient({
       staleTime: 10_000,
       retry: (failures, error) =>
         failures < 2 && error instanceof ApiError && [0, 503].includes(error.status),
-      // Old rows stay while new ones load.
+      // Keep the old rows while new ones load.
       placeholderData: (previous: unknown) => previous,
     },
   },

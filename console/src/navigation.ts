@@ -1,4 +1,4 @@
-// What the navigation lists, and for whom.
+// The entries of the navigation, and the roles that see them.
 import { hasRole, type Role } from '@soundings/contract/words.ts';
 import {
   Activity,
@@ -29,7 +29,7 @@ export type NavigationLink = {
   text: TextKey;
   icon: LucideIcon;
   least: Role;
-  /** How many things wait there, of the session. */
+  /** Returns how many items wait there. */
   waiting?: 'runs';
 };
 export type NavigationGroup = { text?: TextKey; links: readonly NavigationLink[] };
@@ -79,10 +79,10 @@ export const navigation: readonly NavigationGroup[] = [
   },
 ];
 
-/** Where somebody begins who sees no results. */
+/** Returns the start page of users who see no results. */
 export const firstPageOf = (role: Role): string => (hasRole({ role }, 'Auditor') ? '/privacy' : '/profile');
 
-/** For whom nothing of it is open, there is still the own profile. */
+/** Users without any other page still have their own profile. */
 export const ownProfile: NavigationLink = {
   to: '/profile',
   text: 'nav.profile',

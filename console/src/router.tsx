@@ -1,4 +1,4 @@
-// Which page an address shows. Each area lists its own pages; a page's code is loaded when it is first shown.
+// Maps paths to pages. Each area lists its own pages; the code of a page is loaded when it is first shown.
 import type { Role } from '@soundings/contract/organization.ts';
 import {
   type AnyRoute,
@@ -28,12 +28,12 @@ import { AreaTexts } from './text/text.tsx';
 import { Broken, NotFound } from './ui/States.tsx';
 
 export type PageRoute = {
-  /** As TanStack Router writes it: /people/$userId. */
+  /** In the syntax of TanStack Router: /people/$userId. */
   path: string;
-  /** Who may see it: others are told that there is no such page. */
+  /** The minimum role. Other users see that there is no such page. */
   least: Role;
   load: () => Promise<Record<string, () => unknown>>;
-  /** The name under which the loaded file exports the page. */
+  /** The name of the page's export in the loaded file. */
   name: string;
 };
 
@@ -47,7 +47,7 @@ const signedIn: Partial<Record<Area, PageRoute[]>> = {
   access: accessRoutes,
 };
 
-/** Whoever is not signed in is, after signing in, shown the page that was asked for. */
+/** Sends users who are not signed in to the sign-in page, and to the requested page afterwards. */
 function Inside() {
   const session = useMaybeSession();
   if (!session) return <ToSignIn />;
@@ -58,7 +58,7 @@ function Inside() {
   );
 }
 
-/** An address that is no page's: inside the frame for whoever is signed in. */
+/** Shown for a path without a page, inside the frame for users who are signed in. */
 function Missing() {
   const session = useMaybeSession();
   if (!session) return <NotFound />;
@@ -72,7 +72,7 @@ function Missing() {
 function ToSignIn() {
   const navigate = useNavigate();
   const { href } = useLocation();
-  // As it was at first: the address changes before this is gone.
+  // Kept from the first render, because the path changes before this component is removed.
   const [asked] = useState(href);
   useEffect(() => {
     void navigate({ to: '/sign-in', search: (asked === '/' ? {} : { to: asked }) as never, replace: true });
@@ -89,8 +89,8 @@ function ToFirstPage({ role }: { role: Role }) {
 }
 
 /**
- * A page whose code and texts are loaded when it is first shown, or when a link to it is pointed at. Where they are there, it
- * is shown without waiting for anything: what React has once shown as missing it holds back for 300 ms.
+ * Returns a page whose code and texts are loaded when it is first shown, or when the pointer is on a link to it. Once loaded, it
+ * renders without suspending, because React delays a component that has suspended by 300 ms.
  */
 function pageIn(area: Area, { load, name }: Pick<PageRoute, 'load' | 'name'>): RouteComponent {
   let Loaded: ComponentType | undefined;
@@ -113,10 +113,10 @@ function guarded(area: Area, { path, least, ...page }: PageRoute): RouteComponen
   function Guarded() {
     const session = useMaybeSession();
     if (session && hasRole(session, least)) return <Page />;
-    // The start page is of results: who sees none begins elsewhere.
+    // The start page shows results. Users who see none start elsewhere.
     return path === '/' && session ? <ToFirstPage role={session.user.role} /> : <NotFound />;
   }
-  // So that the router loads the page's code before it shows it, and when a link to it is about to be followed.
+  // The router preloads the page's code before it shows the page, and when a link to it is about to be followed.
   return Object.assign(Guarded, { preload: (Page as AsyncRouteComponent<unknown>).preload });
 }
 

@@ -1,5 +1,5 @@
-// Who is signed in, for every page; the language of the texts; and the dialog by which somebody signs in again when the session
-// has ended, over the page as it is, so that nothing that was typed is lost.
+// Provides the signed-in user and the language of texts to every page. When the session has ended, shows a dialog to sign in again
+// over the page, so that nothing typed is lost.
 import type { Session } from '@soundings/contract/console.session.ts';
 import { hasRole as isOfRole, type Role } from '@soundings/contract/words.ts';
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
@@ -20,8 +20,8 @@ import { TextProvider } from './text/text.tsx';
 import { Failed } from './ui/States.tsx';
 import { ToastProvider } from './ui/Toast.tsx';
 
-// Hardly ever needed: its dialog and form are loaded after everything else, so that they are there also when the service has
-// been updated meanwhile. Throws PartMissing.
+// Rarely needed, so dialog and form are loaded after everything else. They are loaded before they are needed, because they may be
+// gone once the service has been updated. Throws PartMissing.
 const loadSignInAgain = async () =>
   (await loadPart(() => import('./pages/session/SignInAgain.tsx'))).SignInAgain;
 const loadGivePassword = async () =>
@@ -31,12 +31,12 @@ const msBetweenTries = 5000;
 
 const SessionContext = createContext<Session | undefined>(undefined);
 
-/** Who is signed in; on pages for nobody in particular it is undefined. */
+/** Returns the session; undefined on pages for users who are not signed in. */
 export const useMaybeSession = (): Session | undefined => useContext(SessionContext);
 
 export function useSession(): Session {
   const session = useContext(SessionContext);
-  if (!session) throw new Error('Nobody is signed in.');
+  if (!session) throw new Error('No user is signed in.');
   return session;
 }
 
@@ -45,21 +45,20 @@ export const hasRole = ({ user }: Session, least: Role): boolean => isOfRole(use
 const isSamePerson = (one: Session, other: Session) =>
   one.user.id === other.user.id && one.account.id === other.account.id;
 
-/** The language before anybody has signed in. */
+/** Returns the browser's language, for users who have never signed in here. */
 const browserLanguage = (): Language => (navigator.language.startsWith('sv') ? 'sv' : 'en');
 
 const languageKey = 'soundings.language';
 
-/** The language while nobody is signed in: that of whoever was last. */
+/** Returns the language to use before signing in: that of the last user, or else the browser's. */
 export function likelyLanguage(): Language {
   const last = keeping(() => localStorage.getItem(languageKey));
   return last === 'sv' || last === 'en' ? last : browserLanguage();
 }
 
 /**
- * Asks who is signed in, and goes on asking. When a session has ended whose page is open, it waits until somebody has signed
- * in again; when meanwhile somebody else has signed in, in another tab, the page is loaded anew: nothing of one is shown to
- * the other.
+ * Fetches the session. If the session of an open page has ended, waits until the user has signed in again. If another user has
+ * signed in meanwhile in another tab, reloads the page, so that no user sees another user's data.
  */
 async function askSession(queries: QueryClient, again: () => Promise<void>): Promise<Session | null> {
   const before = queries.getQueryData<Session | null>(['GET /session']);
@@ -76,28 +75,28 @@ async function askSession(queries: QueryClient, again: () => Promise<void>): Pro
 }
 
 /**
- * Whoever has to wait until somebody signs in again; all wait for the same dialog. When it cannot be loaded, their requests
- * fail with that, and what was typed stays.
+ * Lets requests wait until the user has signed in again; all of them wait for the same dialog. If it can't be loaded, the requests
+ * fail with that error, and the page keeps what was typed.
  */
 function useSigningInAgain() {
   const [SignInAgain, setSignInAgain] = useState<Awaited<ReturnType<typeof loadSignInAgain>>>();
   const waiting = useRef<PromiseWithResolvers<void>>(undefined);
-  const [ask] = useState(() => async () => {
+  const [waitForSignIn] = useState(() => async () => {
     const loaded = await loadSignInAgain();
     waiting.current ??= Promise.withResolvers<void>();
     setSignInAgain(() => loaded);
     return waiting.current.promise;
   });
-  useEffect(() => onSessionEnd(ask), [ask]);
-  function goOn() {
+  useEffect(() => onSessionEnd(waitForSignIn), [waitForSignIn]);
+  function resume() {
     setSignInAgain(undefined);
     waiting.current?.resolve();
     waiting.current = undefined;
   }
-  return { SignInAgain, ask, goOn };
+  return { SignInAgain, waitForSignIn, resume };
 }
 
-/** An act that needs the password again waits until it is given, or not; all that wait share the dialog. */
+/** Lets requests wait until the password is given or the dialog is closed; all of them share the dialog. */
 function useGivingPassword() {
   const [GivePassword, setGivePassword] = useState<Awaited<ReturnType<typeof loadGivePassword>>>();
   const waiting = useRef<PromiseWithResolvers<boolean>>(undefined);
@@ -111,12 +110,12 @@ function useGivingPassword() {
       }),
     [],
   );
-  function given(isGiven: boolean) {
+  function settle(isGiven: boolean) {
     setGivePassword(undefined);
     waiting.current?.resolve(isGiven);
     waiting.current = undefined;
   }
-  return { GivePassword, given };
+  return { GivePassword, settle };
 }
 
 function useLoadingSignInAgain(isSignedIn: boolean) {
@@ -127,7 +126,7 @@ function useLoadingSignInAgain(isSignedIn: boolean) {
   }, [isSignedIn]);
 }
 
-/** `opened`: the first texts come when the page that is asked for can be shown. */
+/** Loads the texts of a language. `opened`: fulfilled when the requested page can be shown; the first texts wait for it. */
 function useCatalogue(language: Language, opened: Promise<unknown>) {
   const [catalogue, setCatalogue] = useState<{ language: Language; texts: Catalogue }>();
   const hasTexts = useRef(false);
@@ -136,14 +135,14 @@ function useCatalogue(language: Language, opened: Promise<unknown>) {
     async function load(): Promise<void> {
       try {
         const [texts] = await Promise.all([loadFirstTexts(language), opened]);
-        // As a transition: the page stays as it is until its own texts, too, are there in another language.
+        // As a transition, so that the page stays unchanged until its own texts are loaded in the new language.
         startTransition(() => {
           if (isCurrent) setCatalogue({ language, texts });
         });
         hasTexts.current = true;
       } catch {
         if (!isCurrent) return;
-        // Nothing has been typed on a page without texts.
+        // A page without texts has no input that could be lost.
         if (!hasTexts.current) await loadAnewOnce();
         setTimeout(() => isCurrent && void load(), msBetweenTries);
       }
@@ -157,18 +156,18 @@ function useCatalogue(language: Language, opened: Promise<unknown>) {
   return catalogue;
 }
 
-/** `opened`: fulfilled when the page that is asked for can be shown. */
+/** `opened`: fulfilled when the requested page can be shown. */
 export function SessionProvider({ opened, children }: { opened: Promise<unknown>; children: ReactNode }) {
   const queries = useQueryClient();
-  const { SignInAgain, ask, goOn } = useSigningInAgain();
-  const { GivePassword, given } = useGivingPassword();
+  const { SignInAgain, waitForSignIn, resume } = useSigningInAgain();
+  const { GivePassword, settle } = useGivingPassword();
   const {
     data: session,
     error,
     refetch,
   } = useQuery({
     queryKey: ['GET /session'],
-    queryFn: () => askSession(queries, ask),
+    queryFn: () => askSession(queries, waitForSignIn),
     staleTime: 60_000,
     refetchInterval: 60_000,
   });
@@ -182,21 +181,21 @@ export function SessionProvider({ opened, children }: { opened: Promise<unknown>
     <TextProvider language={catalogue.language} catalogue={catalogue.texts}>
       <ToastProvider>
         {session === undefined ? (
-          // Who asks is not known: that is not the same as nobody.
+          // It is unknown whether a user is signed in, which is not the same as no user.
           <main>
             <Failed error={error} onRetry={() => void refetch()} />
           </main>
         ) : (
           <SessionContext value={session ?? undefined}>{children}</SessionContext>
         )}
-        {GivePassword && session && <GivePassword session={session} onDone={given} />}
+        {GivePassword && session && <GivePassword session={session} onDone={settle} />}
         {SignInAgain && session && (
           <SignInAgain
             session={session}
             onDone={(made) => {
               if (!isSamePerson(session, made)) return location.reload();
               queries.setQueryData(['GET /session'], made);
-              goOn();
+              resume();
             }}
           />
         )}

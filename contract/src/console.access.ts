@@ -10,7 +10,7 @@ export type TokenSummary = {
   scopes: Scope[];
   numbers: Numbers;
   createdAt: string;
-  /** Null: by the soundings command, or by somebody who has been removed since. */
+  /** Null: the soundings command, or a user who has been removed since. */
   createdBy: string | null;
   expiresAt: string | null;
   revokedAt: string | null;
@@ -19,7 +19,7 @@ export type TokenSummary = {
 };
 
 export type Access = {
-  /** The base addresses of the three interfaces. */
+  /** The base URLs of the three interfaces. */
   addresses: { data: string; organization: string; upload: string };
   documents: string;
   /** Null: SFTP is off. */
@@ -31,10 +31,10 @@ export type Access = {
   } | null;
   username: string;
   allow: string[];
-  /** Where this very request comes from, and whether files may be sent from there. */
+  /** The address this request comes from, and whether files may be sent from there. */
   yourAddress: string;
   isYourAddressAllowed: boolean;
-  /** What files may change, as the settings say. */
+  /** What files may change, according to the settings. */
   files: Pick<
     AccountSettingsView,
     'applyFiles' | 'filesPartial' | 'createGroupsFromUsers' | 'defaultCountry' | LimitName
@@ -62,16 +62,16 @@ export type AccountSettingsView = {
   spreadThreshold: number | null;
   commentThreshold: number | null;
   publication: 'weekly' | 'live';
-  /** How many steps of the scale a published sum may be off; 0: no noise. */
+  /** By how many steps of the scale a published sum may be off; 0: no noise. */
   noise: 0 | 1 | 2;
   applyFiles: boolean;
   filesPartial: boolean;
   createGroupsFromUsers: boolean;
-  /** The country of phone numbers that files write without a country prefix, such as SE; null: they are not read. */
+  /** The country of phone numbers without a country code in files, such as SE; null: these numbers are not read. */
   defaultCountry: string | null;
   notify: string[];
   notifySuccess: boolean;
-  /** The address that mail comes from; null: no mail server is set. */
+  /** The sender address of emails; null: no mail server is configured. */
   mailFrom: string | null;
 } & Record<LimitName, number>;
 
@@ -111,24 +111,24 @@ export type AuditEntry = {
   id: number;
   at: string;
   origin: 'console' | 'command' | 'api' | 'file' | 'service';
-  /** Who, in words: null where nobody did, or somebody who has been removed since. */
+  /** The name of the user or token; null: neither, or the user has been removed since. */
   who: string | null;
   userId: number | null;
   tokenId: number | null;
   address: string | null;
   action: string;
   subject: string | null;
-  /** What the subject is called now, and its id where it has a page; null: it has no name, or is no longer there. */
+  /** The subject's current name, and its id where it has a page; null: it has no name, or no longer exists. */
   about: { id: string; name: string } | null;
   details: Record<string, unknown>;
 };
 
 const auditFilters = {
-  /** Part of an action, an address, a subject, or a name of who did it or whom or what it is about. */
+  /** Part of an action, an address, a subject, the name of the actor, or the name of the subject. */
   search: Type.Optional(Type.String({ maxLength: 200 })),
   origin: Type.Optional(Type.Enum(['console', 'command', 'api', 'file', 'service'])),
   action: Type.Optional(Type.String({ maxLength: 100 })),
-  /** Days, both included, in the account's time zone. */
+  /** Days in the account's time zone, both included. */
   from: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })),
   to: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })),
 };
@@ -137,7 +137,7 @@ const ranges = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 200 });
 
 export const accessOperations = {
   'GET /tokens': operation<{ tokens: TokenSummary[] }>()({ least: 'Administrator' }),
-  /** The token's text is in this answer, and nowhere else. `expires`: its last day. */
+  /** Creates a token. Its text is returned only here. `expires`: the last day on which it works. */
   'POST /tokens': operation<{ id: number; token: string; scopes: Scope[] }>()({
     least: 'Administrator',
     proof: true,
@@ -154,7 +154,7 @@ export const accessOperations = {
   'DELETE /tokens/{tokenId}': operation()({ least: 'Administrator', proof: true }),
 
   'GET /access': operation<Access>()({ least: 'Administrator' }),
-  /** Adds ranges, or takes some away: two administrators at once do not undo each other's. */
+  /** Adds or removes ranges. Two administrators who do this at the same time don't undo each other's changes. */
   'PATCH /access/allow': operation<Access>()({
     least: 'Administrator',
     body: Type.Object(
@@ -165,7 +165,7 @@ export const accessOperations = {
 
   'GET /settings': operation<AccountSettingsView>()({ least: 'Administrator' }),
   'PATCH /settings': operation<AccountSettingsView>()({ least: 'Administrator', body: settings }),
-  /** Sends a mail to whoever asks; 400 with the mail server's words when it does not take it. */
+  /** Sends a test email to the caller; 400 with the mail server's message if it rejects the email. */
   'POST /settings/test-mail': operation<{ to: string }>()({ least: 'Administrator' }),
 
   'GET /audit': operation<{ total: number; rows: AuditEntry[]; actions: string[] }>()({
@@ -176,6 +176,6 @@ export const accessOperations = {
       limit: Type.Optional(Type.String({ pattern: '^\\d{1,3}$' })),
     }),
   }),
-  /** The same as CSV. */
+  /** Returns the audit log as CSV. */
   'GET /audit/export': operation<never>()({ least: 'Administrator', query: Type.Object(auditFilters) }),
 };

@@ -1,5 +1,5 @@
-// The console: questions, KPIs, schedules, and the weeks that are open. Weeks come with their names and their days as texts:
-// no browser computes one. For administrators alone.
+// The console: questions, KPIs, schedules, and open weeks, for administrators only. The service sends the names and days of weeks
+// as text, so that no browser computes them.
 import { Type, type Static } from 'typebox';
 import { operation } from './console.operation.ts';
 import { maxCommentLength, maxNameLength } from './limits.ts';
@@ -13,7 +13,7 @@ export type WeekName = { week: string; last: string; name: string };
 
 export type QuestionOption = { id: string; text: string; translations?: Record<string, string> };
 
-/** A question in all its words. `language`: of `text`; the others are translations. */
+/** A question with all its texts. `language`: the language of `text`; the others are in `translations`. */
 export type QuestionWords = {
   id: number;
   key: string;
@@ -26,11 +26,11 @@ export type QuestionWords = {
 };
 
 export type LibraryQuestion = QuestionWords & {
-  /** In which all of it can be read, its options too; and in which a part of it. */
+  /** Languages with a complete translation, including options (`languages`), and with an incomplete one (`partly`). */
   languages: string[];
   partly: string[];
   kpiIds: string[];
-  /** In how many weeks it was asked, and the last of them. */
+  /** How many weeks asked it, and the last of them. */
   weeks: number;
   last: WeekName | null;
 };
@@ -41,29 +41,29 @@ export type KpiName = { id: string; name: string; translations: Record<string, s
 export type Library = {
   questions: LibraryQuestion[];
   kpis: KpiName[];
-  /** The account's language, and all in which some question is. */
+  /** The account's language, and all languages in which there is a question. */
   language: string;
   languages: string[];
 };
 
-/** Once in a week in which a question was asked: of which groups, and by which schedules. */
+/** A week in which a question was asked, with the groups and the schedules. */
 export type AskedWeek = WeekName & {
   isOpen: boolean;
-  /** The asked groups, at most ten; without a name: removed since. */
+  /** The groups that were asked, at most ten; name null: removed since. */
   groups: { id: number; name: string | null }[];
   groupCount: number;
-  /** Null: it came from a file of past surveys. */
+  /** Id null: it came from a file of past surveys. */
   schedules: { id: number; name: string | null }[];
 };
 
 export type QuestionPage = LibraryQuestion & {
   version: string;
   askedIn: AskedWeek[];
-  /** The schedules that ask it each time, or may choose it for one of its KPIs. */
+  /** The schedules that ask it every time (`isFixed`), or that can choose it for one of its KPIs. */
   schedules: { id: number; name: string; isFixed: boolean }[];
 };
 
-/** What the answering page says in a language, and the words beside the values of scales, by type. */
+/** The texts of the answering page in a language, including the texts beside the values of scales, by question type. */
 export type PageWords = {
   scales: Record<string, { value: number; text: string }[]>;
   addComment: string;
@@ -88,7 +88,7 @@ const words = {
     { maxItems: 100 },
   ),
 };
-/** What was seen of a thing that is changed as a whole: refused with `changed since` when somebody has changed it meanwhile. */
+/** The version that was shown. The change is refused with `changed since` if someone else has made one in the meantime. */
 const version = Type.String({ minLength: 1, maxLength: 100 });
 export const QuestionBody = Type.Object({ ...words, version }, closed);
 export const NewQuestionBody = Type.Object(
@@ -97,7 +97,7 @@ export const NewQuestionBody = Type.Object(
     key: Type.String({ minLength: 1, maxLength: maxNameLength }),
     type: Type.Integer({ minimum: 1, maximum: 7 }),
     language: Type.String({ minLength: 1, maxLength: 20 }),
-    /** Of which it becomes a part. */
+    /** The KPIs that the question becomes part of. */
     kpiIds: Type.Array(Type.String({ maxLength: maxNameLength }), { maxItems: 100 }),
   },
   closed,
@@ -106,7 +106,7 @@ export const NewQuestionBody = Type.Object(
 export type KpiPage = KpiName & {
   version: string;
   imageUrl: string | null;
-  /** Whether a value of it was ever published. */
+  /** Whether a value was ever published. */
   hasValues: boolean;
   questions: QuestionWords[];
   /** The schedules that choose from it. */
@@ -126,7 +126,7 @@ export const NewKpiBody = Type.Object(
 );
 
 const count = (maximum: number) => Type.Integer({ minimum: 0, maximum });
-/** What is asked of whom, how often and when. Days: YYYY-MM-DD; hours: those of each person's own time zone. */
+/** Which questions are sent to which groups, how often and when. Days: YYYY-MM-DD; hours: in each person's own time zone. */
 export const ScheduleBody = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: maxNameLength }),
@@ -151,10 +151,10 @@ export const ScheduleBody = Type.Object(
 export type ScheduleBody = Static<typeof ScheduleBody>;
 export const ScheduleChange = Type.Object({ ...ScheduleBody.properties, version }, closed);
 
-/** How many active people a schedule would ask today, and how many of them have an e-mail address. */
+/** How many active people a schedule would ask today, and how many of them have an email address. */
 export type Audience = { people: number; withEmail: number };
 
-/** Why a week was missed; `other`: in words that are no longer known. */
+/** Why a week was missed; `other`: a stored reason that this version does not know. */
 export type MissedReason =
   | 'late'
   | 'noQuestion'
@@ -167,17 +167,17 @@ export type MissedReason =
   | 'nearlySame'
   | 'other';
 
-/** One week of a schedule, past or to come. */
+/** One week of a schedule, past or upcoming. */
 export type CalendarCell = {
   week: string;
   state: 'opened' | 'missed' | 'due';
-  /** The day on which it asks. */
+  /** The day on which the questions are sent. */
   day: string | null;
-  /** Past: how many it asked. */
+  /** How many people were asked, for past weeks. */
   people: number | null;
   /** Why it was missed. */
   reason: MissedReason | null;
-  /** Of a week to come of a schedule that chooses from KPIs: as things are now. */
+  /** For an upcoming week of a schedule that chooses from KPIs: the questions as of now. */
   questionIds: number[];
 };
 
@@ -186,34 +186,34 @@ export type Schedule = ScheduleBody & {
   version: string;
   isPaused: boolean;
   audience: Audience;
-  /** When it asks next; null: never, or not as long as it is paused. `name`: of the week. */
+  /** When it asks next; null: never, or not while it is paused. `name`: the name of the week. */
   next: { name: string; day: string } | null;
-  /** Its day in this week has passed, and it has not asked: it does as soon as people may be written to, or misses the week. */
+  /** Its day in this week has passed without sending. It sends at the next allowed hour, or misses the week. */
   isLate: boolean;
-  /** Its last week, what came of it, and why when it was missed. */
+  /** Its last week with the outcome, and the reason if the week was missed. */
   last: { name: string; outcome: 'opened' | 'missed'; reason: MissedReason | null; people: number } | null;
   cells: CalendarCell[];
 };
 
 export type Schedules = {
   schedules: Schedule[];
-  /** Twelve that have passed, the current one, and twelve to come. */
+  /** Twelve past weeks, the current one, and twelve upcoming ones. */
   weeks: (WeekName & { isNow: boolean })[];
   today: string;
   questions: QuestionWords[];
   kpis: KpiName[];
-  /** Of all groups that a schedule names: those that are missing were removed. */
+  /** The groups that schedules name. Those missing here have been removed. */
   groups: { id: number; name: string }[];
-  /** Whether mails can be sent. */
+  /** Whether emails can be sent. */
   hasMail: boolean;
 };
 
-/** What a schedule that is being written would do, and what is wrong with it by field (JSON pointers). */
+/** What a schedule draft would do, and its faults by field (JSON pointers). */
 export type ScheduleCheck = {
   faults: { path: string; type: string; message: string }[];
   audience: Audience;
   coming: { week: WeekName; day: string; questionIds: number[] }[];
-  /** Saved now, it asks as soon as people may be written to: its day in this week has come already. */
+  /** Whether it sends at the next allowed hour once saved, because its day in this week has already come. */
   isAtOnce: boolean;
 };
 
@@ -221,12 +221,12 @@ export type SchedulePreview = {
   id: number;
   name: string;
   company: string;
-  /** When what is shown will be asked; null: it is asked no more. */
+  /** When the questions shown will be asked; null: there are no more dates. */
   next: { name: string; day: string } | null;
-  /** Whether that day has passed, and it is asked as soon as it may be. */
+  /** Whether that day has passed, and the questions go out as soon as possible. */
   isLate: boolean;
   questions: QuestionWords[];
-  /** The account's language; and what the page says, by language. */
+  /** The account's language; `words`: the texts of the page by language. */
   language: string;
   words: Record<
     string,
@@ -237,7 +237,7 @@ export type SchedulePreview = {
 export type MessageCounts = { waiting: number; sent: number; refused: number; unknown: number };
 
 export type OpenWeek = WeekName & {
-  /** When it ends and closes by itself (ISO 8601), and whether that has passed. */
+  /** When it ends and closes automatically (ISO 8601), and whether that time has passed. */
   endsAt: string;
   hasEnded: boolean;
   /** Whether its figures are shown while it is open. */
@@ -256,20 +256,20 @@ export type OpenWeek = WeekName & {
     groupCount: number;
   }[];
   invitations: MessageCounts;
-  /** Reminders go to those who have not answered, so they are not counted: only whether and when they go out is shown. */
+  /** Reminders go to people who haven't answered, so they are not counted: only whether and when they are sent is shown. */
   reminders: { state: 'none' | 'waiting' | 'sent'; from: string | null; until: string | null };
   withoutEmail: number;
-  /** To how many links can be handed out: only to those to whom the service cannot write. */
+  /** How many people can be handed a link: only those the service can't email. */
   linkable: number;
-  /** That it is being closed; `isFailing`: it did not work, and is tried again. */
+  /** Set while it is being closed; `isFailing`: an attempt failed, and it is retried. */
   closing: { isFailing: boolean } | null;
-  /** Schedules that would still ask in it: if it is closed before, they miss it. */
+  /** Schedules that are still due this week. They miss it if it is closed before. */
   stillDue: { id: number; name: string; day: string }[];
 };
 
 /**
- * How many have answered (P18). 'atLeast': counted once a day, over people who have been active for a week, in steps of `step`;
- * `on`: the day. 'exact': as it is, where answers are not anonymous. 'tooFew': fewer than `step` such people are asked.
+ * How many people have answered (P18). 'atLeast': counted once a day (`on`) among people who have been active for a week, in steps
+ * of `step`. 'exact': the exact number, where answers are not anonymous. 'tooFew': fewer than `step` such people are asked.
  */
 export type Participation =
   | { state: 'exact'; count: number }
@@ -279,21 +279,21 @@ export type Participation =
 
 export type Rounds = {
   open: OpenWeek[];
-  /** The last weeks that have closed, newest first. `isLost`: without results, because their key was lost. */
+  /** The last closed weeks, newest first. `isLost`: without results, because their key was lost. */
   closed: (WeekName & { closedAt: string; isLost: boolean; schedules: string[] })[];
-  /** What comes first of all that is not late; null: nothing in this week or the next. */
+  /** The next schedule that isn't late; null: nothing in this week or the next. */
   next: { schedule: string; day: string } | null;
-  /** What is due in this week and in the next, without the weeks that are open. */
+  /** What is due in this week and the next, except for open weeks. */
   coming: (WeekName & {
     day: string;
-    /** Its day has passed, and it has not asked. */
+    /** Whether its day has passed without sending. */
     isLate: boolean;
     id: number;
     schedule: string;
     questions: number;
     people: number;
   })[];
-  /** Whose mail the mail server refused last, and why. It is about mail: nothing of it tells who has answered. */
+  /** Addresses the mail server last rejected, and why. This reveals nothing about who has answered. */
   refusals: { userId: number; name: string; address: string; reason: string }[];
   hasMail: boolean;
 };
@@ -305,7 +305,7 @@ export const askingOperations = {
   'GET /library/words': operation<Record<string, PageWords>>()(administrator),
   'GET /library/questions/{questionId}': operation<QuestionPage>()(administrator),
   'POST /library/questions': operation<{ id: number }>()({ ...administrator, body: NewQuestionBody }),
-  /** The words of a question. Its key, type and the ids of its options are for ever. */
+  /** Changes the texts of a question. Its key, its type and the ids of its options can't be changed. */
   'PUT /library/questions/{questionId}': operation<{ version: string }>()({
     ...administrator,
     body: QuestionBody,
@@ -326,17 +326,17 @@ export const askingOperations = {
     ...administrator,
     body: Type.Object({ isPaused: Type.Boolean() }, closed),
   }),
-  /** What it would do; keeps nothing. */
+  /** Returns what a schedule would do. Stores nothing. */
   'POST /schedules-check': operation<ScheduleCheck>()({
     ...administrator,
-    /** The schedule whose place it would take. */
+    /** The schedule that it would replace. */
     query: Type.Object(
       { scheduleId: Type.Optional(Type.String({ pattern: '^\\d{1,9}$', description: 'Digits.' })) },
       closed,
     ),
     body: ScheduleBody,
   }),
-  /** The mail as people get it, to whoever asks. */
+  /** Sends the caller the email as people get it. */
   'POST /schedules/{scheduleId}/test': operation<{ address: string }>()({
     ...administrator,
     body: Type.Object({ kind: Type.Enum(['invitation', 'reminder']) }, closed),
@@ -344,9 +344,9 @@ export const askingOperations = {
   'GET /schedules/{scheduleId}/preview': operation<SchedulePreview>()(administrator),
 
   'GET /rounds': operation<Rounds>()(administrator),
-  /** Asks for a week to be closed: it is under way when this is answered. */
+  /** Starts closing a week. The response does not wait until it is closed. */
   'POST /rounds/{week}/close': operation()(administrator),
-  /** A new personal link, as CSV, for each person asked to whom the service cannot write. */
+  /** Returns, as CSV, a new personal link for each person asked who can't get email from the service. */
   'POST /rounds/{week}/links': operation<{ name: string; csv: string; people: number }>()({
     ...administrator,
     proof: true,

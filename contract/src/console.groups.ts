@@ -1,4 +1,4 @@
-// The console: the tree of groups and what is changed of it by hand, and the account's attributes.
+// The console: the group tree and manual changes to it, and the account's attributes.
 import { Type } from 'typebox';
 import { operation } from './console.operation.ts';
 import {
@@ -10,29 +10,29 @@ import {
 } from './limits.ts';
 import type { MembershipKind } from './organization.ts';
 
-/** A group as a tree needs it. */
+/** A group as the tree shows it. */
 export type TreeGroup = {
   id: number;
-  /** The nearest group above it that is open to who asks. Null: there is none. */
+  /** The nearest group above it that the caller can see; null: there is none. */
   parentId: number | null;
   name: string;
   externalId: string | null;
   managed: boolean;
-  /** Active people in it or beneath, each once. */
+  /** Active people in the group or its subgroups, each counted once. */
   people: number;
 };
 
-/** Each group after the one above it, and those beside each other by name in the account's language. */
+/** Each group comes after its parent; siblings are sorted by name in the account's language. */
 export type GroupTree = { groups: TreeGroup[] };
 
 export type Named = { id: number; name: string };
 
-/** The last push or file that was applied and listed groups. */
+/** The last applied push or file that listed groups. */
 export type LastPush = {
   runId: string;
   at: string;
   source: 'api' | 'file';
-  /** Whether it said where groups stand: then the next puts a managed group back. Null: it is not known. */
+  /** Whether it set the parents of groups, so that the next one moves a managed group back. Null: unknown. */
   setsTree: boolean | null;
 };
 
@@ -43,46 +43,46 @@ export type GroupDetails = {
   externalId: string | null;
   managed: boolean;
   madeAt: string;
-  /** The groups above it that are open to who asks, from the top. */
+  /** The groups above it that the caller can see, from the top. */
   way: Named[];
-  /** Who has what to do with the group itself: how many, and the first ones by name. */
+  /** The people with each kind of membership in the group itself: how many, and the first ones by name. */
   holders: Record<MembershipKind, { count: number; first: (Named & { active: boolean })[] }>;
-  /** People who administer a group above, and so this one too. */
+  /** How many people administer a group above it, and therefore this one too. */
   administratorsAbove: number;
-  /** Closed weeks in which something was asked of it. */
+  /** How many closed weeks asked this group something. */
   weeks: number;
   /** The schedules that name it. */
   schedules: Named[];
   lastPush: LastPush | null;
 };
 
-/** What moving a group means, before it is done. What was asked already stays counted as it was (decision A11). */
+/** What moving a group would change. Questions already asked stay counted as they were (decision A11). */
 export type MovePlan = {
   from: Named | null;
   to: Named | null;
-  /** Groups beneath it, which move with it, and active people in it or beneath. */
+  /** How many subgroups move with it, and how many active people are in it or in them. */
   groups: number;
   people: number;
-  /** The groups above, from the nearest, for which answers count from now on, and no longer. */
+  /** The groups above it, nearest first, for which answers start to count, and for which they stop. */
   gains: Named[];
   loses: Named[];
-  /** People who, by administering a group above, come to see the group, or no longer see it. */
+  /** How many people gain or lose access to the group because they administer a group above it. */
   administrators: { gains: number; loses: number };
-  /** Schedules that ask the group from now on, and no longer. */
+  /** Schedules that start, or stop, asking the group. */
   schedules: { starts: Named[]; stops: Named[] };
-  /** The group is managed, and the last push said where groups stand: the next will put it back. */
+  /** Set if the group is managed and the next push may move it back: the last push that listed groups. */
   putBack: LastPush | null;
 };
 
-/** What goes with a group. */
+/** What removing a group would also remove or change. */
 export type RemovalPlan = {
   weeks: number;
-  /** People who are members of it, or have another part in it. */
+  /** How many people are members of it, or have another role in it. */
   people: number;
-  /** The groups right beneath it, which move up to `to`; null: to the top. */
+  /** Its direct subgroups, which move up to `to`; null: to the top level. */
   movesUp: Named[];
   to: Named | null;
-  /** The schedules that name it: those that name no other ask nobody any more. */
+  /** The schedules that name it. `only`: it names no other group, so it will ask no one. */
   schedules: (Named & { only: boolean })[];
 };
 
@@ -91,11 +91,11 @@ export type AttributeRow = {
   /** Null: any text. */
   allowedValues: string[] | null;
   people: number;
-  /** Of these, how many have a value that is not allowed any more. */
+  /** How many of them have a value that is no longer allowed. */
   strays: number;
 };
 
-/** People who have values that would not be allowed: how many, and the most frequent of the values. */
+/** How many people have values that would not be allowed, and the most frequent of these values. */
 export type Strays = { people: number; values: { value: string; people: number }[] };
 
 const name = Type.String({ minLength: 1, maxLength: maxNameLength });
@@ -116,10 +116,10 @@ const attributeQuery = Type.Object(
 );
 
 export const groupsOperations = {
-  /** All groups that are open to who asks. */
+  /** Returns all groups that the caller can see. */
   'GET /groups/tree': operation<GroupTree>()({ least: 'Manager' }),
   'GET /groups/{groupId}': operation<GroupDetails>()({ least: 'Manager' }),
-  /** Makes a group by hand. */
+  /** Creates a group manually. */
   'POST /groups': operation<{ id: number }>()({
     least: 'Administrator',
     body: Type.Object(
@@ -132,7 +132,7 @@ export const groupsOperations = {
       { additionalProperties: false },
     ),
   }),
-  /** Changes a group made by hand; of a managed one nothing. */
+  /** Changes a manually created group. Managed groups can't be changed. */
   'PATCH /groups/{groupId}': operation()({
     least: 'Administrator',
     body: Type.Object(
@@ -144,38 +144,38 @@ export const groupsOperations = {
       { additionalProperties: false },
     ),
   }),
-  /** What a move would mean. `parentId` left out: to the top. */
+  /** Returns what a move would change. Without `parentId`: a move to the top level. */
   'GET /groups/{groupId}/move': operation<MovePlan>()({
     least: 'Administrator',
     query: Type.Object(
       {
         parentId: Type.Optional(
-          Type.String({ pattern: '^[0-9]{1,9}$', description: 'The id of the group above.' }),
+          Type.String({ pattern: '^[0-9]{1,9}$', description: 'The ID of the new parent group.' }),
         ),
       },
       { additionalProperties: false },
     ),
   }),
-  /** Moves a group, with all beneath. `from`: where it stood when it was shown; if no longer, it is refused. */
+  /** Moves a group with its subgroups. `from`: its parent when it was shown; refused if that has changed. */
   'POST /groups/{groupId}/move': operation()({
     least: 'Administrator',
     body: Type.Object({ parentId: groupId, from: groupId }, { additionalProperties: false }),
   }),
   'GET /groups/{groupId}/removal': operation<RemovalPlan>()({ least: 'Administrator' }),
-  /** Removes a group made by hand, with its results; groups beneath it move up (decision B12). */
+  /** Removes a manually created group with its results. Its subgroups move up (decision B12). */
   'DELETE /groups/{groupId}': operation()({
     least: 'Administrator',
     query: Type.Object(
       {
         weeks: Type.String({
           pattern: '^[0-9]{1,6}$',
-          description: 'How many weeks of results it was said to have; if it has others, it is refused.',
+          description: 'How many weeks of results were shown. Refused if the number has changed.',
         }),
       },
       { additionalProperties: false },
     ),
   }),
-  /** Hands a group made by hand over to pushes and files. */
+  /** Hands a manually created group over to pushes and files. */
   'POST /groups/{groupId}/adopt': operation()({
     least: 'Administrator',
     body: Type.Object(
@@ -191,13 +191,13 @@ export const groupsOperations = {
 
   'GET /attributes': operation<{ attributes: AttributeRow[] }>()({ least: 'Administrator' }),
   'POST /attributes': operation()({ least: 'Administrator', body: attributeBody }),
-  /** Changes which values are allowed. Values that people have stay. */
+  /** Changes which values are allowed. Values that people already have stay. */
   'PATCH /attributes': operation()({ least: 'Administrator', body: attributeBody }),
-  /** Who has a value that would not be allowed. Changes nothing. */
+  /** Returns how many people have values that would not be allowed. Changes nothing. */
   'POST /attributes/strays': operation<Strays>()({
     least: 'Administrator',
     body: Type.Object({ name, allowedValues: values }, { additionalProperties: false }),
   }),
-  /** Removes an attribute and everybody's value of it. */
+  /** Removes an attribute and everyone's values of it. */
   'DELETE /attributes': operation<{ people: number }>()({ least: 'Administrator', query: attributeQuery }),
 };

@@ -1,32 +1,32 @@
-// How an operation of the console is described: once, for the server, which checks what comes, and for the browser, which
-// takes the types alone.
+// Describes the operations of the console. The server checks requests against these descriptions; the browser uses only the
+// types.
 import type { Static, TSchema } from 'typebox';
 import type { Role } from './organization.ts';
 
-/** Who may: anybody, or whoever is signed in with at least this role. */
+/** Who may call an operation: anyone, or users who are signed in with at least this role. */
 export type Least = 'anybody' | Role;
 
 export type ConsoleOperation<
   Query extends TSchema | undefined = TSchema | undefined,
   Body extends TSchema | 'bytes' | undefined = TSchema | 'bytes' | undefined,
-  Answer = unknown,
+  Result = unknown,
 > = {
   least: Least;
-  /** Whether it asks for the password again, where that was not given within the last ten minutes. */
+  /** Whether the operation requires the password again if it was not given within the last ten minutes. */
   proof: boolean;
-  /** The parameters of the address: an object schema of texts that allows nothing else. None: it takes none. */
+  /** The query parameters: an object schema of strings without additional properties. Undefined: there are none. */
   query: Query;
-  /** What is sent: JSON of this object schema, or bytes as they are. */
+  /** The request body: JSON that matches this object schema, or raw bytes. */
   body: Body;
-  /** Never there: it carries the type of what is answered. */
-  answer?: Answer;
+  /** Never set: it only carries the type of the response. */
+  answer?: Result;
 };
 
 type Described<Query, Body> = { least: Least; proof?: boolean; query?: Query; body?: Body };
 
-/** Describes an operation: `operation<Answer>()({ least, proof, query, body })`. */
+/** Describes an operation: `operation<Result>()({ least, proof, query, body })`. */
 export const operation =
-  <Answer = void>() =>
+  <Result = void>() =>
   <
     const Query extends TSchema | undefined = undefined,
     const Body extends TSchema | 'bytes' | undefined = undefined,
@@ -35,28 +35,28 @@ export const operation =
     proof = false,
     query,
     body,
-  }: Described<Query, Body>): ConsoleOperation<Query, Body, Answer> =>
-    ({ least, proof, query, body }) as ConsoleOperation<Query, Body, Answer>;
+  }: Described<Query, Body>): ConsoleOperation<Query, Body, Result> =>
+    ({ least, proof, query, body }) as ConsoleOperation<Query, Body, Result>;
 
 export type AnswerOf<O> =
-  O extends ConsoleOperation<infer _Query, infer _Body, infer Answer> ? Answer : never;
+  O extends ConsoleOperation<infer _Query, infer _Body, infer Result> ? Result : never;
 
-/** The parameters, each as text. */
+/** The query parameters, each as text. */
 export type QueryOf<O> =
-  O extends ConsoleOperation<infer Query, infer _Body, infer _Answer>
+  O extends ConsoleOperation<infer Query, infer _Body, infer _Result>
     ? Query extends TSchema
       ? Static<Query>
       : Record<never, string>
     : never;
 
 export type BodyOf<O> =
-  O extends ConsoleOperation<infer _Query, infer Body, infer _Answer>
+  O extends ConsoleOperation<infer _Query, infer Body, infer _Result>
     ? Body extends TSchema
       ? Static<Body>
       : undefined
     : never;
 
-/** The parts of an address in braces: of `GET /users/{userId}` they are `{ userId: string }`. */
+/** The path parameters of an operation: `{ userId: string }` for `GET /users/{userId}`. */
 export type ParamsOf<Name extends string> = Name extends `${string}{${infer Param}}${infer Rest}`
   ? { [Key in Param]: string } & ParamsOf<Rest>
   : unknown;

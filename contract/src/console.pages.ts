@@ -1,4 +1,4 @@
-// The addresses of the console's pages, and of everything beneath them: of all others the service says that there is nothing.
+// The paths of the console's pages. Each also covers every path below it. The service responds to any other path with 404.
 export const consolePages = [
   '/',
   '/welcome',

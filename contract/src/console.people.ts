@@ -1,10 +1,10 @@
-// The console: people. For administrators alone; nothing here tells whether a person has answered.
+// The console: people. For administrators only. Nothing here reveals whether a person has answered.
 import { Type, type Static } from 'typebox';
 import { operation } from './console.operation.ts';
 import { maxAttributeLength, maxEmailLength, maxExternalIdLength, maxNameLength } from './limits.ts';
 import { type MembershipKind, membershipKinds, personSorts, type Role, roles } from './words.ts';
 
-/** How a person stands in a list. */
+/** A person as lists show them. */
 export type PersonRow = {
   id: number;
   firstName: string;
@@ -14,9 +14,9 @@ export type PersonRow = {
   role: Role;
   active: boolean;
   managed: boolean;
-  /** Whether the mail server has refused mail to the present address. */
+  /** Whether the mail server has rejected mail to the current address. */
   mailRefused: boolean;
-  /** The first of the groups that the person is a member of, by name, and how many there are. */
+  /** The first group, by name, that the person is a member of; `groupCount`: how many there are. */
   group: { id: number; name: string } | null;
   groupCount: number;
   createdAt: string;
@@ -30,12 +30,12 @@ export type PersonGroup = {
   path: string[];
 };
 
-/** What a run changed of a person. */
+/** What a run changed for a person. */
 export type PersonRun = {
   runId: string;
   at: string;
   source: 'api' | 'file';
-  /** The name of the file. */
+  /** The name of the file; null: it was a push. */
   file: string | null;
   fields: { [name: string]: { from?: unknown; to?: unknown } };
 };
@@ -50,7 +50,7 @@ export type Person = {
   phone: string | null;
   active: boolean;
   role: Role;
-  /** Whether the role Administrator, which a push or file gave, waits for confirmation. */
+  /** Whether a push or file gave the person the role Administrator, which awaits confirmation. */
   isRolePending: boolean;
   /** Null: the account's. */
   language: string | null;
@@ -61,38 +61,38 @@ export type Person = {
   signIn: {
     hasPassword: boolean;
     hasTwoSteps: boolean;
-    /** In how many browsers the person is signed in. */
+    /** How many browsers the person is signed in with. */
     sessions: number;
   };
-  /** Whether the person has said to want no reminders. */
+  /** Whether the person has opted out of reminders. */
   isRemindersStopped: boolean;
-  /** Why the mail server refused mail to the present address, and when last. */
+  /** Why, and when last, the mail server rejected mail to the current address. */
   mailRefused: { at: string; reason: string } | null;
   /** The latest runs that changed the person, newest first. */
   runs: PersonRun[];
 };
 
-/** What the form of a person needs. */
+/** What the form for a person needs. */
 export type PersonFields = {
   attributes: { name: string; allowedValues: string[] | null }[];
-  /** The account's, of whoever has none. */
+  /** The account's, which apply to people without their own. */
   language: string;
   timezone: string;
-  /** Whether the installation sends mail. */
+  /** Whether the installation sends email. */
   canMail: boolean;
 };
 
-/** How many of the people chosen are handed over, and why the others are not. */
+/** How many of the chosen people are handed over, and why the others are not. */
 export type Handover = {
-  /** So many are, or would be. */
+  /** How many change, or would change. */
   changing: number;
-  /** They are already as wanted. */
+  /** How many are already in the wanted state. */
   already: number;
-  /** They have no externalId, by which the interface would know them. */
+  /** How many have no externalId, without which the interface can't identify them. */
   withoutExternalId: number;
-  /** Who asks: nobody hands oneself over, with many others or alone. */
+  /** 1 if the caller is among them: callers can't hand themselves over. */
   oneself: number;
-  /** Stands for those who are, or would be: given back, it is only done if they are the same. */
+  /** Identifies the people who would change. Sent back, the change is made only if they are still the same. */
   seen: string;
 };
 
@@ -108,18 +108,21 @@ const filters = {
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'Words, each of which is in the name, e-mail address or externalId.',
+      description: 'Words that must all occur in the name, email address or externalId.',
     }),
   ),
   group: Type.Optional(
-    Type.String({ pattern: '^[1-9]\\d{0,9}$', description: 'Members of this group, or of one beneath it.' }),
+    Type.String({
+      pattern: '^[1-9]\\d{0,9}$',
+      description: 'Members of this group, or of one of its subgroups.',
+    }),
   ),
   role: Type.Optional(Type.Enum(roles, { description: roles.join(', ') })),
-  managed: yesOrNo('true: delivered by an interface; false: made by hand.'),
+  managed: yesOrNo('true: managed by the HR system; false: created manually.'),
   active: yesOrNo('true or false.'),
   mail: Type.Optional(
     Type.Enum(['none', 'refused'], {
-      description: 'none: without an e-mail address; refused: the mail server refuses mail to it.',
+      description: 'none: without an email address; refused: the mail server rejects mail to it.',
     }),
   ),
 };
@@ -157,7 +160,7 @@ const attributes = Type.Object(
   { additionalProperties: orNull(Type.String({ maxLength: maxAttributeLength })) },
 );
 
-/** Which people: some by their ids, or all that filters find. */
+/** Which people: some by their ids, or all that match filters. */
 const Chosen = Type.Union([
   object({ ids: Type.Array(id, { minItems: 1, maxItems: 1_000 }) }),
   object({ filters: PersonFilters }),
@@ -166,12 +169,12 @@ export type Chosen = Static<typeof Chosen>;
 
 const handover = object({
   chosen: Chosen,
-  /** True: only say how many. */
+  /** True: only return how many. */
   isPreview: Type.Boolean(),
   seen: Type.Optional(
     Type.String({
       maxLength: 100,
-      description: 'What the preview told. Needed for all that filters find; without it nothing is done.',
+      description: 'The value that the preview returned. Required when people are chosen by filters.',
     }),
   ),
 });
@@ -184,11 +187,11 @@ export const peopleOperations = {
     query: object({
       ...filters,
       ...sorting,
-      offset: Type.String({ pattern: '^\\d{1,7}$', description: 'How many to leave out.' }),
+      offset: Type.String({ pattern: '^\\d{1,7}$', description: 'How many to skip.' }),
       limit: Type.String({ pattern: '^(200|1?\\d?\\d)$', description: '0 to 200.' }),
     }),
   }),
-  /** All that filters find, as a sheet. */
+  /** Returns all people who match the filters, as CSV. */
   'GET /users.csv': operation()({ least: 'Administrator', query: object({ ...filters, ...sorting }) }),
   'GET /users/fields': operation<PersonFields>()({ least: 'Administrator' }),
   'POST /users': operation<{ id: number }>()({
@@ -199,26 +202,26 @@ export const peopleOperations = {
       attributes: Type.Optional(attributes),
     }),
   }),
-  /** Hands people over to the interface: the next push that leaves one out removes that person. */
+  /** Hands people over to the interface: the next push that omits one of them removes that person. */
   'POST /users/adopt': operation<Handover>()({ least: 'Administrator', body: handover }),
-  /** Takes people from the interface: pushes leave them alone, and one that lists their externalIds is refused. */
+  /** Takes people over from the interface: pushes don't change them, and a push that lists their externalIds is refused. */
   'POST /users/release': operation<Handover>()({ least: 'Administrator', body: handover }),
   'GET /users/{userId}': operation<Person>()({ least: 'Administrator' }),
-  /** Changes what is given. A kind of membership replaces those of that kind; null takes an attribute away. */
+  /** Changes the given fields. A kind of membership replaces all of that kind; null removes an attribute. */
   'PATCH /users/{userId}': operation<Person>()({
     least: 'Administrator',
     body: Type.Partial(object({ ...personFields, memberships, attributes }), { additionalProperties: false }),
   }),
-  /** Removes a person made by hand, and erases what is kept of the person. */
+  /** Removes a manually created person and erases their data. */
   'DELETE /users/{userId}': operation()({ least: 'Administrator' }),
   'POST /users/{userId}/adopt': operation<Person>()({
     least: 'Administrator',
     body: object({ externalId: Type.Optional(externalId) }),
   }),
-  /** Confirms an Administrator whom a push or file made. */
+  /** Confirms the role Administrator that a push or file gave. */
   'POST /users/{userId}/confirm': operation<Person>()({ least: 'Administrator', proof: true }),
   'POST /users/{userId}/release': operation<Person>()({ least: 'Administrator' }),
-  /** A link by which the person sets a password: told once, or mailed. */
+  /** Creates a link to set a password: returned once, or emailed. */
   'POST /users/{userId}/sign-in-link': operation<{ link: string | null; until: string }>()({
     least: 'Administrator',
     proof: true,

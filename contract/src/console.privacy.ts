@@ -1,20 +1,20 @@
-// The console: the privacy report, for works councils and data-protection officers. Codes and values that are read from the
-// running settings and data; the console and the soundings command turn them into sentences.
+// The console: the privacy report, for works councils and data-protection officers. The service sends codes and values, read from
+// the current settings and data. The console and the soundings command turn them into sentences.
 import { operation } from './console.operation.ts';
 import type { MembershipKind, Role } from './words.ts';
 
-/** Where the keys of open weeks are wrapped, and how far each process of the installation has moved them forward. */
+/** Where the keys of open weeks are wrapped, and which epoch each process of the installation has reached. */
 export type KeyState = {
   place: 'file' | 'database';
-  /** Of the key file; null: there is none. */
+  /** The path of the key file; null: there is none. */
   path: string | null;
   state: 'ready' | 'missing';
   epoch: number;
-  /** When a key was exported last. Null: never. */
+  /** When a key was last exported; null: never. */
   exportedAt: string | null;
-  /** When a key was created that doesn't follow from the exported one. Null: none was since. */
+  /** When a key was created that can't be derived from the exported one; null: none has been since. */
   exportedUntil: string | null;
-  /** When the key was in the database last, where it is no longer. */
+  /** When the key was last in the database; null: it never was, or still is. */
   inDatabaseUntil: string | null;
   processes: { name: string; epoch: number; seenAt: string; isBehind: boolean }[];
 };
@@ -22,9 +22,9 @@ export type KeyState = {
 /** Noise in each published sum: off, or at most one or two steps of the scale. */
 export type Noise = 0 | 1 | 2;
 
-/** What decides which figures are shown. */
+/** The rules that decide which figures are shown. */
 export type PrivacyRules = {
-  /** Fewest answers behind a mean or a response rate. 1: not anonymous. */
+  /** The minimum number of answers behind a mean or a response rate. 1: not anonymous. */
   threshold: number;
   spreadThreshold: number;
   commentThreshold: number;
@@ -36,19 +36,19 @@ export type PrivacyRules = {
 /** `week`: such as 2026-W47; `people`: how many are asked. */
 export type OpenWeekRules = PrivacyRules & { week: string; people: number };
 
-/** To which weeks a limit applies: those that open from now on, and open ones by name. */
+/** Which weeks a limit applies to: those that open from now on (`isSetting`), and open weeks by name. */
 type Where = { isSetting: boolean; weeks: string[] };
 
 /**
- * What the installation cannot promise, in the order in which it is shown. `broken`: a promise is not kept; `weaker`: it holds
- * with a restriction that a setting would lift; `inherent`: true of every installation with such values.
+ * What the installation can't promise, in the order in which it is shown. `broken`: a promise is not kept; `weaker`: it is kept
+ * with a restriction that a setting would remove; `inherent`: a limit of every installation with these values.
  */
 export type PrivacyLimit = { weight: 'broken' | 'weaker' | 'inherent' } & (
   | ({ code: 'notAnonymous' } & Where)
   | { code: 'leftAfterClosing'; tables: string[] }
   | { code: 'keysMissing'; path: string | null; weeks: string[] }
   | { code: 'keysBehind'; processes: { name: string; seenAt: string }[] }
-  /** Copies open what was asked from their export until a key was created that doesn't follow from them: `until`, if it was. */
+  /** A copy can open answers from its export until a key was created that can't be derived from it (`until`). */
   | { code: 'keysExported'; lastAt: string }
   | { code: 'keysWereExported'; lastAt: string; until: string }
   /** `until`: when the keys left the database. */
@@ -56,8 +56,8 @@ export type PrivacyLimit = { weight: 'broken' | 'weaker' | 'inherent' } & (
   | { code: 'keysInDatabase'; walBytes: number; isArchived: boolean; replicas: number }
   | ({ code: 'live'; threshold: number } & Where)
   /**
-   * At a level of noise, how many guesses of 100 are right: of who leaves a team of eight, of anyone's answer where groups change
-   * each week, and by guessing the most common answer.
+   * How many of 100 guesses are right at a level of noise: about a person who leaves a team of eight (`right`), about any answer
+   * where groups change each week (`shuffled`), and by always guessing the most common answer (`commonest`).
    */
   | ({ code: 'betweenWeeks'; noise: Noise; right: number; shuffled: number; commonest: number } & Where)
   | { code: 'noMail'; people: number }
@@ -70,30 +70,30 @@ export type PrivacyLimit = { weight: 'broken' | 'weaker' | 'inherent' } & (
   | { code: 'invented'; administrators: number; manual: number; people: number }
 );
 
-/** What is never shown: it follows from the lowest thresholds in force, of the account and of the open weeks. */
+/** What is never shown. Derived from the lowest thresholds in force, those of the account and of the open weeks. */
 export type NeverShown =
   | { code: 'figures'; below: number }
   | { code: 'spreads'; below: number }
   | { code: 'comments'; below: number }
   | { code: 'differences'; below: number }
   | { code: 'openWeek' }
-  /** Only about how many have answered is shown, in steps of so many. */
+  /** Only the approximate number of people who have answered is shown, in steps of `step`. */
   | { code: 'whoAnswered'; step: number }
   | { code: 'whoSaidWhat'; closedWeeks: number };
 
-/** What a role opens in the console. */
+/** The areas of the console that a role can open. */
 export const privacyAreas = ['results', 'people', 'settings', 'audit', 'report', 'profile'] as const;
 export type PrivacyArea = (typeof privacyAreas)[number];
 
 export type PrivacyRole = {
   role: Role;
-  /** How many active people have it, and how many of them have set a password. */
+  /** How many active people have the role, and how many of them have set a password. */
   people: number;
   canSignIn: number;
   sees: PrivacyArea[];
 };
 
-/** Of the active managers who have groups on one basis: how many there are, and how many groups they see by it. */
+/** How many active managers have groups on one basis, and how many groups they see because of it. */
 export type ManagerBasis = { basis: Exclude<MembershipKind, 'memberOf'>; managers: number; groups: number };
 
 /** A token that reads results. */
@@ -104,7 +104,7 @@ export type DataToken = {
   expiresAt: string | null;
 };
 
-/** Links of one week that were handed out one way. `week`, `people` null: not recorded, by an earlier version. */
+/** Links of one week that were exported in one way. `week`, `people` null: an earlier version did not record them. */
 export type LinkExport = {
   week: string | null;
   origin: 'console' | 'command';
@@ -126,10 +126,10 @@ export type Kept =
 
 export type PrivacyReport = {
   at: string;
-  /** Of the service. */
+  /** The version of the service. */
   version: string;
   account: { id: number; name: string };
-  /** Of weeks that open from now on. */
+  /** The rules of weeks that open from now on. */
   rules: PrivacyRules;
   openWeeks: OpenWeekRules[];
   limits: PrivacyLimit[];
@@ -144,6 +144,6 @@ export type PrivacyReport = {
 };
 
 export const privacyOperations = {
-  /** Names no person: Auditors read it, and nothing else. */
+  /** Returns the privacy report, which names no person. It is the only thing that auditors can read. */
   'GET /privacy': operation<PrivacyReport>()({ least: 'Auditor' }),
 };

@@ -1,33 +1,34 @@
-// The console: results. Figures are those of the data interface, from the same rows; nothing is shown that it withholds.
+// The console: results. The figures are read from the same rows as those of the data interface, and nothing is shown that the
+// data interface withholds.
 import { Type } from 'typebox';
 import { operation } from './console.operation.ts';
 
 /**
- * A week: its Monday, and its ISO year and number. `final`: its figures are published for good; `live`: they are shown as they
- * stand while it is open; `open`: it is running and shows nothing yet; `none`: nothing was asked.
+ * A week: its Monday, and its ISO year and number. `final`: its figures are published and won't change; `live`: the current
+ * figures are shown while it is open; `open`: it is open and shows nothing yet; `none`: nothing was asked.
  */
 export type ResultWeek = {
   week: string;
   year: number;
   number: number;
   state: 'final' | 'live' | 'open' | 'none';
-  /** From how many answers on means, distributions and comments are shown; null where nothing was asked. */
+  /** The minimum number of answers for means, distributions and comments; null where nothing was asked. */
   thresholds: { figures: number; spread: number; comments: number } | null;
 };
 
 export type ResultGroup = { id: number; name: string };
-/** Its name is in the language that is asked for, where it has one in that. */
+/** The name is in the requested language if the KPI has one in it. */
 export type ResultKpi = { id: string; name: string };
 
 /**
- * `value`: 0 to 1; null: withheld. A week in which it was not asked has none. `handedOut`: whether it rests partly on links or
- * cards that the employer handed out (P14).
+ * `value`: 0 to 1; null: withheld. A week in which it was not asked has no figure. `handedOut`: whether it is partly based on
+ * links or cards that the employer handed out (P14).
  */
 export type Figure = { week: string; value: number | null; handedOut: boolean };
 /** `people`: how many people were asked; null: the rate is withheld, or the week closed before this was stored. */
 export type RateFigure = Figure & { people: number | null };
 
-/** A question, and what its scale says: all five of type 1, the ends of types 2 and 3, yes and no (1 and 0) of type 4. */
+/** A question with the texts of its scale: all five for type 1, the ends for types 2 and 3, yes and no (1 and 0) for type 4. */
 export type ResultQuestion = {
   id: number;
   type: number;
@@ -39,14 +40,14 @@ export type ResultQuestion = {
 /** The figures of a question in a week. Nulls: withheld. */
 export type QuestionFigures = {
   week: string;
-  /** Types 1 to 4: the mean, of 0 to 1. */
+  /** Types 1 to 4: the mean, 0 to 1. */
   value: number | null;
   answers: number | null;
-  /** How often each value of the scale (yes and no of type 4), or option, was given, in their order. */
+  /** How often each value of the scale (yes and no for type 4), or each option, was given, in their order. */
   distribution: { key: string; count: number }[] | null;
   /** Type 3: -100 to 100. */
   enps: number | null;
-  /** Whether they rest partly on links or cards that the employer handed out. */
+  /** Whether the figures are partly based on links or cards that the employer handed out. */
   handedOut: boolean;
 };
 
@@ -57,40 +58,40 @@ export type ResultComment = {
   questionId: number;
   question: string;
   text: string;
-  /** Whether the group's comments to the question rest partly on links or cards that the employer handed out. */
+  /** Whether the group's comments on the question partly come from links or cards that the employer handed out. */
   handedOut: boolean;
 };
 
-/** What every screen of results begins with. */
+/** What every results page needs first. */
 export type ResultsStart = {
-  /** Weeks of which something is shown, newest first. */
+  /** Weeks with anything to show, newest first. */
   weeks: ResultWeek[];
-  /** The week that is running and shows nothing yet. */
+  /** The open week, if it shows nothing yet. */
   running: ResultWeek | null;
-  /** KPIs for which a value was ever created. */
+  /** KPIs that have ever had a value. */
   kpis: ResultKpi[];
-  /** The group to begin with: the top one, or the first that is open to whoever asks; null: none is. */
+  /** The group to start with: the top one, or the first that the caller can see; null: there is none. */
   group: ResultGroup | null;
-  /** How many groups are open to whoever asks. */
+  /** How many groups the caller can see. */
   groups: number;
 };
 
 export type GroupResults = {
   group: ResultGroup & { people: number };
-  /** The groups above it that are open to whoever asks, from the top. */
+  /** The groups above it that the caller can see, from the top. */
   path: ResultGroup[];
-  /** The group at the top of its tree, where that is another and open to whoever asks. */
+  /** The top group of its tree, if that is a different group and the caller can see it. */
   company: ResultGroup | null;
   /** Every week of the span, oldest first; empty: nothing was ever published. */
   weeks: ResultWeek[];
   running: ResultWeek | null;
   kpis: (ResultKpi & {
     values: Figure[];
-    /** What the company has in the week of the last value that is shown; null: nothing. */
+    /** The company's figure in the week of the last value shown; null: there is none. */
     company: Figure | null;
   })[];
   rates: RateFigure[];
-  /** What the last week that asked this group anything says. */
+  /** The results of the last week that asked this group anything. */
   last: {
     week: ResultWeek;
     questions: (ResultQuestion & QuestionFigures)[];
@@ -101,26 +102,26 @@ export type GroupResults = {
 
 /** A row of the heat map, in the order of the tree. */
 export type HeatRow = ResultGroup & {
-  /** The nearest group above it that is in the map too. */
+  /** The nearest group above it that is also in the map. */
   parentId: number | null;
   /** 1 at the top of the map. */
   level: number;
   people: number;
-  /** Null: withheld; left out: not asked. */
+  /** Null: withheld; missing: not asked. */
   rate?: number | null;
-  /** One for each KPI of the map. Null: withheld; 'none': not asked. */
+  /** One per KPI of the map. Null: withheld; 'none': not asked. */
   values: (number | null | 'none')[];
-  /** Which of its figures rest partly on links or cards that the employer handed out: the rate, KPIs by their index. */
+  /** Which figures are partly based on links or cards that the employer handed out: the rate, or KPIs by index. */
   handedOut: ('rate' | number)[];
 };
 
 export type HeatMap = {
-  /** The week that is shown; null: nothing was ever published. */
+  /** The week shown; null: nothing was ever published. */
   week: ResultWeek | null;
-  /** Each with the week whose values stand in its column: the last in which it was asked. */
+  /** Each with the week whose values its column shows: the last one that asked it. */
   kpis: (ResultKpi & { week: ResultWeek })[];
   rows: HeatRow[];
-  /** The row to compare with: the top group, where it is open to whoever asks. */
+  /** The row to compare with: the top group, if the caller can see it. */
   companyId: number | null;
 };
 
@@ -137,9 +138,9 @@ export type QuestionResults = {
   company: ResultGroup | null;
   /** Every week of the span, oldest first. */
   weeks: ResultWeek[];
-  /** The week whose distribution is shown: the one asked for, or the last that asked; null: it was never asked here. */
+  /** The week whose distribution is shown: the requested one, or the last that asked it; null: it was never asked here. */
   chosen: ResultWeek | null;
-  /** By week: those in which it was asked. */
+  /** One entry per week in which it was asked. */
   figures: QuestionFigures[];
   /** The company's mean in the chosen week; null: it was not asked then. */
   companyFigure: Figure | null;
@@ -200,7 +201,7 @@ const commentFilters = {
   groupId: id,
   questionId: Type.Optional(id),
   week: Type.Optional(weekText),
-  search: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the text, letter case aside.' })),
+  search: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the text, ignoring case.' })),
   language,
 };
 
@@ -214,7 +215,7 @@ export const resultsOperations = {
   /** A KPI, or the response rate, of several groups by week. */
   'GET /results/trends': operation<Trend>()({ least: 'Manager', query: trendQuery }),
   'GET /results/trends/csv': operation()({ least: 'Manager', query: trendQuery }),
-  /** The questions of which there are results in a group, by their text. */
+  /** Returns the questions that have results in a group, sorted by text. */
   'GET /results/groups/{groupId}/questions': operation<ResultQuestion[]>()({
     least: 'Manager',
     query: Type.Object({ language }, closed),
@@ -227,7 +228,7 @@ export const resultsOperations = {
     least: 'Manager',
     query: questionQuery,
   }),
-  /** Comments shown in a group, newest week first, within a week in an order that tells nothing. */
+  /** Returns the comments shown for a group, newest week first, in random order within a week. */
   'GET /results/comments': operation<{ total: number; rows: ResultComment[] }>()({
     least: 'Manager',
     query: Type.Object(

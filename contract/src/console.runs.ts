@@ -1,5 +1,5 @@
-// The console: runs and files. What organization requests and files asked for, what came of them, and how the columns of files
-// are read. For administrators.
+// The console: runs and files, for administrators. What pushes and files asked for, their outcome, and how the columns of files
+// are read.
 import { type Static, Type } from 'typebox';
 import { operation } from './console.operation.ts';
 import { maxNameLength, maxSheetColumns } from './limits.ts';
@@ -24,62 +24,62 @@ export type RunRow = {
   /** ISO 8601. */
   at: string;
   source: 'api' | 'file';
-  /** How a file came; null for requests, and where it is not known. */
+  /** How a file arrived; null for pushes, and where it is unknown. */
   via: RunVia | null;
-  /** The name of the token that asked. */
+  /** The name of the token that was used. */
   token: string | null;
-  /** Who sent the file from the console; null: nobody did, or somebody who is gone. */
+  /** Who uploaded the file in the console; null: no one did, or the user has been removed. */
   sentBy: string | null;
   file: string | null;
   validateOnly: boolean;
   outcome: RunOutcome;
-  /** When a held one was approved or rejected. */
+  /** When a pending run was approved or rejected. */
   decidedAt: string | null;
   summary: Summary | null;
-  /** How many are listed: one more than can be listed means that there are more. */
+  /** How many are stored. One more than the maximum that can be listed means that there are more. */
   faults: number;
   warnings: number;
 };
 
-/** A fault or a warning with what to do about it, in the language that was asked for. */
+/** A fault or a warning with what to do about it, in the requested language. */
 export type RunFault = Detail & { remedy: string };
 
-/** One of the six limits of a request: what it would do, and what its settings allow. */
+/** One of the six limits of a run: what its settings allow (`limit`), and what it would change (`count`). */
 export type RunLimit = { setting: keyof Settings; limit: number; count: number };
 
-/** A group that the run would remove, or has removed, with how many weeks of results it has; null: they are gone. */
+/** A group that the run removes, with its number of weeks of results; null: they are already deleted. */
 export type LostGroup = { externalId: string; name: string | null; weeks: number | null };
 
 export type Run = RunRow & {
-  /** In English, for the report. */
+  /** The message in English, for the report. */
   message: string | null;
   settings: Settings | null;
-  /** Who approved or rejected it; null: the soundings command, nobody in time, or somebody who is gone. */
+  /** Who approved or rejected it; null: the soundings command, no one in time, or a user who has been removed. */
   decidedBy: string | null;
-  /** The file that it came of, while it is kept. */
+  /** The file it was created from, while that is kept. */
   fileId: number | null;
   /** Empty where there is no summary. */
   limits: RunLimit[];
-  /** Why it is held, or refused. */
+  /** Why it awaits approval, or was refused. */
   details: RunFault[];
   notices: RunFault[];
-  /** Groups with results that are removed, at most a hundred. */
+  /** Groups with results that the run removes, at most a hundred. */
   lost: LostGroup[];
   lostCount: number;
-  /** How many active people the account has. */
+  /** How many active people are in the account. */
   people: number;
-  /** People who are removed and manage groups, or are managers or administrators: the names of at most a hundred. */
+  /** People the run removes who manage groups, or who are managers or administrators: the names of at most a hundred. */
   managersRemoved: { count: number; names: string[] };
   changeCount: number;
 };
 
-/** A change with the name of whom or what it is about, as far as it is known. */
+/** A change with the name of its person or group, as far as it is known. */
 export type RunChange = Change & {
   position: number;
   name: string | null;
-  /** Of a group that is to be removed: the weeks of results that nobody sees afterwards. */
+  /** For a group that is removed: the weeks of results that can no longer be seen afterwards. */
   weeks: number | null;
-  /** Of a removed user or group: the externalId under which the same e-mail address, or name and parent, arrives. */
+  /** For a removed user or group: the new externalId with the same email address, or the same name and parent. */
   arrivesAs: string | null;
 };
 
@@ -94,18 +94,18 @@ export type FileRow = {
   via: RunVia;
   token: string | null;
   sentBy: string | null;
-  /** When it had arrived, whole; ISO 8601. */
+  /** When it had arrived completely (ISO 8601). */
   at: string;
   state: FileState;
-  /** Of a waiting file: its place in the queue. 1 is next. */
+  /** The place of a waiting file in the queue; 1 is next. */
   place: number | null;
-  /** Whether its content is kept: not of an upload that was refused. */
+  /** Whether its content is kept. The content of a refused upload is not. */
   isKept: boolean;
   runId: string | null;
   summary: Summary | null;
   faults: number;
   warnings: number;
-  /** It has columns or sheets that were not known: what they mean can be said. */
+  /** Whether it has unknown columns or sheets, which can be mapped. */
   hasUnknownColumns: boolean;
 };
 
@@ -120,7 +120,7 @@ export type MappingKind = (typeof mappingKinds)[number];
 
 export type ColumnMeaning = (typeof columnMeanings)[MappingKind][number];
 
-/** Of which there may be several columns. */
+/** Meanings that several columns of a sheet may have. */
 export const repeatableMeanings: readonly string[] = [
   ...(['memberOf', 'groupName', 'adminOf', 'inheritedAdminOf', 'interestOf'] as const),
   ...(['isManager', 'manager', 'ignore'] as const),
@@ -128,7 +128,7 @@ export const repeatableMeanings: readonly string[] = [
 
 const MappedColumn = Type.Object(
   {
-    /** As it stands in the file. */
+    /** As written in the file. */
     header: Type.String({ minLength: 1, maxLength: 2 * maxNameLength }),
     /** A meaning, `attribute:` and a name, or `ignore`. */
     means: Type.String({ minLength: 1, maxLength: maxNameLength + 'attribute:'.length }),
@@ -137,47 +137,47 @@ const MappedColumn = Type.Object(
 );
 export type MappedColumn = Static<typeof MappedColumn>;
 
-/** A sheet of a file, with what its columns are read as. */
+/** A sheet of a file, with the meaning of each column. */
 export type SheetColumns = {
-  /** Empty for a file that is one sheet. */
+  /** Empty for a file with a single sheet. */
   sheet: string;
-  /** The row of the headers, counted from 1. */
+  /** The header row, counted from 1. */
   row: number;
   kind: MappingKind;
-  /** Whether its headers are read by a mapping that somebody has confirmed. */
+  /** Whether its headers are read with a confirmed mapping. */
   isMapped: boolean;
-  /** Whether every column is known, and one has the ids. */
+  /** Whether every column is known, and one of them contains the ids. */
   isKnown: boolean;
   columns: SheetColumn[];
 };
 
-/** A column of a file, with what whoever says its meaning needs to know. */
+/** A column of a file, with what an administrator needs to map it. */
 export type SheetColumn = MappedColumn & {
   example: string | null;
   isKnown: boolean;
-  /** What it could be read as, but another column is read as that. */
+  /** A meaning that it could also have, if another column did not have it already. */
   couldBe: string | null;
-  /** Its values with their counts, the most frequent first. Of very many only the most frequent that aren't known are listed. */
+  /** Its values with their counts, the most frequent first. If there are very many, only the most frequent unknown ones. */
   values: ColumnValue[];
-  /** How many different values it has; null: more than are counted, and none is listed. */
+  /** How many different values it has; null: too many to count, so none are listed. */
   valueCount: number | null;
-  /** How many of its cells are phone numbers without a country prefix. */
+  /** How many of its cells are phone numbers without a country code. */
   localNumbers: number;
 };
 
 export type ColumnValue = {
   value: string;
   count: number;
-  /** What it means in a column of each field; null: it is not known. */
+  /** Its meaning in a column of each field; null: unknown. */
   means: Record<ValueField, ValueMeaning | null>;
-  /** What it probably means there; null: nothing is probable. */
+  /** Its probable meaning there; null: there is no suggestion. */
   proposed: Record<ValueField, ValueMeaning | null>;
 };
 
 export type FileColumns = {
   sheets: SheetColumns[];
   attributes: string[];
-  /** The country of phone numbers without a country prefix; null: they are not read. */
+  /** The country of phone numbers without a country code; null: these numbers are not read. */
   country: string | null;
 };
 
@@ -194,7 +194,7 @@ export type Mapping = {
   mappingId: number;
   kind: MappingKind;
   columns: MappedColumn[];
-  /** Null: somebody who is gone. */
+  /** Null: a user who has been removed. */
   confirmedBy: string | null;
   confirmedAt: string;
 };
@@ -202,7 +202,7 @@ export type Mapping = {
 const MappedValue = Type.Object(
   {
     field: Type.Enum(valueFields),
-    /** As it stands in the file; letter case does not count. */
+    /** As written in the file, ignoring case. */
     value: Type.String({ minLength: 1, maxLength: 200 }),
     means: Type.Enum([...new Set(valueFields.flatMap((field) => valueMeanings[field]))]),
   },
@@ -210,10 +210,10 @@ const MappedValue = Type.Object(
 );
 export type MappedValue = Static<typeof MappedValue>;
 
-/** What a value of files means, as someone has confirmed. */
+/** The confirmed meaning of a value in files. */
 export type ValueMapping = MappedValue & {
   mappingId: number;
-  /** Null: the soundings command, or somebody who is gone. */
+  /** Null: the soundings command, or a user who has been removed. */
   confirmedBy: string | null;
   confirmedAt: string;
 };
@@ -228,7 +228,7 @@ const strict = { additionalProperties: false };
 const language = Type.Enum(['en', 'sv']);
 
 export const runsOperations = {
-  /** The runs of the account, newest first. */
+  /** Returns the runs of the account, newest first. */
   'GET /runs': operation<{ total: number; rows: RunRow[] }>()({
     least: 'Administrator',
     query: Type.Object(
@@ -246,7 +246,7 @@ export const runsOperations = {
     least: 'Administrator',
     query: Type.Object({ language }, strict),
   }),
-  /** What it changes, removals first. `total` counts those of the filter. */
+  /** Returns what a run changes, removals first. `total` counts the changes that match the filter. */
   'GET /runs/{runId}/changes': operation<{ total: number; rows: RunChange[] }>()({
     least: 'Administrator',
     query: Type.Object(
@@ -259,7 +259,7 @@ export const runsOperations = {
       strict,
     ),
   }),
-  /** Applies a held run: exactly what it showed. The numbers: how many people and groups it removes, as its approver was shown. */
+  /** Applies exactly what a pending run showed. The numbers are the removals of people and groups that were shown. */
   'POST /runs/{runId}/approval': operation()({
     least: 'Administrator',
     proof: true,
@@ -272,7 +272,7 @@ export const runsOperations = {
     least: 'Administrator',
     body: Type.Object({}, strict),
   }),
-  /** Downloads: the faulty rows with a reason, the changes, and the whole report. */
+  /** Downloads: the faulty rows with their reasons, the changes, and the full report. */
   'GET /runs/{runId}/faults.csv': operation()({
     least: 'Administrator',
     query: Type.Object({ language }, strict),
@@ -280,14 +280,14 @@ export const runsOperations = {
   'GET /runs/{runId}/changes.csv': operation()({ least: 'Administrator' }),
   'GET /runs/{runId}/report.json': operation()({ least: 'Administrator' }),
 
-  /** The files of the account, newest first; and how many are under way. */
+  /** Returns the files of the account, newest first, and how many are waiting or being processed. */
   'GET /files': operation<{ total: number; rows: FileRow[]; underWay: number }>()({
     least: 'Administrator',
     query: Type.Object({ ...windowed, search }, strict),
   }),
   /**
-   * Takes a file, as the upload interface would: of the same names, types and sizes, and from the same addresses. Where files are
-   * applied it needs the password, since they give roles and remove people.
+   * Stores a file under the same rules as the upload interface: names, types, sizes and allowed addresses. If the account applies
+   * files, the password is required, because files give roles and remove people.
    */
   'POST /files': operation<{ fileId: number; name: string }>()({
     least: 'Administrator',
@@ -298,12 +298,12 @@ export const runsOperations = {
     least: 'Administrator',
     query: Type.Object({ language }, strict),
   }),
-  /** The columns of a file with an example of each. It reads the file, which may take seconds. */
+  /** Returns the columns of a file, with an example of each. Reading the file may take seconds. */
   'GET /files/{fileId}/columns': operation<FileColumns>()({ least: 'Administrator' }),
   /**
-   * Confirms what the columns of sheets mean, for this and every later file with the same headers, and what values mean and
-   * which country local phone numbers are of, in every later file. `isRepeated`: it is read once more; not when something
-   * else was applied after it.
+   * Confirms what the columns of sheets mean, for this and every later file with the same headers. Also confirms what values mean
+   * and which country local phone numbers belong to, for every later file. `isRepeated`: this file is read again, which is done
+   * unless something else has been applied after it.
    */
   'POST /files/{fileId}/columns': operation<{ isRepeated: boolean }>()({
     least: 'Administrator',

@@ -1,10 +1,10 @@
-// The console: signing in and out, the session, and one's own profile.
+// The console: signing in and out, the session, and the user's own profile.
 import { Type } from 'typebox';
 import { operation } from './console.operation.ts';
 import { maxEmailLength, maxNameLength } from './limits.ts';
 import type { Role } from './organization.ts';
 
-/** Who is signed in, and where. */
+/** The user who is signed in, and their account. */
 export type Session = {
   user: { id: number; name: string; email: string | null; role: Role };
   account: {
@@ -17,28 +17,28 @@ export type Session = {
     commentThreshold: number;
     publication: 'weekly' | 'live';
   };
-  /** Of the console's texts: en or sv. */
+  /** The language of the console's texts. */
   language: 'en' | 'sv';
-  /** Held runs and the like, that wait for an administrator; 0 for others. */
+  /** How many runs await approval by an administrator; 0 for other roles. */
   waiting: { runs: number };
 };
 
 /** What the sign-in page needs to know. */
 export type SignInFacts = {
-  /** The company, when the installation has one alone. */
+  /** The name of the company if the installation has exactly one. */
   company: string | null;
-  /** Whether there is no account yet: the link that the service printed makes the first. */
+  /** Whether there is no account yet. The link that the service printed creates the first one. */
   isEmpty: boolean;
-  /** Whether the installation sends mail: without, an administrator makes a link. */
+  /** Whether the installation sends email. If not, an administrator creates sign-in links. */
   canMail: boolean;
 };
 
-/** What came of an address and a password that go together. */
+/** The result of signing in with a correct email address and password. */
 export type SignInAnswer =
   | { state: 'signed in'; session: Session }
-  /** They fit in several accounts: ask for one, and send its id with the rest. */
+  /** They match in several accounts: let the user choose one, and send its id as well. */
   | { state: 'choose account'; accounts: { id: number; name: string }[] }
-  /** The person has the second step on: ask for a code, and send it with the rest. */
+  /** The user has turned on two-factor authentication: ask for a code, and send it as well. */
   | { state: 'code needed'; accountId: number };
 
 export type Profile = {
@@ -46,41 +46,41 @@ export type Profile = {
   lastName: string;
   email: string | null;
   role: Role;
-  /** Of the person alone; null: the account's. */
+  /** The user's own; null: the account's applies. */
   language: string | null;
   timezone: string | null;
-  /** Managed by the HR system: what comes from there is not changed here. */
+  /** Whether the HR system manages the user. Fields that come from there can't be changed here. */
   managed: boolean;
   account: { name: string; language: string; timezone: string };
-  /** When the password was set. */
+  /** When the password was set (ISO 8601). */
   passwordSetAt: string | null;
-  /** Whether codes are asked for at signing in; since when, and how many recovery codes are left. */
+  /** When two-factor authentication was turned on, and how many recovery codes are left; null: it is off. */
   secondStep: { since: string; recoveryCodes: number } | null;
 };
 
-/** A browser that is signed in. */
+/** A browser in which the user is signed in. */
 export type SessionSeen = {
   id: number;
-  /** Their names as the browser gives them; null: unknown. */
+  /** The names of the browser and the operating system, as the browser reports them; null: unknown. */
   browser: string | null;
   system: string | null;
   address: string;
   signedInAt: string;
   seenAt: string;
-  /** Whether it is the one that asks. */
+  /** Whether it is the browser that sent this request. */
   isThis: boolean;
 };
 
-/** What to show for an app that makes codes: a secret as text, and a QR code as rows of 0 and 1. */
+/** What an authenticator app needs: the secret as text, and a QR code as rows of 0 and 1. */
 export type SecondStepSetup = { secret: string; address: string; matrix: string[] };
 
-/** What one's groups were asked in a week. `from` and `to` are days, YYYY-MM-DD. */
+/** The questions that the user's groups were asked in a week. `from` and `to` are days, YYYY-MM-DD. */
 export type AskedWeek = { week: string; from: string; to: string; questions: string[] };
 
 const object = <T extends Parameters<typeof Type.Object>[0]>(fields: T) =>
   Type.Object(fields, { additionalProperties: false });
 const email = Type.String({ minLength: 1, maxLength: maxEmailLength });
-/** Longer than any that is typed; digesting a longer one would take time for nothing. */
+/** Longer than any password a person types. Hashing a longer one would waste time. */
 const password = Type.String({ minLength: 1, maxLength: 500 });
 const code = Type.String({ minLength: 1, maxLength: 40 });
 const secret = Type.String({ minLength: 1, maxLength: 200 });
@@ -90,34 +90,34 @@ const language = Type.String({ minLength: 2, maxLength: 2 });
 const timezone = Type.String({ minLength: 1, maxLength: 64 });
 
 export const sessionOperations = {
-  /** Who is signed in; 401 when nobody is. */
+  /** Returns the user who is signed in; 401 if no one is. */
   'GET /session': operation<Session>()({ least: 'User' }),
   'GET /sign-in': operation<SignInFacts>()({ least: 'anybody' }),
-  /** Signs in; the session that the browser had ends. */
+  /** Signs in, and ends the browser's previous session. */
   'POST /session': operation<SignInAnswer>()({
     least: 'anybody',
     body: object({ email, password, accountId: Type.Optional(id), code: Type.Optional(code) }),
   }),
   'DELETE /session': operation()({ least: 'User' }),
-  /** Gives the password again: for ten minutes no dangerous act asks for it. */
+  /** Confirms the password: for ten minutes, operations with `proof` don't require it. */
   'POST /session/proof': operation()({ least: 'User', body: object({ password }) }),
 
-  /** Mails a link to set a password. What is answered, and when, is the same for an address that nobody has. */
+  /** Emails a link to set a password. Response and timing are the same for an unknown address. */
   'POST /password/forgotten': operation()({ least: 'anybody', body: object({ email }) }),
-  /** Whom a link to set a password is for. */
+  /** Returns the user a link to set a password belongs to. */
   'POST /password/link': operation<{ email: string; name: string; company: string; hasPassword: boolean }>()({
     least: 'anybody',
     body: object({ secret }),
   }),
-  /** Sets a password by a link. Signs in, unless the second step is on: then null. */
+  /** Sets a password with a link. Signs in, or returns null if two-factor authentication is on. */
   'POST /password': operation<{ session: Session | null }>()({
     least: 'anybody',
     body: object({ secret, password }),
   }),
 
-  /** Whether the link that the service printed is good. */
+  /** Checks whether the link that the service printed is valid. */
   'POST /welcome/link': operation()({ least: 'anybody', body: object({ secret }) }),
-  /** Makes the first account and its administrator, and signs in. */
+  /** Creates the first account and its administrator, and signs in. */
   'POST /welcome': operation<{ session: Session }>()({
     least: 'anybody',
     body: object({
@@ -140,28 +140,28 @@ export const sessionOperations = {
       timezone: Type.Optional(Type.Union([timezone, Type.Null()])),
     }),
   }),
-  /** Changes the password; every other session ends. */
+  /** Changes the password, and ends every other session. */
   'PUT /profile/password': operation()({
     least: 'User',
     body: object({ password, newPassword: password }),
   }),
   'GET /profile/sessions': operation<SessionSeen[]>()({ least: 'User' }),
   'DELETE /profile/sessions/{sessionId}': operation()({ least: 'User' }),
-  /** Ends every session but this one. */
+  /** Ends every session except this one. */
   'DELETE /profile/sessions': operation()({ least: 'User' }),
-  /** Begins setting up the second step: it is on when a code has confirmed it. */
+  /** Starts setting up two-factor authentication. It is on once a code has confirmed it. */
   'POST /profile/second-step': operation<SecondStepSetup>()({ least: 'User', body: object({ password }) }),
-  /** Turns it on; the recovery codes are told only now. */
+  /** Turns on two-factor authentication. The recovery codes are returned only here. */
   'POST /profile/second-step/on': operation<{ recoveryCodes: string[] }>()({
     least: 'User',
     body: object({ code }),
   }),
   'POST /profile/second-step/off': operation()({ least: 'User', body: object({ password }) }),
-  /** New recovery codes; those before are void. */
+  /** Returns new recovery codes. The previous ones become invalid. */
   'POST /profile/recovery-codes': operation<{ recoveryCodes: string[] }>()({
     least: 'User',
     body: object({ password }),
   }),
-  /** What one's groups were asked in past weeks, newest first. */
+  /** Returns the questions that the user's groups were asked in past weeks, newest first. */
   'GET /profile/weeks': operation<AskedWeek[]>()({ least: 'User' }),
 };

@@ -1,5 +1,5 @@
-// The console's own interface: what the browser asks the service for. Each operation is named by its method and its address
-// beneath /api. It may change from one version to the next: the two ends come together.
+// The console's own interface between browser and service. Each operation is named by its method and its path under /api. It may
+// change from one version to the next, because both ends are released together.
 import { accessOperations } from './console.access.ts';
 import { askingOperations } from './console.asking.ts';
 import { groupsOperations } from './console.groups.ts';

@@ -1,7 +1,7 @@
-// What a dialog does when it is confirmed: it is busy meanwhile, and says itself what failed.
+// Runs the action of a dialog: the dialog is busy in the meantime, and shows any error itself.
 import { useState } from 'react';
 
-/** `act(what)`: nobody waits for it. What it throws is the error until it is tried again. */
+/** `act(what)` returns immediately. An error is kept in `error` until the next try. */
 export function useAct(): { busy: boolean; error: unknown; act: (what: () => unknown) => void } {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();

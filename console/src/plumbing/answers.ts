@@ -1,4 +1,4 @@
-// What the service answers, kept and asked for again by TanStack Query; and what a page keeps in its address.
+// Responses of the service, cached and refetched by TanStack Query, and the state that a page keeps in its URL.
 import type { ConsoleOperationName, ConsoleOperations } from '@soundings/contract/console.ts';
 import type { AnswerOf } from '@soundings/contract/console.operation.ts';
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
@@ -9,8 +9,8 @@ import { api, type ApiError, type Sent } from '../api.ts';
 type Name = ConsoleOperationName;
 
 /**
- * An operation's answer. `when: false` waits with asking; `once`: an answer that is there is not asked for again by itself.
- * Its key is `[name, sent]`: invalidate by `[name]`.
+ * Returns the response of an operation. `when: false` postpones the request; `once`: a response is not refetched automatically. The
+ * query key is `[name, sent]`: invalidate by `[name]`.
  */
 export function useAnswer<N extends Name>(
   name: N,
@@ -28,7 +28,7 @@ export function useAnswer<N extends Name>(
   });
 }
 
-/** Says that the answers of operations are out of date: those that are shown are asked for again. */
+/** Returns a function that marks responses of operations as out of date. Those on screen are refetched. */
 export function useRefresh(): (...names: Name[]) => Promise<void> {
   const queries = useQueryClient();
   return useCallback(
@@ -40,14 +40,14 @@ export function useRefresh(): (...names: Name[]) => Promise<void> {
 }
 
 /**
- * What the address of this page says after `?`. Read from the history itself: the router tells of a change only when it has
- * loaded the page for it, and until then React would put a radio button that was just pressed back to what it was.
+ * Returns the query string of this page. It is read from the history, because the router reports a change only after it has loaded
+ * the page. Until then React would reset a radio button that was just pressed.
  */
 function useSearchNow(): Record<string, unknown> {
   const { history, options } = useRouter();
   const pathname = useMatch({ strict: false, select: (match) => match.pathname });
   const [last, setLast] = useState('');
-  // Once another page is on its way the address is that page's: this one stays as it was.
+  // Once another page is loading, the URL is that page's, so this page keeps its last one.
   const read = () => (history.location.pathname === pathname ? history.location.search : last);
   const search = useSyncExternalStore(history.subscribe, read);
   if (search !== last) setLast(search);
@@ -55,8 +55,8 @@ function useSearchNow(): Record<string, unknown> {
 }
 
 /**
- * What the address says after `?`, as texts; setting a value to undefined or '' takes it out, and is seen at once. Replaces the
- * entry of the history.
+ * Returns the query parameters of the page as texts, and a setter. Setting a value to undefined or '' removes it. Changes apply
+ * immediately and replace the history entry.
  */
 export function useAddress<Key extends string>(): [
   Partial<Record<Key, string>>,

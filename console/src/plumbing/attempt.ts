@@ -1,8 +1,8 @@
-// What a button does at once, without a form or a dialog: when it does not work, that is said.
+// Runs the action of a button that has no form or dialog, and shows any error in a toast.
 import { useErrorWords } from '../ui/faults.ts';
 import { useToast } from '../ui/Toast.tsx';
 
-/** `attempt(promise)`: nobody waits for it; what it throws is said in a toast. */
+/** `attempt(promise)` returns immediately. An error is shown in a toast. */
 export function useAttempt(): (promise: Promise<unknown>) => void {
   const toast = useToast();
   const words = useErrorWords();

@@ -1,6 +1,6 @@
-// What a browser keeps for a page. Where it keeps nothing, asking alone throws.
+// Access to browser storage. If the browser blocks storage, even reading it throws.
 
-/** What `use` makes of localStorage or sessionStorage; undefined where there is none. */
+/** Returns the result of `use`, which reads or writes browser storage; undefined if storage is blocked. */
 export function keeping<T>(use: () => T): T | undefined {
   try {
     return use();

@@ -1,4 +1,4 @@
-// Whether the window is as a media query says, for what CSS alone cannot do.
+// Reports whether a media query matches, where CSS alone is not enough.
 import { useCallback, useSyncExternalStore } from 'react';
 
 export function useMedia(query: string): boolean {

@@ -1,12 +1,12 @@
-// Parts of the console that are loaded when they are needed. After an update of the service those of the page that is open are
-// no longer there: then the page has to be loaded anew.
+// Loads code and texts on demand. After an update of the service, the files of an open page no longer exist, so the page must be
+// reloaded.
 import { api, ApiError } from '../api.ts';
 import { keeping } from './keeping.ts';
 
-/** A part could not be loaded. */
+/** Thrown if a file could not be loaded. */
 export class PartMissing extends Error {}
 
-/** Throws PartMissing. */
+/** Loads a file. Throws PartMissing. */
 export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load();
@@ -18,7 +18,7 @@ export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
 const key = 'soundings.loadedAnew';
 const msBetween = 60_000;
 
-/** Loads the page anew, unless that was done just now, or the service cannot be reached. */
+/** Reloads the page, unless it has just been reloaded or the service can't be reached. */
 export async function loadAnewOnce(): Promise<void> {
   if (Date.now() - Number(keeping(() => sessionStorage.getItem(key))) < msBetween) return;
   try {
@@ -26,6 +26,6 @@ export async function loadAnewOnce(): Promise<void> {
   } catch (error) {
     if (error instanceof ApiError && error.status === 0) return;
   }
-  // Where nothing is kept it would be done again and again.
+  // Without storage, the page would reload again and again.
   if (keeping(() => sessionStorage.setItem(key, String(Date.now())) ?? true)) location.reload();
 }

@@ -1,11 +1,11 @@
-// Whether the page is being printed: by then a long list draws all of its rows, not those in view alone.
+// Reports whether the page is being printed, so that a long list draws all of its rows and not only those in view.
 import { useEffect, useState } from 'react';
 import { flushSync } from 'react-dom';
 
 export function usePrinting(): boolean {
   const [isPrinting, setPrinting] = useState(false);
   useEffect(() => {
-    // At once: the browser takes its picture of the page right after.
+    // Synchronously, because the browser renders the page for print right after this event.
     const before = () => flushSync(() => setPrinting(true));
     const after = () => setPrinting(false);
     addEventListener('beforeprint', before);

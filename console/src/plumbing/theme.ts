@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it: kept in this browser, where the browser keeps anything.
+// The theme: light, dark or the system's. Stored in this browser, if it allows storage.
 import { keeping } from './keeping.ts';
 
 export type Theme = 'system' | 'light' | 'dark';

@@ -1,4 +1,4 @@
-// Long lists: of an operation that answers { total, rows } and takes offset and limit, only the windows in view are fetched.
+// Long lists: fetches only the windows in view, from operations that take offset and limit and return { total, rows }.
 import type { ConsoleOperationName, ConsoleOperations } from '@soundings/contract/console.ts';
 import type { AnswerOf } from '@soundings/contract/console.operation.ts';
 import { useQueries } from '@tanstack/react-query';
@@ -6,7 +6,7 @@ import { useCallback, useState } from 'react';
 import { api, type ApiError, type Sent } from '../api.ts';
 
 type Listed<Row> = { total: number; rows: Row[] };
-/** The operations that answer in windows. */
+/** The operations that return windows. */
 export type WindowName = {
   [N in ConsoleOperationName]: AnswerOf<ConsoleOperations[N]> extends Listed<unknown> ? N : never;
 }[ConsoleOperationName];
@@ -16,27 +16,27 @@ export type RowOf<N extends WindowName> =
 export type Gap = { error: ApiError; retry: () => void };
 
 export type Windows<Row, Answer = Listed<Row>> = {
-  /** How many rows there are in all, of a complete answer; undefined before the first. */
+  /** How many rows there are in total; undefined before the first response. */
   count: number | undefined;
   rowAt: (index: number) => Row | undefined;
-  /** Says which rows are in view. */
+  /** Sets which rows are in view. */
   onVisible: (first: number, last: number) => void;
-  /** Nothing has been answered yet. */
+  /** Whether there has been no response yet. */
   isFirst: boolean;
-  /** What is shown is of the filters before; the new rows are on their way. */
+  /** Whether the rows still belong to the previous filters, while the new ones are loading. */
   isOld: boolean;
-  /** Why nothing is there of what is asked for. */
+  /** The error, if no rows could be loaded. */
   error: ApiError | undefined;
   retry: () => void;
-  /** Why some of the rows in view are not there, while others are. */
+  /** The error, if some of the rows in view could not be loaded. */
   gap: Gap | undefined;
-  /** A whole answer, for what it says besides its rows. */
+  /** A complete response, for its fields besides the rows. */
   answer: Answer | undefined;
 };
 
 type Shown<Answer> = { key: string; count: number; pages: Map<number, Answer>; answer: Answer };
 
-/** The rows of a list, fetched in windows of `size`. Old rows stay until the first of the new ones are there. */
+/** Returns the rows of a list, fetched in windows of `size`. Old rows stay until the first new ones have loaded. */
 export function useWindows<N extends WindowName>(
   name: N,
   sent?: Sent<N> | undefined,
@@ -61,13 +61,13 @@ export function useWindows<N extends WindowName>(
             signal,
           })) as Answer,
         enabled: when,
-        // Another window's rows are not these rows.
+        // Don't show the rows of another window as placeholders.
         placeholderData: undefined as never,
       };
     }),
     combine: (results) => ({
       answers: results.map(({ data }) => data as Answer | undefined),
-      // Of rows that are there already, an error says nothing: they are asked for again.
+      // An error of rows that have already loaded is ignored, because they are refetched.
       error: results.find((result) => result.error && !result.data)?.error as ApiError | undefined,
       refetch: () => results.forEach((result) => result.error && void result.refetch()),
     }),

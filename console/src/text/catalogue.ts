@@ -1,5 +1,5 @@
-// The console's texts: a catalogue for each area and language, loaded when a page of the area is first shown. Keys are typed
-// from the English ones.
+// The console's texts: a catalogue per area and language, loaded when a page of the area is first shown. The English catalogues
+// define the types of the keys.
 import { loadPart } from '../plumbing/parts.ts';
 import type access from './en/access.json';
 import type asking from './en/asking.json';
@@ -20,7 +20,7 @@ type English = {
   runs: typeof runs;
   session: typeof session;
 };
-/** A folder of pages; `common` is what all of them share. */
+/** A folder of pages; `common` has the texts that all of them share. */
 export type Area = keyof English;
 export type TextKey = { [A in Area]: keyof English[A] }[Area];
 export type Catalogue = Readonly<Partial<Record<TextKey, string>>>;
@@ -30,7 +30,7 @@ const files = import.meta.glob<Catalogue>('./*/*.json', { import: 'default' });
 const loading = new Map<string, Promise<Catalogue>>();
 const loaded = new Map<string, Catalogue>();
 
-/** The texts of an area: the same promise for all who ask, until it fails. */
+/** Loads the texts of an area. Callers share one promise until it fails. */
 export function loadTexts(language: Language, area: Area): Promise<Catalogue> {
   const path = pathOf(language, area);
   const known = loading.get(path);
@@ -44,13 +44,13 @@ export function loadTexts(language: Language, area: Area): Promise<Catalogue> {
   return texts;
 }
 
-/** The same where they are there already. */
+/** Returns the texts of an area if they have loaded. */
 export const loadedTexts = (language: Language, area: Area): Catalogue | undefined =>
   loaded.get(pathOf(language, area));
 
 const pathOf = (language: Language, area: Area) => `./${language}/${area}.json`;
 
-/** What every page needs; `session` because somebody may have to sign in again over any of them. */
+/** Loads the texts that every page needs; `session` because users may have to sign in again on any page. */
 export async function loadFirstTexts(language: Language): Promise<Catalogue> {
   const [common, session] = await Promise.all([
     loadTexts(language, 'common'),

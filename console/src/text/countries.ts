@@ -1,15 +1,15 @@
-// Countries by their names in the reader's language.
+// Names of countries in the reader's language.
 import { countries } from '@soundings/contract/countries.ts';
 import { onceForLanguage, useLanguage } from './text.tsx';
 
-/** Made once for each language of a reader. */
+/** Created once per language of the reader. */
 const countryNamesIn = onceForLanguage((language) => {
   const names = new Intl.DisplayNames(language, { type: 'region', fallback: 'code' });
   const all = countries
     .map((code) => ({ code, name: names.of(code) ?? code }))
     .toSorted((a, b) => a.name.localeCompare(b.name, language));
   const byName = new Map(all.map(({ code, name }) => [name.toLocaleLowerCase(language), code]));
-  /** The code of a country that is written by its name or its code; else the text itself. */
+  /** Returns the code of a country given by name or code; otherwise the text itself. */
   const codeOf = (text: string): string => {
     const code = text.trim().toUpperCase();
     return (
@@ -20,5 +20,5 @@ const countryNamesIn = onceForLanguage((language) => {
   return { all, codeOf, nameOf };
 });
 
-/** `nameOf('SE')`: Sweden, or Sverige. */
+/** `nameOf('SE')` returns Sweden or Sverige. */
 export const useCountryNames = () => countryNamesIn(useLanguage());

@@ -1,16 +1,16 @@
-// Languages by their names in the reader's own.
+// Names of languages in the reader's language.
 import { isLanguage } from '@soundings/contract/formats.ts';
 import { onceForLanguage, useLanguage } from './text.tsx';
 
-/** Those of most workplaces. */
+/** The languages used at most workplaces, listed first. */
 const usual =
   'sv en de nb nn da fi is fr nl es it pt pl cs sk hu ro bg el et lv lt uk ru tr ar fa he so ti ja ko zh vi th';
 
 const letters = [...'abcdefghijklmnopqrstuvwxyz'];
-/** All that ISO 639-1 names, by their two letters. */
+/** All two-letter codes of ISO 639-1. */
 const codes = letters.flatMap((a) => letters.map((b) => a + b)).filter(isLanguage);
 
-/** What a language is called in itself, and in English: it is found by both. */
+/** Returns the names of a language in itself and in English, both of which a search finds. */
 function otherNames(code: string): string {
   const namesIn = (language: string) =>
     new Intl.DisplayNames(language, { type: 'language', fallback: 'none' });
@@ -18,10 +18,10 @@ function otherNames(code: string): string {
   return `${own ?? ''} ${namesIn('en').of(code) ?? ''}`;
 }
 
-/** Made once for each language of a reader. */
+/** Created once per language of the reader. */
 export const languageNamesIn = onceForLanguage((language) => {
   const names = new Intl.DisplayNames(language, { type: 'language', fallback: 'code' });
-  /** With a capital letter also where the language writes none: a name stands alone, or begins what is said. */
+  /** Capitalized in every language, because a name stands alone or begins a sentence. */
   const nameOf = (code: string): string => {
     const name = names.of(code) ?? code;
     return name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
@@ -36,12 +36,12 @@ export const languageNamesIn = onceForLanguage((language) => {
     words: () => otherNames(code),
   });
   const first = usual.split(' ');
-  /** Those that have a name, the usual ones first. */
+  /** Languages with a name, the common ones first. */
   const all = [
     ...sorted(first),
     ...sorted(codes.filter((code) => names.of(code) !== code && !first.includes(code))),
   ].map(optionOf);
-  /** To choose from; the one that is set is among them, also where it has no name. */
+  /** The languages to choose from. Includes the current one even if it has no name. */
   const options = (present?: string | null) =>
     !present || all.some(({ value }) => value === present)
       ? all
@@ -49,5 +49,5 @@ export const languageNamesIn = onceForLanguage((language) => {
   return { nameOf, sorted, options };
 });
 
-/** `nameOf('en')`: English, or Engelska. */
+/** `nameOf('en')` returns English or Engelska. */
 export const useLanguageNames = () => languageNamesIn(useLanguage());

@@ -1,4 +1,4 @@
-// Texts in the reader's language, for every part of a page; and what Intl makes of numbers, times and weeks.
+// Texts in the reader's language for every part of a page, and numbers and times formatted with Intl.
 import { createContext, type ReactNode, use, useContext, useMemo } from 'react';
 import {
   type Area,
@@ -10,7 +10,7 @@ import {
 } from './catalogue.ts';
 
 export type { Language, TextKey } from './catalogue.ts';
-/** What stands in braces in a text. `count` chooses between `key_one` and `key_other`. */
+/** The values for the placeholders of a text. `count` chooses between `key_one` and `key_other`. */
 export type TextValues = Record<string, string | number>;
 export type Translate = (key: TextKey | PluralKey, values?: TextValues) => string;
 type PluralKey = TextKey extends infer Key ? (Key extends `${infer Base}_other` ? Base : never) : never;
@@ -27,7 +27,7 @@ export function TextProvider(props: { language: Language; catalogue: Catalogue; 
   return <TextContext value={value}>{props.children}</TextContext>;
 }
 
-/** Adds the texts of an area for what is within; it is shown when they are there. */
+/** Adds the texts of an area for its children, which are shown once the texts have loaded. */
 export function AreaTexts({ area, children }: { area: Area; children: ReactNode }) {
   const { language, catalogue } = useTexts();
   const own = loadedTexts(language, area) ?? use(loadTexts(language, area));
@@ -41,7 +41,7 @@ export function AreaTexts({ area, children }: { area: Area; children: ReactNode 
 
 function useTexts(): Texts {
   const value = useContext(TextContext);
-  if (!value) throw new Error('There is no TextProvider.');
+  if (!value) throw new Error('TextProvider is missing.');
   return value;
 }
 
@@ -61,12 +61,12 @@ function translator(language: Language, catalogue: Catalogue): Translate {
   };
 }
 
-/** `t('people.found', { count: 3 })`. */
+/** Returns the translate function: `t('people.found', { count: 3 })`. */
 export const useText = (): Translate => useTexts().t;
 
 export const useLanguage = (): Language => useTexts().language;
 
-/** Of one language, made once: what Intl makes is dear. */
+/** Caches one result per language, because Intl objects are expensive to create. */
 export function onceForLanguage<T>(make: (language: Language) => T): (language: Language) => T {
   const made = new Map<Language, T>();
   return (language) => {
@@ -76,7 +76,7 @@ export function onceForLanguage<T>(make: (language: Language) => T): (language: 
   };
 }
 
-/** Swedish dates, English words: an English console outside America writes the day first. */
+/** Returns the locale for dates. English uses British dates, because the console writes the day first. */
 export const localeOf = (language: Language): string => (language === 'sv' ? 'sv-SE' : 'en-GB');
 
 const formatOf = onceForLanguage((language) => {
@@ -89,10 +89,10 @@ const formatOf = onceForLanguage((language) => {
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
   return {
     number: (value: number) => number.format(value),
-    /** Of 0 to 1. */
+    /** A share of 0 to 1, as a percentage. */
     percent: (value: number) => percent.format(value),
     signed: (value: number) => signed.format(value),
-    /** A moment (ISO 8601) as its day. */
+    /** The day of a point in time (ISO 8601). */
     day: (iso: string) => day.format(new Date(iso)),
     moment: (iso: string) => moment.format(new Date(iso)),
     /** "3 days ago". */
@@ -117,5 +117,5 @@ const formatOf = onceForLanguage((language) => {
   };
 });
 
-/** Numbers, times and weeks in the reader's language. Moments are in the browser's zone; weeks are never computed here. */
+/** Returns formats for numbers and times in the reader's language. Times are in the browser's zone; weeks are never computed. */
 export const useFormat = () => formatOf(useLanguage());

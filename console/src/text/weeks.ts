@@ -1,8 +1,8 @@
-// What readers call a week. Of the service's own words for it, never reckoned from a day in the browser's zone.
+// Names of weeks for readers, from the service's own week names. Never computed from a day in the browser's zone.
 import { useMemo } from 'react';
 import { useText } from './text.tsx';
 
-/** By its year and number, or by the name that the service gives it: 2026-W46. */
+/** A week by year and number, or by the service's name for it, such as 2026-W46. */
 type Named = { year: number; number: number } | { name: string };
 
 const partsOf = (week: Named): { year: string; number: number } =>
@@ -11,8 +11,8 @@ const partsOf = (week: Named): { year: string; number: number } =>
     : { year: String(week.year), number: week.number };
 
 /**
- * A week is "w. 46, 2026". The year is left out, "w. 46", where room is tight and the year can be seen: on axes and beside the
- * week's dates, and of a page's own week and others of the same year. 2026-W46 stands in files and commands alone.
+ * A week is written "w. 46, 2026". The year is omitted ("w. 46") where space is tight and the year is clear: on axes, beside the
+ * dates of the week, and for the page's own week and others of the same year. 2026-W46 is used only in files and commands.
  */
 export function useWeekWords() {
   const t = useText();
@@ -22,11 +22,11 @@ export function useWeekWords() {
     return {
       full,
       short,
-      /** The year is said where it is another than that of `than`. */
+      /** Includes the year if it differs from that of `than`. */
       label: (week: Named, than: Named | undefined) =>
         than === undefined || partsOf(week).year === partsOf(than).year ? short(week) : full(week),
       axis: (weeks: readonly Named[]) => weeks.map((week) => ({ short: short(week), full: full(week) })),
-      /** What is typed to confirm something about it. */
+      /** The text to type to confirm an action on the week. */
       number: (week: Named) => String(partsOf(week).number),
     };
   }, [t]);

@@ -1,4 +1,4 @@
-// Somebody's initials, as a mark that is easy to find again. Its colour says nothing.
+// The initials of a person, as a mark that is easy to find again. The colour has no meaning.
 import { cx } from './cx.ts';
 import css from './Avatar.module.css';
 

@@ -1,11 +1,11 @@
-// A word about a state, never by colour alone.
+// A badge with the name of a state, so that colour is never the only hint.
 import type { ReactNode } from 'react';
 import css from './Badge.module.css';
 import { cx } from './cx.ts';
 
 export type Tone = 'neutral' | 'accent' | 'good' | 'warn' | 'bad';
 
-/** With `dot` it is a coloured dot before plain words, for columns of a table. */
+/** With `dot`, it is a coloured dot before plain text, for table columns. */
 export function Badge({
   tone = 'neutral',
   dot,

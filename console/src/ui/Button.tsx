@@ -43,10 +43,10 @@ export function Button({ kind = 'secondary', icon, busy, children, onClick, ...r
 }
 
 type LinkButtonProps = Look & { title?: string } &
-  /** `hash`: the id of a section of the page. */
+  /** `hash`: the id of a section on the page. */
   (
     | { to: string; search?: object; hash?: string; href?: undefined; download?: undefined }
-    /** An address outside the console's pages; with `download` a file of the service, which is saved. */
+    /** A URL outside the console's pages; with `download`, a file from the service to save. */
     | { href: string; to?: undefined; download?: boolean }
   );
 
@@ -72,7 +72,7 @@ export function LinkButton({ kind = 'secondary', icon, children, ...where }: Lin
   );
 }
 
-/** Fetched by the console: what is refused is said here, not shown by the browser in place of the page. */
+/** Downloads a file with fetch, so that errors are shown on the page and don't replace it. */
 function DownloadLink({
   kind = 'secondary',
   icon,
@@ -102,7 +102,7 @@ function DownloadLink({
 
 type IconButtonProps = Omit<ButtonProps, 'children' | 'icon'> & { icon: LucideIcon; label: string };
 
-/** A button of an icon alone: the label is its name and its tooltip. */
+/** A button with only an icon. The label is its name and its tooltip. */
 export function IconButton({ icon: Icon, label, kind = 'quiet', busy, onClick, ...rest }: IconButtonProps) {
   return (
     <Tooltip text={label}>

@@ -1,4 +1,4 @@
-// A text to take along: an address, a token, a fingerprint. Where the browser refuses to copy it, that is said.
+// A text to copy: an address, a token, a fingerprint. Says so if the browser refuses to copy it.
 import { Check, Copy as CopyIcon } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useText } from '../text/text.tsx';
@@ -6,7 +6,7 @@ import { IconButton } from './Button.tsx';
 import css from './Copy.module.css';
 import { useToast } from './Toast.tsx';
 
-/** Puts a text on the clipboard, also where the page is not served securely and the browser offers none. Throws when refused. */
+/** Copies a text to the clipboard, even on insecure pages, where browsers offer no clipboard API. Throws if refused. */
 async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');
@@ -20,7 +20,7 @@ async function copyText(text: string): Promise<void> {
   if (!isDone) throw new Error('The browser does not copy.');
 }
 
-/** Copies a text when told to; for a moment afterwards `isCopied`. */
+/** Returns a function that copies a text, and `isCopied`, which is true for a moment afterwards. */
 export function useCopying(text: string): { isCopied: boolean; copy: () => void } {
   const t = useText();
   const toast = useToast();
@@ -38,7 +38,7 @@ export function useCopying(text: string): { isCopied: boolean; copy: () => void 
   return { isCopied, copy };
 }
 
-/** The label says what is copied, to those who do not see it beside. */
+/** `label`: says what is copied, for screen readers. */
 export function Copy({ text, label }: { text: string; label?: string }) {
   const t = useText();
   const { isCopied, copy } = useCopying(text);

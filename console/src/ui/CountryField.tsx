@@ -1,4 +1,4 @@
-// A country, found by typing a part of its name.
+// A field for a country, found by typing part of its name.
 import { useId, useState } from 'react';
 import { useCountryNames } from '../text/countries.ts';
 import { Field } from './Field.tsx';
@@ -8,7 +8,7 @@ type Props = {
   hint?: string;
   error?: string | undefined;
   name?: string;
-  /** A code such as SE; null: none. What is no country is given as it was typed, for the service to refuse. */
+  /** A code such as SE; null: none. Other text is passed on as typed, so that the service refuses it. */
   value: string | null;
   onChange: (value: string | null) => void;
   optional?: boolean;

@@ -1,4 +1,4 @@
-// What lies over the page until it is answered. The focus stays inside and returns to where it was.
+// A modal dialog. The focus stays inside and returns to where it was.
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
 import { type ReactNode, useId, useRef, useState } from 'react';
@@ -14,10 +14,10 @@ type DialogProps = {
   onClose: () => void;
   title: string;
   description?: ReactNode;
-  /** The buttons at its foot. A `Form` inside brings its own. */
+  /** The buttons at the foot. A `Form` inside has its own. */
   actions?: ReactNode;
   wide?: boolean;
-  /** Nothing outside closes it, nor Esc: such as for a secret that is shown once. */
+  /** Neither a press outside nor Esc closes it, for example while it shows a secret once. */
   stays?: boolean;
   children?: ReactNode;
 };
@@ -33,7 +33,7 @@ const focusable = ['[data-scroller]', '[data-form-foot]']
 export function Dialog({ open, onClose, title, description, actions, wide, stays, children }: DialogProps) {
   const t = useText();
   const popup = useRef<HTMLDivElement>(null);
-  /** The first thing to fill in or to press; by touch the dialog itself, so that no keyboard covers it. */
+  /** Focuses the first field or button. On touch screens focuses the dialog itself, so that no keyboard covers it. */
   const firstFocus = (by: string) =>
     by === 'touch' ? popup.current : (popup.current?.querySelector<HTMLElement>(focusable) ?? popup.current);
   return (
@@ -78,14 +78,14 @@ type ConfirmProps = {
   open: boolean;
   onClose: () => void;
   title: string;
-  /** What it does, and what it costs. */
+  /** What the action does, and its consequences. */
   text?: ReactNode;
-  /** The words of the button: a verb and what it does it to. */
+  /** The text of the button: a verb with an object. */
   confirm: string;
   danger?: boolean;
-  /** What must be typed before it can be done, such as how many groups are removed; several, each with what it is. */
+  /** Texts to type before the action is possible, such as the number of groups to remove, each with a label. */
   typed?: string | readonly { text: string; label?: string | undefined }[];
-  /** The dialog closes when it is fulfilled; when it is rejected, it says so and stays. */
+  /** The dialog closes when the promise is fulfilled. If it is rejected, the dialog stays and shows the error. */
   onConfirm: () => unknown;
 };
 
@@ -107,7 +107,7 @@ function Confirm({ onClose, text, confirm, danger, typed, onConfirm }: ConfirmPr
       className={css['confirm']}
       onSubmit={(event) => {
         event.preventDefault();
-        // The dialog may stand within a form: only this one is meant.
+        // The dialog may be inside another form, which must not be submitted.
         event.stopPropagation();
         if (isReady && !busy) act(confirmed);
       }}
@@ -135,7 +135,7 @@ function Confirm({ onClose, text, confirm, danger, typed, onConfirm }: ConfirmPr
   );
 }
 
-/** Asks before what cannot be undone. */
+/** Asks for confirmation before an action that can't be undone. */
 export function ConfirmDialog(props: ConfirmProps) {
   return (
     <Dialog open={props.open} onClose={props.onClose} title={props.title}>

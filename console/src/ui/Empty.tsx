@@ -1,4 +1,4 @@
-// Where nothing is yet: what would be here, and how it comes.
+// An empty state: says what belongs here, and how to add it.
 import type { LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import css from './Empty.module.css';
@@ -11,7 +11,7 @@ export function Empty({
   action,
 }: {
   icon?: LucideIcon;
-  /** It is the whole page: the title is its heading. */
+  /** Whether it fills the whole page, so that the title is the page's heading. */
   whole?: boolean;
   title: string;
   text?: ReactNode;

@@ -1,8 +1,8 @@
-// Names and what they are, in two columns.
+// Names and their values in two columns.
 import type { ReactNode } from 'react';
 import css from './Facts.module.css';
 
-/** Items whose value is undefined are left out. */
+/** Items with an undefined value are omitted. */
 export function Facts({ items }: { items: [label: string, value: ReactNode][] }) {
   return (
     <dl className={css['facts']}>

@@ -1,4 +1,4 @@
-// Fields of forms: texts, numbers, days, and what is ticked or chosen.
+// Form fields: texts, numbers, days, checkboxes and choices.
 import { type ReactNode, useId } from 'react';
 import { cx } from './cx.ts';
 import css from './Field.module.css';
@@ -21,7 +21,7 @@ type TextFieldProps = FieldProps &
     value: string;
     onChange: (value: string) => void;
     type?: 'text' | 'email' | 'password' | 'tel' | 'url' | 'time';
-    /** A text of several lines; a number is how many are seen. */
+    /** A text with several lines; a number sets how many are visible. */
     multiline?: boolean | number;
     mono?: boolean;
     maxLength?: number;
@@ -57,12 +57,12 @@ export function TextField(props: TextFieldProps) {
 type NumberFieldProps = FieldProps &
   Native & {
     value: number | undefined;
-    /** undefined: nothing, or no number, is written there. */
+    /** Undefined: empty, or not a number. */
     onChange: (value: number | undefined) => void;
     min?: number;
     max?: number;
     step?: number;
-    /** After the number, such as "days". */
+    /** The unit after the number, such as "days". */
     unit?: string;
   };
 
@@ -91,7 +91,7 @@ export function NumberField(props: NumberFieldProps) {
 type DateFieldProps = FieldProps &
   Native & { value: string; onChange: (value: string) => void; min?: string; max?: string };
 
-/** A day as the service writes it, 2026-11-21; '' when there is none. */
+/** A day in the service's format, 2026-11-21; '' for none. */
 export function DateField(props: DateFieldProps) {
   const { label, hint, error, optional, hideLabel, onChange, ...native } = props;
   return (
@@ -140,15 +140,15 @@ function Tick({ label, hint, error, value, onChange, role, ...native }: TickProp
 }
 
 export const CheckboxField = (props: TickProps) => <Tick {...props} />;
-// oxlint-disable-next-line jsx-a11y/role-has-required-aria-props -- a checkbox says itself whether it is on
+// oxlint-disable-next-line jsx-a11y/role-has-required-aria-props -- a checkbox has its own state
 export const SwitchField = (props: TickProps) => <Tick {...props} role="switch" />;
 
-/** A checkbox alone, such as in a row of a table: the label is only read out. */
+/** A checkbox without a visible label, for example in a table row; screen readers read the label. */
 export function Checkbox(props: {
   label: string;
   value: boolean;
   onChange: (value: boolean) => void;
-  /** Some of what it stands for is chosen. */
+  /** Whether some, but not all, of its items are selected. */
   some?: boolean;
   disabled?: boolean;
 }) {

@@ -1,11 +1,10 @@
-// The frame of a field: a label above, the control, what to know and what is wrong beneath; all of it tied together for those
-// who hear it read.
+// The frame of a field: label, control, hint and error, connected for screen readers.
 import { CircleAlert } from 'lucide-react';
 import { type ReactNode, useId } from 'react';
 import { useText } from '../text/text.tsx';
 import css from './Field.module.css';
 
-/** What the control of a field must be given. */
+/** The properties that the control of a field needs. */
 export type ControlProps = {
   id: string;
   className: string;
@@ -17,9 +16,9 @@ export type FieldProps = {
   label: ReactNode;
   hint?: ReactNode;
   error?: string;
-  /** Says "optional" beside the label: where most fields are needed. */
+  /** Shows "optional" beside the label, in forms where most fields are required. */
   optional?: boolean;
-  /** The label is only read out. */
+  /** Hides the label visually; screen readers still read it. */
   hideLabel?: boolean;
 };
 
@@ -28,7 +27,7 @@ type Around = { hint?: ReactNode; error?: string; id: string };
 export const describedBy = ({ id, hint, error }: Around) =>
   [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(' ') || undefined;
 
-/** What stands beneath a control. */
+/** The hint and the error below a control. */
 export function Beneath({ id, hint, error }: Around) {
   return (
     <>

@@ -1,5 +1,5 @@
-// A form: it keeps everything that was typed, shows what the service refuses at its fields, leads to the first wrong one, and
-// asks before what was typed is left.
+// A form. It keeps its input, shows the service's errors at their fields, moves to the first invalid field, and asks before unsaved
+// input is lost.
 import { useBlocker } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../api.ts';
@@ -10,12 +10,12 @@ import css from './Form.module.css';
 import { Notice } from './Notice.tsx';
 
 type Options<Values, Answer> = {
-  /** What the fields begin with. Read once; `reset(values)` sets others. */
+  /** The initial values. Read once; `reset(values)` sets others. */
   initial: Values;
-  /** Sends it; what it throws is shown. */
+  /** Sends the values. Errors that it throws are shown. */
   submit: (values: Values) => Promise<Answer>;
   onDone?: (answer: Answer, values: Values) => void;
-  /** false: leaving with something typed asks nothing. */
+  /** False: leaving with unsaved input does not ask. */
   warn?: boolean;
 };
 
@@ -26,7 +26,7 @@ export type FieldState<Value> = {
   error: string | undefined;
 };
 
-/** Of a JSON pointer, the field: of /settings/threshold it is settings, or settings/threshold where a field has that name. */
+/** Returns the field of a JSON pointer: for /settings/threshold, settings/threshold if a field has that name, else settings. */
 const pointed = (path: string, names: Set<string>): string | undefined => {
   const parts = path.split('/').slice(1);
   for (let length = parts.length; length > 0; length--) {
@@ -36,7 +36,7 @@ const pointed = (path: string, names: Set<string>): string | undefined => {
   return undefined;
 };
 
-/** What the service refused: by the name of the field, and of the whole form. */
+/** The service's errors by field name, and for the form as a whole. */
 function useRefused() {
   const faultWords = useFaultWords();
   const errorWords = useErrorWords();
@@ -86,7 +86,7 @@ export function useForm<Values extends object, Answer = unknown>(options: Option
     setErrors({});
     setFault(undefined);
   }
-  /** Says what is wrong: by the name of the field, and of the whole form. Leads to the first wrong field. */
+  /** Shows errors by field name and for the form as a whole. Moves to the first invalid field. */
   function refuse(wrong: Record<string, string>, whole?: string) {
     setErrors(wrong);
     setFault(whole);
@@ -127,11 +127,11 @@ export function useForm<Values extends object, Answer = unknown>(options: Option
   };
 }
 
-/** What the browser itself finds wrong with a control, in the reader's words; of what is not known here, in the browser's own. */
+/** Returns the message for a control the browser finds invalid: from the catalogue, or else the browser's own. */
 function useNativeWords() {
   const t = useText();
   const format = useFormat();
-  // In the browser's zone, as the days of the format are.
+  // In the browser's zone, which the format uses for days.
   const dayOf = (day: string) => format.day(`${day}T00:00`);
   return (control: HTMLInputElement | HTMLTextAreaElement): string => {
     const { validity, type } = control;
@@ -150,7 +150,7 @@ function useNativeWords() {
   };
 }
 
-/** What the browser itself finds wrong, by the name of the field. */
+/** Returns the browser's own validation errors by field name. */
 function useNativeFaults() {
   const words = useNativeWords();
   return (form: HTMLFormElement): Record<string, string> => {
@@ -174,7 +174,7 @@ export function Form<Values extends object>({
     FormState<Values>,
     'submit' | 'refuse' | 'fault' | 'attempt' | 'isWarning' | 'mayWarn' | 'isDirty'
   >;
-  /** The buttons at its foot; the one of type submit sends it. */
+  /** The buttons at the foot; the one with type submit sends the form. */
   actions?: ReactNode;
   children: ReactNode;
 }) {
@@ -185,7 +185,7 @@ export function Form<Values extends object>({
   }, [form.attempt]);
   function send(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    // A form in a dialog of a page with a form sends only itself.
+    // A form in a dialog must not submit the form of the page around it.
     event.stopPropagation();
     const wrong = findFaults(event.currentTarget);
     if (Object.keys(wrong).length > 0) form.refuse(wrong);
@@ -211,7 +211,7 @@ export function Form<Values extends object>({
   );
 }
 
-/** Asks before the page is left with something typed that was not saved. */
+/** Asks before the page is left with unsaved input. */
 function LeaveGuard({ isWarning }: { isWarning: () => boolean }) {
   const t = useText();
   const { status, proceed, reset } = useBlocker({
@@ -232,7 +232,7 @@ function LeaveGuard({ isWarning }: { isWarning: () => boolean }) {
   );
 }
 
-/** Fields beside each other where there is room. */
+/** Places fields side by side if there is space. */
 export const FieldRow = ({ children }: { children: ReactNode }) => (
   <div className={css['row']}>{children}</div>
 );

@@ -1,5 +1,5 @@
-// Finding one group, or several, among thousands. Here is what is seen while it is closed; the list, and what it needs, is
-// loaded when somebody is about to open it.
+// A field to find one or several groups among thousands. This file has the closed state; the list and its code are loaded when the
+// user is about to open it.
 import { ChevronsUpDown, X } from 'lucide-react';
 import { lazy, Suspense, startTransition, useMemo, useState, useTransition } from 'react';
 import { useAnswer } from '../plumbing/answers.ts';
@@ -14,24 +14,24 @@ import select from './Select.module.css';
 import { useToast } from './Toast.tsx';
 
 const loadOpened = () => loadPart(() => import('./GroupFinderOpened.tsx'));
-/** Before it is asked for: should that fail, it is said then. */
+/** Preloads the list. Errors are ignored here and shown when the list is opened. */
 const prepare = () => void loadOpened().catch(() => {});
 const Opened = lazy(async () => ({ default: (await loadOpened()).GroupFinderOpened }));
 
 type Shared = FieldProps & {
-  /** Words for choosing none, such as "Whole company": it is then the first. */
+  /** The text of the option for no group, such as "Whole company", listed first. */
   allowNone?: boolean | string;
-  /** Groups that cannot be chosen, such as those beneath the one that is moved. */
+  /** Groups that can't be chosen, such as the subgroups of a group that is moved. */
   exclude?: (id: number) => boolean;
   placeholder?: string;
-  /** As the filter of a toolbar: "Group Whole company ⌄". */
+  /** Shows it as a toolbar filter: "Group Whole company ⌄". */
   filter?: boolean;
   name?: string;
   disabled?: boolean;
 };
 type One = { multiple?: false; value: number | undefined; onChange: (value: number | undefined) => void };
 type Several = { multiple: true; value: readonly number[]; onChange: (value: number[]) => void };
-/** `control`: what ties it to the label of a field. */
+/** `control`: connects it to the label of a field. */
 export type FinderProps = Shared & (One | Several) & { control?: { id: string; className: string } };
 
 export function GroupFinder(props: Shared & (One | Several)) {
@@ -44,7 +44,7 @@ export function GroupFinder(props: Shared & (One | Several)) {
   );
 }
 
-/** The groups that are open to whoever is signed in; `itemOf` stands in for one as long as they are not there. */
+/** Returns the groups that the user may see; `itemOf` returns a placeholder until they have loaded. */
 export function useGroups() {
   const { data, error } = useAnswer('GET /groups/tree');
   const groups = useMemo(() => groupsToFind(data?.groups ?? []), [data]);
@@ -58,7 +58,7 @@ export function useNoneWords(allowNone: Shared['allowNone']): string {
   return typeof allowNone === 'string' ? allowNone : t('group.none');
 }
 
-/** The list is loaded, then shown: the button keeps the focus until it is there. */
+/** Loads the list, then shows it. The button keeps the focus until then. */
 function useOpening() {
   const toast = useToast();
   const words = useErrorWords();
@@ -121,7 +121,7 @@ function Finder(props: FinderProps) {
 
 type FaceProps = { props: FinderProps; chosen: string | undefined };
 
-/** What the button that opens it is given, be it the one here or that of the list. */
+/** The properties of the button that opens it, used here and by the list. */
 function triggerOf({ props: { label, filter, control, name, placeholder }, chosen }: FaceProps) {
   return filter
     ? { className: select['filter'], 'aria-label': `${String(label)}: ${chosen ?? placeholder ?? ''}` }
@@ -140,7 +140,7 @@ function Face({ props: { label, filter, placeholder }, chosen }: FaceProps) {
   );
 }
 
-/** The groups that were chosen, each with a button that takes it out. */
+/** The chosen groups, each with a button to remove it. */
 function Chosen({ groups, onChange }: { groups: FoundGroup[]; onChange: (value: number[]) => void }) {
   const t = useText();
   if (groups.length === 0) return null;

@@ -1,5 +1,5 @@
-// The list of a GroupFinder: a part of the name is typed, and each group that matches is shown with the groups above it. It is
-// open from the start: whoever asked for it has pressed the button.
+// The list of a GroupFinder: shows the groups that match the typed text, each with the groups above it. It is open from the start,
+// because the user has already pressed the button.
 import { Combobox as Base } from '@base-ui/react/combobox';
 import { Check, Search } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
@@ -9,12 +9,12 @@ import { type FinderProps, useGroups, useNoneWords } from './GroupFinder.tsx';
 import css from './GroupFinder.module.css';
 import select from './Select.module.css';
 
-/** No more are listed at once: typing more narrows them. */
+/** The maximum number of groups listed. Typing more narrows the list. */
 const most = 80;
-/** Stands for no group. */
+/** The value for no group. */
 const none = 0;
 
-/** Those that match what is typed. */
+/** Returns the groups that match the typed text. */
 function useFound({ exclude, allowNone }: FinderProps, text: string) {
   const { groups, ...rest } = useGroups();
   const open = exclude ? groups.filter(({ id }) => !exclude(id)) : groups;
@@ -25,7 +25,7 @@ function useFound({ exclude, allowNone }: FinderProps, text: string) {
 }
 
 type OpenedProps = FinderProps & {
-  /** What the button shows, and what it is given. */
+  /** The content and the properties of the button. */
   face: ReactNode;
   trigger: object;
 };

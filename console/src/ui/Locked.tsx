@@ -1,9 +1,9 @@
-// A lock: this cannot be changed here, and why.
+// A lock icon: the value can't be changed here, and why.
 import { Lock } from 'lucide-react';
 import css from './Locked.module.css';
 import { Reason } from './Reason.tsx';
 
-/** The reason is read out, and shown when the lock is pressed or pointed at. */
+/** Screen readers read the reason; it is shown when the lock is pressed or hovered. */
 export const Locked = ({ reason }: { reason: string }) => (
   <Reason text={reason} className={css['locked']}>
     <span className="visually-hidden">{reason}</span>

@@ -1,4 +1,4 @@
-// A button that opens a list of things to do, or of choices.
+// A button that opens a menu of actions or choices.
 import { Menu as Base } from '@base-ui/react/menu';
 import { Link } from '@tanstack/react-router';
 import { Check, Ellipsis, type LucideIcon } from 'lucide-react';
@@ -11,17 +11,17 @@ import css from './Menu.module.css';
 type Action = {
   label: string;
   icon?: LucideIcon;
-  /** Beneath the label: such as why it is disabled. */
+  /** Text below the label, such as why the item is disabled. */
   hint?: ReactNode;
   onSelect?: () => void;
-  /** Leads to a page. */
+  /** Links to a page. */
   to?: string;
-  /** The address of a file of the service, which is saved. */
+  /** The URL of a file from the service to save. */
   download?: string;
   danger?: boolean;
   disabled?: boolean;
 };
-/** One of several, such as the theme. */
+/** A choice between several options, such as the theme. */
 type Choices = {
   choice: string;
   value: string;
@@ -34,9 +34,9 @@ type MenuProps = {
   label: string;
   items: readonly MenuItem[];
   icon?: LucideIcon;
-  /** The button shows the label, not an icon alone. */
+  /** Shows the label on the button instead of only an icon. */
   words?: boolean;
-  /** Another button: it must take a ref and the properties of a button. */
+  /** A custom button. It must accept a ref and the properties of a button. */
   trigger?: ReactElement;
   side?: 'top' | 'bottom';
   align?: 'start' | 'end';
@@ -63,7 +63,7 @@ export function Menu({
           <Base.Popup className={css['popup']}>
             {items.map((item, index) =>
               !item ? null : item === 'line' ? (
-                // oxlint-disable-next-line react/no-array-index-key -- lines have nothing else
+                // oxlint-disable-next-line react/no-array-index-key -- lines have no other key
                 <Base.Separator key={`line ${index}`} className={css['line']} />
               ) : 'choice' in item ? (
                 <ChoiceItems key={item.choice} {...item} />

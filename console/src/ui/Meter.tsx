@@ -1,4 +1,4 @@
-// How much of a limit is used: "38 / 200".
+// A meter for how much of a limit is used: "38 / 200".
 import { useFormat } from '../text/text.tsx';
 import type { Tone } from './Badge.tsx';
 import { cx } from './cx.ts';

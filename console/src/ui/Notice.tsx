@@ -1,4 +1,4 @@
-// Something to know before going on: what it is, and what it costs.
+// A notice: important information and its consequences.
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Tone } from './Badge.tsx';
@@ -11,7 +11,7 @@ type NoticeProps = {
   tone?: Tone;
   title?: ReactNode;
   actions?: ReactNode;
-  /** It appears after something was done: read out at once. */
+  /** Appears after an action, so screen readers read it immediately. */
   live?: boolean;
   children?: ReactNode;
 };

@@ -1,12 +1,12 @@
-// The frame of a page inside the sheet: title, actions, toolbar and content from edge to edge. The head stays while the sheet
-// scrolls; what sticks beneath it sticks at --page-top.
+// The frame of a page inside the sheet: title, actions, toolbar and content from edge to edge. The head stays visible while the
+// sheet scrolls; other sticky elements stick below it at --page-top.
 import { Link } from '@tanstack/react-router';
 import { Fragment, type ReactNode, useEffect, useLayoutEffect, useRef } from 'react';
 import { useText } from '../text/text.tsx';
 import { cx } from './cx.ts';
 import css from './Page.module.css';
 
-/** The title of the browser's tab: "People · Soundings". */
+/** Sets the title of the browser tab: "People · Soundings". */
 export function useTitle(title: string): void {
   const t = useText();
   const whole = title ? `${title} · ${t('app.name')}` : t('app.name');
@@ -15,7 +15,7 @@ export function useTitle(title: string): void {
   }, [whole]);
 }
 
-/** Writes the height of the head to --page-top of the page. */
+/** Sets --page-top of the page to the height of the head. */
 function useHeadHeight() {
   const page = useRef<HTMLDivElement>(null);
   const head = useRef<HTMLDivElement>(null);
@@ -33,16 +33,16 @@ function useHeadHeight() {
 export type PageProps = {
   title: string;
   subtitle?: ReactNode;
-  /** The pages above this one. */
+  /** The parent pages of this one. */
   crumbs?: { label: string; to: string; search?: object }[];
   actions?: ReactNode;
   toolbar?: ReactNode;
   /**
-   * What it shows is still on its way. There is room for the subtitle by then; and where the head grows all the same, on a phone,
-   * the grey bars beneath are replaced, not pushed down.
+   * Whether the content is still loading. Space is reserved for the subtitle. If the head still grows, on a phone, the grey bars
+   * below are replaced and not pushed down.
    */
   waits?: boolean;
-  /** Content no wider than is good to read: forms. */
+  /** Limits the width of the content to a readable size, for forms. */
   narrow?: boolean;
   children?: ReactNode;
 };
@@ -81,9 +81,9 @@ export function Page({ title, subtitle, crumbs, actions, toolbar, waits, narrow,
   );
 }
 
-/** Within a toolbar: pushes what follows to its end. */
+/** Pushes the following items to the end of a toolbar. */
 export const ToolbarGap = () => <span className={css['gap']} />;
-/** Within a toolbar: soft words, such as "1,193 found". */
+/** Subdued text in a toolbar, such as "1,193 found". */
 export const ToolbarWords = ({ children }: { children: ReactNode }) => (
   <span className={css['words']} role="status">
     {children}

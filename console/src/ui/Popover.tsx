@@ -1,4 +1,4 @@
-// More about something, beside it: opened by a button, closed by Esc or by pressing elsewhere.
+// A popup with details beside its button. Esc or a press elsewhere closes it.
 import { Popover as Base } from '@base-ui/react/popover';
 import type { ReactElement, ReactNode } from 'react';
 import css from './Popover.module.css';

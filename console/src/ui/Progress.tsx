@@ -1,7 +1,7 @@
-// How far something has come that takes a while.
+// A progress bar.
 import css from './Progress.module.css';
 
-/** `value` is of 0 to 1; undefined: how far is not known. */
+/** `value`: 0 to 1; undefined: unknown. */
 export const Progress = ({ value, label }: { value?: number; label: string }) => (
   <div className={css['progress']}>
     <span className={css['label']}>{label}</span>

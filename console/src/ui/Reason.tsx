@@ -1,5 +1,5 @@
-// Why something is as it is, behind what stands for it: shown when it is pressed, by pointer, touch or keyboard, or pointed at; read
-// out always.
+// A reason behind an element: shown when the element is pressed, by pointer, touch or keyboard, or hovered. Screen readers always
+// read it.
 import { Popover as Base } from '@base-ui/react/popover';
 import type { CSSProperties, ReactElement, ReactNode } from 'react';
 import { cx } from './cx.ts';
@@ -15,7 +15,7 @@ const Words = ({ text }: { text: ReactNode }) => (
   </Base.Portal>
 );
 
-/** A button around `children`, with the reason beside them. */
+/** A button around `children` that shows the reason. */
 export function Reason({
   text,
   className,
@@ -35,10 +35,10 @@ export function Reason({
 
 type Reasons = ReturnType<typeof Base.createHandle<string>>;
 
-/** Where there are very many: one place for all, made once, which `OneReason` and `ManyReasons` are given. */
+/** Creates the shared popup for very many reasons, used by `OneReason` and `ManyReasons`. */
 export const makeReasons = (): Reasons => Base.createHandle<string>();
 
-/** One of many; `reasons` is shown where `ManyReasons` stands. */
+/** One of many reasons, shown in the popup of `ManyReasons`. */
 export const OneReason = (props: {
   reasons: Reasons;
   text: string;
@@ -76,7 +76,7 @@ function ReasonButton({
       {...of}
       openOnHover
       delay={400}
-      // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- its children are within
+      // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- its children label it
       render={<button type="button" className={cx(css['reason'], className)} />}
     >
       {children}

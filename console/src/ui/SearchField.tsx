@@ -1,4 +1,4 @@
-// Searching a list: "/" leads there, Esc empties it. What is typed is passed on when typing rests.
+// The search field of a list: "/" focuses it, Esc clears it. The text is passed on when typing pauses.
 import { Search, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { useText } from '../text/text.tsx';
@@ -8,7 +8,7 @@ const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
   (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName));
 
-/** Leads to the field when "/" is pressed outside of fields and dialogs. */
+/** Focuses the field when "/" is pressed outside of fields and dialogs. */
 function useSlash(focus: () => void, isOn: boolean) {
   useEffect(() => {
     if (!isOn) return undefined;
@@ -29,9 +29,9 @@ type SearchFieldProps = {
   value: string;
   onChange: (value: string) => void;
   placeholder?: string;
-  /** Milliseconds of rest before `onChange`. */
+  /** How long typing must pause before `onChange`, in ms. */
   delay?: number;
-  /** false: "/" does not lead here. */
+  /** False: "/" does not focus this field. */
   slash?: boolean;
 };
 
@@ -49,7 +49,7 @@ export function SearchField({
   const [given, setGiven] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useSlash(() => input.current?.focus(), slash);
-  // What comes from outside, such as "Clear filters", stands; what is still being typed is not overwritten by its own echo.
+  // Changes from outside, such as "Clear filters", apply. Text that is still being typed is not overwritten by its own echo.
   if (value !== given) {
     setGiven(value);
     if (value !== text.trim()) setText(value);

@@ -1,4 +1,4 @@
-// Choosing one of very many, such as a language, by typing a part of it: as a field of a form, and as a button that adds one.
+// A choice between very many options, such as languages, by typing part of a name: as a form field, and as a button to add one.
 import { Combobox as Base } from '@base-ui/react/combobox';
 import { Check, ChevronsUpDown, Search } from 'lucide-react';
 import type { ReactElement, ReactNode } from 'react';
@@ -9,14 +9,14 @@ import { folded } from './findGroups.ts';
 import css from './GroupFinder.module.css';
 import select from './Select.module.css';
 
-/** `words`: what else it is found by; asked for once, when something is typed. */
+/** `words`: returns further search terms; called once, when the user starts to type. */
 export type SearchOption = { value: string; label: string; words?: () => string };
 
 type Shared = {
   value: string;
   onChange: (value: string) => void;
   options: readonly SearchOption[];
-  /** What the box to type in says. */
+  /** The placeholder of the search box. */
   search: string;
   disabled?: boolean;
   name?: string;
@@ -24,7 +24,7 @@ type Shared = {
 
 const wordsOf = new WeakMap<SearchOption, string[]>();
 
-/** Whether every word that is typed begins a word of the option. */
+/** Whether every typed word begins a word of the option. */
 function isFound(option: SearchOption, typed: string): boolean {
   const own =
     wordsOf.get(option) ?? folded(`${option.label} ${option.words?.() ?? ''}`).split(/[^\p{L}\p{N}]+/u);
@@ -108,7 +108,7 @@ export function SearchSelectField(
   );
 }
 
-/** "Add language ⌄": nothing stays chosen. */
+/** A button such as "Add language ⌄". Nothing stays selected. */
 export function SearchAdd({ label, ...shared }: Omit<Shared, 'value'> & { label: string }): ReactElement {
   return (
     <Root {...shared} value="" label={label}>

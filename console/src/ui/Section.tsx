@@ -1,4 +1,4 @@
-// A part of a page, divided from the next by a hairline.
+// A section of a page, separated from the next by a thin line.
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { cx } from './cx.ts';
 import css from './Section.module.css';
@@ -7,14 +7,14 @@ type SectionProps = {
   title: string;
   description?: ReactNode;
   actions?: ReactNode;
-  /** Without padding at the sides of the content, such as around a table. */
+  /** Omits the side padding of the content, for example around a table. */
   flush?: boolean;
-  /** So that an address can lead to it. */
+  /** The id that URLs can link to. */
   id?: string;
   children?: ReactNode;
 };
 
-/** The router leads to what is there when the page is: a section that waits for an answer comes later. */
+/** Scrolls to a section that renders after the page, because the router only scrolls to sections that already exist. */
 function useLedTo(id: string | undefined) {
   const section = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -47,7 +47,7 @@ export function Section({ title, description, actions, flush, id, children }: Se
   );
 }
 
-/** What stands in a page without a heading, padded like a section. */
+/** Content without a heading, padded like a section. */
 export const Padded = ({ children }: { children: ReactNode }) => (
   <div className={css['section']}>{children}</div>
 );

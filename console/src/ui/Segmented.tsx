@@ -1,4 +1,4 @@
-// Choosing one of a few, all of them seen: arrow keys move between them.
+// A choice between a few visible options; arrow keys move between them.
 import { type ReactNode, useId } from 'react';
 import css from './Segmented.module.css';
 

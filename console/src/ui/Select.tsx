@@ -1,4 +1,4 @@
-// Choosing one of a few: as a filter of a toolbar, and as a field of a form.
+// A choice between a few options, as a toolbar filter and as a form field.
 import { Select as Base } from '@base-ui/react/select';
 import { Check, ChevronsUpDown } from 'lucide-react';
 import type { ReactElement, ReactNode } from 'react';
@@ -72,7 +72,7 @@ const arrows = (
   </Base.Icon>
 );
 
-/** "Role Any ⌄": the filter of a toolbar. */
+/** A toolbar filter: "Role Any ⌄". */
 export function Select<Value extends string>({
   label,
   hideLabel,

@@ -1,4 +1,4 @@
-// What a page shows while it waits, when it failed, and when there is none.
+// What a page shows while it loads, if it failed, and if it does not exist.
 import type { UseQueryResult } from '@tanstack/react-query';
 import { Compass, ServerCrash } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
@@ -12,7 +12,7 @@ import { Notice } from './Notice.tsx';
 import { useTitle } from './Page.tsx';
 import css from './States.module.css';
 
-/** Grey bars where text will be. */
+/** Grey bars as placeholders for text. */
 export function Skeleton({ rows = 6 }: { rows?: number }) {
   const t = useText();
   return (
@@ -27,12 +27,12 @@ export function Skeleton({ rows = 6 }: { rows?: number }) {
   );
 }
 
-/** One grey bar; the width is in percent of what it stands in. */
+/** One grey bar; the width is in percent of its container. */
 export const Bar = ({ width = 60 }: { width?: number }) => (
   <span className={css['bar']} style={{ inlineSize: `${width}%` }} />
 );
 
-/** What failed, the service's words, and "Try again". */
+/** An error with the service's message and "Try again". */
 export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const t = useText();
   const words = useErrorWords();
@@ -66,7 +66,7 @@ export function NotFound() {
   );
 }
 
-/** The page itself broke: what the router shows in its place. Whatever was typed on the page before has been left already. */
+/** Shown by the router in place of a page that crashed. Input on the previous page has already been left. */
 export function Broken({ error }: { error?: unknown }) {
   const t = useText();
   const words = useErrorWords();
@@ -92,7 +92,7 @@ type AnsweredProps<T> = {
   children: (data: T) => ReactNode;
 };
 
-/** An answer when it is there; grey bars before; what failed, when nothing is there; "there is no such page" for 404. */
+/** Shows a response once loaded, placeholders before, an error if there is no response, and "Page not found" for 404. */
 export function Answered<T>({ answer, skeleton, children }: AnsweredProps<T>) {
   if (answer.error?.status === 404) return <NotFound />;
   if (answer.data !== undefined) return children(answer.data);

@@ -1,4 +1,4 @@
-// Tables: few rows at once, or windows of very many of which only those in view are drawn. Rows that lead somewhere are links.
+// Tables: a few rows, or windows of very many rows, of which only those in view are drawn. Rows that open something are links.
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp } from 'lucide-react';
@@ -14,54 +14,54 @@ import css from './Table.module.css';
 export type Column<Row> = {
   key: string;
   title: string;
-  /** The title is only read out, such as above checkboxes or menus. */
+  /** Hides the title visually, for example above checkboxes or menus. */
   hideTitle?: boolean;
-  /** Pixels, or a measure of CSS grid such as 'minmax(160px, 2fr)'. Without one it shares what is left. */
+  /** Pixels, or a CSS grid size such as 'minmax(160px, 2fr)'. Without one, the column shares the remaining space. */
   width?: number | string;
   align?: 'end';
   sortable?: boolean;
-  /** On phones it is left out. */
+  /** Hides the column on phones. */
   wideOnly?: boolean;
-  /** It is the row's link, in place of the first column. */
+  /** Makes this column the row's link, instead of the first one. */
   leads?: boolean;
   cell: (row: Row) => ReactNode;
-  /** Beside what is in the cell and outside of the row's link: locks, badges with tooltips. */
+  /** Content beside the cell and outside of the row's link: locks, badges with tooltips. */
   beside?: (row: Row) => ReactNode;
 };
 
 type Shared<Row> = {
-  /** What the table lists, for those who hear it read. */
+  /** What the table lists, for screen readers. */
   label: string;
   columns: Column<Row>[];
   rowKey: (row: Row) => string | number;
-  /** Where a row leads: the first column with a title becomes a link over the whole row. */
+  /** The page that a row opens. The first column with a title becomes a link over the whole row. */
   to?: (row: Row) => string | undefined;
   onRow?: (row: Row) => void;
-  /** Pixels: 44 unless told. In short tables the least. */
+  /** The row height in pixels, 44 by default. In short tables, the minimum height. */
   rowHeight?: number;
-  /** The key of a column; with a minus before it, downwards. */
+  /** The key of the sorted column, with a minus for descending order. */
   sort?: string;
   onSort?: (sort: string) => void;
-  /** Shown in place of the rows when there are none. */
+  /** Shown if there are no rows. */
   empty?: ReactNode;
-  /** Rows that are marked, such as those chosen. */
+  /** Whether a row is highlighted, for example because it is selected. */
   isMarked?: (row: Row) => boolean;
 };
 
 export type TableProps<Row> = Shared<Row> & { rows: readonly Row[] };
 export type WindowTableProps<Row> = Shared<Row> & {
-  /** How many rows there are in all; undefined: not known yet. */
+  /** How many rows there are in total; undefined: not known yet. */
   count: number | undefined;
-  /** A row, when it has been fetched. */
+  /** Returns a row if it has been fetched. */
   rowAt: (index: number) => Row | undefined;
   onVisible: (first: number, last: number) => void;
-  /** The rows are of the filters before. */
+  /** Whether the rows still belong to the previous filters. */
   isOld?: boolean;
-  /** Why some of the rows in view are not there. */
+  /** The error, if some of the rows in view could not be loaded. */
   gap?: Gap | undefined;
 };
 
-/** From this many rows on, only those in view are drawn, each on one line. */
+/** From this number of rows, only those in view are drawn, each on one line. */
 export const longTable = 150;
 
 const tracksOf = (columns: Column<never>[]) =>
@@ -172,7 +172,7 @@ export function Table<Row>({ rows, ...shared }: TableProps<Row>) {
   );
 }
 
-/** A row of the table all the same: a table holds nothing else. */
+/** The empty state as a table row, because a table may contain only rows. */
 const Nothing = ({ children }: { children: ReactNode }) => (
   <div role="rowgroup">
     <div role="row">
@@ -181,7 +181,7 @@ const Nothing = ({ children }: { children: ReactNode }) => (
   </div>
 );
 
-/** A row that is being fetched. */
+/** A row that is still loading. */
 function Waiting({ columns, index }: { columns: Column<never>[]; index: number }) {
   const t = useText();
   return columns.map((column) => (
@@ -192,7 +192,7 @@ function Waiting({ columns, index }: { columns: Column<never>[]; index: number }
   ));
 }
 
-/** The rows that are there, wherever they stand: on paper all of them are drawn. */
+/** Returns all loaded rows, which are all drawn for print. */
 const loadedOf = (count: number, rowAt: (index: number) => unknown, height: number, margin: number) =>
   Array.from({ length: count }, (_, index) => ({ index, start: margin + index * height })).filter(
     ({ index }) => rowAt(index) !== undefined,
@@ -203,7 +203,7 @@ export function WindowTable<Row>({ count, rowAt, onVisible, isOld, gap, ...share
   const height = shared.rowHeight ?? 44;
   const { body, scroller, margin } = useScroller();
   const shown = count ?? 12;
-  // oxlint-disable-next-line react/incompatible-library -- it is for the React Compiler, which is not used
+  // oxlint-disable-next-line react/incompatible-library -- the rule concerns the React Compiler, which is not used
   const virtual = useVirtualizer({
     count: shown,
     getScrollElement: () => scroller,

@@ -1,4 +1,4 @@
-// Short words about what was just done, with Undo where it can be undone.
+// A short message about what was just done, with Undo if possible.
 import { Toast as Base } from '@base-ui/react/toast';
 import { CircleAlert, CircleCheck, X } from 'lucide-react';
 import { type ReactNode, useCallback } from 'react';
@@ -8,7 +8,7 @@ import css from './Toast.module.css';
 type ToastOptions = {
   text: string;
   tone?: 'good' | 'bad';
-  /** What takes it back: it is then offered. */
+  /** Undoes the action. If set, Undo is offered. */
   undo?: () => void;
 };
 
@@ -25,7 +25,7 @@ export function ToastProvider({ children }: { children: ReactNode }) {
   );
 }
 
-/** `toast({ text, undo })`. It stays for 6 seconds; 10 with Undo or when something went wrong; while it is pointed at, it stays. */
+/** Shows `toast({ text, undo })` for 6 seconds, or 10 with Undo or for an error. It stays while hovered. */
 export function useToast(): (options: ToastOptions) => void {
   const t = useText();
   const { add, close } = Base.useToastManager();

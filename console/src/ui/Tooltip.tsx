@@ -1,10 +1,9 @@
-// Words that appear beside what the pointer or the focus is on. Never the only place where something needed is said, except the
-// name of an icon.
+// A text beside the hovered or focused element. Never the only place for needed information, except for the name of an icon.
 import { Tooltip as Base } from '@base-ui/react/tooltip';
 import type { ReactElement } from 'react';
 import css from './Tooltip.module.css';
 
-/** The child must be an element that takes a ref, such as a button. */
+/** The child must accept a ref, like a button. */
 export function Tooltip({
   text,
   side = 'top',

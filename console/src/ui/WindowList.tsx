@@ -1,4 +1,4 @@
-// A list that is fetched in windows: its table, and what failed above the rows that are there.
+// A list that is fetched in windows: its table, with any error above the rows that have loaded.
 import type { Windows } from '../plumbing/windows.ts';
 import { Failed } from './States.tsx';
 import { WindowTable, type WindowTableProps } from './Table.tsx';

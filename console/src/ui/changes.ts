@@ -1,7 +1,7 @@
-// Fields of people and groups and their values before and after, as people read them.
+// Names and values of changed fields of people and groups, for readers.
 import { type TextKey, useText } from '../text/text.tsx';
 
-/** A field in words: those of the catalogue's `change.<field>`; an attribute has its own name. */
+/** Returns the name of a field: the catalogue's `change.<field>`, or an attribute's own name. */
 export function useFieldWords(): (field: string) => string {
   const t = useText();
   return (field) => {
@@ -11,7 +11,7 @@ export function useFieldWords(): (field: string) => string {
   };
 }
 
-/** A value in words: nothing, yes and no, lists with commas. */
+/** Returns a value as text: empty, yes or no, lists with commas. */
 export function useValueWords(): (value: unknown) => string {
   const t = useText();
   const words = (value: unknown): string => {

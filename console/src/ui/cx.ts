@@ -1,2 +1,2 @@
-// Joins the names of classes that apply.
+// Joins the class names that apply.
 export const cx = (...names: (string | false | undefined)[]): string => names.filter(Boolean).join(' ');

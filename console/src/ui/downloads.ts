@@ -1,13 +1,13 @@
-// Files that the browser saves: made here, or fetched of the service, so that a refusal is said on the page and not in its place.
+// Downloads: created here, or fetched from the service, so that errors are shown on the page and don't replace it.
 import { useState } from 'react';
 import { download } from '../api.ts';
 import { useErrorWords } from './faults.ts';
 import { useToast } from './Toast.tsx';
 
-/** Milliseconds after which browsers have taken the file. */
+/** How long browsers may take to read the file, in ms. */
 const taken = 10_000;
 
-/** Gives the browser a file to save. */
+/** Saves a file with the browser. */
 export function save(name: string, file: Blob): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(file);
@@ -16,7 +16,7 @@ export function save(name: string, file: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), taken);
 }
 
-/** `start(address)` fetches a file of the service and saves it; what fails is said in a toast. */
+/** `start(address)` fetches a file from the service and saves it. Errors are shown in a toast. */
 export function useDownload(): { busy: boolean; start: (address: string) => Promise<void> } {
   const toast = useToast();
   const words = useErrorWords();

@@ -1,11 +1,11 @@
-// What the service refused, in the reader's words where the catalogue has them.
+// Error messages for the reader: from the catalogue, or else from the service.
 import { ApiError } from '../api.ts';
 import { PartMissing } from '../plumbing/parts.ts';
 import { type TextKey, useText } from '../text/text.tsx';
 
 /**
- * Words for one fault: those of the catalogue's `fault.<type>`, else the server's own. A text may hold both: `{message}`. Where
- * it is one of several values that is wrong, the words begin with it.
+ * Returns the message for a fault: the catalogue's `fault.<type>`, or else the service's own. A catalogue text can include the
+ * service's with `{message}`. If one of several values is wrong, the message begins with that value.
  */
 export function useFaultWords(): (fault: { type: string; message: string; value?: string }) => string {
   const t = useText();
@@ -17,7 +17,7 @@ export function useFaultWords(): (fault: { type: string; message: string; value?
   };
 }
 
-/** Words for a whole error: what could not be reached, or what the service said, with the id to report it by. */
+/** Returns the message for an error: the connection failed, or what the service reported, with the id for bug reports. */
 export function useErrorWords(): (error: unknown) => string {
   const t = useText();
   const words = useFaultWords();

@@ -1,17 +1,17 @@
-// Finding a group among thousands by a part of its name or externalId, and saying where in the tree it stands.
+// Finds a group among thousands by part of its name or externalId, with its place in the tree.
 import type { TreeGroup } from '@soundings/contract/console.groups.ts';
 
 export type FoundGroup = {
   id: number;
   name: string;
   people: number;
-  /** The groups above it, from the top. */ way: string;
+  /** The names of the groups above it, from the top. */ way: string;
 };
 
-/** Without accents and capitals. */
+/** Removes accents and capitals. */
 export const folded = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 
-/** The groups of a tree as they are chosen, each with its way. */
+/** Returns the groups of a tree as options, each with the groups above it. */
 export function groupsToFind(groups: readonly TreeGroup[]): (FoundGroup & { words: string })[] {
   const byId = new Map(groups.map((group) => [group.id, group]));
   const ways = new Map<number, string>();
@@ -34,7 +34,7 @@ export function groupsToFind(groups: readonly TreeGroup[]): (FoundGroup & { word
   }));
 }
 
-/** Those that have every word that is sought: names that begin with it first. At most `most`, and how many there are in all. */
+/** Returns at most `most` groups that contain every search word, names that begin with it first, and the total number. */
 export function findGroups<Group extends { words: string }>(
   groups: readonly Group[],
   sought: string,

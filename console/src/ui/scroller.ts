@@ -1,15 +1,15 @@
-// Where a list scrolls: what of it is in view is reckoned from that.
+// Finds the element in which a list scrolls, to compute which rows are in view.
 import { useLayoutEffect, useRef, useState } from 'react';
 
-/** How far beneath the beginning of what scrolls an element starts. */
+/** Returns the distance from the top of the scrolling content to an element. */
 function startIn(scroller: HTMLElement, element: Element): number {
   const edge = scroller === document.scrollingElement ? 0 : scroller.getBoundingClientRect().top;
   return Math.round(element.getBoundingClientRect().top - edge + scroller.scrollTop);
 }
 
 /**
- * What holds the rows of a list, the element that scrolls around them, and how far beneath its beginning they start: measured
- * anew when either changes its size, or what stands above the rows (`data-above`) does.
+ * Returns a ref for the rows of a list, the element that scrolls around them, and the rows' distance from its top. Measures again
+ * when one of them, or an element above the rows (`data-above`), changes its size.
  */
 export function useScroller<Body extends Element = HTMLDivElement>() {
   const body = useRef<Body>(null);

@@ -26,18 +26,18 @@ import { selectSessionFacts } from './session.sql.ts';
 
 export type AccessOptions = {
   pool: Promise<Pool>;
-  /** Opens the host keys of SFTP. */
+  /** Decrypts the host keys of SFTP. */
   secrets: Promise<Sealer>;
   publicUrl: string;
   sftpPort: number;
-  /** Requests that a token may make in a minute; 0: any number. */
+  /** How many requests a token may make per minute; 0: no limit. */
   rateLimit: number;
   mailer: Mailer | undefined;
   mailFrom: string;
   log: Log;
 };
 
-/** Each is compared with the address of every upload. */
+/** The maximum number of allowed ranges. Each is compared with the address of every upload. */
 const maxRanges = 200;
 
 export function serveAccess(console: Console, options: AccessOptions): void {
@@ -53,7 +53,7 @@ export function serveAccess(console: Console, options: AccessOptions): void {
       const before = await accountById(tx, who.accountId);
       const kept = [...new Set([...before.allow, ...allow])].filter((range) => !remove.includes(range));
       if (kept.length > maxRanges)
-        throw refused('invalid value', `At most ${maxRanges} ranges can be allowed.`);
+        throw refused('invalid value', `You can allow at most ${maxRanges} ranges. Remove some first.`);
       await changeAccount(tx, who.accountId, { allow: kept }, actorOf(who));
     });
     return accessOf(pool, who, options);
@@ -65,7 +65,7 @@ function serveTokens(console: Console, { pool, mailer }: AccessOptions): void {
     tokens: await selectTokenSummaries(await pool, who.accountId),
   }));
   console.serve('POST /tokens', async (who, { body: { name, scopes, expires, numbers = 'plain' } }) => {
-    refuseOver(expires);
+    refuseExpired(expires);
     return createToken(
       await pool,
       who.accountId,
@@ -79,16 +79,16 @@ function serveTokens(console: Console, { pool, mailer }: AccessOptions): void {
   });
 }
 
-/** A token that is over when it is made would be of no use to anybody. */
-function refuseOver(expires: string | null): void {
+/** Throws a Fault if a token would already be expired when it is created. */
+function refuseExpired(expires: string | null): void {
   if (expires === null || !isDay(expires) || expires >= new Date().toISOString().slice(0, 10)) return;
-  const message = `${expires} is over: choose a later day.`;
+  const message = `${expires} is in the past. Choose a later day.`;
   const details = [{ type: 'out of range' as const, message, path: '/expires' }];
   throw new Fault('invalid', 'out of range', message, { details });
 }
 
-/** Where the key of secrets is missing, SFTP does not run. */
-function noneWithoutKey(error: unknown): undefined {
+/** Returns no host keys if the secrets key is missing, in which case SFTP does not run. Rethrows any other error. */
+function noKeysIfMissing(error: unknown): undefined {
   if (!(error instanceof Fault && error.code === 'secrets key missing')) throw error;
 }
 
@@ -99,7 +99,7 @@ async function accessOf(
 ): Promise<Access> {
   const [account, keys] = await Promise.all([
     accountById(pool, who.accountId),
-    secrets.then((one) => hostKeys(pool, one, log)).catch(noneWithoutKey),
+    secrets.then((one) => hostKeys(pool, one, log)).catch(noKeysIfMissing),
   ]);
   const { sftpUsername: username, allow, applyFiles, filesPartial, createGroupsFromUsers } = account;
   const { defaultCountry } = account;
@@ -139,7 +139,7 @@ async function accessOf(
   };
 }
 
-/** What decides whether pushes and files give roles or remove people, and how many. */
+/** Settings that decide whether pushes and files may give roles or remove people, and how many. */
 const dangerousSettings = [
   'applyFiles',
   'filesPartial',
@@ -167,14 +167,14 @@ function serveSettings(console: Console, { pool, mailer, mailFrom }: AccessOptio
   console.serve('POST /settings/test-mail', async (who) => {
     const { user, account, language } = await selectSessionFacts(await pool, who);
     if (user.email === null)
-      throw refused('no address', 'You have no e-mail address: there is nowhere to send a mail to.');
+      throw refused('no address', 'You have no email address to send it to. Add one first.');
     if (!mailer)
-      throw refused('no mail server', 'No mail server is set: set SMTP_URL, and start the service again.');
+      throw refused('no mail server', 'No mail server is configured. Set SMTP_URL and restart the service.');
     const { subject, letter } = testLetter(language, account.name);
     try {
       await mailer.send({ to: user.email, subject, ...lettered(letter) });
     } catch (error) {
-      throw refused('mail not taken', `The mail server did not take the mail: ${(error as Error).message}`);
+      throw refused('mail not taken', `The mail server rejected the email: ${(error as Error).message}`);
     }
     await audit(await pool, who.accountId, actorOf(who), 'test mail sent');
     return { to: user.email };
@@ -189,8 +189,8 @@ const refused = (
 function testLetter(language: 'en' | 'sv', about: string) {
   const words = {
     en: [
-      'Test mail from Soundings',
-      'This mail was sent from the settings. Mail from Soundings reaches you.',
+      'Test email from Soundings',
+      'This email was sent from the settings. Email from Soundings reaches you.',
     ],
     sv: [
       'Testmejl från Soundings',
@@ -229,11 +229,11 @@ function serveAudit(console: Console, pool: Promise<Pool>): void {
   });
 }
 
-/** Throws a Fault for a day that does not exist. */
+/** Reads the filters of the audit log. Throws a Fault for a day that does not exist. */
 function filterOf(query: Partial<Record<keyof AuditFilter, string>>): AuditFilter {
   for (const path of ['from', 'to'] as const) {
     if (!query[path] || isDay(query[path])) continue;
-    const message = `"${path}" must be a day that exists, as YYYY-MM-DD.`;
+    const message = `"${path}" must be an existing day, written as YYYY-MM-DD.`;
     const details = [{ type: 'invalid parameter' as const, message, path }];
     throw new Fault('invalid', 'invalid parameter', message, { details });
   }

@@ -1,9 +1,9 @@
-// SQL of the tokens' makers and of the audit log, as the console shows them: reading only.
+// SQL of tokens and of the audit log, as the console shows them: reading only.
 import { actionsAbout } from '@soundings/contract/audit-actions.ts';
 import type { AuditEntry, TokenSummary } from '@soundings/contract/console.access.ts';
 import type { AccountId, Db } from '../db/db.ts';
 
-/** All tokens of the account: those that open something first, the newest first. */
+/** Returns all tokens of the account: active ones first, then the newest first. */
 export async function selectTokenSummaries(db: Db, accountId: AccountId): Promise<TokenSummary[]> {
   return db<TokenSummary[]>`
     select t.token_id       as "id",
@@ -31,12 +31,12 @@ export type AuditFilter = {
 };
 
 /**
- * What an entry is about as it is called now: null when it is no longer there. Names are looked up when the log is read: what
- * is erased with a person does not stand in it. A run without a file is told by the end of its id: those made about the same
- * time begin alike.
+ * The subject of an entry with its current name; null if it no longer exists. Names are looked up when the log is read, so that
+ * nothing that is erased with a person stays in it. A run without a file is named by the end of its id, because ids of runs from
+ * about the same time begin with the same characters.
  */
 const about = (db: Db) => {
-  // A question that is created is logged by its key, and its id beside it.
+  // The creation of a question is logged with its key as the subject, and its id in the details.
   const id = db`(case when e.action = 'question created' then e.details ->> 'id' else e.subject end)`;
   const number = db`(case when ${id} ~ '^[0-9]{1,9}$' then ${id}::integer end)`;
   const named = (name: ReturnType<Db>) =>
@@ -64,7 +64,7 @@ const about = (db: Db) => {
     end`;
 };
 
-/** Which entries pass a filter; days are those of the account's time zone. */
+/** The condition for entries that match a filter. Days are in the account's time zone. */
 const passing = (db: Db, { search, origin, action, from, to }: AuditFilter) => db`
        (${origin}::text is null or e.origin = ${origin})
   and  (${action}::text is null or e.action = ${action})
@@ -82,7 +82,7 @@ const joined = (db: Db, accountId: AccountId) => db`
     left   join tokens t on t.account_id = e.account_id and t.token_id = e.token_id
     where  e.account_id = ${accountId}`;
 
-/** Entries that pass a filter, newest first; `before`: only those older than the one of this id. */
+/** Returns the entries that match a filter, newest first; `before`: only entries older than the one with this id. */
 export async function selectAuditEntries(
   db: Db,
   accountId: AccountId,
@@ -108,7 +108,7 @@ export async function selectAuditEntries(
     offset ${offset} limit ${limit}`;
 }
 
-/** How many entries pass a filter, and every action that the account's log has. */
+/** Returns how many entries match a filter, and every action in the account's log. */
 export async function selectAuditExtent(
   db: Db,
   accountId: AccountId,

@@ -70,10 +70,10 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await making.getByRole('button', { name: 'Create token' }).isDisabled()).toBe(true);
     await making.getByLabel('Name').fill('Power BI');
     await making.getByRole('checkbox', { name: 'Read results' }).check();
-    await choose(page, /^Last day/, 'In 90 days');
+    await choose(page, /^Expires/, 'In 90 days');
     await press(making, 'Create token');
 
-    const shown = page.getByRole('dialog', { name: 'Token “Power BI” is made' });
+    const shown = page.getByRole('dialog', { name: 'Token “Power BI” created' });
     await shown.getByText(/^curl http:\/\/localhost/).waitFor();
     const [secret, line] = (await shown.getByRole('code').allTextContents()) as [string, string];
     await press(shown, 'Copy: Token');
@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     page.expectComplaint(/status of 40[03]/);
     const making = page.getByRole('dialog', { name: 'Create an API token' });
     const asking = page.getByRole('dialog', { name: 'Confirm with your password' });
-    const shown = page.getByRole('dialog', { name: 'Token “Payroll” is made' });
+    const shown = page.getByRole('dialog', { name: 'Token “Payroll” created' });
     await press(page, 'Create token');
     await making.getByLabel('Name').fill('Payroll');
     await making.getByRole('checkbox', { name: 'Read results' }).check();
@@ -121,13 +121,13 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
 
     // Not given: what was filled in is still there.
     await press(asking, 'Cancel');
-    await making.getByText(/^Nothing was changed: this needs your password\./).waitFor();
+    await making.getByText(/^This requires your password, so nothing was changed\./).waitFor();
     expect(await making.getByLabel('Name').inputValue()).toBe('Payroll');
 
     await press(making, 'Create token');
     await asking.getByLabel('Password', { exact: true }).fill('not the password');
     await press(asking, 'Confirm');
-    await asking.getByText('This is not your password.').waitFor();
+    await asking.getByText('Wrong password.').waitFor();
     await asking.getByLabel('Password', { exact: true }).fill(world.administrator.password);
     await page.keyboard.press('Enter');
     await shown.waitFor();
@@ -152,18 +152,18 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     const page = await opened('/settings');
     await page.getByLabel('Values and response rates').fill('8');
     await press(page, 'Save');
-    await page.getByText('The settings are saved.').waitFor();
+    await page.getByText('Settings saved.').waitFor();
     await page.getByRole('link', { name: 'Privacy report' }).click();
     await heading(page, 'Privacy report').waitFor();
     const row = (name: string | RegExp) => page.getByRole('row', { name });
     const cells = async (name: string | RegExp) =>
       await row(name).first().getByRole('cell').allTextContents();
-    await row('Fewest answers behind a figure').waitFor();
+    await row('Minimum answers behind a figure').waitFor();
     // The open week keeps what it was opened with.
-    expect(await cells('Fewest answers behind a figure')).toEqual(['8', '5']);
-    expect(await cells('Fewest answers behind a distribution')).toEqual(['16', '10']);
-    await page.getByText('Means and response rates that rest on fewer than 5 answers.').waitFor();
-    await page.getByText('Figures of weeks can be compared').waitFor();
+    expect(await cells('Minimum answers behind a figure')).toEqual(['8', '5']);
+    expect(await cells('Minimum answers behind a distribution')).toEqual(['16', '10']);
+    await page.getByText('Means and response rates based on fewer than 5 answers.').waitFor();
+    await page.getByText('Figures of different weeks can be compared').waitFor();
     expect((await cells(/^Manager results of their groups/))[0]).toMatch(/^\d+$/);
     await row(/^demo/).waitFor();
 
@@ -180,7 +180,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.goto('/settings');
     await page.getByLabel('Values and response rates').fill('5');
     await press(page, 'Save');
-    await page.getByText('The settings are saved.').waitFor();
+    await page.getByText('Settings saved.').waitFor();
   });
 
   test('files are taken only from allowed addresses: one’s own is offered, and what is no address is said at the field', async () => {
@@ -189,7 +189,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     const page = await opened('/access');
     page.expectComplaint(/status of 400/);
     await page.getByText('http://localhost/v1/organization', { exact: true }).waitFor();
-    await page.getByText('Every address may upload, yours included.').waitFor();
+    await page.getByText('Every address can upload, including yours.').waitFor();
     const field = page.getByLabel('Address or range');
     await field.fill('203.0.113.0/33');
     await press(page, 'Add');
@@ -197,7 +197,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     expect(await field.inputValue()).toBe('203.0.113.0/33');
     await field.fill('203.0.113.0/24');
     await press(page, 'Add');
-    await page.getByText('It is outside every allowed range: uploads from here are refused.').waitFor();
+    await page.getByText('It is outside every allowed range, so uploads from here are refused.').waitFor();
     expect(await status('/v1/storage/files', files.token)).not.toBe(200);
     await press(page, 'Add 127.0.0.1');
     await page.getByText('It is inside an allowed range.').waitFor();
@@ -208,7 +208,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       select allowed_addresses as allow from accounts where account_id = ${world.accountId}`;
     expect(kept?.allow).toEqual(['127.0.0.1']);
     await press(page, 'Remove 127.0.0.1');
-    await press(page.getByRole('dialog'), 'Allow every address');
+    await press(page.getByRole('dialog'), 'Remove and allow every address');
     await page.getByText('Every address is allowed.').waitFor();
   });
 
@@ -223,9 +223,9 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await press(page, 'Edit');
     await page.getByRole('combobox', { name: 'Role' }).waitFor();
     expect(await page.getByRole('textbox', { name: 'First name' }).count()).toBe(0);
-    const locks = page.getByRole('button', { name: 'Delivered by your HR system: change it there' });
+    const locks = page.getByRole('button', { name: 'Managed by your HR system. Change it there.' });
     expect(await locks.count()).toBeGreaterThan(4);
-    await choose(page, 'Role', 'Manager Results of the groups they own, administer or may read');
+    await choose(page, 'Role', 'Manager Results of the groups they own, administer or can view');
     await choose(page, 'workplace', 'Shop');
     await press(page, 'Save');
     await page.getByText('Saved', { exact: true }).waitFor();
@@ -250,7 +250,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.getByRole('link', { name: 'Add person' }).click();
     await page.getByLabel('First name').fill('Siv');
     await page.getByLabel('Last name').fill('Ek');
-    await page.getByLabel('E-mail (optional)').fill('siv.ek@example.com');
+    await page.getByLabel('Email (optional)').fill('siv.ek@example.com');
     await page.getByRole('combobox', { name: 'Member of' }).click();
     await page.getByRole('combobox', { name: 'Search groups' }).fill('malmo');
     await page.getByRole('option', { name: /^Malmö Shop/ }).click();
@@ -266,14 +266,14 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     const before = await wouldPush([]);
     expect(before.changes.map(({ externalId }) => externalId)).not.toContain('hr-900');
 
-    await press(page, 'More for Siv Ekström');
+    await press(page, 'Actions for Siv Ekström');
     await page.getByRole('menuitem', { name: 'Hand over to HR system…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Hand Siv Ekström over to your HR system?' });
     await dialog.getByLabel('externalId').fill('hr-900');
-    await dialog.getByText(/The next list of people without hr-900 removes the person/).waitFor();
+    await dialog.getByText(/If hr-900 is missing from the next full list, the person is removed/).waitFor();
     await press(dialog, 'Hand over');
-    await page.getByText('Siv Ekström is handed over').waitFor();
-    await page.getByText('Delivered by your HR system', { exact: true }).waitFor();
+    await page.getByText('Siv Ekström handed over').waitFor();
+    await page.getByText('Managed by your HR system', { exact: true }).waitFor();
     const [kept] = await world.pool`
       select u.managed, g.name as "group"
       from   users u
@@ -311,18 +311,18 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await goTo('Lavmark', 'Tab');
     await goTo('Repair Workshop', 'ArrowDown');
     await keyboard.press(' ');
-    await page.getByText('Moving Repair Workshop: choose its new parent, Esc cancels').waitFor();
+    await page.getByText('Moving Repair Workshop. Choose its new parent, or press Esc to cancel.').waitFor();
     await goTo('Borås Workshop', 'ArrowUp');
     await keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Move Repair Workshop' });
     await dialog.getByText('From the next round on, answers also count for: Borås Workshop.').waitFor();
-    await dialog.getByText(/people in it move along/).waitFor();
+    await dialog.getByText(/people move with it/).waitFor();
     expect(await parentOf('Repair Workshop')).toBe('Workshops');
-    await dialog.getByRole('button', { name: 'Move', exact: true }).press('Enter');
-    await page.getByText('Repair Workshop was moved to Borås Workshop.').waitFor();
+    await dialog.getByRole('button', { name: 'Move group', exact: true }).press('Enter');
+    await page.getByText('Repair Workshop moved to Borås Workshop.').waitFor();
     expect(await parentOf('Repair Workshop')).toBe('Borås Workshop');
     await press(page, 'Undo');
-    await page.getByText('Repair Workshop is back where it was.').waitFor();
+    await page.getByText('Repair Workshop moved back.').waitFor();
     expect(await parentOf('Repair Workshop')).toBe('Workshops');
   });
 
@@ -336,7 +336,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await dialog.getByLabel('Name').fill('shift');
     await dialog.getByLabel('Allowed values').fill('Day\nEvening\n\nDay');
     await press(dialog, 'Add attribute');
-    await page.getByText('shift was added.').waitFor();
+    await page.getByText('shift added.').waitFor();
     await page.getByRole('row', { name: /shift.*Day.*Evening/ }).waitFor();
     expect((await sends('Night')).details).toHaveLength(1);
     expect((await sends('Day')).summary.users.created).toBe(1);
@@ -355,7 +355,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       'settings changed',
       'person changed',
       'person created',
-      'person adopted',
+      'person handed over to HR system',
       'group moved',
     ]) {
       await page
@@ -384,6 +384,6 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await page.goto('/audit');
     await page.getByRole('row', { name: /audit log exported/ }).waitFor();
     await page.getByRole('searchbox').fill('nobody has done this');
-    await page.getByText('Nothing matches').waitFor();
+    await page.getByText('No matches').waitFor();
   });
 });

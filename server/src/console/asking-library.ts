@@ -1,4 +1,4 @@
-// The console: the library of questions, and KPIs.
+// The console: the question library, and KPIs.
 import type { KpiPage, LibraryQuestion, QuestionPage } from '@soundings/contract/console.asking.ts';
 import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { audit, type AuditAction } from '../accounts/audit.ts';
@@ -27,8 +27,8 @@ import { actorOf, type Console, type Who } from './console.ts';
 import { idIn } from './ids.ts';
 import { refuseChanged, versionOf } from './versions.ts';
 
-/** So many of the last weeks in which a question was asked are told. */
-const weeksTold = 60;
+/** How many of the last weeks that asked a question are shown. */
+const weeksShown = 60;
 
 export function serveLibrary(console: Console, pool: Promise<Pool>): void {
   console.serve('GET /library', async (who) => {
@@ -60,14 +60,14 @@ export function serveLibrary(console: Console, pool: Promise<Pool>): void {
     const { version, ...words } = body;
     const id = idIn(params.questionId);
     return write(await pool, who, async (tx) => {
-      refuseChanged(version, await changeableWords(tx, who, id));
+      refuseChanged(version, await changeableTexts(tx, who, id));
       const isChanged = await changeQuestion(
         tx,
         who.accountId,
         id,
         words as Pick<NewQuestion, 'text' | 'translations' | 'options'>,
       );
-      const made = { version: versionOf(await changeableWords(tx, who, id)) };
+      const made = { version: versionOf(await changeableTexts(tx, who, id)) };
       return { action: 'question changed', subject: id, isChanged, made };
     });
   });
@@ -88,7 +88,7 @@ export function serveLibrary(console: Console, pool: Promise<Pool>): void {
 
 function serveKpis(console: Console, pool: Promise<Pool>): void {
   console.serve('GET /library/kpis', async (who) => ({ kpis: await kpiPages(await pool, who) }));
-  /** `seen`: the version that is changed; undefined: it is new. */
+  /** `seen`: the version that was shown; undefined: the KPI is new. */
   const keep = async (who: Who, kpi: Kpi, seen?: string) =>
     write(await pool, who, async (tx) => {
       const before = (await kpisOf(tx, who.accountId)).find(({ id }) => id === kpi.id);
@@ -115,7 +115,7 @@ const changeable = ({ name, translations, imageUrl, questionIds }: Kpi) => ({
   questionIds,
 });
 
-const wordsAlone = ({
+const textsOf = ({
   text,
   translations,
   options,
@@ -125,22 +125,22 @@ const wordsAlone = ({
   options,
 });
 
-async function changeableWords(tx: Transaction, { accountId }: Who, questionId: number) {
+async function changeableTexts(tx: Transaction, { accountId }: Who, questionId: number) {
   const question = (await questionsOf(tx, accountId)).find(({ id }) => id === questionId);
   if (!question) throw new Fault('not_found', 'question not found', 'There is no such question.');
-  return wordsAlone(question);
+  return textsOf(question);
 }
 
 type Written<T> = {
   action: AuditAction;
   subject: string | number;
   details?: Record<string, unknown>;
-  /** Not: everything was so before, and nothing is logged. */
+  /** False: nothing has changed, so nothing is logged. */
   isChanged?: boolean;
   made: T;
 };
 
-/** Changes something of the library and logs it, in one transaction that holds the account's lock. */
+/** Changes the library and logs the change, in one transaction that locks the account. */
 async function write<T>(pool: Pool, who: Who, work: (tx: Transaction) => Promise<Written<T>>): Promise<T> {
   return inTransaction(pool, async (tx) => {
     await lockAccount(tx, who.accountId);
@@ -178,7 +178,7 @@ async function questionPage(db: Db, who: Who, questionId: number): Promise<Quest
   const question = questions.find(({ id }) => id === questionId);
   if (!question) throw new Fault('not_found', 'question not found', 'There is no such question.');
   const [asked, schedules] = await Promise.all([
-    selectAskedIn(db, accountId, questionId, weeksTold),
+    selectAskedIn(db, accountId, questionId, weeksShown),
     schedulesOf(db, accountId),
   ]);
   const names = new Map(
@@ -192,7 +192,7 @@ async function questionPage(db: Db, who: Who, questionId: number): Promise<Quest
   );
   return {
     ...question,
-    version: versionOf(wordsAlone(question)),
+    version: versionOf(textsOf(question)),
     askedIn: asked.map((week) => askedWeek(week, names, schedules)),
     schedules: schedules
       .filter(

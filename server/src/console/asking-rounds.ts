@@ -1,4 +1,4 @@
-// The console: the weeks that are open, closing one before its end, and personal links for those without an e-mail address.
+// The console: open weeks, closing a week early, and personal links for people without an email address.
 import type { OpenWeek, Participation, Rounds } from '@soundings/contract/console.asking.ts';
 import { addWeeks, dayIn, isDay, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { audit } from '../accounts/audit.ts';
@@ -26,8 +26,8 @@ import { named, wordsOf } from './asking-words.ts';
 import { actorOf, type Console, type Who } from './console.ts';
 import { inSlices } from './slices.ts';
 
-/** So many of the weeks that have closed are told. */
-const closedTold = 6;
+/** How many closed weeks are shown. */
+const closedShown = 6;
 
 export function serveRounds(console: Console, { pool, mailer, publicUrl, now }: Means): void {
   console.serve('GET /rounds', async (who) => roundsView(await pool, who, now(), mailer !== undefined));
@@ -60,7 +60,7 @@ export function serveRounds(console: Console, { pool, mailer, publicUrl, now }: 
   });
 }
 
-const weekNotFound = new Fault('not_found', 'week not found', 'Nothing was asked in that week.');
+const weekNotFound = new Fault('not_found', 'week not found', 'No questions were asked in that week.');
 
 const weekIn = (text: string): Week | undefined => (isDay(text) && weekOf(text) === text ? text : undefined);
 
@@ -80,7 +80,7 @@ async function roundsView(pool: Pool, who: Who, now: number, hasMail: boolean): 
     selectOpenRounds(pool, accountId),
     messageCountsOf(pool, accountId, hasMail ? now : 0),
     selectRefusedPeople(pool, accountId),
-    selectClosedWeeks(pool, accountId, closedTold),
+    selectClosedWeeks(pool, accountId, closedShown),
     comingRounds(pool, who, now),
   ]);
   const describe = await describer(pool, who, rounds);
@@ -168,7 +168,7 @@ function mailsOf(
   };
 }
 
-/** What turns a round into what is told of it: with the words of its questions and the names of its groups. */
+/** Returns a function that describes a round with the texts of its questions and the names of its groups. */
 async function describer(
   db: Db,
   { accountId }: Who,
@@ -194,7 +194,7 @@ async function describer(
   });
 }
 
-/** What is due in this week and in the next. */
+/** Returns what is due in this week and the next. */
 async function comingRounds(db: Db, { accountId, timezone }: Who, now: number): Promise<Rounds['coming']> {
   const today = dayIn(timezone, now);
   const last = addWeeks(weekOf(today), 1);

@@ -1,4 +1,4 @@
-// The console: schedules, the calendar of what they have asked and will ask, and the mail of one to oneself.
+// The console: schedules, the calendar of what they have asked and will ask, and test emails.
 import type {
   Schedule as ScheduleView,
   ScheduleCheck,
@@ -50,7 +50,7 @@ export type Means = {
   now: () => number;
 };
 
-/** What came of a change; when everything was so before (not `isChanged`), nothing is logged. */
+/** The result of a change. If nothing has changed (`isChanged` false), nothing is logged. */
 type Written<T> = { id: number; name: string; isChanged?: boolean; made: T };
 
 export function serveSchedules(console: Console, means: Means): void {
@@ -111,7 +111,7 @@ export function serveSchedules(console: Console, means: Means): void {
   );
 }
 
-/** A schedule without what a change of it leaves as it is. */
+/** Returns the fields of a schedule that can be changed. */
 function changeable(schedule: Schedule): NewSchedule {
   const { accountId: _, id: __, pausedAt: ___, createdAt: ____, ...wanted } = schedule;
   return wanted;
@@ -127,7 +127,7 @@ async function schedulesView(db: Db, who: Who, now: number, hasMail: boolean): P
     kpisOf(db, accountId),
   ]);
   const [calendars, audiences] = await Promise.all([
-    // So that a schedule that comes once in a year has its next time told too.
+    // Enough weeks to include the next date of a schedule that repeats once a year.
     calendarsOf(db, accountId, schedules, { today, count: weeksAround + 1 }),
     audiencesOf(db, accountId, schedules),
   ]);
@@ -199,7 +199,7 @@ function scheduleView(
   };
 }
 
-/** What a schedule that is being written would ask, of whom and when; as far as that can be told with what is wrong in it. */
+/** Returns what a schedule draft would ask, when, and how many people, as far as its faults allow. */
 async function check(
   db: Db,
   { accountId, timezone }: Who,
@@ -220,7 +220,7 @@ async function check(
   };
 }
 
-/** What a schedule asks next, or, of one that asks no more, what it asked last. */
+/** Returns what a schedule asks next, or what it asked last if it has no further dates. */
 async function nextOf(
   db: Db,
   accountId: AccountId,
@@ -277,7 +277,7 @@ async function preview(db: Db, who: Who, scheduleId: number, now: number): Promi
 const refused = (type: 'no address' | 'no mail server' | 'nothing due' | 'mail not taken', message: string) =>
   new Fault('invalid', type, message);
 
-/** The mail as people get it; its link leads to the preview, which keeps nothing. */
+/** Sends the caller the email as people get it. Its link opens the preview, which stores nothing. */
 async function sendTest(
   { pool, mailer, publicUrl, now }: Means,
   who: Who,
@@ -287,13 +287,16 @@ async function sendTest(
   const db = await pool;
   const { questions } = await nextOf(db, who.accountId, scheduleId, now());
   const { email, ...person } = await selectTester(db, who.accountId, who.userId);
-  if (email === null)
-    throw refused('no address', 'You have no e-mail address: there is nowhere to send a mail to.');
+  if (email === null) throw refused('no address', 'You have no email address to send it to. Add one first.');
   if (!mailer)
-    throw refused('no mail server', 'No mail server is set: set SMTP_URL, and start the service again.');
-  if (questions.length === 0) throw refused('nothing due', 'No question is due: there would be no mail.');
+    throw refused('no mail server', 'No mail server is configured. Set SMTP_URL and restart the service.');
+  if (questions.length === 0)
+    throw refused(
+      'nothing due',
+      'No question is due, so there is no email to send. Choose questions, or set a later end date.',
+    );
   const address = `${publicUrl}/schedules/${scheduleId}/preview`;
-  // Of a test nobody can unsubscribe: its headers stay away.
+  // Without unsubscribe headers: there is nothing to unsubscribe from.
   const { subject, text, html } = invitationOf(
     { kind, ...person, questions: questions.length },
     address,
@@ -302,7 +305,7 @@ async function sendTest(
   try {
     await mailer.send({ to: email, subject: `[Test] ${subject}`, text, html });
   } catch (error) {
-    throw refused('mail not taken', `The mail server did not take the mail: ${(error as Error).message}`);
+    throw refused('mail not taken', `The mail server rejected the email: ${(error as Error).message}`);
   }
   await audit(db, who.accountId, actorOf(who), 'test mail sent', { subject: scheduleId, details: { kind } });
   return { address: email };

@@ -1,5 +1,4 @@
-// What the console's screens of asking share: weeks by name, questions in all their words, and what the answering page says.
-// Pure.
+// What the console's survey pages share: names of weeks, questions with all their texts, and texts of the answering page. Pure.
 import type {
   LibraryQuestion,
   PageWords as Spoken,
@@ -36,7 +35,7 @@ export const wordsOf = ({
   isRetired: retiredAt !== null,
 });
 
-/** The languages in which all of a question can be read, its options too; and in which only a part of it can. */
+/** Returns the languages with a complete translation of a question, including its options, and those with a partial one. */
 export function languagesIn({
   language,
   translations,
@@ -57,7 +56,7 @@ export function languagesIn({
 const types: QuestionType[] = [1, 2, 3, 4];
 export const spokenLanguages = Object.keys(pageWords) as (keyof typeof pageWords)[];
 
-/** What the answering page says in a language that it has words in. */
+/** Returns the texts of the answering page in a language. */
 export function spokenIn(language: keyof typeof pageWords): Spoken {
   const { addComment, commentHint, skip } = pageWords[language];
   return {
@@ -68,7 +67,7 @@ export function spokenIn(language: keyof typeof pageWords): Spoken {
   };
 }
 
-/** How schedules.ts calls what is wrong, and the field of the console's form. */
+/** Maps the paths that schedules.ts reports to the fields of the console's form. */
 const fields: Record<string, string> = {
   name: '/name',
   questions: '/questionIds',
@@ -88,7 +87,7 @@ const fields: Record<string, string> = {
 export const pointed = (details: Detail[]): (Detail & { path: string })[] =>
   details.map((detail) => ({ ...detail, path: fields[detail.path ?? ''] ?? detail.path ?? '' }));
 
-/** Runs something of schedules.ts; what it finds wrong is told by the fields of the console's form. */
+/** Runs a function of schedules.ts, and maps the paths of its faults to the fields of the console's form. */
 export async function withPointers<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -39,8 +39,8 @@ test.skipIf(!hasBrowser())(
 
     // Nothing is made of an empty form: what is missing is said.
     page.expectComplaint(/status of 400/);
-    await page.getByRole('button', { name: 'Make the question' }).click();
-    await page.getByText('This is needed.').first().waitFor();
+    await page.getByRole('button', { name: 'Create question' }).click();
+    await page.getByText('This field is required.').first().waitFor();
     await page.getByRole('textbox', { name: 'Question, English' }).fill(english);
     await page.getByRole('textbox', { name: 'Question, Swedish' }).fill(swedish);
     await page.getByRole('combobox', { name: 'KPI' }).click();
@@ -53,7 +53,7 @@ test.skipIf(!hasBrowser())(
     await preview.getByText(swedish).waitFor();
     await preview.getByText('Håller med', { exact: true }).waitFor();
     expect(await axeFaults(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Make the question' }).click();
+    await page.getByRole('button', { name: 'Create question' }).click();
     await page.getByRole('heading', { level: 1, name: english }).waitFor();
     const [made] = await world.pool<{ id: number; sv: string; type: number }[]>`
       select question_id as id, type, translations ->> 'sv' as sv
@@ -64,27 +64,27 @@ test.skipIf(!hasBrowser())(
 
     // Its calendar: the coming Monday, and what it will ask then.
     const cell = page.getByRole('button', {
-      name: 'w. 48, 2026: Will ask 1 question of 30 people, as of today.',
+      name: 'w. 48, 2026: Scheduled: 1 question to 30 people, as of today.',
     });
     await cell.click();
     const told = page.getByRole('dialog');
     await told.getByText(english).waitFor();
-    await told.getByText(/Mon.*23 Nov.*in each person’s own time zone/).waitFor();
+    await told.getByText(/Mon.*23 Nov.*in each person’s time zone/).waitFor();
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press('Escape');
     expect(await page.getByRole('button', { name: /^w\. 47, 2026: / }).count()).toBe(0);
 
     // What people will see of it.
     await page.getByRole('button', { name: 'More', exact: true }).click();
-    await page.getByRole('menuitem', { name: 'See the page' }).click();
-    await page.getByText(/What will be asked on .*\(w\. 48, 2026\)/).waitFor();
+    await page.getByRole('menuitem', { name: 'Preview page' }).click();
+    await page.getByText(/Questions scheduled for .*\(w\. 48, 2026\)/).waitFor();
     await page.getByRole('radio', { name: 'Swedish' }).check();
     await page.getByText(swedish).waitFor();
 
     // Beside the others, in the calendar of all.
     await page.goto('/schedules?view=calendar');
     const row = page.getByRole('row', { name: /^Tools check/ });
-    await row.getByRole('button', { name: /^w\. 48, 2026: Will ask 1 question of 30 people/ }).waitFor();
+    await row.getByRole('button', { name: /^w\. 48, 2026: Scheduled: 1 question to 30 people/ }).waitFor();
     await row.getByRole('link', { name: 'Tools check' }).click();
     await page.waitForURL(`**/schedules/${id}`);
   },
@@ -95,11 +95,11 @@ async function makeSchedule(page: Page, questionId: number): Promise<number> {
   await page.getByRole('link', { name: 'Schedules' }).click();
   await page.getByRole('link', { name: 'New schedule' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Tools check');
-  await page.getByRole('radio', { name: 'The same questions each time' }).check();
+  await page.getByRole('radio', { name: 'The same questions every time' }).check();
   await page.getByRole('searchbox', { name: 'Search questions' }).fill('tools I work');
   await page.getByRole('checkbox', { name: english }).check();
   const effect = page.getByRole('complementary');
-  await effect.getByText('Still to be done').waitFor();
+  await effect.getByText('Still to fix').waitFor();
   await page.getByRole('combobox', { name: 'Groups' }).click();
   await page.getByRole('combobox', { name: 'Search groups' }).fill('day shift');
   await page.getByRole('option', { name: /Sewing, Day Shift/ }).click();
@@ -108,7 +108,7 @@ async function makeSchedule(page: Page, questionId: number): Promise<number> {
   await effect.getByText('30 people').waitFor();
   await effect.getByText('w. 48, 2026 · 1 question').waitFor();
   expect(await axeFaults(page)).toEqual([]);
-  await page.getByRole('button', { name: 'Make the schedule' }).click();
+  await page.getByRole('button', { name: 'Create schedule' }).click();
   await page.getByRole('heading', { level: 1, name: /Tools check/ }).waitFor();
   const [schedule] = await world.pool<{ id: number; questions: number[]; group: string; weeks: number }[]>`
     select s.schedule_id as id, s.question_ids as questions, g.name as group, s.repeat_weeks as weeks
@@ -179,7 +179,7 @@ test.skipIf(!hasBrowser())(
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/rounds' });
     await page.getByRole('heading', { level: 2, name: /^16.*22 Nov 2026, w\. 47$/ }).waitFor();
-    await page.getByText('Counted once a day, from tomorrow on', { exact: true }).waitFor();
+    await page.getByText('Counted once a day, starting tomorrow', { exact: true }).waitFor();
     const [asked] = await world.pool<{ count: number; top: number; question: number }[]>`
       select (select count(distinct respondent)::int from assignments
               where account_id = ${world.accountId} and week = ${askedWeek}) as count,
@@ -213,14 +213,14 @@ test.skipIf(!hasBrowser())(
     // What closing means is read first, and the week's number typed.
     await page.getByRole('button', { name: 'Close now…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Close w. 47, 2026 now?' });
-    await dialog.getByText('There is no way back.').waitFor();
-    await dialog.getByText(/All personal links of the week are dead/).waitFor();
+    await dialog.getByText('This can’t be undone.').waitFor();
+    await dialog.getByText(/All personal links of the week stop working/).waitFor();
     const close = dialog.getByRole('button', { name: 'Close w. 47' });
     expect(await close.isDisabled()).toBe(true);
     expect(await axeFaults(page)).toEqual([]);
-    await dialog.getByRole('textbox', { name: 'Type 47 to go on' }).fill('47');
+    await dialog.getByRole('textbox', { name: 'Type 47 to confirm' }).fill('47');
     await close.click();
-    await page.getByText('The figures of w. 47, 2026 are published: the week is closed.').waitFor();
+    await page.getByText('w. 47, 2026 closed. Its figures are published.').waitFor();
     await page.getByRole('heading', { level: 2, name: 'Closed weeks' }).waitFor();
     expect(await page.getByRole('button', { name: 'Close now…' }).count()).toBe(0);
     expect((await fetch(world.address + first?.path)).status).toBe(404);

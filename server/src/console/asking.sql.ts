@@ -1,9 +1,9 @@
-// SQL of the console's screens of asking: reading, and asking for a week to be closed.
+// SQL of the console's survey pages: reading, and queueing the closing of a week.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { canWriteTo } from '../rounds/links.ts';
 
-/** In how many weeks each question was asked, and in which last. */
+/** Returns for each question how many weeks asked it, and the last of them. */
 export async function selectAskedWeeks(
   db: Db,
   accountId: AccountId,
@@ -22,11 +22,11 @@ export type AskedInWeek = {
   isOpen: boolean;
   groupIds: number[];
   groupCount: number;
-  /** Null within: it came from a file. */
+  /** Contains null if the week came from a file. */
   scheduleIds: (number | null)[];
 };
 
-/** The last weeks in which a question was asked, newest first, each with ten of the groups. */
+/** Returns the last weeks that asked a question, newest first, each with at most ten of the groups. */
 export async function selectAskedIn(
   db: Db,
   accountId: AccountId,
@@ -47,7 +47,7 @@ export async function selectAskedIn(
     limit  ${count}`;
 }
 
-/** The names of groups that there are. */
+/** Returns the names of those groups that exist. */
 export async function selectGroupNames(
   db: Db,
   accountId: AccountId,
@@ -61,7 +61,7 @@ export async function selectGroupNames(
     order  by group_id`;
 }
 
-/** The KPIs for which a value was ever created. */
+/** Returns the KPIs that have ever had a value. */
 export async function selectKpisWithValues(db: Db, accountId: AccountId): Promise<Set<string>> {
   const rows = await db<{ id: string }[]>`
     select kpi_id as "id" from kpis where account_id = ${accountId} and has_values`;
@@ -72,22 +72,22 @@ export type OpenWeekRow = {
   week: Week;
   threshold: number;
   step: number;
-  /** At least this many have answered, as of a day. */
+  /** At least how many people have answered, as of `participationOn`. */
   participation: number | null;
   participationOn: string | null;
   isLive: boolean;
-  /** Active people; of a week that a file has opened, everyone. */
+  /** Active people; everyone, for a week that a file has opened. */
   asked: number;
-  /** How many have answered something; only of a week that is not anonymous. */
+  /** How many people have answered anything; only for weeks that are not anonymous. */
   answered: number | null;
   withoutEmail: number;
-  /** To how many links can be handed out (P14). */
+  /** How many people can be handed a link (P14). */
   linkable: number;
-  /** Of the job that closes it. Null: none waits or runs. */
+  /** Whether the job that closes it has failed; null: no such job is waiting or running. */
   isFailing: boolean | null;
 };
 
-/** `canMail`: a mail server is set. */
+/** Returns the open weeks; `canMail`: whether a mail server is configured. */
 export async function selectOpenWeeks(
   db: Db,
   accountId: AccountId,
@@ -133,7 +133,7 @@ export type OpenRound = {
   groupCount: number;
 };
 
-/** What the open weeks ask, by schedule. */
+/** Returns what the open weeks ask, by schedule. */
 export async function selectOpenRounds(db: Db, accountId: AccountId): Promise<OpenRound[]> {
   return db<OpenRound[]>`
     select r.week                                                     as "week",
@@ -155,7 +155,7 @@ export async function selectOpenRounds(db: Db, accountId: AccountId): Promise<Op
     order  by r.week, r.schedule_id`;
 }
 
-/** Whose mail the mail server refused last; reminders do not count (rounds/messages.sql.ts). */
+/** Returns the people whose mail was last refused by the mail server. Reminders don't count (rounds/messages.sql.ts). */
 export async function selectRefusedPeople(
   db: Db,
   accountId: AccountId,
@@ -172,7 +172,7 @@ export async function selectRefusedPeople(
     limit  1000`;
 }
 
-/** The last weeks that have closed, newest first, with the names of the schedules that asked. */
+/** Returns the last closed weeks, newest first, with the names of their schedules. */
 export async function selectClosedWeeks(
   db: Db,
   accountId: AccountId,
@@ -192,21 +192,21 @@ export async function selectClosedWeeks(
     limit  ${count}`;
 }
 
-/** Whether a week is open; undefined when nothing was asked in it. */
+/** Returns whether a week is open; undefined if nothing was asked in it. */
 export async function selectIsOpen(db: Db, accountId: AccountId, week: Week): Promise<boolean | undefined> {
   const [row] = await db<{ isOpen: boolean }[]>`
     select closed_at is null as "isOpen" from weeks where account_id = ${accountId} and week = ${week}`;
   return row?.isOpen;
 }
 
-/** Asks for a week to be closed by a job: once, however often it is asked for. */
+/** Adds a job that closes a week. Repeated calls add it only once. */
 export async function addClosing(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
   await tx`
     select graphile_worker.add_job('close week', json_build_object('accountId', ${accountId}::integer, 'week', ${week}::text),
                                    job_key := 'close week ' || ${accountId}::integer || ' ' || ${week}::text)`;
 }
 
-/** To whom a test mail goes. `language`: ISO 639-1, the person's, else the account's. */
+/** Returns the recipient of a test email. `language`: ISO 639-1, the user's own or else the account's. */
 export async function selectTester(
   db: Db,
   accountId: AccountId,

@@ -1,5 +1,5 @@
-// Bodies of the console's requests: JSON, read as strictly as an organization request, checked against the operation's
-// schema. Every field that is wrong is named, in words that somebody who filled in a form can act on. Pure.
+// Reads the bodies of the console's requests: JSON, parsed as strictly as organization requests and checked against the schema of
+// the operation. Reports every invalid field with a message that a person who filled in a form can act on. Pure.
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -8,7 +8,7 @@ import { parseJson } from '../base/json.ts';
 
 type Found = { keyword: string; instancePath: string; params: Record<string, unknown>; message: string };
 
-/** Makes the reader of bodies of a schema. The reader throws a Fault that lists every field that is wrong. */
+/** Returns a reader for bodies of a schema. The reader throws a Fault that lists every invalid field. */
 export function bodyReader(schema: TSchema): (bytes: Buffer | undefined) => unknown {
   const check = Compile(schema);
   return (bytes) => {
@@ -20,7 +20,7 @@ export function bodyReader(schema: TSchema): (bytes: Buffer | undefined) => unkn
     }
     if (check.Check(read.value)) return read.value;
     const details = (check.Errors(read.value) as Found[]).flatMap(detailsOf);
-    throw new Fault('invalid', 'invalid value', details[0]?.message ?? 'The body is not as it should be.', {
+    throw new Fault('invalid', 'invalid value', details[0]?.message ?? 'The body is not valid.', {
       details: details.slice(0, 100),
     });
   };
@@ -33,33 +33,33 @@ function detailsOf({ keyword, instancePath: path, params, message }: Found): Det
     case 'required':
       return (params['requiredProperties'] as string[]).map((name) => ({
         type: 'missing field',
-        message: 'This is needed.',
+        message: 'This field is required.',
         path: `${path}/${name}`,
       }));
     case 'boolean':
-      return one('unknown field', 'There is no such field.');
-    case 'additionalProperties': // each of them is told by a fault of its own
+      return one('unknown field', 'Unknown field.');
+    case 'additionalProperties': // each unknown field has its own fault
       return [];
     case 'type':
       return one('wrong type', `This must be of the type ${String(params['type'])}.`);
     case 'maxLength':
-      return one('too long', `This may have ${limit} characters.`);
+      return one('too long', `Use at most ${limit} characters.`);
     case 'minLength':
       return one(
         'missing field',
-        limit === '1' ? 'This is needed.' : `This must have at least ${limit} characters.`,
+        limit === '1' ? 'This field is required.' : `Use at least ${limit} characters.`,
       );
     case 'minimum':
       return one('out of range', `This must be at least ${limit}.`);
     case 'maximum':
-      return one('out of range', `This may be at most ${limit}.`);
+      return one('out of range', `This must be at most ${limit}.`);
     case 'enum':
       return one(
         'out of range',
         `This must be one of: ${(params['allowedValues'] as unknown[]).map(String).join(', ')}.`,
       );
     case 'anyOf':
-      return one('invalid value', 'This is none of the values that are allowed.');
+      return one('invalid value', 'This value is not allowed.');
     default:
       return one('invalid value', `This ${message}.`);
   }

@@ -1,5 +1,5 @@
-// The console's doors: what holds for each of its operations. Who is signed in, whether the role may, that the request comes
-// from the console's own pages, strict parameters and bodies; and that nothing of an answer is kept on the way.
+// Registers the operations of the console and applies what they share: checks the session and the role, refuses requests from
+// other websites, checks parameters and bodies strictly, and forbids caches to store responses.
 import {
   type ConsoleOperationName,
   type ConsoleOperations,
@@ -26,12 +26,12 @@ import { queryReader } from '../http/query.ts';
 import type { Server } from '../http/server.ts';
 import { bodyReader } from './bodies.ts';
 
-/** Who asks: somebody signed in, and the address that the request comes from. */
+/** The caller: a user who is signed in, and the address that the request comes from. */
 export type Who = SignedIn & { address: string };
 
 type Name = ConsoleOperationName;
 
-/** What a handler is given. `body` is what the operation's schema says; of bytes it is undefined: they are in `request.raw`. */
+/** What a handler gets. `body` matches the operation's schema. For bytes it is undefined: read them from `request.raw`. */
 export type Ask<N extends Name> = {
   params: ParamsOf<N>;
   query: QueryOf<ConsoleOperations[N]>;
@@ -40,7 +40,7 @@ export type Ask<N extends Name> = {
   reply: FastifyReply;
 };
 
-/** A file to be saved, in place of an answer in JSON. */
+/** A file download, returned instead of a JSON response. */
 export class Download {
   readonly name: string;
   readonly type: string;
@@ -53,46 +53,46 @@ export class Download {
 }
 
 export type Console = {
-  /** Serves an operation to whoever is signed in with its role, or with one above. */
+  /** Serves an operation to users who are signed in with its role or a higher one. */
   serve<N extends Name>(
     name: N,
     handler: (who: Who, ask: Ask<N>) => Promise<AnswerOf<ConsoleOperations[N]> | Download>,
   ): void;
-  /** Serves an operation to anybody. */
+  /** Serves an operation to anyone. */
   serveAnybody<N extends Name>(
     name: N,
     handler: (ask: Ask<N>) => Promise<AnswerOf<ConsoleOperations[N]>>,
   ): void;
-  /** Signs a browser in by the secret of a session, or out. */
+  /** Signs a browser in with the secret of a session, or signs it out. */
   setCookie(reply: FastifyReply, secret: string | undefined): void;
-  /** The secret of the session that a browser says it has: it may have ended, or never have been. */
+  /** Returns the session secret that a browser sent. The session may have ended, or may never have existed. */
   secretIn(request: FastifyRequest): string | undefined;
 };
 
-/** Throws a Fault for whoever has not given the password lately: before an act by which another could be harmed. */
+/** Throws a Fault if the caller has not confirmed the password recently. Call it before changes that could harm others. */
 export function requireProof({ isProved }: Who): void {
   if (isProved) return;
-  const message = 'This needs your password again. Nothing was changed.';
+  const message = 'This requires your password. Nothing was changed. Confirm your password and try again.';
   throw new Fault('forbidden', 'password needed', message);
 }
 
-/** Who did it, for the audit log. */
+/** Returns the caller as an actor for the audit log. */
 export const actorOf = ({ userId, address }: Who): Actor => ({ origin: 'console', userId, address });
 
-/** The largest body of JSON, in bytes: a library of questions in three languages is far below it. */
+/** The largest JSON body, in bytes. A question library in three languages is far smaller. */
 const bodyLimit = 1024 * 1024;
-/** The same of someone who has not signed in: a password, a link, the first account. */
-const strangersBodyLimit = 16 * 1024;
+/** The largest JSON body from a caller who is not signed in: a password, a link, the first account. */
+const publicBodyLimit = 16 * 1024;
 
-/** `isSecure`: people come by HTTPS, and the cookie is for it alone. */
+/** `isSecure`: the console is served over HTTPS, and the cookie is sent only over HTTPS. */
 export function openConsole(server: Server, pool: Promise<Pool>, isSecure: boolean): Console {
   const cookieName = isSecure ? '__Host-soundings' : 'soundings';
 
-  async function whoAsks(request: FastifyRequest): Promise<Who> {
+  async function callerOf(request: FastifyRequest): Promise<Who> {
     const secret = cookieOf(request, cookieName);
     const session = secret === undefined ? undefined : await sessionOf(await pool, secret);
     if (!session) {
-      throw new Fault('unauthenticated', 'not signed in', 'You are not signed in, or no longer. Sign in.');
+      throw new Fault('unauthenticated', 'not signed in', 'Your session has expired. Sign in again.');
     }
     return { ...session, address: request.address };
   }
@@ -100,29 +100,29 @@ export function openConsole(server: Server, pool: Promise<Pool>, isSecure: boole
   return {
     serve(name, handler) {
       const { least, proof } = consoleOperations[name] as ConsoleOperation;
-      if (least === 'anybody') throw new Error(`${name} is for anybody.`);
+      if (least === 'anybody') throw new Error(`${name} is open to anyone.`);
       const read = readerOf(name);
-      const asking = new WeakMap<FastifyRequest, Who>();
+      const callers = new WeakMap<FastifyRequest, Who>();
       const admit = async (request: FastifyRequest): Promise<void> => {
-        const who = await whoAsks(request);
+        const who = await callerOf(request);
         if (!hasRole(who, least)) {
           throw new Fault(
             'forbidden',
             'missing role',
-            `This is for the role ${least}. Ask an administrator.`,
+            `This requires the role ${least}. Ask an administrator.`,
           );
         }
         if (proof) requireProof(who);
         request.accountId = who.accountId;
-        asking.set(request, who);
+        callers.set(request, who);
       };
       register(server, name, admit, async (request, reply) =>
-        handler(asking.get(request) as Who, askOf(request, reply, read(request))),
+        handler(callers.get(request) as Who, askOf(request, reply, read(request))),
       );
     },
     serveAnybody(name, handler) {
       if ((consoleOperations[name] as ConsoleOperation).least !== 'anybody')
-        throw new Error(`${name} is not for anybody.`);
+        throw new Error(`${name} is not open to anyone.`);
       const read = readerOf(name);
       register(
         server,
@@ -144,7 +144,7 @@ export function openConsole(server: Server, pool: Promise<Pool>, isSecure: boole
 
 type Handle = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
-/** `admit` throws a Fault for whoever may not send the request. It comes before the body: no stranger can make us read a large one. */
+/** `admit` throws a Fault if the caller may not send the request. It runs before the body is read. */
 function register(
   server: Server,
   name: Name,
@@ -157,7 +157,7 @@ function register(
     method: method as 'GET',
     url: `/api${path.replace(/\{(\w+)\}/g, ':$1')}`,
     config: { isForm: operation.body === 'bytes' },
-    bodyLimit: operation.least === 'anybody' ? strangersBodyLimit : bodyLimit,
+    bodyLimit: operation.least === 'anybody' ? publicBodyLimit : bodyLimit,
     onRequest: async (request) => {
       refuseForeign(request);
       await admit(request);
@@ -169,7 +169,7 @@ function register(
   });
 }
 
-/** Reads the parameters and the body of an operation; the reader returns the body. */
+/** Returns the reader of an operation's requests. The reader checks the parameters and returns the body. */
 function readerOf(name: Name): (request: FastifyRequest) => unknown {
   const { query, body } = consoleOperations[name] as ConsoleOperation;
   const readQuery = queryReader(query ?? Type.Object({}));
@@ -184,8 +184,8 @@ const askOf = (request: FastifyRequest, reply: FastifyReply, body: unknown) =>
   ({ params: request.params, query: request.query, body, request, reply }) as never;
 
 /**
- * Refuses a write that a page of another website sends: by what the browser says of it, or, of an older one, by the origin
- * of the page. What is no browser sends neither, and has no cookie that it was not given.
+ * Refuses writes sent by a page of another website. Browsers report this in sec-fetch-site; older ones only send the origin of the
+ * page. Clients that are not browsers send neither, and have no cookie that they were not given.
  */
 function refuseForeign({ method, headers }: FastifyRequest): void {
   if (method === 'GET') return;
@@ -196,7 +196,11 @@ function refuseForeign({ method, headers }: FastifyRequest): void {
       ? origin === undefined || URL.parse(origin)?.host === host
       : site === 'same-origin' || site === 'none';
   if (!isOwn)
-    throw new Fault('forbidden', 'foreign page', 'This request comes from a page of another website.');
+    throw new Fault(
+      'forbidden',
+      'foreign page',
+      'This request came from another website. Open the console at its own address.',
+    );
 }
 
 async function sendAnswer(
@@ -212,14 +216,14 @@ async function sendAnswer(
   }
   const encoding = acceptedEncoding(request.headers['accept-encoding']);
   const bytes = Buffer.from(JSON.stringify(answer));
-  const isPacked = encoding !== 'identity' && bytes.length > 1000;
-  if (isPacked) reply.header('content-encoding', encoding);
+  const isCompressed = encoding !== 'identity' && bytes.length > 1000;
+  if (isCompressed) reply.header('content-encoding', encoding);
   reply.header('content-type', 'application/json; charset=utf-8');
-  return reply.send(isPacked ? await pack(encoding, bytes) : bytes);
+  return reply.send(isCompressed ? await pack(encoding, bytes) : bytes);
 }
 
 const streamOf = (content: AsyncIterable<string>) => Readable.from(content, { objectMode: false });
 
-/** RFC 6266: in ASCII for old browsers, and as it is. */
+/** The file name by RFC 6266: in ASCII for old browsers, and in UTF-8. */
 const dispositionOf = (name: string) =>
   `attachment; filename="${name.replace(/[^\w.-]/g, '_')}"; filename*=UTF-8''${encodeURIComponent(name)}`;

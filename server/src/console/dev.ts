@@ -1,4 +1,4 @@
-// While developing: the console's sources as they are, by Vite inside the service: one command, one port, the same cookies.
+// Serves the console's sources during development, with Vite inside the service: one command, one port, the same cookies.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { consolePages } from '@soundings/contract/console.pages.ts';
@@ -7,7 +7,7 @@ import type { Server } from '../http/server.ts';
 
 const root = fileURLToPath(new URL('../../../console', import.meta.url));
 
-/** Serves the pages by Vite, which makes each file when it is asked for. */
+/** Serves the pages with Vite, which compiles each file on request. */
 export async function serveDevelopment(server: Server): Promise<void> {
   const { createServer } = await import('vite');
   const vite = await createServer({

@@ -1,4 +1,4 @@
-// The console: files. Those that came, one sent from the browser, and what is confirmed of their columns.
+// The console: files that were received, uploads from the browser, and confirmed mappings of columns and values.
 import type { FilePage } from '@soundings/contract/console.runs.ts';
 import { maxUploadBytes } from '@soundings/contract/limits.ts';
 import type { IncomingMessage } from 'node:http';
@@ -78,15 +78,19 @@ async function foundFile(pool: Pool, accountId: AccountId, fileId: string): Prom
   return file;
 }
 
-/** The same for a file of which more than the report is kept. */
+/** Returns a file whose content is kept. Throws a Fault if there is none. */
 async function foundContent(pool: Pool, accountId: AccountId, fileId: string): Promise<FileFound> {
   const file = await foundFile(pool, accountId, fileId);
   if (!file.isKept)
-    throw new Fault('not_found', 'file not found', 'The upload was refused: its content is not kept.');
+    throw new Fault(
+      'not_found',
+      'file not found',
+      'This upload was refused, so its content is not kept. Upload the file again.',
+    );
   return file;
 }
 
-/** Takes a file as it comes. Whatever is refused or breaks off leaves nothing. */
+/** Stores a file as it arrives. Refused and interrupted uploads leave nothing behind. */
 async function receive(
   pool: Pool,
   who: Who,
@@ -96,13 +100,13 @@ async function receive(
   const { accountId, userId, address } = who;
   const receiving = { accountId, via: 'console' as const, tokenId: null, userId, address };
   const { allow, applyFiles } = await accountById(pool, accountId);
-  // Not noted with the files that were refused: it is sent again.
+  // Not listed as a refused file, because the browser sends it again.
   if (applyFiles && !who.isProved) drop(body);
   if (applyFiles) requireProof(who);
   let upload: Upload | undefined;
   try {
     if (!isAllowed(allow, address)) {
-      const message = `The account takes no files from the address ${address}.`;
+      const message = `This account does not accept files from the address ${address}. Add it to the allowed IP addresses.`;
       throw new Fault('forbidden', 'file validation', message);
     }
     if (Number(body.headers['content-length']) > maxUploadBytes) throw tooLarge();
@@ -111,20 +115,21 @@ async function receive(
     const fileId = upload.id;
     for await (const bytes of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)
       await upload.write(upload.size, bytes);
-    if (!body.complete) throw new Fault('invalid', 'bad request', 'The upload has broken off.');
+    if (!body.complete)
+      throw new Fault('invalid', 'bad request', 'The upload was interrupted. Upload the file again.');
     await upload.finish(name, (tx) =>
       audit(tx, accountId, actorOf(who), 'file uploaded', { subject: fileId, details: { file: name } }),
     );
     return { fileId, name };
   } catch (error) {
     drop(body);
-    await upload?.abort().catch(() => {}); // then it is forgotten with those that were given up
+    await upload?.abort().catch(() => {}); // if this fails, it is deleted later with the abandoned uploads
     await noteRefused(pool, receiving, sent, error);
     throw error;
   }
 }
 
-/** So much of what was refused is still read, in bytes, so that the answer reaches a browser that goes on sending. */
+/** How many bytes of a refused upload are still read, so that the response reaches a browser that keeps sending. */
 const maxDropped = 64 * 1024 * 1024;
 
 function drop(body: IncomingMessage): void {

@@ -1,10 +1,10 @@
-// SQL of files as the console shows them, and of the mappings of their columns: reading only.
+// SQL of files and column mappings as the console shows them: reading only.
 import type { FilePage, FileRow, Mapping } from '@soundings/contract/console.runs.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import type { AccountId, Db } from '../db/db.ts';
 import type { Window } from './runs.sql.ts';
 
-const told = (db: Db) => db`
+const fileColumns = (db: Db) => db`
   f.file_id                                             as "fileId",
   f.name                                                as "name",
   f.size                                                as "size",
@@ -27,8 +27,8 @@ const told = (db: Db) => db`
   c.warnings                                            as "warnings",
   c.has_unknown_columns                                 as "hasUnknownColumns"`;
 
-/** Who sent files `f`, and what their reports say: a report may list 1,000 faults, and is parsed once. */
-const whoSentAndReports = (db: Db) => db`
+/** Joins the senders and the reports of files `f`. A report may list 1,000 faults, so it is parsed only once. */
+const sendersAndReports = (db: Db) => db`
   left   join tokens t on t.account_id = f.account_id and t.token_id = f.token_id
   left   join users u on u.account_id = f.account_id and u.user_id = f.user_id
   left   join lateral json_to_record(f.report)
@@ -42,7 +42,7 @@ const whoSentAndReports = (db: Db) => db`
             union all
             select true, type from json_to_recordset(r.warnings) as w(type text)) found) c`;
 
-/** A window of the files of an account, newest first; how many match, and how many are under way in all. */
+/** Returns a window of the files of an account, newest first, how many match, and how many are waiting or being processed. */
 export async function selectFileRows(
   db: Db,
   accountId: AccountId,
@@ -65,10 +65,10 @@ export async function selectFileRows(
         order  by arrival desc
         limit  ${limit} offset ${offset}
       )
-      select ${told(db)}
+      select ${fileColumns(db)}
       from   page
       join   files f using (account_id, file_id)
-      ${whoSentAndReports(db)}
+      ${sendersAndReports(db)}
       order  by f.arrival desc`,
   ]);
   return { ...counts!, rows: [...rows] };
@@ -86,17 +86,17 @@ export async function selectFilePage(
   fileId: number,
 ): Promise<FileFound | undefined> {
   const [row] = await db<FileFound[]>`
-    select ${told(db)},
+    select ${fileColumns(db)},
            r.message   as "message",
            r.details   as "details",
            r.warnings  as "notices"
     from   files f
-    ${whoSentAndReports(db)}
+    ${sendersAndReports(db)}
     where  f.account_id = ${accountId} and f.file_id = ${fileId} and f.arrival is not null`;
   return row;
 }
 
-/** What has been confirmed of the columns of files, newest first. */
+/** Returns the confirmed column mappings, newest first. */
 export async function selectMappingList(db: Db, accountId: AccountId): Promise<Mapping[]> {
   return db<Mapping[]>`
     select m.mapping_id                                          as "mappingId",

@@ -1,10 +1,10 @@
-// The tree of groups as the console shows it: in its order, with the people in and beneath each group. Pure.
+// The group tree as the console shows it: in order, with the number of people in each group and its subgroups. Pure.
 import type { TreeGroup } from '@soundings/contract/console.groups.ts';
 import { nearestStaying, parentsIn, type TreeNode, wayUp } from '../people/tree.ts';
 
 /**
- * For each group how many people are in it or beneath it, each once. `memberships`: how many people are in exactly these
- * groups, for each set of groups.
+ * Returns for each group how many people are in it or its subgroups, each counted once. `memberships`: for each set of groups, how
+ * many people are members of exactly these groups.
  */
 export function peopleBeneath(
   nodes: readonly TreeNode<number>[],
@@ -13,16 +13,16 @@ export function peopleBeneath(
   const parents = parentsIn(nodes);
   const counts = new Map(nodes.map(({ id }) => [id, 0]));
   for (const { groupIds, people } of memberships) {
-    const met = new Set<number>();
-    for (const groupId of groupIds) for (const at of wayUp(groupId, parents)) met.add(at);
-    for (const at of met) counts.set(at, (counts.get(at) ?? 0) + people);
+    const counted = new Set<number>();
+    for (const groupId of groupIds) for (const at of wayUp(groupId, parents)) counted.add(at);
+    for (const at of counted) counts.set(at, (counts.get(at) ?? 0) + people);
   }
   return counts;
 }
 
 /**
- * The groups that are open (undefined: all), each after the one above it, those beside each other by name in a language. A
- * group whose upper group is not open stands beneath the nearest one above it that is, else at the top.
+ * Returns the open groups (undefined: all), each after its parent, siblings sorted by name in a language. A group whose parent is
+ * not open becomes a subgroup of the nearest open group above it, or moves to the top.
  */
 export function inTreeOrder(
   groups: readonly TreeGroup[],
@@ -34,16 +34,16 @@ export function inTreeOrder(
   const parents = parentsIn(groups);
   const parentOf = (id: number) => parents.get(id) ?? null;
   const { compare } = new Intl.Collator(language, { numeric: true });
-  const beneath = new Map<number | null, TreeGroup[]>();
+  const childrenOf = new Map<number | null, TreeGroup[]>();
   for (const group of shown.toSorted((a, b) => compare(a.name, b.name) || a.id - b.id)) {
     const parentId = nearestStaying(group.parentId, parentOf, (id) => present.has(id));
-    const siblings = beneath.get(parentId) ?? [];
+    const siblings = childrenOf.get(parentId) ?? [];
     siblings.push({ ...group, parentId });
-    beneath.set(parentId, siblings);
+    childrenOf.set(parentId, siblings);
   }
   const ordered: TreeGroup[] = [];
   const add = (parentId: number | null) => {
-    for (const group of beneath.get(parentId) ?? []) {
+    for (const group of childrenOf.get(parentId) ?? []) {
       ordered.push(group);
       add(group.id);
     }

@@ -1,4 +1,4 @@
-// The console: the tree of groups and what is changed of it by hand, and the account's attributes.
+// The console: the group tree and manual changes to it, and the account's attributes.
 import type {
   AttributeRow,
   GroupDetails,
@@ -42,7 +42,7 @@ import {
 } from './groups.sql.ts';
 import { idIn } from './ids.ts';
 
-/** How many people of a kind a group's page names, and how many values that are not allowed. */
+/** How many people per kind of membership a group's page names, and how many values that are not allowed. */
 const [holdersShown, straysShown] = [8, 50];
 
 export function serveConsoleGroups(console: Console, pool: Promise<Pool>): void {
@@ -101,7 +101,7 @@ function serveChanges(console: Console, pool: Promise<Pool>): void {
   });
 }
 
-/** A group as it is sent: an empty description or externalId is none. */
+/** Reads a group from a request body: an empty description or externalId means none. */
 const withoutEmpty = <T>({
   description,
   externalId,
@@ -112,14 +112,14 @@ const withoutEmpty = <T>({
   ...(externalId !== undefined && { externalId: externalId || null }),
 });
 
-/** Of a group that is there: throws a Fault when it has not as many weeks of results as were shown. */
+/** Throws a Fault if an existing group does not have as many weeks of results as were shown. */
 async function refuseOtherWeeks(tx: Transaction, { accountId }: Who, groupId: number, shown: number) {
   const facts = await selectGroupFacts(tx, accountId, groupId, []);
   if (!facts || facts.weeks === shown) return;
   throw new Fault(
     'conflict',
     'changed since',
-    'The results of the group have changed since: look at it again.',
+    'The results of this group have changed in the meantime, so nothing was removed. Check them and try again.',
   );
 }
 
@@ -260,7 +260,7 @@ async function movePlanFor(db: Pool, who: Who, groupId: number, parentId: number
   };
 }
 
-/** Whether a schedule asks whoever is in a group: `way` is the group and those above it. */
+/** Whether a schedule asks the members of a group; `way`: the group and the groups above it. */
 const asks = ({ groupIds, withoutGroupIds }: AskingSchedule, way: number[]) =>
   way.some((id) => groupIds.includes(id)) && !way.some((id) => withoutGroupIds.includes(id));
 

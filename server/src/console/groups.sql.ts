@@ -1,9 +1,9 @@
-// SQL of the console's pages of groups and attributes: reading only.
+// SQL of the console's pages about groups and attributes: reading only.
 import type { AttributeRow, GroupDetails, LastPush, Named } from '@soundings/contract/console.groups.ts';
 import type { MembershipKind } from '@soundings/contract/organization.ts';
 import type { AccountId, Db } from '../db/db.ts';
 
-/** How many active people are members of exactly these groups, for each set of groups that somebody is in. */
+/** How many active people are members of exactly these groups. There is one for each set of groups with members. */
 export type MemberCount = { groupIds: number[]; people: number };
 
 export async function selectMemberCounts(db: Db, accountId: AccountId): Promise<MemberCount[]> {
@@ -18,8 +18,8 @@ export async function selectMemberCounts(db: Db, accountId: AccountId): Promise<
 }
 
 /**
- * How many active people are members of one of the groups. These are looked up by an index, whatever the tables' statistics
- * say: in the first minute after a push they say that both are empty.
+ * Returns how many active people are members of one of the groups. The query uses an index whatever the tables' statistics say: in
+ * the first minute after a push, they say that both tables are empty.
  */
 export async function countPeopleIn(db: Db, accountId: AccountId, groupIds: number[]): Promise<number> {
   const [row] = await db<{ people: number }[]>`
@@ -33,7 +33,7 @@ export async function countPeopleIn(db: Db, accountId: AccountId, groupIds: numb
   return row!.people;
 }
 
-/** What is told of one group that its tree does not tell. `above`: the groups above it. */
+/** Returns facts about one group that the tree does not contain. `above`: the groups above it. */
 export async function selectGroupFacts(
   db: Db,
   accountId: AccountId,
@@ -58,7 +58,7 @@ export async function selectGroupFacts(
 
 type Holder = { kind: MembershipKind; count: number; id: number; name: string; active: boolean };
 
-/** Of each kind of membership in a group, how many have it, and the first ones by name: those who are active first. */
+/** Returns, for each kind of membership in a group, how many people have it, and the first ones: active people first, by name. */
 export async function selectHolders(
   db: Db,
   accountId: AccountId,
@@ -94,7 +94,7 @@ export async function selectHolders(
   };
 }
 
-/** The last run that was applied and listed groups. */
+/** Returns the last applied run that listed groups. */
 export async function selectLastPush(db: Db, accountId: AccountId): Promise<LastPush | null> {
   const [row] = await db<(Omit<LastPush, 'at'> & { at: Date })[]>`
     select run_id as "runId", at as "at", source as "source", sets_tree as "setsTree"
@@ -109,7 +109,7 @@ export async function selectLastPush(db: Db, accountId: AccountId): Promise<Last
 
 export type AskingSchedule = Named & { groupIds: number[]; withoutGroupIds: number[] };
 
-/** The schedules that are not over, with the groups that they ask, and those that they leave out. */
+/** Returns the schedules that have not ended, with the groups they ask and the groups they exclude. */
 export async function selectSchedulesOfGroups(db: Db, accountId: AccountId): Promise<AskingSchedule[]> {
   return db<AskingSchedule[]>`
     select schedule_id       as "id",
@@ -124,8 +124,8 @@ export async function selectSchedulesOfGroups(db: Db, accountId: AccountId): Pro
 }
 
 /**
- * How many managers administer one of the groups with all beneath, and none of the others. Administrators see all anyway, and
- * who is neither sees none.
+ * Returns how many managers administer one of the groups with its subgroups, and none of the others. Administrators see all groups
+ * anyway, and users with other roles see none.
  */
 export async function selectAdministratorsOnlyOf(
   db: Db,
@@ -147,7 +147,7 @@ export async function selectAdministratorsOnlyOf(
   return row?.count ?? 0;
 }
 
-/** How many people have any part in a group. */
+/** Returns how many people have any membership in a group. */
 export async function selectPeopleOf(db: Db, accountId: AccountId, groupId: number): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select count(distinct user_id)::integer as "count"
@@ -156,10 +156,10 @@ export async function selectPeopleOf(db: Db, accountId: AccountId, groupId: numb
   return row?.count ?? 0;
 }
 
-/** The attributes by name, with how many people have a value, and how many one that is not allowed any more. */
+/** Returns the attributes by name, with how many people have a value, and how many of these are no longer allowed. */
 export async function selectAttributeRows(db: Db, accountId: AccountId): Promise<AttributeRow[]> {
   return db<AttributeRow[]>`
-    with held as (
+    with used as (
       select e.key, e.value, count(*)::integer as people
       from   users u, jsonb_each_text(u.attributes) e
       where  u.account_id = ${accountId}
@@ -170,7 +170,7 @@ export async function selectAttributeRows(db: Db, accountId: AccountId): Promise
            coalesce(sum(h.people), 0)::integer                                             as "people",
            coalesce(sum(h.people) filter (where h.value <> all(a.allowed_values)), 0)::integer as "strays"
     from   attributes a
-    left   join held h on h.key = a.name
+    left   join used h on h.key = a.name
     where  a.account_id = ${accountId}
     group  by a.name, a.allowed_values
     order  by a.name`;

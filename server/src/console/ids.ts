@@ -1,4 +1,4 @@
-// Ids in addresses. Pure.
+// Reads ids in URLs. Pure.
 
-/** The id that a part of an address is; 0, which nothing has, where it is none. */
+/** Returns the id in a part of a URL, or 0, which is no valid id. */
 export const idIn = (text: string): number => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0);

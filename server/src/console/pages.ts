@@ -1,5 +1,5 @@
-// The console's pages: the files that were built, held in memory, packed at building, kept by browsers for ever where their
-// name carries their content; and the one page that every address of the console gets.
+// Serves the console's built files from memory, compressed at build time. Browsers cache files with a content hash in their name
+// permanently. Every path of the console gets the same HTML page.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ const types: Record<string, string> = {
   '.json': 'application/json; charset=utf-8',
 };
 
-/** What every page of the console carries: it runs nothing and shows nothing that is not its own. */
+/** Headers of every page of the console: a page runs and shows only what the console itself serves. */
 export const pageHeaders = {
   'content-security-policy': [
     "default-src 'none'",
@@ -37,12 +37,12 @@ export const pageHeaders = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Where `npm run build -w console` writes. */
+/** The folder that `npm run build -w console` writes to. */
 export const builtConsole: string = fileURLToPath(new URL('../../../console/dist', import.meta.url));
 
 type Asset = { type: string; plain: Buffer; br: Buffer | undefined; gzip: Buffer | undefined };
 
-/** Serves what was built; nothing, and a page that says so, when nothing was. */
+/** Serves the built files. Without a build, every path gets a page that says how to build the console. */
 export function servePages(server: Server): void {
   const assets = existsSync(join(builtConsole, 'index.html'))
     ? readAssets(builtConsole)
@@ -50,9 +50,9 @@ export function servePages(server: Server): void {
   const index = assets.get('/index.html');
   for (const [path, asset] of assets) {
     if (asset === index) continue;
-    const isForEver = path.startsWith('/assets/');
+    const isImmutable = path.startsWith('/assets/');
     server.app.get(path, async (request, reply) => {
-      reply.header('cache-control', isForEver ? 'public, max-age=31536000, immutable' : 'no-cache');
+      reply.header('cache-control', isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache');
       return sendAsset(request, reply, asset);
     });
   }
@@ -62,14 +62,14 @@ export function servePages(server: Server): void {
   server.onMissingPage((request, reply) => sendPage(request, reply, index));
 }
 
-/** The one page, which shows what its address stands for, or that there is no such page. */
+/** Sends the single HTML page. It shows what its path stands for, or that there is no such page. */
 function sendPage(request: FastifyRequest, reply: FastifyReply, index: Asset | undefined): FastifyReply {
   reply.headers(pageHeaders).header('cache-control', 'no-cache');
   if (index) return sendAsset(request, reply, index);
   return reply
     .code(503)
     .header('content-type', 'text/plain; charset=utf-8')
-    .send('The console was not built. Run: npm run build -w console\n');
+    .send('The console has not been built. Run: npm run build -w console\n');
 }
 
 function readAssets(folder: string): Map<string, Asset> {
@@ -97,11 +97,11 @@ function sendAsset(
   { type, plain, br, gzip }: Asset,
 ): FastifyReply {
   const wanted = acceptedEncoding(request.headers['accept-encoding']);
-  const packed = wanted === 'br' ? br : wanted === 'gzip' ? gzip : undefined;
-  if (packed) reply.header('content-encoding', wanted);
+  const compressed = wanted === 'br' ? br : wanted === 'gzip' ? gzip : undefined;
+  if (compressed) reply.header('content-encoding', wanted);
   return reply
     .header('content-type', type)
     .header('vary', 'accept-encoding')
     .header('cross-origin-resource-policy', 'same-origin')
-    .send(packed ?? plain);
+    .send(compressed ?? plain);
 }

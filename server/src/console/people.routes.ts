@@ -1,4 +1,4 @@
-// The console: people, as administrators find, read and change them. Whether somebody has answered is told nowhere.
+// The console: people, as administrators find, read and change them. Nothing here reveals whether a person has answered.
 import type {
   Chosen,
   Handover,
@@ -43,10 +43,10 @@ import {
 } from './people.sql.ts';
 import { inSlices } from './slices.ts';
 
-/** So many of the runs that changed a person are told. */
+/** How many of the runs that changed a person are shown. */
 const mostRuns = 20;
 
-/** What the routes need: the pool, where the console is, whether mail can be sent, and the clock, in ms. */
+/** What the routes need: the pool, the URL of the console, whether email can be sent, and the clock, in ms. */
 type PeopleParts = { pool: Promise<Pool>; publicUrl: string; canMail: boolean; now: () => number };
 
 export function servePeople(console: Console, parts: PeopleParts): void {
@@ -193,7 +193,7 @@ function serveSignIn(console: Console, { pool, publicUrl, canMail, now }: People
     inTransaction(await pool, async (tx) => {
       const { accountId } = who;
       const userId = idIn(params.userId);
-      await lockAccount(tx, accountId); // the role stays as it is found
+      await lockAccount(tx, accountId); // so that the role does not change in between
       const person = await personById(tx, accountId, userId);
       refuseLink(person, body.by === 'mail' && !canMail);
       if (body.by === 'screen' && canMail) {
@@ -232,8 +232,9 @@ function serveSignIn(console: Console, { pool, publicUrl, canMail, now }: People
 }
 
 /**
- * Whether a change gives or takes a role, or what comes with it: groups whose results are seen, being active, or the address, to
- * which links to set a password go. Also one's own: whoever sits at an open browser could move the account to an address of theirs.
+ * Whether a change affects a role or what comes with it: which results a person sees, whether they are active, or the address that
+ * links to set a password go to. This includes the caller's own account: a person at an unlocked browser could otherwise move it to
+ * their own address.
  */
 function isDangerous({ role, email, active, memberships }: Person, changes: PersonChanges): boolean {
   if (changes.role !== undefined && changes.role !== role) return true;
@@ -248,38 +249,43 @@ function isDangerous({ role, email, active, memberships }: Person, changes: Pers
   return role !== 'User' && (isMoved || isShutOut);
 }
 
-/** Whoever cannot sign in gets no link to do so. */
+/** Throws a Fault if the person can't sign in, or can't get a link by email. */
 function refuseLink({ active, email }: Person, isMailMissing: boolean): void {
   if (!active) {
     throw new Fault(
       'conflict',
       'inactive person',
-      'An inactive person cannot sign in: make the person active first.',
+      'Inactive people can’t sign in. Activate the person first.',
     );
   }
   if (email === null) {
-    const message = 'People sign in by their e-mail address, and this person has none.';
+    const message = 'People sign in with their email address, and this person has none. Add one first.';
     throw new Fault('conflict', 'missing field', message);
   }
-  if (isMailMissing) throw new Fault('conflict', 'no mail server', 'This installation sends no mail.');
+  if (isMailMissing)
+    throw new Fault(
+      'conflict',
+      'no mail server',
+      'No mail server is configured. Show the link instead, or set SMTP_URL.',
+    );
 }
 
-/** One administrator must not be able to sign in as another without a trace: the link goes to the person's own address. */
+/** Administrators must not sign in as one another unnoticed, so such a link goes only to the person's own address. */
 function refuseShownLink({ role }: Person): void {
   if (role !== 'Administrator') return;
   const message =
-    'A link for an administrator is sent by email and not shown. If email doesn’t reach the person, whoever runs Soundings can use "soundings password set".';
+    'A link for an administrator is sent by email and not shown. If email doesn’t reach the person, your server administrator can run "soundings password set".';
   throw new Fault('conflict', 'by email only', message);
 }
 
-/** The others learn of a new administrator: one who makes another of a stranger can't do so unnoticed. */
+/** Notifies the other administrators, so that no administrator can add another one unnoticed. */
 const notifyOfAdministrator = (tx: Transaction, { accountId }: Who, person: Person): Promise<void> => {
   const { id, firstName, lastName, email } = person;
   const about = `${firstName} ${lastName}${email === null ? '' : ` (${email})`}`.trim();
   return notifyAdministrators(tx, accountId, { change: 'administrator added', about }, id);
 };
 
-/** A new administrator's password has ended, whoever knows it: the person sets one by a link that no one else sees. */
+/** Emails a new administrator a link to set a password, because the old one, which others may know, has stopped working. */
 async function mailNewPassword(tx: Transaction, who: Who, { id, email, active }: Person): Promise<void> {
   if (email === null || !active) return;
   const details = { kind: 'given', by: 'mail' };
@@ -287,7 +293,7 @@ async function mailNewPassword(tx: Transaction, who: Who, { id, email, active }:
   await giveLinkByMail(tx, who.accountId, id);
 }
 
-/** After an externalId was changed: old runs say nothing of the person any more. */
+/** After an externalId has changed, erases what old runs recorded about the person. */
 async function afterRenaming(
   tx: Transaction,
   { accountId }: Who,
@@ -305,7 +311,7 @@ async function handMany(
 ): Promise<Handover> {
   const { accountId, userId } = who;
   return inTransaction(pool, async (tx) => {
-    // From here on the filters find whom they find now.
+    // From here on the filters keep matching the same people.
     if (!isPreview) await lockAccount(tx, accountId);
     const userIds = 'ids' in chosen ? chosen.ids : await selectFoundIds(tx, accountId, chosen.filters);
     const { changing, ...others } = await handOver(
@@ -319,7 +325,7 @@ async function handMany(
     if (seen === undefined ? 'filters' in chosen : seen !== handover.seen) throw changedSince();
     if (changing.length > 0) {
       const action: AuditAction = toManaged ? 'people adopted' : 'people released';
-      // Not the filters: who was searched for by name must be forgotten with the person.
+      // The filters are not logged: a name that was searched for must be erased together with the person.
       const details = { count: changing.length, ids: rangesOf(changing) };
       await audit(tx, accountId, actorOf(who), action, { details });
     }
@@ -330,9 +336,13 @@ async function handMany(
 const digestOf = (ids: number[]): string => createHash('sha256').update(ids.join()).digest('base64url');
 
 const changedSince = () =>
-  new Fault('conflict', 'changed since', 'It would be other people than were shown. Look at them again.');
+  new Fault(
+    'conflict',
+    'changed since',
+    'The selection no longer matches the people shown. Check it and try again.',
+  );
 
-/** Ids in ascending order, in few words: "3-17 20 22-23". */
+/** Shortens ids in ascending order: "3-17 20 22-23". */
 function rangesOf(ids: number[]): string {
   const ranges: [number, number][] = [];
   for (const id of ids) {
@@ -360,7 +370,7 @@ function sortingOf({
   return [filters, { sort, isDown: direction === 'down' }];
 }
 
-/** A sheet of people, with the columns of files of users where there are such, and one for each attribute. */
+/** Yields people as CSV, with the columns of users files where those exist, and a column for each attribute. */
 async function* sheetOf(rows: SheetRow[], attributes: string[]): AsyncGenerator<string> {
   const head = [
     'externalId',

@@ -1,4 +1,4 @@
-// SQL of the console's pages of people: reading only. Nothing here looks at answers.
+// SQL of the console's pages about people: reading only. Nothing here reads answers.
 import type { Person, PersonFilters, PersonRow, PersonRun } from '@soundings/contract/console.people.ts';
 import { type MembershipKind, membershipKinds, type PersonSort } from '@soundings/contract/words.ts';
 import type { PendingQuery, Row } from 'postgres';
@@ -7,7 +7,7 @@ import type { AccountId, Db } from '../db/db.ts';
 export type Sorting = { sort: PersonSort; isDown: boolean };
 type Fragment = PendingQuery<Row[]>;
 
-/** What follows `where` for people `u` whom filters find. */
+/** The condition for people `u` who match filters. */
 function foundBy(db: Db, accountId: AccountId, filters: PersonFilters): Fragment {
   const { search = '', group, role, managed, active, mail } = filters;
   const words = search
@@ -22,30 +22,30 @@ function foundBy(db: Db, accountId: AccountId, filters: PersonFilters): Fragment
     ${active ? db`and u.active = ${active === 'true'}` : db``}
     ${mail === 'none' ? db`and u.email is null` : db``}
     ${mail === 'refused' ? db`and exists ${refusal(db)}` : db``}
-    ${group ? db`and u.user_id in ${membersBeneath(db, accountId, Number(group))}` : db``}`;
+    ${group ? db`and u.user_id in ${membersWithin(db, accountId, Number(group))}` : db``}`;
 }
 
-/** The refusal of mail to the present address of people `u`: one of an address before tells nothing any more. */
+/** Joins the mail refusal for the current address of people `u`. A refusal for an earlier address no longer matters. */
 const refusal = (db: Db) => db`
   (select 1
    from   mail_refusals r
    where  r.account_id = u.account_id and r.user_id = u.user_id and r.address = u.email)`;
 
-const membersBeneath = (db: Db, accountId: AccountId, groupId: number) => db`
+const membersWithin = (db: Db, accountId: AccountId, groupId: number) => db`
   (select m.user_id
    from   memberships m
    where  m.account_id = ${accountId} and m.kind = 'memberOf'
      and  m.group_id = any(array(
-            with recursive beneath as (
+            with recursive subtree as (
               select group_id from groups where account_id = ${accountId} and group_id = ${groupId}::bigint
               union
               select g.group_id
-              from   beneath b
+              from   subtree b
               join   groups g on g.account_id = ${accountId} and g.parent_id = b.group_id
             )
-            select group_id from beneath)))`;
+            select group_id from subtree)))`;
 
-/** The order of people `u`; who has the same name comes in the order of the ids. */
+/** The order of people `u`. People with the same name are ordered by id. */
 function orderOf(db: Db, { sort, isDown }: Sorting): Fragment {
   const way = isDown ? db`desc` : db`asc`;
   switch (sort) {
@@ -60,7 +60,7 @@ function orderOf(db: Db, { sort, isDown }: Sorting): Fragment {
   }
 }
 
-/** A window of the people whom filters find, and how many there are in all. */
+/** Returns a window of the people who match filters, and how many match in total. */
 export async function selectPeople(
   db: Db,
   accountId: AccountId,
@@ -111,7 +111,7 @@ async function countPeople(db: Db, accountId: AccountId, filters: PersonFilters)
   return row!.total;
 }
 
-/** The ids of all whom filters find. */
+/** Returns the ids of all people who match filters. */
 export async function selectFoundIds(
   db: Db,
   accountId: AccountId,
@@ -137,7 +137,7 @@ export type SheetRow = {
   attributes: Record<string, string>;
 };
 
-/** All whom filters find, with what is on a sheet of them. */
+/** Returns all people who match filters, with the fields of the CSV export. */
 export async function selectSheet(
   db: Db,
   accountId: AccountId,
@@ -170,7 +170,7 @@ export async function selectSheet(
     order  by ${orderOf(db, sorting)}`;
 }
 
-/** Everything of a person that stands in one row. */
+/** Returns a person, without groups and runs. */
 export async function selectPerson(
   db: Db,
   accountId: AccountId,
@@ -211,7 +211,7 @@ export async function selectPerson(
   return row;
 }
 
-/** The groups of a person, by kind and name, each with the names of those above it from the top. */
+/** Returns the groups of a person by kind and name, each with the names of the groups above it, from the top. */
 export async function selectGroupsOfPerson(
   db: Db,
   accountId: AccountId,
@@ -241,7 +241,7 @@ export async function selectGroupsOfPerson(
   return none;
 }
 
-/** The latest runs that changed who has an externalId, newest first. */
+/** Returns the latest runs that changed the person with an externalId, newest first. */
 export async function selectRunsOfPerson(
   db: Db,
   accountId: AccountId,

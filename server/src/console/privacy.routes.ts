@@ -1,9 +1,9 @@
-// The console: the privacy report, the only page of an Auditor besides the own profile.
+// The console: the privacy report. Auditors see only this page and their own profile.
 import type { Pool } from '../db/db.ts';
 import { type Installation, readPrivacyReport } from '../results/privacy-report.ts';
 import type { Console } from './console.ts';
 
-/** `installation`: what the process knows of itself at this moment. */
+/** `installation`: returns what the process currently knows about itself. */
 export function servePrivacy(
   console: Console,
   pool: Promise<Pool>,

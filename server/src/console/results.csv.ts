@@ -1,5 +1,5 @@
-// The tables of the pages of results as CSV: scores of 0 to 100 with a point, what is withheld in words, what was not asked
-// empty. Pure.
+// The tables of the results pages as CSV: scores from 0 to 100 with a decimal point, a word for withheld figures, and empty cells
+// for what was not asked. Pure.
 import type {
   Figure,
   GroupResults,
@@ -29,8 +29,8 @@ const words = {
     score: 'Score',
     answers: 'Answers',
     enps: 'eNPS',
-    hidden: 'hidden',
-    handedOut: 'Rests partly on handed-out links',
+    withheld: 'withheld',
+    handedOut: 'Based partly on handed-out links',
     yes: 'Yes',
     no: 'No',
   },
@@ -39,7 +39,7 @@ const words = {
     monday: 'Måndag',
     group: 'Grupp',
     path: 'Sökväg',
-    people: 'Personer',
+    people: 'Medarbetare',
     rate: 'Svarsfrekvens, %',
     difference: 'skillnad mot',
     question: 'Fråga',
@@ -48,7 +48,7 @@ const words = {
     score: 'Poäng',
     answers: 'Antal svar',
     enps: 'eNPS',
-    hidden: 'dold',
+    withheld: 'visas inte',
     handedOut: 'Bygger delvis på utdelade länkar',
     yes: 'Ja',
     no: 'Nej',
@@ -58,17 +58,17 @@ type Words = (typeof words)['en'];
 
 export const wordsIn = (language: string): Words => (language === 'sv' ? words.sv : words.en);
 
-/** The text of a file: a header and rows. */
+/** Returns the text of a CSV file with these rows. */
 const tableOf = (rows: Cell[][]): string => byteOrderMark + rows.map(csvRow).join('');
 
-/** 0 to 100, with one decimal; a word where it is withheld, nothing where it was not asked. */
-const score = (value: number | null | undefined, { hidden }: Words): Cell =>
-  value === undefined ? null : value === null ? hidden : Math.round(value * 1000) / 10;
+/** Returns a score from 0 to 100 with one decimal; a word if it is withheld; null if it was not asked. */
+const score = (value: number | null | undefined, { withheld }: Words): Cell =>
+  value === undefined ? null : value === null ? withheld : Math.round(value * 1000) / 10;
 
-const scoreIn = (figures: Figure[], week: string, said: Words): Cell =>
-  score(figureIn(figures, week)?.value, said);
+const scoreIn = (figures: Figure[], week: string, texts: Words): Cell =>
+  score(figureIn(figures, week)?.value, texts);
 
-/** The last column of a table: the names of the columns whose figure rests on links or cards handed out by the employer (P14). */
+/** Returns the last cell of a row: the columns whose figure is partly based on links or cards from the employer (P14). */
 const handedOutCell = (columns: readonly { name: string; handedOut: boolean | undefined }[]): Cell =>
   columns
     .filter(({ handedOut }) => handedOut)
@@ -79,16 +79,16 @@ const figureIn = (figures: readonly Figure[], week: string) => figures.find((one
 
 const weekCells = ({ week }: { week: string }): Cell[] => [weekName(week), { day: week }];
 
-/** A row for each week of a group: its response rate and its KPIs. */
-export const groupTable = ({ weeks, kpis, rates }: GroupResults, said: Words): string =>
+/** Returns a row for each week of a group: its response rate and its KPIs. */
+export const groupTable = ({ weeks, kpis, rates }: GroupResults, texts: Words): string =>
   tableOf([
-    [said.week, said.monday, said.rate, ...kpis.map(({ name }) => name), said.handedOut],
+    [texts.week, texts.monday, texts.rate, ...kpis.map(({ name }) => name), texts.handedOut],
     ...weeks.map(({ week }) => [
       ...weekCells({ week }),
-      scoreIn(rates, week, said),
-      ...kpis.map(({ values }) => scoreIn(values, week, said)),
+      scoreIn(rates, week, texts),
+      ...kpis.map(({ values }) => scoreIn(values, week, texts)),
       handedOutCell([
-        { name: said.rate, handedOut: figureIn(rates, week)?.handedOut },
+        { name: texts.rate, handedOut: figureIn(rates, week)?.handedOut },
         ...kpis.map(({ name, values }) => ({ name, handedOut: figureIn(values, week)?.handedOut })),
       ]),
     ]),
@@ -99,8 +99,8 @@ export type HeatTableFilters = HeatFilters & {
   compare: (a: string, b: string) => number;
 };
 
-/** A row for each group that the filters leave, after the company's. Scores, or how far they are from the company's. */
-export function heatTable(map: HeatMap, filters: HeatTableFilters, said: Words): string {
+/** Returns a row for the company and for each group that matches: scores, or their difference from the company's. */
+export function heatTable(map: HeatMap, filters: HeatTableFilters, texts: Words): string {
   const { kpis, rows, week, companyId } = map;
   const company = rows.find(({ id }) => id === companyId);
   const others = shownRows(map, filters, filters.compare).filter((row) => row !== company);
@@ -112,24 +112,24 @@ export function heatTable(map: HeatMap, filters: HeatTableFilters, said: Words):
   };
   const headerOf = (name: string, own: ResultWeek) =>
     (own.week === week?.week ? name : `${name} (${weekName(own.week)})`) +
-    (base ? `, ${said.difference} ${base.name}` : '');
+    (base ? `, ${texts.difference} ${base.name}` : '');
   const headers = kpis.map((kpi) => headerOf(kpi.name, kpi.week));
   const cell = (value: HeatRow['values'][number], kpi: number): Cell => {
-    const own = score(value === 'none' ? undefined : value, said);
+    const own = score(value === 'none' ? undefined : value, texts);
     if (!base || typeof own !== 'number') return own;
     const other = base.values[kpi];
-    return typeof other === 'number' ? Math.round(((value as number) - other) * 1000) / 10 : said.hidden;
+    return typeof other === 'number' ? Math.round(((value as number) - other) * 1000) / 10 : texts.withheld;
   };
   return tableOf([
-    [said.group, said.path, said.people, said.rate, ...headers, said.handedOut],
+    [texts.group, texts.path, texts.people, texts.rate, ...headers, texts.handedOut],
     ...[...(company ? [company] : []), ...others].map((row): Cell[] => [
       row.name,
       pathOf(row.parentId),
       row.people,
-      score(row.rate, said),
+      score(row.rate, texts),
       ...row.values.map(cell),
       handedOutCell([
-        { name: said.rate, handedOut: row.handedOut.includes('rate') },
+        { name: texts.rate, handedOut: row.handedOut.includes('rate') },
         ...headers.map((name, kpi) => ({
           name,
           handedOut: row.handedOut.includes(kpi) || base?.handedOut.includes(kpi),
@@ -139,13 +139,13 @@ export function heatTable(map: HeatMap, filters: HeatTableFilters, said: Words):
   ]);
 }
 
-/** A row for each week, a column for each group. */
-export const trendTable = ({ weeks, series }: Trend, said: Words): string =>
+/** Returns a row for each week, with a column for each group. */
+export const trendTable = ({ weeks, series }: Trend, texts: Words): string =>
   tableOf([
-    [said.week, said.monday, ...series.map(({ group }) => group.name), said.handedOut],
+    [texts.week, texts.monday, ...series.map(({ group }) => group.name), texts.handedOut],
     ...weeks.map(({ week }) => [
       ...weekCells({ week }),
-      ...series.map(({ values }) => scoreIn(values, week, said)),
+      ...series.map(({ values }) => scoreIn(values, week, texts)),
       handedOutCell(
         series.map(({ group, values }) => ({
           name: group.name,
@@ -155,12 +155,12 @@ export const trendTable = ({ weeks, series }: Trend, said: Words): string =>
     ]),
   ]);
 
-/** A row for each week and answer that can be given. */
-export function questionTable({ question, figures }: QuestionResults, said: Words): string {
+/** Returns a row for each week, with a column for each possible answer. */
+export function questionTable({ question, figures }: QuestionResults, texts: Words): string {
   const nameOf = (key: string) => {
     const option = question.options.find(({ id }) => id === key)?.text;
     if (option !== undefined) return option;
-    if (question.type === 4) return key === 'yes' ? said.yes : said.no;
+    if (question.type === 4) return key === 'yes' ? texts.yes : texts.no;
     return question.scale.find(({ value }) => String(value) === key)?.text ?? key;
   };
   const keys =
@@ -168,34 +168,34 @@ export function questionTable({ question, figures }: QuestionResults, said: Word
   const hasEnps = question.type === 3;
   return tableOf([
     [
-      said.week,
-      said.monday,
-      said.score,
-      said.answers,
-      ...(hasEnps ? [said.enps] : []),
+      texts.week,
+      texts.monday,
+      texts.score,
+      texts.answers,
+      ...(hasEnps ? [texts.enps] : []),
       ...keys.map(nameOf),
-      said.handedOut,
+      texts.handedOut,
     ],
     ...figures.map(({ week, value, answers, enps, distribution, handedOut }): Cell[] => [
       ...weekCells({ week }),
-      question.type > 4 ? null : score(value, said),
-      answers ?? said.hidden,
-      ...(hasEnps ? [enps === null ? said.hidden : Math.round(enps)] : []),
+      question.type > 4 ? null : score(value, texts),
+      answers ?? texts.withheld,
+      ...(hasEnps ? [enps === null ? texts.withheld : Math.round(enps)] : []),
       ...keys.map((key) =>
-        distribution ? (distribution.find((one) => one.key === key)?.count ?? 0) : said.hidden,
+        distribution ? (distribution.find((one) => one.key === key)?.count ?? 0) : texts.withheld,
       ),
-      handedOut ? said.yes : null,
+      handedOut ? texts.yes : null,
     ]),
   ]);
 }
 
-export const commentTable = (comments: ResultComment[], said: Words): string =>
+export const commentTable = (comments: ResultComment[], texts: Words): string =>
   tableOf([
-    [said.week, said.question, said.comment, said.handedOut],
+    [texts.week, texts.question, texts.comment, texts.handedOut],
     ...comments.map(({ week, question, text, handedOut }) => [
       weekName(week),
       question,
       text,
-      handedOut ? said.yes : null,
+      handedOut ? texts.yes : null,
     ]),
   ]);

@@ -133,7 +133,7 @@ test.skipIf(!hasBrowser())(
       (byGroup) => byGroup[top.id]?.[fourDigits(last)]?.answers ?? [],
     );
     expect(said).toContain(`At least ${Math.max(...ofWeek)} of the 5`);
-    expect(said).toMatch(/of the 5\d\d people who were asked answered\.$/);
+    expect(said).toMatch(/of the 5\d\d people asked have answered\.$/);
     // While a week is open there is no rate, which would be another: people alone.
     await page.goto('/rounds');
     await page.getByText('Answered so far').waitFor();
@@ -153,7 +153,7 @@ test.skipIf(!hasBrowser())(
     expect(await tiles.count()).toBe(0);
     expect(await page.getByRole('slider').count()).toBe(0);
     expect(await axeFaults(page)).toEqual([]);
-    await page.getByRole('link', { name: /^See / }).click();
+    await page.getByRole('link', { name: /^Go to / }).click();
     await tiles.first().waitFor();
   },
 );
@@ -168,10 +168,10 @@ async function heatTable(page: Page): Promise<{ columns: string[]; rows: string[
 
 /** What a cell must say for a value of the interface; undefined: it has none. */
 const cellOf = (value: number | null | undefined): string =>
-  value === undefined ? 'Not asked' : value === null ? 'hidden' : String(score(value));
+  value === undefined ? 'Not asked' : value === null ? 'withheld' : String(score(value));
 const saidIn = (cell: string): string =>
-  /^– Hidden: (fewer than \d+ answers|too few answers, or hidden to protect a neighbouring group)$/.test(cell)
-    ? 'hidden'
+  /^– Withheld: (fewer than \d+ answers|too few answers, or to protect a neighbouring group)$/.test(cell)
+    ? 'withheld'
     : cell;
 
 /** Of every group, by KPI, in the week that stands in a column: "Team and support", or "Role clarity w. 44". */
@@ -209,13 +209,13 @@ test.skipIf(!hasBrowser())(
     const [titles = [], ...records] = await csvOf(page);
     expect(titles.slice(0, 4)).toEqual(['Group', 'Path', 'People', 'Response rate, %']);
     expect(titles.length).toBe(4 + kpis.length + 1);
-    expect(titles.at(-1)).toBe('Rests partly on handed-out links');
+    expect(titles.at(-1)).toBe('Based partly on handed-out links');
     expect(records.map(([name]) => name).toSorted()).toEqual(whole.rows.map(([name]) => name).toSorted());
     for (const [name = '', , , , ...cells] of records) {
       const row = whole.rows.find(([one]) => one === name) as string[];
       const exact = columns.map((values) => {
         const value = values.get(idOf.get(name) as number);
-        return value === undefined ? '' : value === null ? 'hidden' : String(Math.round(value * 1000) / 10);
+        return value === undefined ? '' : value === null ? 'withheld' : String(Math.round(value * 1000) / 10);
       });
       expect([name, ...cells]).toEqual([name, ...exact, '']);
       expect([name, ...row.slice(2).map(saidIn)]).toEqual([name, ...wanted(row)]);
@@ -232,10 +232,10 @@ test.skipIf(!hasBrowser())(
     const shown = { figures: 0, hidden: 0 };
     for (const row of rows) {
       expect([row[0], ...row.slice(2).map(saidIn)]).toEqual([row[0], ...wanted(row)]);
-      for (const cell of row.slice(2)) shown[saidIn(cell) === 'hidden' ? 'hidden' : 'figures']++;
+      for (const cell of row.slice(2)) shown[saidIn(cell) === 'withheld' ? 'hidden' : 'figures']++;
     }
     expect([shown.figures > 50, shown.hidden > 0, shown]).toEqual([true, true, shown]);
-    expect(await table.getByText('Hidden: fewer than 5 answers').count()).toBeGreaterThan(0);
+    expect(await table.getByText('Withheld: fewer than 5 answers').count()).toBeGreaterThan(0);
 
     // Sorted by a KPI, what is hidden comes last; then upwards; then as the tree again.
     const numbers = async () => {
@@ -312,9 +312,8 @@ test.skipIf(!hasBrowser())(
       // oxlint-enable no-await-in-loop
     }
 
-    const words =
-      /^Hidden: (fewer than 5 answers|too few answers, or hidden to protect a neighbouring group)$/;
-    const hatched = map.getByRole('button', { name: /^Hidden: / });
+    const words = /^Withheld: (fewer than 5 answers|too few answers, or to protect a neighbouring group)$/;
+    const hatched = map.getByRole('button', { name: /^Withheld: / });
     await page.evaluate("document.querySelector('main [data-scroller]').scrollTo(0, 0)");
     await hatched.nth(4).tap();
     const said = page.getByRole('dialog');
@@ -360,7 +359,7 @@ test.skipIf(!hasBrowser())(
   async () => {
     const page = await openConsole(world, browser, world.administrator.email, { path: '/trends' });
     const [kpi] = kpis as [Kpi];
-    await page.getByRole('combobox', { name: /^Shows: / }).click();
+    await page.getByRole('combobox', { name: /^Show: / }).click();
     await page.getByRole('option', { name: kpi.name }).click();
     const other = groups.find(({ name }) => name === 'Workshops') as Group;
     await choose(page, /^Add a group/, other.name);
@@ -389,7 +388,7 @@ test.skipIf(!hasBrowser())(
     await page.getByRole('link', { name: 'Overview', exact: true }).click();
     await page.getByRole('link', { name: question.question }).first().click();
     await page.getByRole('heading', { level: 1, name: question.question }).waitFor();
-    const spread = page.getByRole('table', { name: 'How the answers are spread' });
+    const spread = page.getByRole('table', { name: 'Distribution of answers' });
     const counts = (await spread.getByRole('row').allInnerTexts()).slice(1).map((row) => row.split('\t'));
     expect(counts.map(([, count = '']) => Number(count.replace(',', '')))).toEqual(
       ['1', '2', '3', '4', '5'].map((key) => figures?.distribution?.[key] ?? 0),
@@ -447,7 +446,7 @@ test.skipIf(!hasBrowser())(
     const foreign = groups.find(({ id }) => id !== top.id && !own.some((one) => one.id === id)) as Group;
     page.expectComplaint(/status of 404/);
     await page.goto(`/?group=${foreign.id}`);
-    await page.getByText('This group is not open to you').waitFor();
+    await page.getByText('You don’t have access to this group').waitFor();
     expect(await page.getByText(foreign.name).count()).toBe(0);
     expect(await axeFaults(page)).toEqual([]);
     // Neither do the operations behind the pages tell it from a group that there is not.

@@ -1,4 +1,4 @@
-// The heat map: groups and KPIs, each KPI with one and the same week for all groups, so that what is compared is comparable.
+// The heat map: groups by KPIs. Each KPI uses the same week for all groups, so that its figures are comparable.
 import type { HeatMap, HeatRow } from '@soundings/contract/console.results.ts';
 import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import type { Pool } from '../db/db.ts';
@@ -7,10 +7,10 @@ import { kpiLastWeeks, kpisShown, type KpiWeekRow, kpiWeeksIn, ratesIn } from '.
 import type { Who } from './console.ts';
 import { type CountedGroups, readCountedGroups, readWeeks, weekIn } from './results.reading.ts';
 
-/** How far back a KPI is looked for that the week itself did not ask. */
+/** How many weeks back to look for a KPI that the week itself did not ask. */
 const weeksBack = 12;
 
-/** `latest`: whether KPIs stand in it that the week did not ask, with the values of the last week that did. */
+/** `latest`: whether to include KPIs that the week did not ask, with the values of the last week that did. */
 type Wanted = { week: string | undefined; latest: boolean; language: string };
 
 const everyGroup = { groupId: undefined, beneath: true };
@@ -42,8 +42,8 @@ export async function readHeatMap(pool: Pool, who: Who, wanted: Wanted): Promise
 type Asked = { kpiId: string; name: string; week: Week };
 
 /**
- * The KPIs of the map, each with the last week that asked it: that asked the company, or the first group that is open; where
- * none did, any open group.
+ * Returns the KPIs of the map, each with the last week in which the company, or the first open group, was asked. If there is none,
+ * it is the last week in which any open group was asked.
  */
 async function askedKpis(
   pool: Pool,

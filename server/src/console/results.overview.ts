@@ -1,4 +1,4 @@
-// The overview of a group: its KPIs and response rate over some weeks, and what its last week says.
+// The overview of a group: its KPIs and response rate over several weeks, and the results of its last week.
 import type { GroupResults, ResultsStart } from '@soundings/contract/console.results.ts';
 import type { Pool } from '../db/db.ts';
 import {
@@ -27,7 +27,7 @@ import {
 } from './results.reading.ts';
 import { type Weeks, windowOfWeeks } from './results.weeks.ts';
 
-/** What every page of results begins with. */
+/** Returns what every results page needs first. */
 export async function readStart(pool: Pool, who: Who, language: string): Promise<ResultsStart> {
   const [weeks, groups, kpis] = await Promise.all([
     readWeeks(pool, who),
@@ -45,7 +45,7 @@ export async function readStart(pool: Pool, who: Who, language: string): Promise
 
 type Wanted = { groupId: string; weeks: number; language: string };
 
-/** Throws a Fault when the group is not open to whoever asks. */
+/** Returns the overview of a group. Throws a Fault if the caller may not see the group. */
 export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promise<GroupResults> {
   const { accountId } = who;
   const { groups, group, company, weeks, questions } = await readGroup(pool, who, wanted);
@@ -82,7 +82,7 @@ export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promis
 
 const commentsOf = (window: Window): CommentFilter => ({ window, questionIds: undefined, search: undefined });
 
-/** The KPIs that the group was asked, with the company's value of the week of the last one that is shown. */
+/** Returns the KPIs that the group was asked, with the company's value in the week of the last value shown. */
 async function readKpis(
   pool: Pool,
   { accountId }: Who,
@@ -105,7 +105,7 @@ async function readKpis(
 
 const lastShown = (values: WeekValue[]) => values.findLast(({ value }) => value !== null);
 
-/** What the last week says in which the group was asked anything; null when there is none. */
+/** Returns the results of the last week that asked the group anything; null if there is none. */
 async function readLast(
   pool: Pool,
   { accountId }: Who,

@@ -1,4 +1,4 @@
-// A question in a group: what was answered in a week, the weeks before, and the comments; and the comments of a group.
+// The results of a question in a group: its answers in a week, earlier weeks, and comments. Also all comments of a group.
 import type {
   Figure,
   QuestionFigures,
@@ -29,7 +29,7 @@ import {
 } from './results.reading.ts';
 import { windowOfWeeks } from './results.weeks.ts';
 
-/** The questions of which there are results in a group, withheld ones included, by their text. */
+/** Returns the questions that have results in a group, including withheld ones, sorted by text. */
 export async function readQuestions(
   pool: Pool,
   who: Who,
@@ -54,7 +54,7 @@ type Wanted = {
   language: string;
 };
 
-/** Throws a Fault when there is no such question or week, or the group is not open to whoever asks. */
+/** Returns the results of a question. Throws a Fault if there is no such question or week, or the group is not open. */
 export async function readQuestion(pool: Pool, who: Who, wanted: Wanted): Promise<QuestionResults> {
   const { accountId } = who;
   const { groups, group, company, weeks, questions } = await readGroup(pool, who, wanted);
@@ -107,7 +107,7 @@ type CommentsWanted = {
   language: string;
 };
 
-/** Comments that are shown in a group. Throws a Fault when it is not open to whoever asks. */
+/** Returns the comments shown for a group. Throws a Fault if the caller may not see the group. */
 export async function readComments(
   pool: Pool,
   who: Who,

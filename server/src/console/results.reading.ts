@@ -1,5 +1,5 @@
-// What every page of results reads: who may see which groups, the weeks, questions in words. Figures come from
-// results/results-shown.ts alone: the console shows what the data interface tells, and nothing more.
+// What every results page reads: which groups the caller may see, the weeks, and the texts of questions. Figures come only from
+// results/results-shown.ts, so the console shows what the data interface returns, and nothing more.
 import type { TreeGroup } from '@soundings/contract/console.groups.ts';
 import type {
   QuestionFigures,
@@ -27,14 +27,14 @@ import { type Weeks, weeksOf } from './results.weeks.ts';
 
 type OpenGroup = ResultGroup & { parentId: number | null };
 
-/** The groups that are open to whoever asks. */
+/** The groups that the caller may see. */
 export type OpenGroups = {
   byId: ReadonlyMap<number, OpenGroup>;
-  /** The top of a group's own tree, where it is open; null where it is not, or is the group itself. */
+  /** Returns the top group of a group's tree; null if the caller may not see it, or if it is the group itself. */
   companyOf(groupId: number): ResultGroup | null;
-  /** The open groups above one, from the top. */
+  /** Returns the open groups above a group, from the top. */
   above(groupId: number): ResultGroup[];
-  /** The ids of a group and of all beneath it, open or not. */
+  /** Returns the ids of a group and of all its subgroups, open or not. */
   within(groupId: number): number[];
 };
 
@@ -58,15 +58,15 @@ export async function readGroups(pool: Pool, who: Who): Promise<OpenGroups> {
   };
 }
 
-/** The same with the people of each. */
+/** The open groups with their numbers of people. */
 export type CountedGroups = {
   /** In the order of the tree. */
   rows: TreeGroup[];
-  /** The largest top group of the account, where it is open. */
+  /** The largest top group of the account, if the caller may see it. */
   company: TreeGroup | null;
 };
 
-/** Reads all groups with their people: some ms with 2,000 groups and 20,000 people. */
+/** Reads all open groups with their numbers of people. Takes some ms with 2,000 groups and 20,000 people. */
 export async function readCountedGroups(pool: Pool, who: Who, language = 'en'): Promise<CountedGroups> {
   const { accountId } = who;
   const [groups, memberships, open] = await Promise.all([
@@ -86,13 +86,13 @@ export async function readCountedGroups(pool: Pool, who: Who, language = 'en'): 
   return { rows, company: rows.find(({ id }) => id === largest?.id) ?? null };
 }
 
-/** How many groups are open, and with which of them pages begin: the company, else the first. */
+/** Returns how many groups are open, and which one pages start with: the company, or else the first. */
 export async function readFirstGroup(
   pool: Pool,
   who: Who,
 ): Promise<{ first: ResultGroup | undefined; open: number }> {
   if (hasRole(who, 'Administrator')) {
-    // Where there is nothing to choose, nobody is counted: that takes longer than all else.
+    // With only one top group, people need not be counted, which would take longest.
     const { byId } = await readGroups(pool, who);
     const tops = [...byId.values()].filter(({ parentId }) => parentId === null);
     if (tops.length === 1) return { first: tops[0], open: byId.size };
@@ -101,7 +101,7 @@ export async function readFirstGroup(
   return { first: company ?? rows[0], open: rows.length };
 }
 
-/** One of the groups by its id as text. Throws a Fault when it is not open, in the words of one that there is not. */
+/** Returns an open group by its id. Throws a Fault if it is not open, with the same message as if it did not exist. */
 export function groupNamed({ byId }: OpenGroups, text: string): OpenGroup {
   const group = byId.get(idIn(text));
   if (!group) throw new Fault('not_found', 'group not found', 'There is no such group.');
@@ -110,7 +110,7 @@ export function groupNamed({ byId }: OpenGroups, text: string): OpenGroup {
 
 export const headOf = ({ id, name }: ResultGroup): ResultGroup => ({ id, name });
 
-/** A group with how many active people are in it or beneath it. */
+/** Returns a group with its number of active people, including subgroups. */
 export const withPeople = async (
   pool: Pool,
   { accountId }: Who,
@@ -126,8 +126,8 @@ export const readWeeks = async (pool: Pool, { accountId }: Who): Promise<Weeks> 
   weeksOf(await selectWeeks(pool, accountId));
 
 /**
- * What a page of results about one group begins with; `language`: of the questions. Throws a Fault when the group is not open
- * to whoever asks.
+ * Returns what a results page about one group needs first; `language`: the language of the questions. Throws a Fault if the caller
+ * may not see the group.
  */
 export async function readGroup(
   pool: Pool,
@@ -143,7 +143,7 @@ export async function readGroup(
   return { groups, group, company: groups.companyOf(group.id), weeks, questions };
 }
 
-/** A question as pages show it; `language`: of the words on its scale. */
+/** Returns a question as pages show it; `language`: the language of the texts on its scale. */
 export const questionHead = (
   { id, type, text, options, optionIds }: ShownQuestion,
   language: string,
@@ -155,7 +155,7 @@ export const questionHead = (
   options: optionIds.map((option) => ({ id: option, text: options[option] ?? option })),
 });
 
-/** The figures of a question in a week, in the order of its scale or options. */
+/** Returns the figures of a question in a week, in the order of its scale or options. */
 export function figuresOf(
   { type, optionIds }: ShownQuestion,
   { week, data, handedOut }: { week: string; data: AnswerData; handedOut: boolean },
@@ -189,11 +189,11 @@ export function commentOf(
   };
 }
 
-/** A week of the address. Throws a Fault for what is no week of which something is shown. */
+/** Returns the requested week. Throws a Fault if nothing is shown for it. */
 export function weekIn(weeks: Weeks, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   if (weeks.shown.some(({ week }) => week === text)) return text;
-  const message = 'Nothing is shown of that week.';
+  const message = 'There are no results to show for that week.';
   throw new Fault('invalid', 'invalid parameter', message, {
     details: [{ type: 'invalid parameter', message, path: 'week' }],
   });

@@ -1,4 +1,4 @@
-// The console: results, for managers and administrators, of the groups that are open to them.
+// The console: results of the groups that the caller may see, for managers and administrators.
 import type { Pool } from '../db/db.ts';
 import { audit } from '../accounts/audit.ts';
 import { actorOf, type Console, Download } from './console.ts';
@@ -8,7 +8,7 @@ import { readOverview, readStart } from './results.overview.ts';
 import { readComments, readQuestion, readQuestions } from './results.questions.ts';
 import { readTrend } from './results.trends.ts';
 
-/** The most comments that a file has; a page of 500 is the most that a list asks for at once. */
+/** The maximum number of comments in a file, and in one window of the list. */
 const [mostInFile, mostInList] = [100_000, 500];
 
 export function serveResults(console: Console, pool: Promise<Pool>): void {
@@ -75,7 +75,7 @@ function serveQuestions(console: Console, pool: Promise<Pool>): void {
 
 type HeatQuery = { week?: string; latest?: 'true' | 'false'; language?: 'en' | 'sv' };
 
-/** What the page is filtered by, whose file it is. */
+/** Returns the filters of the heat map page, which apply to its file too. */
 const filtersOf = ({ level, beneath, by, sort, language }: HeatQuery & HeatFileQuery) => ({
   level: level === undefined ? undefined : Number(level),
   beneath: beneath === undefined ? undefined : Number(beneath),
@@ -87,7 +87,7 @@ type HeatFileQuery = { level?: string; beneath?: string; by?: 'score' | 'differe
 
 const languageOf = ({ language = 'en' }: { language?: string }) => language;
 
-/** How many weeks, 26 unless it is said, and in which language. */
+/** Returns the number of weeks (26 by default) and the language. */
 const spanOf = (query: { weeks?: string; language?: string }) => ({
   weeks: Number(query.weeks ?? 26),
   language: languageOf(query),

@@ -1,4 +1,4 @@
-// SQL of the console's pages of results: the weeks there are. Figures and comments come from results/results-shown.ts alone.
+// SQL of the console's results pages: the weeks. Figures and comments come only from results/results-shown.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../db/db.ts';
 
@@ -8,7 +8,7 @@ export type WeekRow = {
   thresholds: { figures: number; spread: number; comments: number };
 };
 
-/** The weeks in which the account asks or has asked, oldest first. */
+/** Returns the weeks in which the account asks or has asked questions, oldest first. */
 export async function selectWeeks(db: Db, accountId: AccountId): Promise<WeekRow[]> {
   return db<WeekRow[]>`
     select week as "week",

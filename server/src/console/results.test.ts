@@ -477,11 +477,11 @@ describe('who sees what', () => {
   test('CSV: scores of 0 to 100, what is withheld in words, formulas made harmless', async () => {
     const ask = await signedIn(account, 'Administrator');
     const comments = (await ask(`GET /results/comments/csv?groupId=${ids['company']}`)).text;
-    expect(comments.split('\r\n')[0]).toBe('\uFEFFWeek,Question,Comment,Rests partly on handed-out links');
+    expect(comments.split('\r\n')[0]).toBe('\uFEFFWeek,Question,Comment,Based partly on handed-out links');
     expect(comments).toContain("2026-W45,Happy?,'=Words of north1,\r\n");
     const map = (await ask('GET /results/heat-map/csv?language=sv')).text.split('\r\n');
     expect(map[0]).toBe(
-      '\uFEFFGrupp,Sökväg,Personer,"Svarsfrekvens, %",\'=Energy,Bygger delvis på utdelade länkar',
+      '\uFEFFGrupp,Sökväg,Medarbetare,"Svarsfrekvens, %",\'=Energy,Bygger delvis på utdelade länkar',
     );
     expect(map.find((line) => line.startsWith('north'))).toMatch(
       /^north,company \/ sales,0,100,\d+(\.\d)?,$/,
@@ -518,7 +518,7 @@ describe('who sees what', () => {
     ]);
     const [head, company, ...others] = await fileOf('by=difference');
     expect([head, company]).toEqual([
-      expect.stringMatching(/, difference to company"?,Rests partly on handed-out links$/),
+      expect.stringMatching(/, difference to company"?,Based partly on handed-out links$/),
       expect.stringMatching(/,0,$/),
     ]);
     const own = rows.find(({ id }) => id === companyId)?.values[0] as number;

@@ -11,7 +11,7 @@ import { windowOfWeeks } from './results.weeks.ts';
 /** `kpiId` undefined: the response rate. `groupIds`: separated by commas. */
 type Wanted = { kpiId: string | undefined; groupIds: string; weeks: number; language: string };
 
-/** Throws a Fault when there is no such KPI, or one of the groups is not open to whoever asks. */
+/** Returns a trend. Throws a Fault if the KPI does not exist, or the caller may not see one of the groups. */
 export async function readTrend(pool: Pool, who: Who, wanted: Wanted): Promise<Trend> {
   const { accountId } = who;
   const { kpiId } = wanted;

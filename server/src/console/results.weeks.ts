@@ -1,24 +1,24 @@
-// Weeks as the console's pages of results name them. Pure.
+// Weeks as the console's results pages name them. Pure.
 import type { ResultWeek } from '@soundings/contract/console.results.ts';
 import { addWeeks, sixDigits, type Week, weeksFrom } from '@soundings/contract/weeks.ts';
 import type { WeekRow } from './results.sql.ts';
 
-/** The weeks of an account, and what of them is shown. */
+/** The weeks of an account, and which of them have results to show. */
 export type Weeks = {
-  /** Of which something is shown, newest first. */
+  /** Weeks with results to show, newest first. */
   shown: ResultWeek[];
-  /** The last week, where it shows nothing yet. */
+  /** The last week, if it shows nothing yet. */
   running: ResultWeek | null;
-  /** A week, whatever its state. */
+  /** Returns a week, whatever its state. */
   named(week: Week): ResultWeek;
   /**
-   * All weeks of a span that ends with one (without: the last shown), oldest first, from the first that is shown on; none when
-   * nothing is.
+   * Returns the `count` weeks up to `last` (by default the last shown), oldest first, starting no earlier than the first week
+   * shown. Empty if no week is shown.
    */
   span(count: number, last?: Week): ResultWeek[];
 };
 
-/** Reads rows that come oldest first. */
+/** Builds the weeks from rows, oldest first. */
 export function weeksOf(rows: readonly WeekRow[]): Weeks {
   const states = new Map(rows.map((row) => [row.week, row]));
   const named = (week: Week): ResultWeek => {
@@ -50,6 +50,6 @@ export function weeksOf(rows: readonly WeekRow[]): Weeks {
   };
 }
 
-/** The first and the last of weeks in a row; undefined when there are none. */
+/** Returns the first and the last of consecutive weeks; undefined if there are none. */
 export const windowOfWeeks = (weeks: readonly ResultWeek[]): { first: Week; last: Week } | undefined =>
   weeks[0] && { first: weeks[0].week, last: weeks.at(-1)!.week };

@@ -146,7 +146,7 @@ test.skipIf(!hasBrowser())(
     expect(await row.getByText('1 created').count()).toBe(1);
     await openRun(page, /HR nightly/);
 
-    await page.getByRole('heading', { level: 1, name: /Organization request/ }).waitFor();
+    await page.getByRole('heading', { level: 1, name: /Push/ }).waitFor();
     expect(oneLine(await summaryOf(page, 'People'))).toMatch(/^(People )?\+1 created ~1 updated −1 removed/);
     expect(oneLine(await summaryOf(page, 'Groups'))).toMatch(/^(Groups )?0 created|~1 updated/);
     const changes = page.getByRole('table', { name: 'Changes' });
@@ -178,7 +178,7 @@ test.skipIf(!hasBrowser())(
     await expect.poll(() => changes.getByRole('row').count(), patient).toBe(2);
     expect(page.url()).toContain('action=update');
 
-    const report = await downloaded(page, /Whole report/);
+    const report = await downloaded(page, /Full report/);
     expect(JSON.parse(report.text)).toMatchObject({
       outcome: 'applied',
       summary: { users: { created: 1, updated: 1, deleted: 1 }, groups: { updated: 1, deleted: 0 } },
@@ -201,24 +201,24 @@ test.skipIf(!hasBrowser())(
 
     // Why it waits, who asked, and what it costs.
     await openRun(page, /shops-closed\.csv/);
-    await page.getByText('Held: it would change more than is allowed').waitFor();
+    await page.getByText('Awaiting approval: it would change more than the limits allow').waitFor();
     await page.getByText('It would remove 3 groups. The limit is 2.').waitFor();
     await page.getByText('HTTPS · HR nightly').waitFor();
     await page.getByText('3 groups lose their history').waitFor();
-    await page.getByText(/Malmö Shop \(shop-malmo\) is not in the list/).waitFor();
+    await page.getByText(/Malmö Shop \(shop-malmo\) isn’t in the list/).waitFor();
     expect(await axeFaults(page)).toEqual([]);
 
     // The number of groups must be typed; then it is applied, exactly.
-    await page.getByRole('button', { name: 'Apply this plan…' }).click();
+    await page.getByRole('button', { name: 'Apply changes…' }).click();
     const dialog = page.getByRole('dialog');
     const apply = dialog.getByRole('button', { name: 'Remove 3 groups' });
-    const typed = dialog.getByRole('textbox', { name: 'Type 3 to go on' });
+    const typed = dialog.getByRole('textbox', { name: 'Type 3 to confirm' });
     await typed.fill('2');
     expect(await apply.isDisabled()).toBe(true);
     expect(await axeFaults(page)).toEqual([]);
     await typed.fill('3');
     await apply.click();
-    await page.getByText('The plan was applied.').waitFor();
+    await page.getByText('Changes applied.').waitFor();
     await page.getByText('approved by Demo Administrator').waitFor();
     expect(await groupsNow()).toEqual(before.filter(({ externalId }) => !shops.includes(externalId)));
 
@@ -230,10 +230,10 @@ test.skipIf(!hasBrowser())(
     const kept = await groupsNow();
     await openRun(page, /it-gone\.csv/);
     await page.getByRole('button', { name: 'Reject…' }).click();
-    await dialog.getByRole('button', { name: 'Reject', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Reject run', exact: true }).click();
     await page.getByText('Rejected: nothing was changed', { exact: true }).waitFor();
     await page.getByText(/^Demo Administrator, /).waitFor();
-    expect(await page.getByRole('button', { name: 'Apply this plan…' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Apply changes…' }).count()).toBe(0);
     expect(await groupsNow()).toEqual(kept);
 
     // A third is void, as the HR system has brought the shops back in between.
@@ -243,11 +243,13 @@ test.skipIf(!hasBrowser())(
     const back = await groupsNow();
     expect(back.length).toBe(before.length);
     await openRun(page, /staff-gone\.csv/);
-    await page.getByRole('button', { name: 'Apply this plan…' }).click();
+    await page.getByRole('button', { name: 'Apply changes…' }).click();
     await typed.fill('3');
     page.expectComplaint(/status of 409/);
     await apply.click();
-    await dialog.getByText(/This plan is void: the account has changed since it was made/).waitFor();
+    await dialog
+      .getByText(/These changes are out of date: the account has changed since they were calculated/)
+      .waitFor();
     expect(await groupsNow()).toEqual(back);
     const decided = await world.pool<{ action: string }[]>`
       select action from audit_entries
@@ -275,7 +277,7 @@ test.skipIf(!hasBrowser())(
     );
     await openRun(page, /people\.csv/);
     await page.getByText('Nothing was changed').waitFor();
-    const faults = page.getByRole('table', { name: 'Faults' });
+    const faults = page.getByRole('table', { name: 'Errors' });
     const email = faults.getByRole('row', { name: /Anna\.Ask@/ });
     expect(oneLine(await email.innerText())).toMatch(/^3 Email Anna\.Ask@lavmark\.example \S/);
     expect(await faults.getByRole('row', { name: /nowhere/ }).count()).toBe(2);
@@ -283,7 +285,7 @@ test.skipIf(!hasBrowser())(
     expect(oneLine(await causes.innerText())).toBe('Department nowhere 2 rows');
     expect(await axeFaults(page)).toEqual([]);
 
-    const { name, text } = await downloaded(page, /Faulty rows/);
+    const { name, text } = await downloaded(page, /Rows with errors/);
     expect(name).toMatch(/^people-.*\.csv$/);
     expect(text.startsWith('\uFEFF')).toBe(true);
     const [head, ...rows] = readCsv(text.slice(1));
@@ -303,7 +305,7 @@ async function drop(page: Page, name: string, content: string): Promise<void> {
   );
   const target = page.getByRole('heading', { level: 1 });
   await target.dispatchEvent('dragenter', { dataTransfer });
-  await page.getByText('Drop to send').waitFor();
+  await page.getByText('Drop to upload').waitFor();
   await target.dispatchEvent('drop', { dataTransfer });
 }
 
@@ -348,14 +350,14 @@ test.skipIf(!hasBrowser())(
     await unknown.getByText('needs mapping').waitFor(whileRead);
     expect(await namesNow()).not.toContain('Events and Fairs');
     await unknown.getByRole('link').click();
-    await page.getByText('Some columns or values are not known').waitFor();
+    await page.getByText('Some columns or values are unknown').waitFor();
     await page.getByRole('button', { name: 'Columns and values…' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'Columns of enheter.csv' });
     await dialog.getByRole('radio', { name: 'Groups' }).check(whileRead);
     for (const [header, means] of [
       ['Nummer X', 'externalId'],
       ['Rufname', 'Name'],
-      ['Haengt an', 'Group above'],
+      ['Haengt an', 'Parent group'],
     ] as const) {
       // oxlint-disable-next-line no-await-in-loop -- one after another, as a person does
       await dialog.getByRole('combobox', { name: new RegExp(`^${header} is read as`) }).click();
@@ -364,7 +366,7 @@ test.skipIf(!hasBrowser())(
     }
     expect(await axeFaults(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Confirm columns' }).click();
-    await page.getByText('The columns are confirmed, and the file is read again.').waitFor();
+    await page.getByText('Columns confirmed. The file is being read again.').waitFor();
     await page.getByText('The organization matches the file.').waitFor(whileRead);
     expect(await namesNow()).toContain('Events and Fairs');
 
@@ -428,7 +430,7 @@ test.skipIf(!hasBrowser())(
     await dialog.getByText('Choose a country from the list, such as Sweden.').waitFor();
     await dialog.getByLabel('Country of phone numbers').fill('Sweden');
     await dialog.getByRole('button', { name: 'Confirm columns' }).click();
-    await page.getByText('The columns are confirmed, and the file is read again.').waitFor();
+    await page.getByText('Columns confirmed. The file is being read again.').waitFor();
     const kept = await world.pool<{ word: string; means: string }[]>`
       select word, means from value_mappings where account_id = ${world.accountId} order by word`;
     expect(kept.map((one) => ({ ...one }))).toEqual([
@@ -448,9 +450,9 @@ test.skipIf(!hasBrowser())(
     await mappings.getByText(/Active: Mondays → Active/).waitFor();
     expect(await axeFaults(page)).toEqual([]);
     const entry = mappings.getByRole('listitem').filter({ hasText: 'Mondays' });
-    await entry.getByRole('button', { name: 'Remove' }).click();
-    await page.getByRole('button', { name: 'Remove', exact: true }).last().click();
-    await page.getByText('The meaning of the value was removed.').waitFor();
+    await entry.getByRole('button', { name: 'Remove mapping' }).click();
+    await page.getByRole('button', { name: 'Remove mapping', exact: true }).last().click();
+    await page.getByText('Value mapping removed.').waitFor();
 
     // On a phone, in Swedish.
     const path = new URL(address).pathname;

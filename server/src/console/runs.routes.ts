@@ -1,4 +1,4 @@
-// The console: runs. What was asked and what came of it, downloads of it, and the decision on what is held.
+// The console: runs and their outcome, downloads of them, and approving or rejecting pending runs.
 import type { Run, RunChange, RunLimit } from '@soundings/contract/console.runs.ts';
 import { maxChangesDefault } from '@soundings/contract/limits.ts';
 import type { Settings, Summary } from '@soundings/contract/organization.ts';
@@ -24,9 +24,9 @@ import {
 import { windowOf, withRemedies } from './runs.words.ts';
 import { inSlices } from './slices.ts';
 
-/** As many groups as a run names that lose their results. */
+/** How many groups with lost results, and how many removed managers, a run names at most. */
 const maxLost = 100;
-/** More than any run has. */
+/** A window larger than any run. */
 const everything = { offset: 0, limit: 10_000_000 };
 const unfiltered = { action: null, entity: null, search: null };
 
@@ -94,8 +94,8 @@ async function* changesCsv(rows: RunChange[]): AsyncGenerator<string> {
 }
 
 async function* reportJson(run: RunFound, rows: RunChange[]): AsyncGenerator<string> {
-  const { runId, notices, details, faults: _, warnings: __, fileId: ___, ...told } = run;
-  const report = { id: runId, ...told, details: details ?? [], warnings: notices ?? [] };
+  const { runId, notices, details, faults: _, warnings: __, fileId: ___, ...rest } = run;
+  const report = { id: runId, ...rest, details: details ?? [], warnings: notices ?? [] };
   yield `${JSON.stringify(report, null, 2).slice(0, -2)},\n  "changes": [`;
   yield* inSlices(rows, ({ entity, externalId, action, fields }, i) => {
     const change = JSON.stringify({ entity, externalId, action, ...(fields && { fields }) }, null, 2);
@@ -108,7 +108,7 @@ const csvType = 'text/csv; charset=utf-8';
 
 const deciderOf = (who: Who) => actorOf(who) as Decider;
 
-/** Throws a Fault where the account has no such run. */
+/** Returns a run. Throws a Fault if the account has no such run. */
 async function foundRun(pool: Pool, accountId: AccountId, runId: string): Promise<RunFound> {
   const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(runId);
   const run = isId ? await selectRun(pool, accountId, runId) : undefined;
@@ -154,7 +154,7 @@ function limitsOf(settings: Settings | null, summary: Summary | null): RunLimit[
   }));
 }
 
-/** What downloads of a run are called. */
+/** Returns the file name of a run's downloads, without extension. */
 const nameOf = ({ file, runId }: RunFound) =>
   `${(file ?? 'run').replace(/\.\w+$/, '')}-${runId.slice(0, 13)}`;
 
@@ -166,7 +166,7 @@ const rowWords = {
   sv: { row: 'Rad', reason: 'Orsak' },
 } as const;
 
-/** The faulty rows as they stand in the file; where that is gone, and of requests, what the report has of them. */
+/** Returns the faulty rows of the file as CSV. For pushes, or if the file is deleted, returns the faults of the report. */
 async function faultsOf(
   pool: Pool,
   accountId: AccountId,
@@ -179,7 +179,7 @@ async function faultsOf(
     const rows = await faultyRowsOf(pool, accountId, { fileId, name: file ?? '' }, faults, words).catch(
       (error: unknown) => {
         if (!(error instanceof Fault)) throw error;
-        return ''; // it cannot be read any more
+        return ''; // the file can no longer be read
       },
     );
     if (rows !== '') return rows;

@@ -24,8 +24,8 @@ const filtered = (db: Db, accountId: AccountId, { outcome, source, dryRun, searc
           or position(folded(${search}) in folded(coalesce(r.file, '') || chr(10) || coalesce(t.name, ''))) > 0
           or r.run_id::text = lower(${search}))`;
 
-/** What is told of each run of `page`, a list of their ids. */
-const told = (db: Db) => db`
+/** The columns of a run `r`. */
+const runColumns = (db: Db) => db`
   r.run_id::text                                           as "runId",
   r.at                                                     as "at",
   r.source                                                 as "source",
@@ -40,12 +40,12 @@ const told = (db: Db) => db`
   coalesce(json_array_length(r.details), 0)                as "faults",
   coalesce(json_array_length(r.warnings), 0)               as "warnings"`;
 
-const whoAsked = (db: Db) => db`
+const runSources = (db: Db) => db`
   left   join tokens t on t.account_id = r.account_id and t.token_id = r.token_id
   left   join users u on u.account_id = r.account_id and u.user_id = r.user_id
   left   join files f on f.account_id = r.account_id and f.run_id = r.run_id`;
 
-/** A window of the runs of an account, newest first, and how many there are in all. */
+/** Returns a window of the runs of an account, newest first, and how many match in total. */
 export async function selectRunRows(
   db: Db,
   accountId: AccountId,
@@ -60,10 +60,10 @@ export async function selectRunRows(
         order  by r.run_id desc
         limit  ${limit} offset ${offset}
       )
-      select ${told(db)}
+      select ${runColumns(db)}
       from   page
       join   runs r using (account_id, run_id)
-      ${whoAsked(db)}
+      ${runSources(db)}
       order  by r.run_id desc`,
   ]);
   return { total: count!.total, rows: [...rows] };
@@ -79,10 +79,10 @@ export type RunFound = Omit<
   notices: Detail[] | null;
 };
 
-/** A run; its faults with their values, while its file is kept. */
+/** Returns a run. While its file is kept, the faults include their values. */
 export async function selectRun(db: Db, accountId: AccountId, runId: string): Promise<RunFound | undefined> {
   const [row] = await db<RunFound[]>`
-    select ${told(db)},
+    select ${runColumns(db)},
            r.settings                                            as "settings",
            r.message                                             as "message",
            nullif(trim(d.first_name || ' ' || d.last_name), '')  as "decidedBy",
@@ -90,13 +90,13 @@ export async function selectRun(db: Db, accountId: AccountId, runId: string): Pr
            coalesce(f.report -> 'details', r.details)            as "details",
            coalesce(f.report -> 'warnings', r.warnings)          as "notices"
     from   runs r
-    ${whoAsked(db)}
+    ${runSources(db)}
     left   join users d on d.account_id = r.account_id and d.user_id = r.decided_by
     where  r.account_id = ${accountId} and r.run_id = ${runId}`;
   return row;
 }
 
-/** Groups with results that a run removes: as many as asked for, and how many there are. Of one that is applied, none. */
+/** Returns the groups with results that a run removes, at most `limit`, and how many there are. Applied runs have none left. */
 export async function selectLostGroups(
   db: Db,
   accountId: AccountId,
@@ -125,8 +125,8 @@ export async function selectLostGroups(
 }
 
 /**
- * How many active people the account has, and who of those that a run removes has a say: managers, administrators, and people with
- * a part in a group that is more than being in it. As many are named as asked for. Of a run that is applied, none: they are gone.
+ * Returns how many active people the account has, and which responsible people a run removes: managers, administrators, and people
+ * with more than a membership in a group. Names at most `limit`. Applied runs have none left.
  */
 export async function selectRemovedManagers(
   db: Db,
@@ -157,8 +157,8 @@ export async function selectRemovedManagers(
 export type ChangeFilter = { action: string | null; entity: string | null; search: string | null };
 
 /**
- * The changes of a run, with names: of users as they are called now, of a held run also of those it would create; of
- * groups as they were called then.
+ * The changes of a run with names: the current names of users, those of users a pending run would create, and the names that groups
+ * had at the time of the run.
  */
 const changesOf = (
   db: Db,
@@ -194,7 +194,7 @@ const changesOf = (
        or  position(folded(${search}) in folded(coalesce(name, '') || chr(10) || found.external_id)) > 0
   )`;
 
-/** A window of the changes of a run, removals first, and how many match in all. */
+/** Returns a window of the changes of a run, removals first, and how many match in total. */
 export async function selectRunChanges(
   db: Db,
   accountId: AccountId,
@@ -231,7 +231,7 @@ export async function selectRunChanges(
 
 const withoutNull = ({ fields, ...row }: RunChange): RunChange => ({ ...row, ...(fields && { fields }) });
 
-/** How many changes a run has. */
+/** Returns how many changes a run has. */
 export async function countRunChanges(db: Db, accountId: AccountId, runId: string): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select count(*)::integer as count

@@ -1,4 +1,4 @@
-// The console: signing in and out, the first start, links to set a password, and one's own profile.
+// The console: signing in and out, the first start, links to set a password, and the user's own profile.
 import { dayIn, weekOf } from '@soundings/contract/weeks.ts';
 import type { FastifyRequest } from 'fastify';
 import { notifyPerson } from '../accounts/account-notices.ts';
@@ -39,16 +39,16 @@ import { makeFirstAccount } from './welcome.ts';
 
 export type SessionParts = {
   pool: Promise<Pool>;
-  /** Seals what codes are computed from. */
+  /** Encrypts the secrets of two-factor authentication. */
   secrets: Promise<Sealer>;
   /** The clock, in ms. */
   now: () => number;
   log: Log;
-  /** Whether the installation sends mail. */
+  /** Whether the installation sends email. */
   canMail: boolean;
 };
 
-/** `weeks` of past questions are shown on the profile. */
+/** How many past weeks the profile shows. */
 const weeksShown = 26;
 
 export function serveSession(console: Console, parts: SessionParts): void {
@@ -96,10 +96,10 @@ function serveSignIn(
 function serveLinks(console: Console, { pool, log, canMail }: SessionParts, throttle: Throttle): void {
   console.serveAnybody('POST /password/forgotten', async ({ body, request }) => {
     await throttle.tryMail(request.address);
-    // Not waited for: how long it takes would tell whether anybody has the address.
+    // Not awaited: the time it takes would reveal whether the address exists.
     pool
       .then((open) => askForLink(open, body.email))
-      .catch((error: unknown) => log.error({ err: error }, 'A sign-in link could not be asked for'));
+      .catch((error: unknown) => log.error({ err: error }, 'Sending a sign-in link failed'));
   });
 
   console.serveAnybody('POST /password/link', async ({ body }) => {
@@ -111,7 +111,7 @@ function serveLinks(console: Console, { pool, log, canMail }: SessionParts, thro
     const by = { address: request.address, canMail };
     const link = await setPasswordByLink(await pool, body.secret, body.password, by);
     if (link.hasSecondStep) {
-      // The browser may have been somebody else's.
+      // Another user may have been signed in with this browser.
       const secret = console.secretIn(request);
       if (secret !== undefined) await endSessionOf(await pool, secret);
       console.setCookie(reply, undefined);
@@ -172,7 +172,7 @@ function serveProfile(console: Console, { pool, now, canMail }: SessionParts, th
     const id = idIn(params.sessionId);
     await inTransaction(await pool, async (tx) => {
       if (!(await endSession(tx, who, id))) {
-        throw new Fault('not_found', 'not found', 'This session has ended already.');
+        throw new Fault('not_found', 'not found', 'This session has already ended.');
       }
       await audit(tx, who.accountId, actorOf(who), 'session ended', { details: { sessions: 1 } });
     });
@@ -237,7 +237,7 @@ function serveSecondStep(
   });
 }
 
-/** The browser that asks, and the session that it has. */
+/** Returns the browser that sent the request, and its session. */
 const browserIn = (console: Console, request: FastifyRequest): Browser => ({
   address: request.address,
   agent: request.headers['user-agent'] ?? '',

@@ -1,11 +1,11 @@
-// SQL of who is signed in, and of the profile: reading only.
+// SQL of the session and the profile: reading only.
 import type { AskedWeek, Profile, Session } from '@soundings/contract/console.session.ts';
 import { lastDay, type Week, weekName } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db } from '../db/db.ts';
 
 type Person = { accountId: AccountId; userId: number };
 
-/** Who is signed in, in what account, and what waits for an administrator. */
+/** Returns the user who is signed in, their account, and what awaits an administrator. */
 export async function selectSessionFacts(db: Db, { accountId, userId }: Person): Promise<Session> {
   const [row] = await db<Session[]>`
     select json_build_object(
@@ -55,8 +55,8 @@ export async function selectProfile(db: Db, { accountId, userId }: Person): Prom
 }
 
 /**
- * What the groups that somebody is a member of now were asked in the last `most` weeks before `before`: each question once
- * in a week, in the person's language where it has been translated. Texts alone: nothing of answers.
+ * Returns what the user's current groups were asked in the last `most` weeks before `before`: each question once per week, in the
+ * user's language if there is a translation. Returns only texts, nothing about answers.
  */
 export async function selectAskedWeeks(
   db: Db,

@@ -44,7 +44,7 @@ const press = (page: Page, name: string) => page.getByRole('button', { name, exa
 
 /** On the sign-in page: address and password, and the button. */
 async function giveSignIn(page: Page, email: string, password: string): Promise<void> {
-  await field(page, 'E-mail address').fill(email);
+  await field(page, 'Email address').fill(email);
   await field(page, 'Password').fill(password);
   await press(page, 'Sign in');
 }
@@ -103,20 +103,20 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       sessionOf: () => Promise.reject(new Error()),
     };
     const page = await openConsole(empty, browser);
-    await page.getByText('There is no account yet').waitFor();
+    await page.getByText('No account yet').waitFor();
     await page.goto(link);
     await heading(page, 'Welcome to Soundings').waitFor();
     await field(page, 'Name').fill('Nordwind');
     await field(page, 'First name').fill('Ada');
     await field(page, 'Last name').fill('Berg');
-    await field(page, 'E-mail address').fill('ada.berg@nordwind.example');
+    await field(page, 'Email address').fill('ada.berg@nordwind.example');
     page.expectComplaint(/status of 400/);
     await field(page, 'Password').fill('password1234');
-    await press(page, 'Begin');
-    await page.getByText('This is among the passwords that are tried first. Choose another.').waitFor();
+    await press(page, 'Create account');
+    await page.getByText('This password is too common. Choose another.').waitFor();
     expect(await field(page, 'First name').inputValue()).toBe('Ada');
     await field(page, 'Password').fill(good);
-    await press(page, 'Begin');
+    await press(page, 'Create account');
     await heading(page, 'Overview').waitFor();
     await page.getByRole('button', { name: 'Ada Berg Administrator' }).waitFor();
     // Nobody is above the only administrator: every page of results says what to do first, and leads there.
@@ -150,8 +150,8 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
       ['nobody@lavmark.example', password],
     ] as const) {
       await giveSignIn(page, who, what);
-      await page.getByText('The address and the password do not go together.').waitFor();
-      expect(await field(page, 'E-mail address').inputValue()).toBe(who);
+      await page.getByText('Wrong email address or password.').waitFor();
+      expect(await field(page, 'Email address').inputValue()).toBe(who);
       await field(page, 'Password').fill('');
     }
     expect(await page.context().cookies()).toEqual([]);
@@ -179,26 +179,26 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await press(page, 'Set up…');
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Password', { exact: true }).fill(good);
-    await dialog.getByRole('button', { name: 'Go on' }).click();
+    await dialog.getByRole('button', { name: 'Continue' }).click();
     await dialog.getByRole('img', { name: 'QR code for your authenticator app' }).waitFor();
     const secret = (await dialog.getByRole('code').textContent()) as string;
     const codeAt = (ms: number) => new TOTP({ secret }).generate({ timestamp: ms });
     await dialog.getByLabel('Code', { exact: true }).fill(codeAt(noon));
     await dialog.getByRole('button', { name: 'Turn on' }).click();
-    await page.getByRole('heading', { name: 'Keep your recovery codes' }).waitFor();
+    await page.getByRole('heading', { name: 'Save your recovery codes' }).waitFor();
     const kept = await page.getByRole('dialog').getByRole('listitem').allTextContents();
     expect(new Set(kept).size).toBe(10);
-    await page.getByRole('checkbox', { name: 'I have kept them in a safe place' }).check();
+    await page.getByRole('checkbox', { name: 'I have saved them in a safe place' }).check();
     await press(page, 'Done');
     await page.getByText('10 recovery codes left').waitFor();
 
     const later = await openConsole(world, browser, undefined, { path: '/profile' });
     await giveSignIn(later, email, good);
-    await later.getByText('Six digits, from your authenticator app.').waitFor();
+    await later.getByText('6 digits from your authenticator app.').waitFor();
     expect(await later.context().cookies()).toEqual([]);
     await field(later, 'Code').fill(codeAt(noon));
     await press(later, 'Sign in');
-    await later.getByText('This code is wrong, too old or used already.').waitFor();
+    await later.getByText('This code is wrong, has expired or has already been used.').waitFor();
     await field(later, 'Code').fill(codeAt(noon + 30_000));
     await press(later, 'Sign in');
     await heading(later, 'Your profile').waitFor();
@@ -221,9 +221,9 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     page.expectComplaint(/status of 40[14]/);
     await page.getByRole('link', { name: 'Set or reset your password' }).click();
     const sent = smtp.mails.length;
-    await field(page, 'E-mail address').fill(email);
-    await press(page, 'E-mail me a link');
-    await page.getByText(`If ${email} can sign in here, a mail with a link is on its way.`).waitFor();
+    await field(page, 'Email address').fill(email);
+    await press(page, 'Email me a link');
+    await page.getByText(`If ${email} can sign in here, an email with a link is on its way.`).waitFor();
     // At a full minute the week's invitations go out, too.
     const mail = await until(async () => smtp.mails.slice(sent).find(({ text }) => /\/password#/.test(text)));
     expect(mail.to).toEqual([email]);
@@ -232,10 +232,10 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await heading(page, 'Set a new password').waitFor();
     page.expectComplaint(/status of 400/);
     await field(page, 'New password').fill('too short');
-    await press(page, 'Set the password');
-    await page.getByText('A password needs at least 12 characters.').waitFor();
+    await press(page, 'Set password');
+    await page.getByText('Use at least 12 characters.').waitFor();
     await field(page, 'New password').fill(good);
-    await press(page, 'Set the password');
+    await press(page, 'Set password');
     // In the manager's own language from here on.
     await page.getByRole('link', { name: /^(Overview|Översikt)$/ }).waitFor();
 
@@ -259,28 +259,28 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     page.expectComplaint(/status of 4(01|09)/);
     await field(page, 'First name').fill('Inga-Lill');
     await field(page, 'Last name').fill('Åkesson');
-    await page.getByLabel('E-mail (optional)').fill(world.manager.email);
+    await page.getByLabel('Email (optional)').fill(world.manager.email);
     await page.getByLabel('externalId (optional)').fill('hand-17');
     await endSessions(world.pool, { accountId: world.accountId, userId });
     await press(page, 'Add person');
 
     const dialog = page.getByRole('dialog', { name: 'You have been signed out' });
     await dialog
-      .getByText('Sign in as Disa Lind at Lavmark (demo) to go on. What you typed stays.')
+      .getByText('Sign in as Disa Lind at Lavmark (demo) to continue. What you typed is kept.')
       .waitFor();
     await dialog.getByLabel('Password', { exact: true }).fill('not the password');
     await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await dialog.getByText('The address and the password do not go together.').waitFor();
+    await dialog.getByText('Wrong email address or password.').waitFor();
     await dialog.getByLabel('Password', { exact: true }).fill(good);
     await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
     await dialog.waitFor({ state: 'hidden' });
 
     // What was sent had a fault: the field says so, and nothing that was typed is lost.
-    await page.getByText('Somebody has this e-mail address already.').waitFor();
+    await page.getByText('Another person already has this email address.').waitFor();
     expect(await field(page, 'First name').inputValue()).toBe('Inga-Lill');
     expect(await field(page, 'Last name').inputValue()).toBe('Åkesson');
     expect(await page.getByLabel('externalId (optional)').inputValue()).toBe('hand-17');
-    await page.getByLabel('E-mail (optional)').fill('inga@example.com');
+    await page.getByLabel('Email (optional)').fill('inga@example.com');
     await press(page, 'Add person');
     await heading(page, 'Inga-Lill Åkesson').waitFor();
     const [made] = await world.pool`
@@ -294,16 +294,16 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     const theirs = await openConsole(world, browser, email, { path: '/profile' });
     await heading(theirs, 'Your profile').waitFor();
     const page = await openConsole(world, browser, world.administrator.email, { path: `/people/${userId}` });
-    await page.getByRole('button', { name: 'More for Runa Lind' }).click();
+    await page.getByRole('button', { name: 'Actions for Runa Lind' }).click();
     await page.getByRole('menuitem', { name: 'Deactivate' }).click();
-    await page.getByText('Runa Lind is inactive, and signed out').waitFor();
+    await page.getByText('Runa Lind deactivated and signed out').waitFor();
 
     theirs.expectComplaint(/status of 401/);
     await theirs.getByRole('link', { name: 'Groups', exact: true }).click();
     const dialog = theirs.getByRole('dialog', { name: 'You have been signed out' });
     await dialog.getByLabel('Password', { exact: true }).fill(good);
     await dialog.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await dialog.getByText('The address and the password do not go together.').waitFor();
+    await dialog.getByText('Wrong email address or password.').waitFor();
     const sessions = await world.pool`
       select 1 from sessions where account_id = ${world.accountId} and user_id = ${userId}`;
     expect(sessions).toHaveLength(0);

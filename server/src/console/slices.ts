@@ -1,9 +1,9 @@
-// Long downloads in slices: what is asked meanwhile has its turn between them.
+// Sends long downloads in slices, so that other requests are handled between them.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 const sliceRows = 500;
 
-/** The text of rows, some hundreds of them at a time. */
+/** Yields the text of rows, some hundreds of rows at a time. */
 export async function* inSlices<T>(
   rows: readonly T[],
   textOf: (row: T, index: number) => string,
@@ -13,7 +13,7 @@ export async function* inSlices<T>(
       .slice(from, from + sliceRows)
       .map((row, i) => textOf(row, from + i))
       .join('');
-    // oxlint-disable-next-line no-await-in-loop -- others have their turn
+    // oxlint-disable-next-line no-await-in-loop -- let other requests run
     await nextTurn();
   }
 }

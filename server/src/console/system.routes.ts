@@ -12,29 +12,29 @@ export type SystemParts = {
   keys: Promise<AnswerKeys>;
   /** The clock, in ms. */
   now: () => number;
-  /** Whether the installation sends mail: without, messages wait until their links are handed out. */
+  /** Whether the installation sends email. If not, messages wait until their links are handed out. */
   canMail: boolean;
-  /** How many jobs of an account, or of no account, have failed for good. */
+  /** How many jobs of an account, or of no account, have failed permanently. */
   deadJobs: (accountId: AccountId) => Promise<number>;
-  /** The address of a proxy that the settings don't name, if requests have come through one. */
+  /** The address of a proxy that sends requests without being named in the settings; undefined: there is none. */
   forgottenProxy: () => string | undefined;
 };
 
-/** How long a file may wait, a message be late and a week stay open after its end without a warning; in ms. */
-const patience = { file: 15 * 60_000, message: 60 * 60_000, week: 60 * 60_000 };
+/** How long a file may wait, a message be late, and a week stay open after its end before there is a warning; in ms. */
+const maxDelay = { file: 15 * 60_000, message: 60 * 60_000, week: 60 * 60_000 };
 
 export function serveSystem(
   console: Console,
   { pool, keys, now, canMail, deadJobs, forgottenProxy }: SystemParts,
 ): void {
   console.serve('GET /warnings', async ({ accountId }): Promise<SystemWarning[]> => {
-    const present = await keys;
+    const answerKeys = await keys;
     const [answers, secrets, count, { file, message }, ended] = await Promise.all([
-      present.state().then(({ state }) => state),
-      present.secrets.state(),
+      answerKeys.state().then(({ state }) => state),
+      answerKeys.secrets.state(),
       deadJobs(accountId),
       selectOldestWaiting(await pool, accountId),
-      weeksToClose(await pool, now() - patience.week),
+      weeksToClose(await pool, now() - maxDelay.week),
     ]);
     const late = ended.find((one) => one.accountId === accountId);
     const address = forgottenProxy();
@@ -45,8 +45,8 @@ export function serveSystem(
       ...(secrets === 'missing' ? [{ code: 'secretsKeyMissing' as const }] : []),
       ...(late ? [{ code: 'lateWeek' as const, name: weekName(late.week) }] : []),
       ...(count > 0 ? [{ code: 'deadJobs' as const, count }] : []),
-      ...(isLate(file, patience.file) ? [{ code: 'oldFile' as const, since: file.toISOString() }] : []),
-      ...(canMail && isLate(message, patience.message)
+      ...(isLate(file, maxDelay.file) ? [{ code: 'oldFile' as const, since: file.toISOString() }] : []),
+      ...(canMail && isLate(message, maxDelay.message)
         ? [{ code: 'oldMessage' as const, since: message.toISOString() }]
         : []),
     ];

@@ -2,8 +2,8 @@
 import type { AccountId, Db } from '../db/db.ts';
 
 /**
- * When the file of an account that has waited longest arrived, and when the first invitation that waits should be sent. A reminder
- * that waits would say that someone has not answered.
+ * Returns when the account's longest-waiting file arrived, and when its first waiting invitation was due. Reminders are left out,
+ * because a waiting reminder would reveal that someone has not answered.
  */
 export async function selectOldestWaiting(
   db: Db,

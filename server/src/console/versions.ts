@@ -1,17 +1,17 @@
-// Versions: what somebody saw who changes a thing as a whole, so that nobody overwrites what another has changed meanwhile.
+// Versions of things that are changed as a whole, so that no one overwrites a change that someone else has made in the meantime.
 import { createHash } from 'node:crypto';
 import { Fault } from '../base/errors.ts';
 
-/** Another text whenever what can be changed of a thing is other. */
+/** Returns a text that differs whenever the changeable state differs. */
 export const versionOf = (state: unknown): string =>
   createHash('sha256').update(JSON.stringify(state)).digest('base64url').slice(0, 22);
 
-/** Throws a Fault when a thing is no longer what was seen of it. The caller holds the lock of whoever changes it. */
+/** Throws a Fault if the state has changed since it was shown. The caller must have locked it against other changes. */
 export function refuseChanged(seen: string, state: unknown): void {
   if (versionOf(state) === seen) return;
   throw new Fault(
     'conflict',
     'changed since',
-    'Somebody has changed it since it was shown: look at it again.',
+    'Someone else has changed this in the meantime, so nothing was saved. Open it again to see the current version.',
   );
 }

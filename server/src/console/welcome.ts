@@ -1,4 +1,4 @@
-// The first start: the first account, its administrator and its questions, in one transaction, by the link that was printed.
+// The first start: creates the first account, its administrator and its questions in one transaction, with the printed link.
 import { isEmail } from '@soundings/contract/formats.ts';
 import { maxNameLength } from '@soundings/contract/limits.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
@@ -17,7 +17,7 @@ export type Welcome = {
   administrator: { firstName: string; lastName: string; email: string; password: string };
 };
 
-/** Makes them and returns the administrator. Throws a Fault for a dead link, and one that names each field that is wrong. */
+/** Creates them and returns the administrator. Throws a Fault if the link is expired or used, or with each invalid field. */
 export async function makeFirstAccount(pool: Pool, wanted: Welcome, address: string): Promise<Person> {
   const { secret, account, administrator } = wanted;
   refuseBlank(wanted);
@@ -41,20 +41,20 @@ function refuseBlank({ account, administrator }: Welcome): void {
   const details: Detail[] = [];
   const blank = (text: string, path: string) => {
     if (text.trim() !== '') return;
-    details.push({ type: 'missing field', message: `Write 1 to ${maxNameLength} characters.`, path });
+    details.push({ type: 'missing field', message: `Enter 1 to ${maxNameLength} characters.`, path });
   };
   blank(account.name, '/account/name');
   blank(administrator.firstName, '/administrator/firstName');
   blank(administrator.lastName, '/administrator/lastName');
   if (!isEmail(administrator.email)) {
-    const message = 'This is not an e-mail address that mail can be delivered to.';
+    const message = 'This is not a valid email address.';
     details.push({ type: 'invalid email', message, path: '/administrator/email' });
   }
   const [first] = details;
   if (first) throw new Fault('invalid', first.type as 'invalid value', first.message, { details });
 }
 
-/** Runs `work`; the places of its faults are then beneath a field of the body. */
+/** Runs `work`, and prefixes the paths of its faults with a field of the body. */
 async function atField<T>(field: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

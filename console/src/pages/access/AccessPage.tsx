@@ -1,4 +1,4 @@
-// API access: what the people who connect an HR system or reports need: addresses, SFTP, who may send files, limits, documents.
+// API access: what is needed to connect an HR system or reports: URLs, SFTP, allowed IP addresses, limits and documentation.
 import type { Access } from '@soundings/contract/console.access.ts';
 import { ExternalLink, Plus, X } from 'lucide-react';
 import { useState } from 'react';
@@ -115,7 +115,7 @@ function Sftp({ sftp }: Access) {
 
 type Change = { allow?: string[]; remove?: string[] };
 
-/** Adds allowed ranges or takes some away; it throws what is refused. */
+/** Returns a function that adds or removes allowed ranges. It throws the service's errors. */
 function useAllow() {
   const t = useText();
   const refresh = useRefresh();
@@ -157,7 +157,7 @@ function Ranges({ allow, change }: { allow: string[]; change: (change: Change) =
   const t = useText();
   const attempt = useAttempt();
   const [last, setLast] = useState<string>();
-  /** One after another: else the last one could go unasked. */
+  /** Removes one after another, so that removing the last one always asks for confirmation. */
   const [busy, setBusy] = useState(false);
   const remove = (range: string) => {
     if (allow.length === 1) return setLast(range);
@@ -219,7 +219,7 @@ function Adding({ change }: { change: (change: Change) => Promise<void> }) {
   );
 }
 
-/** What files may change, to be read: it is changed in the settings. */
+/** What files may change, read-only. It is changed in the settings. */
 function FileSettings({ files }: Access) {
   const t = useText();
   const format = useFormat();

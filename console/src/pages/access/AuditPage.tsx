@@ -1,4 +1,4 @@
-// The audit log: who did what, when, and from where; filtered, and downloaded as filtered.
+// The audit log: who did what, when, and from where. It can be filtered, and the filtered log can be downloaded.
 import { type SubjectKind, subjectKindOf } from '@soundings/contract/audit-actions.ts';
 import type { AuditEntry } from '@soundings/contract/console.access.ts';
 import { Link } from '@tanstack/react-router';
@@ -77,7 +77,7 @@ export function AuditPage() {
 
 type Address = Partial<Record<(typeof filters)[number], string>>;
 
-/** The zone in which moments are shown; the filter's days are those of the account's. */
+/** The time zone of the times shown. The days of the filter are in the account's time zone. */
 const ownZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 function Filters(props: { address: Address; setAddress: (changes: Address) => void; actions: string[] }) {
@@ -175,7 +175,7 @@ function useColumns(): Column<AuditEntry>[] {
   ];
 }
 
-/** Where each kind of what an entry is about has its page; of tokens and KPIs it is the list. */
+/** The path of the page for each kind of subject. Tokens and KPIs have only a list. */
 const pages: Record<SubjectKind, (id: string) => string> = {
   person: (id) => `/people/${id}`,
   group: (id) => `/groups/${id}`,
@@ -187,7 +187,7 @@ const pages: Record<SubjectKind, (id: string) => string> = {
   file: (id) => `/files/${id}`,
 };
 
-/** Whom or what it is about: with its page, when there still is one. */
+/** The subject of an entry, linked to its page if that still exists. */
 function Subject(entry: AuditEntry) {
   const words = useAuditWords().subject(entry);
   const { action, about } = entry;
@@ -212,7 +212,7 @@ function Who({ who, userId, origin }: AuditEntry) {
   );
 }
 
-/** What else is worth knowing, in one line. */
+/** The details of an entry in one line. */
 function Details({ details }: { details: AuditEntry['details'] }) {
   const text = useAuditWords().details(details);
   return (

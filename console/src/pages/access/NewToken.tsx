@@ -1,4 +1,4 @@
-// Making an API token: what it is for, for how long; and then the one moment in which it is shown.
+// The dialog to create an API token: its purpose and expiry. Afterwards it shows the token once.
 import type { Scope } from '@soundings/contract/operation.ts';
 import { type ComponentProps, useState } from 'react';
 import { api } from '../../api.ts';
@@ -15,7 +15,7 @@ type Made = { token: string; name: string; scopes: Scope[] };
 const scopes = ['data', 'organization', 'files'] as const;
 type Expiry = 'none' | '30' | '90' | '365' | 'own';
 
-/** The last day, so many days from today, as the service reads it. */
+/** Returns the day that is `days` days from today, in the service's format. */
 const dayIn = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 
 export function NewToken({ onClose }: { onClose: () => void }) {
@@ -119,7 +119,7 @@ function ExpiryField(field: ExpiryProps) {
   );
 }
 
-/** A line for the terminal that shows that the token works, for the first thing that it may do. */
+/** Returns a shell command that tests the token with its first scope. */
 function tryLine({ token, scopes: [scope] }: Made, base: string): string {
   const header = `-H "Authorization: ${token}"`;
   if (scope === 'data') return `curl ${base}/v1/groups ${header}`;

@@ -1,5 +1,5 @@
-// The privacy report: what is in force, what is never shown, and what cannot be promised. For works councils and data-protection
-// officers, on the screen and on paper; everything on it is read when it is opened.
+// The privacy report for works councils and data-protection officers, on screen and on paper: rules in force, what is never shown,
+// and what can't be promised. All data is read when the page is opened.
 import type { PrivacyLimit, PrivacyReport } from '@soundings/contract/console.privacy.ts';
 import { CircleAlert, EyeOff, Info, Printer, TriangleAlert } from 'lucide-react';
 import { useAnswer } from '../../plumbing/answers.ts';

@@ -1,5 +1,5 @@
-// The tables of the privacy report: thresholds, roles, managers, tokens, handed-out links, and keys. Of at most four columns, so
-// that they fit a phone and a sheet of paper.
+// The tables of the privacy report: thresholds, roles, managers, tokens, handed-out links, and keys. They have at most four
+// columns, so that they fit on a phone and on paper.
 import type { PrivacyReport, PrivacyRole, PrivacyRules } from '@soundings/contract/console.privacy.ts';
 import type { ReactNode } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
@@ -9,10 +9,10 @@ import { Section } from '../../ui/Section.tsx';
 import { usePrivacyWords } from './privacy-words.ts';
 import css from './privacy.module.css';
 
-/** The first cell of each row is its heading. `label`: what the table is, where no heading right above says it. */
+/** The first cell of each row is its heading. `label`: names the table if there is no heading directly above it. */
 function Grid({ head, rows, label }: { head: string[]; rows: [string, ...ReactNode[]][]; label: string }) {
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls can be scrolled by keyboard
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrolling areas must be reachable by keyboard
     <div className={css['scroll']} role="group" aria-label={label} tabIndex={0}>
       <table className={css['table']}>
         <thead>

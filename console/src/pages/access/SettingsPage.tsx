@@ -1,4 +1,4 @@
-// Settings of the account: company, privacy, files, mail. Each section says what its fields cost.
+// The settings of the account: company, privacy, files and email. Each section explains the consequences of its fields.
 import type { AccountSettingsView, LimitName } from '@soundings/contract/console.access.ts';
 import { Mail } from 'lucide-react';
 import { useState } from 'react';
@@ -42,7 +42,7 @@ const valuesOf = (settings: AccountSettingsView): Values => ({
   commentThreshold: settings.commentThreshold ?? undefined,
 });
 
-/** Only what differs: what somebody else changes at the same time stays. */
+/** Returns only the changed fields, so that changes another user makes at the same time stay. */
 function changesOf(values: Values, before: AccountSettingsView) {
   const { notify, spreadThreshold = null, commentThreshold = null, ...others } = values;
   const addresses = notify.split(/[\s,;]+/).filter((one) => one !== '');
@@ -58,7 +58,7 @@ function Settings({ settings }: { settings: AccountSettingsView }) {
   const t = useText();
   const toast = useToast();
   const refresh = useRefresh();
-  /** What the fields began with: what others have changed since is not sent back as it was. */
+  /** The initial values of the fields. Fields that others have changed since are not sent with their old values. */
   const [before, setBefore] = useState(settings);
   const form = useForm({
     initial: valuesOf(settings),

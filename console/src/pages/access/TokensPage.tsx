@@ -1,4 +1,4 @@
-// API tokens: what there are, who made them, when and from where they were used; making and revoking one.
+// API tokens: who created them, and when and from where they were used. Also creates and revokes tokens.
 import type { TokenSummary } from '@soundings/contract/console.access.ts';
 import { KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';

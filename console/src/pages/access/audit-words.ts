@@ -1,5 +1,4 @@
-// The audit log in the reader's words: what was done, to whom or what, and what else is told of it. What is not known is shown as
-// it is.
+// Texts for the audit log: actions, subjects and details. Unknown names are shown unchanged.
 import { type AuditAction, subjectKindOf } from '@soundings/contract/audit-actions.ts';
 import type { AuditEntry } from '@soundings/contract/console.access.ts';
 import type { Summary } from '@soundings/contract/organization.ts';
@@ -14,7 +13,7 @@ export function useAuditWords() {
     return words === key ? otherwise : words;
   };
   const nameOf = (name: string) => or(`audit.detail.${name}` as TextKey, name);
-  /** What of a run: "people: 3 created, 1 removed; groups: 2 updated". */
+  /** The summary of a run: "people: 3 created, 1 removed; groups: 2 updated". */
   const summaryOf = (summary: Summary): string =>
     (['users', 'groups'] as const)
       .map((entity) => {
@@ -26,7 +25,7 @@ export function useAuditWords() {
       })
       .filter((words) => words !== '')
       .join('; ') || t('audit.nothingChanged');
-  /** `name`: of which detail it is, which says what its words mean. */
+  /** `name`: the name of the detail, which decides how the value is shown. */
   const valueOf = (name: string, value: unknown): string => {
     if (value === null || value === undefined) return '–';
     if (typeof value === 'boolean') return t(value ? 'access.on' : 'access.off');
@@ -49,7 +48,7 @@ export function useAuditWords() {
   };
   return {
     action: (name: string) => or(`audit.action.${name as AuditAction}`, name),
-    /** Whom or what it is about: by the name it has now, or by its number once it is no longer there. */
+    /** The subject with its current name, or with its id if it no longer exists. */
     subject: ({ action, subject, about }: Pick<AuditEntry, 'action' | 'subject' | 'about'>): string => {
       if (about !== null || subject === null) return about?.name ?? '';
       const kind = subjectKindOf(action);
@@ -57,7 +56,7 @@ export function useAuditWords() {
       if (kind === 'person') return t('audit.removedUser', { id: subject });
       return t('audit.gone', { id: kind === 'run' ? subject.slice(-8) : subject });
     },
-    /** In one line: "name: Reports, may: read results"; of a change: "threshold: 5 → 7". */
+    /** The details in one line, such as "name: Reports; scopes: read results", or "threshold: 5 → 7" for a change. */
     details: (details: Record<string, unknown>) =>
       Object.entries(details)
         .map(([name, value]) => detailOf(name, value))

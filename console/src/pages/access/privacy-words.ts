@@ -1,9 +1,9 @@
-// The sentences of the privacy report: each is the wording of a code and the values that came with it.
+// The sentences of the privacy report, each made from a code and its values.
 import type { Kept, KeyState, NeverShown, PrivacyLimit } from '@soundings/contract/console.privacy.ts';
 import { type TextValues, useFormat, useText } from '../../text/text.tsx';
 import { useWeekWords } from '../../text/weeks.ts';
 
-/** What sentences are made with. */
+/** The functions that sentences need. */
 function useMeans() {
   const t = useText();
   const format = useFormat();
@@ -87,7 +87,7 @@ function limitValues(limit: PrivacyLimit, { t, format, weeksOf, yesNo }: Means):
   }
 }
 
-/** To which weeks a limit applies; undefined: to all. */
+/** Returns which weeks a limit applies to; undefined: all. */
 function whereOf(limit: PrivacyLimit, { t, week }: Means): string | undefined {
   if (!('isSetting' in limit)) return undefined;
   const list = [...(limit.isSetting ? [t('privacy.fromNowOn')] : []), ...limit.weeks.map(week)].join('; ');

@@ -1,5 +1,5 @@
-// Pages of API tokens, API access, settings and the audit log: for administrators. The privacy report is for
-// auditors and managers, too.
+// Pages of API tokens, API access, settings and the audit log, for administrators. Auditors and managers can open the privacy
+// report too.
 import type { PageRoute } from '../../router.tsx';
 
 export const accessRoutes: PageRoute[] = [

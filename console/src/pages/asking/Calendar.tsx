@@ -1,4 +1,4 @@
-// The calendar: schedules by week, what was asked of how many, and what will be.
+// The calendar: schedules by week, with what was sent to how many people, and what is scheduled.
 import type { CalendarCell, Schedule, Schedules } from '@soundings/contract/console.asking.ts';
 import { Link } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
@@ -10,13 +10,13 @@ import { Popover } from '../../ui/Popover.tsx';
 import css from './Calendar.module.css';
 import { useDays, useKpiName, useQuestionText } from './words.ts';
 
-/** `schedules`: those that are shown; of one alone its name stands elsewhere. */
+/** `schedules`: the schedules to show. For a single one, its name is shown elsewhere. */
 export function Calendar({ data, schedules }: { data: Schedules; schedules: Schedule[] }) {
   const t = useText();
   const around = useRef<HTMLDivElement>(null);
   const isAlone = schedules.length === 1 && data.schedules.length !== 1;
   useEffect(() => {
-    // The current week in the middle, of what can be seen.
+    // Scrolls the current week to the middle.
     const now = around.current?.querySelector<HTMLElement>('[data-now]');
     if (around.current && now) around.current.scrollLeft = now.offsetLeft - around.current.clientWidth / 2;
   }, []);
@@ -25,7 +25,7 @@ export function Calendar({ data, schedules }: { data: Schedules; schedules: Sche
       <div
         ref={around}
         className={css['around']}
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by the keyboard
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrolling areas must be reachable by keyboard
         tabIndex={0}
         role="region"
         aria-label={t('asking.calendarWeeks')}
@@ -135,7 +135,7 @@ function Cell({ cell, schedule, data }: CellProps) {
   );
 }
 
-/** Which questions: sure ones, or those that it would choose as things are now, and the KPIs they come from. */
+/** The questions: fixed ones, or those it would choose as of now, with the KPIs they come from. */
 function Asked({ cell: { state, questionIds }, schedule, data }: CellProps) {
   const t = useText();
   const kpiName = useKpiName();

@@ -1,4 +1,4 @@
-// Closing a week before its end: what that means, said before it is done, for there is no way back.
+// The dialog to close a week early. It explains the consequences first, because this can't be undone.
 import type { OpenWeek } from '@soundings/contract/console.asking.ts';
 import { api } from '../../api.ts';
 import { useRefresh } from '../../plumbing/answers.ts';

@@ -1,4 +1,4 @@
-// What is wrong with a field of several parts: read out, and brought into view.
+// The error of a field with several parts: read out, and scrolled into view.
 import { useEffect, useRef } from 'react';
 import css from './asking.module.css';
 

@@ -1,4 +1,4 @@
-// Making a KPI, or changing its name, image and questions.
+// The dialog to create a KPI, or to change its name, image and questions.
 import type { KpiPage } from '@soundings/contract/console.asking.ts';
 import { useEffect, useState } from 'react';
 import { api, isConflict } from '../../api.ts';
@@ -54,7 +54,7 @@ function useKpiForm(kpi: KpiPage | undefined, onClose: () => void): FormState<Va
   });
 }
 
-/** `kpi`: undefined makes a new one. */
+/** `kpi`: undefined creates a new one. */
 export function KpiDialog({ kpi, onClose }: { kpi: KpiPage | undefined; onClose: () => void }) {
   const t = useText();
   const kpiName = useKpiName();
@@ -118,7 +118,7 @@ type Values = {
   questionIds: number[];
 } & Record<`translations/${string}`, string>;
 
-/** Those that are filled in. */
+/** Returns the translations that are not empty. */
 const translationsIn = (names: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(names)
@@ -128,7 +128,7 @@ const translationsIn = (names: Record<string, string>): Record<string, string> =
 
 type NamesProps = { form: FormState<Values>; kpi: KpiPage | undefined; languages: readonly string[] };
 
-/** A field for each language that the account has questions in, and that the KPI has a name in. */
+/** A field for each language in which the account has questions or the KPI has a name. */
 function Names({ form, kpi, languages }: NamesProps) {
   const t = useText();
   const { nameOf, sorted } = useLanguages();
@@ -165,7 +165,7 @@ type IdForm = {
   };
 };
 
-/** Suggested from the name until somebody writes another. */
+/** The id, suggested from the name until the user types another. */
 function IdField({ form }: { form: IdForm }) {
   const t = useText();
   const [suggested, setSuggested] = useState('');
@@ -174,7 +174,7 @@ function IdField({ form }: { form: IdForm }) {
   useEffect(() => {
     setSuggested(fromName);
     if (values.id === suggested && values.id !== fromName) set('id', fromName);
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only what is written in the name suggests another
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only a change of the name suggests another id
   }, [fromName]);
   return (
     <TextField {...form.field('id')} label={t('asking.id')} hint={t('asking.kpiIdText')} mono required />

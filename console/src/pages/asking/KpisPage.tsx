@@ -1,4 +1,4 @@
-// The KPIs of the account, each with the questions that it is made of.
+// The KPIs of the account, each with its questions.
 import type { KpiPage } from '@soundings/contract/console.asking.ts';
 import { Gauge, Pencil, Plus } from 'lucide-react';
 import { useState } from 'react';

@@ -1,11 +1,11 @@
-// The languages in which a question can be read, as small badges; what is missing a part, or altogether, says so.
+// The languages of a question as small badges, which also mark incomplete and missing translations.
 import type { LibraryQuestion } from '@soundings/contract/console.asking.ts';
 import { useText } from '../../text/text.tsx';
 import { cx } from '../../ui/cx.ts';
 import css from './asking.module.css';
 import { useLanguages } from './words.ts';
 
-/** `wanted`: languages that are named also where all of the question is missing. */
+/** `wanted`: languages to show even if the translation is missing. */
 export function LanguageBadges({
   question: { languages, partly },
   wanted,

@@ -1,4 +1,4 @@
-// The library: every question of the account, by KPI and type, with the languages it is written in and when it was asked.
+// The question library: every question of the account, by KPI and type, with its languages and when it was asked.
 import type { Library, LibraryQuestion } from '@soundings/contract/console.asking.ts';
 import { ListChecks, Plus } from 'lucide-react';
 import { useMemo } from 'react';
@@ -75,7 +75,7 @@ function useFound(library: Library | undefined, filters: Filters): LibraryQuesti
       (state === 'all' || stateOf(one) === state) &&
       [one.key, one.text, ...Object.values(one.translations)].some((text) => folded(text).includes(wanted));
     const keys: Record<string, (one: LibraryQuestion) => string> = {
-      // What no KPI is made of comes last.
+      // Questions without a KPI come last.
       kpi: ({ kpiIds, type: kind }) =>
         `${kpiIds[0] === undefined ? '\uFFFF' : nameOf.get(kpiIds[0])} ${kind}`,
       text: textOf,

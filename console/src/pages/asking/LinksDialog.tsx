@@ -1,4 +1,4 @@
-// Personal links of a week for people to whom the service cannot write, to be handed out; or why there are none.
+// The dialog to download personal links of a week for people the service can't email, or to explain why there are none.
 import type { OpenWeek } from '@soundings/contract/console.asking.ts';
 import { Download } from 'lucide-react';
 import { useState } from 'react';
@@ -34,7 +34,7 @@ export function LinksDialog({
       params: { week: week.week },
       body: { isReplacing },
     });
-    // The mark in front is what spreadsheet programs know UTF-8 by.
+    // The byte order mark, by which spreadsheet programs recognize UTF-8.
     save(name, new Blob(['\uFEFF', csv], { type: 'text/csv;charset=utf-8' }));
     toast({ text: t('asking.linksMade', { count: people }) });
     onClose();

@@ -1,4 +1,4 @@
-// What a new question has besides its words: type, language, key and KPI, fixed once it is made.
+// The fields of a new question besides its texts: type, language, key and KPI. They can't be changed later.
 import type { Library } from '@soundings/contract/console.asking.ts';
 import { useEffect, useState } from 'react';
 import { useText } from '../../text/text.tsx';
@@ -70,7 +70,7 @@ export function KeyFields({ form, library }: Pick<Props, 'form' | 'library'>) {
   );
 }
 
-/** Suggested from the text until somebody writes another. */
+/** The key, suggested from the text until the user types another. */
 function KeyField({ form }: { form: FormState<Draft> }) {
   const t = useText();
   const [suggested, setSuggested] = useState('');
@@ -80,7 +80,7 @@ function KeyField({ form }: { form: FormState<Draft> }) {
   useEffect(() => {
     setSuggested(fromText);
     if (value === suggested && value !== fromText) set('key', fromText);
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only what is written in the text suggests another
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only a change of the text suggests another key
   }, [fromText]);
   return <TextField {...field} value={value} label={t('asking.keyLabel')} hint={t('asking.keyText')} mono />;
 }

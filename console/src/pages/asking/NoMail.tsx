@@ -1,4 +1,4 @@
-// Where no mail server is set: messages wait, and what can be done.
+// Shown if no mail server is configured: messages wait, and what to do.
 import { useText } from '../../text/text.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Padded } from '../../ui/Section.tsx';

@@ -1,4 +1,4 @@
-// A week that is open: how many are asked and have answered, what became of the mails, what it asks, and what can be done.
+// An open week: how many people are asked and have answered, the state of its emails, its questions, and its actions.
 import type { OpenWeek } from '@soundings/contract/console.asking.ts';
 import { Link2, LockKeyhole } from 'lucide-react';
 import { useState } from 'react';

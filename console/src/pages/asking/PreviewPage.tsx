@@ -1,4 +1,4 @@
-// What people will see when a schedule asks: to look at, in each language. Nothing can be answered here.
+// A preview of what people will see when a schedule asks, in each language. Nothing can be answered here.
 import type { QuestionWords, SchedulePreview } from '@soundings/contract/console.asking.ts';
 import { useParams } from '@tanstack/react-router';
 import { EyeOff } from 'lucide-react';
@@ -22,8 +22,8 @@ export function PreviewPage() {
   return <Answered answer={answer}>{(preview) => <Preview preview={preview} />}</Answered>;
 }
 
-/** A question in a language, as far as it is written in it. */
-function wordsIn({ type, text, language: own, translations, options }: QuestionWords, language: string) {
+/** Returns a question in a language, as far as it is translated. */
+function translated({ type, text, language: own, translations, options }: QuestionWords, language: string) {
   const of = (one: { text: string; translations?: Record<string, string> }) =>
     own === language ? one.text : (one.translations?.[language] ?? one.text);
   return {
@@ -40,7 +40,7 @@ function Preview({ preview }: { preview: SchedulePreview }) {
   const { nameOf } = useLanguages();
   const { id, name, company, questions, next, isLate, words } = preview;
   const [language, setLanguage] = useState(words[preview.language] ? preview.language : 'en');
-  const spoken = words[language]!;
+  const texts = words[language]!;
   return (
     <Page
       title={t('asking.preview')}
@@ -72,22 +72,22 @@ function Preview({ preview }: { preview: SchedulePreview }) {
           <Notice>{t('asking.previewKept')}</Notice>
           <div className={css['page']} lang={language} dir={directionOf(language)}>
             <p className={css['company']}>{company}</p>
-            <p className={css['greeting']}>{spoken.greeting}</p>
-            <p className={css['soft']}>{spoken.asks}</p>
+            <p className={css['greeting']}>{texts.greeting}</p>
+            <p className={css['soft']}>{texts.asks}</p>
             <div className={css['privacy']}>
-              <p className={css['strong']}>{spoken.privacyHeading}</p>
-              <p>{spoken.privacy}</p>
+              <p className={css['strong']}>{texts.privacyHeading}</p>
+              <p>{texts.privacy}</p>
             </div>
             {questions.map((question, i) => (
               <QuestionPreview
                 key={question.id}
-                question={wordsIn(question, language)}
+                question={translated(question, language)}
                 language={language}
-                words={spoken}
+                words={texts}
                 place={`${i + 1} / ${questions.length}`}
               />
             ))}
-            <span className={css['send']}>{spoken.send}</span>
+            <span className={css['send']}>{texts.send}</span>
           </div>
         </Padded>
       )}

@@ -1,4 +1,4 @@
-// One question: its words in every language side by side, how people see it, where it was asked; and a new one.
+// A question: its texts in all languages side by side, a preview, and where it was asked. Also the page for a new question.
 import type { Library, PageWords, QuestionPage as Question } from '@soundings/contract/console.asking.ts';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { Archive, ArchiveRestore, ChartColumn } from 'lucide-react';
@@ -35,9 +35,9 @@ export function QuestionPage() {
     <Answered answer={answer}>
       {(question) => (
         <Answered answer={words}>
-          {(spoken) => (
+          {(texts) => (
             <Answered answer={library}>
-              {(all) => <Editor key={question.id} question={question} words={spoken} library={all} />}
+              {(all) => <Editor key={question.id} question={question} words={texts} library={all} />}
             </Answered>
           )}
         </Answered>
@@ -186,7 +186,7 @@ function Actions({ question }: { question: Question }) {
   );
 }
 
-/** What is fixed once it is made, and why. */
+/** The fields that can't be changed once the question is created, and why. */
 function Fixed({ question, library }: { question: Question; library: Library }) {
   const t = useText();
   const kpiName = useKpiName();
@@ -250,9 +250,7 @@ export function NewQuestionPage() {
   const library = useAnswer('GET /library');
   return (
     <Answered answer={words}>
-      {(spoken) => (
-        <Answered answer={library}>{(all) => <NewEditor words={spoken} library={all} />}</Answered>
-      )}
+      {(texts) => <Answered answer={library}>{(all) => <NewEditor words={texts} library={all} />}</Answered>}
     </Answered>
   );
 }

@@ -1,4 +1,4 @@
-// Choosing questions out of the library: searched, in the order in which they are chosen.
+// Selects questions from the library, with a search, in the order in which they are chosen.
 import type { QuestionWords } from '@soundings/contract/console.asking.ts';
 import { ArrowUp, X } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';
@@ -18,7 +18,7 @@ type Props = {
   value: number[];
   onChange: (value: number[]) => void;
   questions: QuestionWords[];
-  /** The order is that in which they are asked, and can be changed. */
+  /** Whether the order matters and can be changed: questions are asked in it. */
   isOrdered?: boolean;
 };
 
@@ -28,7 +28,7 @@ export function QuestionPicker({ label, hint, error, value, onChange, questions,
   const textOf = useQuestionText();
   const [search, setSearch] = useState('');
   const chosen = new Set(value);
-  // Those that were chosen to begin with come first, and nothing jumps while others are.
+  // Questions that were chosen initially come first, so that nothing moves while others are chosen.
   const [first] = useState(() => new Set(isOrdered ? [] : value));
   const found = questions
     .toSorted((a, b) => Number(first.has(b.id)) - Number(first.has(a.id)))

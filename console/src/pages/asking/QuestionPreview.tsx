@@ -1,4 +1,4 @@
-// A question as the answering page shows it: static, small, in a language of its own.
+// A small static preview of a question as the answering page shows it, in its own language.
 import type { PageWords } from '@soundings/contract/console.asking.ts';
 import css from './QuestionPreview.module.css';
 import { directionOf } from './words.ts';
@@ -41,7 +41,7 @@ function Answers({ type, options, words }: Previewed & { words: PageWords }) {
   return (
     <ul className={type === 4 ? css['two'] : css['rows']}>
       {rows.map(({ key, text }, i) => (
-        // oxlint-disable-next-line react/no-array-index-key -- while it is written, two may have one id
+        // oxlint-disable-next-line react/no-array-index-key -- in a draft, two options may have the same id
         <li key={`${key} ${i}`} className={css['row']}>
           <span className={type === 6 ? css['box'] : css['dot']} />
           {text || '…'}

@@ -1,4 +1,4 @@
-// This week: what runs and how it stands, what comes next, whose mail was refused, and the weeks that have closed.
+// This week: open weeks and their state, what is next, rejected emails, and closed weeks.
 import type { Rounds } from '@soundings/contract/console.asking.ts';
 import { Link } from '@tanstack/react-router';
 import { CalendarClock } from 'lucide-react';
@@ -19,7 +19,7 @@ import { OpenWeekView } from './OpenWeekView.tsx';
 import { NoMail } from './NoMail.tsx';
 import { useDays } from './words.ts';
 
-/** In ms: while a week closes, and otherwise. */
+/** How often to refetch, in ms: while a week closes, and otherwise. */
 const [closingPace, usualPace] = [1500, 30_000];
 
 export function RoundsPage() {
@@ -50,7 +50,7 @@ export function RoundsPage() {
   );
 }
 
-/** Says when a week that was being closed is closed. */
+/** Shows a toast when a week has finished closing. */
 function useClosedWords(data: Rounds | undefined) {
   const t = useText();
   const toast = useToast();

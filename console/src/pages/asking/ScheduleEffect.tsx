@@ -1,5 +1,4 @@
-// What a schedule that is being written would do: of how many people, when first, and which questions; asked for while typing
-// rests.
+// What a schedule draft would do: how many people it asks, when, and which questions. Fetched when typing pauses.
 import type { Library, ScheduleCheck } from '@soundings/contract/console.asking.ts';
 import { useEffect, useState } from 'react';
 import { api } from '../../api.ts';
@@ -13,12 +12,12 @@ import css from './asking.module.css';
 import { bodyOf, type ScheduleDraft } from './schedule-draft.ts';
 import { useDays, useQuestionText } from './words.ts';
 
-/** In ms. */
-const rest = 350;
+/** How long typing must pause, in ms. */
+const typingPause = 350;
 
 function useCheck(draft: ScheduleDraft, scheduleId: number | undefined): ScheduleCheck | undefined {
   const [check, setCheck] = useState<ScheduleCheck>();
-  // A schedule without a name is told about all the same.
+  // A draft without a name is checked too.
   const body = JSON.stringify({ ...bodyOf(draft), name: draft.name || '–' });
   useEffect(() => {
     const stopping = new AbortController();
@@ -27,8 +26,8 @@ function useCheck(draft: ScheduleDraft, scheduleId: number | undefined): Schedul
         body: JSON.parse(body) as ReturnType<typeof bodyOf>,
         query: scheduleId === undefined ? {} : { scheduleId },
         signal: stopping.signal,
-      }).then(setCheck, () => {}); // what is wrong with the form itself is said when it is sent
-    }, rest);
+      }).then(setCheck, () => {}); // errors of the form itself are shown when it is submitted
+    }, typingPause);
     return () => {
       clearTimeout(timer);
       stopping.abort();
@@ -75,7 +74,7 @@ export function ScheduleEffect({ draft, scheduleId, library, isPaused = false }:
   );
 }
 
-/** What is still wrong, before it is sent. */
+/** The faults of the draft, shown before it is submitted. */
 function Faults({ check: { faults } }: { check: ScheduleCheck }) {
   const t = useText();
   const words = useFaultWords();

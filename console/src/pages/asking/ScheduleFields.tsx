@@ -1,4 +1,4 @@
-// The fields of a schedule: what it asks, of whom, how often and when, and whom it reminds.
+// The fields of a schedule: questions, audience, timing and reminder.
 import type { Library } from '@soundings/contract/console.asking.ts';
 import { useText } from '../../text/text.tsx';
 import {
@@ -127,7 +127,7 @@ function FromKpis({ form, library }: Props) {
 const hours = Array.from({ length: 24 }, (_, hour) => hour);
 const weekdays = [1, 2, 3, 4, 5, 6, 7];
 
-/** Night and weekend are offered where any hour is allowed, or where they are chosen already. */
+/** Returns the hours and weekdays to offer. Nights and weekends only if any hour is allowed, or if they are already chosen. */
 function useTimes(form: Props['form']) {
   const days = useDays();
   const { anyHour, weekday, hour, reminderHour } = form.values;

@@ -1,4 +1,4 @@
-// Schedules: what is asked of whom, when next and what came of the last week; and the calendar of all of them.
+// The schedules: questions, audience, next date and last round. Also the calendar of all schedules.
 import type { Schedule, Schedules } from '@soundings/contract/console.asking.ts';
 import { CalendarClock, Plus } from 'lucide-react';
 import { useAddress, useAnswer } from '../../plumbing/answers.ts';
@@ -82,7 +82,7 @@ function List({ data }: { data: Schedules }) {
   );
 }
 
-/** "5 questions a week of 8 KPIs", or how many questions. */
+/** Returns "5 questions from 8 KPIs", or the number of fixed questions. */
 function useWhat(): (schedule: Pick<Schedule, 'questionIds' | 'kpiIds' | 'perWeek'>) => string {
   const t = useText();
   return ({ questionIds, kpiIds, perWeek }) =>
@@ -108,7 +108,7 @@ function useColumns({ groups }: Schedules): Column<Schedule>[] {
       key: 'what',
       title: t('asking.what'),
       width: 'minmax(112px, 1.5fr)',
-      cell: (one) => <Two lead={what(one)} beneath={repetition(one)} />,
+      cell: (one) => <TwoLines lead={what(one)} detail={repetition(one)} />,
     },
     {
       key: 'whom',
@@ -116,9 +116,9 @@ function useColumns({ groups }: Schedules): Column<Schedule>[] {
       width: 'minmax(130px, 1.2fr)',
       wideOnly: true,
       cell: ({ groupIds, withoutGroupIds, audience }) => (
-        <Two
+        <TwoLines
           lead={groupIds.map((id) => names.get(id) ?? t('asking.removedGroup')).join(', ')}
-          beneath={[
+          detail={[
             t('asking.people', { count: audience.people }),
             ...(withoutGroupIds.length > 0
               ? [t('asking.withoutCount', { count: withoutGroupIds.length })]
@@ -143,13 +143,13 @@ function useColumns({ groups }: Schedules): Column<Schedule>[] {
   ];
 }
 
-function Two({ lead, beneath }: { lead: string; beneath: string }) {
+function TwoLines({ lead, detail }: { lead: string; detail: string }) {
   return (
     <span className={css['two']}>
       <span className={css['cut']} title={lead}>
         {lead}
       </span>
-      <span className={css['small']}>{beneath}</span>
+      <span className={css['small']}>{detail}</span>
     </span>
   );
 }
@@ -160,7 +160,7 @@ function Next({ schedule: { next, isLate, isPaused } }: { schedule: Schedule }) 
   const { full } = useWeekWords();
   if (isPaused) return <span className={css['soft']}>{t('asking.notWhilePaused')}</span>;
   if (!next) return <span className={css['soft']}>{t('asking.neverAgain')}</span>;
-  return <Two lead={days.day(next.day)} beneath={isLate ? t('asking.late') : full(next)} />;
+  return <TwoLines lead={days.day(next.day)} detail={isLate ? t('asking.late') : full(next)} />;
 }
 
 function Last({ schedule: { last } }: { schedule: Schedule }) {

@@ -1,4 +1,4 @@
-// The mail of a schedule, sent to oneself.
+// The dialog to send yourself a test email of a schedule.
 import { Send } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';

@@ -1,4 +1,4 @@
-// The words of a question, a column for each language beside the next, a row for each of its texts.
+// The texts of a question: a column for each language, a row for each text.
 import { Plus, Trash2, X } from 'lucide-react';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
@@ -17,7 +17,7 @@ type TranslationsProps = {
   shape: Shape;
   setShape: (shape: Shape) => void;
   type: number;
-  /** The ids of options of one that is there are for ever. */
+  /** Whether the question is new. The ids of an existing question's options can't be changed. */
   isNew: boolean;
 };
 
@@ -131,7 +131,7 @@ function OptionRow({ form, shape, setShape, option, isNew }: Shared & { option: 
             label={t('asking.dropOption', { number: option + 1 })}
             onClick={() => {
               const next = withoutOption(form.values, option);
-              // What the last one had is gone with its place.
+              // Clears the fields of the last option, whose place is gone.
               for (const name of Object.keys(form.values)) form.set(name, next[name] ?? '');
               setShape({ ...shape, options: shape.options - 1 });
             }}

@@ -1,19 +1,18 @@
-// A question while it is written: every text under the JSON pointer by which the service names it, so that what is wrong
-// stands beside its own field.
+// A question draft: every text is stored under the service's JSON pointer for it, so that errors appear at their own field.
 import type { LibraryQuestion } from '@soundings/contract/console.asking.ts';
 import type { Previewed } from './QuestionPreview.tsx';
 import { keyOf } from './words.ts';
 
-/** `text`, `translations/sv`, `options/0/id`, `options/0/text`, `options/0/translations/sv`; and what a new one has besides. */
+/** Fields: `text`, `translations/sv`, `options/0/id`, `options/0/text`, `options/0/translations/sv`, and more for new questions. */
 export type Draft = Record<string, string>;
 
-/** `language`: of the text itself. */
+/** `language`: the language of the text itself. */
 export type Shape = { base: string; languages: string[]; options: number };
 
 const at = (place: string, language: string, base: string) =>
   language === base ? `${place}text` : `${place}translations/${language}`;
 
-/** The name of the field of a text: of the question, or of an option. */
+/** Returns the field name of a text of the question or of an option. */
 export const fieldOf = (option: number | undefined, language: string, base: string): string =>
   at(option === undefined ? '' : `options/${option}/`, language, base);
 
@@ -28,11 +27,11 @@ export function draftOf({ text, translations, options }: LibraryQuestion): Draft
   ]) as Draft;
 }
 
-/** The id that an option gets where none is written: out of its text. */
+/** Returns the id of an option whose id field is empty, made from its text. */
 export const suggestedId = (draft: Draft, option: number): string =>
   keyOf(draft[`options/${option}/text`] ?? '');
 
-/** What is sent: translations that are empty are none. */
+/** Returns the request body, without empty translations. */
 export function bodyOf(draft: Draft, { base, languages, options }: Shape) {
   const textsAt = (place: string) => ({
     text: draft[`${place}text`] ?? '',
@@ -53,7 +52,7 @@ export function bodyOf(draft: Draft, { base, languages, options }: Shape) {
   };
 }
 
-/** As the answering page would show it in a language: what is not written there is shown in the question's own. */
+/** Returns the question as the answering page shows it in a language, with untranslated texts in the question's own language. */
 export function previewOf(draft: Draft, { base, options }: Shape, type: number, language: string): Previewed {
   const words = (option?: number) =>
     draft[fieldOf(option, language, base)] || (draft[fieldOf(option, base, base)] ?? '');
@@ -64,7 +63,7 @@ export function previewOf(draft: Draft, { base, options }: Shape, type: number, 
   };
 }
 
-/** The draft when another language becomes that of its text: all words stay those of their own language. */
+/** Returns the draft with another base language. All texts keep their own language. */
 export function withBase(draft: Draft, { base, options }: Shape, next: string): Draft {
   const places = ['', ...Array.from({ length: options }, (_, i) => `options/${i}/`)];
   const texts = places.flatMap((place) => [
@@ -75,7 +74,7 @@ export function withBase(draft: Draft, { base, options }: Shape, next: string): 
   return next === base ? draft : { ...draft, ...(Object.fromEntries(texts) as Draft) };
 }
 
-/** The draft without one of its options: those after it move up. */
+/** Returns the draft without one of its options. Later options move up. */
 export function withoutOption(draft: Draft, gone: number): Draft {
   return Object.fromEntries(
     Object.entries(draft).flatMap(([name, value]) => {

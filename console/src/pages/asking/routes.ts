@@ -1,4 +1,4 @@
-// The pages of asking: questions, KPIs, schedules, and the week that runs.
+// The survey pages: questions, KPIs, schedules, and the current week.
 import type { PageRoute } from '../../router.tsx';
 
 const least = 'Administrator';

@@ -1,20 +1,20 @@
-// A schedule while it is written: as the form has it, and as the service takes it.
+// A schedule draft: the values of the form, and the request body.
 import type { Schedule, ScheduleBody } from '@soundings/contract/console.asking.ts';
 
 export type ScheduleDraft = Omit<
   ScheduleBody,
   'perWeek' | 'everyWeeks' | 'repeatWeeks' | 'reminderDays' | 'reminderHour' | 'untilDay'
 > & {
-  /** These questions each time, or some of those of KPIs. */
+  /** The same questions every time, or a selection from KPIs. */
   kind: 'fixed' | 'kpis';
-  /** Undefined: nothing, or no number, is written there. */
+  /** Undefined: empty, or not a number. */
   perWeek: number | undefined;
   everyWeeks: number | undefined;
   repeatWeeks: number | undefined;
   hasReminder: boolean;
   reminderDays: number;
   reminderHour: number;
-  /** '': for ever. */
+  /** '': no end date. */
   untilDay: string;
 };
 
@@ -60,7 +60,7 @@ export const draftOf = (schedule: Schedule): ScheduleDraft => ({
   untilDay: schedule.untilDay ?? '',
 });
 
-/** What is not written is sent as 0: the service says what is needed. */
+/** Empty numbers are sent as 0, so that the service reports what is required. */
 export function bodyOf(draft: ScheduleDraft): ScheduleBody {
   const { kind, hasReminder, questionIds, kpiIds, perWeek, everyWeeks, repeatWeeks, untilDay, ...rest } =
     draft;

@@ -1,5 +1,5 @@
-// Words that the pages of asking share: questions in the reader's language, days as the service names them, languages, and
-// when a schedule asks.
+// Texts that the survey pages share: questions in the reader's language, days as the service names them, languages, and when a
+// schedule repeats.
 import type { KpiName, QuestionWords, ScheduleBody, WeekName } from '@soundings/contract/console.asking.ts';
 import { useCallback } from 'react';
 import { useLanguageNames } from '../../text/languages.ts';
@@ -8,7 +8,7 @@ import { localeOf, onceForLanguage, useLanguage, useText } from '../../text/text
 
 type Texted = { text: string; language: string; translations: Record<string, string> };
 
-/** A question's text in the reader's language, else in its own. */
+/** Returns a question's text in the reader's language, or else in its own. */
 export function useQuestionText(): (question: Texted) => string {
   const language = useLanguage();
   return ({ text, language: own, translations }) =>
@@ -42,22 +42,22 @@ const daysOf = onceForLanguage((language) => {
     /** "16–22 Nov 2026". */
     span: ({ week, last }: WeekName) => full.formatRange(at(week), at(last)),
     month: (text: string) => month.format(at(text)),
-    /** 1 is Monday, which 1 January 2024 was. */
+    /** 1 is Monday. 1 January 2024 was a Monday. */
     weekday: (number: number) => weekday.format(Date.UTC(2024, 0, number)),
     hour: (value: number) => `${hour.format(value)}:00`,
   };
 });
 
-/** Days and weeks, which come as texts of the service: they mean the same in every time zone. */
+/** Returns formats for days and weeks, which come from the service as text and mean the same in every time zone. */
 export const useDays = () => daysOf(useLanguage());
 
-/** What a KPI is called in the reader's language; where it has no name in that, what the data interface calls it. */
+/** Returns a KPI's name in the reader's language, or else its name in the data interface. */
 export function useKpiName(): (kpi: KpiName) => string {
   const language = useLanguage();
   return useCallback(({ name, translations }) => translations[language] ?? name, [language]);
 }
 
-/** Languages by name in the reader's language. */
+/** Returns the names of languages in the reader's language. */
 export const useLanguages = useLanguageNames;
 
 const rightToLeft = new Set(['ar', 'dv', 'fa', 'he', 'ks', 'ps', 'sd', 'ug', 'ur', 'yi']);
@@ -80,7 +80,7 @@ export function useRepetition(): (
   };
 }
 
-/** A key for other programs, out of words: "How is the canteen?" becomes how-is-the-canteen. */
+/** Returns a key made from a text: "How is the canteen?" becomes how-is-the-canteen. */
 export const keyOf = (words: string): string =>
   folded(words)
     .replace(/[^a-z0-9]+/g, '-')

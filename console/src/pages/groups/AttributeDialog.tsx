@@ -1,4 +1,4 @@
-// Defining an attribute, or changing which values it allows; it says who has a value that would no longer be allowed.
+// The dialog to define an attribute or change its allowed values. It shows how many people have values that would not be allowed.
 import type { AttributeRow } from '@soundings/contract/console.groups.ts';
 import { maxNameLength } from '@soundings/contract/limits.ts';
 import { Plus } from 'lucide-react';
@@ -14,7 +14,7 @@ import { Notice } from '../../ui/Notice.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import css from './GroupPage.module.css';
 
-/** One value a line. */
+/** Returns the values in a text, one per line. */
 const linesOf = (text: string): string[] => [
   ...new Set(
     text
@@ -122,7 +122,7 @@ type EffectProps = {
   onAdd: (value: string) => void;
 };
 
-/** Who has a value that would not be allowed; each of the values can be added. */
+/** Shows how many people have values that would not be allowed. Each of these values can be added. */
 function Effect({ attribute: { name }, kind, wanted, onAdd }: EffectProps) {
   const t = useText();
   const { number } = useFormat();
@@ -153,7 +153,7 @@ function Effect({ attribute: { name }, kind, wanted, onAdd }: EffectProps) {
   );
 }
 
-/** What was typed, once typing rests. */
+/** Returns the values once typing pauses. */
 function useRested(values: string[]): string[] {
   const [rested, setRested] = useState(values);
   const text = values.join('\n');

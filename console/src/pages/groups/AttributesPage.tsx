@@ -1,4 +1,4 @@
-// The attributes of the account: what people can be told apart by, and which values are allowed.
+// The attributes of the account, and their allowed values.
 import type { AttributeRow } from '@soundings/contract/console.groups.ts';
 import { Pencil, Plus, SlidersHorizontal, Trash2 } from 'lucide-react';
 import { useState } from 'react';
@@ -17,7 +17,7 @@ import { useToast } from '../../ui/Toast.tsx';
 import { AttributeDialog } from './AttributeDialog.tsx';
 import css from './GroupPage.module.css';
 
-/** What is being done: `attribute` left out, a new one is defined. */
+/** The open dialog. Without `attribute`, a new one is defined. */
 type Doing = { what: 'define' | 'remove'; attribute?: AttributeRow };
 
 export function AttributesPage() {
@@ -109,7 +109,7 @@ function Attributes({ rows, onDo }: { rows: AttributeRow[]; onDo: (doing: Doing)
   );
 }
 
-/** The first of the allowed values, and how many people have another. */
+/** The first allowed values, and how many people have others. */
 function Values({ row: { allowedValues, strays } }: { row: AttributeRow }) {
   const t = useText();
   const shown = allowedValues?.slice(0, 6) ?? [];

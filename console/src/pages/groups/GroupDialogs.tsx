@@ -1,4 +1,4 @@
-// What is done to a group, each in a dialog that says first what it means.
+// The dialogs for actions on a group. Each explains the consequences first.
 import type { GroupDetails } from '@soundings/contract/console.groups.ts';
 import { maxExternalIdLength, maxNameLength } from '@soundings/contract/limits.ts';
 import { useNavigate } from '@tanstack/react-router';
@@ -20,12 +20,12 @@ import type { Tree } from './tree.ts';
 export type Doing =
   | { what: 'add'; group?: GroupInHand }
   | { what: Exclude<GroupAction, 'add' | 'move'>; group: GroupInHand }
-  /** `target`: where it was dropped; null is the top. */
+  /** `target`: the group it was dropped on; null: the top level. */
   | { what: 'move'; group: GroupInHand; target?: number | null };
 
 type DialogProps = { group: GroupInHand; onClose: () => void };
 
-/** The dialog of what is being done to a group, if anything is. `onRemoved`: instead of staying where one is. */
+/** Shows the dialog of the current action, if any. `onRemoved`: called after a removal, to leave the page. */
 export function GroupDialogs(props: {
   doing: Doing | undefined;
   tree: Tree;
@@ -165,7 +165,7 @@ function RemoveDialog({ group, onClose, onRemoved }: DialogProps & { onRemoved?:
       </Dialog>
     );
   }
-  // Not by what was said of another group.
+  // Don't show the plan of another group while this one loads.
   if (!plan.data || plan.isPlaceholderData) return null;
   const { data } = plan;
   const to = data.to?.name;
@@ -204,7 +204,7 @@ function RemoveDialog({ group, onClose, onRemoved }: DialogProps & { onRemoved?:
   );
 }
 
-/** A few names; of many the first ones. */
+/** Returns the first few names. */
 const listed = (all: { name: string }[]) =>
   all
     .slice(0, 5)

@@ -1,4 +1,4 @@
-// One group: what it is, who has which part in it, what is beneath it, and what can be done to it.
+// A group: its details, people, subgroups and actions.
 import type { GroupDetails } from '@soundings/contract/console.groups.ts';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { Pencil, Plus } from 'lucide-react';
@@ -71,7 +71,7 @@ function Group({ group, tree }: { group: GroupDetails; tree: Tree }) {
     >
       <About group={group} row={row} />
       <GroupPeople group={group} />
-      <Beneath
+      <Subgroups
         rows={tree.rows.filter(({ parentId }) => parentId === group.id)}
         onAdd={isAdministrator ? () => setDoing({ what: 'add', group: inHand }) : undefined}
       />
@@ -104,7 +104,7 @@ function About({ group, row }: { group: GroupDetails; row: TreeRow | undefined }
   const { day } = useFormat();
   const { managed, externalId, description, weeks, schedules } = group;
   const lock = managed && <Locked reason={t('groups.locked')} />;
-  const kept = (value: ReactNode) => (
+  const withLock = (value: ReactNode) => (
     <span className={css['value']}>
       {value} {lock}
     </span>
@@ -124,11 +124,14 @@ function About({ group, row }: { group: GroupDetails; row: TreeRow | undefined }
       <Facts
         items={[
           [t('groups.state'), <State key="state" group={group} />],
-          [t('groups.name'), kept(group.name)],
-          [t('groups.description'), kept(description ? <p className={css['text']}>{description}</p> : none)],
+          [t('groups.name'), withLock(group.name)],
+          [
+            t('groups.description'),
+            withLock(description ? <p className={css['text']}>{description}</p> : none),
+          ],
           [
             t('groups.externalId'),
-            kept(externalId ? <Copy text={externalId} label={t('groups.externalId')} /> : none),
+            withLock(externalId ? <Copy text={externalId} label={t('groups.externalId')} /> : none),
           ],
           [t('groups.peopleIn'), row && <People key="people" count={row.people} />],
           [t('groups.results'), weeks > 0 ? t('groups.weeks', { count: weeks }) : t('groups.noWeeks')],
@@ -143,7 +146,7 @@ function About({ group, row }: { group: GroupDetails; row: TreeRow | undefined }
   );
 }
 
-/** Whether pushes and files say what the group is, and what the last one said of the tree. */
+/** The source of the group, and whether the last push set the group structure. */
 function State({ group: { managed, lastPush } }: { group: GroupDetails }) {
   const t = useText();
   const { moment } = useFormat();
@@ -164,7 +167,7 @@ function State({ group: { managed, lastPush } }: { group: GroupDetails }) {
   );
 }
 
-function Beneath({ rows, onAdd }: { rows: TreeRow[]; onAdd: (() => void) | undefined }) {
+function Subgroups({ rows, onAdd }: { rows: TreeRow[]; onAdd: (() => void) | undefined }) {
   const t = useText();
   const { number } = useFormat();
   const add = onAdd && (

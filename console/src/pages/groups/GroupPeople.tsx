@@ -1,4 +1,4 @@
-// Who has which part in a group: how many, and the first ones by name.
+// The people of a group by kind of membership: how many, and the first ones by name.
 import type { GroupDetails } from '@soundings/contract/console.groups.ts';
 import { membershipKinds, type MembershipKind } from '@soundings/contract/words.ts';
 import { Link } from '@tanstack/react-router';
@@ -23,7 +23,7 @@ export function GroupPeople({ group }: { group: GroupDetails }) {
 function Part({ kind, group }: { kind: MembershipKind; group: GroupDetails }) {
   const t = useText();
   const { number } = useFormat();
-  // Only they see people's own pages.
+  // Only administrators can open the pages of people.
   const isAdministrator = hasRole(useSession(), 'Administrator');
   const { count, first } = group.holders[kind];
   const more = count - first.length;

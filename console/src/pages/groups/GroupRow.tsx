@@ -1,4 +1,4 @@
-// A row of the tree of groups.
+// A row of the group tree.
 import { Link } from '@tanstack/react-router';
 import {
   ArrowUpRight,
@@ -27,7 +27,7 @@ type RowProps = TreeProps & {
   row: TreeRow;
   isActive: boolean;
   onFocus: (id: number) => void;
-  /** Pixels from the top of the tree. */
+  /** The distance from the top of the tree, in pixels. */
   start: number;
 };
 
@@ -38,7 +38,7 @@ export function GroupRow(props: RowProps) {
   const isClosed = moving !== undefined && !props.mayDrop(row.id);
   const isOver = drag?.over === String(row.id) && !isClosed;
   const { number } = useFormat();
-  // What is seen, and then the same in words.
+  // The visible text, followed by its meaning in words.
   const label = [
     [row.name, number(row.people), row.externalId].filter(Boolean).join(' '),
     t('groups.people', { count: row.people }),
@@ -99,7 +99,7 @@ function Chevron({ row, isOpen, matches, onFold, onUnfold }: RowProps & { isOpen
   );
 }
 
-/** How many people are in a group or beneath it. */
+/** The number of people in a group and its subgroups. */
 export function People({ count }: { count: number }) {
   const { number } = useFormat();
   return (
@@ -128,7 +128,7 @@ function RowMenu(props: { row: TreeRow; isActive: boolean; onAction: (action: Gr
   return <Menu label={t('groups.menu', { name: row.name })} trigger={trigger} items={[open, ...items]} />;
 }
 
-/** What can be done to a group, as items of a menu. */
+/** Returns the actions on a group as menu items. */
 export function useGroupItems(
   { managed }: { managed: boolean },
   onAction: (action: GroupAction) => void,
@@ -148,10 +148,10 @@ export function useGroupItems(
   ];
 }
 
-/** Which group is on its way, and how it is put down or kept. */
+/** Shows which group is being moved, and how to drop it or cancel. */
 export function MovingBar(props: {
   name: string;
-  /** Where it was to be put and cannot be. */
+  /** The name of a target that is not allowed. */
   notThere: string | undefined;
   isOverTop: boolean;
   mayTop: boolean;
@@ -183,7 +183,7 @@ export function MovingBar(props: {
   );
 }
 
-/** What follows the pointer while a group is dragged. */
+/** The label that follows the pointer while a group is dragged. */
 export const DragGhost = ({ name, x, y }: { name: string; x: number; y: number }) => (
   <div className={css['ghost']} style={{ transform: `translate(${x + 12}px, ${y + 8}px)` }} aria-hidden>
     <Hand size={14} /> {name}

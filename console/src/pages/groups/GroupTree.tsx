@@ -1,5 +1,5 @@
-// The tree of groups: thousands of rows of which those in view are drawn, used by keyboard as the ARIA practices have it, and
-// in which a group is lifted and put beneath another.
+// The group tree: draws only the rows in view of thousands, follows the ARIA practices for the keyboard, and lets users pick up a
+// group and drop it into another.
 import { useVirtualizer, defaultRangeExtractor } from '@tanstack/react-virtual';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
@@ -17,14 +17,14 @@ const rowHeight = 36;
 
 export type TreeProps = {
   tree: Tree;
-  /** Those that are seen, in order. */
+  /** The visible rows, in order. */
   rows: readonly TreeRow[];
-  /** Among which rows the words of the search are; undefined: nothing is searched. */
+  /** The ids of rows that match the search; undefined: there is no search. */
   matches: ReadonlySet<number> | undefined;
   open: ReadonlySet<number>;
   onUnfold: (...ids: number[]) => void;
   onFold: (id: number) => void;
-  /** The group that is being moved. */
+  /** The id of the group that is being moved. */
   moving: number | undefined;
   drag: Drag | undefined;
   mayDrop: (target: number | null) => boolean;
@@ -38,7 +38,7 @@ export type TreeProps = {
   onScroller: (scroller: HTMLElement) => void;
 };
 
-/** The row that has the focus of the tree, and moving it. */
+/** Returns the focused row of the tree, and a function to move the focus. */
 function useActive(rows: readonly TreeRow[], body: React.RefObject<HTMLDivElement | null>) {
   const [activeId, setActiveId] = useState<number>();
   const wantsFocus = useRef(false);

@@ -1,4 +1,4 @@
-// The groups of the account as a tree: searched, unfolded, moved.
+// The groups of the account as a tree that users can search, expand and rearrange.
 import type { TreeGroup } from '@soundings/contract/console.groups.ts';
 import { FolderTree, Plus } from 'lucide-react';
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
@@ -54,7 +54,7 @@ function NoGroups() {
   );
 }
 
-/** A group on its way: lifted by the keyboard or by the pointer, until it is put down or kept. */
+/** Handles the group that is being moved, from picking it up by keyboard or pointer until it is dropped or the move is canceled. */
 function useMoving(tree: Tree, isEditable: boolean, onPut: (id: number, target: number | null) => void) {
   const [moving, move] = useState<number>();
   const [notThere, setNotThere] = useState<string>();
@@ -210,15 +210,15 @@ function NoMatch({ onClear }: { onClear: () => void }) {
   );
 }
 
-/** Milliseconds over a folded group after which it unfolds. */
-const unfoldAfter = 600;
+/** How long to drag over a collapsed group until it expands, in ms. */
+const expandAfter = 600;
 
 function Dragged(props: { drag: Drag | undefined; tree: Tree; onRest: (id: number) => void }) {
   const { drag, tree, onRest } = props;
   const over = drag?.over;
   useEffect(() => {
     if (over === undefined || over === 'top') return undefined;
-    const timer = setTimeout(() => onRest(Number(over)), unfoldAfter);
+    const timer = setTimeout(() => onRest(Number(over)), expandAfter);
     return () => clearTimeout(timer);
   }, [over, onRest]);
   const group = drag && rowOf(tree, drag.id);

@@ -1,4 +1,4 @@
-// Moving a group: where to, and what it means, before it is done; afterwards it can be undone.
+// The dialog to move a group. It shows the target and the consequences before the move, which can be undone.
 import type { MovePlan } from '@soundings/contract/console.groups.ts';
 import { ArrowRight } from 'lucide-react';
 import { useState } from 'react';
@@ -17,7 +17,7 @@ import { type GroupInHand, useGroupsRefresh } from './actions.ts';
 import css from './GroupDialogs.module.css';
 import { mayMove, type Tree } from './tree.ts';
 
-/** Moves a group, and moves it back when that is undone: unless somebody has moved it since. */
+/** Returns a function that moves a group, with Undo. Undo fails if someone else has moved the group since. */
 function useMove(): (group: GroupInHand, to: { id: number | null; name: string }) => Promise<void> {
   const t = useText();
   const toast = useToast();
@@ -42,7 +42,7 @@ function useMove(): (group: GroupInHand, to: { id: number | null; name: string }
 
 type MoveDialogProps = {
   group: GroupInHand;
-  /** Where it was dropped; null is the top. Undefined: it is chosen here. */
+  /** The group it was dropped on; null: the top level. Undefined: the user chooses it in the dialog. */
   target?: number | null | undefined;
   tree: Tree;
   onClose: () => void;
@@ -98,7 +98,7 @@ export function MoveDialog({ group, target: dropped, tree, onClose }: MoveDialog
 
 const namesOf = (all: { name: string }[]) => all.map(({ name }) => name).join(', ');
 
-/** What a move means: who goes where, what of the results changes and what stays, and whether a push would put it back. */
+/** The consequences of a move: who moves, which results change, and whether the next push would move the group back. */
 function Plan({ plan }: { plan: MovePlan }) {
   const t = useText();
   const { gains, loses, administrators, schedules } = plan;

@@ -1,9 +1,9 @@
-// What can be done to a group.
+// The actions on a group.
 import { useRefresh } from '../../plumbing/answers.ts';
 
 export type GroupAction = 'add' | 'edit' | 'move' | 'adopt' | 'release' | 'remove';
 
-/** A group as the dialogs need it. */
+/** The fields of a group that the dialogs need. */
 export type GroupInHand = {
   id: number;
   name: string;
@@ -11,7 +11,7 @@ export type GroupInHand = {
   parentId: number | null;
 };
 
-/** Asks for everything that shows groups anew. */
+/** Returns a function that refetches everything that shows groups. */
 export function useGroupsRefresh(): () => Promise<void> {
   const refresh = useRefresh();
   return () => refresh('GET /groups/tree', 'GET /groups/{groupId}', 'GET /groups/{groupId}/move');

@@ -1,8 +1,8 @@
-// Dragging a group by mouse or pen: it begins when the pointer has gone a little way, scrolls at the edges, and ends over
-// whatever has data-drop. By touch one scrolls: there it is the menu that moves.
+// Dragging a group by mouse or pen: it starts when the pointer has moved a little, scrolls at the edges, and ends over an element
+// with data-drop. Touch is for scrolling; there, groups are moved with the menu.
 import { type PointerEvent as ReactPointerEvent, useCallback, useEffect, useRef, useState } from 'react';
 
-/** Pixels before it is a drag; from an edge at which it scrolls; and in each frame. */
+/** In pixels: the distance that starts a drag, the distance from an edge that scrolls, and the scroll step per frame. */
 const [threshold, edge, step] = [6, 48, 12];
 
 export type Drag = { id: number; x: number; y: number; over: string | undefined };
@@ -11,7 +11,7 @@ type Options = {
   isOn: boolean;
   scroller: HTMLElement | null;
   onStart: (id: number) => void;
-  /** `over`: the data-drop beneath the pointer. */
+  /** `over`: the data-drop under the pointer. */
   onDrop: (id: number, over: string | undefined) => void;
   onCancel: () => void;
 };
@@ -57,7 +57,7 @@ type Follower = {
   cancel: () => void;
 };
 
-/** Follows the pointer until it is let go, Esc is pressed or it is stopped. */
+/** Follows the pointer until it is released, Esc is pressed, or the browser cancels it. */
 function follow(from: { x: number; y: number }, { scroller, start, moved, end, cancel }: Follower) {
   let isDrag = false;
   let at = from;
@@ -67,7 +67,7 @@ function follow(from: { x: number; y: number }, { scroller, start, moved, end, c
   function stop() {
     ending.abort();
     cancelAnimationFrame(frame);
-    // The click that follows the end of a drag leads nowhere.
+    // Ignores the click that follows a drag.
     if (isDrag) addEventListener('click', swallow, { capture: true, once: true });
     setTimeout(() => removeEventListener('click', swallow, { capture: true }));
   }

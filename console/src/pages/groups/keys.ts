@@ -1,4 +1,4 @@
-// The keys of the tree of groups.
+// Keyboard handling of the group tree.
 import { type KeyboardEvent, useRef } from 'react';
 import type { TreeProps } from './GroupTree.tsx';
 import { parentOf, type TreeRow, typedTo } from './tree.ts';
@@ -19,13 +19,13 @@ type Keys = Pick<
 >;
 type Steps = { go: (index: number) => void; enter: (row: TreeRow) => void };
 
-/** Milliseconds of rest after which typing begins a new word. */
+/** How long typing must pause before it starts a new search word, in ms. */
 const rest = 600;
 
 export function useTreeKeys(props: Keys, index: number, { go, enter }: Steps) {
   const typed = useRef({ text: '', at: 0 });
   return (event: KeyboardEvent) => {
-    // What stands in a row, such as its menu, has keys of its own.
+    // Controls in a row, such as its menu, handle their own keys.
     if (!(event.target as HTMLElement).matches('[role="treeitem"]')) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const row = props.rows[index];
@@ -37,7 +37,7 @@ export function useTreeKeys(props: Keys, index: number, { go, enter }: Steps) {
   };
 }
 
-/** The index of the row to which a key leads. */
+/** Returns the index of the row that a key moves to. */
 function stepOf(key: string, row: TreeRow, index: number, props: Keys): number | undefined {
   const { rows, tree, open, matches } = props;
   const isOpen = matches !== undefined || open.has(row.id);
@@ -67,7 +67,7 @@ function stepOf(key: string, row: TreeRow, index: number, props: Keys): number |
   }
 }
 
-/** Does what a key does to a row; false when it does nothing. */
+/** Runs the action of a key on a row; returns false if the key has none. */
 function act(key: string, row: TreeRow, props: Keys, enter: (row: TreeRow) => void): boolean {
   const { tree, open, moving } = props;
   if (key === 'ArrowRight') {
@@ -85,7 +85,7 @@ function act(key: string, row: TreeRow, props: Keys, enter: (row: TreeRow) => vo
   return true;
 }
 
-/** Leads to the next row that begins with what is typed; false when the key is no letter. */
+/** Moves to the next row that begins with the typed text; returns false if the key is no letter. */
 function type(
   { key, timeStamp }: KeyboardEvent,
   typed: { text: string; at: number },

@@ -1,24 +1,24 @@
-// The tree of groups as rows: which are seen, which match, and where a group may go.
+// The group tree as rows: which are visible, which match a search, and where a group may be moved.
 import type { TreeGroup } from '@soundings/contract/console.groups.ts';
 import { maxTreeDepth } from '@soundings/contract/limits.ts';
 import { folded } from '../../ui/findGroups.ts';
 
 export type TreeRow = TreeGroup & {
-  /** From 1 at the top. */
+  /** 1 at the top. */
   level: number;
-  /** Its place among those beside it, from 1, and how many these are. */
+  /** Its position among its siblings, from 1, and the number of siblings. */
   place: number;
   siblings: number;
   children: number;
-  /** Groups beneath at any depth; these are the rows that follow it. */
+  /** The number of descendants, which are the rows that follow it. */
   beneath: number;
-  /** How many levels there are beneath it. */
+  /** The number of levels below it. */
   depth: number;
 };
 
 export type Tree = { rows: TreeRow[]; indexOf: ReadonlyMap<number, number> };
 
-/** Of groups in the order of a tree: each after the one above it. */
+/** Builds the tree from groups in tree order, each after its parent. */
 export function makeTree(groups: readonly TreeGroup[]): Tree {
   const rows: TreeRow[] = groups.map((group) => ({
     ...group,
@@ -51,7 +51,7 @@ export function rowOf({ rows, indexOf }: Tree, id: number): TreeRow | undefined 
   return rows[indexOf.get(id) ?? -1];
 }
 
-/** The rows that are seen when those of `open` are unfolded. */
+/** Returns the rows that are visible when the groups in `open` are expanded. */
 export function unfolded({ rows }: Tree, open: ReadonlySet<number>): TreeRow[] {
   const seen: TreeRow[] = [];
   for (let i = 0; i < rows.length; i++) {
@@ -62,7 +62,7 @@ export function unfolded({ rows }: Tree, open: ReadonlySet<number>): TreeRow[] {
   return seen;
 }
 
-/** The groups whose name, externalId or number holds the words, and the rows of these with the ways to them. */
+/** Returns the groups whose name, externalId or id contains the words, and the rows of these groups and of those above them. */
 export function found(tree: Tree, words: string): { rows: TreeRow[]; matches: Set<number> } {
   const wanted = folded(words);
   const matches = new Set<number>();
@@ -81,7 +81,7 @@ export function found(tree: Tree, words: string): { rows: TreeRow[]; matches: Se
 export const parentOf = (tree: Tree, { parentId }: TreeGroup): TreeRow | undefined =>
   parentId === null ? undefined : rowOf(tree, parentId);
 
-/** Whether a group may be put beneath another, or at the top: not where it is, nor beneath itself, nor too deep. */
+/** Whether a group may be moved to another group or to the top: not to where it is, not into itself, and not too deep. */
 export function mayMove(tree: Tree, id: number, targetId: number | null): boolean {
   const row = rowOf(tree, id);
   if (!row || row.parentId === targetId) return false;
@@ -91,7 +91,7 @@ export function mayMove(tree: Tree, id: number, targetId: number | null): boolea
   return (rowOf(tree, targetId)?.level ?? 0) + 1 + row.depth <= maxTreeDepth;
 }
 
-/** The row to which typing leads: the next after `index` whose name begins so, around the end. */
+/** Returns the next row after `index` whose name begins with the text, continuing from the start at the end. */
 export function typedTo(rows: readonly TreeRow[], index: number, typed: string): number {
   const wanted = folded(typed);
   const start = typed.length > 1 ? index : index + 1;

@@ -1,11 +1,11 @@
-// Which groups of the tree are unfolded: kept until the browser's tab is closed.
+// Which groups of the tree are expanded. Stored until the browser tab is closed.
 import { useCallback, useState } from 'react';
 import { keeping } from '../../plumbing/keeping.ts';
 import type { Tree } from './tree.ts';
 
 const key = 'groups.open';
 
-/** At first: the top, and one level more of a small tree. */
+/** Returns the groups expanded at first: the top level, and one more level in a small tree. */
 const firstOpen = ({ rows }: Tree): number[] =>
   rows.filter(({ level }) => level === 1 || (level === 2 && rows.length <= 200)).map(({ id }) => id);
 

@@ -1,4 +1,4 @@
-// What will happen, point by point, before it is done.
+// A list of the consequences of an action, shown before it is done.
 import { useText } from '../../text/text.tsx';
 import css from './people.module.css';
 

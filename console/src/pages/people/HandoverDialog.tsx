@@ -1,4 +1,4 @@
-// Handing many people over to the interface, or taking them from it: how many, why not the others, and what follows.
+// The dialog to hand people over to the HR system or take them over: how many change, why others don't, and the consequences.
 import type { Chosen, Handover } from '@soundings/contract/console.people.ts';
 import { api } from '../../api.ts';
 import { useAnswer } from '../../plumbing/answers.ts';
@@ -34,7 +34,7 @@ export function HandoverDialog({ way, chosen, onDone, onClose }: HandoverProps) 
         actions={<Button onClick={onClose}>{t('action.close')}</Button>}
       >
         {data ? (
-          <Left handover={data} way={way} none />
+          <Unchanged handover={data} way={way} none />
         ) : error ? (
           <Failed error={error} onRetry={() => void refetch()} />
         ) : (
@@ -51,7 +51,7 @@ export function HandoverDialog({ way, chosen, onDone, onClose }: HandoverProps) 
       text={
         <div className={css['stack']}>
           <p>{t(way === 'adopt' ? 'people.adoptMany' : 'people.releaseMany', { count })}</p>
-          <Left handover={data} way={way} />
+          <Unchanged handover={data} way={way} />
           <Consequences items={following(t, way)} />
         </div>
       }
@@ -73,8 +73,16 @@ const following = (t: Translate, way: 'adopt' | 'release') =>
     ? [t('people.adoptManyLists'), t('people.adoptManyOmits'), t('people.adoptManyLocks')]
     : [t('people.releaseManyKeeps'), t('people.releaseManyLists'), t('people.releaseBack')];
 
-/** Who is left as they are, and why. */
-function Left({ handover, way, none }: { handover: Handover; way: 'adopt' | 'release'; none?: boolean }) {
+/** The people who don't change, and why. */
+function Unchanged({
+  handover,
+  way,
+  none,
+}: {
+  handover: Handover;
+  way: 'adopt' | 'release';
+  none?: boolean;
+}) {
   const t = useText();
   const { already, withoutExternalId, oneself } = handover;
   if (already + withoutExternalId + oneself === 0 && !none) return null;

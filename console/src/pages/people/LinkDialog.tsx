@@ -1,4 +1,4 @@
-// A link by which a person sets a password: shown once, or mailed.
+// The dialog to create a link with which a person sets a password: shown once, or emailed.
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import { useAnswer } from '../../plumbing/answers.ts';
@@ -31,7 +31,7 @@ function MakeDialog({ person, onClose, onMade }: DialogProps & { onMade: (made: 
   const toast = useToast();
   const { data: fields } = useAnswer('GET /users/fields');
   const canMail = fields?.canMail ?? false;
-  // The server refuses to show it: no administrator is to sign in as another.
+  // The service refuses to show it, so that no administrator can sign in as another.
   const isMailOnly = canMail && person.role === 'Administrator';
   const form = useForm({
     initial: { by: 'screen' as 'screen' | 'mail' },

@@ -1,4 +1,4 @@
-// Adding a person by hand.
+// The page to add a person manually.
 import type { PersonFields } from '@soundings/contract/console.people.ts';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../../api.ts';

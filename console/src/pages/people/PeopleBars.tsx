@@ -1,4 +1,4 @@
-// What stands above the list of people: its filters, or, when some are chosen, what can be done with them.
+// The toolbar of the people list: its filters, or the actions on the selected people.
 import { roles } from '@soundings/contract/words.ts';
 import { ArrowDownToLine, ArrowUpFromLine, FilterX, X } from 'lucide-react';
 import { useText } from '../../text/text.tsx';

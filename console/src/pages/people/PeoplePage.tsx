@@ -1,4 +1,4 @@
-// The list of people: searched, filtered and sorted by the service; some of them chosen to hand over at once.
+// The list of people: searched, filtered and sorted by the service. Users can select people to hand over together.
 import type { Chosen } from '@soundings/contract/console.people.ts';
 import { Download, Plus, SearchX, Upload, Users } from 'lucide-react';
 import { useState } from 'react';
@@ -21,7 +21,7 @@ export function PeoplePage() {
   const windows = useWindows('GET /users', { query: { ...filters.filters, ...filters.sorting } });
   const { data: all } = useAnswer('GET /users', { query: { offset: 0, limit: 0 } });
   const choice = useChoice(filters.filters, windows.count ?? 0);
-  // Who was chosen when it began: done, nobody is any more.
+  // The selection when the dialog opened, because it is cleared when the handover is done.
   const [handing, setHanding] = useState<{ way: 'adopt' | 'release'; chosen: Chosen }>();
   return (
     <Page

@@ -1,4 +1,4 @@
-// The rows of the list of people, of which only those in view are fetched and drawn.
+// The table of people. Only the rows in view are fetched and drawn.
 import type { PersonRow } from '@soundings/contract/console.people.ts';
 import { type ReactNode, useState } from 'react';
 import type { Windows } from '../../plumbing/windows.ts';

@@ -1,4 +1,4 @@
-// What is done to a person, each in a dialog that says first what it means.
+// The dialogs for actions on a person. Each explains the consequences first.
 import { maxExternalIdLength } from '@soundings/contract/limits.ts';
 import type { Role } from '@soundings/contract/words.ts';
 import { useNavigate } from '@tanstack/react-router';
@@ -14,7 +14,7 @@ import { Consequences } from './Consequences.tsx';
 import { LinkDialog } from './LinkDialog.tsx';
 import { nameOf } from './names.ts';
 
-/** A person as the dialogs need it. */
+/** The fields of a person that the dialogs need. */
 export type PersonInHand = {
   id: number;
   firstName: string;
@@ -27,7 +27,7 @@ export type PersonAction = 'adopt' | 'release' | 'remove' | 'link' | 'sessions' 
 export type Doing = { what: PersonAction; person: PersonInHand };
 type DialogProps = { person: PersonInHand; onClose: () => void };
 
-/** The dialog of what is being done to a person, if anything is. */
+/** Shows the dialog of the current action, if any. */
 export function PersonDialogs({ doing, onClose }: { doing: Doing | undefined; onClose: () => void }) {
   if (!doing) return null;
   const { what, person } = doing;
@@ -47,7 +47,7 @@ export function PersonDialogs({ doing, onClose }: { doing: Doing | undefined; on
   }
 }
 
-/** Asks for everything that shows people anew. */
+/** Returns a function that refetches everything that shows people. */
 export function usePeopleRefresh(): () => Promise<void> {
   const refresh = useRefresh();
   return () => refresh('GET /users', 'GET /users/{userId}', 'GET /groups/tree');

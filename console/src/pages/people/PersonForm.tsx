@@ -1,4 +1,4 @@
-// The fields of a person: of somebody managed only what no interface delivers.
+// The form for a person. For managed people it has only the fields that the HR system does not manage.
 import type { Person, PersonFields, PersonGroup } from '@soundings/contract/console.people.ts';
 import {
   maxAttributeLength,
@@ -25,7 +25,7 @@ import { attributeField, isKindDelivered, type PersonValues } from './person-val
 type PersonFormProps = {
   form: FormState<PersonValues>;
   fields: PersonFields;
-  /** Who is changed; none: somebody new. */
+  /** The person to change; undefined: a new one. */
   person?: Person;
   isOneself?: boolean;
   actions: ReactNode;
@@ -186,7 +186,7 @@ function Memberships({ form, person }: PartProps) {
   );
 }
 
-/** The groups that come with the person, which nothing here changes. */
+/** The memberships that the HR system manages and that can't be changed here. */
 function DeliveredGroups({ groups }: { groups: PersonGroup[] }) {
   const t = useText();
   const delivered = groups.filter(({ managed }) => managed);
@@ -224,7 +224,7 @@ function Attributes({ form, fields, person }: PartProps) {
                 maxLength={maxAttributeLength}
               />
             );
-          // A value that was allowed before stays until another is chosen.
+          // Keeps a value that is no longer allowed until the user chooses another.
           const values = [...new Set([...allowedValues, ...(value ? [value] : [])])];
           return (
             <SelectField

@@ -1,4 +1,4 @@
-// What can be done with a person besides editing.
+// The menu of actions on a person besides editing.
 import {
   ArrowDownToLine,
   ArrowUpFromLine,
@@ -26,13 +26,14 @@ type PersonOfMenu = PersonInHand & {
 };
 type MenuProps = {
   person: PersonOfMenu;
-  /** In the list: it leads to the person. */
+  /** In the list: the menu includes a link to the person. */
   isInList?: boolean;
   onDo: (what: PersonAction) => void;
 };
 
-/** Of what cannot be done, why. */
-const unless = (reason: string | undefined) => (reason === undefined ? {} : { hint: reason, disabled: true });
+/** Disables a menu item, and shows the reason. */
+const disabledFor = (reason: string | undefined) =>
+  reason === undefined ? {} : { hint: reason, disabled: true };
 
 export function PersonMenu({ person, isInList, onDo }: MenuProps) {
   const t = useText();
@@ -46,25 +47,25 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
       label={t('people.actions', { name: nameOf(person) })}
       items={[
         isInList && { label: t('people.open'), icon: UserRound, to: `/people/${person.id}` },
-        { label: t('people.link'), icon: KeyRound, onSelect: () => onDo('link'), ...unless(noLink) },
+        { label: t('people.link'), icon: KeyRound, onSelect: () => onDo('link'), ...disabledFor(noLink) },
         signIn && {
           label: t('people.endSessions'),
           icon: LogOut,
           onSelect: () => onDo('sessions'),
-          ...unless(signIn.sessions === 0 ? t('people.noSessions') : undefined),
+          ...disabledFor(signIn.sessions === 0 ? t('people.noSessions') : undefined),
         },
         signIn && {
           label: t('people.turnOffStep'),
           icon: ShieldOff,
           onSelect: () => onDo('secondStep'),
-          ...unless(signIn.hasTwoSteps ? undefined : t('people.stepIsOff')),
+          ...disabledFor(signIn.hasTwoSteps ? undefined : t('people.stepIsOff')),
         },
         'line',
         {
           label: t(active ? 'people.deactivate' : 'people.activate'),
           icon: active ? CirclePause : CirclePlay,
           onSelect: () => void setActive(!active),
-          ...unless(managed ? t('people.lockedReason') : oneself),
+          ...disabledFor(managed ? t('people.lockedReason') : oneself),
         },
         managed
           ? { label: t('people.release'), icon: ArrowDownToLine, onSelect: () => onDo('release') }
@@ -72,21 +73,21 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
               label: t('people.adopt'),
               icon: ArrowUpFromLine,
               onSelect: () => onDo('adopt'),
-              ...unless(oneself),
+              ...disabledFor(oneself),
             },
         {
           label: t('people.remove'),
           icon: Trash2,
           danger: true,
           onSelect: () => onDo('remove'),
-          ...unless(managed ? t('people.removeManaged') : oneself),
+          ...disabledFor(managed ? t('people.removeManaged') : oneself),
         },
       ]}
     />
   );
 }
 
-/** Makes a person active or inactive, and offers to take it back. */
+/** Activates or deactivates a person, with Undo. */
 function useSetActive(person: PersonOfMenu) {
   const t = useText();
   const toast = useToast();

@@ -1,4 +1,4 @@
-// A person: what is known, where it comes from, what can be changed here, and what pushes and files have changed.
+// A person: their data and its source, what can be changed here, and what pushes and files have changed.
 import type { Person, PersonFields } from '@soundings/contract/console.people.ts';
 import { useParams } from '@tanstack/react-router';
 import { Pencil } from 'lucide-react';
@@ -129,7 +129,7 @@ function Editing({ person, fields, onEnd }: { person: Person; fields: PersonFiel
   const refresh = usePeopleRefresh();
   const isOneself = useSession().user.id === person.id;
   const attributes = fields.attributes.map(({ name }) => name);
-  // As it was when editing began: what is read again meanwhile must not look like something typed.
+  // The state when editing began, so that refetched data does not look like input.
   const [before] = useState(person);
   const form = useForm({
     initial: valuesOf(before, attributes),

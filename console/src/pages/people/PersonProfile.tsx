@@ -1,4 +1,4 @@
-// What is known of a person, section by section.
+// The profile of a person, section by section.
 import type { Person, PersonFields, PersonGroup } from '@soundings/contract/console.people.ts';
 import { type MembershipKind, membershipKinds } from '@soundings/contract/words.ts';
 import { Link } from '@tanstack/react-router';
@@ -32,7 +32,7 @@ export function PersonProfile({ person, fields, onDo }: ProfileProps) {
 const Nothing = ({ words }: { words: string }) => <span className={css['none']}>{words}</span>;
 
 type DetailsProps = Omit<ProfileProps, 'onDo'> & {
-  /** Beside a form: what can be changed stands there. */
+  /** Shows only fields that the HR system manages, because the form beside it has the others. */
   isOnlyDelivered?: boolean;
 };
 
@@ -95,7 +95,7 @@ export function Details({ person, fields, isOnlyDelivered = false }: DetailsProp
 
 function Groups({ person }: { person: Person }) {
   const t = useText();
-  const held = membershipKinds.filter((kind) => kind === 'memberOf' || person.memberships[kind].length > 0);
+  const kinds = membershipKinds.filter((kind) => kind === 'memberOf' || person.memberships[kind].length > 0);
   const groupsOf = (kind: MembershipKind) =>
     person.memberships[kind].length === 0 ? (
       <Nothing words={t('people.noGroup')} />
@@ -111,7 +111,7 @@ function Groups({ person }: { person: Person }) {
     );
   return (
     <Section title={t('people.groups')}>
-      <Facts items={held.map((kind) => [t(`people.kind.${kind}`), groupsOf(kind)])} />
+      <Facts items={kinds.map((kind) => [t(`people.kind.${kind}`), groupsOf(kind)])} />
     </Section>
   );
 }

@@ -1,4 +1,4 @@
-// What pushes and files have changed of a person: field by field, before and after.
+// What pushes and files have changed for a person: each field before and after.
 import type { Person, PersonRun } from '@soundings/contract/console.people.ts';
 import { Link } from '@tanstack/react-router';
 import { useFormat, useText } from '../../text/text.tsx';

@@ -1,10 +1,10 @@
-// Who is chosen in the list: some, or all that its filters find. Other filters choose anew.
+// The selection in the people list: some people, or all that match the filters. A change of filters clears it.
 import type { Chosen, PersonFilters } from '@soundings/contract/console.people.ts';
 import { useState } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 
-/** So many can be chosen one by one. */
+/** The maximum number of people selected one by one. */
 const mostSingly = 1000;
 
 export type Choice = {
@@ -14,11 +14,11 @@ export type Choice = {
   toggle: (id: number, isOn: boolean) => void;
   all: () => void;
   none: () => void;
-  /** As the service takes it. */
+  /** The selection as the service expects it. */
   chosen: Chosen;
 };
 
-/** `total`: how many the filters find. */
+/** `total`: how many people match the filters. */
 export function useChoice(filters: PersonFilters, total: number): Choice {
   const t = useText();
   const { number } = useFormat();

@@ -1,4 +1,4 @@
-// Which people are listed, and in what order: kept in the address, so that a list can be sent to a colleague.
+// The filters and the order of the people list, stored in the URL so that a list can be shared with a colleague.
 import type { PersonFilters } from '@soundings/contract/console.people.ts';
 import { personSorts, type PersonSort, type Role, roles } from '@soundings/contract/words.ts';
 import { useMemo } from 'react';
@@ -6,7 +6,7 @@ import { useAddress } from '../../plumbing/answers.ts';
 
 type Key = 'q' | 'group' | 'role' | 'source' | 'status' | 'mail' | 'sort';
 
-/** What the address says, of which only what there is counts; and how to change it. */
+/** Returns the filters from the URL, ignoring unknown values, and functions to change them. */
 export function usePeopleFilters() {
   const [address, setAddress] = useAddress<Key>();
   const said = JSON.stringify(address);
@@ -36,7 +36,7 @@ function readAddress(address: Partial<Record<Key, string>>) {
   return {
     search: q,
     filters,
-    /** As a table has it. */
+    /** The sort order in the format of the table. */
     sort: isDown ? `-${by}` : by,
     sorting: { sort: by, direction: isDown ? ('down' as const) : ('up' as const) },
     isFiltered: Object.keys(filters).length > 0,

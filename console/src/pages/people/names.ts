@@ -1,4 +1,4 @@
-// How a person is called: by name, else by what else is known.
+// The name to show for a person: the name, or else other known fields.
 type Named = {
   id: number;
   firstName: string;

@@ -1,4 +1,4 @@
-// What stands in the form of a person, and what of it is sent.
+// The values of the person form, and the request bodies made from them.
 import type { NewPerson, Person, PersonChanges } from '@soundings/contract/console.people.ts';
 import {
   deliveredFields,
@@ -8,14 +8,14 @@ import {
   type Role,
 } from '@soundings/contract/words.ts';
 
-/** By the places that the service names when a value is wrong: memberships/memberOf, attributes/gender. */
+/** Keyed by the paths that the service reports in faults, such as memberships/memberOf or attributes/gender. */
 export type PersonValues = {
   firstName: string;
   lastName: string;
   email: string;
   phone: string;
   role: Role;
-  /** '': the account's. */
+  /** '': the account's applies. */
   language: string;
   timezone: string;
   active: boolean;
@@ -27,14 +27,14 @@ export type PersonValues = {
 const pointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
 export const attributeField = (name: string): `attributes/${string}` => `attributes/${pointer(name)}`;
 
-/** An attribute's value. Names such as "constructor" are no exception. */
+/** Returns the value of an attribute. Safe for names such as "constructor". */
 export const attributeOf = ({ attributes }: Person, name: string): string | undefined =>
   Object.hasOwn(attributes, name) ? attributes[name] : undefined;
 
-/** Whether an interface delivers a field of managed people. */
+/** Whether the HR system manages this field of managed people. */
 export const isDelivered = (name: string): boolean => (deliveredFields as readonly string[]).includes(name);
 
-/** Of nobody: an empty form. Of somebody managed the memberships that are delivered are left out. */
+/** Returns the values for a person, or empty values for a new one. Omits memberships that the HR system manages. */
 export function valuesOf(person: Person | undefined, attributes: string[]): PersonValues {
   const shown = (kind: MembershipKind) =>
     (person?.memberships[kind] ?? [])
@@ -57,7 +57,7 @@ export function valuesOf(person: Person | undefined, attributes: string[]): Pers
   } as PersonValues;
 }
 
-/** Whether a person's being in a group is the interface's to say. */
+/** Whether the HR system manages a person's membership in a group. */
 export const isKindDelivered = (person: Person | undefined, kind: MembershipKind, isGroupManaged: boolean) =>
   person?.managed === true && isGroupManaged && deliveredKinds.includes(kind);
 
@@ -90,7 +90,7 @@ function whole(values: PersonValues, attributes: string[], person?: Person): New
 export const newPersonOf = (values: PersonValues, attributes: string[]): NewPerson =>
   whole(values, attributes);
 
-/** Only what was changed in the form: what somebody else has changed meanwhile stays. */
+/** Returns only the changed fields, so that changes by other users in the meantime stay. */
 export function changesOf(values: PersonValues, person: Person, attributes: string[]): PersonChanges {
   const before = valuesOf(person, attributes);
   const { memberships = {}, attributes: given = {}, ...fields } = whole(values, attributes, person);

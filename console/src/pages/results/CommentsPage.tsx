@@ -1,4 +1,4 @@
-// Comments of a group: searched, and by question and week; within a week in an order that tells nothing.
+// The comments of a group, with a search and filters for question and week; in random order within a week.
 import type { ResultComment, ResultsStart } from '@soundings/contract/console.results.ts';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { MessageSquareText } from 'lucide-react';
@@ -28,7 +28,7 @@ const size = 100;
 
 type Filters = { groupId: string; questionId?: string; week?: string; search?: string; language: string };
 
-/** Comments in windows, each fetched when it is asked for. */
+/** Fetches the comments in windows, each on request. */
 function useComments(filters: Filters) {
   return useInfiniteQuery({
     queryKey: ['GET /results/comments', filters],
@@ -156,7 +156,7 @@ type ListProps = {
   onClear: () => void;
 };
 
-/** By week, the newest first. */
+/** The comments by week, newest first. */
 function List({ comments, groupId, isFiltered, onClear }: ListProps) {
   const t = useText();
   const { full } = useWeekWords();

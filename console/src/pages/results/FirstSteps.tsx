@@ -1,4 +1,4 @@
-// What an administrator sees before there are results: what has to be done first, and what of it has been.
+// Shown to administrators before there are results: the first steps, and which are done.
 import type { ResultsStart } from '@soundings/contract/console.results.ts';
 import { Check } from 'lucide-react';
 import type { ReactNode } from 'react';

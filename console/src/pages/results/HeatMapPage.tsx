@@ -1,4 +1,4 @@
-// The heat map: groups and KPIs of a week, by score or by the difference to the company.
+// The heat map: groups by KPIs in a week, as scores or as differences to the company.
 import type { HeatMap, ResultsStart, ResultWeek } from '@soundings/contract/console.results.ts';
 import { shownRows } from '@soundings/contract/heat-rows.ts';
 import { useMemo } from 'react';
@@ -54,7 +54,7 @@ function Map({ start }: { start: ResultsStart }) {
   );
 }
 
-/** What the file, too, is filtered and sorted by. */
+/** The filters and the order, which also apply to the file. */
 const filtersOf = ({ level, beneath, by, sort }: Address['address']) => ({ level, beneath, by, sort });
 
 function Shown({ week, words }: { week: ResultWeek; words: string }) {
@@ -132,7 +132,7 @@ function Toolbar({ start, map, address, setAddress }: Address & { start: Results
   );
 }
 
-/** The week of the address, also while its map is on its way; the map's own for one that is not offered. */
+/** Returns the week in the URL, even while its map is loading; the map's own week if that one is not offered. */
 const weekIn = ({ weeks }: ResultsStart, map: HeatMap, wanted = weeks[0]?.week): string =>
   weeks.find(({ week }) => week === wanted)?.week ?? map.week?.week ?? '';
 

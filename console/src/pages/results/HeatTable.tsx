@@ -1,4 +1,4 @@
-// The table of the heat map: a number in every cell, what is hidden said in words; of thousands of rows those in view are drawn.
+// The table of the heat map: a number in every cell, a text for withheld figures. Draws only the rows in view of thousands.
 import type { HeatMap, HeatRow } from '@soundings/contract/console.results.ts';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
@@ -20,36 +20,36 @@ export type HeatTableProps = {
   rows: readonly HeatRow[];
   company: HeatRow | undefined;
   bounds: { low: number; high: number };
-  /** What stands in a cell, for a value of 0 to 1 and the index of its KPI; null: it cannot be told. */
+  /** Returns the content of a cell for a value of 0 to 1 and the index of its KPI; null: it can't be shown. */
   valueOf: (value: number, kpi: number) => number | null;
   isDifference: boolean;
-  /** Whether rows stand in the order of the tree, and are indented. */
+  /** Whether rows are in tree order and indented. */
   isTree: boolean;
   sort: string;
   onSort: (sort: string) => void;
 };
 
 /**
- * What every row and cell needs: once, as making the formats of numbers takes longer than drawing a cell, and as React's tools
- * look into what each component is given.
+ * What every row and cell needs. Shared through a context, because creating number formats takes longer than drawing a cell, and
+ * because React's tools inspect the properties of each component.
  */
 type Shared = HeatTableProps & {
   t: ReturnType<typeof useText>;
   number: (value: number) => string;
   signed: (value: number) => string;
   hidden: ReturnType<typeof useHiddenWords>;
-  /** Where the reasons of hatched cells are shown. */
+  /** The popup with the reasons of withheld cells. */
   reasons: ReturnType<typeof makeReasons>;
 };
 const HeatContext = createContext<Shared | undefined>(undefined);
 const useHeat = (): Shared => useContext(HeatContext) as Shared;
 
-/** In px, as in results.module.css; on phones the response stands beneath the name. */
+/** In px, as in results.module.css; on phones the response rate is below the name. */
 const [rowHeight, phoneRowHeight] = [34, 48];
-/** From so many rows on only those in view are drawn. */
+/** From this number of rows, only those in view are drawn. */
 const long = 120;
 
-/** What holds the rows, which of them to draw, and how much room there is before and after them. */
+/** Returns the ref of the rows' container, which rows to draw, and the space before and after them. */
 function useVisible(count: number, height: number) {
   const { body, scroller, margin } = useScroller<HTMLTableSectionElement>();
   const isPrinting = usePrinting();
@@ -69,7 +69,7 @@ function useVisible(count: number, height: number) {
 }
 
 export function HeatTable(props: HeatTableProps) {
-  // Where it is narrow, the table scrolls by itself, both ways, so that names and headings stay.
+  // On narrow screens the table scrolls on its own in both directions, so that names and headings stay visible.
   const isNarrow = useMedia('(max-width: 960px)');
   return <Heat key={String(isNarrow)} {...props} isNarrow={isNarrow} />;
 }
@@ -84,9 +84,9 @@ function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
   const { body, first, last, before, after } = useVisible(rows.length, isPhone ? phoneRowHeight : rowHeight);
   const above = company ? 3 : 2;
   return (
-    // oxlint-disable-next-line react/jsx-no-constructed-context-values -- whatever is drawn anew here changes every cell
+    // oxlint-disable-next-line react/jsx-no-constructed-context-values -- any change here changes every cell
     <HeatContext value={shared}>
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls is scrolled by keyboard, too */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrolling areas must be reachable by keyboard */}
       <div
         className={css['heatFrame']}
         data-above
@@ -160,7 +160,7 @@ function Head() {
 
 type TitleProps = { sortKey: string; className: string | undefined; children: ReactNode };
 
-/** Sorts downwards first, names upwards; then the other way; then back to the order of the tree. */
+/** Sorts in descending order first (names ascending), then reversed, then in tree order again. */
 function Title({ sortKey, className, children }: TitleProps) {
   const { sort, onSort } = useHeat();
   const isUp = sort === sortKey;
@@ -210,7 +210,7 @@ function Row({ row, index, isCompany }: RowProps) {
   );
 }
 
-/** On phones, beneath the name, in place of the column. */
+/** The response rate below the name, instead of the column, on phones. */
 function PhoneRate({ row, indent }: { row: HeatRow; indent: number }) {
   const { t, number } = useHeat();
   const value = typeof row.rate === 'number' ? `${Math.round(row.rate * 100)} %` : '';

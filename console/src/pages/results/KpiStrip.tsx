@@ -1,4 +1,4 @@
-// The KPIs of a group in a row: the last score that is shown, how it has changed in four weeks, and its line.
+// The KPIs of a group in a row: the last score shown, its change in four weeks, and a small chart.
 import type { GroupResults } from '@soundings/contract/console.results.ts';
 import type { CSSProperties } from 'react';
 import { useText } from '../../text/text.tsx';
@@ -11,7 +11,7 @@ import { useHiddenWords } from './words.ts';
 
 type KpiStripProps = { results: GroupResults; colourOf: (kpiId: string) => number | undefined };
 
-/** In one row up to eight, else in two of the same length. */
+/** Up to eight in one row, otherwise two rows of equal length. */
 const columnsOf = (count: number) => (count <= 8 ? count : Math.ceil(count / 2));
 
 export function KpiStrip({ results, colourOf }: KpiStripProps) {

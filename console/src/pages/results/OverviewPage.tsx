@@ -1,4 +1,4 @@
-// The overview of a group: its KPIs, their trend, what its last week says, how many answered, what moved.
+// The overview of a group: its KPIs and their trend, the answers of its last week, its response rate and changes.
 import type { GroupResults, ResultsStart } from '@soundings/contract/console.results.ts';
 import { EyeOff } from 'lucide-react';
 import { useAddress, useAnswer } from '../../plumbing/answers.ts';
@@ -141,7 +141,7 @@ function Content({ results }: { results: GroupResults }) {
   );
 }
 
-/** One explanation in place of empty charts, and the way to where the answers count. */
+/** An explanation instead of empty charts, with a link to the group where the answers count. */
 function TooFew({ results: { group, path, weeks } }: { results: GroupResults }) {
   const t = useText();
   const least = weeks.findLast(({ thresholds }) => thresholds !== null)?.thresholds?.figures ?? 5;

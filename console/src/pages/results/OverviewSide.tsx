@@ -1,4 +1,4 @@
-// Beside the answers of the week: the response rate, what moved most, and the difference to the company.
+// The side column of the overview: the response rate, the biggest changes, and the difference to the company.
 import type { Figure, GroupResults, ResultWeek } from '@soundings/contract/console.results.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekWords } from '../../text/weeks.ts';
@@ -27,7 +27,7 @@ function answeredIn({ last }: GroupResults, week: ResultWeek): number | undefine
   return most >= threshold ? most : undefined;
 }
 
-/** The response rate is that of the interface, and only of weeks that have closed; the people stand beside it. */
+/** The response rate, as in the data interface, and only for closed weeks; with the number of people. */
 function Response({ results }: { results: GroupResults }) {
   const { weeks, rates, group } = results;
   const t = useText();
@@ -67,11 +67,11 @@ function Response({ results }: { results: GroupResults }) {
   );
 }
 
-/** Whether a figure at either end of a change rests on links that the employer handed out. */
+/** Whether the first or the last figure of a change is partly based on links that the employer handed out. */
 const isHandedOutAt = (weeks: readonly ResultWeek[], values: readonly Figure[], { from, to }: Change) =>
   values.some(({ week, handedOut }) => handedOut && (week === weeks[from]?.week || week === weeks[to]?.week));
 
-/** What has changed most within 13 weeks, at most five. */
+/** The biggest changes within 13 weeks, at most five. */
 function Moved({ results: { weeks, kpis } }: { results: GroupResults }) {
   const t = useText();
   const { label } = useWeekWords();

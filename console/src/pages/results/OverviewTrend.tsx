@@ -1,4 +1,4 @@
-// The trend of the KPIs that are chosen by the names above it, at most six.
+// The trend of up to six KPIs, chosen by their names above the chart.
 import type { GroupResults } from '@soundings/contract/console.results.ts';
 import { useAddress } from '../../plumbing/answers.ts';
 import { useText } from '../../text/text.tsx';
@@ -13,17 +13,17 @@ import { useHandedOutNotes, usePointWords } from './words.ts';
 const most = 6;
 
 export type ChosenKpis = {
-  /** Which of the six colours a KPI has; undefined: it is not chosen. */
+  /** Returns the colour number of a KPI; undefined: it is not chosen. */
   colourOf: (kpiId: string) => number | undefined;
   isFull: boolean;
   toggle: (kpiId: string) => void;
 };
 
-/** The KPIs of the address; three unless it names some. A KPI keeps its colour while others come and go. */
+/** Returns the KPIs in the URL, three by default. A KPI keeps its colour when others are added or removed. */
 export function useChosenKpis(kpis: GroupResults['kpis']): ChosenKpis {
   const [{ kpis: text }, setAddress] = useAddress<'kpis'>();
   const known = new Set(kpis.map(({ id }) => id));
-  // A place that is free is kept as an empty one, so that the colours of the others stay.
+  // Keeps free places as empty ones, so that the colours of the others stay.
   const slots =
     text === undefined
       ? kpis.slice(0, 3).map(({ id }) => id)
@@ -48,7 +48,7 @@ export function useChosenKpis(kpis: GroupResults['kpis']): ChosenKpis {
   };
 }
 
-/** Nothing for what no page has written. */
+/** Returns nothing for a value that no page writes. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,4 +1,4 @@
-// The mean of a question over time, as a line and as a table.
+// The mean of a question over time, as a chart and as a table.
 import type { QuestionFigures, QuestionResults } from '@soundings/contract/console.results.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekWords } from '../../text/weeks.ts';

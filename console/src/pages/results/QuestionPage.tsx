@@ -1,4 +1,4 @@
-// A question in a group: how a week answered it, its mean over time, and the comments to it.
+// The results of a question in a group: the answers of a week, the mean over time, and comments.
 import type { QuestionResults, ResultsStart } from '@soundings/contract/console.results.ts';
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -75,7 +75,7 @@ function Question({ start }: { start: Start }) {
           {data?.chosen && (
             <Select
               label={t('results.weekName')}
-              // Also while its answers are on their way.
+              // Shown even while its answers are loading.
               value={asked.find(({ week }) => week === address.week)?.week ?? data.chosen.week}
               onChange={(week) => setAddress({ week })}
               options={asked.toReversed().map((one) => ({ value: one.week, label: full(one) }))}
@@ -155,7 +155,7 @@ function Chosen({ results }: { results: QuestionResults }) {
 
 type Own = QuestionResults['figures'][number];
 
-/** The figures of the week in words: the mean, eNPS, how many answers they rest on, the company. */
+/** The figures of the week as text: the mean, eNPS, the number of answers, and the company's mean. */
 function Means({ results, own }: { results: QuestionResults; own: Own }) {
   const t = useText();
   const { number } = useFormat();

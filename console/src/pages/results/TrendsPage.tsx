@@ -1,4 +1,4 @@
-// The trend of a KPI, or of the response rate, in up to six groups, as lines and as a table.
+// The trend of a KPI, or of the response rate, in up to six groups, as a chart and as a table.
 import type { Figure, ResultsStart, ResultWeek, Trend } from '@soundings/contract/console.results.ts';
 import { X } from 'lucide-react';
 import { useAddress, useAnswer } from '../../plumbing/answers.ts';
@@ -25,7 +25,7 @@ export function TrendsPage() {
 }
 
 const most = 6;
-/** Stands for the response rate: no KPI is named so, as ids are never empty. */
+/** The value for the response rate. No KPI has this id, because ids are never empty. */
 const rateId = '';
 
 type Start = ResultsStart & { group: { id: number; name: string } };
@@ -135,7 +135,7 @@ function Content({ trend, onRemove }: { trend: Trend; onRemove: (id: number) => 
   );
 }
 
-/** A row for each week that asked, the newest first; a column for each group. */
+/** A row for each week that asked, newest first; a column for each group. */
 function WeekTable({ trend: { weeks, series } }: { trend: Trend }) {
   const t = useText();
   const { full } = useWeekWords();

@@ -1,4 +1,4 @@
-// What the last week of a group says: for each question how the answers are spread. Each leads to its own page.
+// The answers of a group's last week: the distribution for each question, linked to the page of the question.
 import type { GroupResults, ResultWeek } from '@soundings/contract/console.results.ts';
 import { Link } from '@tanstack/react-router';
 import { useFormat, useText } from '../../text/text.tsx';
@@ -67,7 +67,7 @@ const HiddenBar = ({ words }: { words: string }) => (
   </p>
 );
 
-/** Of a choice: the options that most have chosen. */
+/** The most frequent options of a choice question. */
 function MostChosen({ question, answers }: { question: Asked; answers: number }) {
   const { percent } = useFormat();
   const given =

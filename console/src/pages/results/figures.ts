@@ -1,4 +1,4 @@
-// What pages of results reckon of figures: scores, changes, differences. Pure; weeks are compared, never computed.
+// Computations of the results pages: scores, changes, differences. Pure. Weeks are compared, never computed.
 import type {
   Figure,
   GroupResults,
@@ -9,10 +9,10 @@ import type {
 import type { Part } from '../../ui/charts/StackedBar.tsx';
 import type { Point } from '../../ui/charts/scale.ts';
 
-/** 0 to 1 as a score of 0 to 100. */
+/** Converts 0 to 1 into a score from 0 to 100. */
 export const score = (value: number): number => Math.round(value * 100);
 
-/** The points of figures on an axis of weeks, as scores. */
+/** Returns figures as scores on an axis of weeks. */
 export function pointsOn(weeks: readonly ResultWeek[], values: readonly Figure[]): Point[] {
   const byWeek = new Map(values.map(({ week, value }) => [week, value]));
   return weeks.map(({ week }) => {
@@ -21,13 +21,13 @@ export function pointsOn(weeks: readonly ResultWeek[], values: readonly Figure[]
   });
 }
 
-/** The index of the last point that is shown; -1: none is. */
+/** Returns the index of the last point that is shown; -1 if there is none. */
 export const lastShown = (points: readonly Point[]): number =>
   points.findLastIndex((point) => typeof point === 'number');
 
 export type Change = { by: number; from: number; to: number };
 
-/** From the last value at least `weeks` weeks before the last one, but at most three times as far; by scores as they are shown. */
+/** Returns the change since the last value at least `weeks` and at most three times as many weeks earlier, in rounded scores. */
 export function changeOver(points: readonly Point[], weeks: number): Change | undefined {
   const to = lastShown(points);
   if (to < 0) return undefined;
@@ -37,7 +37,7 @@ export function changeOver(points: readonly Point[], weeks: number): Change | un
   return undefined;
 }
 
-/** From the first value in the `weeks` weeks before the last one. */
+/** Returns the change since the first value in the `weeks` weeks before the last one. */
 export function changeWithin(points: readonly Point[], weeks: number): Change | undefined {
   const to = lastShown(points);
   const from = points.findIndex((point, i) => i >= to - weeks && typeof point === 'number');
@@ -50,24 +50,24 @@ const changeBetween = (points: readonly Point[], from: number, to: number): Chan
   to,
 });
 
-/** The difference of two values, by scores as they are shown; null where one is not shown. */
+/** Returns the difference of two values in rounded scores; null if one of them is not shown. */
 export const difference = (value: number | null | undefined, other: number | null | undefined) =>
   typeof value === 'number' && typeof other === 'number' ? score(value) - score(other) : null;
 
-/** Whether nothing at all can be shown of a group that was asked. */
+/** Whether a group was asked, but none of its figures can be shown. */
 export const isTooFew = ({ kpis, rates, last, comments }: GroupResults): boolean =>
   (kpis.length > 0 || rates.length > 0 || last !== null) &&
   [...kpis.flatMap(({ values }) => values), ...rates].every(({ value }) => value === null) &&
   (last?.questions ?? []).every(({ answers }) => answers === null) &&
   comments.total === 0;
 
-/** Of nine steps from clay to sea, the one for a value between two bounds. */
+/** Returns the colour for a value between two bounds: one of nine steps from clay to sea. */
 export function heatStep(value: number, low: number, high: number): number {
   const share = high > low ? (value - low) / (high - low) : 0.5;
   return Math.max(1, Math.min(9, 1 + Math.round(share * 8)));
 }
 
-/** Bounds of the colours for scores: those of nineteen in twenty, to steps of five, so that one outlier does not pale all. */
+/** Returns the colour bounds for scores: those of 95 %, in steps of five, so that an outlier does not make all others pale. */
 export function boundsOf(scores: number[]): { low: number; high: number } {
   if (scores.length === 0) return { low: 40, high: 90 };
   const sorted = scores.toSorted((a, b) => a - b);
@@ -76,12 +76,12 @@ export function boundsOf(scores: number[]): { low: number; high: number } {
   return { low, high: Math.max(low + 10, Math.ceil(at(0.975) / 5) * 5) };
 }
 
-/** The five steps of colour of a bar in which answers stand together. */
+/** The five colour steps of a stacked bar. */
 const steps = [1, 3, 5, 7, 9];
 
 /**
- * The answers of types 1 to 4 as parts of a bar, the least agreement first: each of five, ten in pairs, recommendations as
- * detractors, passives and promoters. `words`: for what has none of its own.
+ * Returns the answers of types 1 to 4 as parts of a bar, lowest agreement first: five values singly, ten in pairs, recommendations
+ * as detractors, passives and promoters. `words`: texts for the latter.
  */
 export function partsOf(
   { type, scale }: ResultQuestion,
@@ -121,7 +121,7 @@ export function partsOf(
   ];
 }
 
-/** The colour of a value of types 1 to 3, by where it stands on its scale. */
+/** Returns the colour of a value of types 1 to 3, by its position on the scale. */
 export function heatOfKey(type: number, key: string): number | undefined {
   if (type === 4) return key === 'yes' ? 8 : 3;
   const [low, high] = { 1: [1, 5], 2: [1, 10], 3: [0, 10] }[type] ?? [0, 0];

@@ -1,4 +1,4 @@
-// Small parts that pages of results share.
+// Small components that the results pages share.
 import type { ResultComment, ResultsStart } from '@soundings/contract/console.results.ts';
 import { ArrowDownRight, ArrowRight, ArrowUpRight, Download, EyeOff, Waves } from 'lucide-react';
 import { Link } from '@tanstack/react-router';
@@ -19,11 +19,11 @@ import { FirstSteps } from './FirstSteps.tsx';
 import css from './results.module.css';
 import { useSigned } from './words.ts';
 
-/** How many weeks pages show, and which are offered. */
+/** The numbers of weeks that pages offer. */
 export const spans = ['13', '26', '52'] as const;
 export const usualSpan = '26';
 
-/** A span of the address; the usual one for what is none. */
+/** Returns the span in the URL, or the default if it is invalid. */
 export const spanIn = (text: string | undefined): string =>
   (spans as readonly string[]).includes(text ?? '') ? (text as string) : usualSpan;
 
@@ -35,7 +35,7 @@ export function useSpanOptions() {
   }));
 }
 
-/** Waits for what every page of results begins with; where there is no group or no week yet, says so, and what to do. */
+/** Loads what every results page needs first. Without a group or a week, shows what to do instead. */
 export function Started({
   title,
   children,
@@ -75,7 +75,7 @@ export function Started({
   );
 }
 
-/** Up, down or level, with its sign: never by colour alone. */
+/** A change with an arrow and a sign, so that colour is never the only hint. */
 export function ChangeMark({ by, since }: { by: number; since: string }) {
   const t = useText();
   const signed = useSigned();
@@ -92,7 +92,7 @@ export function ChangeMark({ by, since }: { by: number; since: string }) {
   );
 }
 
-/** A difference in points: sea above, clay below. */
+/** A difference in points: blue-green above, clay below. */
 export function DifferenceMark({ by }: { by: number }) {
   const signed = useSigned();
   return (
@@ -102,7 +102,7 @@ export function DifferenceMark({ by }: { by: number }) {
   );
 }
 
-/** Of a figure that rests on links or cards that the employer handed out. */
+/** The mark of a figure that is partly based on links or cards that the employer handed out. */
 export function HandedOut() {
   const t = useText();
   return (
@@ -112,7 +112,7 @@ export function HandedOut() {
   );
 }
 
-/** Beside a chart or table in which some figures are marked so. */
+/** The note beside a chart or table with such marks. */
 export function HandedOutNote() {
   const t = useText();
   return <p className={css['soft']}>{t('results.handedOutSome')}</p>;
@@ -135,7 +135,7 @@ type CsvName =
   | 'GET /results/groups/{groupId}/questions/{questionId}/csv'
   | 'GET /results/comments/csv';
 
-/** Comments as they were written; the question leads to its results. */
+/** A list of comments as written, each linked to the results of its question. */
 export function CommentList({
   comments,
   groupId,
@@ -143,13 +143,13 @@ export function CommentList({
 }: {
   comments: readonly ResultComment[];
   groupId: number;
-  /** Where the week stands above them. */
+  /** Hides the week, if it is shown above the list. */
   hideWeek?: boolean;
 }) {
   return (
     <ul className={css['comments']}>
       {comments.map((comment, index) => (
-        // oxlint-disable-next-line react/no-array-index-key -- comments have no id, so that nothing can be told by it
+        // oxlint-disable-next-line react/no-array-index-key -- comments have no id, so that they reveal nothing
         <li key={`${comment.week} ${comment.questionId} ${index}`} className={css['comment']}>
           <p className={css['commentText']} dir="auto">
             {comment.text}

@@ -1,4 +1,4 @@
-// Pages of results: for managers, of the groups that are open to them.
+// The results pages, for managers: results of the groups that they may see.
 import type { PageRoute } from '../../router.tsx';
 
 export const resultsRoutes: PageRoute[] = [

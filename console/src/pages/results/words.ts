@@ -1,17 +1,17 @@
-// What pages of results say of figures and of what is not shown.
+// Texts of the results pages for figures and for withheld figures.
 import type { ResultWeek } from '@soundings/contract/console.results.ts';
 import { useMemo } from 'react';
 import { useAnswer } from '../../plumbing/answers.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import type { Point } from '../../ui/charts/scale.ts';
 
-/** A difference with its sign, the minus as long as the plus: "+3", "−5", "±0". */
+/** Returns a difference with its sign, using a typographic minus: "+3", "−5", "±0". */
 export function useSigned(): (value: number) => string {
   const { signed } = useFormat();
   return (value) => (value === 0 ? '±0' : signed(value).replace('-', '−'));
 }
 
-/** Words for a value of a chart, of what is hidden, and of what was not asked. */
+/** Returns the text for a value in a chart, also for withheld values and questions that were not asked. */
 export function usePointWords(): (point: Point) => string {
   const t = useText();
   const { number } = useFormat();
@@ -21,7 +21,7 @@ export function usePointWords(): (point: Point) => string {
   };
 }
 
-/** Notes for a chart: of each week, whether its figure rests on links that the employer handed out. */
+/** Returns a note for each week of a chart whose figure is partly based on links that the employer handed out. */
 export function useHandedOutNotes() {
   const t = useText();
   return (
@@ -34,8 +34,8 @@ export function useHandedOutNotes() {
 }
 
 /**
- * Why a figure is not shown. What is stored says only that it is withheld; where the group has fewer people than must answer,
- * that is why. How many it had in earlier weeks is not known.
+ * Returns texts for why a figure is withheld. The stored data does not contain the reason. If the group now has fewer people than
+ * the threshold, that is the reason; its size in earlier weeks is unknown.
  */
 export function useHiddenWords() {
   const t = useText();
@@ -49,7 +49,7 @@ export function useHiddenWords() {
           ? t('results.hiddenFew', { least })
           : t('results.hiddenEither');
       },
-      /** Of a distribution, where the mean is shown: it rests on `answers`. */
+      /** Why a distribution is withheld although the mean is shown; `answers`: the number of answers behind the mean. */
       spread(week: ResultWeek | null, answers: number | null): string {
         const least = week?.thresholds?.spread;
         if (least === undefined || answers === null) return t('results.hiddenEither');

@@ -1,4 +1,4 @@
-// One change in full: each field before and after.
+// The details of a change: each field before and after.
 import type { Run, RunChange } from '@soundings/contract/console.runs.ts';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';

@@ -1,4 +1,4 @@
-// What the columns of a file mean, and what their values mean: shown with examples, and confirmed for every later file.
+// The dialog to map the columns and values of a file: shows examples, and confirms the mappings for every later file.
 import type {
   FileColumns,
   FilePage,
@@ -47,7 +47,7 @@ export function ColumnsDialog({ file, onClose }: { file: File; onClose: () => vo
   );
 }
 
-/** A sheet as it is chosen; without a kind it is left out. */
+/** A sheet with the user's choices. A sheet without a kind is not read. */
 type Choice = { kind: MappingKind | 'none'; means: string[] };
 
 const firstChoice = (sheet: SheetColumns, count: number): Choice => ({
@@ -55,7 +55,7 @@ const firstChoice = (sheet: SheetColumns, count: number): Choice => ({
   means: sheet.columns.map(({ means }) => means),
 });
 
-/** The columns that are chosen to be read as `means`. */
+/** Returns the columns that are mapped to `means`. */
 const chosenAs = (sheets: SheetColumns[], choices: Choice[], means: string): SheetColumn[] =>
   sheets.flatMap(({ columns }, i) =>
     choices[i]?.kind === 'none' ? [] : columns.filter((_, column) => choices[i]?.means[column] === means),
@@ -124,7 +124,7 @@ function Chooser({ file, shown, onClose }: { file: File; shown: FileColumns; onC
 
 type Chosen = { choices: Choice[]; values: ValueChoices; country: string | null };
 
-/** What is sent of what was chosen. `sent`: the sheets that are. */
+/** Returns the request body. `sent`: the sheets to include. */
 function bodyOf(
   { sheets, country: before }: FileColumns,
   { choices, values, country }: Chosen,
@@ -146,7 +146,7 @@ function bodyOf(
   };
 }
 
-/** Sends what was chosen; faults come back to their columns. */
+/** Sends the mappings, and shows faults at their columns. */
 function useConfirming(file: File, shown: FileColumns, chosen: Chosen, onDone: () => void) {
   const t = useText();
   const toast = useToast();
@@ -188,7 +188,7 @@ function useConfirming(file: File, shown: FileColumns, chosen: Chosen, onDone: (
   };
 }
 
-/** Where the service says what is wrong with the country. */
+/** The path of faults of the country. */
 const countryPath = '/defaultCountry';
 
 type SheetProps = {
@@ -265,7 +265,7 @@ function ColumnTable({ sheet, attributes, choice, kind, values, onValue, errorAt
           const { header, example } = column;
           const field = kind === 'users' ? valueFieldOf(choice.means[i]) : undefined;
           return (
-            // oxlint-disable-next-line react/no-array-index-key -- the same header may stand twice
+            // oxlint-disable-next-line react/no-array-index-key -- the same header may occur twice
             <Fragment key={i}>
               <tr>
                 <th scope="row">{header}</th>
@@ -308,7 +308,7 @@ function ColumnTable({ sheet, attributes, choice, kind, values, onValue, errorAt
   );
 }
 
-/** Why somebody should look at a column. */
+/** Why a column needs attention. */
 function Doubt({ column: { couldBe, isKnown } }: { column: SheetColumn }) {
   const t = useText();
   const words = useMeaningWords();

@@ -1,5 +1,5 @@
-// Deciding on a held run: applying exactly what it shows, or rejecting it. What removes much, or groups, takes a red button and the
-// numbers typed.
+// Approves or rejects a pending run. Approving applies exactly what is shown. Removing many people, or any groups, has a red button
+// and requires typing the numbers.
 import type { Run } from '@soundings/contract/console.runs.ts';
 import { isLargeRemoval } from '@soundings/contract/limits.ts';
 import { useState } from 'react';
@@ -12,7 +12,7 @@ import { useToast } from '../../ui/Toast.tsx';
 import css from './runs.module.css';
 import { managersNamed } from './words.tsx';
 
-/** What a run removes that has to be typed: people when there are many, groups always. */
+/** Returns the numbers of removals to type: of people if there are many, of groups always. */
 function removalOf({ summary, people }: Run): { people: number; groups: number } {
   const removed = summary?.users.deleted ?? 0;
   return {
@@ -21,7 +21,7 @@ function removalOf({ summary, people }: Run): { people: number; groups: number }
   };
 }
 
-/** The title of the dialog, its button, and what must be typed. */
+/** Returns the title of the dialog, its button, and what must be typed. */
 function wordsOf(t: Translate, run: Run) {
   const { people, groups } = removalOf(run);
   if (people === 0 && groups === 0) return { title: t('runs.applyTitle'), confirm: t('runs.applyConfirm') };

@@ -1,5 +1,5 @@
-// Faults or warnings, each with its place and what to do about it: of a file its sheet, row, column and value, of a request
-// the JSON pointer.
+// Errors or warnings, each with its location and what to do: for files the sheet, row, column and value, for pushes the JSON
+// pointer.
 import type { RunFault } from '@soundings/contract/console.runs.ts';
 import { useState } from 'react';
 import { useText } from '../../text/text.tsx';
@@ -24,7 +24,7 @@ export function FaultTable(props: { label: string; faults: RunFault[]; isWarning
         rowKey={({ key }) => key}
         rowHeight={40}
         columns={useColumns(faults, isWarning)}
-        // Short ones show every fault in full.
+        // Short lists show every fault in full.
         {...(rows.length >= longTable && { onRow: setShown })}
       />
       {shown && <FaultDialog fault={shown} isWarning={isWarning} onClose={() => setShown(undefined)} />}
@@ -32,10 +32,10 @@ export function FaultTable(props: { label: string; faults: RunFault[]; isWarning
   );
 }
 
-/** As many causes as are listed. */
+/** How many causes are listed. */
 const mostCauses = 5;
 
-/** What several rows have in common, those of the most rows first: it is to be corrected once. */
+/** Returns the causes that several rows share, most rows first. Each needs only one correction. */
 function Causes({ faults }: { faults: RunFault[] }) {
   const t = useText();
   const causes = new Map<string, RunFault[]>();
@@ -65,7 +65,7 @@ function Causes({ faults }: { faults: RunFault[] }) {
   );
 }
 
-/** One of very many in full. */
+/** The details of one of many faults. */
 function FaultDialog(props: { fault: RunFault; isWarning: boolean; onClose: () => void }) {
   const t = useText();
   const { sheet, row, column, value, path, externalId, remedy } = props.fault;

@@ -1,4 +1,4 @@
-// One file: what became of it, its faults with their places, and its columns.
+// A file: its outcome, its errors with their locations, and its columns.
 import type { FilePage as FileAnswer } from '@soundings/contract/console.runs.ts';
 import { useParams } from '@tanstack/react-router';
 import { Columns3, Download } from 'lucide-react';

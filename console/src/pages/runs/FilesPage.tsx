@@ -1,4 +1,4 @@
-// The files of the account, and sending one from the browser.
+// The files of the account, and uploads from the browser.
 import type { FileRow } from '@soundings/contract/console.runs.ts';
 import { Columns3, FileSpreadsheet, SearchX, Upload } from 'lucide-react';
 import { useRef, useState } from 'react';

@@ -1,4 +1,4 @@
-// What has been confirmed of the columns and values of files: listed, and removed.
+// The confirmed mappings of columns and values: lists and removes them.
 import type { Mapping, ValueMapping } from '@soundings/contract/console.runs.ts';
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
@@ -123,7 +123,7 @@ function Confirmed({ mapping: { kind, columns, confirmedBy, confirmedAt } }: { m
       </p>
       <ul className={css['pairs']}>
         {columns.map(({ header, means }, index) => (
-          // oxlint-disable-next-line react/no-array-index-key -- the same header may stand twice
+          // oxlint-disable-next-line react/no-array-index-key -- the same header may occur twice
           <li key={index} className={means === 'ignore' ? css['soft'] : undefined}>
             {header} <span aria-hidden>→</span> {words(means)}
           </li>

@@ -1,4 +1,4 @@
-// What a run changes, field by field, removals first: filtered, searched, fetched in windows.
+// The changes of a run, field by field, removals first. Filtered, searched, and fetched in windows.
 import type { Run, RunChange } from '@soundings/contract/console.runs.ts';
 import { ArrowRight, Minus, Pencil, Plus, SearchX } from 'lucide-react';
 import { useState } from 'react';
@@ -156,7 +156,7 @@ function What({ change, run }: { change: RunChange; run: Run }) {
   );
 }
 
-/** The first fields on one line; the others are in the dialog. */
+/** The first changed fields on one line. The dialog shows all of them. */
 function Fields({ fields }: { fields: NonNullable<RunChange['fields']> }) {
   const t = useText();
   const fieldWords = useFieldWords();

@@ -1,4 +1,4 @@
-// What to know of a run before going on: why it is held or refused, and what it costs.
+// Notices about a run: why it awaits approval or was refused, and its consequences.
 import type { Run, RunFault } from '@soundings/contract/console.runs.ts';
 import { type Translate, useFormat, useText } from '../../text/text.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
@@ -6,7 +6,7 @@ import { Notice } from '../../ui/Notice.tsx';
 import css from './runs.module.css';
 import { managersNamed } from './words.tsx';
 
-/** As many are named; of the others their number is said. */
+/** How many are named. For the rest, only the number is shown. */
 const named = 5;
 
 export function RunNotices({ run }: { run: Run }) {
@@ -60,7 +60,7 @@ function Outcome({ run }: { run: Run }) {
   return run.changeCount === 0 ? <Notice tone="good">{t('runs.upToDate')}</Notice> : null;
 }
 
-/** Faults that may go away once somebody has said what the columns mean. */
+/** Faults that mapping the columns may fix. */
 const ofLayout = ['unknown layout', 'missing column', 'repeated column'];
 
 function Refused({ run }: { run: Run }) {

@@ -1,4 +1,4 @@
-// One run: who asked, what it changes or would change, why it is held or refused, and the decision on it.
+// A run: its source, what it changes or would change, why it awaits approval or was refused, and the decision.
 import type { Run } from '@soundings/contract/console.runs.ts';
 import { useParams } from '@tanstack/react-router';
 import { Download } from 'lucide-react';

@@ -1,4 +1,4 @@
-// The figures of a run: what is created, updated and removed, and how much of each limit that takes.
+// The totals of a run: how much it creates, updates and removes, and how much of each limit that uses.
 import type { RunLimit } from '@soundings/contract/console.runs.ts';
 import type { Counts, Summary } from '@soundings/contract/organization.ts';
 import { useFormat, useText } from '../../text/text.tsx';

@@ -1,4 +1,4 @@
-// Every organization request and file, newest first.
+// All runs, from pushes and files, newest first.
 import type { RunRow } from '@soundings/contract/console.runs.ts';
 import { runOutcomes } from '@soundings/contract/words.ts';
 import { FileSpreadsheet, History, Plug, SearchX } from 'lucide-react';

@@ -1,4 +1,4 @@
-// Where files are dropped, and those that are on their way.
+// The drop area for files, and the list of running uploads.
 import { CircleAlert, FileUp, X } from 'lucide-react';
 import { type DragEvent, type ReactNode, useRef, useState } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
@@ -8,16 +8,16 @@ import { Progress } from '../../ui/Progress.tsx';
 import css from './files.module.css';
 import type { Sending, SentFile } from './sending.ts';
 
-/** What the browser offers to choose; the service looks at each by itself. */
+/** The types that the browser offers to choose. The service checks each file itself. */
 export const accepted = '.csv,.xls,.xlsx';
 
 const hasFiles = (event: DragEvent) => event.dataTransfer.types.includes('Files');
 
-/** The whole page takes files. */
+/** Makes the whole page a drop area. */
 export function DropArea({ onFiles, children }: { onFiles: (files: File[]) => void; children: ReactNode }) {
   const t = useText();
   const [isOver, setIsOver] = useState(false);
-  const depth = useRef(0); // of elements that are entered and not yet left
+  const depth = useRef(0); // the number of nested elements that the pointer has entered
   return (
     <div
       className={css['drop']}

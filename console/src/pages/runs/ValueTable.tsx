@@ -1,4 +1,4 @@
-// What the values of a column mean, such as "Leave" as a status: each with how many rows have it.
+// The meanings of a column's values, such as "Leave" as a status, each with its number of rows.
 import type { MappedValue, SheetColumn } from '@soundings/contract/console.runs.ts';
 import { type ValueField, valueFields, type ValueMeaning, valueMeanings } from '@soundings/contract/words.ts';
 import { useText } from '../../text/text.tsx';
@@ -8,23 +8,23 @@ import { Select } from '../../ui/Select.tsx';
 import css from './files.module.css';
 import { useValueWords } from './meanings.ts';
 
-/** What was chosen of values, by `choiceKey`. */
+/** The chosen meanings by `choiceKey`. */
 export type ValueChoices = ReadonlyMap<string, ValueMeaning>;
 export const choiceKey = (field: ValueField, value: string): string => `${field} ${value.toLowerCase()}`;
 
-/** The field of a meaning of columns, where its values are words. */
+/** Returns the field of a column's meaning, if its values can be mapped. */
 export const valueFieldOf = (means: string | undefined): ValueField | undefined =>
   valueFields.find((field) => field === means);
 
 type Value = SheetColumn['values'][number];
 
-/** What a value was chosen to mean, else what it is known to mean; null: it is not known. */
+/** Returns the chosen meaning of a value, or else its known meaning; null: unknown. */
 const meaningOf = (value: Value, field: ValueField, choices: ValueChoices): ValueMeaning | null =>
   choices.get(choiceKey(field, value.value)) ?? value.means[field];
 
 /**
- * What was chosen that the values of a column mean, where it isn't known without saying it. A suggestion is none until it is
- * chosen: a role gives a person rights.
+ * Returns the chosen meanings of a column's values that differ from the known ones. Suggestions don't count until they are chosen,
+ * because a role gives a person access.
  */
 export function saidOf(column: SheetColumn, field: ValueField, choices: ValueChoices): MappedValue[] {
   return column.values.flatMap((value) => {
@@ -33,7 +33,7 @@ export function saidOf(column: SheetColumn, field: ValueField, choices: ValueCho
   });
 }
 
-/** So many values are shown where a column has too many to show them all: the most frequent that aren't known. */
+/** How many values are shown for a column with too many: the most frequent unknown ones. */
 const mostShown = 40;
 
 function shownOf({ values, valueCount }: SheetColumn, field: ValueField): Value[] {
@@ -90,7 +90,7 @@ export function ValueTable({ column, field, choices, onChoose }: Props) {
                   hideLabel
                   value={means ?? 'unset'}
                   onChange={(to) => to !== 'unset' && onChoose(value.value, to)}
-                  // The same before and after the choice: the list is still open then.
+                  // The same before and after the choice, because the list is still open then.
                   options={value.means[field] === null ? [unset, ...options] : options}
                 />
                 {means === null && (
@@ -109,7 +109,7 @@ export function ValueTable({ column, field, choices, onChoose }: Props) {
   );
 }
 
-/** Says that a column has more values than are shown, and what to do about the others. */
+/** Explains that a column has more values than are shown, and what to do about the others. */
 function Omitted({ column: { valueCount, values }, shown }: { column: SheetColumn; shown: number }) {
   const t = useText();
   if (valueCount === null) return <p>{t('files.valuesUncounted')}</p>;

@@ -1,4 +1,4 @@
-// The columns that the lists of runs and of files have in common.
+// Columns that the lists of runs and files share.
 import type { RunRow } from '@soundings/contract/console.runs.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import type { Column } from '../../ui/Table.tsx';

@@ -1,8 +1,8 @@
-// Lists that are asked for again while something in them is under way.
+// Refetches lists while something in them is in progress.
 import { useEffect } from 'react';
 import { useRefresh } from '../../plumbing/answers.ts';
 
-/** Asks again every two seconds while something is under way. */
+/** Refetches every two seconds while something is in progress. */
 export function useLiveRuns(isUnderWay: boolean): void {
   const refresh = useRefresh();
   useEffect(() => {
@@ -15,7 +15,7 @@ export function useLiveRuns(isUnderWay: boolean): void {
   }, [isUnderWay, refresh]);
 }
 
-/** Asks again every two seconds while files are under way. */
+/** Refetches every two seconds while files are in progress. */
 export function useLiveFiles(isUnderWay: boolean): void {
   const refresh = useRefresh();
   useEffect(() => {

@@ -1,9 +1,9 @@
-// What columns and values can be read as, in words.
+// Names of the meanings of columns and values.
 import type { ColumnMeaning } from '@soundings/contract/console.runs.ts';
 import type { ValueField, ValueMeaning } from '@soundings/contract/words.ts';
 import { useText } from '../../text/text.tsx';
 
-/** `firstName` is "First name", `attribute:Site` is "Attribute: Site". */
+/** Returns "First name" for `firstName`, and "Attribute: Site" for `attribute:Site`. */
 export function useMeaningWords(): (means: string) => string {
   const t = useText();
   return (means) =>
@@ -12,7 +12,7 @@ export function useMeaningWords(): (means: string) => string {
       : t(`files.means.${means as ColumnMeaning | 'ignore'}`);
 }
 
-/** `yes` of a status is "Active". */
+/** Returns "Active" for `yes` of a status. */
 export function useValueWords(): (field: ValueField, means: ValueMeaning) => string {
   const t = useText();
   return (field, means) => {

@@ -1,4 +1,4 @@
-// Sending files from the browser, one after another, each with how far it is or why it was refused.
+// Uploads files from the browser one after another, with their progress or error.
 import { useRef, useState } from 'react';
 import { upload } from '../../api.ts';
 import { useRefresh } from '../../plumbing/answers.ts';
@@ -7,7 +7,7 @@ export type SentFile = {
   key: number;
   name: string;
   size: number;
-  /** 0 to 1. */
+  /** The progress, 0 to 1. */
   share: number;
   error?: unknown;
 };
@@ -18,7 +18,7 @@ export type Sending = {
   dismiss: (key: number) => void;
 };
 
-/** Those that have arrived are no longer listed: they are among the files. */
+/** Returns the running and failed uploads. Finished ones are in the list of files. */
 export function useSending(): Sending {
   const refresh = useRefresh();
   const [files, setFiles] = useState<SentFile[]>([]);

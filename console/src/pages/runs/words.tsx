@@ -1,11 +1,11 @@
-// What runs and files have in common on the screen: their states in words, where they came from, and how much they change.
+// Texts and badges that runs and files share: states, sources, and numbers of changes.
 import type { FileState, Run, RunRow } from '@soundings/contract/console.runs.ts';
 import type { Counts, Summary } from '@soundings/contract/organization.ts';
 import { type Translate, useFormat, useText } from '../../text/text.tsx';
 import { Badge, type Tone } from '../../ui/Badge.tsx';
 import css from './runs.module.css';
 
-/** What a run or file has come to, as words say it. A held run that somebody has rejected is not one with faults. */
+/** Returns the state of a run or file for display. A run that an administrator rejected is not one with errors. */
 export type State = FileState | 'rejected';
 
 export const stateOf = ({ outcome, decidedAt }: Pick<RunRow, 'outcome' | 'decidedAt'>): State =>
@@ -31,7 +31,7 @@ export function StateBadge({ state, dot }: { state: State; dot?: boolean }) {
   );
 }
 
-/** Where it came from: "API · nightly", "SFTP · nightly", "Console · Ada Admin". */
+/** Returns the source: "API · nightly", "SFTP · nightly", "Console · Ada Admin". */
 export function sourceWords(
   t: Translate,
   {
@@ -45,12 +45,12 @@ export function sourceWords(
   return [way, token ?? sentBy].filter((word) => word !== null && word !== '').join(' · ');
 }
 
-/** How many are listed, or that there are more. */
+/** Returns how many are listed, or that there are more. */
 export function countWords(count: number, number: (count: number) => string): string {
   return count > 1000 ? `${number(1000)}+` : number(count);
 }
 
-/** +38 ~126 −9, read out in words. */
+/** "+38 ~126 −9", read out as text. */
 export function Deltas({ counts }: { counts: Counts | undefined }) {
   const t = useText();
   const { number } = useFormat();
@@ -105,14 +105,14 @@ function Delta({ sign, look, count, words, number }: DeltaProps) {
   );
 }
 
-/** What a run changes of people or of groups. */
+/** How many people or groups a run changes. */
 export const countsOf = (summary: Summary | null, kind: 'users' | 'groups'): Counts | undefined =>
   summary?.[kind];
 
-/** As many managers are named; of the others their number is said. */
+/** How many managers are named. For the rest, only the number is shown. */
 const managersShown = 5;
 
-/** Who among those that a run removes has a say: "Managers among them: …". */
+/** Returns which managers a run removes: "2 managers are removed: …". */
 export function managersNamed(t: Translate, { count, names }: Run['managersRemoved']): string {
   const shown = names.slice(0, managersShown).join(', ');
   return count > managersShown

@@ -1,4 +1,4 @@
-// The password once more, over whatever needs it: after that it goes on by itself.
+// A dialog that asks for the password again. Afterwards the waiting request continues.
 import type { Session } from '@soundings/contract/console.session.ts';
 import { api } from '../../api.ts';
 import { useText } from '../../text/text.tsx';

@@ -1,4 +1,4 @@
-// The frame of the pages for whoever is not signed in: one card in the middle.
+// The frame of the pages for users who are not signed in: a card in the middle.
 import type { ReactNode } from 'react';
 import { cx } from '../../ui/cx.ts';
 import { useTitle } from '../../ui/Page.tsx';
@@ -7,7 +7,7 @@ import css from './Outside.module.css';
 type Props = {
   title: string;
   subtitle?: ReactNode;
-  /** Room for fields beside each other. */
+  /** Wide enough for fields side by side. */
   wide?: boolean;
   children: ReactNode;
 };

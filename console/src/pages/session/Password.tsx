@@ -1,4 +1,4 @@
-// Changing one's password: the present one is asked for, and every other session ends.
+// The dialog to change your password. It asks for the current password, and ends every other session.
 import type { Profile } from '@soundings/contract/console.session.ts';
 import { useState } from 'react';
 import { api } from '../../api.ts';

@@ -1,4 +1,4 @@
-// A password, which can be shown while it is typed.
+// A password field that can show the password while it is typed.
 import { Eye, EyeOff } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useText } from '../../text/text.tsx';
@@ -12,7 +12,7 @@ type Props = {
   onChange: (value: string) => void;
   error?: string | undefined;
   hint?: ReactNode;
-  /** Whether it is to be chosen: password managers then offer one. */
+  /** Whether it is a new password: password managers then suggest one. */
   isNew?: boolean;
   autoFocus?: boolean;
 };
@@ -53,7 +53,7 @@ export function PasswordField({ label, error, hint, isNew, value, onChange, ...n
   );
 }
 
-/** Tells password managers whose password it is; nobody sees it. */
+/** A hidden field that tells password managers which account the password belongs to. */
 export const Username = ({ email }: { email: string }) => (
   <input
     type="email"

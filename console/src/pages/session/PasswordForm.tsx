@@ -1,4 +1,4 @@
-// Asking for the password once more, before what could harm.
+// A form that asks for the password again, before a dangerous action.
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Form, useForm } from '../../ui/Form.tsx';
@@ -13,7 +13,6 @@ type PasswordFormProps<Answer> = {
   onClose: () => void;
 };
 
-/** Asks for the password once more. */
 export function PasswordForm<Answer>(props: PasswordFormProps<Answer>) {
   const { email, action, isDanger, send, onDone, onClose } = props;
   const t = useText();

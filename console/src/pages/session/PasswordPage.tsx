@@ -1,4 +1,4 @@
-// Setting a password by a link, and asking for one. The link's secret stands behind # in the address: browsers send it to nobody.
+// The pages to request a link and to set a password with it. The link's secret follows # in the URL, so browsers never send it.
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api.ts';
@@ -19,7 +19,7 @@ export function PasswordPage() {
   return hash === '' ? <Ask /> : <SetByLink key={hash} secret={hash.replace(/^#/, '')} />;
 }
 
-/** Asks for a mail with a link. What is said is the same whether or not anybody has the address. */
+/** Requests an email with a link. The message is the same whether or not the address exists. */
 function Ask() {
   const t = useText();
   const { data } = useAnswer('GET /sign-in');

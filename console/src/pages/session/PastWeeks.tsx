@@ -1,4 +1,4 @@
-// What one's groups were asked in past weeks: the questions alone, nothing of what anybody answered.
+// The questions that your groups were asked in past weeks, without any answers.
 import type { AskedWeek } from '@soundings/contract/console.session.ts';
 import { CalendarDays } from 'lucide-react';
 import { useAnswer } from '../../plumbing/answers.ts';
@@ -35,7 +35,7 @@ function Week({ week: { week, from, to, questions }, isOpen }: { week: AskedWeek
   const t = useText();
   const { short } = useWeekWords();
   const language = useLanguage();
-  // Days of the service's calendar: in whatever zone the browser is, they stay what they are.
+  // Days of the service's calendar, which don't depend on the browser's time zone.
   const days = new Intl.DateTimeFormat(language === 'sv' ? 'sv-SE' : 'en-GB', {
     dateStyle: 'medium',
     timeZone: 'UTC',

@@ -1,5 +1,4 @@
-// Who one is here, and one's own language and time zone: what the HR system delivers is locked. The language it leaves to the
-// person.
+// Your details, language and time zone. Fields that the HR system manages are locked, except for the language.
 import type { Profile } from '@soundings/contract/console.session.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { api } from '../../api.ts';

@@ -1,4 +1,4 @@
-// One's own profile: who one is here, how one signs in and where, and what one's groups were asked.
+// Your profile: your details, how and where you sign in, and the questions your groups were asked.
 import { useAnswer } from '../../plumbing/answers.ts';
 import { useText } from '../../text/text.tsx';
 import { Page } from '../../ui/Page.tsx';

@@ -1,4 +1,4 @@
-// The recovery codes, which are shown once.
+// Shows the recovery codes once.
 import { Copy as CopyIcon, Download } from 'lucide-react';
 import { useState } from 'react';
 import { useText } from '../../text/text.tsx';

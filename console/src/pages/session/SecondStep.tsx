@@ -1,4 +1,4 @@
-// The second step of signing in: setting it up by an app that makes codes, recovery codes, and turning it off.
+// Two-factor authentication: setting it up with an authenticator app, recovery codes, and turning it off.
 import type { Profile, SecondStepSetup } from '@soundings/contract/console.session.ts';
 import { useState } from 'react';
 import { api } from '../../api.ts';
@@ -61,7 +61,7 @@ export function SecondStep({ profile: { secondStep, email } }: { profile: Profil
 
 type DialogProps = { email: string; onClose: () => void };
 
-/** Password, then the secret and a first code, then the recovery codes. */
+/** The steps: password, then the secret and a first code, then the recovery codes. */
 function SettingUp({ email, onClose }: DialogProps) {
   const t = useText();
   const refresh = useRefresh();

@@ -1,4 +1,4 @@
-// The browsers in which one is signed in, and ending these sessions.
+// The browsers you are signed in with, and signing out of them.
 import type { SessionSeen } from '@soundings/contract/console.session.ts';
 import { Monitor, Smartphone } from 'lucide-react';
 import { useState } from 'react';
@@ -75,7 +75,7 @@ function Row({ session }: { session: SessionSeen }) {
     try {
       await api('DELETE /profile/sessions/{sessionId}', { params: { sessionId: id } });
     } catch (error) {
-      // It has ended already: that was wanted.
+      // The session has already ended, which is what the user wanted.
       if (!(error instanceof ApiError && error.status === 404)) throw error;
     } finally {
       setBusy(false);

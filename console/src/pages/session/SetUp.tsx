@@ -1,4 +1,4 @@
-// Telling an app of a secret, by a QR code or as text, and confirming it by a first code.
+// Transfers the secret to an authenticator app, as a QR code or text, and confirms it with a first code.
 import type { SecondStepSetup } from '@soundings/contract/console.session.ts';
 import { api } from '../../api.ts';
 import { useText } from '../../text/text.tsx';
@@ -54,7 +54,7 @@ export function SetUp({ setup, onCodes, onClose }: Props) {
   );
 }
 
-/** A QR code: of each row of 0 and 1, the ones as dark squares, black on white in both themes, as cameras want it. */
+/** A QR code: draws each 1 as a dark square, black on white in both themes, as cameras need it. */
 function Qr({ matrix, label }: { matrix: string[]; label: string }) {
   const path = matrix
     .flatMap((row, y) =>

@@ -1,4 +1,4 @@
-// Signing in again, over the page as it is: nothing that was typed is lost.
+// A dialog to sign in again over the current page, so that nothing typed is lost.
 import type { Session } from '@soundings/contract/console.session.ts';
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';

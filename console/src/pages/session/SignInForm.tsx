@@ -1,4 +1,4 @@
-// Signing in, step by step: address and password; which company, when they fit in several; the code of the second step.
+// The sign-in form in steps: email and password, the company if they match several, and the two-factor code.
 import type { Session, SignInAnswer } from '@soundings/contract/console.session.ts';
 import { ChevronRight } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
@@ -18,12 +18,12 @@ type Step =
   | { kind: 'code'; given: Given };
 
 type Props = {
-  /** Who signs in, when that is known. */
+  /** The user who signs in, if known. */
   as?: { email: string; accountId: number };
   onDone: (session: Session) => void;
-  /** A further button of the first step. */
+  /** An additional button in the first step. */
   other?: ReactNode;
-  /** What stands beneath the first step. */
+  /** Content below the first step. */
   children?: ReactNode;
 };
 
@@ -51,7 +51,7 @@ export function SignInForm({ as, onDone, other, children }: Props) {
 type OnAnswer = (answer: SignInAnswer, given: Given) => void;
 
 type PasswordStepProps = Pick<Props, 'as' | 'other'> & {
-  /** The address that the field begins with: whoever comes back finds what was typed. */
+  /** The initial email address, so that a user who goes back finds what they typed. */
   begins: string;
   onAnswer: OnAnswer;
 };
@@ -78,7 +78,7 @@ function PasswordStep({ as, begins, other, onAnswer }: PasswordStepProps) {
       }
     >
       {as ? (
-        // For password managers: whose password it is.
+        // Tells password managers which account the password belongs to.
         <Username email={as.email} />
       ) : (
         <TextField

@@ -1,4 +1,4 @@
-// Signing in; afterwards the page that was asked for.
+// The sign-in page. Afterwards the requested page is shown.
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useAddress, useAnswer } from '../../plumbing/answers.ts';

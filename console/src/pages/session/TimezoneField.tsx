@@ -1,4 +1,4 @@
-// A time zone of the tz database, found by typing a part of its name.
+// A field for a time zone of the tz database, found by typing part of its name.
 import { useId } from 'react';
 import { Field } from '../../ui/Field.tsx';
 
@@ -41,5 +41,5 @@ export function TimezoneField({ label, hint, error, value, onChange, ...native }
   );
 }
 
-/** The browser's own. */
+/** Returns the browser's time zone. */
 export const ownTimezone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -1,4 +1,4 @@
-// The first start: the link that the service printed makes the first company and its administrator.
+// The first start: the link that the service printed creates the first company and its administrator.
 import { defaultThreshold, minimumThreshold } from '@soundings/contract/limits.ts';
 import { useLocation } from '@tanstack/react-router';
 import { api } from '../../api.ts';
@@ -46,7 +46,7 @@ export function WelcomePage() {
   );
 }
 
-/** The names are the places of the fields in what is sent, so that faults find them. */
+/** The names are the paths of the fields in the request body, so that faults appear at their fields. */
 type Values = {
   'account/name': string;
   'account/language': string;

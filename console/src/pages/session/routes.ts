@@ -1,7 +1,7 @@
-// The pages of signing in, and of oneself.
+// The pages for signing in, and the profile page.
 import type { PageRoute } from '../../router.tsx';
 
-/** Pages for whoever is not signed in. */
+/** Pages for users who are not signed in. */
 export const openRoutes: Omit<PageRoute, 'least'>[] = [
   { path: '/sign-in', load: () => import('./SignInPage.tsx'), name: 'SignInPage' },
   { path: '/welcome', load: () => import('./WelcomePage.tsx'), name: 'WelcomePage' },

@@ -1,4 +1,4 @@
-// How often each answer was given: a bar for each, with its words, number and share, as a table.
+// A distribution: a table with a bar for each answer, its text, number and share.
 import type { CSSProperties } from 'react';
 import { useFormat } from '../../text/text.tsx';
 import css from './charts.module.css';
@@ -6,19 +6,19 @@ import css from './charts.module.css';
 export type DistributionRow = {
   key: string;
   label: string;
-  /** Words beside the label, such as those at an end of a scale. */
+  /** Text beside the label, such as that at the end of a scale. */
   hint?: string | undefined;
   count: number;
-  /** Which of the nine steps from clay to sea; none: the accent. */
+  /** The colour: one of nine steps from clay to sea; undefined: the accent colour. */
   heat?: number | undefined;
 };
 
 type DistributionProps = {
   label: string;
-  /** The headings of the columns: answer, how many, share. */
+  /** The column headings: answer, number, share. */
   headings: [answer: string, count: string, share: string];
   rows: readonly DistributionRow[];
-  /** What the shares are of: all answers together unless it is said. */
+  /** The total for the shares; by default the sum of all answers. */
   total?: number | undefined;
 };
 

@@ -1,9 +1,9 @@
-// What the colours of lines mean; where lines can be left out, each name is a button.
+// The legend of a line chart. If lines can be hidden, each name is a button.
 import type { CSSProperties, ReactNode } from 'react';
 import { cx } from '../cx.ts';
 import css from './charts.module.css';
 
-/** Which of the six colours; undefined: it is not drawn. */
+/** `colour`: the number of the colour; undefined: the line is hidden. */
 const swatchStyle = (colour: number | undefined) =>
   ({ '--series': colour === undefined ? 'var(--edge)' : `var(--series-${colour})` }) as CSSProperties;
 

@@ -1,4 +1,4 @@
-// Lines over weeks. Gaps are dotted. The pointer, or the arrow keys, choose a week, whose values are shown, and read out.
+// A line chart over weeks. Gaps are dotted. The pointer or the arrow keys choose a week, whose values are shown and read out.
 import { useLayoutEffect, useRef, useState } from 'react';
 import css from './charts.module.css';
 import { type Bounds, boundsOf, labelsThatFit, markedPoints, pathOf, piecesOf, type Point } from './scale.ts';
@@ -6,29 +6,29 @@ import { type Bounds, boundsOf, labelsThatFit, markedPoints, pathOf, piecesOf, t
 export type Series = {
   key: string | number;
   name: string;
-  /** Which of the six colours, from 1. */
+  /** The number of the colour, 1 to 6. */
   colour: number;
-  /** One for each week, in the unit of the axis. */
+  /** One value per week, in the unit of the axis. */
   points: readonly Point[];
-  /** What is said beside the value of a week, one for each week. */
+  /** Notes beside the values, one per week. */
   notes?: readonly (string | undefined)[];
 };
 
 export type LineProps = {
-  /** What the chart shows, for those who hear it read. */
+  /** What the chart shows, for screen readers. */
   label: string;
-  /** The weeks, oldest first: short for the axis, and in full. */
+  /** The names of the weeks, oldest first: short for the axis, and in full. */
   weeks: readonly { short: string; full: string }[];
   series: readonly Series[];
   limits?: { low: number; high: number };
   height?: number;
-  /** Words for a value, or for what is not shown. */
+  /** Returns the text for a value, or for a value that is not shown. */
   words: (point: Point) => string;
 };
 
 const [left, right, top, bottom] = [36, 12, 12, 28];
 
-/** The width of an element, kept up. */
+/** Returns the current width of an element. */
 function useWidth() {
   const element = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
@@ -70,7 +70,7 @@ export function Line(props: LineProps) {
   const { label, weeks, series, height = 260, words } = props;
   const { element, width } = useWidth();
   const [pointed, setPointed] = useState<number>();
-  // Until one is chosen it is the newest.
+  // The newest week until the user chooses another.
   const [chosen, setChosen] = useState<number>();
   const [hasFocus, setFocus] = useState(false);
   const newest = Math.max(0, weeks.length - 1);
@@ -126,7 +126,7 @@ export function Line(props: LineProps) {
   );
 }
 
-/** The value of a week in words, with its note. */
+/** Returns the value of a week as text, with its note. */
 const valueIn = ({ points, notes }: Series, at: number, words: LineProps['words']) =>
   [words(points[at]), notes?.[at]].filter(Boolean).join(' · ');
 
@@ -231,7 +231,7 @@ type ToldProps = {
   words: LineProps['words'];
 };
 
-/** The values of a week, on the side of it where there is room. Those who hear it read have it from the slider. */
+/** The values of a week, on the side with enough space. Screen readers get them from the slider. */
 function Told({ x, width, title, series, at, words }: ToldProps) {
   const isLeft = x > width / 2;
   return (

@@ -1,11 +1,11 @@
-// A small line beside a number that says the same: it is not read out.
+// A small line beside a number. It is not read out, because the number says the same.
 import type { CSSProperties } from 'react';
 import css from './charts.module.css';
 import { markedPoints, pathOf, piecesOf, type Point } from './scale.ts';
 
 const [width, height, edge] = [120, 30, 5];
 
-/** `colour`: which of the six; none: soft. Gaps stay empty. */
+/** `colour`: the number of the colour; undefined: subdued. Gaps stay empty. */
 export function Spark({ points, colour }: { points: readonly Point[]; colour?: number | undefined }) {
   const values = points.filter((point) => typeof point === 'number');
   if (values.length === 0) return null;

@@ -1,4 +1,4 @@
-// Parts of a whole beside each other in one bar, each with its share; read out as a list of words.
+// A stacked bar: the parts of a whole with their shares. Screen readers read it as a list.
 import type { CSSProperties } from 'react';
 import { useFormat } from '../../text/text.tsx';
 import css from './charts.module.css';
@@ -7,11 +7,11 @@ export type Part = {
   key: string;
   label: string;
   count: number;
-  /** Which of the nine steps from clay to sea. */
+  /** The colour: one of nine steps from clay to sea. */
   heat: number;
 };
 
-/** `parts` in their order; those that nobody chose take no room, and are read out all the same. */
+/** `parts`: in order. Parts that no one chose take no space, but are read out. */
 export function StackedBar({ label, parts }: { label: string; parts: readonly Part[] }) {
   const { percent } = useFormat();
   const all = parts.reduce((sum, { count }) => sum + count, 0);

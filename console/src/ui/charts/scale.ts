@@ -1,11 +1,11 @@
-// What charts reckon: bounds and ticks of an axis, and the pieces of a line with its gaps. Pure.
+// Computes charts: bounds and ticks of an axis, and the segments of a line with its gaps. Pure.
 
-/** A value of a series in a week: null is withheld, undefined not asked. */
+/** A value of a series in a week; null: withheld, undefined: not asked. */
 export type Point = number | null | undefined;
 
 export type Bounds = { low: number; high: number; ticks: number[] };
 
-/** Round bounds around values, within limits, with ticks at round steps. */
+/** Returns round bounds around values, within limits, with ticks at round steps. */
 export function boundsOf(values: readonly number[], limits: { low: number; high: number }): Bounds {
   const [least, most] =
     values.length > 0 ? [Math.min(...values), Math.max(...values)] : [limits.low, limits.high];
@@ -26,8 +26,8 @@ export function boundsOf(values: readonly number[], limits: { low: number; high:
 export type Piece = { from: number; to: number; isGap: boolean };
 
 /**
- * The pieces of a line from one point that is shown to the next, by index. A piece over weeks that are withheld is a gap, and
- * one over more weeks in which nothing was asked than is usual: more than four, and than twice the middle step.
+ * Returns the segments of a line between the points that are shown, by index. A segment over withheld weeks is a gap, and so is one
+ * over unusually many weeks in which nothing was asked: more than four, and more than twice the median step.
  */
 export function piecesOf(points: readonly Point[]): Piece[] {
   const most = Math.max(4, 2 * middleStep(points));
@@ -44,21 +44,21 @@ export function piecesOf(points: readonly Point[]): Piece[] {
   return pieces;
 }
 
-/** From one week that asked to the next, in the middle of all such steps; 0: there are none. */
+/** Returns the median number of weeks between two weeks that asked; 0 if there are no such steps. */
 function middleStep(points: readonly Point[]): number {
   const asked = points.flatMap((point, i) => (point === undefined ? [] : [i]));
   const steps = asked.slice(1).map((at, i) => at - (asked[i] as number));
   return steps.toSorted((a, b) => a - b)[Math.floor(steps.length / 2)] ?? 0;
 }
 
-/** Points to mark: those that no line without a gap leads to or from, and all where there are few. */
+/** Returns the points to mark: those without a solid segment on either side, and all if there are few. */
 export function markedPoints(points: readonly Point[], pieces: readonly Piece[], few = 0): number[] {
   const isFew = points.filter((point) => typeof point === 'number').length <= few;
   const isJoined = (i: number) => pieces.some(({ from, to, isGap }) => !isGap && (from === i || to === i));
   return points.flatMap((point, i) => (typeof point === 'number' && (isFew || !isJoined(i)) ? [i] : []));
 }
 
-/** Which of so many labels fit beside each other: the last one always, and every so many before it. */
+/** Returns which labels fit side by side: always the last one, and others at a regular distance before it. */
 export function labelsThatFit(count: number, width: number, each: number): number[] {
   const every = Math.max(1, Math.ceil((count * each) / Math.max(width, each)));
   const labels: number[] = [];
@@ -66,7 +66,7 @@ export function labelsThatFit(count: number, width: number, each: number): numbe
   return labels;
 }
 
-/** The path of pieces, each point placed by `place`. */
+/** Returns the SVG path of segments; `place` positions each point. */
 export function pathOf(pieces: readonly Piece[], place: (index: number) => [x: number, y: number]): string {
   let path = '';
   let end = -1;
