@@ -23,7 +23,7 @@ export const hostilePlans: Plans<Plan> = {
     senders: 2,
     others: { users: 2_000, groups: 200 },
   },
-  smoke: { inputs: 800, senders: 1, others: { users: 20, groups: 5 } },
+  smoke: { inputs: 300, senders: 1, others: { users: 20, groups: 5 } },
 };
 
 /** In milliseconds, and in bytes. */

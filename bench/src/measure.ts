@@ -57,7 +57,7 @@ export function ratioText(ratio: number): string {
 
 /** Returns rows without targets, for runs that are too small for them. */
 export const withoutTargets = (rows: Row[]): Row[] =>
-  rows.map(({ target: _demand, met: _holds, ...row }) => row);
+  rows.map(({ target: _target, met: _met, ...row }) => row);
 
 export const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
 

@@ -1,21 +1,22 @@
 // The soundings command as people and scripts run it: what it prints, where, with which exit status, and what it did.
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { PrivacyReport } from '@soundings/contract/console.privacy.ts';
 import { addWeeks, dayIn, weekName, weekOf } from '@soundings/contract/weeks.ts';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createAccount } from './accounts/accounts.ts';
 import { callerOf } from './accounts/callers.ts';
 import { newId } from './base/ids.ts';
 import { isPassword, isTokenShaped } from './base/secrets.ts';
 import { inTransaction, openPool, type Pool } from './db/db.ts';
 import { type Embedded, openEmbedded } from './db/embedded.ts';
-import { migrate, migrations } from './db/migrate.ts';
+import { migrations } from './db/migrate.ts';
 import { createGroup } from './people/groups.ts';
 import { createUser } from './people/people.ts';
 import { forgetGroups } from './results/publish.ts';
@@ -33,9 +34,9 @@ beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'soundings-cli-'));
   dataDir = join(home, 'data');
   // As a running service has it open: each command attaches to its server.
+  await promisify(execFile)('cp', ['-a', inject('seed'), dataDir]);
   embedded = await openEmbedded(dataDir, { role: 'service', log: () => {}, fast: true });
   pool = openPool(embedded.url, 3);
-  await migrate(pool);
 });
 
 afterAll(async () => {

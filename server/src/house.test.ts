@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { detailTypes } from '@soundings/contract/problem.ts';
 import { describe, expect, test } from 'vitest';
+import { longestFirst, projectOf, testsByProject } from './testing/projects.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -574,5 +575,25 @@ describe('form', () => {
       });
     };
     expect(faults(long, [...server, ...contract, ...console])).toEqual([]);
+  });
+});
+
+describe('tests', () => {
+  const tests = testsByProject();
+
+  test('run in the project that their imports say, and those with a browser are named *.e2e.test.ts', () => {
+    expect(projectOf('server/src/base/text.test.ts')).toBe('unit');
+    expect(projectOf('server/src/cli.test.ts')).toBe('server');
+    expect(projectOf('server/src/console/people.test.ts')).toBe('server');
+    expect(projectOf('server/src/console/pages.e2e.test.ts')).toBe('browser');
+    expect(tests.browser.filter((path) => !path.endsWith('.e2e.test.ts'))).toEqual([]);
+    const others = [...tests.house, ...tests.unit, ...tests.server];
+    expect(others.filter((path) => path.endsWith('.e2e.test.ts'))).toEqual([]);
+  });
+
+  test('each of the longest is there, once', () => {
+    const all = Object.values(tests).flat();
+    const astray = longestFirst.filter((path) => !all.includes(path));
+    expect([astray, longestFirst.length]).toEqual([[], new Set(longestFirst).size]);
   });
 });

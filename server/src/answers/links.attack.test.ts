@@ -1,16 +1,33 @@
 // Attacks on personal links, from outside: by whoever has a mail, changes an address or hands links out. Each must fail: a link
 // lets its holder answer, shows nothing that was answered elsewhere, and changes none of it (privacy.md P13, P14).
 import type { Problem } from '@soundings/contract/problem.ts';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { inTransaction } from '../db/db.ts';
 import { newLinks } from '../rounds/links.ts';
 import { createSchedule } from '../rounds/schedules.ts';
 import { askedWeek, mondays, planAsking } from '../testing/asking.ts';
 import { answersOfPerson } from '../testing/kept-answers.ts';
+import type * as sealed from '../sealing/person-answers.ts';
 import { type Ask, signInNew } from '../testing/signed-in.ts';
 import { openSmtp, type ReceivedMail, type TestSmtp } from '../testing/smtp.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type World } from '../testing/world.ts';
+
+/** The mutant: every link to a person's questions counts as the one by which, and every browser as that in which, they answered. */
+const mutant = vi.hoisted(() => ({ isOn: false }));
+vi.mock('../sealing/person-answers.ts', async (original) => {
+  const real = await original<typeof sealed>();
+  const isOwn: typeof real.isOwn = (...args) => mutant.isOn || real.isOwn(...args);
+  const refusalOf: typeof real.refusalOf = (...args) => (mutant.isOn ? undefined : real.refusalOf(...args));
+  return { ...real, isOwn, refusalOf };
+});
+
+/** Without the rule the attack succeeds: otherwise it would prove nothing. */
+async function expectMutantSeen(tried: () => Promise<void>): Promise<void> {
+  mutant.isOn = true;
+  await expect(tried()).rejects.toThrow('expected');
+  mutant.isOn = false;
+}
 
 // In Stockholm: some minutes before people are asked, right then, and when they are reminded.
 const [early, asking, reminding] = [
@@ -187,6 +204,7 @@ describe('a mail in other hands', () => {
     await answer(links[0] as string, one.first, 4);
     for (const link of links) await attack(one, 1, link);
     expect((await storedOf(one, 1)).get(one.first)).toMatchObject({ value: 4, comment: secret });
+    await expectMutantSeen(() => attack(one, 1, links[0] as string));
   });
 
   test('a reminder to a changed address: it shows and changes nothing, the old links are dead, the old address is told', async () => {
@@ -289,6 +307,8 @@ describe('links that an administrator hands out', () => {
       { people: 6, isReplacing: false },
       { people: 6, isReplacing: true },
     ]);
+    const [last = ''] = linksOf((await handOut(one)).body.csv);
+    await expectMutantSeen(() => attack(one, 1, last, { isHandedOut: true }));
   });
 
   test('are not there for anyone to whom the service writes, nor once it has written and the address is removed', async () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readCsv } from '../testing/csv.ts';
 import { textCell } from './csv.ts';
+import { cases } from '../testing/cases.ts';
 
 const isProtected = (text: string) => readCsv(`${textCell(text)}\r\n`)[0]![0] === `'${text}`;
 const withoutApostrophe = (text: string) => text.replace(/^'/, '');
@@ -28,7 +29,7 @@ describe('a cell', () => {
         const plain = (cells: string[][]) => cells.map((record) => record.map(withoutInner));
         expect(plain(got.map((record) => record.map(withoutApostrophe)))).toEqual(plain(records));
       }),
-      { numRuns: 2_000 },
+      cases(500),
     );
   });
 
@@ -37,7 +38,7 @@ describe('a cell', () => {
       fc.property(texts, (text) => {
         expect(textCell(text)).not.toMatch(/^"?[=+\-@\t\r\n＝＋－＠]/);
       }),
-      { numRuns: 5_000 },
+      cases(1_250),
     );
   });
 
@@ -47,7 +48,7 @@ describe('a cell', () => {
         const [[cell]] = readCsv(`${textCell(text)}\r\n`) as [[string]];
         expect(cell.trim() === '' || Number.isNaN(Number(cell)) || /^0[xbo]|Infinity/i.test(cell)).toBe(true);
       }),
-      { numRuns: 5_000 },
+      cases(1_250),
     );
   });
 

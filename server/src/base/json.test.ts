@@ -7,6 +7,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sharedData } from '../testing/shared.ts';
 import { parseJson, type JsonValue } from './json.ts';
+import { cases } from '../testing/cases.ts';
 
 function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text);
@@ -111,7 +112,7 @@ describe('what is accepted', () => {
         expect(isDeepStrictEqual(read, JSON.parse(JSON.stringify(value)))).toBe(true);
         expect(JSON.stringify(read)).toBe(JSON.stringify(value));
       }),
-      { numRuns: 1_000 },
+      cases(250),
     );
   });
 
@@ -124,7 +125,7 @@ describe('what is accepted', () => {
         kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
         expect(agrees(bytesOf(text))).toBe(true);
       }),
-      { numRuns: 20_000 },
+      cases(10_000),
     );
     // Each way to end was met often enough for the property to mean something.
     expect(kinds.size).toBe(6);
@@ -297,7 +298,7 @@ describe('what is refused', () => {
         expect(decodes(bytes.subarray(0, at)) || told.includes('UTF-16')).toBe(true);
         expect(prefixes.slice(at + 1).some(decodes)).toBe(false);
       }),
-      { numRuns: 5_000 },
+      cases(1_250),
     );
   });
 });

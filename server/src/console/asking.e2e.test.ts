@@ -157,7 +157,7 @@ async function answer(path: string): Promise<void> {
   }
   await last.click();
   await page
-    .getByText(/answers are saved/)
+    .getByText(/answers (are saved|have been received)/)
     .first()
     .waitFor();
 }

@@ -601,9 +601,10 @@ create table file_parts (
   account_id  integer not null,
   file_id     integer not null,
   position    integer not null,
-  bytes       bytea   storage plain not null,
+  bytes       bytea   not null,
   primary key (account_id, file_id, position)
 );
+alter table file_parts alter column bytes set storage plain;
 comment on table file_parts is 'What is in a file: 8,000 bytes in each row, save the last. Deleted 30 days after it was processed.';
 
 create function refuse_part_without_file() returns trigger language plpgsql as $$

@@ -29,9 +29,10 @@ afterAll(async () => {
 /** Everything that makes a schema, as lines of text. */
 async function catalogOf(pool: Pool): Promise<string[]> {
   const rows = await pool<{ line: string }[]>`
-    select format('column %s.%s %s%s default %s identity %s comment %s', c.relname, a.attname,
+    select format('column %s.%s %s%s default %s identity %s storage %s comment %s', c.relname, a.attname,
                   format_type(a.atttypid, a.atttypmod), case when a.attnotnull then ' not null' end,
-                  pg_get_expr(d.adbin, d.adrelid), a.attidentity, col_description(c.oid, a.attnum)) as line
+                  pg_get_expr(d.adbin, d.adrelid), a.attidentity, a.attstorage,
+                  col_description(c.oid, a.attnum)) as line
     from   pg_class c
     join   pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     left   join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum

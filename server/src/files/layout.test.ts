@@ -24,6 +24,7 @@ import {
   wordsOf,
 } from './spellings.ts';
 import { keyOfValue } from './values.ts';
+import { cases } from '../testing/cases.ts';
 
 // --- Tables as texts: a line is a row, cells are separated by |. Texts only; others stand in arrays.
 
@@ -1454,7 +1455,7 @@ describe('for any table', () => {
           expect(outcome(other)).toEqual(outcome([headers, ...rows]));
         },
       ),
-      { numRuns: 500 },
+      cases(125),
     );
   });
 
@@ -1536,7 +1537,7 @@ describe('for any table', () => {
         expect(nowhere).toEqual([]);
         for (const { path } of laid.named.values()) expect(laid.placeOf(path)?.value).toBeDefined();
       }),
-      { numRuns: 1_000 },
+      cases(250),
     );
   });
 });

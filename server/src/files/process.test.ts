@@ -13,7 +13,6 @@ import { forgetGroups } from '../results/publish.ts';
 import { listRuns } from '../sync/runs.ts';
 import { pushOrganization } from '../sync/sync.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { installJobs } from '../testing/jobs.ts';
 import { until } from '../testing/until.ts';
 import { confirmValues } from './mappings.ts';
 import { type FileReport, isTurnFree, takeTurn } from './process.sql.ts';
@@ -26,7 +25,6 @@ let pool: Pool;
 beforeAll(async () => {
   database = await openTestDatabase();
   pool = database.pool;
-  await installJobs(database.url);
 });
 afterAll(() => database.close());
 

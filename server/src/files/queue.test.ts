@@ -11,7 +11,6 @@ import { inTransaction } from '../db/db.ts';
 import { createUser } from '../people/people.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { bareEnvironment } from '../testing/environment.ts';
-import { installJobs } from '../testing/jobs.ts';
 import { until } from '../testing/until.ts';
 import { openUpload, resumeFiles } from './store.ts';
 
@@ -26,7 +25,6 @@ const wait = 60_000 + uploads * 3_000;
 let database: TestDatabase;
 beforeAll(async () => {
   database = await openTestDatabase();
-  await installJobs(database.url);
   // Who began what, and who was at it then: what a killed process may no longer tell.
   await database.pool.unsafe(`
     create table begun (at bigint generated always as identity, account_id integer, file_id integer, turn uuid,

@@ -9,7 +9,6 @@ import { createToken } from '../accounts/tokens.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import type { Sealer } from '../base/sealer.ts';
 import { openTestDatabase } from '../testing/database.ts';
-import { installJobs } from '../testing/jobs.ts';
 import { openSftp, type SftpOptions, type SftpServer } from './sftp.ts';
 
 export type Company = { id: number; username: string; token: string; tokenId: number };
@@ -32,7 +31,6 @@ export type Door = {
 
 export async function openDoor(options: Partial<SftpOptions> = {}): Promise<Door> {
   const database = await openTestDatabase();
-  await installJobs(database.url);
   const { pool } = database;
   const { secrets } = database.keys;
   const opened: SftpServer[] = [];

@@ -385,7 +385,7 @@ describe('what others wrote', () => {
   test.each(['<', '"', '🙂', 'ש', 'a.b', '\u202e', 'x '])(
     'leaves a mail under 20 KB, however much of %j there is',
     (one) => {
-      const much = one.repeat(10_000);
+      const much = one.repeat(1_000);
       const details = Array.from({ length: 1_000 }, (_, row) => ({
         type: 'invalid value',
         message: much,

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { Fault } from '../base/errors.ts';
 import { filesIn, maxFormBytes } from './multipart.ts';
+import { cases } from '../testing/cases.ts';
 
 type Chunks = Iterable<Buffer> | AsyncIterable<Buffer>;
 
@@ -82,7 +83,7 @@ describe('a file of a form', () => {
         expect(found.map(({ name }) => name)).toEqual(['a']);
         expect(found[0]?.content.equals(bytes)).toBe(true);
       }),
-      { numRuns: 300 },
+      cases(75),
     );
   });
 

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { nearestStaying, subgroupsOf, treeFaults, type TreeNode } from './tree.ts';
+import { cases } from '../testing/cases.ts';
 
 type Node = TreeNode<number>;
 
@@ -42,7 +43,7 @@ describe('subgroupsOf', () => {
         const wanted = nodes.map(({ id }) => [id, beneath(nodes, id).toSorted((a, b) => a - b)] as const);
         expect(subgroupsOf(nodes)).toEqual(new Map(wanted));
       }),
-      { numRuns: 500 },
+      cases(125),
     );
   });
 
@@ -101,7 +102,7 @@ describe('treeFaults', () => {
         const found = cycles.flatMap((cycle) => cycle.slice(1));
         expect(found.toSorted((a, b) => a - b)).toEqual(onCycles.toSorted((a, b) => a - b));
       }),
-      { numRuns: 1_000 },
+      cases(250),
     );
   });
 
@@ -115,7 +116,7 @@ describe('treeFaults', () => {
         const { tooDeep } = treeFaults(nodes, limit);
         expect(tooDeep.toSorted((a, b) => a - b)).toEqual(wanted.toSorted((a, b) => a - b));
       }),
-      { numRuns: 1_000 },
+      cases(250),
     );
   });
 

@@ -1,9 +1,9 @@
-// The promise of privacy.md, on the decisions alone: that no combination of figures tells of fewer people than the
-// threshold. An attacker looks for one in thousands of random histories; ATTACKS=100000 makes it look in more.
+// Which figures may be shown (privacy.md): the rules one by one. The search for a combination of figures that breaks them is in
+// anonymity.attack.test.ts.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { randomFrom } from '../simulation/random.ts';
-import { attack, findFew, toldByThreshold, toldOfWeek } from '../testing/attacker.ts';
+import { findFew } from '../testing/attacker.ts';
 import { randomHistory, weekData } from '../testing/histories.ts';
 import { choosePieces, chooseSpread, type GroupSet } from './anonymity.ts';
 import {
@@ -15,52 +15,7 @@ import {
   type WeekData,
 } from './figures.ts';
 
-const attacks = Number(process.env['ATTACKS'] ?? 2_000);
-
 describe('the attacker', () => {
-  test(
-    `finds nothing in ${attacks} random histories, and breaks a threshold alone in at least 30 % of them`,
-    { timeout: 120_000 + attacks * 30 },
-    () => {
-      const found: object[] = [];
-      const brokenBy = new Map<string, number>([['any', 0]]);
-      for (let seed = 1; seed <= attacks; seed++) {
-        const history = randomHistory(seed);
-        const ways = new Set<string>();
-        for (const [week, one] of history.weeks.entries()) {
-          const leaks = attack(toldOfWeek(history, one), history.thresholds);
-          found.push(...leaks.map((leak) => ({ seed, week, ...leak })));
-          for (const { by, people: told } of attack(toldByThreshold(history, one), history.thresholds)) {
-            if (told !== 'undecided') ways.add(by);
-          }
-        }
-        for (const way of ways.size > 0 ? [...ways, 'any'] : []) {
-          brokenBy.set(way, (brokenBy.get(way) ?? 0) + 1);
-        }
-      }
-      expect(found).toEqual([]);
-      const shares = [...brokenBy].map(([way, count]) => `${way} ${((100 * count) / attacks).toFixed(1)} %`);
-      process.stdout.write(`A threshold alone is broken: ${shares.join(', ')}\n`);
-      expect((brokenBy.get('any') as number) / attacks).toBeGreaterThanOrEqual(0.3);
-    },
-  );
-
-  test('breaks a procedure that takes questions with the same words for different questions', () => {
-    const apart = new Map([1, 2, 3].map((id) => [id, id]));
-    let [tried, broken] = [0, 0];
-    for (let seed = 1; seed <= 1_000; seed++) {
-      const history = randomHistory(seed);
-      if ([...history.classes].every(([id, first]) => id === first)) continue;
-      tried++;
-      const leaks = history.weeks.flatMap((week) =>
-        attack(toldOfWeek(history, week, apart), history.thresholds),
-      );
-      if (leaks.some(({ people: told }) => told !== 'undecided')) broken++;
-    }
-    process.stdout.write(`Look-alikes taken by themselves are broken: ${broken} of ${tried}\n`);
-    expect(broken / tried).toBeGreaterThan(0.1);
-  });
-
   const cells = (...sets: number[][]) =>
     sets.map((people) => people.map((one) => ({ person: String(one), question: 1 })));
 

@@ -16,7 +16,7 @@ import {
 } from './figures.ts';
 import { type Noise, noiseOf } from './noise.ts';
 
-const histories = Number(process.env['LIVE_ATTACKS'] ?? 600);
+const histories = Number(process.env['LIVE_ATTACKS'] ?? 300);
 
 type Told = { sums: Sets; spreads: Sets };
 type Live = (

@@ -1,4 +1,4 @@
-// How well answers can be guessed by comparing the figures of weeks, as between-weeks.test.ts measures it: the privacy report and
+// How well answers can be guessed by comparing the figures of weeks, as between-weeks.attack.test.ts measures it: the privacy report and
 // docs/privacy.md say these numbers. Right guesses of 100, where each person repeats their answer in 95 % of cases.
 import type { Noise } from '@soundings/contract/console.privacy.ts';
 

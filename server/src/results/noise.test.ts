@@ -1,5 +1,5 @@
-// Noise (privacy.md P19): the same for the same people, unbiased, the same in a mean and its distribution, and enough to hide
-// who leaves a small team.
+// Noise (privacy.md P19): the same for the same people, unbiased, and the same in a mean and its distribution. What it hides and
+// what it costs is measured in noise.attack.test.ts.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { distributionOf, individualsOf, type QuestionType, scaledMean, scaleOf } from '../questions/types.ts';
@@ -144,71 +144,6 @@ describe('a mean and its distribution', () => {
     expect(result(1, threes)).toMatchObject({ answers: 12, value: 0.5, noise: 0 });
     expect(result(1, [3, 3, 3, 3], noise)).toMatchObject({ value: null, answers: null, noise: 0 });
   });
-});
-
-/**
- * Attack 9: who leaves a team of eight, read from the two sums. Colleagues repeat their answers with a probability of 0.95.
- * The attacker guesses the nearest answer, or, knowing how answers and errors are distributed, the likeliest.
- */
-function leavers(used: Noise | undefined, tries: number) {
-  const shares = [0.05, 0.1, 0.2, 0.4, 0.25];
-  const errors = new Map<number, number>();
-  const steps = used?.level ?? 0;
-  for (let a = -steps; a <= steps; a++) {
-    for (let b = -steps; b <= steps; b++) errors.set(a - b, (errors.get(a - b) ?? 0) + 1);
-  }
-  const chance = randomFrom(9, 'leavers');
-  const draw = () => {
-    let left = chance.next();
-    return 1 + shares.findIndex((share) => (left -= share) < 0 || share === 0.25);
-  };
-  let [nearest, likeliest, commonest] = [0, 0, 0];
-  for (let i = 0; i < tries; i++) {
-    const team = names(8, 8 * i);
-    const before = team.map(draw);
-    const after = before.slice(1).map((value) => (chance.chance(0.95) ? value : draw()));
-    const shown = (people: string[], values: number[]) => {
-      const exact = { sum: values.reduce((total, value) => total + value, 0), count: values.length };
-      return used ? noisySum(1, exact, used, used.keyOf(people)) : exact.sum;
-    };
-    const difference = shown(team, before) - shown(team.slice(1), after);
-    const odds = shares.map((share, at) => share * (errors.get(difference - at - 1) ?? 0));
-    const best = odds.some((one) => one > 0) ? 1 + odds.indexOf(Math.max(...odds)) : 4;
-    if (Math.min(5, Math.max(1, difference)) === before[0]) nearest++;
-    if (best === before[0]) likeliest++;
-    if (before[0] === 4) commonest++;
-  }
-  return { nearest: nearest / tries, likeliest: likeliest / tries, commonest: commonest / tries };
-}
-
-test('who leaves a team of eight is read from the difference without noise, and hardly better than guessed with it', () => {
-  const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
-  const told = ([undefined, noiseWith(1), noiseWith(2)] as const).map((used) => {
-    const shares = leavers(used, 4_000);
-    process.stdout.write(
-      `A leaver of eight, noise ${used?.level ?? 0}: nearest ${percent(shares.nearest)}, ` +
-        `likeliest ${percent(shares.likeliest)}, commonest answer ${percent(shares.commonest)}\n`,
-    );
-    return shares;
-  });
-  const [without, one, two] = told as [(typeof told)[0], (typeof told)[0], (typeof told)[0]];
-  expect(without.nearest).toBeGreaterThan(0.7);
-  expect(one.nearest).toBeLessThan(one.commonest + 0.03);
-  expect(two.nearest).toBeLessThan(one.nearest);
-  expect(one.likeliest).toBeLessThan(one.commonest + 0.1);
-});
-
-test('what noise costs is what the settings say: eight people on a scale of 1 to 5', () => {
-  for (const [steps, cost] of [
-    [1, 0.08],
-    [2, 0.15],
-  ] as const) {
-    const noise = noiseWith(steps);
-    const tries = 20_000;
-    let total = 0;
-    for (let i = 0; i < tries; i++) total += Math.abs(noise.errorOf(noise.keyOf(names(8, i)), 'sum')) / 8;
-    expect(Math.round((100 * total) / tries) / 100).toBe(cost);
-  }
 });
 
 test('sums are those that an attacker reads back from a mean', () => {

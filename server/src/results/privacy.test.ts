@@ -268,7 +268,7 @@ function collect(
   }
 }
 
-const histories = Number(process.env['WIRE_ATTACKS'] ?? 12);
+const histories = Number(process.env['WIRE_ATTACKS'] ?? 6);
 
 describe('the attacker, over the wire', () => {
   test(

@@ -11,7 +11,6 @@ import { createUser } from '../people/people.ts';
 import { closeEndedWeeks } from '../results/publish.ts';
 import { askedWeek, noon, planAsking } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { installJobs } from '../testing/jobs.ts';
 import { openSmtp, type TestSmtp } from '../testing/smtp.ts';
 import { openSender } from './messages.ts';
 import { openDueRounds } from './opening.ts';
@@ -24,7 +23,6 @@ let database: TestDatabase;
 let smtp: TestSmtp;
 beforeAll(async () => {
   [database, smtp] = [await openTestDatabase(), await openSmtp()];
-  await installJobs(database.url);
 });
 afterAll(async () => {
   await database.close();

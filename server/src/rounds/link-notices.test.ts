@@ -9,7 +9,6 @@ import { MailDeferred } from '../mail/mail.ts';
 import { openMailer } from '../mail/mailer.ts';
 import { askPeople, noon } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { installJobs } from '../testing/jobs.ts';
 import { openSmtp, type SmtpWishes, type TestSmtp } from '../testing/smtp.ts';
 import { type LinkNotice, mailLinkNotice } from './link-notices.ts';
 import { openSender } from './messages.ts';
@@ -22,7 +21,6 @@ const log = openLog('silent');
 let database: TestDatabase;
 beforeAll(async () => {
   database = await openTestDatabase();
-  await installJobs(database.url);
 });
 afterAll(() => database.close());
 

@@ -14,6 +14,7 @@ import {
   weeksDue,
   workingHours,
 } from './moments.ts';
+import { cases } from '../testing/cases.ts';
 
 const hour = 3_600_000;
 const zones = Intl.supportedValuesOf('timeZone');
@@ -68,7 +69,7 @@ describe('the moment of an hour of a day in a time zone', () => {
       fc.property(anyZone, anyDay, fc.integer({ min: 0, max: 23 }), (zone, day, wanted) => {
         expect(isRight(day, wanted, zone)).toBe(true);
       }),
-      { numRuns: 3000 },
+      cases(750),
     );
   });
 
@@ -113,7 +114,7 @@ describe('a message that is late', () => {
           expect(isWorking(between, timezone)).toBe(false);
         }
       }),
-      { numRuns: 1000 },
+      cases(250),
     );
   });
 
@@ -133,7 +134,7 @@ describe('a message that is late', () => {
           expect(anyHour ? endless : now).toBe(now);
         },
       ),
-      { numRuns: 1000 },
+      cases(250),
     );
   });
 

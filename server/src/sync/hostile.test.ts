@@ -346,7 +346,7 @@ function saysFalse({ bytes, headers }: Sent): boolean {
   }
 }
 
-const count = Number(process.env['SPOILT_PUSHES'] ?? 1_000);
+const count = Number(process.env['SPOILT_PUSHES'] ?? 300);
 
 describe(`${count} spoilt pushes`, () => {
   const atOnce = 16;

@@ -3,6 +3,7 @@ import { membershipKinds, type User } from '@soundings/contract/organization.ts'
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fingerprintOf } from './plan.ts';
+import { cases } from '../testing/cases.ts';
 
 const groups = ['a', 'b', 'c', 'new'];
 const idOf = (name: string) => (name === 'new' ? null : groups.indexOf(name) + 1);
@@ -56,7 +57,7 @@ test('users of different meaning have different fingerprints, users of the same 
       if (same && (accessIsSaid(one) || accessIsSaid(other))) return;
       expect(fingerprintOf(one, force, idOf) === fingerprintOf(other, force, idOf)).toBe(same);
     }),
-    { numRuns: 5_000 },
+    cases(1_250),
   );
 });
 
@@ -69,6 +70,6 @@ test('one field that differs is enough, whatever the others are', () => {
         expect(fingerprintOf(changed, force, idOf)).not.toBe(fingerprintOf(user, force, idOf));
       }
     }),
-    { numRuns: 5_000 },
+    cases(1_250),
   );
 });

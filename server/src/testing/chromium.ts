@@ -1,4 +1,5 @@
-// A real browser: Chromium of the machine where there is one, else the one that an npm package brings (Linux on x64).
+// A real browser. On Linux and x64 it is the Chromium that an npm package brings: without the parts that draw windows, it takes
+// half the time of the machine's own, which is used elsewhere.
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -9,15 +10,18 @@ export type BrowserPlace = { executablePath: string; libraries?: string };
 
 /** Finds or unpacks it; undefined where there is none. */
 export async function findBrowser(): Promise<BrowserPlace | undefined> {
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  const names = ['chromium', 'chromium-browser', 'google-chrome'];
-  const installed = folders.flatMap((folder) => names.map((name) => join(folder, name))).find(existsSync);
-  if (installed !== undefined) return { executablePath: installed };
-  if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
+  if (process.platform !== 'linux' || process.arch !== 'x64') return findInstalled();
   // It unpacks the libraries that a bare machine lacks where it takes itself to be on Lambda.
   process.env['AWS_LAMBDA_JS_RUNTIME'] = 'nodejs22.x';
   const { default: packaged } = await import('@sparticuz/chromium');
   return { executablePath: await packaged.executablePath(), libraries: join(tmpdir(), 'al2023', 'lib') };
+}
+
+function findInstalled(): BrowserPlace | undefined {
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  const names = ['chromium', 'chromium-browser', 'google-chrome'];
+  const found = folders.flatMap((folder) => names.map((name) => join(folder, name))).find(existsSync);
+  return found === undefined ? undefined : { executablePath: found };
 }
 
 /** No traffic of its own, and no sandbox: it sees our own pages alone, and root has none. */

@@ -6,35 +6,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, inject, onTestFinished } from 'vitest';
 import { openPool, type Pool } from '../db/db.ts';
-import { openEmbedded } from '../db/embedded.ts';
-import { migrate } from '../db/migrate.ts';
 import { bareEnvironment } from './environment.ts';
 import { freePort } from './free-port.ts';
-import { superuserPassword } from './postgres.ts';
 import { until } from './until.ts';
 
 export const exec = promisify(execFile);
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 /** A directory for all that a test file makes. */
 export let home: string;
-let seed: string; // a data directory with a migrated database, closed
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'soundings-failures-'));
   await chmod(home, 0o755); // PostgreSQL may run as another user
-  seed = join(home, 'seed');
-  const embedded = await openEmbedded(seed, {
-    role: 'command',
-    log: () => {},
-    fast: true,
-    superuserPassword,
-  });
-  const pool = openPool(embedded.url, 1);
-  await migrate(pool);
-  await pool.end();
-  await embedded.stop();
 });
 
 afterAll(() => rm(home, { recursive: true, force: true }));
@@ -42,7 +27,7 @@ afterAll(() => rm(home, { recursive: true, force: true }));
 let directories = 0;
 export async function newDataDir(): Promise<string> {
   const dataDir = join(home, `data${++directories}`);
-  await exec('cp', ['-a', seed, dataDir]);
+  await exec('cp', ['-a', inject('seed'), dataDir]);
   onTestFinished(async () => {
     await endDatabase(dataDir);
     await rm(dataDir, { recursive: true, force: true });

@@ -32,7 +32,7 @@ import {
   turnoutOf,
 } from './figures.ts';
 
-const count = Number(process.env['ADVERSARIES'] ?? 120);
+const count = Number(process.env['ADVERSARIES'] ?? 60);
 
 // The figures are made by the service's own code throughout; a mutant takes the place of anonymity.ts.
 const { mutant, real } = vi.hoisted(() => ({

@@ -1,0 +1,107 @@
+// Questions and schedules while they are written: what the forms have comes out as the service takes it.
+import type { LibraryQuestion, Schedule } from '@soundings/contract/console.asking.ts';
+import { describe, expect, test } from 'vitest';
+import { bodyOf, draftOf, previewOf, type Shape, withBase, withoutOption } from './draft.ts';
+import { bodyOf as scheduleBodyOf, draftOf as scheduleDraftOf, emptyDraft } from './schedule-draft.ts';
+
+const question = {
+  text: 'How do you get here?',
+  translations: { sv: 'Hur tar du dig hit?' },
+  options: [
+    { id: 'bus', text: 'Bus', translations: { sv: 'Buss' } },
+    { id: 'car', text: 'Car', translations: {} },
+    { id: 'foot', text: 'On foot', translations: { sv: 'Till fots' } },
+  ],
+} as unknown as LibraryQuestion;
+const shape: Shape = { base: 'en', languages: ['en', 'sv'], options: 3 };
+
+describe('a question', () => {
+  test('that was not changed is sent as it is', () => {
+    expect(bodyOf(draftOf(question), shape)).toEqual({
+      text: question.text,
+      translations: question.translations,
+      options: [question.options[0], { id: 'car', text: 'Car' }, question.options[2]],
+    });
+  });
+
+  test('without one of its options: those after it move up with all of their texts', () => {
+    const draft = withoutOption(draftOf(question), 0);
+    expect(bodyOf(draft, { ...shape, options: 2 }).options).toEqual([
+      { id: 'car', text: 'Car' },
+      { id: 'foot', text: 'On foot', translations: { sv: 'Till fots' } },
+    ]);
+  });
+
+  test('in which another language becomes that of the text: every word stays in its language', () => {
+    const draft = withBase(draftOf(question), shape, 'sv');
+    expect(bodyOf(draft, { ...shape, base: 'sv' })).toEqual({
+      text: 'Hur tar du dig hit?',
+      translations: { en: 'How do you get here?' },
+      options: [
+        { id: 'bus', text: 'Buss', translations: { en: 'Bus' } },
+        { id: 'car', text: '', translations: { en: 'Car' } },
+        { id: 'foot', text: 'Till fots', translations: { en: 'On foot' } },
+      ],
+    });
+    expect(withBase(draftOf(question), shape, 'en')).toEqual(draftOf(question));
+  });
+
+  test('is previewed in a language, and in its own where that is not written', () => {
+    expect(previewOf(draftOf(question), shape, 5, 'sv')).toMatchObject({
+      text: 'Hur tar du dig hit?',
+      options: [{ text: 'Buss' }, { text: 'Car' }, { text: 'Till fots' }],
+    });
+  });
+
+  test('a translation of white space is none', () => {
+    expect(bodyOf({ ...draftOf(question), 'translations/sv': ' ' }, shape).translations).toEqual({});
+  });
+});
+
+describe('a schedule', () => {
+  const empty = { ...emptyDraft('2026-03-02'), name: 'Pulse', kpiIds: ['enps'], groupIds: [1] };
+
+  test('comes back as it was sent', () => {
+    const drafts = [
+      empty,
+      { ...empty, kind: 'fixed' as const, kpiIds: [], questionIds: [3, 4], untilDay: '2026-12-31' },
+      { ...empty, repeat: 'once' as const, hasReminder: false },
+    ];
+    for (const draft of drafts) {
+      const body = scheduleBodyOf(draft);
+      expect(scheduleBodyOf(scheduleDraftOf(body as unknown as Schedule))).toEqual(body);
+    }
+  });
+
+  test('of fixed questions has no KPIs, and the other way round', () => {
+    const both = { ...empty, questionIds: [3], kpiIds: ['enps'] };
+    expect(scheduleBodyOf({ ...both, kind: 'fixed' })).toMatchObject({
+      questionIds: [3],
+      kpiIds: [],
+      perWeek: null,
+      everyWeeks: null,
+    });
+    expect(scheduleBodyOf({ ...both, kind: 'kpis' })).toMatchObject({
+      questionIds: [],
+      kpiIds: ['enps'],
+      perWeek: 5,
+    });
+  });
+
+  test('numbers that are not written are sent as 0, so that the service says what is needed', () => {
+    const missing = { perWeek: undefined, everyWeeks: undefined, repeatWeeks: undefined };
+    expect(scheduleBodyOf({ ...empty, ...missing })).toMatchObject({
+      perWeek: 0,
+      everyWeeks: 0,
+      repeatWeeks: 0,
+    });
+  });
+
+  test('without a reminder or an end has none', () => {
+    expect(scheduleBodyOf({ ...empty, hasReminder: false })).toMatchObject({
+      reminderDays: null,
+      reminderHour: null,
+      untilDay: null,
+    });
+  });
+});

@@ -1,0 +1,86 @@
+// The tree of groups: which rows are shown, found and reached by typing, and where a group may be moved.
+import { maxTreeDepth } from '@soundings/contract/limits.ts';
+import { describe, expect, test } from 'vitest';
+import { found, makeTree, mayMove, rowOf, typedTo, unfolded } from './tree.ts';
+
+const group = (id: number, parentId: number | null, name: string, externalId: string | null = null) => ({
+  id,
+  parentId,
+  name,
+  externalId,
+  managed: false,
+  people: 0,
+});
+
+/** Lavmark (1) with Sales (2), which has Örebro (3) and Oslo (4), and IT (5); and Board (6) at the top. */
+const tree = makeTree([
+  group(1, null, 'Lavmark'),
+  group(2, 1, 'Sales', 'S-42'),
+  group(3, 2, 'Örebro'),
+  group(4, 2, 'Oslo'),
+  group(5, 1, 'IT'),
+  group(6, null, 'Board'),
+]);
+const idsOf = (rows: readonly { id: number }[]) => rows.map(({ id }) => id);
+
+test('each row has its level, its place among its siblings, and the size of the tree below it', () => {
+  const shapeOf = (id: number) => {
+    const { level, place, siblings, children, beneath, depth } = rowOf(tree, id)!;
+    return [level, place, siblings, children, beneath, depth];
+  };
+  expect(shapeOf(1)).toEqual([1, 1, 2, 2, 4, 2]);
+  expect(shapeOf(2)).toEqual([2, 1, 2, 2, 2, 1]);
+  expect(shapeOf(4)).toEqual([3, 2, 2, 0, 0, 0]);
+  expect(shapeOf(6)).toEqual([1, 2, 2, 0, 0, 0]);
+});
+
+test('rows below a folded group are hidden, whatever is unfolded there', () => {
+  expect(idsOf(unfolded(tree, new Set()))).toEqual([1, 6]);
+  expect(idsOf(unfolded(tree, new Set([1])))).toEqual([1, 2, 5, 6]);
+  expect(idsOf(unfolded(tree, new Set([2])))).toEqual([1, 6]);
+  expect(idsOf(unfolded(tree, new Set([1, 2])))).toEqual([1, 2, 3, 4, 5, 6]);
+});
+
+describe('a search', () => {
+  test.each([
+    ['orebro', [3], [1, 2, 3]],
+    ['S-4', [2], [1, 2]],
+    ['6', [6], [6]],
+    ['o', [3, 4, 6], [1, 2, 3, 4, 6]],
+    ['nothing', [], []],
+  ])(
+    'for %j finds names without accents, externalIds and ids, and shows the way to them',
+    (words, ids, shown) => {
+      const { rows, matches } = found(tree, words);
+      expect([...matches]).toEqual(ids);
+      expect(idsOf(rows)).toEqual(shown);
+    },
+  );
+});
+
+describe('a group', () => {
+  test('moves below any group but itself, those below it, and the one it is in', () => {
+    const targets = [null, 1, 2, 3, 4, 5, 6];
+    expect(targets.filter((target) => mayMove(tree, 2, target))).toEqual([null, 5, 6]);
+    expect(targets.filter((target) => mayMove(tree, 6, target))).toEqual([1, 2, 3, 4, 5]);
+    expect(mayMove(tree, 99, 1)).toBe(false);
+    expect(mayMove(tree, 2, 99)).toBe(false);
+  });
+
+  test('does not move so far down that the tree becomes too deep', () => {
+    const chain = Array.from({ length: maxTreeDepth }, (_, i) => group(i + 1, i === 0 ? null : i, `g${i}`));
+    const deep = makeTree([...chain, group(1000, null, 'one'), group(1001, 1000, 'two')]);
+    expect(mayMove(deep, 1000, maxTreeDepth - 2)).toBe(true);
+    expect(mayMove(deep, 1000, maxTreeDepth - 1)).toBe(false);
+    expect(mayMove(deep, 1001, maxTreeDepth - 1)).toBe(true);
+  });
+});
+
+test('typing leads to the next name that begins so, around the end; more letters stay where they fit', () => {
+  const rows = unfolded(tree, new Set([1, 2]));
+  expect(typedTo(rows, 0, 'o')).toBe(2);
+  expect(typedTo(rows, 2, 'o')).toBe(3);
+  expect(typedTo(rows, 3, 'o')).toBe(2);
+  expect(typedTo(rows, 3, 'os')).toBe(3);
+  expect(typedTo(rows, 3, 'x')).toBe(3);
+});

@@ -1,0 +1,77 @@
+// The form of a person: what it shows, and that only what was changed in it is sent.
+import type { Person } from '@soundings/contract/console.people.ts';
+import { expect, test } from 'vitest';
+import { attributeField, changesOf, newPersonOf, valuesOf } from './person-values.ts';
+
+const membership = (id: number, managed: boolean) => ({ id, name: `g${id}`, managed });
+const person = {
+  id: 7,
+  externalId: 'u7',
+  managed: true,
+  firstName: 'Anna',
+  lastName: 'Berg',
+  email: 'anna@example.org',
+  phone: null,
+  active: true,
+  role: 'User',
+  language: null,
+  timezone: null,
+  attributes: { gender: 'female' },
+  memberships: {
+    memberOf: [membership(1, true), membership(2, false)],
+    adminOf: [],
+    inheritedAdminOf: [],
+    interestOf: [membership(3, true)],
+  },
+} as unknown as Person;
+const attributes = ['gender', 'a/b~c', 'constructor'];
+
+test('a form that was not touched changes nothing', () => {
+  expect(changesOf(valuesOf(person, attributes), person, attributes)).toEqual({});
+});
+
+test('groups that the HR system sends are not in the form, and are kept when others change', () => {
+  const values = valuesOf(person, attributes);
+  expect(values['memberships/memberOf']).toEqual([2]);
+  expect(values['memberships/interestOf']).toEqual([3]);
+  const changed = { ...values, 'memberships/memberOf': [2, 9] };
+  expect(changesOf(changed, person, attributes)).toEqual({ memberships: { memberOf: [1, 2, 9] } });
+});
+
+test('fields and attributes that are emptied are sent as null; others are not sent', () => {
+  const values = {
+    ...valuesOf(person, attributes),
+    email: ' ',
+    lastName: 'Borg',
+    [attributeField('gender')]: '',
+  };
+  expect(changesOf(values, person, attributes)).toEqual({
+    email: null,
+    lastName: 'Borg',
+    attributes: { gender: null },
+  });
+});
+
+test('attributes may be called anything', () => {
+  const values = valuesOf(person, attributes);
+  expect(values[attributeField('constructor')]).toBe('');
+  expect(attributeField('a/b~c')).toBe('attributes/a~1b~0c');
+  const named = { ...values, [attributeField('a/b~c')]: 'x' };
+  expect(changesOf(named, person, attributes)).toEqual({ attributes: { 'a/b~c': 'x' } });
+});
+
+test('a new person has every field, and nothing is invented', () => {
+  expect(newPersonOf({ ...valuesOf(undefined, ['gender']), firstName: 'Eva' }, ['gender'])).toEqual({
+    firstName: 'Eva',
+    lastName: '',
+    email: null,
+    phone: null,
+    role: 'User',
+    language: null,
+    timezone: null,
+    active: true,
+    externalId: null,
+    memberships: { memberOf: [], adminOf: [], inheritedAdminOf: [], interestOf: [] },
+    attributes: { gender: null },
+  });
+});

@@ -1,0 +1,98 @@
+// Which project of vitest.config.ts a test file runs in. What the file imports decides, so no one has to list it anywhere.
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The test files that take longest, longest first. If one of them started last, the other workers would wait for it. */
+export const longestFirst: readonly string[] = [
+  'server/src/failures.test.ts',
+  'server/src/sealing/forgetting.attack.test.ts',
+  'server/src/console/pages.e2e.test.ts',
+  'bench/src/smoke.e2e.test.ts',
+  'server/src/cli.test.ts',
+  'server/src/rolling.failures.test.ts',
+  'server/src/console/runs.e2e.test.ts',
+  'server/src/db/embedded.test.ts',
+  'server/src/files/process.test.ts',
+  'server/src/console/signing-in.e2e.test.ts',
+  'server/src/http/readers.test.ts',
+  'server/src/sync/hostile.test.ts',
+  'server/src/answers/answering.e2e.test.ts',
+  'server/src/console/administering.e2e.test.ts',
+  'server/src/console/results.e2e.test.ts',
+  'server/src/surroundings.failures.test.ts',
+  'server/src/asking.failures.test.ts',
+  'server/src/console/asking.e2e.test.ts',
+  'server/src/results/adversary.attack.test.ts',
+  'server/src/console/runs.test.ts',
+  'server/src/cli.keys.test.ts',
+  'server/src/files/queue.test.ts',
+  'server/src/history/history.test.ts',
+  'server/src/files/storage.test.ts',
+  'server/src/http/isolation.test.ts',
+  'server/src/results/in-the-week.attack.test.ts',
+  'server/src/sync/real-data.test.ts',
+];
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+export const projectNames = ['house', 'unit', 'server', 'browser'] as const;
+export type ProjectName = (typeof projectNames)[number];
+
+const house = 'server/src/house.test.ts';
+const browser = 'server/src/testing/browser.ts';
+/** Whoever imports one of these uses a database, a process or a thread. */
+const outside = ['server/src/testing/postgres.ts', 'node:child_process', 'node:worker_threads'];
+
+/** Returns the paths of all test files, from the root of the repository, by the project that they run in. */
+export function testsByProject(): Record<ProjectName, string[]> {
+  const files = globSync('{contract,console,server,bench}/src/**/*.test.{ts,tsx}', { cwd: root }).toSorted();
+  const byName = Map.groupBy(files, projectOf);
+  return Object.fromEntries(projectNames.map((name) => [name, byName.get(name) ?? []])) as never;
+}
+
+/**
+ * Returns the project of a test file: `browser` if it opens a browser; `server` if it uses a database, a process or a thread, and
+ * otherwise `unit`. Two kinds of files are in `server` as well: attacks by random cases (`*.attack.test.ts`), which take long, and
+ * tests that replace a module (`vi.mock`), as those in `unit` share their modules.
+ */
+export function projectOf(file: string): ProjectName {
+  if (file === house) return 'house';
+  const imported = importedBy(file);
+  if (imported.has(browser)) return 'browser';
+  const isOutside = outside.some((one) => imported.has(one));
+  return isOutside || file.endsWith('.attack.test.ts') || textOf(file).includes('vi.mock(')
+    ? 'server'
+    : 'unit';
+}
+
+/** Returns everything that is loaded when a file is imported. */
+function importedBy(file: string, found = new Set<string>()): Set<string> {
+  for (const one of importsOf(file)) {
+    if (found.has(one)) continue;
+    found.add(one);
+    if (existsSync(join(root, one))) importedBy(one, found);
+  }
+  return found;
+}
+
+const known = new Map<string, string[]>();
+
+/** Returns what a file imports, without types: paths of our own files, and the names of packages. */
+function importsOf(file: string): string[] {
+  const before = known.get(file);
+  if (before) return before;
+  const statements = (/\.tsx?$/.test(file) ? textOf(file) : '').matchAll(
+    /^(?:import|export)\s(?!type\s)(?:[^;']*?\sfrom\s+)?'([^']+)'|import\('([^']+)'\)/gm,
+  );
+  const imports = [...statements].map(([, named, dynamic]) => pathOf(file, (named ?? dynamic) as string));
+  known.set(file, imports);
+  return imports;
+}
+
+const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+const pathOf = (file: string, specifier: string): string =>
+  specifier.startsWith('.')
+    ? normalize(join(dirname(file), specifier))
+    : specifier.replace(/^@soundings\/contract\//, 'contract/src/').replace(/^@soundings\/(?=server\/)/, '');
