@@ -1,5 +1,5 @@
-// The least that reading a file costs, as a process of its own: the library alone, as it comes, reads the bytes of stdin
-// and keeps what it read. Argument: csv, xls or xlsx.
+// The floor of reading a file, as a separate process: the library alone reads the bytes from stdin and keeps the result.
+// Argument: csv, xls or xlsx.
 import { buffer } from 'node:stream/consumers';
 
 const bytes = await buffer(process.stdin);

@@ -1,4 +1,4 @@
-// The benchmarks by name, each in both sizes.
+// All benchmarks by name, in both sizes.
 import { answersPlans, benchAnswers } from './answers.ts';
 import { benchConsole, consolePlans } from './console.ts';
 import { benchData, dataPlans, smallDataPlans } from './data.ts';
@@ -19,7 +19,7 @@ export const benches: Record<string, Plans<Bench>> = {
   sftp: inBothSizes(benchSftp, sftpPlans),
 };
 
-/** Those that run only when they are named. */
+/** Benchmarks that run only if you name them. */
 export const trials: Record<string, Plans<Bench>> = {
   'data:small': inBothSizes(benchData, smallDataPlans),
   hostile: inBothSizes(benchHostile, hostilePlans),

@@ -1,4 +1,4 @@
-// A company made up from a seed: the same people, groups and memberships in every run.
+// Generates a company from a seed: the same people, groups and memberships in every run.
 import {
   type MembershipKind,
   membershipKinds,
@@ -8,7 +8,7 @@ import {
 
 export type Company = { groups: OrganizationGroup[]; users: User[] };
 
-/** The attribute that every user has: to be defined on the account before the company is pushed. */
+/** The attribute that every user has. Define it in the account before you push the company. */
 export const attribute = { name: 'workplace', values: ['Office', 'Workshop', 'Shop', 'Road', 'Home'] };
 
 const firstNames =
@@ -18,9 +18,8 @@ const lastNames =
 const languages = ['sv', 'en', 'de', 'fi', 'fr'];
 
 /**
- * Users, groups on up to five levels, and three memberships a user on average: each user is a member of one group, and
- * the rest are spread over all kinds. The first user is the administrator. With `oneTop`, one of the groups is above all
- * others.
+ * Returns users, groups on up to five levels, and three memberships per user on average: each user is a member of one group,
+ * and the other memberships are of random kinds. The first user is the administrator. With `oneTop`, one group is above all others.
  */
 export function makeCompany(count: { users: number; groups: number; oneTop?: boolean }, seed = 1): Company {
   const random = randomFrom(seed);
@@ -59,7 +58,7 @@ export function makeCompany(count: { users: number; groups: number; oneTop?: boo
 
 function makeGroups(count: number, random: () => number): OrganizationGroup[] {
   const groups: OrganizationGroup[] = [];
-  // Where each level begins, as a share of all groups: few at the top, half of them at the bottom.
+  // Where each level begins, as a share of all groups: few at the top, half at the bottom.
   const levels = [0, 0.003, 0.03, 0.15, 0.5, 1].map((share) => Math.ceil(share * count));
   for (let level = 1; level < levels.length; level++) {
     const [above, start, end] = [
@@ -85,7 +84,7 @@ function underOneTop(groups: OrganizationGroup[]): OrganizationGroup[] {
   return [top, ...groups.map((group) => ({ ...group, parent: group.parent ?? top.externalId }))];
 }
 
-/** The same company after `count` users, evenly spread, have got another family name. */
+/** Returns the company after `count` users, evenly distributed, have changed their last name. */
 export function renamed(company: Company, count: number, suffix: string): Company {
   const step = company.users.length / count;
   const users = [...company.users];
@@ -97,7 +96,7 @@ export function renamed(company: Company, count: number, suffix: string): Compan
   return { ...company, users };
 }
 
-/** Mulberry32: numbers from 0 to 1 that look random and are the same for the same seed. */
+/** Returns a random number generator (Mulberry32) with values from 0 to 1, determined by the seed. */
 export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

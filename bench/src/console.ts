@@ -1,7 +1,6 @@
-// The console in a real browser, on an account of 20,000 people and 2,000 groups: how long each list takes from the address
-// to rows that can be used, and how much JavaScript the first view takes. The floor is the same browser showing a page of the
-// same service that has nothing but text.
-// oxlint-disable no-await-in-loop -- one after another, or they would measure each other
+// The console in a real browser, with 20,000 people and 2,000 groups: the time from opening each page to usable rows, and the
+// size of the JavaScript of the first page. The floor is a plain text page of the same service.
+// oxlint-disable no-await-in-loop -- run one at a time, because parallel runs would affect each other's times
 import { beginSession } from '@soundings/server/src/accounts/sessions.ts';
 import { findBrowser, launchBrowser } from '@soundings/server/src/testing/chromium.ts';
 import { addWeeks, dayIn, weekOf } from '@soundings/contract/weeks.ts';
@@ -15,8 +14,8 @@ import { bodyOf, push } from './push.ts';
 import type { Service } from './service.ts';
 
 /**
- * How large the account is, and how often each page is loaded: `warmUps` loads that fill the browser's cache come first and
- * are not counted.
+ * The size of the account, and how often each page is loaded. The first `warmUps` loads fill the browser's cache and are not
+ * counted.
  */
 type Plan = {
   users: number;
@@ -32,11 +31,11 @@ export const consolePlans: Plans<Plan> = {
   smoke: { users: 400, groups: 40, answers: 4_000, weeks: 2, warmUps: 0, rounds: 1 },
 };
 
-const demand = 1000;
-/** In bytes, packed. */
-const mostScript = 250_000;
+const target = 1000;
+/** In bytes, compressed. */
+const maxScript = 250_000;
 
-/** Each list, and what is there when it can be used. */
+/** Each page, and a selector that matches when it is usable. */
 const lists: [what: string, path: string, ready: string][] = [
   ['Overview', '/', 'main svg path'],
   ['Heat map, all groups', '/heat-map', 'main table tbody td'],
@@ -54,10 +53,10 @@ const lists: [what: string, path: string, ready: string][] = [
   ['Audit log', '/audit', '[role="table"] [role="rowgroup"] [role="row"] time'],
 ];
 
-/** Each list of the console, and the scripts of the first view. Throws where there is no Chromium. */
+/** Measures each page of the console and the scripts of the first one. Throws if there is no Chromium. */
 export const benchConsole: Sized<Plan> = (plan) => async (say, start) => {
   const place = await findBrowser();
-  if (!place) throw new Error('There is no Chromium on this machine.');
+  if (!place) throw new Error('No Chromium found on this machine.');
   const service = await start();
   let browser: Browser | undefined;
   try {
@@ -72,12 +71,12 @@ export const benchConsole: Sized<Plan> = (plan) => async (say, start) => {
       const ms = median(times);
       say(`${what}: ${time(ms)}`);
       rows.push({
-        what: `${what}: from the address to rows`,
+        what: `${what}: from opening to usable rows`,
         measured: time(ms),
         floor: time(median(floor)),
         ratio: ratioText(ms / median(floor)),
-        demand: `≤ ${time(demand)}`,
-        holds: ms <= demand,
+        target: `≤ ${time(target)}`,
+        met: ms <= target,
       });
     }
     return { rows, postgres: service.postgres };
@@ -92,19 +91,19 @@ async function fill(service: Service, { users, groups, answers, weeks }: Plan, s
   const company = makeCompany({ users, groups, oneTop: true });
   const account = await service.account(attribute);
   await push(service, account, bodyOf(company), { created: company.users.length });
-  say(`${users.toLocaleString('en')} people are there`);
+  say(`${users.toLocaleString('en')} people created`);
   const path = join(service.dataDir, 'history.ndjson');
   const last = addWeeks(weekOf(dayIn('UTC', Date.now())), -1);
   await writeHistory(path, company, { answers, weeks, perWeek: 5, last });
   await service.command('history', 'import', '--account', String(account.id), path);
-  say(`${answers.toLocaleString('en')} answers are there`);
+  say(`${answers.toLocaleString('en')} answers imported`);
   const [administrator] = await service.pool<{ id: number }[]>`
     select user_id as id from users where account_id = ${account.id} and role = 'Administrator' and active and not role_pending limit 1`;
   const person = { accountId: account.id, userId: administrator?.id as number };
   return beginSession(service.pool, person, { address: '127.0.0.1', agent: 'bench' });
 }
 
-/** Loads a page anew so many times, from what the browser has kept of its files, until what is wanted is there. */
+/** Loads a page repeatedly, with the browser's cached files, until the selector matches. Returns the times. */
 async function timesOf(
   context: BrowserContext,
   { address }: Service,
@@ -115,39 +114,39 @@ async function timesOf(
   const times: number[] = [];
   for (let i = 0; i < warmUps + rounds; i++) {
     const page = await context.newPage();
-    const begun = performance.now();
+    const start = performance.now();
     await page.goto(address + path, { waitUntil: 'commit' });
     await isDrawn(page, ready);
-    if (i >= warmUps) times.push(performance.now() - begun);
+    if (i >= warmUps) times.push(performance.now() - start);
     await page.close();
   }
   return times;
 }
 
-/** Fulfilled when there is something that a selector finds, looked for each time the browser draws. */
+/** Resolves when a selector matches. Checked on each frame. */
 async function isDrawn(page: Page, selector: string): Promise<void> {
   const found = await page.evaluate<boolean>(`new Promise((done) => {
     const until = performance.now() + 20_000;
-    const look = () => {
+    const check = () => {
       const isThere = document.querySelector(${JSON.stringify(selector)}) !== null;
       if (isThere || performance.now() > until) done(isThere);
-      else requestAnimationFrame(look);
+      else requestAnimationFrame(check);
     };
-    look();
+    check();
   })`);
-  if (!found) throw new Error(`${selector} is not there after 20 s`);
+  if (!found) throw new Error(`${selector} did not appear within 20 s`);
 }
 
-/** The JavaScript of the first view after signing in, packed as it travels. */
+/** Measures the compressed JavaScript of the first page after signing in. */
 async function measureScript(context: BrowserContext, { address }: Service): Promise<Row> {
   const page = await context.newPage();
   const bytes = await scriptBytes(page, address);
   await page.close();
   return {
-    what: 'JavaScript of the first view, packed',
+    what: 'JavaScript of the first page, compressed',
     measured: `${(bytes / 1000).toFixed(0)} kB`,
-    demand: `≤ ${mostScript / 1000} kB`,
-    holds: bytes <= mostScript,
+    target: `≤ ${maxScript / 1000} kB`,
+    met: bytes <= maxScript,
   };
 }
 

@@ -1,6 +1,6 @@
-// Interface A with up to 5 million answers behind it, in accounts of 20,000 people and 2,000 groups: bringing them in, what
-// they take to keep, reading them beside a floor that sends the same bytes from memory, and closing a week.
-// oxlint-disable no-await-in-loop -- accounts come one after another, or they would measure each other
+// The data interface with up to 5 million answers, in accounts of 20,000 people and 2,000 groups: importing, storage, reading
+// (floor: sending the same bytes from memory) and closing a week.
+// oxlint-disable no-await-in-loop -- run one at a time, because parallel runs would affect each other's times
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { copyInto, inTransaction } from '@soundings/server/src/db/db.ts';
 import { WeekKey } from '@soundings/server/src/sealing/week-key.ts';
@@ -26,8 +26,8 @@ import {
 import type { Account, Ran, Service } from './service.ts';
 
 /**
- * How large the accounts are, from the fewest answers to the most, and how thorough the reading is. `recent`: answers in each
- * of the last five weeks, the same ones in all accounts: what is read of them differs in nothing else.
+ * The sizes of the accounts, from the fewest answers to the most, and how thoroughly to read. `recent`: the number of answers in
+ * each of the last five weeks, which are the same in all accounts so that their responses are comparable.
  */
 type Plan = Effort & {
   users: number;
@@ -66,7 +66,7 @@ const smokePlan: Plan = {
 
 export const dataPlans: Plans<Plan> = { whole: wholePlan, smoke: smokePlan };
 
-/** To try something out: the targets that are about 5 million answers are left out. */
+/** For experiments: without the targets for 5 million answers. */
 export const smallDataPlans: Plans<Plan> = {
   whole: {
     ...wholePlan,
@@ -132,25 +132,25 @@ async function measureImport(
     {
       what: `Importing and publishing ${name}`,
       measured: time(ran.ms),
-      ...(isLargest && { demand: '≤ 5 min', holds: ran.ms <= 300_000 }),
+      ...(isLargest && { target: '≤ 5 min', met: ran.ms <= 300_000 }),
     },
     {
       what: `– memory: ${memoryText(ran)}`,
       measured: megabytes(memory),
-      ...(isLargest && ran.memory && { demand: '≤ 1 GB', holds: memory <= 1e9 }),
+      ...(isLargest && ran.memory && { target: '≤ 1 GB', met: memory <= 1e9 }),
     },
     {
-      what: `– storage of an answer: tables and indexes of the figures, after vacuum (${megabytes(figures)})`,
+      what: `– storage per answer: tables and indexes of the figures, after vacuum (${megabytes(figures)})`,
       measured: `${Math.round(figures / answers)} B`,
     },
     {
-      what: `– what the whole database has grown by, for each answer (${megabytes(whole)})`,
+      what: `– growth of the whole database per answer (${megabytes(whole)})`,
       measured: `${Math.round(whole / answers)} B`,
     },
   ];
 }
 
-/** By the command, as a process of its own. */
+/** Imports with the command, as a separate process. */
 async function importHistory(
   { service, company, say }: Scene,
   { id }: Account,
@@ -182,8 +182,8 @@ const millions = (count: number) => `${(count / 1e6).toFixed(count < 1e6 ? 2 : 1
 
 async function measureReading(scene: Scene, accounts: Account[]): Promise<Row[]> {
   const { plan, company, thisWeek, say } = scene;
-  // The one that has taken the pushes keeps some of their memory.
-  const [service, forgetful] = await Promise.all([
+  // New processes: the one that received the pushes still has some of their memory.
+  const [service, uncached] = await Promise.all([
     scene.service.another(),
     scene.service.another({ ANSWER_CACHE_MB: '0' }),
   ]);
@@ -199,7 +199,7 @@ async function measureReading(scene: Scene, accounts: Account[]): Promise<Row[]>
   const load = await scene.service.beside('load.ts');
   const others = await service.askSteadily('/health/live', '', 50, 1000 * plan.timeScale);
   const last = addWeeks(thisWeek, -1);
-  const common = { service, forgetful, floor: floor as string, load, others, accounts: filled, last, say };
+  const common = { service, uncached, floor: floor as string, load, others, accounts: filled, last, say };
   const reading: Reading = { ...common, effort: plan };
   const rows = [
     ...(await measureStream(reading)),
@@ -209,11 +209,11 @@ async function measureReading(scene: Scene, accounts: Account[]): Promise<Row[]>
   ];
   await others.end();
   await service.stop();
-  await forgetful.stop();
+  await uncached.stop();
   return rows;
 }
 
-/** A week in which everybody has answered everything: closed by the command, and by the service's own job. */
+/** Closes a week in which everyone has answered everything, once with the command and once with the service's job. */
 async function measureClosing(scene: Scene, reader: Account): Promise<Row[]> {
   const { service, company, thisWeek } = scene;
   const history = { answers: company.users.length * perWeek, weeks: 1, perWeek, last: thisWeek };
@@ -234,7 +234,7 @@ async function measureClosing(scene: Scene, reader: Account): Promise<Row[]> {
 }
 
 async function measureClosingBy(
-  whom: string,
+  by: string,
   close: () => Promise<void>,
   { service, plan, company, say }: Scene,
   reader: Account,
@@ -247,26 +247,26 @@ async function measureClosingBy(
   const p99 = percentile(busy, 0.99);
   const people = company.users.length.toLocaleString('en');
   const groups = company.groups.length.toLocaleString('en');
-  say(`closing by ${whom}: ${time(ms)}, others 99 % ${time(p99)}, longest ${time(Math.max(...busy))}`);
+  say(`closing by ${by}: ${time(ms)}, others 99 % ${time(p99)}, longest ${time(Math.max(...busy))}`);
   return [
     {
-      what: `Closing a week of ${people} people, ${perWeek} questions and ${groups} groups, by ${whom}`,
+      what: `Closing a week of ${people} people, ${perWeek} questions and ${groups} groups, by ${by}`,
       measured: time(ms),
-      demand: '≤ 20 s',
-      holds: ms <= 20_000,
+      target: '≤ 20 s',
+      met: ms <= 20_000,
     },
     {
-      what: '– GET /v1/kpis of others meanwhile, 99 % (floor: nothing is closed)',
+      what: '– GET /v1/kpis by others meanwhile, 99th percentile (floor: no closing)',
       measured: time(p99),
       floor: time(percentile(idle, 0.99)),
-      demand: '≤ 250 ms',
-      holds: p99 <= 250,
+      target: '≤ 250 ms',
+      met: p99 <= 250,
     },
     { what: '– longest', measured: time(Math.max(...busy)), floor: time(Math.max(...idle)) },
   ];
 }
 
-/** The week becomes one that has ended, and the job that would look for such within five minutes is called at once. */
+/** Turns the week into one that has ended, and returns a function that runs the closing job at once. */
 async function jobOf(scene: Scene, { id }: Account): Promise<() => Promise<void>> {
   const { pool } = scene.service;
   await moveBack(scene, id);
@@ -281,7 +281,7 @@ async function jobOf(scene: Scene, { id }: Account): Promise<() => Promise<void>
   };
 }
 
-/** Moves this week, with all that is in it, to the week before. Answers are bound to their week: they are sealed again. */
+/** Moves this week with all its data to the previous week. Answers are encrypted for their week, so they are encrypted again. */
 async function moveBack({ service: { pool, keys }, thisWeek }: Scene, id: number): Promise<void> {
   const before = addWeeks(thisWeek, -1);
   const key = await keys.of(pool, id, thisWeek);

@@ -1,6 +1,6 @@
-// From the drop of a file to the organization that matches it: 20,000 people × 15 columns, created from nothing, and then
-// unchanged, by HTTPS through the service and its jobs.
-// oxlint-disable no-await-in-loop -- one after another, or they would measure each other
+// Time from uploading a file by HTTP until the organization matches it: 20,000 people × 15 columns, first all created, then all
+// unchanged.
+// oxlint-disable no-await-in-loop -- run one at a time, because parallel runs would affect each other's times
 import { type FileReport, isUnderWay } from '@soundings/contract/storage.ts';
 import { changeAccount, createAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';
@@ -13,7 +13,7 @@ import type { Plans, Sized } from './plans.ts';
 import type { Service } from './service.ts';
 import { fileOf } from './sheets.ts';
 
-/** How many people are on the list, and the formats in which it is dropped. */
+/** How many people are in the file, and its formats. */
 type Plan = { people: number; kinds: FileKind[] };
 
 export const dropsPlans: Plans<Plan> = {
@@ -22,10 +22,10 @@ export const dropsPlans: Plans<Plan> = {
 };
 
 /** In milliseconds. */
-const demands = { csv: 10_000, xls: undefined, xlsx: 20_000 };
-const most = { maxUsersCreated: 20_000, maxGroupsCreated: 20_000 };
+const targets = { csv: 10_000, xls: undefined, xlsx: 20_000 };
+const limits = { maxUsersCreated: 20_000, maxGroupsCreated: 20_000 };
 
-/** Drops the list in each format, twice: all created, then all unchanged. */
+/** Uploads the file twice in each format: all created, then all unchanged. */
 export const benchDrops: Sized<Plan> = (plan) => async (say, start) => {
   const { people, kinds } = plan;
   const service = await start();
@@ -37,15 +37,15 @@ export const benchDrops: Sized<Plan> = (plan) => async (say, start) => {
       for (const then of ['created', 'unchanged'] as const) {
         const [ms, report] = await timed(() => drop(service, token, `users.${kind}`, bytes));
         if (report.outcome !== 'applied' || report.summary?.users[then] !== people) {
-          throw new Error(`The file was not applied as meant: ${report.message}`);
+          throw new Error(`The file was not applied as expected: ${report.message}`);
         }
-        const what = `${people.toLocaleString('en')} × 15 as ${kind.toUpperCase()}, from drop to applied, all ${then}`;
+        const what = `${people.toLocaleString('en')} × 15 as ${kind.toUpperCase()}, from upload to applied, all ${then}`;
         say(`${what}: ${time(ms)}`);
-        const demand = demands[kind];
+        const target = targets[kind];
         rows.push({
           what,
           measured: time(ms),
-          ...(demand !== undefined && { demand: `≤ ${time(demand)}`, holds: ms <= demand }),
+          ...(target !== undefined && { target: `≤ ${time(target)}`, met: ms <= target }),
         });
       }
     }
@@ -59,22 +59,22 @@ async function newAccount({ pool }: Service): Promise<string> {
   const id = await inTransaction(pool, async (tx) => {
     const account = await createAccount(tx, { name: 'Bench' });
     await createUser(tx, account.id, { firstName: 'Ada', lastName: 'Admin', role: 'Administrator' });
-    await changeAccount(tx, account.id, { ...most, createGroupsFromUsers: true });
+    await changeAccount(tx, account.id, { ...limits, createGroupsFromUsers: true });
     return account.id;
   });
   return (await createToken(pool, id, { name: 'bench', scopes: ['files'] })).token;
 }
 
-/** Until the report says what came of it. */
+/** Uploads a file and waits for its report. */
 async function drop({ address }: Service, token: string, name: string, bytes: Buffer): Promise<FileReport> {
   const headers = { authorization: token };
   const body = new FormData();
   body.append('file', new Blob([new Uint8Array(bytes)]), name);
   const sent = await fetch(`${address}/v1/storage/uploadFile`, { method: 'POST', headers, body });
-  if (sent.status !== 200) throw new Error(`The upload was answered by ${sent.status}: ${await sent.text()}`);
+  if (sent.status !== 200) throw new Error(`The upload failed with ${sent.status}: ${await sent.text()}`);
   for (;;) {
-    const answer = await fetch(`${address}/v1/storage/files/${name}/report`, { headers });
-    const report = (await answer.json()) as FileReport;
+    const response = await fetch(`${address}/v1/storage/files/${name}/report`, { headers });
+    const report = (await response.json()) as FileReport;
     if (!isUnderWay(report.outcome)) return report;
     await sleep(50);
   }

@@ -1,7 +1,6 @@
-// The least that any service must do to find out what a push changes, as a process of its own: to read the body by
-// JSON.parse, and the rows that it must be compared with. Neither receiving the bytes nor comparing, checking or keeping
-// anything is counted.
-// Arguments: the address of the database. It sends its own address when it listens, and ends with whoever started it.
+// The floor of a push, as a separate process: parses the body with JSON.parse and reads the rows that it must be compared
+// with. Receiving, comparing, validating and storing are not counted.
+// Argument: the database URL. It sends its own address when it listens, and ends with its parent process.
 import { inTransaction, openPool } from '@soundings/server/src/db/db.ts';
 import fastify from 'fastify';
 import { timed } from './measure.ts';

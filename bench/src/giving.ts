@@ -1,6 +1,6 @@
-// A process of its own that gives answers over HTTP, one question at a time as the page does, at a steady rate or as fast
-// as they are taken; or writes the same rows by plain inserts, which is the floor: no link, no check, no HTTP.
-// Argument: the address of the database. Each message is an order; what it sends back is what came of it.
+// A separate process that submits answers over HTTP, one question at a time like the page, at a steady rate or as fast as possible.
+// The floor writes the same rows with plain inserts, without links, checks or HTTP.
+// Argument: the database URL. Each message is an order, and the reply is its result.
 import { openPool } from '@soundings/server/src/db/db.ts';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,14 +11,14 @@ export type GivingOrder = {
   questionIds: number[];
   connections: number;
   seconds: number;
-  /** Requests a second; without it, on each connection the next follows when one is answered. */
+  /** Requests a second. If omitted, each connection sends the next request when the previous one is done. */
   rate?: number;
   isFloor?: boolean;
-  /** The week closes meanwhile: answers may be told to wait (503), or that it is over (404). */
+  /** The week closes meanwhile: requests can get 503 (try again) or 404 (the week is over). */
   isClosing?: boolean;
 };
 
-/** The milliseconds of each answer, at a steady rate from the moment at which it was due; and those of all. */
+/** The milliseconds of each request (at a steady rate, from when it was due) and of all together. */
 export type Given = { times: number[]; ms: number; waited: number; refused: number };
 
 const pool = openPool(process.argv[2] ?? '', 10);
@@ -29,7 +29,7 @@ process.on('message', (order: GivingOrder) => {
     .catch((error: unknown) => ({ error: String(error) }))
     .then((given) => process.send?.(given));
 });
-process.once('disconnect', () => process.exit()); // who started us is gone
+process.once('disconnect', () => process.exit()); // the parent process has ended
 await pool`drop table if exists bench_floor`;
 await pool`
   create table bench_floor (account_id integer, week date, question_id integer, respondent bigint, value smallint,
@@ -45,8 +45,8 @@ async function carryOut(order: GivingOrder): Promise<Given> {
   const give = order.isFloor ? insert : (i: number) => post(order, agent, i);
   const times: number[] = [];
   const statuses: number[] = [];
-  const begun = performance.now();
-  const isOver = () => performance.now() - begun >= order.seconds * 1000;
+  const start = performance.now();
+  const isOver = () => performance.now() - start >= order.seconds * 1000;
   const giveOne = async (due: number) => {
     statuses.push(await give(next++));
     times.push(performance.now() - due);
@@ -54,14 +54,14 @@ async function carryOut(order: GivingOrder): Promise<Given> {
   try {
     if (order.rate === undefined) {
       const keepGiving = async () => {
-        // oxlint-disable-next-line no-await-in-loop -- one after another on each connection
+        // oxlint-disable-next-line no-await-in-loop -- one at a time on each connection
         while (!isOver()) await giveOne(performance.now());
       };
       await Promise.all(Array.from({ length: order.connections }, keepGiving));
     } else {
       const running: Promise<void>[] = [];
       for (let i = 0; !isOver(); i++) {
-        const due = begun + (i * 1000) / order.rate;
+        const due = start + (i * 1000) / order.rate;
         const early = due - performance.now();
         // oxlint-disable-next-line no-await-in-loop -- the rate is the point
         if (early > 0) await sleep(early);
@@ -70,13 +70,13 @@ async function carryOut(order: GivingOrder): Promise<Given> {
       await Promise.all(running);
     }
     const count = (status: number) => statuses.filter((one) => one === status).length;
-    return { times, ms: performance.now() - begun, waited: count(503), refused: count(404) + count(429) };
+    return { times, ms: performance.now() - start, waited: count(503), refused: count(404) + count(429) };
   } finally {
     agent.destroy();
   }
 }
 
-/** A person after another answers the first question, then the second, and so on. */
+/** Submits the next answer: everyone answers the first question, then everyone the second, and so on. */
 function post(order: GivingOrder, agent: Agent, i: number): Promise<number> {
   const { address, links, questionIds, isClosing } = order;
   const link = links[i % links.length];
@@ -88,12 +88,12 @@ function post(order: GivingOrder, agent: Agent, i: number): Promise<number> {
       'content-length': Buffer.byteLength(body),
       cookie: 'soundings_visit=0123456789ABCDEFGHIJKLMNOPQ', // all from the same browser
     };
-    request(`${address}/a/${link}/answers`, { method: 'POST', agent, headers }, (answer) => {
-      answer.resume().once('close', () => {
-        const status = answer.statusCode ?? 0;
-        // Everything is answered when it closes (409).
+    request(`${address}/a/${link}/answers`, { method: 'POST', agent, headers }, (response) => {
+      response.resume().once('close', () => {
+        const status = response.statusCode ?? 0;
+        // All questions are already answered when the week closes (409).
         if (status === 204 || (isClosing && [404, 409, 429, 503].includes(status))) resolve(status);
-        else reject(new Error(`An answer was answered by ${answer.statusCode}`));
+        else reject(new Error(`Submitting an answer failed with ${response.statusCode}`));
       });
     })
       .once('error', reject)

@@ -1,4 +1,4 @@
-// A history file made up from a seed: weeks of one round for a whole company, with as many answers as are wanted.
+// Generates a history file from a seed: weekly rounds for a whole company, with a given number of answers.
 import { createWriteStream } from 'node:fs';
 import { addWeeks, weekName } from '@soundings/contract/weeks.ts';
 import { once } from 'node:events';
@@ -8,10 +8,10 @@ export const questionCount = 20;
 export const kpiCount = 8;
 
 /**
- * Writes a history of `weeks` weeks up to `last`: each asks `perWeek` of the questions, in turn, of everybody in each
- * tree; so many of them are answered that there are about `answers` in all. Of these, `recent` are given in each of the
- * last five weeks, and are the same in histories of any length. Types 1 (scale) and, once in five, 3 (recommendation).
- * The first KPI is made of all questions, and so has values in every week.
+ * Writes a history of `weeks` weeks up to `last`. Each week asks everyone in each tree the next `perWeek` questions, and there are
+ * about `answers` answers in total. If `recent` is given, each of the last five weeks has that many, the same ones in histories of any
+ * length. Four of five questions are scales (type 1), the others recommendations (type 3). The first KPI contains all questions,
+ * so it has values in every week.
  */
 export async function writeHistory(
   path: string,
@@ -30,7 +30,7 @@ export async function writeHistory(
   const typeOf = (question: number) => (question % 5 === 4 ? 3 : 1);
   const keys = Array.from({ length: questionCount }, (_, i) => `q${i}`);
   for (const [i, key] of keys.entries()) {
-    // oxlint-disable-next-line no-await-in-loop -- a file is written line after line
+    // oxlint-disable-next-line no-await-in-loop -- a file is written line by line
     await write({ question: { key, type: typeOf(i), text: `Question ${i}`, language: 'en' } });
   }
   for (let i = 0; i < kpiCount; i++) {
@@ -65,7 +65,7 @@ export async function writeHistory(
   await once(file, 'finish');
 }
 
-/** How many answers are given in a week so many weeks ago. */
+/** Returns the number of answers in the week `ago` weeks before the last. */
 function answersOf(
   { answers, weeks, recent }: { answers: number; weeks: number; recent?: number },
   ago: number,
@@ -76,7 +76,7 @@ function answersOf(
 
 type Asked = { person: string; memberOf: string[] };
 
-/** For each group at the top the people whose first group is in its tree, as a round asks them: nobody is asked twice. */
+/** Returns, for each top-level group, the people whose first group is in its tree. So no one is asked twice. */
 function peopleByTree({ groups, users }: Company): Map<string, Asked[]> {
   const parents = new Map(groups.map(({ externalId, parent }) => [externalId, parent ?? null]));
   const topOf = (group: string): string => {

@@ -1,4 +1,4 @@
-// Hostile inputs: what is sent by mistake or to do harm, to every door of the service. Everything follows from a seed.
+// Malicious and faulty inputs for every interface of the service, generated from a seed.
 import { consoleOperations } from '@soundings/contract/console.ts';
 import { dataOperations } from '@soundings/contract/data.ts';
 import { organizationOperations } from '@soundings/contract/organization.ts';
@@ -6,18 +6,18 @@ import { uploadOperations } from '@soundings/contract/storage.ts';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { randomFrom } from './company.ts';
 
-/** What opens the doors, so that what is behind them is reached too. */
+/** Valid credentials, so that inputs also reach the code behind authentication. */
 export type Keys = { tokens: string[]; sessions: string[]; links: string[] };
 
 /**
- * `http`: a request whose answer has an end, so that another may follow on the same connection. `raw`: bytes that are no such
- * request; `sftp`: bytes for the SFTP port. After these two the connection ends.
+ * `http`: a request after which the connection can be used again. `raw`: bytes that are not a valid request. `sftp`: bytes for the
+ * SFTP port. After the last two the connection ends.
  */
-export type Input = { door: 'http' | 'raw' | 'sftp'; bytes: Buffer; what: string };
+export type Input = { kind: 'http' | 'raw' | 'sftp'; bytes: Buffer; what: string };
 
 type Random = { chance(share: number): boolean; below(count: number): number; of<T>(list: readonly T[]): T };
 
-/** Returns what makes one input after another. */
+/** Returns a function that generates inputs. */
 export function hostileInputs(seed: number, keys: Keys): () => Input {
   const next = randomFrom(seed);
   const below = (count: number) => Math.floor(next() * count);
@@ -27,10 +27,10 @@ export function hostileInputs(seed: number, keys: Keys): () => Input {
     of: (list) => list[below(list.length)] as (typeof list)[number],
   };
   return () => {
-    if (r.chance(0.005)) return { door: 'sftp', bytes: sftpBytes(r), what: 'SFTP' };
+    if (r.chance(0.005)) return { kind: 'sftp', bytes: sftpBytes(r), what: 'SFTP' };
     const request = r.of(requests)(r, keys);
-    if (r.chance(0.04)) return { door: 'raw', bytes: broken(request, r), what: 'raw' };
-    return { door: 'http', bytes: request, what: request.toString('latin1', 0, request.indexOf('\r')) };
+    if (r.chance(0.04)) return { kind: 'raw', bytes: broken(request, r), what: 'raw' };
+    return { kind: 'http', bytes: request, what: request.toString('latin1', 0, request.indexOf('\r')) };
   };
 }
 
@@ -39,7 +39,7 @@ export function hostileInputs(seed: number, keys: Keys): () => Input {
 const long = (length: number) => (r: Random) =>
   r.of(['x', '0', '%41', '..%2f', '%F0%9F%98%80']).repeat(length);
 
-/** Parts of addresses, as they stand on the wire. */
+/** Parts of paths, already encoded. */
 // prettier-ignore
 const parts: (string | ((r: Random) => string))[] = [
   '', '0', '-1', '1e309', 'NaN', 'Infinity', '2147483648', '9007199254740993', '9'.repeat(400), '0x10', '1,2,3', ',,,', '1,',
@@ -66,7 +66,7 @@ function query(r: Random): string {
   return `?${pairs.join(r.of(['&', '&', '&', ';', '&&', '&=&']))}`;
 }
 
-/** A path with its braces filled. */
+/** Returns a path with its parameters filled in. */
 const filled = (path: string, r: Random) => path.replaceAll(/\{\w+\}/g, () => part(r) || '0');
 
 // prettier-ignore
@@ -97,7 +97,7 @@ function json(r: Random, depth: number): Json {
   return made;
 }
 
-/** Something like what is asked for, with hostile values in it. */
+/** Returns a body similar to the schema, with malicious values in it. */
 const likely = (r: Random): Json =>
   r.of<Json>([
     { email: r.of(texts), password: r.of(texts), code: json(r, 1) },
@@ -135,7 +135,7 @@ const spoilt = (bytes: Buffer, r: Random): Buffer => {
 
 // --- Requests
 
-/** One request on the wire. Its length is right, unless it is one of the headers that say something else. */
+/** Returns a request as bytes. Its length is correct, unless one of the headers contradicts it. */
 function wire(r: Random, method: string, path: string, headers: string[], body?: Buffer): Buffer {
   const all = [
     `${method} ${path} HTTP/1.1`,
@@ -249,7 +249,7 @@ function form(r: Random): [headers: string[], body: Buffer] {
 }
 
 const operations = [...dataOperations, ...organizationOperations, ...uploadOperations];
-/** Signing out would leave the rest without a session. */
+/** Excludes signing out, which would leave later requests without a session. */
 const consoleNames = Object.keys(consoleOperations).filter(
   (name) =>
     !['DELETE /session', 'DELETE /profile/sessions', 'DELETE /users/{userId}/sessions'].includes(name),
@@ -257,7 +257,7 @@ const consoleNames = Object.keys(consoleOperations).filter(
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 const requests: ((r: Random, keys: Keys) => Buffer)[] = [
-  // The interfaces, as a client with a fault in it, or an attacker, asks them.
+  // The interfaces, as used by a faulty client or an attacker.
   (r, keys) => {
     const { method, path } = r.of(operations);
     const address = filled(path, r) + query(r);
@@ -267,7 +267,7 @@ const requests: ((r: Random, keys: Keys) => Buffer)[] = [
   },
   (r, keys) =>
     wire(r, 'GET', `${r.of(dataOperations).path.replaceAll(/\{\w+\}/g, '007')}${query(r)}`, rights(r, keys)),
-  // The console's interface, signed in as somebody.
+  // The console's API, signed in.
   (r, keys) => {
     const [method = '', path = ''] = r.of(consoleNames).split(' ');
     const cookie = `Cookie: soundings=${r.of(keys.sessions)}`;
@@ -297,7 +297,7 @@ const requests: ((r: Random, keys: Keys) => Buffer)[] = [
       Buffer.from(fields.join('&')),
     );
   },
-  // Addresses that there are not, and methods that are not taken.
+  // Unknown addresses and unsupported methods.
   (r, keys) =>
     wire(
       r,
@@ -307,7 +307,7 @@ const requests: ((r: Random, keys: Keys) => Buffer)[] = [
     ),
 ];
 
-/** What is no request, or one that says two things about itself. */
+/** Returns bytes that are not a valid request, or a request that contradicts itself. */
 function broken(request: Buffer, r: Random): Buffer {
   const text = request.toString('latin1');
   return Buffer.from(

@@ -1,36 +1,36 @@
-// A process of its own that sends hostile inputs, several at a time. Arguments: address, SFTP port, seed, and the keys as JSON.
-// Asked by a number it sends so many, and sends back what came of them.
+// A separate process that sends malicious inputs, several at a time. Arguments: address, SFTP port, seed, and the keys as JSON.
+// A number as message sends that many inputs and returns the result.
 import { connect, type Socket } from 'node:net';
 import { hostileInputs, type Input, type Keys } from './hostile.inputs.ts';
 
-/** How many answers had each status, how many inputs had none, and the first inputs that failed in the service. */
+/** The number of responses by status, the number of inputs without response, and the first inputs that caused 5xx errors. */
 export type Survived = { statuses: Record<string, number>; unanswered: number; failures: string[] };
 
 const [address = '', sftpPort = '', seed = '', keys = '{}'] = process.argv.slice(2);
 const { hostname, port } = new URL(address);
 const next = hostileInputs(Number(seed), JSON.parse(keys) as Keys);
-const [atOnce, patience] = [12, 15_000];
-/** From many addresses, as no one may have so many connections. */
+const [atOnce, timeout] = [12, 15_000];
+/** Uses many addresses, because connections per address are limited. */
 let sources = 0;
 const source = () => `127.0.${3 + Number(seed)}.${1 + (sources++ % 200)}`;
 
 let survived: Survived;
-process.once('disconnect', () => process.exit()); // who started us is gone
+process.once('disconnect', () => process.exit()); // the parent process has ended
 process.on('message', (count: number) => {
   survived = { statuses: {}, unanswered: 0, failures: [] };
   let left = count;
-  const goOn = async () => {
+  const sendInputs = async () => {
     let socket: Socket | undefined;
     while (left-- > 0) {
       const input = next();
-      // oxlint-disable-next-line no-await-in-loop -- one after another on each connection
-      if (input.door === 'http') socket = await ask(socket, input);
-      // oxlint-disable-next-line no-await-in-loop -- the same
-      else await throwAt(input);
+      // oxlint-disable-next-line no-await-in-loop -- one at a time on each connection
+      if (input.kind === 'http') socket = await ask(socket, input);
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      else await sendBytes(input);
     }
     socket?.destroy();
   };
-  void Promise.all(Array.from({ length: atOnce }, goOn)).then(() => process.send?.(survived));
+  void Promise.all(Array.from({ length: atOnce }, sendInputs)).then(() => process.send?.(survived));
 });
 process.send?.('ready');
 
@@ -40,17 +40,17 @@ function note(status: string, { what }: Input): void {
     survived.failures.push(`${status}: ${what.slice(0, 300)}`);
 }
 
-async function opened(to: number): Promise<Socket> {
+async function open(to: number): Promise<Socket> {
   const socket = connect({ host: hostname, port: to, localAddress: source(), noDelay: true });
-  socket.on('error', () => {}); // a connection that is cut says so by its end
-  socket.setTimeout(patience, () => socket.destroy());
+  socket.on('error', () => {}); // the close event handles it
+  socket.setTimeout(timeout, () => socket.destroy());
   await new Promise<void>((resolve) => socket.once('connect', resolve).once('close', () => resolve()));
   return socket;
 }
 
-/** Sends a request, and returns the connection if another may follow. */
+/** Sends a request. Returns the connection if it can be used again. */
 async function ask(before: Socket | undefined, input: Input): Promise<Socket | undefined> {
-  const socket = before && !before.destroyed ? before : await opened(Number(port));
+  const socket = before && !before.destroyed ? before : await open(Number(port));
   const isHead = input.bytes.subarray(0, 5).toString('latin1') === 'HEAD ';
   const status = await new Promise<number | undefined>((resolve) => {
     const chunks: Buffer[] = [];
@@ -70,7 +70,7 @@ async function ask(before: Socket | undefined, input: Input): Promise<Socket | u
   });
   if (status === undefined) survived.unanswered++;
   else note(String(status), input);
-  // What was not read as its sender meant may have left something on the connection.
+  // After a rejected request there may be unread bytes on the connection.
   if (status === undefined || status === 400 || status >= 411) socket.destroy();
   return socket.destroyed ? undefined : socket;
 }
@@ -80,7 +80,7 @@ const statusIn = (bytes: Buffer): number | undefined => {
   return status === undefined ? undefined : Number(status);
 };
 
-/** The status of an answer that has ended; of one that lets go on (100) it is the next. */
+/** Returns the status of a complete response. A 100 response is skipped. */
 function endOf(chunks: Buffer[], isHead: boolean): number | undefined {
   const all = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
   if (chunks.length > 1) chunks.splice(0, chunks.length, all);
@@ -97,9 +97,9 @@ function endOf(chunks: Buffer[], isHead: boolean): number | undefined {
   return all.subarray(-5).toString('latin1') === '0\r\n\r\n' ? status : undefined;
 }
 
-/** Sends bytes, and no more; what comes back is read to its end. */
-async function throwAt(input: Input): Promise<void> {
-  const socket = await opened(Number(input.door === 'sftp' ? sftpPort : port));
+/** Sends bytes, and reads the response until the connection closes. */
+async function sendBytes(input: Input): Promise<void> {
+  const socket = await open(Number(input.kind === 'sftp' ? sftpPort : port));
   let first = Buffer.alloc(0);
   socket.on('data', (chunk: Buffer) => {
     if (first.length < 20) first = Buffer.concat([first, chunk]);
@@ -107,7 +107,7 @@ async function throwAt(input: Input): Promise<void> {
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   socket.end(input.bytes);
   if (!socket.destroyed) await closed;
-  const status = input.door === 'raw' ? statusIn(first) : undefined;
+  const status = input.kind === 'raw' ? statusIn(first) : undefined;
   if (status !== undefined) note(String(status), input);
   else survived.unanswered++;
 }

@@ -1,6 +1,6 @@
-// Hostile inputs, a million of them unless HOSTILE_INPUTS says otherwise: to the interfaces, the console, the answering page and
-// the SFTP port, while another account is asked for its groups twenty times a second. Nothing may be answered by a failure of
-// the service, the log may have no error, the other account may hardly notice, and memory stays bounded.
+// Malicious inputs (HOSTILE_INPUTS, by default a million) to the interfaces, the console, the answering page and the SFTP port, while
+// another account sends twenty requests a second. No response is a 5xx error, the log has no error, the other account is hardly
+// affected, and memory stays bounded.
 import { beginSession } from '@soundings/server/src/accounts/sessions.ts';
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';
@@ -26,12 +26,12 @@ export const hostilePlans: Plans<Plan> = {
   smoke: { inputs: 300, senders: 1, others: { users: 20, groups: 5 } },
 };
 
-/** In ms, and in bytes. */
-const [mostTime, mostMemory] = [200, 512e6];
-/** So many inputs of a sender at a time, between which it says how far it is. */
+/** In milliseconds, and in bytes. */
+const [maxTime, maxMemory] = [200, 512e6];
+/** How many inputs a sender sends between two progress messages. */
 const atATime = 10_000;
 
-/** Sends hostile inputs, and shows what the service, and others, made of them. */
+/** Sends malicious inputs and measures their effect on the service and on others. */
 export const benchHostile: Sized<Plan> = (plan) => async (say, start) => {
   const service = await start();
   try {
@@ -61,7 +61,7 @@ export const benchHostile: Sized<Plan> = (plan) => async (say, start) => {
           while (sent < plan.inputs) {
             const count = Math.min(atATime, plan.inputs - sent);
             sent += count;
-            // oxlint-disable-next-line no-await-in-loop -- one after another
+            // oxlint-disable-next-line no-await-in-loop -- one at a time
             add(survived, (await sender.ask(count)) as Survived);
             say(`${sent.toLocaleString('en')} sent; ${summaryOf(survived)}`);
           }
@@ -80,26 +80,26 @@ export const benchHostile: Sized<Plan> = (plan) => async (say, start) => {
     await attacked.stop();
     const rows: Row[] = [
       {
-        what: `${plan.inputs.toLocaleString('en')} hostile inputs, answered by a failure (5xx)`,
+        what: `${plan.inputs.toLocaleString('en')} malicious inputs: 5xx responses`,
         measured: String(failed),
-        demand: '0',
-        holds: failed === 0,
+        target: '0',
+        met: failed === 0,
       },
-      { what: '– errors in the log', measured: String(errors), demand: '0', holds: errors === 0 },
+      { what: '– errors in the log', measured: String(errors), target: '0', met: errors === 0 },
       {
-        what: '– the groups of another account meanwhile, 99 % within',
+        what: '– requests of another account meanwhile, 99th percentile',
         measured: time(p99),
-        demand: `< ${mostTime} ms`,
-        holds: p99 < mostTime,
+        target: `< ${maxTime} ms`,
+        met: p99 < maxTime,
       },
       {
-        what: '– memory above idle, at most',
+        what: '– peak memory above idle',
         measured: megabytes(memory),
-        demand: `< ${megabytes(mostMemory)}`,
-        holds: memory < mostMemory,
+        target: `< ${megabytes(maxMemory)}`,
+        met: memory < maxMemory,
       },
       { what: '– inputs a second', measured: String(Math.round((plan.inputs * 1000) / ms)) },
-      { what: '– answers by status', measured: summaryOf(survived) },
+      { what: '– responses by status', measured: summaryOf(survived) },
     ];
     return { rows, postgres: service.postgres };
   } finally {
@@ -119,7 +119,7 @@ const summaryOf = ({ statuses, unanswered }: Survived) =>
     ', ',
   );
 
-/** An account with an open week, tokens of every scope, and people of each role who are signed in. */
+/** Creates an account with an open week, tokens of every scope, and signed-in people of each role. */
 async function keysOf(service: Service): Promise<Keys> {
   const { pool } = service;
   const { accountId, links } = await answeredWeek(service, [service.address]);

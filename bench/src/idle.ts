@@ -1,6 +1,6 @@
-// SFTP sessions that do nothing, as a process of its own. Arguments: port, user name and token. It sends that it is there,
-// opens as many as it is told, and ends with whoever started it.
-// oxlint-disable no-await-in-loop -- as many at a time as one address may have
+// Opens idle SFTP sessions, in a separate process. Arguments: port, user name and token. Messages say how many to open. It ends
+// with its parent process.
+// oxlint-disable no-await-in-loop -- as many at a time as one address can open
 import { connect } from 'node:net';
 import { Client } from 'ssh2';
 
@@ -21,7 +21,7 @@ async function open(count: number): Promise<void> {
   }
 }
 
-/** From many addresses: no one may have so many. */
+/** Uses many addresses, because the number per address is limited. */
 function openOne(): Promise<Client> {
   const localAddress = `127.0.2.${1 + (clients.length % 200)}`;
   const sock = connect({ host: '127.0.0.1', port: Number(port), localAddress, noDelay: true });

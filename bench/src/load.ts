@@ -1,6 +1,6 @@
-// A process of its own that asks for one address over some connections, on each again as soon as the answer is there. On
-// bare sockets: node:http takes longer to read a small answer than the service takes to make it, and there are two cores.
-// Each message is an order; what it sends back is what came of it.
+// A separate process that sends requests to one address over several connections, each as soon as the previous response has
+// arrived. It uses bare sockets, because node:http takes longer to read a small response than the service takes to send it.
+// Each message is an order, and the reply is its result.
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 
@@ -8,25 +8,25 @@ export type Order = {
   /** Such as http://127.0.0.1:8080/v1/groups. */
   address: string;
   headers: Record<string, string>;
-  /** What every answer must have. */
+  /** The expected status of every response. */
   status: number;
   connections: number;
-  /** No request begins later than this, once there have been `atLeast`. */
+  /** No request starts after this time, if at least `atLeast` have started. */
   seconds: number;
   atLeast: number;
 };
 
-/** The milliseconds of each answer; those in which all were given; the bytes of an answer's body. */
+/** The milliseconds of each response and of all together, and the size of a response body in bytes. */
 export type Loaded = { times: number[]; ms: number; bytes: number } | { error: string };
 
-type Answer = { status: number; bytes: number };
+type Response = { status: number; bytes: number };
 
 process.on('message', (order: Order) => {
   void carryOut(order)
     .catch((error: unknown): Loaded => ({ error: String(error) }))
     .then((loaded) => process.send?.(loaded));
 });
-process.once('disconnect', () => process.exit()); // who started us is gone
+process.once('disconnect', () => process.exit()); // the parent process has ended
 process.send?.('ready');
 
 async function carryOut(order: Order): Promise<Loaded> {
@@ -43,46 +43,46 @@ async function carryOut(order: Order): Promise<Loaded> {
     }),
   );
   const times: number[] = [];
-  let [begunCount, bytes] = [0, 0];
-  const begun = performance.now();
+  let [started, bytes] = [0, 0];
+  const start = performance.now();
   async function askOn(socket: Socket): Promise<void> {
-    while (begunCount < order.atLeast || performance.now() - begun < order.seconds * 1000) {
-      begunCount++;
+    while (started < order.atLeast || performance.now() - start < order.seconds * 1000) {
+      started++;
       const from = performance.now();
       // oxlint-disable-next-line no-await-in-loop -- one after another on each connection
-      const answer = await ask(socket, request);
+      const response = await send(socket, request);
       times.push(performance.now() - from);
-      if (answer.status !== order.status) throw new Error(`${order.address}: ${answer.status}`);
-      bytes = answer.bytes;
+      if (response.status !== order.status) throw new Error(`${order.address}: ${response.status}`);
+      bytes = response.bytes;
     }
   }
   try {
     await Promise.all(sockets.map(askOn));
-    return { times, ms: performance.now() - begun, bytes };
+    return { times, ms: performance.now() - start, bytes };
   } finally {
     for (const socket of sockets) socket.destroy();
   }
 }
 
-function ask(socket: Socket, request: string): Promise<Answer> {
+function send(socket: Socket, request: string): Promise<Response> {
   return new Promise((resolve, reject) => {
-    const read = answerReader();
+    const read = responseReader();
     const done = (end: () => void) => {
       socket.off('data', onData).off('close', onClose).off('error', reject);
       end();
     };
-    const onClose = () => done(() => reject(new Error('The connection has broken')));
+    const onClose = () => done(() => reject(new Error('The connection was closed')));
     const onData = (chunk: Buffer) => {
-      const answer = read(chunk);
-      if (answer) done(() => resolve(answer));
+      const response = read(chunk);
+      if (response) done(() => resolve(response));
     };
     socket.on('data', onData).once('close', onClose).once('error', reject);
     socket.write(request);
   });
 }
 
-/** Takes an answer as it comes, and returns it when it has ended. */
-function answerReader(): (chunk: Buffer) => Answer | undefined {
+/** Reads a response in chunks. Returns it when it is complete. */
+function responseReader(): (chunk: Buffer) => Response | undefined {
   let head = '';
   let [status, length, bytes] = [0, -1, 0];
   let tail = '';
@@ -98,7 +98,7 @@ function answerReader(): (chunk: Buffer) => Answer | undefined {
     }
     bytes += body.length;
     if (length >= 0) return bytes >= length ? { status, bytes } : undefined;
-    // Of chunks, which are not counted, only the last is followed by an empty line: JSON and our CSV have none.
+    // With chunked encoding, only the last chunk is followed by an empty line: JSON and our CSV contain none.
     tail = (tail + body.subarray(-5).toString('latin1')).slice(-5);
     return tail === '0\r\n\r\n' ? { status, bytes } : undefined;
   };

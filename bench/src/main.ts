@@ -1,6 +1,6 @@
-// npm run bench [-- NAME …] [--smoke]: runs the benchmarks and prints what they measured as Markdown, each value beside a
-// floor that was measured in the same run. Exit status 1 when a target is missed. With --smoke each takes seconds, and shows
-// only whether it still works: there are no targets.
+// npm run bench [-- NAME …] [--smoke]: runs the benchmarks and prints Markdown tables, each value beside a floor measured in
+// the same run. Exit status 1 if a target is missed. With --smoke each benchmark takes seconds and only shows that it still
+// works, without targets.
 import { benches, trials } from './benches.ts';
 import { machine, table } from './measure.ts';
 import type { Bench, Plans } from './plans.ts';
@@ -13,7 +13,7 @@ const size = process.argv.includes('--smoke') ? 'smoke' : 'whole';
 const unknown = named.find((name) => !Object.hasOwn(all, name));
 if (unknown === undefined) await run(named.length > 0 ? named : Object.keys(benches));
 else {
-  process.stderr.write(`There is no benchmark "${unknown}". There are: ${Object.keys(all).join(', ')}.\n`);
+  process.stderr.write(`Unknown benchmark "${unknown}". Available: ${Object.keys(all).join(', ')}.\n`);
   process.exitCode = 2;
 }
 
@@ -21,9 +21,9 @@ async function run(names: string[]): Promise<void> {
   for (const name of names) {
     const bench = (all[name] as Plans<Bench>)[size];
     const say = (progress: string) => process.stderr.write(`${name}: ${progress}\n`);
-    // oxlint-disable-next-line no-await-in-loop -- at once they would measure each other
+    // oxlint-disable-next-line no-await-in-loop -- parallel runs would affect each other's times
     const { rows, postgres } = await bench(say, startService);
     process.stdout.write(`\n## ${name}\n\n${machine()}; PostgreSQL ${postgres}\n\n${table(rows)}\n`);
-    if (rows.some(({ holds }) => holds === false)) process.exitCode = 1;
+    if (rows.some(({ met }) => met === false)) process.exitCode = 1;
   }
 }

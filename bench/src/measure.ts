@@ -1,39 +1,39 @@
-// What every benchmark needs: medians and percentiles, and a table that can be pasted into a README.
+// Shared by all benchmarks: medians, percentiles, and a Markdown table of the results.
 import { cpus, totalmem } from 'node:os';
 
-/** One line of the table. What has no floor or no demand is there to be known. */
+/** A row of the table. The floor and the target are optional. */
 export type Row = {
   what: string;
   measured: string;
   floor?: string;
   ratio?: string;
-  /** Of the service at its peak, above idle. */
+  /** The peak memory of the service above idle. */
   memory?: string;
-  demand?: string;
-  holds?: boolean;
+  target?: string;
+  met?: boolean;
 };
 
-/** The smallest value that at least `share` (0 to 1) of the values do not exceed. */
+/** Returns the smallest value that at least `share` (0 to 1) of the values do not exceed. */
 export function percentile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const value = sorted[Math.max(Math.ceil(share * sorted.length) - 1, 0)];
-  if (value === undefined) throw new Error('There is nothing to take a percentile of');
+  if (value === undefined) throw new Error('There are no values');
   return value;
 }
 
 export function median(values: number[]): number {
-  // The middle one, or the mean of the two in the middle.
+  // The middle value, or the mean of the two middle values.
   return (percentile(values, 0.5) + percentile(values, 0.5 + 1 / (2 * values.length))) / 2;
 }
 
-/** Runs `work` and returns its result with the milliseconds that it took. */
+/** Runs `work` and returns the milliseconds it took, with its result. */
 export async function timed<T>(work: () => Promise<T> | T): Promise<[ms: number, result: T]> {
-  const begun = performance.now();
+  const start = performance.now();
   const result = await work();
-  return [performance.now() - begun, result];
+  return [performance.now() - start, result];
 }
 
-/** A line that compares the medians of times (ms) with a floor measured beside them. */
+/** Returns a row that compares the median of times (ms) with that of the floor. */
 export function against(what: string, times: number[], floor: number[], atMost?: number): Row {
   const ratio = median(times) / median(floor);
   return {
@@ -41,7 +41,7 @@ export function against(what: string, times: number[], floor: number[], atMost?:
     measured: time(median(times)),
     floor: time(median(floor)),
     ratio: ratioText(ratio),
-    ...(atMost !== undefined && { demand: `≤ ${atMost.toFixed(1)}×`, holds: ratio <= atMost }),
+    ...(atMost !== undefined && { target: `≤ ${atMost.toFixed(1)}×`, met: ratio <= atMost }),
   };
 }
 
@@ -50,18 +50,18 @@ export function time(ms: number): string {
   return ms >= 10 ? `${Math.round(ms)} ms` : `${ms.toFixed(1)} ms`;
 }
 
-/** How many times the floor something is: 1.17×, 14.0×, and never 0.00×. */
+/** Formats a ratio: 1.17×, 14.0×, and never 0.00×. */
 export function ratioText(ratio: number): string {
   return `${ratio >= 0.1 && ratio < 10 ? ratio.toFixed(2) : ratio.toPrecision(3)}×`;
 }
 
-/** Rows of too small a run for their targets to mean anything: without them. */
+/** Returns rows without targets, for runs that are too small for them. */
 export const withoutTargets = (rows: Row[]): Row[] =>
-  rows.map(({ demand: _demand, holds: _holds, ...row }) => row);
+  rows.map(({ target: _target, met: _met, ...row }) => row);
 
 export const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
 
-/** What it was measured on. */
+/** Describes the machine. */
 export function machine(): string {
   const [cpu] = cpus();
   const memory = (totalmem() / 2 ** 30).toFixed(0);
@@ -69,16 +69,16 @@ export function machine(): string {
 }
 
 export function table(rows: Row[]): string {
-  const lines = rows.map(({ what, measured, floor = '', ratio = '', memory = '', demand = '', holds }) => [
+  const lines = rows.map(({ what, measured, floor = '', ratio = '', memory = '', target = '', met }) => [
     what,
     measured,
     floor,
     ratio,
     memory,
-    demand,
-    holds === undefined ? '' : holds ? 'yes' : '**no**',
+    target,
+    met === undefined ? '' : met ? 'yes' : '**no**',
   ]);
-  const head = ['', 'Measured', 'Floor', 'Ratio', 'Memory', 'Demand', 'Holds'];
+  const head = ['', 'Measured', 'Floor', 'Ratio', 'Memory', 'Target', 'Met'];
   const widths = head.map((name, i) =>
     Math.max(3, name.length, ...lines.map((line) => line[i]?.length ?? 0)),
   );

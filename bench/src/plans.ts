@@ -1,16 +1,16 @@
-// What every benchmark has in common: two plans, which say its sizes, and how it is run by one of them.
+// Every benchmark has two plans with its sizes, and runs with one of them.
 import { type Row, withoutTargets } from './measure.ts';
 import type { Service } from './service.ts';
 
-/** `whole`: the sizes that README quotes. `smoke`: so small that it takes seconds and shows only whether it still works. */
+/** `whole`: the sizes in docs/benchmarks.md. `smoke`: takes seconds and shows only that the benchmark still works. */
 export type Plans<Plan> = { whole: Plan; smoke: Plan };
 
 export type Say = (progress: string) => void;
 
-/** Runs a benchmark on a service that it starts and stops itself. Returns its rows, and the version of PostgreSQL. */
+/** Runs a benchmark on a service that it starts and stops. Returns its rows and the PostgreSQL version. */
 export type Bench = (say: Say, start: () => Promise<Service>) => Promise<{ rows: Row[]; postgres: string }>;
 
-/** A benchmark for any plan of its own kind. */
+/** A benchmark that takes a plan. */
 export type Sized<Plan> = (plan: Plan) => Bench;
 
 /** Returns a benchmark in both sizes. The rows of a smoke run have no targets. */

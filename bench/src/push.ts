@@ -1,9 +1,9 @@
-// Pushes of interface B: a company as a body, and the sending of it.
+// Pushes a company to the organization interface.
 import type { Report, Settings, Summary } from '@soundings/contract/organization.ts';
 import type { Company } from './company.ts';
 import type { Account, Service } from './service.ts';
 
-const most: Settings = {
+const unlimited: Settings = {
   validateOnly: false,
   maxUsersCreated: 20_000,
   maxUsersUpdated: 20_000,
@@ -13,9 +13,10 @@ const most: Settings = {
   maxGroupsDeleted: 20_000,
 };
 
-export const bodyOf = (data: Company, settings = most) => Buffer.from(JSON.stringify({ settings, data }));
+export const bodyOf = (data: Company, settings = unlimited) =>
+  Buffer.from(JSON.stringify({ settings, data }));
 
-/** Pushes, and makes sure that what was measured is what was meant: the changes that the report must tell. */
+/** Sends a push. Throws if the report does not contain the expected changes. */
 export async function push(
   service: Service,
   { token }: Account,
@@ -27,6 +28,8 @@ export async function push(
   const users = status === 200 ? (JSON.parse(text) as Report).summary.users : undefined;
   for (const [name, count] of Object.entries(expected)) {
     if (users?.[name as keyof typeof users] === count) continue;
-    throw new Error(`A push had to tell of ${name} ${count}. The answer was ${status} ${text.slice(0, 300)}`);
+    throw new Error(
+      `Expected ${name} ${count} in the report of the push. The response was ${status} ${text.slice(0, 300)}`,
+    );
   }
 }

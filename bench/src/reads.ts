@@ -1,6 +1,6 @@
-// Reading the data interface: requests a second, how long an answer takes, and what others notice of it, beside a floor
-// that sends the same bytes, and with more and less behind it. All that is compared is asked in turn: A B A B.
-// oxlint-disable no-await-in-loop -- one after another, or they would measure each other
+// Reading the data interface: requests a second, response times and the effect on others, compared with a floor that sends the
+// same bytes, and with more and fewer answers. Things that are compared run alternately: A B A B.
+// oxlint-disable no-await-in-loop -- run one at a time, because parallel runs would affect each other's times
 import { addWeeks, lastDay, type Week } from '@soundings/contract/weeks.ts';
 import type { Group } from '@soundings/contract/data.ts';
 import type { Company } from './company.ts';
@@ -10,8 +10,8 @@ import type { Account, Another, Asking, Beside } from './service.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * How thoroughly: rounds of so many seconds for each read, over so many connections. `steady`: what is also asked for at a
- * steady rate. Other pauses and durations are multiplied by `timeScale`.
+ * How thoroughly to measure: rounds of `seconds` for each read, over `connections`. `steady`: endpoints that are also requested at a
+ * steady rate. `timeScale` multiplies other pauses and durations.
  */
 export type Effort = {
   rounds: number;
@@ -21,17 +21,17 @@ export type Effort = {
   timeScale: number;
 };
 
-/** An account with its answers. `groups`: the ids of those that are asked for. */
+/** An account with its answers. `groups`: the IDs of the requested groups. */
 export type Filled = { account: Account; answers: number; weeks: number; groups: Record<Scope, number> };
 
 export type Reading = {
   service: Another;
-  /** One that keeps no answer: each is read and written anew. */
-  forgetful: Another;
-  /** Where the same bytes come from memory. */
+  /** A service without a response cache: every response is uncached. */
+  uncached: Another;
+  /** The address of the floor, which sends the same bytes from memory. */
   floor: string;
   load: Beside;
-  /** Asks the service whether it is live, all the time: what others notice. */
+  /** Requests /health/live continuously, to measure the effect on others. */
   others: Asking;
   /** From the fewest answers to the most. */
   accounts: Filled[];
@@ -52,13 +52,13 @@ const endpoints = {
 };
 type Endpoint = keyof typeof endpoints;
 
-/** Undefined: the latest, which for results and asked questions means the current week and four before it. */
+/** `weeks`: undefined means the latest, which for results and asked questions is the current week and the four before it. */
 type Read = { endpoint: Endpoint; scope: Scope; weeks: number | undefined };
 
-/** How much slower than with the fewest answers still counts as noise. */
+/** How much slower than with the fewest answers counts as noise. */
 const noise = 1.25;
 
-/** The groups to ask for: of those without others beneath the one with most people, one with some 300, and the top. */
+/** Chooses the groups to request: the largest group without subgroups, one with about 300 groups, and the top. */
 export function chooseGroups({ groups, users }: Company): Record<Scope, string> {
   const sizes = new Map(groups.map(({ externalId }) => [externalId, 0]));
   const parents = new Map(groups.map(({ externalId, parent }) => [externalId, parent ?? null]));
@@ -71,23 +71,23 @@ export function chooseGroups({ groups, users }: Company): Record<Scope, string> 
   for (const name of users.flatMap(({ accessInfo }) => accessInfo?.memberOf ?? [])) {
     people.set(name, (people.get(name) ?? 0) + 1);
   }
-  const least = (of: (name: string, size: number) => number) =>
+  const lowest = (of: (name: string, size: number) => number) =>
     [...sizes].toSorted((a, b) => of(...a) - of(...b))[0]?.[0] as string;
   return {
-    one: least((name, size) => (size > 1 ? 0 : -(people.get(name) ?? 0))),
-    some: least((_, size) => Math.abs(size - 300)),
-    all: least((_, size) => -size),
+    one: lowest((name, size) => (size > 1 ? 0 : -(people.get(name) ?? 0))),
+    some: lowest((_, size) => Math.abs(size - 300)),
+    all: lowest((_, size) => -size),
   };
 }
 
-/** The ids of the groups in an account. */
+/** Returns the IDs of the groups in an account. */
 export async function groupIds(
   { address }: Another,
   { token }: Account,
   names: Record<Scope, string>,
 ): Promise<{ ids: Record<Scope, number>; counts: Record<Scope, number> }> {
-  const answer = await fetch(`${address}/v1/groups`, { headers: { authorization: token } });
-  const groups = (await answer.json()) as Group[];
+  const response = await fetch(`${address}/v1/groups`, { headers: { authorization: token } });
+  const groups = (await response.json()) as Group[];
   const of = <T>(what: (group: Group) => T) =>
     Object.fromEntries(
       scopes.map((scope) => [
@@ -99,8 +99,8 @@ export async function groupIds(
 }
 
 /**
- * Every read of the account with the most answers beside the floor: as the service answers when others have asked before,
- * and made anew. And the same read, made anew, of the account with the fewest.
+ * Measures every read of the account with the most answers, cached and uncached, against the floor. And the same read, uncached,
+ * of the account with the fewest answers.
  */
 export async function measureReads(reading: Reading, counts: Record<Scope, number>): Promise<Row[]> {
   const [fewest, most] = [reading.accounts[0] as Filled, reading.accounts.at(-1) as Filled];
@@ -110,20 +110,20 @@ export async function measureReads(reading: Reading, counts: Record<Scope, numbe
     for (const scope of scopes) {
       for (const weeks of new Set([undefined, 5, most.weeks])) {
         const read = { endpoint, scope, weeks };
-        const isEverywhere = (weeks ?? 0) <= fewest.weeks;
+        const isInAll = (weeks ?? 0) <= fewest.weeks;
         const what = `${endpoint}, ${groupsText(counts[scope])}, ${weeks === undefined ? 'latest' : `${weeks} weeks`}`;
         const sums = await alternate(reading, [
           ...targetsOf(reading, pathOf(read, most, reading.last), most),
-          anew(reading, pathOf(read, most, reading.last), most),
-          ...(isEverywhere ? [anew(reading, pathOf(read, fewest, reading.last), fewest)] : []),
+          uncachedTarget(reading, pathOf(read, most, reading.last), most),
+          ...(isInAll ? [uncachedTarget(reading, pathOf(read, fewest, reading.last), fewest)] : []),
         ]);
-        const [own, floor, made, few] = sums as [Sum, Sum, Sum, Sum | undefined];
-        reading.say(`${what}: ${sumText(own)}; floor ${sumText(floor)}; made anew ${sumText(made)}`);
+        const [own, floor, notCached, few] = sums as [Sum, Sum, Sum, Sum | undefined];
+        reading.say(`${what}: ${sumText(own)}; floor ${sumText(floor)}; uncached ${sumText(notCached)}`);
         rows.push(
           besideFloor(`${what} (${sizeText(own.bytes)})`, own, floor, scope === 'one' ? 0.5 : undefined),
-          besideFloor('– made anew', made, floor),
+          besideFloor('– uncached', notCached, floor),
         );
-        if (few) compared.push(besideFewer(what, made, few));
+        if (few) compared.push(besideFewer(what, notCached, few));
       }
     }
   }
@@ -141,7 +141,7 @@ function pathOf({ endpoint, scope, weeks }: Read, { groups }: Filled, last: Week
   return `${endpoints[endpoint]}?${query}`;
 }
 
-/** The lists, the feed, and reads that get less than a whole answer. */
+/** The lists, the feed, unchanged and compressed responses. */
 export async function measureOtherReads(reading: Reading): Promise<Row[]> {
   const most = reading.accounts.at(-1) as Filled;
   const feed = (query: string) => `/v1/feed?${query}`;
@@ -159,59 +159,59 @@ export async function measureOtherReads(reading: Reading): Promise<Row[]> {
     reading.say(`${what}: ${sumText(own)}; floor ${sumText(floor)}`);
     rows.push(besideFloor(`${what} (${sizeText(own.bytes)})`, own, floor));
   }
-  return [...rows, await measureUnchanged(reading), await measurePacked(reading)];
+  return [...rows, await measureUnchanged(reading), await measureCompressed(reading)];
 }
 
-/** Who has the answer already gets 304. */
+/** Requests a response that the client already has, which returns 304. */
 async function measureUnchanged(reading: Reading): Promise<Row> {
   const most = reading.accounts.at(-1) as Filled;
   const path = pathOf({ endpoint: 'KPI values', scope: 'some', weeks: 5 }, most, reading.last);
   const [whole, floor] = targetsOf(reading, path, most);
-  const answer = await fetch(whole.address, { headers: whole.headers });
-  await answer.arrayBuffer();
-  const headers = { ...whole.headers, 'if-none-match': answer.headers.get('etag') ?? '' };
+  const response = await fetch(whole.address, { headers: whole.headers });
+  await response.arrayBuffer();
+  const headers = { ...whole.headers, 'if-none-match': response.headers.get('etag') ?? '' };
   const unchanged = { ...whole, headers, status: 304 };
   const [own, besides] = (await alternate(reading, [unchanged, floor])) as [Sum, Sum];
   return besideFloor(
-    'KPI values of some 300 groups, 5 weeks, unchanged: 304 (floor: the bytes)',
+    'KPI values of about 300 groups, 5 weeks, unchanged: 304 (floor: the bytes)',
     own,
     besides,
   );
 }
 
-async function measurePacked(reading: Reading): Promise<Row> {
+async function measureCompressed(reading: Reading): Promise<Row> {
   const most = reading.accounts.at(-1) as Filled;
   const path = pathOf({ endpoint: 'KPI values', scope: 'all', weeks: most.weeks }, most, reading.last);
   const whole = serviceTarget(reading, path, most);
-  const packed = { ...whole, headers: { ...whole.headers, 'accept-encoding': 'br' } };
-  const [own, plain] = (await alternate(reading, [packed, whole])) as [Sum, Sum];
+  const compressed = { ...whole, headers: { ...whole.headers, 'accept-encoding': 'br' } };
+  const [own, plain] = (await alternate(reading, [compressed, whole])) as [Sum, Sum];
   const what = `KPI values of all groups, ${most.weeks} weeks, Brotli: ${sizeText(own.bytes)} of ${sizeText(plain.bytes)}`;
-  return besideFloor(`${what} (floor: not packed)`, own, plain);
+  return besideFloor(`${what} (floor: uncompressed)`, own, plain);
 }
 
-/** Requests that come at a steady rate. */
+/** Measures requests at a steady rate. */
 export async function measureRate(reading: Reading, counts: Record<Scope, number>): Promise<Row[]> {
   const most = reading.accounts.at(-1) as Filled;
   const rows: Row[] = [];
   for (const endpoint of reading.effort.steady) {
     const path = pathOf({ endpoint, scope: 'some', weeks: 5 }, most, reading.last);
-    const [own, floor, made] = [
+    const [own, floor, notCached] = [
       await steadily(reading, reading.service.address + path, most),
       await steadily(reading, reading.floor + path, most),
-      await steadily(reading, reading.forgetful.address + path, most),
+      await steadily(reading, reading.uncached.address + path, most),
     ];
-    const what = `${endpoint}, ${groupsText(counts.some)}, 5 weeks, 20 requests a second, 99 %`;
+    const what = `${endpoint}, ${groupsText(counts.some)}, 5 weeks, 20 requests a second, 99th percentile`;
     rows.push(
-      { ...slower(what, own, floor), demand: '≤ 50 ms', holds: percentile(own, 0.99) <= 50 },
-      slower('– made anew', made, floor),
+      { ...slower(what, own, floor), target: '≤ 50 ms', met: percentile(own, 0.99) <= 50 },
+      slower('– uncached', notCached, floor),
     );
   }
   return rows;
 }
 
 function slower(what: string, own: number[], floor: number[]): Row {
-  const [p99, least] = [percentile(own, 0.99), percentile(floor, 0.99)];
-  return { what, measured: time(p99), floor: time(least), ratio: ratioText(p99 / least) };
+  const [p99, lowest] = [percentile(own, 0.99), percentile(floor, 0.99)];
+  return { what, measured: time(p99), floor: time(lowest), ratio: ratioText(p99 / lowest) };
 }
 
 async function steadily(
@@ -224,7 +224,7 @@ async function steadily(
   return asking.end();
 }
 
-/** The largest answer, again and again, while somebody else reads little: to begin with, while nothing has grown yet. */
+/** Requests the largest response repeatedly, while another account requests a small one. Runs first, before memory has grown. */
 export async function measureStream(reading: Reading): Promise<Row[]> {
   const { service, accounts, last, effort } = reading;
   const [fewest, most] = [accounts[0] as Filled, accounts.at(-1) as Filled];
@@ -254,13 +254,13 @@ export async function measureStream(reading: Reading): Promise<Row[]> {
             what: '– memory of the service, peak above idle (floor: idle)',
             measured: megabytes(peak.own - idleMemory),
             floor: megabytes(idleMemory),
-            demand: '≤ 150 MB',
-            holds: peak.own - idleMemory <= 150e6,
+            target: '≤ 150 MB',
+            met: peak.own - idleMemory <= 150e6,
           },
         ]
       : []),
     {
-      what: '– KPI values of one group of another account meanwhile, 99 % (floor: no stream)',
+      what: '– KPI values of one group of another account meanwhile, 99th percentile (floor: no stream)',
       measured: time(percentile(busy, 0.99)),
       floor: time(percentile(idle, 0.99)),
     },
@@ -268,15 +268,15 @@ export async function measureStream(reading: Reading): Promise<Row[]> {
       what: '– longest',
       measured: time(Math.max(...busy)),
       floor: time(Math.max(...idle)),
-      demand: '≤ 50 ms above the median',
-      holds: delay <= 50,
+      target: '≤ 50 ms above the median',
+      met: delay <= 50,
     },
   ];
 }
 
-const anew = (reading: Reading, path: string, filled: Filled): Target => ({
+const uncachedTarget = (reading: Reading, path: string, filled: Filled): Target => ({
   ...serviceTarget(reading, path, filled),
-  address: reading.forgetful.address + path,
+  address: reading.uncached.address + path,
 });
 
 type Target = Pick<Order, 'address' | 'headers' | 'status'> & { isService: boolean };
@@ -295,7 +295,7 @@ function targetsOf(reading: Reading, path: string, filled: Filled): [service: Ta
   return [target, { ...target, address: reading.floor + path, isService: false }];
 }
 
-/** What came of all rounds. `others`: 99 % of those who asked meanwhile whether the service is live; of the service alone. */
+/** The result of all rounds. `others`: the 99th percentile of /health/live meanwhile (only for the service). */
 type Sum = { rate: number; p50: number; p99: number; bytes: number; others: number | undefined };
 
 async function alternate(reading: Reading, targets: Target[]): Promise<Sum[]> {
@@ -307,11 +307,11 @@ async function alternate(reading: Reading, targets: Target[]): Promise<Sum[]> {
     bytes: 0,
   }));
   for (let round = -1; round < effort.rounds; round++) {
-    // What takes long is as sure after two rounds.
+    // Slow requests are accurate enough after two rounds.
     if (round > 1 && measured.some(({ times }) => times.some((ms) => ms > 3000))) break;
     for (const [i, target] of targets.entries()) {
       const sum = measured[i] as (typeof measured)[number];
-      // The first round tells how large the answers are, and is not counted. All are asked for by as many at a time.
+      // The first round only determines the size of the responses. All targets get the same number of connections.
       const isLarge = measured.some(({ bytes }) => bytes > 100_000);
       const [connections, seconds] =
         round < 0 ? [1, 0.2 * effort.timeScale] : [isLarge ? 2 : effort.connections, effort.seconds];
@@ -351,19 +351,19 @@ function besideFloor(what: string, own: Sum, floor: Sum, atLeast?: number): Row 
     measured: sumText(own),
     floor: sumText(floor),
     ratio: ratioText(ratio),
-    ...(atLeast !== undefined && { demand: `≥ ${atLeast.toFixed(1)}×`, holds: ratio >= atLeast }),
+    ...(atLeast !== undefined && { target: `≥ ${atLeast.toFixed(1)}×`, met: ratio >= atLeast }),
   };
 }
 
 function besideFewer(what: string, own: Sum, few: Sum): Row {
   const ratio = own.p50 / few.p50;
   return {
-    what: `${what}, made anew: most answers beside fewest, median`,
+    what: `${what}, uncached: most answers compared with fewest, median`,
     measured: time(own.p50),
     floor: time(few.p50),
     ratio: ratioText(ratio),
-    demand: `≤ ${noise}×`,
-    holds: ratio <= noise,
+    target: `≤ ${noise}×`,
+    met: ratio <= noise,
   };
 }
 

@@ -1,5 +1,5 @@
-// The real service as a process of its own, with an embedded database of its own in a temporary directory. However
-// the benchmark ends, save by SIGKILL, both processes and the directory go with it.
+// Starts the real service as a separate process, with its own embedded database in a temporary directory. Both processes and the
+// directory are removed however the benchmark ends, except by SIGKILL.
 import { createAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction, openPool, type Pool } from '@soundings/server/src/db/db.ts';
@@ -26,7 +26,7 @@ export type Answer = { status: number; body: Buffer };
 
 export type Service = {
   address: string;
-  /** A directory that goes with the service. */
+  /** A directory that is removed with the service. */
   dataDir: string;
   databaseUrl: string;
   /** The benchmark's own connections to the same database. */
@@ -35,30 +35,30 @@ export type Service = {
   keys: AnswerKeys;
   postgres: string;
   account(attribute: { name: string; values: string[] }): Promise<Account>;
-  /** Sends a body that is JSON already. */
+  /** Sends a JSON body. */
   post(path: string, token: string, body: Buffer): Promise<Answer>;
-  /** The milliseconds that another process takes to parse a body by JSON.parse and to read the account's rows. */
+  /** Returns the milliseconds that another process takes to parse a body with JSON.parse and read the account's rows. */
   floor(account: Account, body: Buffer): Promise<number>;
   /**
-   * Asks for the address, which may be of another server, `rate` times a second from another process. Resolves when that
-   * process has been asking for `warmUp` ms and begins to count.
+   * Sends `rate` requests a second to an address (of any server) from another process. Resolves after `warmUp` ms, when that
+   * process begins to count.
    */
   askSteadily(path: string, token: string, rate: number, warmUp: number): Promise<Asking>;
-  /** Starts one more process of the service on the same database, with other settings: one that has done nothing yet. */
+  /** Starts another, fresh process of the service on the same database, with other settings. */
   another(settings?: Record<string, string>): Promise<Another>;
   /** Runs the soundings command beside the service. */
   command(...args: string[]): Promise<Ran>;
-  /** Starts a file of the benchmark's as a process that goes with the service. */
+  /** Starts a file of the benchmark as a process that ends with the service. */
   beside(file: string, ...args: string[]): Promise<Beside>;
   memory: Memory;
   stop(): Promise<void>;
 };
 
-/** Of both the milliseconds that answers took. Throws when one was no success. */
+/** Steady requests. Both functions return the milliseconds of the responses, and throw if one failed. */
 export type Asking = {
-  /** Since the last cut, or the start, once there are `atLeast` (default: none). It goes on. */
+  /** Returns the times since the last cut or the start, once there are `atLeast` (default 0). The requests continue. */
   cut(atLeast?: number): Promise<number[]>;
-  /** The rest, at least one. */
+  /** Ends the requests and returns the remaining times, at least one. */
   end(): Promise<number[]>;
 };
 
@@ -67,17 +67,17 @@ export type Another = Pick<Service, 'address' | 'askSteadily' | 'memory' | 'stop
   errors(): string[];
 };
 
-/** A process of the benchmark's own: what it sent first, and its answer to a message. */
+/** A process of the benchmark: its first message, and its reply to a message. */
 export type Beside = { first: unknown; ask(message: object | number | string): Promise<unknown> };
 
-/** A command that has succeeded; `memory`: the most that it had itself, and all PostgreSQL processes. */
+/** The result of a successful command. `memory`: the peak of the command and of all PostgreSQL processes. */
 export type Ran = { ms: number; memory: { own: number; database: number } | undefined; result: unknown };
 
-/** Bytes; undefined where the system does not tell (it is Linux that does). */
+/** In bytes. Undefined where the system does not report it (only Linux does). */
 export type Memory = {
   /** Resident memory of the process now. */
   now(): number | undefined;
-  /** From now on; call what it returns for the most that there was: of the process, and of all PostgreSQL processes. */
+  /** Starts watching. The returned function returns the peak of the process and of all PostgreSQL processes. */
   watch(): () => { own: number; database: number } | undefined;
 };
 
@@ -146,7 +146,7 @@ async function startProcess(
 ): Promise<{ address: string; child: ChildProcess; errors: () => string[] }> {
   const port = await freePort();
   const main = fileURLToPath(import.meta.resolve('@soundings/server/src/main.ts'));
-  // In a process group of its own: Ctrl-C is for us, and we end it in order.
+  // In its own process group, so that Ctrl-C reaches only the benchmark, which stops the service properly.
   const child = spawn(process.execPath, ['--max-semi-space-size=8', main], {
     // as npm start does
     env: { ...environment, PORT: String(port) },
@@ -182,11 +182,11 @@ async function startAnother(
   };
 }
 
-/** Does the last thing first, and each one whatever becomes of the others; also on a signal. */
+/** Runs all closing steps in reverse order, even if some fail. Also runs on a signal. */
 function stopOnce(closing: (() => Promise<unknown>)[]): () => Promise<void> {
   let stopping: Promise<void> | undefined;
   async function close(): Promise<void> {
-    // oxlint-disable-next-line no-await-in-loop -- one after another is the point
+    // oxlint-disable-next-line no-await-in-loop -- in order
     for (let one = closing.pop(); one; one = closing.pop()) await one().catch(() => {});
   }
   const stop = () => (stopping ??= close());
@@ -205,7 +205,7 @@ async function endService(child: ChildProcess): Promise<void> {
   clearTimeout(late);
 }
 
-/** A service that died has left its database running. */
+/** Stops the database that a killed service left running. */
 async function endDatabase(dataDir: string): Promise<void> {
   const file = join(dataDir, 'postgres', 'postmaster.pid');
   if (!existsSync(file)) return;
@@ -226,7 +226,7 @@ async function whenReady(address: string, child: ChildProcess): Promise<void> {
     await sleep(50);
     // oxlint-enable no-await-in-loop
   }
-  throw new Error('The service is not ready after a minute');
+  throw new Error('The service was not ready within a minute');
 }
 
 async function makeAccount(
@@ -234,11 +234,15 @@ async function makeAccount(
   { name, values }: { name: string; values: string[] },
 ): Promise<Account> {
   const { id } = await inTransaction(pool, async (tx) => {
-    const made = await createAccount(tx, { name: 'Bench' });
-    const first = { firstName: 'First', lastName: 'Administrator', email: `first-${made.id}@bench.example` };
-    await createUser(tx, made.id, { ...first, role: 'Administrator' });
-    await defineAttribute(tx, made.id, { name, allowedValues: values });
-    return made;
+    const account = await createAccount(tx, { name: 'Bench' });
+    const first = {
+      firstName: 'First',
+      lastName: 'Administrator',
+      email: `first-${account.id}@bench.example`,
+    };
+    await createUser(tx, account.id, { ...first, role: 'Administrator' });
+    await defineAttribute(tx, account.id, { name, allowedValues: values });
+    return account;
   });
   const { token } = await createToken(pool, id, { name: 'bench', scopes: ['data', 'organization'] });
   return { id, token };
@@ -252,7 +256,7 @@ async function startBeside(
   const child = fork(new URL(file, import.meta.url), args);
   closing.push(async () => child.kill());
   const gone = once(child, 'exit').then(() => {
-    throw new Error(`${file} has ended`);
+    throw new Error(`${file} ended unexpectedly`);
   });
   gone.catch(() => {});
   const next = async () => (await Promise.race([once(child, 'message'), gone]))[0] as unknown;
@@ -280,7 +284,7 @@ async function runCommand(env: NodeJS.ProcessEnv, postmaster: string, args: stri
     return printed.join('');
   });
   const memory = endWatch();
-  if (child.exitCode !== 0) throw new Error(`soundings ${args.join(' ')} has failed`);
+  if (child.exitCode !== 0) throw new Error(`soundings ${args.join(' ')} failed`);
   return { ms, memory, result: JSON.parse(output) as unknown };
 }
 
@@ -323,7 +327,7 @@ function memoryOf(pid: number, postmasterFile: string): Memory {
   const database = () => {
     const postmaster = firstNumber(postmasterFile);
     const backends = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').split(' ');
-    // Their own memory: the shared buffers would be counted for each.
+    // Without shared buffers, which would be counted for each process.
     return backends.reduce((sum, backend) => sum + (statusOf(Number(backend), 'RssAnon') ?? 0), 0);
   };
   return {
@@ -333,22 +337,22 @@ function memoryOf(pid: number, postmasterFile: string): Memory {
       const isReset = resetPeak(pid);
       const peak = { own: 0, database: 0 };
       let ticks = 0;
-      const look = () => {
-        // What there was at most is read again and again too: it goes with the process.
+      const sample = () => {
+        // The peak is sampled as well, because it is lost when the process ends.
         peak.own = Math.max(peak.own, statusOf(pid, isReset ? 'VmHWM' : 'VmRSS') ?? 0);
         if (ticks++ % 10 === 0) peak.database = Math.max(peak.database, database());
       };
-      const timer = setInterval(look, isReset ? 100 : 10);
+      const timer = setInterval(sample, isReset ? 100 : 10);
       return () => {
         clearInterval(timer);
-        look();
+        sample();
         return peak;
       };
     },
   };
 }
 
-/** Linux: 5 resets the peak (proc(5)); not everywhere may one. */
+/** Resets the peak on Linux (5, see proc(5)). Not every system allows it. */
 function resetPeak(pid: number): boolean {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
@@ -358,7 +362,7 @@ function resetPeak(pid: number): boolean {
   }
 }
 
-/** A line of /proc/PID/status, in bytes; a process that is ending has none about memory. */
+/** Returns a line of /proc/PID/status in bytes. A process that is ending has no memory lines. */
 function statusOf(pid: number, name: string): number | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');

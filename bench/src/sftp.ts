@@ -1,7 +1,7 @@
-// Uploads by SFTP, from OpenSSH's own client, beside OpenSSH's own server: one session, with a list of people and with a file
-// that does not pack, and twenty at a time. What a
-// thousand idle sessions cost, and how many sockets can be held open without a log-in.
-// oxlint-disable no-await-in-loop -- one after another, or they would measure each other
+// Uploads by SFTP with OpenSSH's client (floor: OpenSSH's server): one session with a list of people and with an incompressible
+// file, and twenty sessions at a time. Also the memory of a thousand idle sessions, and how many connections stay open without
+// signing in.
+// oxlint-disable no-await-in-loop -- run one at a time, because parallel runs would affect each other's times
 import { accountById, createAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';
@@ -24,8 +24,8 @@ type Plan = {
   /** MiB. */
   file: number;
   /**
-   * The time of a session that uploads `few` files is subtracted from that of one that uploads `many`: what is left is
-   * uploading alone. With 0 nothing is subtracted.
+   * The time of a session that uploads `few` files is subtracted from that of one that uploads `many`, so that only uploading
+   * counts. 0 subtracts nothing.
    */
   few: number;
   many: number;
@@ -33,9 +33,9 @@ type Plan = {
   parallel: number;
   rounds: number;
   idleSessions: number;
-  /** Seconds for which sockets that say nothing are watched, after the first two. */
-  silence: number;
-  /** What other pauses are multiplied by. */
+  /** How many seconds silent connections are watched, after the first two. */
+  silent: number;
+  /** A factor for other pauses. */
   timeScale: number;
 };
 
@@ -47,7 +47,7 @@ export const sftpPlans: Plans<Plan> = {
     parallel: 20,
     rounds: 5,
     idleSessions: 1000,
-    silence: 90,
+    silent: 90,
     timeScale: 1,
   },
   smoke: {
@@ -57,13 +57,13 @@ export const sftpPlans: Plans<Plan> = {
     parallel: 3,
     rounds: 1,
     idleSessions: 20,
-    silence: 0,
+    silent: 0,
     timeScale: 0.02,
   },
 };
 
 const megabyte = 1024 * 1024;
-/** A server, and how the client is told to log in there. */
+/** A server, and how the client signs in there. */
 type Target = { port: number; user: string; options: string[]; env: Record<string, string>; folder: string };
 type Scene = {
   service: Service;
@@ -74,12 +74,12 @@ type Scene = {
   say: Say;
 };
 
-/** Why it can't run, where there is no sftp. */
+/** The reason if there is no sftp program. */
 export const noSftp = 'This needs sftp (Debian: openssh-client)';
 
 export const hasSftp = (): boolean => isProgram('/usr/bin/sftp');
 
-/** Uploads beside OpenSSH's server, idle sessions, and sockets that say nothing. Throws where there is no sftp. */
+/** Measures uploads, idle sessions and silent connections. Throws if there is no sftp program. */
 export const benchSftp: Sized<Plan> = (plan) => async (say, start) => {
   if (!hasSftp()) throw new Error(noSftp);
   const service = await start();
@@ -87,7 +87,7 @@ export const benchSftp: Sized<Plan> = (plan) => async (say, start) => {
     const port = await freePort();
     const own = await service.another({ SFTP_PORT: String(port) });
     await writeFile(join(service.dataDir, 'people.csv'), listOfPeople(plan.file * megabyte));
-    // What an XLSX holds is packed already: to pack it again makes it no smaller.
+    // The content of an XLSX is already compressed.
     await writeFile(join(service.dataDir, 'workbook.xlsx'), randomBytes(plan.file * megabyte));
     const target = await ownTarget(service, port);
     const openSsh = await startOpenSsh(service.dataDir);
@@ -95,8 +95,8 @@ export const benchSftp: Sized<Plan> = (plan) => async (say, start) => {
     const scene = { service, plan, own, target, floor: openSsh?.target, say };
     try {
       const rows = [
-        await measureOne(scene, 'people.csv', `Uploading ${plan.file} MiB of people as CSV by one session`),
-        await measureOne(scene, 'workbook.xlsx', '– of bytes that do not pack'),
+        await measureOne(scene, 'people.csv', `Uploading ${plan.file} MiB of people as CSV in one session`),
+        await measureOne(scene, 'workbook.xlsx', '– of incompressible bytes'),
         await measureParallel(scene),
       ];
       openSsh?.server.kill();
@@ -112,7 +112,7 @@ export const benchSftp: Sized<Plan> = (plan) => async (say, start) => {
   }
 };
 
-/** What a customer sends each night: as many different people as there are in so many bytes. */
+/** Returns a typical nightly file: as many different people as fit into the size. */
 function listOfPeople(bytes: number): Buffer {
   const { users, groups } = makeCompany({ users: Math.ceil(bytes / 100), groups: 2000, oneTop: true });
   const names = new Map(groups.map(({ externalId, name }) => [externalId, name]));
@@ -148,13 +148,13 @@ async function ownTarget({ pool, dataDir }: Service, port: number): Promise<Targ
   };
 }
 
-/** OpenSSH's server as it comes, save that it lets twenty in at a time. Undefined: it is not installed. */
+/** Starts OpenSSH's server with its default settings, except that it accepts twenty sign-ins at a time. Undefined if it is not installed. */
 async function startOpenSsh(dataDir: string): Promise<{ server: ChildProcess; target: Target } | undefined> {
   const sftpServer = ['/usr/lib/openssh/sftp-server', '/usr/libexec/openssh/sftp-server'].find(isProgram);
   if (!isProgram('/usr/sbin/sshd') || sftpServer === undefined) return undefined;
   const folder = join(dataDir, 'openssh');
   mkdirSync(folder);
-  if (userInfo().uid === 0) mkdirSync('/run/sshd', { recursive: true }); // where it goes when it gives up being root
+  if (userInfo().uid === 0) mkdirSync('/run/sshd', { recursive: true }); // used for privilege separation
   const [hostKey, key] = [join(folder, 'host'), join(folder, 'key')];
   for (const file of [hostKey, key]) {
     await ended(spawn('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', file], { stdio: 'inherit' }));
@@ -187,7 +187,7 @@ function isProgram(file: string): boolean {
   return true;
 }
 
-/** Uploads a file so many times in one session. */
+/** Uploads a file several times in one session. */
 async function upload(
   { dataDir }: Service,
   target: Target,
@@ -196,7 +196,7 @@ async function upload(
   as = 'bench',
 ): Promise<void> {
   const { port, user, options, env, folder } = target;
-  // A temporary name: the service would begin to process what has its final one, and that is not measured here.
+  // A temporary name, so that the service does not begin to process the file.
   const commands = Array.from({ length: times }, () => `put ${join(dataDir, file)} ${folder}/${as}.part\n`);
   const anyHost = ['-oStrictHostKeyChecking=no', '-oUserKnownHostsFile=/dev/null', '-oLogLevel=ERROR'];
   const args = ['-q', ...options, ...anyHost, '-b', '-', '-P', String(port), `${user}@127.0.0.1`];
@@ -210,7 +210,7 @@ async function upload(
 
 async function ended(child: ChildProcess): Promise<void> {
   const [status] = (await once(child, 'exit')) as [number | null];
-  if (status !== 0) throw new Error(`${child.spawnfile} has ended with ${status}`);
+  if (status !== 0) throw new Error(`${child.spawnfile} ended with ${status}`);
 }
 
 async function measureOne(scene: Scene, file: string, what: string): Promise<Row> {
@@ -219,10 +219,10 @@ async function measureOne(scene: Scene, file: string, what: string): Promise<Row
   async function oneFile(target: Target): Promise<number> {
     const [short] = few > 0 ? await timed(() => upload(service, target, file, few)) : [0];
     const [long] = await timed(() => upload(service, target, file, many));
-    await forget(service);
+    await deleteUploads(service);
     return (long - short) / (many - few);
   }
-  await oneFile(scene.target); // or the first would be measured while it is being compiled
+  await oneFile(scene.target); // warms up the code
   return speed(scene, what, await alternately(scene, oneFile), plan.file, 0.6);
 }
 
@@ -234,17 +234,17 @@ async function measureParallel(scene: Scene): Promise<Row> {
     const [ms] = await timed(() =>
       Promise.all(uploads.map((i) => upload(service, target, 'people.csv', 1, `bench${i}`))),
     );
-    await forget(service);
+    await deleteUploads(service);
     return ms;
   });
-  const what = `Logging in and uploading ${file} MiB by ${parallel} sessions at a time`;
+  const what = `Signing in and uploading ${file} MiB, ${parallel} sessions at a time`;
   return speed(scene, what, times, parallel * file, 1.5);
 }
 
 /** Milliseconds. */
 type Times = { own: number[]; floor: number[] };
 
-/** Measures both in turn, so that what else the machine does meets both. */
+/** Measures both alternately, so that other load on the machine affects both. */
 async function alternately(
   { target, floor, plan }: Scene,
   measure: (target: Target) => Promise<number>,
@@ -257,12 +257,12 @@ async function alternately(
   return times;
 }
 
-/** What waits for its final name would be removed within the hour. */
-async function forget({ pool }: Service): Promise<void> {
+/** Deletes the uploads, which wait for their final name. */
+async function deleteUploads({ pool }: Service): Promise<void> {
   await pool`delete from files where arrival is null`;
 }
 
-/** `size`: MiB that were uploaded in each of the times. `atLeast`: the target, as a share of the floor's rate. */
+/** Returns a row. `size`: the MiB uploaded in each time. `atLeast`: the target, as a share of the floor's rate. */
 function speed({ say }: Scene, what: string, { own, floor }: Times, size: number, atLeast: number): Row {
   const rate = (times: number[]) => size / (median(times) / 1000);
   const show = (times: number[]) => `${rate(times).toFixed(rate(times) < 10 ? 2 : 0)} MiB/s`;
@@ -274,18 +274,18 @@ function speed({ say }: Scene, what: string, { own, floor }: Times, size: number
     ...row,
     floor: show(floor),
     ratio: ratioText(ratio),
-    demand: `≥ ${atLeast.toFixed(1)}×`,
-    holds: ratio >= atLeast,
+    target: `≥ ${atLeast.toFixed(1)}×`,
+    met: ratio >= atLeast,
   };
 }
 
-/** In a process that has done nothing yet: in one that has taken uploads, what they have left would make room. */
+/** Uses a fresh process, because memory freed by earlier uploads would distort the result. */
 async function measureIdle({ service, plan, target, say }: Scene): Promise<Row> {
   const { TOKEN: token = '' } = target.env;
   const port = String(await freePort());
   const own = await service.another({ SFTP_PORT: port });
   const clients = await service.beside('idle.ts', port, target.user, token);
-  await clients.ask({ open: 20 }); // what is made once is made
+  await clients.ask({ open: 20 }); // allocates what is needed only once
   await sleep(5000 * plan.timeScale);
   const before = own.memory.now();
   await clients.ask({ open: plan.idleSessions });
@@ -294,10 +294,10 @@ async function measureIdle({ service, plan, target, say }: Scene): Promise<Row> 
   await clients.ask({ close: true });
   await own.stop();
   const what = `${plan.idleSessions} idle sessions`;
-  if (before === undefined || after === undefined) return { what, measured: 'the system does not tell' };
+  if (before === undefined || after === undefined) return { what, measured: 'not available on this system' };
   const measured = megabytes(after - before);
   say(`${what}: ${measured}`);
-  return { what, measured, demand: '≤ 40 MB', holds: after - before <= 40e6 };
+  return { what, measured, target: '≤ 40 MB', met: after - before <= 40e6 };
 }
 
 async function measureSilent({ own, plan, target, say }: Scene): Promise<Row> {
@@ -312,37 +312,37 @@ async function measureSilent({ own, plan, target, say }: Scene): Promise<Row> {
   }
   await sleep(2000 * plan.timeScale);
   const open = () => sockets.filter((socket) => !socket.closed).length;
-  const [held, after] = [open(), own.memory.now() ?? 0];
+  const [accepted, after] = [open(), own.memory.now() ?? 0];
   const [ms] = await timed(async () => {
-    const until = performance.now() + plan.silence * 1000;
+    const until = performance.now() + plan.silent * 1000;
     while (open() > 0 && performance.now() < until) await sleep(100);
   });
   const left = open();
   for (const socket of sockets) socket.destroy();
-  const what = '150 sockets that say nothing';
+  const what = '150 connections that send nothing';
   const end = Math.round(ms / 1000 + 2 * plan.timeScale);
-  const measured = `${held} held, ${left > 0 ? `${left} still there` : 'gone'} after ${end} s`;
+  const measured = `${accepted} accepted, ${left > 0 ? `${left} still open` : 'closed'} after ${end} s`;
   say(`${what}: ${measured}`);
   const memory = megabytes(Math.max(0, after - before));
   return {
     what,
     measured,
     memory,
-    demand: '≤ 100, ≤ 61 s',
-    holds: held <= 100 && left === 0 && ms + 2000 <= 61_000,
+    target: '≤ 100, ≤ 61 s',
+    met: accepted <= 100 && left === 0 && ms + 2000 <= 61_000,
   };
 }
 
 async function untilListening(port: number): Promise<void> {
   for (let tries = 0; tries < 100; tries++) {
     const socket = connect({ host: '127.0.0.1', port });
-    const isThere = await once(socket, 'connect').then(
+    const isListening = await once(socket, 'connect').then(
       () => true,
       () => false,
     );
     socket.destroy();
-    if (isThere) return;
+    if (isListening) return;
     await sleep(50);
   }
-  throw new Error('sshd does not listen');
+  throw new Error('sshd did not start listening');
 }

@@ -1,7 +1,6 @@
-// Reading files: the list of 20,000 people as CSV, XLS and XLSX, beside a bare process in which the bare library reads the
-// same bytes; the largest files that may be uploaded; and some that are made to do harm. Memory is that of the process that
-// reads.
-// oxlint-disable no-await-in-loop -- one after another, or they would measure each other
+// Reading files: a list of 20,000 people as CSV, XLS and XLSX (floor: the library alone in a separate process), the largest
+// allowed files, and malicious ones. Memory is that of the reading process.
+// oxlint-disable no-await-in-loop -- run one at a time, because parallel runs would affect each other's times
 import * as xlsx from '@e965/xlsx';
 import { maxSheetRows, maxUploadBytes } from '@soundings/contract/limits.ts';
 import { Fault } from '@soundings/server/src/base/errors.ts';
@@ -17,8 +16,8 @@ import { against, megabytes, type Row, time, timed } from './measure.ts';
 import type { Plans, Say, Sized } from './plans.ts';
 
 /**
- * How many people are on the list and how often it is read, how many rows the largest files have at most, and how large the
- * harmful ones are as a share of what they are meant to be.
+ * The number of people in the list, how often it is read, the number of rows of the largest files, and the size of the malicious
+ * files as a share of their full size.
  */
 type Plan = { people: number; rounds: number; mostRows: number; harm: number };
 
@@ -28,13 +27,13 @@ export const sheetsPlans: Plans<Plan> = {
 };
 
 const columns = 15;
-/** How long SheetJS takes for shared texts in XLS grows as the square of how many there are. */
-const mostSharing = 20_000;
-/** What reading any file may take at most. */
-const most = { ms: 30_000, bytes: 512e6 };
+/** The time that SheetJS takes for shared texts in XLS grows with the square of their number. */
+const maxSharing = 20_000;
+/** The limits for reading any file. */
+const limits = { ms: 30_000, bytes: 512e6 };
 const kinds = ['csv', 'xls', 'xlsx'] as const;
 
-/** Reads files in processes of its own, without a service. */
+/** Reads files in separate processes, without a service. */
 export const benchSheets: Sized<Plan> = (plan) => async (say) => {
   const rows: Row[] = [];
   for (const kind of kinds) rows.push(await measureList(kind, plan, say));
@@ -63,7 +62,7 @@ async function measureList(kind: FileKind, { people, rounds }: Plan, say: Say): 
   return { ...row, memory };
 }
 
-/** As many rows as are read, or as fit into the largest file. */
+/** Reads a file with the maximum number of rows, or as many as fit into the largest file. */
 async function measureLargest(kind: FileKind, { mostRows }: Plan, say: Say): Promise<Row> {
   let count = mostRows;
   let bytes = fileOf(kind, count);
@@ -79,14 +78,14 @@ async function measureLargest(kind: FileKind, { mostRows }: Plan, say: Say): Pro
   );
 }
 
-/** Read or refused: within what any file may take. */
+/** Reads or rejects a file, within the limits. */
 async function measureAny(what: string, kind: FileKind, bytes: Buffer, say: Say): Promise<Row> {
   if (bytes.length > maxUploadBytes) throw new Error(`${what} could not be uploaded.`);
   const { ms, peak, result } = await watched(() =>
     readSheets(bytes, kind).then(
       () => 'read',
       (error: unknown) => {
-        if (error instanceof Fault) return 'refused';
+        if (error instanceof Fault) return 'rejected';
         throw error;
       },
     ),
@@ -96,12 +95,12 @@ async function measureAny(what: string, kind: FileKind, bytes: Buffer, say: Say)
     what: `${what}: ${result}`,
     measured: time(ms),
     memory: megabytes(peak),
-    demand: `≤ ${time(most.ms)}, ≤ ${megabytes(most.bytes)}`,
-    holds: ms <= most.ms && peak <= most.bytes,
+    target: `≤ ${time(limits.ms)}, ≤ ${megabytes(limits.bytes)}`,
+    met: ms <= limits.ms && peak <= limits.bytes,
   };
 }
 
-/** What would take all memory or time, if it could. */
+/** Files that try to use up memory or time. */
 function* hostile({ harm }: Plan): Generator<[what: string, kind: FileKind, bytes: Buffer]> {
   const some = (count: number) => Math.ceil(count * harm);
   const text = (count: number) => some(count).toLocaleString('en');
@@ -114,7 +113,7 @@ function* hostile({ harm }: Plan): Generator<[what: string, kind: FileKind, byte
     zipOf(workbookOf([{ rows: row(200).repeat(some(maxSheetRows)) }])),
   ];
   yield [
-    `XLSX of ${text(maxSheetRows / 10)} × 20 cells that cite the longest text`,
+    `XLSX of ${text(maxSheetRows / 10)} × 20 cells that refer to the longest text`,
     'xlsx',
     zipOf(workbookOf([{ rows: cited }], { strings: word })),
   ];
@@ -125,20 +124,16 @@ function* hostile({ harm }: Plan): Generator<[what: string, kind: FileKind, byte
   ];
   yield ['CSV of one line of commas', 'csv', Buffer.from(','.repeat(some(10e6)))];
   yield ['CSV of short and long lines', 'csv', Buffer.from(`a,b,c\n${',\n'.repeat(some(5e6))}`)];
-  yield [
-    'CSV of one quotation mark that is not closed',
-    'csv',
-    Buffer.from(`a,b\n"${'x,y\n'.repeat(some(2.4e6))}`),
-  ];
+  yield ['CSV with an unclosed quotation mark', 'csv', Buffer.from(`a,b\n"${'x,y\n'.repeat(some(2.4e6))}`)];
 }
 
-/** The list of so many people. */
+/** Returns a file with a list of people. */
 export function fileOf(kind: FileKind, count: number): Buffer {
   const sheet = xlsx.utils.aoa_to_sheet(listOf(count), { dense: true });
   if (kind === 'csv') return Buffer.from(xlsx.utils.sheet_to_csv(sheet));
   const book = xlsx.utils.book_new();
   xlsx.utils.book_append_sheet(book, sheet, 'Users');
-  const bookSST = kind === 'xlsx' || count <= mostSharing; // as Excel does
+  const bookSST = kind === 'xlsx' || count <= maxSharing; // as Excel does
   return xlsx.write(book, { type: 'buffer', bookType: kind, bookSST, compression: true }) as Buffer;
 }
 
@@ -172,10 +167,10 @@ async function readBare(kind: FileKind, bytes: Buffer): Promise<void> {
   });
   child.stdin.end(bytes);
   const [code] = (await once(child, 'exit')) as [number | null];
-  if (code !== 0) throw new Error(`The floor of ${kind} has ended with ${code}.`);
+  if (code !== 0) throw new Error(`The floor of ${kind} ended with ${code}.`);
 }
 
-/** Runs work that starts a process, and returns with its result what that process had in memory at most, in bytes. */
+/** Runs work that starts a process. Returns the result with the peak memory of that process, in bytes. */
 async function watched<T>(work: () => Promise<T>): Promise<{ ms: number; peak: number; result: T }> {
   let peak = 0;
   const timer = setInterval(() => {
@@ -192,7 +187,7 @@ const childrenOf = (pid: number): number[] =>
 const peakOf = (pid: number): number =>
   Number(/VmHWM:\s+(\d+)/.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0) * 1024;
 
-/** Nothing of a process that has ended. */
+/** Returns the content of a file, or nothing if its process has ended. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');

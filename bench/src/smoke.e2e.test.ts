@@ -40,7 +40,7 @@ test.for(Object.entries({ ...benches, ...others }))('%s works', async ([name, { 
   );
   expect(rows).not.toEqual([]);
   expect(rows.filter((row) => !isSane(row))).toEqual([]);
-  expect(rows.filter(({ demand, holds }) => demand !== undefined || holds !== undefined)).toEqual([]);
+  expect(rows.filter(({ target, met }) => target !== undefined || met !== undefined)).toEqual([]);
   // Of hostile inputs even a few show failures of the service and errors in its log, however slow the machine is.
   const mustBeZero = name === 'hostile' ? rows.slice(0, 2) : [];
   expect(mustBeZero.filter(({ measured }) => measured !== '0')).toEqual([]);

@@ -1,12 +1,12 @@
-// A process of its own that asks for one address at a steady rate, whatever the answers take, and counts each answer
-// from the moment at which its request was due: who has to wait in line is not left out.
-// Arguments: address, token, requests a second, and the milliseconds of warming up, which are not counted. It sends that it
-// has begun to count. Asked by a number it sends what it has counted since the last time, once there are so many answers, and
-// goes on; any other message ends it, after it has sent the rest, at least one.
+// A separate process that sends requests to one address at a steady rate, however long responses take. Each time is counted
+// from when the request was due, so time spent waiting in a queue is included.
+// Arguments: address, token, requests a second, and warm-up milliseconds, which are not counted. It sends a message when it begins to
+// count. A number as message returns what was counted since the last message, once there are that many responses. Any other message
+// returns the rest, at least one, and ends the process.
 import { Agent, get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What is sent: the milliseconds of each answer, and how many were no success. */
+/** The milliseconds of each response, and how many failed. */
 export type Counted = { times: number[]; failed: number };
 
 const [address = '', token = '', rate = '', warmUp = ''] = process.argv.slice(2);
@@ -18,13 +18,13 @@ process.on('message', (message) => {
   if (typeof message === 'number') void cut(message);
   else state.isEnding = true;
 });
-process.once('disconnect', () => process.exit()); // who started us is gone
+process.once('disconnect', () => process.exit()); // the parent process has ended
 
-const begun = performance.now();
-const from = begun + Number(warmUp); // the requests before it pay for this process, not for the service
+const start = performance.now();
+const from = start + Number(warmUp); // earlier requests measure the start of this process, not the service
 setTimeout(() => process.send?.('counting'), Number(warmUp));
 for (let i = 0; !state.isEnding || counted.times.length === 0; i++) {
-  const due = begun + (i * 1000) / Number(rate);
+  const due = start + (i * 1000) / Number(rate);
   const early = due - performance.now();
   // oxlint-disable-next-line no-await-in-loop -- the rate is the point
   if (early > 0) await sleep(early);
@@ -50,8 +50,8 @@ function ask(due: number): Promise<void> {
       if (!isSuccess) counted.failed++;
       resolve();
     };
-    get(address, { agent, headers: { authorization: token } }, (answer) => {
-      answer.resume().once('close', () => done(answer.complete && answer.statusCode === 200));
+    get(address, { agent, headers: { authorization: token } }, (response) => {
+      response.resume().once('close', () => done(response.complete && response.statusCode === 200));
     }).once('error', () => done(false));
   });
 }

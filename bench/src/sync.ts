@@ -1,6 +1,6 @@
-// Interface B with up to 20,000 users, 2,000 groups and 60,000 memberships: what a push costs beside the least that
-// any service must do for it, and what others notice of it meanwhile. The floor of a first creation is COPY of the rows
-// that it writes; that of all else is to parse the body and to read the rows that it must be compared with.
+// Organization pushes with up to 20,000 users, 2,000 groups and 60,000 memberships: their time compared with a floor, and their
+// effect on other accounts. The floor of a first import is COPY of the rows it writes. The floor of other pushes is parsing the
+// body and reading the rows that it must be compared with.
 // oxlint-disable no-await-in-loop -- rounds come one after another, or they would measure each other
 import type { Summary } from '@soundings/contract/organization.ts';
 import { copyInto, inTransaction, type Pool } from '@soundings/server/src/db/db.ts';
@@ -12,8 +12,8 @@ import { bodyOf, push } from './push.ts';
 import type { Account, Service } from './service.ts';
 
 /**
- * Companies of so many users and groups, the largest last; the accounts that take the pushes of each; and what pauses and
- * durations are multiplied by.
+ * The sizes of the companies (largest last), the number of groups, how many accounts receive the pushes of each, and a factor for
+ * pauses and durations.
  */
 type Plan = { users: number[]; groups: number; rounds: number; timeScale: number };
 
@@ -25,7 +25,7 @@ export const syncPlans: Plans<Plan> = {
 /** Bytes above idle. */
 const maxMemory = 400e6;
 
-/** What all parts share. */
+/** Shared by all measurements. */
 type Scene = {
   service: Service;
   plan: Plan;
@@ -36,7 +36,7 @@ type Scene = {
   say: Say;
 };
 
-/** Pushes of companies of each size, and what other accounts notice of them. */
+/** Measures pushes of each size, and their effect on other accounts. */
 export const benchSync: Sized<Plan> = (plan) => async (say, start) => {
   const service = await start();
   try {
@@ -53,8 +53,8 @@ export const benchSync: Sized<Plan> = (plan) => async (say, start) => {
 };
 
 /**
- * First of all, while nothing has grown yet: what a new installation goes through, a small push and then everybody.
- * Returns the line about it, and the bytes in memory between the two.
+ * Runs first, before memory has grown, and does what a new installation does: a small push, then everyone. Returns the row and the
+ * bytes in memory between the two.
  */
 async function measureFirstHour(
   service: Service,
@@ -68,21 +68,21 @@ async function measureFirstHour(
   const idleMemory = service.memory.now() ?? 0;
   const pushed = await watched(service, large, company, { created: company.users.length });
   const copying = await copyOf(service, large);
-  say(`the very first creation: ${time(pushed.ms)}, COPY ${time(copying)}`);
-  const what = `The very first creation of a new installation, ${company.users.length.toLocaleString('en')} users`;
+  say(`first import of a new installation: ${time(pushed.ms)}, COPY ${time(copying)}`);
+  const what = `First import of a new installation, ${company.users.length.toLocaleString('en')} users`;
   const row = against(what, [pushed.ms], [copying], 3);
   return [{ ...row, ...memoryCell([pushed.memory], idleMemory) }, idleMemory];
 }
 
-/** The four kinds of push of a company, in as many accounts as there are rounds. */
+/** Measures the four kinds of push, each in one account per round. */
 async function measurePushes({ service, plan, idleMemory, say }: Scene, users: number): Promise<Row[]> {
   const company = makeCompany({ users, groups: plan.groups });
   const [few, many] = [users / 100, users / 10];
   const changed = renamed(company, few, 'changed');
   const removed = { ...changed, users: changed.users.filter((_, i) => i % 10 !== 1) };
   const steps: Record<string, { sent: Company; expected: Partial<Summary['users']> }> = {
-    'first creation': { sent: company, expected: { created: users } },
-    'unchanged again': { sent: company, expected: { unchanged: users } },
+    'first import': { sent: company, expected: { created: users } },
+    unchanged: { sent: company, expected: { unchanged: users } },
     '1 % changed': { sent: changed, expected: { updated: few, unchanged: users - few } },
     '10 % removed': { sent: removed, expected: { deleted: many, unchanged: users - many } },
   };
@@ -90,14 +90,14 @@ async function measurePushes({ service, plan, idleMemory, say }: Scene, users: n
   for (let round = 0; round < plan.rounds; round++) {
     const account = await newAccount(service);
     for (const [name, { sent, expected }] of Object.entries(steps)) {
-      const repeated = name === 'unchanged again' ? 8 : 1;
+      const repeated = name === 'unchanged' ? 8 : 1;
       for (let i = 0; i < repeated; i++) {
-        // Before the push: it is to read the rows that the push reads.
+        // Before the push, so that it reads the same rows.
         const reading = expected.created ? 0 : await service.floor(account, bodyOf(sent));
         const pushed = await watched(service, account, sent, expected);
         const floor = expected.created ? await copyOf(service, account) : reading;
         measured.get(name)?.push({ ...pushed, floor });
-        // Or the database would do so by itself, beside whatever comes next.
+        // Otherwise autovacuum would run during the next measurement.
         if (expected.created) await service.pool`vacuum analyze`;
       }
     }
@@ -105,15 +105,15 @@ async function measurePushes({ service, plan, idleMemory, say }: Scene, users: n
   return [...measured].map(([name, list]) => {
     const [times, floors] = [list.map(({ ms }) => ms), list.map(({ floor }) => floor)];
     say(`${users} users, ${name}: ${time(median(times))}, floor ${time(median(floors))}`);
-    const demand = { 'first creation': 2, 'unchanged again': 1.5 }[name];
-    const atMost = users === Math.max(...plan.users) ? demand : undefined;
+    const target = { 'first import': 2, unchanged: 1.5 }[name];
+    const atMost = users === Math.max(...plan.users) ? target : undefined;
     const row = against(`${users.toLocaleString('en')} users, ${name}`, times, floors, atMost);
     const peaks = list.map(({ memory }) => memory);
     return { ...row, ...memoryCell(peaks, idleMemory) };
   });
 }
 
-/** Milliseconds, and the bytes of the service at most, of a push; the milliseconds of its floor. */
+/** The milliseconds and peak memory (bytes) of a push, and the milliseconds of its floor. */
 type Measured = { ms: number; memory: number | undefined; floor: number };
 
 async function watched(
@@ -150,7 +150,7 @@ async function rowsWritten(pool: Pool, from: Account, to: Account): Promise<Tabl
       select attname as name
       from   pg_attribute
       where  attrelid = ${table}::regclass and attnum > 0 and not attisdropped
-        and  attgenerated = '' -- PostgreSQL computes the others, and refuses values for them
+        and  attgenerated = '' -- generated columns accept no values
         and  attname not in ('account_id', 'token_id', 'created_at', 'at')
       order  by attnum`;
     const columns = names.map(({ name }) => name);
@@ -171,7 +171,7 @@ async function copyTables(pool: Pool, tables: TableRows[]): Promise<void> {
   });
 }
 
-/** What another account's reader notices of pushes of every kind, one after another. The floor: no pushes. */
+/** Measures the requests of another account during pushes of every kind. The floor: no pushes. */
 async function measureOthers({ service, plan, company, idleMemory, say }: Scene): Promise<Row[]> {
   const reader = await newAccount(service);
   await push(service, reader, bodyOf(makeCompany({ users: 100, groups: 10 })), { created: 100 });
@@ -195,9 +195,9 @@ async function measureOthers({ service, plan, company, idleMemory, say }: Scene)
   }
   const peak = endWatch();
   const busy = await askingOn.end();
-  say(`others meanwhile: ${busy.length} requests, 99 % within ${time(percentile(busy, 0.99))}`);
+  say(`others meanwhile: ${busy.length} requests, 99th percentile ${time(percentile(busy, 0.99))}`);
   const row = (what: string, of: (times: number[]) => number): Row => ({
-    what: `GET /v1/groups of others during pushes, ${what} (floor: no pushes)`,
+    what: `GET /v1/groups by other accounts during pushes, ${what} (floor: no pushes)`,
     measured: time(of(busy)),
     floor: time(of(idle)),
     ratio: ratioText(of(busy) / of(idle)),
@@ -205,7 +205,7 @@ async function measureOthers({ service, plan, company, idleMemory, say }: Scene)
   const p99 = percentile(busy, 0.99);
   return [
     row('median', median),
-    { ...row('99 %', (times) => percentile(times, 0.99)), demand: '≤ 250 ms', holds: p99 <= 250 },
+    { ...row('99th percentile', (times) => percentile(times, 0.99)), target: '≤ 250 ms', met: p99 <= 250 },
     row('longest', (times) => Math.max(...times)),
     ...(peak
       ? [
@@ -213,8 +213,8 @@ async function measureOthers({ service, plan, company, idleMemory, say }: Scene)
             what: 'Memory of the service during those pushes, peak above idle (floor: idle)',
             measured: megabytes(peak.own - idleMemory),
             floor: megabytes(idleMemory),
-            demand: '≤ 400 MB',
-            holds: peak.own - idleMemory <= maxMemory,
+            target: '≤ 400 MB',
+            met: peak.own - idleMemory <= maxMemory,
           },
           {
             what: "Memory of PostgreSQL's processes during those pushes",
@@ -225,7 +225,7 @@ async function measureOthers({ service, plan, company, idleMemory, say }: Scene)
   ];
 }
 
-/** Small pushes to another account, one after another, while a first creation runs. */
+/** Measures small pushes to one account during a first import of another. */
 async function measureTwoAtOnce({ service, plan, company, say }: Scene): Promise<Row[]> {
   const [large, small] = [await newAccount(service), await newAccount(service)];
   const whole = bodyOf(company);
@@ -256,12 +256,12 @@ async function measureTwoAtOnce({ service, plan, company, say }: Scene): Promise
   );
   return [
     {
-      what: `Push of 1 user during a first creation (${time(creation)}) of another account, longest (floor: alone)`,
+      what: `Push of 1 user during another account's first import (${time(creation)}), longest (floor: alone)`,
       measured: time(longest),
       floor: time(median(alone)),
       ratio: ratioText(longest / median(alone)),
-      demand: '< ⅓ of the creation',
-      holds: longest < creation / 3,
+      target: '< ⅓ of the import',
+      met: longest < creation / 3,
     },
     {
       what: '– median',

@@ -1,5 +1,5 @@
-// The countries and territories that have phone numbers of their own, by the codes of ISO 3166-1 and those that are usual
-// beside them, such as XK. A plain list, so that no browser loads the rules of numbers.
+// The countries and territories with their own phone numbers, by ISO 3166-1 code or a common unofficial code such as XK.
+// A plain list, so that browsers do not load the phone number library.
 
 const codes =
   'AC AD AE AF AG AI AL AM AO AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT ' +

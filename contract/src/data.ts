@@ -6,16 +6,16 @@ export const NoParameters = Type.Object({}, { additionalProperties: false });
 
 export const Group = Type.Object(
   {
-    id: Type.Integer({ description: 'The id of the group, unique in the whole service and never reused.' }),
+    id: Type.Integer({ description: 'The ID of the group: unique in the whole service and never reused.' }),
     externalId: Type.Optional(
-      Type.String({ description: "The customer's own id of the group; left out where there is none." }),
+      Type.String({ description: "The customer's own ID of the group. Omitted if the group has none." }),
     ),
     name: Type.String({ description: 'The name of the group.' }),
-    description: Type.Optional(Type.String({ description: 'Left out where there is none.' })),
+    description: Type.Optional(Type.String({ description: 'Omitted if there is none.' })),
     subgroups: Type.Array(Type.Integer(), {
       description:
-        'The ids of all groups beneath this one, at any depth, ascending: exactly those that ' +
-        'includeSubgroups=true adds. Empty for a group with none beneath it.',
+        'The IDs of all subgroups at any depth, in ascending order. These are exactly the groups that ' +
+        'includeSubgroups=true adds. Empty if the group has no subgroups.',
     }),
   },
   { title: 'Group' },
@@ -28,45 +28,45 @@ export const getGroups = {
   path: '/v1/groups',
   operationId: 'getGroups',
   summary: 'List the groups',
-  description: 'All currently active groups of the account, ordered by id.',
+  description: 'Returns all active groups of the account, ordered by ID.',
   scope: 'data',
   query: NoParameters,
   response: Type.Array(Group),
   errors: {
-    400: 'A query parameter that this operation does not have.',
+    400: 'An unknown query parameter.',
     401: 'The token is missing, unknown, expired or revoked.',
     403: 'The token lacks the scope `data`.',
-    429: 'Too many requests of this token: try again after `Retry-After` seconds.',
-    503: 'Starting, stopping, or without a database: try again after `Retry-After` seconds.',
+    429: 'Too many requests with this token. Try again after `Retry-After` seconds.',
+    503: 'The service is starting or stopping, or has no database connection. Try again after `Retry-After` seconds.',
   },
 } satisfies Operation;
 
-/** Written as true or false, and nothing else (decision 6). */
+/** A boolean parameter. Only the texts true and false are accepted (decision 6). */
 const flag = (description: string) =>
   Type.Optional(
-    Type.Enum(['true', 'false'], { description: `${description} Either true or false; default false.` }),
+    Type.Enum(['true', 'false'], { description: `${description} true or false. Default: false.` }),
   );
 
 const day = (description: string) =>
   Type.Optional(
-    Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: `${description} A day, as YYYY-MM-DD.` }),
+    Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description: `${description} Format: YYYY-MM-DD.` }),
   );
 
 const scopeParameters = {
-  groupId: Type.String({ minLength: 1, description: 'The id of a group of the account.' }),
-  includeSubgroups: flag('Whether all groups beneath the group are covered too.'),
+  groupId: Type.String({ minLength: 1, description: 'The ID of a group of the account.' }),
+  includeSubgroups: flag('Whether to include all subgroups.'),
 };
 const rangeParameters = {
   fromDate: day(
-    'The first day of the range; goes with toDate. Every week that has a day in the range is covered.',
+    'The first day of the range, used together with toDate. Every week with a day in the range is included.',
   ),
-  toDate: day('The last day of the range; goes with fromDate.'),
+  toDate: day('The last day of the range, used together with fromDate.'),
 };
 const language = Type.Optional(
   Type.String({
     pattern: '^[A-Za-z]{2}$',
     description:
-      'Two letters (ISO 639-1). Questions that are defined in that language are returned in it, others in their own.',
+      'A language code of two letters (ISO 639-1). Questions without a translation are returned in their own language.',
   }),
 );
 const closed = { additionalProperties: false };
@@ -75,7 +75,7 @@ export const Kpi = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
-    imageURL: Type.Optional(Type.String({ description: 'Left out where there is none.' })),
+    imageURL: Type.Optional(Type.String({ description: 'Omitted if there is none.' })),
   },
   { title: 'Kpi' },
 );
@@ -85,7 +85,7 @@ export const Value = Type.Object(
   {
     groupId: Type.Integer(),
     value: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], {
-      description: 'Null where it is withheld, for example with too few answers.',
+      description: 'Null if it is withheld, for example because there are too few answers.',
     }),
     yearWeek: Type.String({ pattern: '^\\d{6}$', description: 'The ISO week, GGGGWW.' }),
     date: Type.String({ format: 'date', description: 'The Monday of that week.' }),
@@ -93,7 +93,7 @@ export const Value = Type.Object(
   {
     title: 'Value',
     description:
-      'For a token with quoted numbers in the form of the original service: ' +
+      'For a token with quoted numbers, values have the form of the original service: ' +
       '{"groupId": "3939", "value": "0.89", "yearWeek": "201815", "date": "2018-04-09 00:00:00"}; a withheld value is null.',
   },
 );
@@ -107,8 +107,8 @@ export type ResponseRateValues = Static<typeof ResponseRateValues>;
 
 export const Question = Type.Object(
   {
-    id: Type.Integer({ description: 'Given once and never reused.' }),
-    question: Type.String({ description: 'Its text.' }),
+    id: Type.Integer({ description: 'Never reused.' }),
+    question: Type.String({ description: 'The text of the question.' }),
     type: Type.Integer({
       minimum: 1,
       maximum: 7,
@@ -128,31 +128,33 @@ export const AnswerData = Type.Object(
   {
     value: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], {
       description:
-        'Types 1–4: the mean of the answers, scaled to 0…1. Null for other types, and where it is withheld.',
+        'Types 1–4: the mean of the answers, scaled to 0…1. Null for other types and if it is withheld.',
     }),
     answers: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
-      description: 'How many answers it rests on. Null where it is withheld.',
+      description: 'The number of answers behind the value. Null if it is withheld.',
     }),
     distribution: Type.Optional(
       countsOf(
-        'How often each answer was given: by scale value, yes and no, or option id. Left out where it is withheld. It ' +
-          'can rest on fewer answers than the value: those are left out that would tell of too few people.',
+        'How often each answer was given, by scale value, yes and no, or option ID. Omitted if it is withheld. It can ' +
+          'cover fewer answers than the value, because answers that would reveal too few people are left out.',
       ),
     ),
     enps: Type.Optional(
       Type.Number({
         minimum: -100,
         maximum: 100,
-        description: 'Type 3: promoters (9, 10) minus detractors (0–6), in percent of the answers.',
+        description: 'Type 3: promoters (9, 10) minus detractors (0–6), as a percentage of the answers.',
       }),
     ),
     options: Type.Optional(
-      Type.Record(Type.String(), Type.String(), { description: 'Types 5 and 6: option id to text.' }),
+      Type.Record(Type.String(), Type.String(), {
+        description: 'Types 5 and 6: the text of each option, by option ID.',
+      }),
     ),
     individual: Type.Optional(
       Type.Array(Type.Integer(), {
         description:
-          'With granularData, types 1–4: the single answers on their own scale (yes 1, no 0), ascending.',
+          'With granularData, types 1–4: the individual answers on their own scale (yes 1, no 0), in ascending order.',
       }),
     ),
   },
@@ -163,17 +165,17 @@ export type AnswerData = Static<typeof AnswerData>;
 const byWeek = <T extends TSchema>(leaf: T) =>
   Type.Record(Type.String(), leaf, { description: 'By ISO week, YYWW.' });
 const byGroup = <T extends TSchema>(leaf: T) =>
-  Type.Record(Type.String(), byWeek(leaf), { description: 'By group id.' });
+  Type.Record(Type.String(), byWeek(leaf), { description: 'By group ID.' });
 const byQuestion = <T extends TSchema>(leaf: T) =>
-  Type.Record(Type.String(), byGroup(leaf), { description: 'By question id.' });
+  Type.Record(Type.String(), byGroup(leaf), { description: 'By question ID.' });
 
 export const ResultsValues = Type.Object(
   {
     questions: Type.Array(Question),
-    values: Type.Array(byQuestion(AnswerData), { description: 'One map with all questions.' }),
+    values: Type.Array(byQuestion(AnswerData), { description: 'A single map with all questions.' }),
     comments: Type.Optional(
       Type.Array(byQuestion(Type.Array(Type.String())), {
-        description: "With includeComments. A group's comments include those of the groups beneath it.",
+        description: "With includeComments. A group's comments include those of its subgroups.",
       }),
     ),
   },
@@ -185,7 +187,7 @@ export const AskedQuestionsValues = Type.Object(
   {
     questions: Type.Array(Question),
     askedquestions: Type.Array(byGroup(Type.Array(Type.Integer())), {
-      description: 'One map: the ids of the questions asked of a group in a week.',
+      description: 'A single map: the IDs of the questions asked of each group in each week.',
     }),
   },
   { title: 'AskedQuestionsValues' },
@@ -194,8 +196,8 @@ export type AskedQuestionsValues = Static<typeof AskedQuestionsValues>;
 
 const errors = {
   ...getGroups.errors,
-  400: 'A query parameter that is missing, unknown, repeated or not as it should be, or half a range.',
-  404: 'No such group in the account.',
+  400: 'A query parameter is missing, unknown, repeated or invalid, or only one end of a date range is given.',
+  404: 'The account has no such group.',
 };
 
 export const getKpis = {
@@ -204,7 +206,7 @@ export const getKpis = {
   path: '/v1/kpis',
   operationId: 'getKpis',
   summary: 'List the KPIs',
-  description: 'KPIs for which a value was ever created in the account.',
+  description: 'Returns the KPIs that have ever had a value in the account.',
   scope: 'data',
   query: NoParameters,
   response: Type.Array(Kpi),
@@ -218,13 +220,13 @@ export const getKpiValues = {
   operationId: 'getKpiValues',
   summary: 'Values of a KPI',
   description:
-    'Of the group, or of it and all beneath it: the values of a range, or the latest of each group. A group that was ' +
-    'asked and whose value is withheld has the value null; one that was never asked has none.',
+    'Returns the values of a group, and of its subgroups if requested: all in a date range, or the latest of each ' +
+    'group. If a group was asked but its value is withheld, the value is null. A group that was never asked has no value.',
   scope: 'data',
-  params: Type.Object({ kpiId: Type.String({ description: 'The id of a KPI.' }) }),
+  params: Type.Object({ kpiId: Type.String({ description: 'The ID of a KPI.' }) }),
   query: Type.Object({ ...scopeParameters, ...rangeParameters }, closed),
   response: KpiValues,
-  errors: { ...errors, 404: 'No such KPI or group in the account.' },
+  errors: { ...errors, 404: 'The account has no such KPI or group.' },
 } satisfies Operation;
 
 export const getResponseRates = {
@@ -234,8 +236,8 @@ export const getResponseRates = {
   operationId: 'getResponseRates',
   summary: 'Response rates',
   description:
-    'Answers given or actively skipped, by questions asked, in the rounds that asked everyone in the group: of a range, ' +
-    'or the latest of each group. An array of one object.',
+    'Returns the share of questions that were answered or actively skipped, in rounds that asked everyone in the group: ' +
+    'all in a date range, or the latest of each group. The response is an array with one object.',
   scope: 'data',
   query: Type.Object({ ...scopeParameters, ...rangeParameters }, closed),
   response: Type.Array(ResponseRateValues),
@@ -249,20 +251,21 @@ export const getResults = {
   operationId: 'getResults',
   summary: 'Results of questions',
   description:
-    'By question, group and week: of a range, or of the current week and the four before it. An array of one object.',
+    'Returns results by question, group and week: in a date range, or for the current week and the four before it. The ' +
+    'response is an array with one object.',
   scope: 'data',
   query: Type.Object(
     {
       ...scopeParameters,
-      includeComments: flag('Whether comments are added.'),
+      includeComments: flag('Whether to add comments.'),
       granularData: flag(
-        'Whether the single answers are added, where the type and the number of answers allow.',
+        'Whether to add individual answers, where the question type and the number of answers allow it.',
       ),
       questionIds: Type.Optional(
         Type.String({
           pattern: '^\\s*\\d+\\s*(,\\s*\\d+\\s*)*$',
           description:
-            'Of these questions only: ids separated by commas. One that was not asked adds nothing.',
+            'Only these questions: IDs separated by commas. Questions that were not asked are ignored.',
         }),
       ),
       ...rangeParameters,
@@ -281,22 +284,22 @@ export const getAskedQuestions = {
   operationId: 'getAskedQuestions',
   summary: 'Which questions were asked',
   description:
-    'By group and week, open weeks included: of a range, or of the current week and the four before it. A question is ' +
-    'asked of a group when it is asked of it or of a group above it. An array of one object.',
+    'Returns the questions asked by group and week, including open weeks: in a date range, or for the current week and the ' +
+    'four before it. A question asked of a group is also asked of its subgroups. The response is an array with one object.',
   scope: 'data',
   query: Type.Object({ ...scopeParameters, ...rangeParameters, language }, closed),
   response: Type.Array(AskedQuestionsValues),
   errors,
 } satisfies Operation;
 
-/** What the feed has rows of, in the order in which they come. */
+/** The metrics of the feed, in the order of its rows. */
 export const feedMetrics = ['kpi', 'responserate', 'question'] as const;
 export type FeedMetric = (typeof feedMetrics)[number];
 
 export const FeedRow = Type.Object(
   {
     metric: Type.Enum([...feedMetrics]),
-    metricId: Type.String({ description: 'The id of the KPI or question; empty for the response rate.' }),
+    metricId: Type.String({ description: 'The ID of the KPI or question. Empty for the response rate.' }),
     metricName: Type.String(),
     groupId: Type.Integer(),
     groupExternalId: Type.Optional(Type.String()),
@@ -305,15 +308,15 @@ export const FeedRow = Type.Object(
     monday: Type.String({ format: 'date' }),
     value: Type.Union([Type.Number(), Type.Null()]),
     answers: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'Of questions: how many the figure rests on.',
+      description: 'For questions: the number of answers behind the figure.',
     }),
     status: Type.Enum(['shown', 'withheld', 'open'], {
-      description: 'withheld: too few people; open: the week has not closed yet.',
+      description: 'shown; withheld: too few people; open: the week has not closed yet.',
     }),
     handedOut: Type.Boolean({
       description:
-        'Whether a figure is shown that rests partly on links or cards handed out by the employer: fewer people than ' +
-        'the threshold answered through a link that was sent to them. Of a KPI: whether one of its questions does.',
+        'Whether the figure rests partly on links or cards that the employer handed out, because fewer people than ' +
+        'the threshold answered through a link sent to them. For a KPI: whether this is true of one of its questions.',
     }),
   },
   { title: 'FeedRow' },
@@ -329,24 +332,24 @@ export const getFeed = {
   operationId: 'getFeed',
   summary: 'A flat feed for BI tools',
   description:
-    'Beside the description: one row for each group, week and metric, as CSV or NDJSON, made while it is read. By ' +
-    'metric, then KPI or question, group and week.',
+    'Returns one row for each group, week and metric, streamed as CSV or NDJSON. Rows are ordered by metric, then KPI or ' +
+    'question, group and week. (An addition to the original interface description.)',
   scope: 'data',
   query: Type.Object(
     {
       metric: Type.Optional(
         Type.String({
           pattern: `^${oneMetric}(,${oneMetric})*$`,
-          description: `Of these metrics only: ${feedMetrics.join(', ')}, separated by commas. Default: all.`,
+          description: `Only these metrics, separated by commas: ${feedMetrics.join(', ')}. Default: all.`,
         }),
       ),
       groupId: Type.Optional(
         Type.String({
           minLength: 1,
-          description: 'Of this group and all beneath it. Default: all groups.',
+          description: 'Only this group and its subgroups. Default: all groups.',
         }),
       ),
-      fromDate: day('The first day of the range; goes with toDate. Default: all weeks.'),
+      fromDate: day('The first day of the range, used together with toDate. Default: all weeks.'),
       toDate: rangeParameters.toDate,
       format: Type.Optional(Type.Enum(['csv', 'ndjson'], { description: 'csv or ndjson. Default: csv.' })),
       language,

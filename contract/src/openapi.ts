@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document of each interface, made from the operations that the server registers.
+// Generates the OpenAPI 3.1 document of each interface from the operations that the server registers.
 import type { TSchema } from 'typebox';
 import { dataOperations } from './data.ts';
 import type { InterfaceName, Operation } from './operation.ts';
@@ -15,26 +15,27 @@ const interfaces: Record<
   data: {
     title: 'Soundings data interface',
     version: '0.6',
-    about: 'Read-only: the groups of an account, and what was published of its surveys.',
+    about: 'Read-only access to the groups and the published survey results of an account.',
     operations: dataOperations,
   },
   organization: {
     title: 'Soundings organization interface',
     version: '0.1',
-    about: 'A pushed list of users and groups is the master: the service makes its managed state match it.',
+    about:
+      'Push your users and groups as complete lists. Soundings makes its managed users and groups match them.',
     operations: organizationOperations,
   },
   upload: {
     title: 'Soundings upload interface',
     version: '0.1',
-    about: 'Files of users and groups: they are uploaded, listed and processed, and cannot be downloaded.',
+    about: 'Upload and list files of users and groups, and read their reports. Files cannot be downloaded.',
     operations: uploadOperations,
   },
 };
 
 export const interfaceNames = Object.keys(interfaces) as InterfaceName[];
 
-/** The document of one interface. `server` is the address that it is served from, without a path. */
+/** Returns the document of one interface. `server` is the address that serves it, without a path. */
 export function openApiDocument(name: InterfaceName, server: string): Json {
   const { title, version, about, operations } = interfaces[name];
   const schemas: Json = {};
@@ -120,26 +121,26 @@ function describeParameters(place: 'path' | 'query', schema: TSchema | undefined
   }));
 }
 
-/** In a query a boolean is the text true or false. */
+/** Whether a query parameter is a boolean, which is sent as the text true or false. */
 const isFlag = (schema: TSchema & { enum?: unknown[] }) => JSON.stringify(schema.enum) === '["true","false"]';
 
-/** What the upload interface answers to whom it does not know (§7). */
+/** The response of the upload interface to a request without a valid token (§7). */
 const noBody: Json = { 'text/plain': { schema: { type: 'string', maxLength: 0 } } };
 
-/** Lines are texts, no JSON document: the schema of the response is that of one line. A text is just that. */
+/** Describes a response. For CSV and NDJSON the schema describes a single line, so the content is described as text. */
 function contentOf({ response, contentTypes }: Operation, schemas: Json): Json {
   const schema = named(response, schemas) as Json;
   if (!contentTypes) return json(schema);
   const { title } = response as { title?: string };
   const text = title
-    ? { type: 'string', description: `Lines; the schema ${title} says what each of them has.` }
+    ? { type: 'string', description: `One row per line. The schema ${title} describes a row.` }
     : schema;
   return Object.fromEntries(contentTypes.map((type) => [type, { schema: text }]));
 }
 
 const json = (schema: unknown): Json => ({ 'application/json': { schema } });
 
-/** The schema with every titled part moved to `schemas` and referred to, so that clients get named types. */
+/** Moves every schema with a title into `schemas` and returns references to them, so that client generators create named types. */
 function named(schema: unknown, schemas: Json): unknown {
   if (Array.isArray(schema)) return schema.map((part) => named(part, schemas));
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -151,7 +152,7 @@ function named(schema: unknown, schemas: Json): unknown {
   return { $ref: `#/components/schemas/${parts['title']}` };
 }
 
-/** In the words that every generator of clients knows: a map by additionalProperties, values of an enum with their type. */
+/** Rewrites maps and enums in the form that all client generators understand. */
 function plain({ patternProperties, ...schema }: Json): Json {
   const isOfTexts = Array.isArray(schema['enum']) && schema['enum'].every((one) => typeof one === 'string');
   return {
@@ -163,5 +164,5 @@ function plain({ patternProperties, ...schema }: Json): Json {
   };
 }
 
-/** How typebox writes that a key may be any text. */
+/** The pattern that typebox writes for maps with any keys. */
 const anyName = '^.*$';

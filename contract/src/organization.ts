@@ -1,4 +1,4 @@
-// Interface B, organization sync (§2.2, §4.2): the request, its parts, and what is answered.
+// Interface B, organization sync (§2.2, §4.2): the request, its parts and the report.
 import { Type, type Static, type TObject, type TSchema } from 'typebox';
 import { NoParameters } from './data.ts';
 import { maxChangesCeiling, maxChangesDefault } from './limits.ts';
@@ -13,7 +13,7 @@ const maxChanges = (what: string) =>
       minimum: 0,
       maximum: maxChangesCeiling,
       default: maxChangesDefault,
-      description: `The most ${what}. Beyond it the request is refused whole.`,
+      description: `The maximum number of ${what}. A request with more is rejected as a whole.`,
     }),
   );
 
@@ -25,23 +25,23 @@ export const Settings = Type.Object(
     validateOnly: Type.Optional(
       Type.Boolean({
         default: true,
-        description: 'true: say what would happen, change nothing. false: apply the changes.',
+        description: 'true: report the changes without making them. false: apply the changes.',
       }),
     ),
     forceSetLanguage: Type.Optional(
       Type.Boolean({
         default: false,
         description:
-          'Language is set when a user is created, and then left to the user. true sets it on existing users ' +
-          'too, resetting their own choice at every request.',
+          'By default, language is set only when a user is created, and users can change it later. With true, every ' +
+          'request sets it on existing users too and overwrites their choice.',
       }),
     ),
-    maxUsersCreated: maxChanges('users that this request may create'),
-    maxUsersUpdated: maxChanges('users that this request may update'),
-    maxUsersDeleted: maxChanges('users that this request may delete'),
-    maxGroupsCreated: maxChanges('groups that this request may create'),
-    maxGroupsUpdated: maxChanges('groups that this request may update'),
-    maxGroupsDeleted: maxChanges('groups that this request may delete'),
+    maxUsersCreated: maxChanges('users that the request may create'),
+    maxUsersUpdated: maxChanges('users that the request may update'),
+    maxUsersDeleted: maxChanges('users that the request may delete'),
+    maxGroupsCreated: maxChanges('groups that the request may create'),
+    maxGroupsUpdated: maxChanges('groups that the request may update'),
+    maxGroupsDeleted: maxChanges('groups that the request may delete'),
   },
   { title: 'Settings', additionalProperties: false },
 );
@@ -51,21 +51,21 @@ const groupNames = (meaning: string) =>
   Type.Optional(
     Type.Array(Type.String(), {
       description:
-        `${meaning} (externalIds). When given, it replaces the user's other entries of this kind within ` +
-        'managed groups; when left out, they stay.',
+        `${meaning}, by externalId. The list replaces the user's entries of this kind in managed groups. If it is ` +
+        'omitted, they stay as they are.',
     }),
   );
 
 export const AccessInfo = Type.Object(
   {
-    memberOf: groupNames('The groups the user is a member of'),
-    adminOf: groupNames('The groups the user owns'),
-    inheritedAdminOf: groupNames('The groups the user is administrator of'),
-    interestOf: groupNames('The groups the user gets read rights to'),
+    memberOf: groupNames('The groups that the user is a member of'),
+    adminOf: groupNames('The groups that the user owns'),
+    inheritedAdminOf: groupNames('The groups that the user administers'),
+    interestOf: groupNames('The groups whose results the user can read'),
     role: Type.Optional(
       Type.Enum(organizationRoles, {
         description:
-          'Case-sensitive. Left out: an existing user keeps the present role, a new one is a User.',
+          'Case-sensitive. If omitted, an existing user keeps the current role, and a new user gets the role User.',
       }),
     ),
   },
@@ -80,25 +80,28 @@ export const User = Type.Object(
     lastName: Type.String({ description: 'Family name.' }),
     email: orNull(
       Type.String(),
-      'Unique in the account, letter case aside. Left out: as it is; null: cleared.',
+      'Unique in the account; upper and lower case count as equal. If omitted, it stays as it is. null clears it.',
     ),
     phone: orNull(
       Type.String(),
-      'E.164, shaped like +46701234567; spaces, dashes and brackets are dropped. Left out: as it is; null: cleared.',
+      'E.164, such as +46701234567. Spaces, dashes and brackets are removed. If omitted, it stays as it is. null clears it.',
     ),
     active: Type.Optional(
       Type.Boolean({
         default: true,
-        description: 'Inactive users keep the account but cannot log in and get no questions.',
+        description: 'Inactive users stay in the account, but cannot sign in and are not asked.',
       }),
     ),
     timezone: Type.Optional(
-      Type.String({ description: 'A name of the tz database. Left out: the company default.' }),
+      Type.String({
+        description: 'A time zone name, such as Europe/Stockholm. If omitted: the default of the account.',
+      }),
     ),
     language: Type.Optional(
       Type.String({
         description:
-          'ISO 639-1. Set when the user is created (left out: the company default), later only with forceSetLanguage.',
+          'ISO 639-1, such as en. Set when the user is created (if omitted: the default of the account), later only with ' +
+          'forceSetLanguage.',
       }),
     ),
     accessInfo: Type.Optional(AccessInfo),
@@ -109,7 +112,8 @@ export const User = Type.Object(
         {
           additionalProperties: Type.Union([Type.String(), Type.Null()]),
           description:
-            'Attributes defined on the account. One that is given is set, null clears it, one left out stays.',
+            'Attributes that are defined in the account. A value sets the attribute, null clears it, and omitted ' +
+            'attributes stay as they are.',
         },
       ),
     ),
@@ -126,11 +130,11 @@ export const OrganizationGroup = Type.Object(
   {
     externalId: Type.String({ description: 'Unique across all groups; must never change.' }),
     name: Type.String({ description: 'Name of the group or unit.' }),
-    description: orNull(Type.String(), 'Left out: as it is; null: cleared.'),
+    description: orNull(Type.String(), 'If omitted, it stays as it is. null clears it.'),
     parent: orNull(
       Type.String(),
-      'The externalId of the group above. If no group of the request has this key, the tree is left as it is; ' +
-        'if any has it, the request is the whole tree, and a group without it, or with null, is at the top.',
+      'The externalId of the parent group. If no group in the request has this field, the tree stays as it is. If any ' +
+        'group has it, the request describes the whole tree: groups without it, or with null, are at the top.',
     ),
   },
   { title: 'OrganizationGroup' },
@@ -145,13 +149,13 @@ export const Data = Type.Object(
     users: Type.Optional(
       Type.Array(User, {
         description:
-          'The managed users that shall exist: any other is removed. Left out: users are left alone.',
+          'The complete list of managed users. Any managed user not in it is removed. If omitted, users stay as they are.',
       }),
     ),
     groups: Type.Optional(
       Type.Array(OrganizationGroup, {
         description:
-          'The managed groups that shall exist: any other is removed. Left out: groups are left alone.',
+          'The complete list of managed groups. Any managed group not in it is removed. If omitted, groups stay as they are.',
       }),
     ),
   },
@@ -163,7 +167,7 @@ export const Organization = Type.Object(
   { title: 'Organization', additionalProperties: false },
 );
 
-/** A request that has passed every check of its shape. */
+/** A request whose shape has been validated. */
 export type Organization = {
   settings: Settings;
   data: { users?: User[]; groups?: OrganizationGroup[] };
@@ -190,7 +194,7 @@ export const Change = Type.Object(
     action: Type.Enum(['create', 'update', 'delete']),
     fields: Type.Optional(
       Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() }), {
-        description: 'For an update: each field that changes, before and after.',
+        description: 'For an update: each changed field, with its value before and after.',
       }),
     ),
   },
@@ -208,18 +212,16 @@ export const Warning = Type.Object(
     type: Type.String(),
     message: Type.String(),
     path: Type.Optional(Type.String()),
-    entity: Type.Optional(
-      Type.Enum(['group'], { description: 'What the externalId is of, if it is not of a user.' }),
-    ),
+    entity: Type.Optional(Type.Enum(['group'], { description: 'The kind of object, if it is not a user.' })),
     externalId: Type.Optional(Type.String({ description: 'The user or group that the warning is about.' })),
     arrivesAs: Type.Optional(
       Type.String({
         description:
-          'The externalId of the new user with the same e-mail address, or of the new group with the same name and parent.',
+          'The externalId of the new user with the same email address, or of the new group with the same name and parent.',
       }),
     ),
     weeks: Type.Optional(
-      Type.Integer({ description: 'How many weeks of results are deleted with the group.' }),
+      Type.Integer({ description: 'The number of weeks of results that are deleted with the group.' }),
     ),
   },
   { title: 'Warning' },
@@ -229,17 +231,17 @@ export type Warning = Static<typeof Warning>;
 export const Report = Type.Object(
   {
     id: Type.String({
-      description: 'The id of the run: that of the request, also in the x-request-id header.',
+      description: 'The ID of the run. It is also the ID of the request, in the x-request-id header.',
     }),
     validateOnly: Type.Boolean(),
-    applied: Type.Boolean({ description: 'Whether the changes have been made.' }),
+    applied: Type.Boolean({ description: 'Whether the changes were made.' }),
     summary: Summary,
     changes: Type.Array(Change),
     warnings: Type.Array(Warning),
   },
   {
     title: 'Report',
-    description: 'What was done or, when only validating, what would be done: the same answer for both.',
+    description: 'What was changed or, if the request only validates, what would be changed.',
   },
 );
 export type Report = {
@@ -258,33 +260,33 @@ export const postOrganization = {
   operationId: 'postOrganization',
   summary: 'Push users and groups',
   description:
-    'Makes the managed users and groups match the lists that are sent. Only validates unless ' +
-    '`settings.validateOnly` is false. All or nothing: a request with a fault changes nothing, and every fault ' +
-    'is listed. The body may be packed with gzip (`Content-Encoding: gzip`).',
+    'Makes the managed users and groups match the lists in the request. Only validates unless ' +
+    '`settings.validateOnly` is false. A request with an error changes nothing, and all errors are listed. The body can ' +
+    'be compressed with gzip (`Content-Encoding: gzip`).',
   scope: 'organization',
   query: NoParameters,
   body: Organization,
   response: Report,
   errors: {
-    400: 'An invalid token, or faults in the request: each is a detail. Nothing was applied.',
+    400: 'The token is invalid, or the request has errors, each listed in `details`. Nothing was changed.',
     403: 'The token lacks the scope `organization`.',
-    413: 'The body is larger than 64 MB, as sent or unpacked.',
-    415: 'The body is not application/json, or is encoded otherwise than by gzip.',
-    429: 'Too many requests of this token: try again after `Retry-After` seconds.',
-    503: 'Starting, stopping, without a database, or other requests of the account take too long: try again after `Retry-After` seconds.',
+    413: 'The body is larger than 64 MB, as sent or uncompressed.',
+    415: 'The body is not application/json, or has an encoding other than gzip.',
+    429: 'Too many requests with this token. Try again after `Retry-After` seconds.',
+    503: 'The service is starting or stopping, has no database connection, or is busy with other requests of the account. Try again after `Retry-After` seconds.',
   },
 } satisfies Operation;
 
-// The description gives the address in two ways (§3 and §4.2); both are answered.
+// The interface description names two addresses (§3 and §4.2). Both work.
 export const postOrganizationShort = {
   ...postOrganization,
   path: '/v1/organization',
   operationId: 'postOrganizationShort',
-  summary: 'Push users and groups, at the shorter address',
+  summary: 'Push users and groups (short address)',
   description: 'The same as `POST /v1/organization/organization`.',
 } satisfies Operation;
 
 export const organizationOperations: Operation[] = [postOrganization, postOrganizationShort];
 
-/** The names of the fields of an object schema. */
+/** Returns the field names of an object schema. */
 export const fieldsOf = (schema: TObject): string[] => Object.keys(schema.properties);

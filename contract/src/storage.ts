@@ -1,4 +1,4 @@
-// Interface C, file upload and listing (§2.3, §4.3): its operations, and what is told of a file.
+// Interface C, file upload and listing (§2.3, §4.3): its operations and the report of a file.
 import { Type, type Static } from 'typebox';
 import { NoParameters } from './data.ts';
 import type { Operation } from './operation.ts';
@@ -15,43 +15,45 @@ export const fileOutcomes = [
   'failed',
 ] as const;
 
-/** Whether a file has no end yet: ask again. */
+/** Whether a file is still waiting or processing. Callers should poll again. */
 export const isUnderWay = (outcome: (typeof fileOutcomes)[number]): boolean =>
   outcome === 'waiting' || outcome === 'processing';
 
-/** What is told of a file: additive, not in the description. */
+/** The report of a file. An addition to the interface description. */
 export const FileReport = Type.Object(
   {
     file: Type.String({ description: 'The name of the file.' }),
-    receivedAt: Type.String({ format: 'date-time', description: 'When it had arrived, whole.' }),
+    receivedAt: Type.String({ format: 'date-time', description: 'When the upload was complete.' }),
     outcome: Type.Enum(fileOutcomes, {
       description:
-        'waiting: not processed yet. processing: being processed now. applied: the organization matches it. validated: it would have been applied, but ' +
-        'the account only validates. refused: it has faults, or its upload was refused; nothing was applied. held: it would change more than a ' +
-        'limit allows; nothing is applied until somebody approves it. failed: it could not be processed.',
+        'waiting: not processed yet. processing: being processed now. applied: the changes were made. validated: the file is ' +
+        'valid, but the account only validates files. refused: the file has errors or the upload was rejected; nothing was ' +
+        'applied. held: the file would exceed a change limit; nothing is applied until an administrator approves it. failed: ' +
+        'the file could not be processed.',
     }),
     place: Type.Optional(
       Type.Integer({
         minimum: 1,
-        description: 'Of a waiting file: its place in the queue of the account. 1 is processed next.',
+        description: 'For a waiting file: its position in the queue of the account. 1 is processed next.',
       }),
     ),
-    message: Type.String({ description: 'What came of it, in words for whoever sent it.' }),
-    runId: Type.Optional(Type.String({ description: 'The run that came of it.' })),
+    message: Type.String({ description: 'The result in one sentence, for the sender.' }),
+    runId: Type.Optional(Type.String({ description: 'The ID of the run that the file started.' })),
     summary: Type.Optional(Summary),
     changes: Type.Optional(Type.Array(Change)),
-    details: Type.Array(Detail, { description: 'Each fault, with its sheet, row, column and value.' }),
-    warnings: Type.Array(Detail, { description: 'What was noticed and stops nothing.' }),
+    details: Type.Array(Detail, { description: 'All errors, each with its sheet, row, column and value.' }),
+    warnings: Type.Array(Detail, { description: 'Issues that did not stop the file.' }),
   },
   { title: 'FileReport' },
 );
 export type FileReport = Static<typeof FileReport>;
 
-const invalidToken = 'Without a body, as text/plain: an invalid token, or an address that may not upload.';
+const invalidToken =
+  'With an empty text/plain body: the token is invalid, or the IP address is not allowed to upload.';
 const errors = {
   403: 'The token lacks the scope `files`.',
-  429: 'Too many requests of this token: try again after `Retry-After` seconds.',
-  503: 'Starting, stopping, or without a database: try again after `Retry-After` seconds.',
+  429: 'Too many requests with this token. Try again after `Retry-After` seconds.',
+  503: 'The service is starting or stopping, or has no database connection. Try again after `Retry-After` seconds.',
 };
 
 export const uploadFile = {
@@ -61,9 +63,9 @@ export const uploadFile = {
   operationId: 'uploadFile',
   summary: 'Upload a file',
   description:
-    'Takes one file (CSV, XLS or XLSX, at most 10 MB) as a form sends it, and answers with its name: the last part of ' +
-    'the name that was sent. A file of the same name is replaced. Its users and groups are then read and applied as an ' +
-    'organization request would be; what came of it is in the report.',
+    'Uploads one file (CSV, XLS or XLSX, at most 10 MB) as a form field, and returns its name: the last part of the name ' +
+    'that was sent. A file with the same name is replaced. The users and groups in the file are then processed like an ' +
+    'organization request. The result is in the report of the file.',
   scope: 'files',
   query: NoParameters,
   body: Type.Object(
@@ -71,21 +73,20 @@ export const uploadFile = {
       file: Type.String({
         format: 'binary',
         contentMediaType: 'application/octet-stream',
-        description:
-          'The file. The name of the field may be another one; fields that are no files are ignored.',
+        description: 'The file. The field can have any name. Fields that are not files are ignored.',
       }),
     },
     { title: 'Upload' },
   ),
   bodyType: 'multipart/form-data',
-  response: Type.String({ description: 'The name under which the file is kept.' }),
+  response: Type.String({ description: 'The name under which the file is stored.' }),
   contentTypes: ['text/plain'],
   errors: {
     400:
-      `${invalidToken} With the error body: no file or more than one, or one of a wrong name, type or size (details of ` +
-      'the type `file validation`). Nothing is kept.',
+      `${invalidToken} With the error body: no file, more than one file, or a file with an invalid name, type or size ` +
+      '(details of type `file validation`). Nothing is stored.',
     ...errors,
-    415: 'The content type is missing or is not multipart/form-data, or the body is compressed.',
+    415: 'The content type is not multipart/form-data, or the body is compressed.',
   },
 } satisfies Operation;
 
@@ -95,11 +96,11 @@ export const listFiles = {
   path: '/v1/storage/files',
   operationId: 'listFiles',
   summary: 'List the files',
-  description: 'The names of all files in the file area, ascending.',
+  description: 'Returns the names of all stored files in ascending order.',
   scope: 'files',
   query: NoParameters,
   response: Type.Array(Type.String()),
-  errors: { 400: `${invalidToken} With the error body: a query parameter.`, ...errors },
+  errors: { 400: `${invalidToken} With the error body: an unknown query parameter.`, ...errors },
 } satisfies Operation;
 
 export const getFileReport = {
@@ -107,18 +108,19 @@ export const getFileReport = {
   method: 'GET',
   path: '/v1/storage/files/{name}/report',
   operationId: 'getFileReport',
-  summary: 'What came of a file',
-  description: 'Beside the description: the report of the last file of that name.',
+  summary: 'Get the report of a file',
+  description:
+    'Returns the report of the last file with this name. (An addition to the original interface description.)',
   scope: 'files',
   params: Type.Object({
-    name: Type.String({ description: 'The name of the file, as the upload answered it.' }),
+    name: Type.String({ description: 'The name of the file, as returned by the upload.' }),
   }),
   query: NoParameters,
   response: FileReport,
   errors: {
-    400: `${invalidToken} With the error body: a query parameter.`,
+    400: `${invalidToken} With the error body: an unknown query parameter.`,
     ...errors,
-    404: 'There is no such file.',
+    404: 'The account has no file with this name.',
   },
 } satisfies Operation;
 

@@ -1,23 +1,22 @@
-// Words that schemas and the console share, as plain values: nothing is imported here, so that no browser loads the package
-// by which schemas are made.
+// Constants that schemas and the console share. This file imports nothing, so that browsers do not load the schema package.
 
-/** The four kinds of membership that accessInfo speaks of, by the names the description gives them. */
+/** The four kinds of membership in accessInfo, by their names in the interface description. */
 export const membershipKinds = ['memberOf', 'adminOf', 'inheritedAdminOf', 'interestOf'] as const;
 export type MembershipKind = (typeof membershipKinds)[number];
 
 export const roles = ['Administrator', 'Manager', 'Auditor', 'User'] as const;
 export type Role = (typeof roles)[number];
 
-/** The roles that pushes and files can give. An Auditor is appointed in the console or by the soundings command only. */
+/** The roles that imports can set. The role Auditor is given only in the console or by the soundings command. */
 export const organizationRoles = ['Administrator', 'Manager', 'User'] as const satisfies readonly Role[];
 export type OrganizationRole = (typeof organizationRoles)[number];
 
 const ranks: Record<Role, number> = { User: 0, Auditor: 1, Manager: 2, Administrator: 3 };
 
-/** Whether somebody has a role, or one above it. */
-export const hasRole = (who: { role: Role }, least: Role): boolean => ranks[who.role] >= ranks[least];
+/** Whether a user has at least the minimum role. */
+export const hasRole = (user: { role: Role }, minimum: Role): boolean => ranks[user.role] >= ranks[minimum];
 
-/** What every push and file sets of the people it lists: of managed people it is changed where it comes from. */
+/** The fields that every import sets. For managed people they can be changed only in the HR system. */
 export const deliveredFields = [
   'externalId',
   'firstName',
@@ -28,18 +27,18 @@ export const deliveredFields = [
   'timezone',
 ] as const;
 
-/** The kinds of membership that, in managed groups, come with managed people. The others give rights in the console. */
+/** The kinds of membership in managed groups that imports set for managed people. The others give rights in the console. */
 export const deliveredKinds: readonly MembershipKind[] = ['memberOf'];
 
-/** By what the console sorts people. */
+/** The sort orders of people in the console. */
 export const personSorts = ['name', 'email', 'role', 'created'] as const;
 export type PersonSort = (typeof personSorts)[number];
 
-/** What the runs have come to that a list shows. `processing`: they have not ended yet. */
+/** The outcomes of runs. `processing`: the run has not finished. */
 export const runOutcomes = ['processing', 'validated', 'applied', 'held', 'refused', 'failed'] as const;
 export type RunOutcome = (typeof runOutcomes)[number];
 
-/** What a column of a file can be read as. Attributes are `attribute:` and their name. `ignore`: it is not read. */
+/** The meanings that a column of a file can have. An attribute is `attribute:` and its name. `ignore` skips the column. */
 export const columnMeanings = {
   users: [
     ...(['externalId', 'firstName', 'lastName', 'fullName', 'email', 'phone', 'active', 'timezone'] as const),
@@ -49,7 +48,7 @@ export const columnMeanings = {
   groups: ['externalId', 'name', 'description', 'parent', 'manager'],
 } as const;
 
-/** What a value of a column of a few words can mean. `ignore`: the cell counts as empty. */
+/** The meanings that a value in a status, role or manager column can have. With `ignore` the cell counts as empty. */
 export const valueMeanings = {
   active: ['yes', 'no', 'ignore'],
   role: [...organizationRoles, 'ignore'],

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every night: takes the list that the HR system has written, and puts it into Soundings by SFTP.
-# Needs OpenSSH's sftp, and sshpass. Run it from cron as a user who alone may read the file with the token:
+# Uploads the list that the HR system exported to Soundings by SFTP, every night.
+# Needs OpenSSH's sftp and sshpass. Run it from cron as the only user who can read the token file:
 #   15 2 * * *  /opt/hr/nightly-upload.sh /var/export/users.csv
 set -eu
 
@@ -8,11 +8,11 @@ host=${SOUNDINGS_HOST:-surveys.example.com}
 port=${SOUNDINGS_PORT:-22}
 user=${SOUNDINGS_USER:-example-ltd-2}                             # the SFTP user name of the account
 token_file=${SOUNDINGS_TOKEN_FILE:-/etc/soundings/token}          # a token with the scope files, chmod 600
-known_hosts=${SOUNDINGS_KNOWN_HOSTS:-/etc/soundings/known_hosts}  # made once, with ssh-keyscan, and compared
+known_hosts=${SOUNDINGS_KNOWN_HOSTS:-/etc/soundings/known_hosts}  # created once with ssh-keyscan, and verified
 file=$1
 
-# The name under which it arrives counts: the same name every night is a new version of the same list. It gets that name when
-# it is whole: a transfer that is interrupted must not pass for a shorter list.
+# Use the same name every night: each upload is a new version of the same list. The file is renamed when it is complete, so
+# that an interrupted transfer does not count as a shorter list.
 SSHPASS=$(cat "$token_file") sshpass -e sftp -q -P "$port" \
   -o BatchMode=no -o PubkeyAuthentication=no \
   -o StrictHostKeyChecking=yes -o UserKnownHostsFile="$known_hosts" \

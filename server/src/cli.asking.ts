@@ -1,4 +1,4 @@
-// The commands of asking: questions, schedules, links, and how the open weeks stand.
+// The commands for questions, schedules, personal links and open weeks.
 import { dayIn, type Week, weekName } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount } from './accounts/accounts.ts';
 import { audit } from './accounts/audit.ts';
@@ -39,34 +39,34 @@ import { csvRow } from './base/csv.ts';
 const days = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 const one = { ...account, id: text };
 
-/** `config`: where people find the service, and whether it sends mail. */
+/** Returns the commands. `config` supplies the public address and the mail server. */
 export const askingCommands = (
   config: () => { publicUrl: string; smtpUrl: string | undefined },
 ): Record<string, Command> => ({
   'question list': {
     isLogged: false,
-    usage: '--account ID\n    The questions of an account, and the KPIs that are made of them.',
+    usage: '--account ID\n    Lists the questions of an account and the KPIs they belong to.',
     options: account,
     run: questionList,
-    say: (questions: Awaited<ReturnType<typeof questionList>>) =>
+    format: (questions: Awaited<ReturnType<typeof questionList>>) =>
       table([
         ['id', 'key', 'type', 'languages', 'KPIs', 'retired', 'text'],
-        ...questions.map(({ id, key, type, languages, kpis, retired, text: words }) => [
+        ...questions.map(({ id, key, type, languages, kpis, retired, text: questionText }) => [
           String(id),
           key,
           String(type),
           languages.join(' '),
           kpis.join(' '),
           retired ? 'yes' : '',
-          words,
+          questionText,
         ]),
       ]),
   },
   'question retire': {
     usage:
       '--account ID --key K [--key …] [--restore]\n' +
-      '    No schedule chooses them any more; what they were answered stays. --restore: they are asked again.\n' +
-      '    New questions and translations come by a file: npx soundings history import (docs/questions.md).',
+      '    Retires questions: schedules no longer ask them, and their results stay. --restore: schedules ask them again.\n' +
+      '    To add questions and translations, use npx soundings history import (docs/questions.md).',
     options: { ...account, key: list, restore: flag },
     run: async (pool, values) => {
       const keys = listOf(values, 'key');
@@ -78,8 +78,8 @@ export const askingCommands = (
       });
       return { keys, retired };
     },
-    say: ({ keys, retired }: { keys: string[]; retired: boolean }) =>
-      `${keys.join(', ')}: ${retired ? 'retired' : 'in use again'}.`,
+    format: ({ keys, retired }: { keys: string[]; retired: boolean }) =>
+      `${keys.join(', ')}: ${retired ? 'retired' : 'restored'}.`,
   },
   'schedule create': {
     usage:
@@ -87,10 +87,12 @@ export const askingCommands = (
       '    (--question KEY [--question …] | --kpi KPI_ID [--kpi …] --per-week N --every-weeks M)\n' +
       '    [--repeat once|weekly|every:N|monthly] [--weekday 1…7] [--hour 9] [--remind DAYS[@HOUR]|no]\n' +
       '    [--from DATE] [--until DATE] [--any-hour]\n' +
-      '    Asks these questions, or N of those of the KPIs, each again after M weeks at the earliest, of everyone in the\n' +
-      '    groups and beneath, but of nobody who is in one of --without. Weekday (1 is Monday) and hour are those of each\n' +
-      '    person’s own time zone. By default weekly, Mondays at 9, with a reminder two days later at the same hour.\n' +
-      '    At night (before 8, from 20 on) and on weekends nobody is written to, unless --any-hour is given.',
+      '    Asks everyone in the groups and their subgroups, except the people in --without groups and their subgroups.\n' +
+      '    --question       Asks these questions each time.\n' +
+      '    --kpi            Asks N questions of these KPIs each time, and none of them again before M weeks have passed.\n' +
+      '    --weekday        1 is Monday. Weekday and hour are in each person’s own time zone.\n' +
+      '    --any-hour       Allows emails at night (before 8:00, from 20:00) and on weekends.\n' +
+      '    Default: weekly, Mondays at 9:00, with a reminder two days later at the same hour.',
     options: {
       ...account,
       name: text,
@@ -109,21 +111,21 @@ export const askingCommands = (
       'any-hour': flag,
     },
     run: scheduleCreate,
-    say: ({ id, next }: Awaited<ReturnType<typeof scheduleCreate>>) =>
-      `Schedule ${id} is made.${next[0] ? ` It asks for the first time on ${next[0].day}.` : ' It never comes.'}`,
+    format: ({ id, next }: Awaited<ReturnType<typeof scheduleCreate>>) =>
+      `Schedule ${id} created.${next[0] ? ` It first asks on ${next[0].day}.` : ' It has no dates.'}`,
   },
   'schedule list': {
     isLogged: false,
     usage: '--account ID',
     options: account,
     run: (pool, values) => schedulesOf(pool, accountOf(values)),
-    say: (schedules: Schedule[]) =>
+    format: (schedules: Schedule[]) =>
       table([
         ['id', 'name', 'when', 'what', 'groups', 'reminder', 'from', 'until', 'paused'],
         ...schedules.map((schedule) => [
           String(schedule.id),
           schedule.name,
-          `${repeatWords(schedule)} ${days[schedule.weekday - 1]} ${schedule.hour}:00`,
+          `${repeatText(schedule)} ${days[schedule.weekday - 1]} ${schedule.hour}:00`,
           schedule.questionIds.length > 0
             ? `${schedule.questionIds.length} questions`
             : `${schedule.perWeek} of ${schedule.kpiIds.join(' ')}`,
@@ -137,13 +139,13 @@ export const askingCommands = (
   },
   'schedule calendar': {
     isLogged: false,
-    usage: '--account ID --id S [--weeks N]\n    What it will ask in its next weeks, as things are now.',
+    usage: '--account ID --id S [--weeks N]\n    Shows what the schedule will ask in the coming weeks.',
     options: { ...one, weeks: text },
     run: async (pool, values) => {
       const schedule = await scheduleById(pool, accountOf(values), numberOf(values, 'id'));
       return calendar(pool, schedule, values['weeks'] === undefined ? 8 : numberOf(values, 'weeks'));
     },
-    say: (entries: Awaited<ReturnType<typeof calendar>>) =>
+    format: (entries: Awaited<ReturnType<typeof calendar>>) =>
       table([
         ['week', 'day', 'questions'],
         ...entries.map(({ week, day, questions }) => [week, day, questions.join(' ')]),
@@ -152,7 +154,7 @@ export const askingCommands = (
   'schedule history': {
     isLogged: false,
     usage:
-      '--account ID --id S\n    The weeks in which it was due: what it asked, how many people, or why it was missed.',
+      '--account ID --id S\n    Lists the weeks in which the schedule was due: what it asked, how many people, or why it was missed.',
     options: one,
     run: async (pool, values) => {
       const schedule = await scheduleById(pool, accountOf(values), numberOf(values, 'id'));
@@ -166,11 +168,11 @@ export const askingCommands = (
         questions: questionIds.map((id) => keys.get(id) ?? String(id)),
       }));
     },
-    say: (
+    format: (
       weeks: { week: string; outcome: string; reason: string | null; people: number; questions: string[] }[],
     ) =>
       table([
-        ['week', 'outcome', 'people', 'questions, or why'],
+        ['week', 'outcome', 'people', 'questions or reason'],
         ...weeks.map(({ week, outcome, people, questions, reason }) => [
           week,
           outcome,
@@ -180,36 +182,37 @@ export const askingCommands = (
       ]),
   },
   'schedule pause': {
-    usage: '--account ID --id S [--resume]\n    What it has opened goes on. --resume: it asks again.',
+    usage:
+      '--account ID --id S [--resume]\n    Pauses a schedule. Open rounds continue. --resume: resumes it.',
     options: { ...one, resume: flag },
     run: async (pool, values) => {
       const [id, paused] = [numberOf(values, 'id'), values['resume'] !== true];
       await inTransaction(pool, (tx) => pauseSchedule(tx, accountOf(values), id, paused));
       return { id, paused };
     },
-    say: ({ id, paused }: { id: number; paused: boolean }) =>
-      `Schedule ${id} ${paused ? 'is paused' : 'goes on'}.`,
+    format: ({ id, paused }: { id: number; paused: boolean }) =>
+      `Schedule ${id} ${paused ? 'paused' : 'resumed'}.`,
   },
   'schedule remove': {
-    usage: '--account ID --id S\n    What it has opened goes on.',
+    usage: '--account ID --id S\n    Removes a schedule. Open rounds continue.',
     options: one,
     run: async (pool, values) => {
       const id = numberOf(values, 'id');
       await inTransaction(pool, (tx) => removeSchedule(tx, accountOf(values), id));
       return { id, removed: true };
     },
-    say: ({ id }: { id: number }) => `Schedule ${id} is removed.`,
+    format: ({ id }: { id: number }) => `Schedule ${id} removed.`,
   },
   'links export': {
     usage:
       '--account ID [--week 2026-W47] [--replace]\n' +
-      '    A new personal link, as CSV, for each person asked in an open week who gets none by e-mail: who has no address, or\n' +
-      '    everyone where no mail server is set. Anyone who has a link can answer in the name of the person, so results say\n' +
-      '    that they rest on links that were handed out. --replace: links handed out before no longer work.',
+      '    Prints new personal links as CSV for people in an open week who get none by email: those without an address, or\n' +
+      '    everyone if no mail server is set up. Anyone with a link can answer in that person’s name, so results that rest on\n' +
+      '    such links are marked. --replace: links exported before stop working.',
     isLogged: false,
     options: { ...account, week: text, replace: flag },
     run: (pool, values) => linksExport(pool, values, config()),
-    say: ({ links }: { links: ExportedLink[] }) =>
+    format: ({ links }: { links: ExportedLink[] }) =>
       [
         csvRow(['externalId', 'firstName', 'lastName', 'email', 'phone', 'language', 'link']),
         ...links.map(({ externalId, firstName, lastName, email, phone, language, link }) =>
@@ -220,26 +223,26 @@ export const askingCommands = (
   'week show': {
     isLogged: false,
     usage:
-      '--account ID\n    The open weeks: how many are asked, at least how many have answered, and what became of the mails.',
+      '--account ID\n    Shows the open weeks: how many people are asked, at least how many have answered, and the state of the emails.',
     options: account,
     run: weekShow,
-    say: ({ weeks, refusals }: Awaited<ReturnType<typeof weekShow>>) =>
+    format: ({ weeks, refusals }: Awaited<ReturnType<typeof weekShow>>) =>
       [
         ...weeks.map(
           ({ week, asked, messages, ...participation }) =>
-            `${week}: ${asked} people asked, ${participationWords(participation)} ${
+            `${week}: ${asked} people asked, ${participationText(participation)} ${
               messages
                 .map(({ kind, state, count }) => `${count ?? ''} ${kind}s ${state}`.trim())
-                .join(', ') || 'No mails'
+                .join(', ') || 'No emails'
             }.`,
         ),
-        ...(weeks.length === 0 ? ['No week is open in which anybody is asked.'] : []),
+        ...(weeks.length === 0 ? ['No open week asks anyone.'] : []),
         ...refusals.map(({ userId, address, reason }) => `User ${userId} <${address}>: ${reason}`),
       ].join('\n'),
   },
 });
 
-function participationWords({
+function participationText({
   answered,
   answeredAtLeast,
   countedOn,
@@ -249,8 +252,8 @@ function participationWords({
   countedOn?: string | null;
 }): string {
   if (answered !== undefined) return `${answered} have answered.`;
-  if (!countedOn) return 'answers are counted once a day, from tomorrow on.';
-  if (typeof answeredAtLeast !== 'number') return 'too few are asked to say how many have answered.';
+  if (!countedOn) return 'answers are counted once a day, starting tomorrow.';
+  if (typeof answeredAtLeast !== 'number') return 'too few to show how many have answered.';
   return `at least ${answeredAtLeast} have answered (counted on ${countedOn}).`;
 }
 
@@ -271,18 +274,19 @@ async function questionList(pool: Pool, values: Values) {
 
 async function scheduleCreate(pool: Pool, values: Values) {
   const accountId = accountOf(values);
-  const schedule = await inTransaction(pool, async (tx) => {
+  const created = await inTransaction(pool, async (tx) => {
     const { timezone } = await accountById(tx, accountId);
     const ids = new Map((await questionsOf(tx, accountId)).map(({ key, id }) => [key, id]));
     const questionIds = listOf(values, 'question').map((key) => {
       const id = ids.get(key);
-      if (id === undefined) throw new UsageError(`There is no question "${key}": see question list.`);
+      if (id === undefined)
+        throw new UsageError(`Question "${key}" does not exist. Run question list to see all questions.`);
       return id;
     });
-    const wanted = scheduleOf(values, questionIds, dayIn(timezone, Date.now()));
-    return scheduleById(tx, accountId, await createSchedule(tx, accountId, wanted));
+    const schedule = scheduleOf(values, questionIds, dayIn(timezone, Date.now()));
+    return scheduleById(tx, accountId, await createSchedule(tx, accountId, schedule));
   });
-  return { id: schedule.id, next: await calendar(pool, schedule, 4) };
+  return { id: created.id, next: await calendar(pool, created, 4) };
 }
 
 function scheduleOf(values: Values, questionIds: number[], today: string): NewSchedule {
@@ -318,10 +322,10 @@ function repetitionOf(value: string): Pick<NewSchedule, 'repeat' | 'repeatWeeks'
   if (value === 'weekly') return { repeat: 'weeks', repeatWeeks: 1 };
   const [, count] = /^every:(\d{1,2})$/.exec(value) ?? [];
   if (count !== undefined) return { repeat: 'weeks', repeatWeeks: Number(count) };
-  throw new UsageError(`--repeat takes once, weekly, every:N or monthly, not "${value}".`);
+  throw new UsageError(`Invalid value "${value}" for --repeat. Use once, weekly, every:N or monthly.`);
 }
 
-/** By default two days later at the same hour, where that is still the same week and may be. */
+/** Returns the reminder: by default two days later at the same hour, if that day is allowed and in the same week. */
 function reminderOf(
   value: string | undefined,
   { weekday, hour, isFree }: { weekday: number; hour: number; isFree: boolean },
@@ -332,11 +336,12 @@ function reminderOf(
     return weekday + 2 <= (isFree ? 7 : 5) ? { reminderDays: 2, reminderHour: hour } : none;
   }
   const [, count, at] = /^(\d)(?:@(\d{1,2}))?$/.exec(value) ?? [];
-  if (count === undefined) throw new UsageError(`--remind takes DAYS, DAYS@HOUR or no, not "${value}".`);
+  if (count === undefined)
+    throw new UsageError(`Invalid value "${value}" for --remind. Use DAYS, DAYS@HOUR or no.`);
   return { reminderDays: Number(count), reminderHour: at === undefined ? hour : wholeNumber(at, 'remind') };
 }
 
-const repeatWords = ({ repeat, repeatWeeks }: Schedule) =>
+const repeatText = ({ repeat, repeatWeeks }: Schedule) =>
   repeat === 'weeks' ? (repeatWeeks === 1 ? 'weekly' : `every ${repeatWeeks} weeks`) : repeat;
 
 async function calendar(pool: Pool, schedule: Schedule, count: number) {
@@ -375,7 +380,7 @@ async function linksExport(
 
 async function weekShow(pool: Pool, values: Values) {
   const accountId = accountOf(values);
-  // Here, as every other command would wait for what sends mail.
+  // Imported here, because it loads the mail code, which would slow down every other command.
   const { mailRefusalsOf, messageCountsOf, runningWeeks } = await import('./rounds/messages.ts');
   const [weeks, counts, refusals] = await Promise.all([
     runningWeeks(pool, accountId),
@@ -383,16 +388,16 @@ async function weekShow(pool: Pool, values: Values) {
     mailRefusalsOf(pool, accountId),
   ]);
   const messagesIn = (week: Week, isExact: boolean) => {
-    const own = counts
+    const weekCounts = counts
       .filter((count) => count.week === week)
       .map(({ kind, state, count }) => ({ kind, state, count }));
-    if (isExact) return own;
-    // Reminders go to those who have not answered: how many there were would say how many that are, and what a mail server says
-    // of one may say who (P18).
-    const reminders = own.filter(({ kind }) => kind === 'reminder');
+    if (isExact) return weekCounts;
+    // Reminders go only to people who have not answered. Their number would reveal how many those are, and the mail server's
+    // response to one could reveal who (P18).
+    const reminders = weekCounts.filter(({ kind }) => kind === 'reminder');
     const states = new Set(reminders.map(({ state }) => (state === 'waiting' ? 'waiting' : 'sent')));
     return [
-      ...own.filter(({ kind }) => kind !== 'reminder'),
+      ...weekCounts.filter(({ kind }) => kind !== 'reminder'),
       ...[...states].toSorted().map((state) => ({ kind: 'reminder', state, count: undefined })),
     ];
   };

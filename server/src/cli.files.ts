@@ -1,4 +1,4 @@
-// npx soundings value …: what values of files mean, such as "Leave" as a status.
+// npx soundings value …: maps values in files, such as "Leave" as a status.
 import type { MappedValue, ValueMapping } from '@soundings/contract/console.runs.ts';
 import { account, accountOf, type Command, needed, numberOf, table, text } from './cli.options.ts';
 import { inTransaction } from './db/db.ts';
@@ -8,7 +8,7 @@ export const fileCommands: Record<string, Command> = {
     isLogged: false,
     usage:
       '--account ID --field active|role|isManager --value "Leave" --means yes|no|Administrator|Manager|User|ignore\n' +
-      '    Sets what a value means in a status, role or "is manager" column, in every file from now on. With ignore, the cell\n' +
+      '    Sets what a value means in a status, role or "is manager" column, for all future files. With ignore, the cell\n' +
       '    counts as empty.',
     options: { ...account, field: text, value: text, means: text },
     run: async (pool, values) => {
@@ -23,17 +23,17 @@ export const fileCommands: Record<string, Command> = {
       );
       return mapped;
     },
-    say: ({ field, value, means }: MappedValue) => `In ${field} columns, "${value}" now means ${means}.`,
+    format: ({ field, value, means }: MappedValue) => `In ${field} columns, "${value}" now means ${means}.`,
   },
   'value list': {
     isLogged: false,
-    usage: '--account ID\n    Lists what values of files mean.',
+    usage: '--account ID\n    Lists the value mappings for files.',
     options: account,
     run: async (pool, values) => {
       const { selectValues } = await import('./files/mappings.ts');
       return selectValues(pool, accountOf(values));
     },
-    say: (mappings: ValueMapping[]) =>
+    format: (mappings: ValueMapping[]) =>
       table([
         ['id', 'field', 'value', 'means'],
         ...mappings.map(({ mappingId, field, value, means }) => [String(mappingId), field, value, means]),
@@ -41,8 +41,7 @@ export const fileCommands: Record<string, Command> = {
   },
   'value forget': {
     isLogged: false,
-    usage:
-      '--account ID --id M\n    Removes the meaning of a value. Files are then read as if it had never been set.',
+    usage: '--account ID --id M\n    Removes a value mapping.',
     options: { ...account, id: text },
     run: async (pool, values) => {
       const { forgetValue } = await import('./files/mappings.ts');
@@ -50,6 +49,6 @@ export const fileCommands: Record<string, Command> = {
       await inTransaction(pool, (tx) => forgetValue(tx, accountOf(values), { origin: 'command' }, id));
       return { id };
     },
-    say: ({ id }: { id: number }) => `Mapping ${id} is removed.`,
+    format: ({ id }: { id: number }) => `Mapping ${id} removed.`,
   },
 };

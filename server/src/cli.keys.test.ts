@@ -136,10 +136,12 @@ describe('keys show', () => {
       processes: [{ name: nameOf('one'), epoch: 1, isBehind: false }],
     });
     const words = await done('one', ['keys', 'show']);
-    expect(words).toContain(`Kept in ${pathOf('one')}: ready. Epoch 1.\n`);
+    expect(words).toContain(`Answer key in ${pathOf('one')}: ready. Epoch 1.\n`);
     expect(words).toContain(nameOf('one'));
-    expect(words).not.toMatch(/behind|Exported/);
-    expect(await done('two', ['keys', 'show'])).toContain(`Kept in ${pathOf('two')}: missing. Epoch 1.\n`);
+    expect(words).not.toMatch(/behind|exported/);
+    expect(await done('two', ['keys', 'show'])).toContain(
+      `Answer key in ${pathOf('two')}: missing. Epoch 1.\n`,
+    );
     expect(keyOn('two')).toBeUndefined();
     expect(await keys.lostWeeks()).toEqual([]);
   });
@@ -157,7 +159,7 @@ describe('keys show', () => {
         row.startsWith(nameOf('two')),
       );
     expect(await done('one', ['keys', 'forget', '--name', nameOf('two')])).toBe(
-      `${nameOf('two')} is forgotten.\n`,
+      `${nameOf('two')} removed.\n`,
     );
     expect((await show('one')).processes.map(({ name }) => name)).toEqual([nameOf('one')]);
     expect(await logged()).toContain(`key process forgotten: ${nameOf('two')}`);
@@ -165,7 +167,7 @@ describe('keys show', () => {
     expect(unknown).toBe(
       `Process "${nameOf('two')}" does not exist. Run "soundings keys show" to list all processes.\n`,
     );
-    expect(await refused('one', ['keys', 'forget'], 2)).toBe('--name is missing.\n');
+    expect(await refused('one', ['keys', 'forget'], 2)).toBe('--name is required.\n');
   });
 });
 
@@ -174,9 +176,7 @@ describe('the key of the secrets', () => {
 
   test('is where `keys show` says; missing, it is imported from a copy of its file; lost, it is given up', async () => {
     const before = await fingerprints('one');
-    expect(await done('one', ['keys', 'show'])).toContain(
-      `Key of the secrets in ${secretsPathOf('one')}: ready.`,
-    );
+    expect(await done('one', ['keys', 'show'])).toContain(`Secrets key in ${secretsPathOf('one')}: ready.`);
     expect(await done('two', ['keys', 'show'])).toContain('missing');
     expect(await refused('two', ['sftp', 'hostkeys'], 1)).toContain('DATA_DIR/keys/secrets');
     const copy = await done('one', ['keys', 'export', '--secrets']);
@@ -185,7 +185,7 @@ describe('the key of the secrets', () => {
     await done('two', ['keys', 'import'], copy);
     expect(await fingerprints('two')).toBe(before);
     expect(await refused('two', ['keys', 'reset', '--secrets'], 2)).toContain('Add --yes');
-    expect(await done('two', ['keys', 'reset', '--secrets', '--yes'])).toContain('A new key is in place.');
+    expect(await done('two', ['keys', 'reset', '--secrets', '--yes'])).toContain('New key created.');
     expect(await fingerprints('two')).not.toBe(before);
     expect(await logged()).toEqual(['secrets key exported', 'secrets key imported', 'secrets key reset']);
   });
@@ -197,8 +197,8 @@ describe('keys export and import', () => {
     const text = await done('one', ['keys', 'export']);
     expect(text).toBe(readFileSync(pathOf('one'), 'utf8') + readFileSync(secretsPathOf('one'), 'utf8'));
     expect(JSON.parse(await done('one', ['keys', 'export', '--json']))).toEqual({ key: text });
-    expect(await done('one', ['keys', 'show'])).toMatch(/^Exported last on \d{4}-\d\d-\d\d \d\d:\d\d\.$/m);
-    expect(await done('two', ['keys', 'import'], text)).toBe('The key is in place.\n');
+    expect(await done('one', ['keys', 'show'])).toMatch(/^Last exported on \d{4}-\d\d-\d\d \d\d:\d\d\.$/m);
+    expect(await done('two', ['keys', 'import'], text)).toBe('Key imported.\n');
     expect(keyOn('two')).toEqual(keyOn('one'));
     expect(readFileSync(secretsPathOf('two'), 'utf8')).toBe(readFileSync(secretsPathOf('one'), 'utf8'));
     for (const path of [pathOf('two'), secretsPathOf('two')]) expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -241,7 +241,7 @@ describe('keys export and import', () => {
     }
     expect(keyOn('two')).toBeUndefined();
     expect(await logged()).toEqual(['answer key exported']);
-    expect(await done('two', ['keys', 'import'], text.trim())).toBe('The key is in place.\n');
+    expect(await done('two', ['keys', 'import'], text.trim())).toBe('Key imported.\n');
   });
 
   test('a key of another installation, or that was replaced since, is not imported, and the one that is there stays', async () => {
@@ -307,11 +307,11 @@ describe('keys reset', () => {
     await oneRuns();
     const before = keyOn('one')!;
     expect(await refused('two', ['keys', 'reset'], 2)).toBe(
-      'Open weeks are closed without results. Add --yes to do so.\n',
+      'Open weeks will be closed without results. Add --yes to continue.\n',
     );
     expect((await show('two')).state).toBe('missing');
     expect(await done('two', ['keys', 'reset', '--yes'])).toBe(
-      'A new key is in place. Weeks closed without results: 1.\n',
+      'New key created. Weeks closed without results: 1.\n',
     );
     expect((await show('two')).state).toBe('ready');
     const [week] = await database.pool`

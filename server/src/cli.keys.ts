@@ -1,17 +1,17 @@
-// The commands of the keys, of open weeks and of secrets: how they stand, and moving them to another process.
+// The commands for the answer key and the secrets key: show their state and move them to another process.
 import type { KeyState } from '@soundings/contract/console.privacy.ts';
 import { readFileSync } from 'node:fs';
 import { auditEverywhere } from './accounts/audit.ts';
 import { type Command, flag, needed, table, text, UsageError } from './cli.options.ts';
 import { closeLostWeeks } from './results/lost-weeks.ts';
 
-/** Returns what there is to say of copies of the key. */
+/** Returns sentences about copies of the answer key. */
 export const copyWords = ({
   exportedAt,
   exportedUntil,
   inDatabaseUntil,
 }: Pick<KeyState, 'exportedAt' | 'exportedUntil' | 'inDatabaseUntil'>) => [
-  ...(exportedAt === null ? [] : [`Exported last on ${minute(exportedAt)}.`]),
+  ...(exportedAt === null ? [] : [`Last exported on ${minute(exportedAt)}.`]),
   ...(exportedUntil === null ? [] : [`Replaced by a new key on ${minute(exportedUntil)}.`]),
   ...(inDatabaseUntil === null ? [] : [`In the database until ${minute(inDatabaseUntil)}.`]),
 ];
@@ -24,16 +24,24 @@ export const keyCommands: Record<string, Command> = {
   'keys show': {
     isLogged: false,
     usage:
-      '\n    Where the key of open weeks is kept, and which processes have it; and where the key of the secrets is.',
+      '\n    Shows where the answer key and the secrets key are, and which processes have the answer key.',
     options: {},
     run: async (_pool, _values, keys) => ({
       ...(await keys.state()),
       secrets: { path: keys.place === 'file' ? keys.secrets.path : null, state: await keys.secrets.state() },
     }),
-    say: ({ place, path, state, epoch, processes, secrets, ...keys }: KeyState & { secrets: SecretsState }) =>
+    format: ({
+      place,
+      path,
+      state,
+      epoch,
+      processes,
+      secrets,
+      ...keys
+    }: KeyState & { secrets: SecretsState }) =>
       [
-        `Kept in ${place === 'file' ? path : 'the database'}: ${state}. Epoch ${epoch}.`,
-        `Key of the secrets in ${secrets.path ?? 'the database'}: ${secrets.state}.`,
+        `Answer key in ${place === 'file' ? path : 'the database'}: ${state}. Epoch ${epoch}.`,
+        `Secrets key in ${secrets.path ?? 'the database'}: ${secrets.state}.`,
         ...(processes.length === 0
           ? []
           : [
@@ -53,9 +61,9 @@ export const keyCommands: Record<string, Command> = {
   'keys export': {
     isLogged: false,
     usage:
-      '\n    Prints the keys, for a process on another machine: npx soundings keys import. Anyone who has them and the database\n' +
-      '    can read the answers of open weeks and the secrets. Don’t store them.\n' +
-      '    With --secrets it prints the key of the secrets alone, which opens no answers: keep a copy of it.',
+      '\n    Prints both keys. Import them on another machine with npx soundings keys import. Don’t store them: anyone with the\n' +
+      '    keys and the database can read the answers of open weeks and the secrets.\n' +
+      '    --secrets prints only the secrets key, which doesn’t open answers. Keep a copy of it.',
     options: { secrets: flag },
     run: async (pool, values, keys) => {
       if (values['secrets'] === true) {
@@ -69,32 +77,32 @@ export const keyCommands: Record<string, Command> = {
       await auditEverywhere(pool, { origin: 'command' }, 'answer key exported');
       return { key };
     },
-    say: ({ key }: { key: string }) => key,
+    format: ({ key }: { key: string }) => key,
   },
   'keys import': {
     isLogged: false,
     readsSecret: true,
     usage:
-      '\n    Reads keys from standard input that "keys export" has printed elsewhere, and keeps them here.',
+      '\n    Reads keys that "keys export" printed on another machine from standard input, and stores them here.',
     options: {},
     run: async (pool, _values, keys) => {
       const given = readFileSync(0, 'utf8').split(/^(?=Soundings )/m);
       const ofSecrets = given.filter((one) => one.startsWith('Soundings secrets key'));
       if (ofSecrets.length > 0) await keys.secrets.imported(ofSecrets.join(''));
-      // With the file of the key of the secrets alone, there is nothing else to keep.
+      // The input can be the secrets key alone.
       if (given.length > ofSecrets.length)
         await keys.imported(given.filter((one) => !ofSecrets.includes(one)).join(''));
       const what = given.length > ofSecrets.length ? 'answer key imported' : 'secrets key imported';
       await auditEverywhere(pool, { origin: 'command' }, what);
       return { imported: true };
     },
-    say: () => 'The key is in place.',
+    format: () => 'Key imported.',
   },
   'keys forget': {
     isLogged: false,
     usage:
-      '--name NAME\n    Forgets a process, by its name in "keys show", whose machine is gone and whose key file was deleted. A file that is\n' +
-      '    left still opens what it opened.',
+      '--name NAME\n    Removes a process from "keys show" after its machine was retired and its key file deleted. A key file that still\n' +
+      '    exists keeps working.',
     options: { name: text },
     run: async (pool, values, keys) => {
       const name = needed(values, 'name');
@@ -102,32 +110,34 @@ export const keyCommands: Record<string, Command> = {
       await auditEverywhere(pool, { origin: 'command' }, 'key process forgotten', { subject: name });
       return { forgotten: name };
     },
-    say: ({ forgotten }: { forgotten: string }) => `${forgotten} is forgotten.`,
+    format: ({ forgotten }: { forgotten: string }) => `${forgotten} removed.`,
   },
   'keys reset': {
     isLogged: false,
     usage:
-      '--yes\n    Gives up a key that is lost, and creates a new one. Open weeks are closed without results: no one can read their\n' +
-      '    answers any more. Closed weeks keep everything.\n' +
-      '    With --secrets it gives up the key of the secrets instead: SFTP gets new host keys, people who sign in with codes need\n' +
-      '    a recovery code and set up codes again, and weeks with noise get other errors from then on. Answers stay as they are.',
+      '--yes\n    Replaces a lost or copied answer key with a new one. Open weeks are closed without results, because no one can read\n' +
+      '    their answers any more. Closed weeks keep their results.\n' +
+      '    --secrets replaces the secrets key instead: SFTP gets new host keys, people with two-factor authentication sign in\n' +
+      '    with a recovery code and set it up again, and weeks with noise get different noise from then on. Answers stay.',
     options: { yes: flag, secrets: flag },
     run: async (pool, values, keys) => {
       if (values['secrets'] === true) {
         if (values['yes'] !== true)
-          throw new UsageError('SFTP gets new host keys, and codes no longer work. Add --yes to do so.');
+          throw new UsageError(
+            'SFTP will get new host keys, and two-factor codes will stop working. Add --yes to continue.',
+          );
         await keys.secrets.reset();
         await auditEverywhere(pool, { origin: 'command' }, 'secrets key reset');
         return { lost: [] };
       }
       if (values['yes'] !== true)
-        throw new UsageError('Open weeks are closed without results. Add --yes to do so.');
+        throw new UsageError('Open weeks will be closed without results. Add --yes to continue.');
       await keys.reset();
       const lost = await closeLostWeeks(pool, keys);
       await auditEverywhere(pool, { origin: 'command' }, 'answer key reset');
       return { lost };
     },
-    say: ({ lost }: { lost: unknown[] }) =>
-      `A new key is in place. Weeks closed without results: ${lost.length}.`,
+    format: ({ lost }: { lost: unknown[] }) =>
+      `New key created. Weeks closed without results: ${lost.length}.`,
   },
 };

@@ -1,4 +1,4 @@
-// What the commands of the soundings command are made of: their options, and how values and tables are read and written.
+// What all commands share: the type of a command, reading options, and printing tables.
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
 import type { Pool } from './db/db.ts';
@@ -8,20 +8,20 @@ export type Values = Record<string, string | boolean | string[] | undefined>;
 export type Command = {
   usage: string;
   options: NonNullable<ParseArgsConfig['options']>;
-  /** What stands without a name, such as FILE: it goes into the values by this name. */
+  /** The name of the positional argument, such as FILE. Its value is stored under this name. */
   positional?: string;
-  /** It reads a secret from standard input. A word too many may be that secret, and is not repeated. */
+  /** The command reads a secret from standard input. An unexpected argument may be that secret, so errors do not repeat it. */
   readsSecret?: true;
-  /** Returns what --json prints; `say` makes the words for people of it. */
+  /** Returns what --json prints. `format` turns it into text. */
   run: (pool: Pool, values: Values, keys: AnswerKeys) => Promise<unknown>;
-  /** False: it changes nothing, or what it calls writes the audit log itself. */
+  /** False if the command changes nothing, or the code it calls writes to the audit log. */
   isLogged?: false;
-  /** Its connections, when two are not enough. */
+  /** Opens a connection pool if two connections are not enough. */
   connect?: (databaseUrl: string) => Promise<Pool>;
-  say: (result: never) => string | Promise<string>;
+  format: (result: never) => string | Promise<string>;
 };
 
-/** Wrong use of the command itself: exit status 2. */
+/** Incorrect usage of the command. Exit status 2. */
 export class UsageError extends Error {}
 
 export const text = { type: 'string' } as const;
@@ -31,7 +31,7 @@ export const account = { account: text };
 
 export function needed(values: Values, option: string): string {
   const value = values[option];
-  if (typeof value !== 'string') throw new UsageError(`--${option} is missing.`);
+  if (typeof value !== 'string') throw new UsageError(`--${option} is required.`);
   return value;
 }
 
@@ -39,29 +39,30 @@ export const accountOf = (values: Values) => numberOf(values, 'account');
 export const numberOf = (values: Values, option: string) => wholeNumber(needed(values, option), option);
 
 export function wholeNumber(value: string, option: string): number {
-  if (!/^\d{1,9}$/.test(value)) throw new UsageError(`--${option} takes a whole number, not "${value}".`);
+  if (!/^\d{1,9}$/.test(value)) throw new UsageError(`--${option} must be a whole number, not "${value}".`);
   return Number(value);
 }
 
 export function trueOrFalse(values: Values, option: string): boolean {
   const value = needed(values, option);
   if (value !== 'true' && value !== 'false')
-    throw new UsageError(`--${option} takes true or false, not "${value}".`);
+    throw new UsageError(`--${option} must be true or false, not "${value}".`);
   return value === 'true';
 }
 
 export function onOrOff(values: Values, option: string): boolean {
   const value = needed(values, option);
-  if (value !== 'on' && value !== 'off') throw new UsageError(`--${option} takes on or off, not "${value}".`);
+  if (value !== 'on' && value !== 'off')
+    throw new UsageError(`--${option} must be on or off, not "${value}".`);
   return value === 'on';
 }
 
-/** The week that an option names, if it is given. */
+/** Returns the week of the --week option, if given. */
 export function weekOf(values: Values): Week | undefined {
   if (values['week'] === undefined) return undefined;
   const name = String(values['week']);
   const week = weekNamed(name);
-  if (week === undefined) throw new UsageError(`--week takes an ISO week such as 2026-W47, not "${name}".`);
+  if (week === undefined) throw new UsageError(`--week must be an ISO week such as 2026-W47, not "${name}".`);
   return week;
 }
 
@@ -71,7 +72,7 @@ export const commaList = (value: string) =>
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
-/** Of an option that may be given several times, each with several values between commas. */
+/** Returns the values of an option that can be repeated and can contain commas. */
 export const listOf = (values: Values, option: string) =>
   ((values[option] as string[] | undefined) ?? []).flatMap(commaList);
 
@@ -92,7 +93,7 @@ export function table(rows: string[][]): string {
     .join('\n');
 }
 
-/** Reads what follows the name of a command. `help`: what is said of it when it is used wrongly. */
+/** Reads the options of a command. Usage errors end with `help`. */
 export function readOptions(command: Command, args: string[], help: string): Values {
   try {
     const { positional } = command;
@@ -100,14 +101,15 @@ export function readOptions(command: Command, args: string[], help: string): Val
     const read = parseArgs({ args, options, strict: true, allowPositionals: positional !== undefined });
     if (positional === undefined) return read.values;
     const [one, ...more] = read.positionals;
-    if (one === undefined || more.length > 0) throw new Error(`It takes one ${positional}.`);
+    if (one === undefined || more.length > 0)
+      throw new Error(`This command needs exactly one ${positional}.`);
     return { ...read.values, [positional]: one };
   } catch (error) {
-    throw new UsageError(`${wrongUse(command, error as Error & { code?: string })}\n${help}`);
+    throw new UsageError(`${usageMessage(command, error as Error & { code?: string })}\n${help}`);
   }
 }
 
-const wrongUse = ({ readsSecret }: Command, { code, message }: { code?: string; message: string }) =>
+const usageMessage = ({ readsSecret }: Command, { code, message }: { code?: string; message: string }) =>
   readsSecret && code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL'
-    ? 'It has a word too many. The secret is read from standard input.'
+    ? 'Unexpected argument. The secret is read from standard input.'
     : message;

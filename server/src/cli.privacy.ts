@@ -1,4 +1,4 @@
-// The command of the privacy report, in English sentences.
+// The privacy report command. Prints the report in English.
 import type {
   KeyState,
   Kept,
@@ -19,9 +19,8 @@ export const privacyCommands = (config: () => Config): Record<string, Command> =
     isLogged: false,
     usage:
       '--account ID\n' +
-      '    What is in force for the privacy of the people who answer, who may see what, and what this installation cannot\n' +
-      '    promise: for works councils and data-protection officers. It names no person. Run it with the settings of the\n' +
-      '    service.',
+      '    Prints which privacy rules apply, who can see what, and what this installation can’t promise. For works councils\n' +
+      '    and data protection officers. It contains no names of people. Run it with the same settings as the service.',
     options: account,
     run: async (pool, values, keys) => {
       const { fileDays, smtpUrl, publicUrl } = config();
@@ -34,20 +33,20 @@ export const privacyCommands = (config: () => Config): Record<string, Command> =
         publicUrl,
         now: Date.now(),
       };
-      // Here, since it brings all schemas of the console, for which no other command is to wait.
+      // Imported here, because it loads all schemas of the console, which would slow down every other command.
       const { readPrivacyReport } = await import('./results/privacy-report.ts');
       return readPrivacyReport(pool, accountOf(values), installation);
     },
-    say: privacyWords,
+    format: privacyWords,
   },
 });
 
-/** The whole report, one heading and its lines after another. */
+/** Returns the whole report as text, section by section. */
 export function privacyWords(report: PrivacyReport): string {
   const { account: of, at, rules, openWeeks, limits, never, keys, managers, links } = report;
-  const parts: [heading: string, lines: string[]][] = [
+  const sections: [heading: string, lines: string[]][] = [
     [
-      'In force',
+      'Current rules',
       [
         table([
           ['', 'weeks from now on', ...openWeeks.map(({ week }) => week)],
@@ -57,10 +56,10 @@ export function privacyWords(report: PrivacyReport): string {
       ],
     ],
     [
-      'What this installation cannot promise',
-      limits.length === 0 ? ['Nothing to report.'] : limits.map((limit) => `- ${limitWords(limit)}`),
+      'What this installation can’t promise',
+      limits.length === 0 ? ['Nothing to report.'] : limits.map((limit) => `- ${limitText(limit)}`),
     ],
-    ['Never shown', never.map((one) => `- ${neverWords(one)}`)],
+    ['Never shown', never.map((one) => `- ${neverText(one)}`)],
     [
       'Who can see what',
       [
@@ -78,12 +77,12 @@ export function privacyWords(report: PrivacyReport): string {
         '',
         ...managers.bases.map(
           ({ basis, managers: count, groups }) =>
-            `${count} managers see ${groups} of ${managers.groups} groups because they ${basisWords[basis]}.`,
+            `${count} managers see ${groups} of ${managers.groups} groups because they ${basisText[basis]}.`,
         ),
-        `${managers.withoutGroups} managers see no group.`,
+        `${managers.withoutGroups} managers see no groups.`,
         '',
         report.tokens.length === 0
-          ? 'No API token reads results.'
+          ? 'No API token can read results.'
           : table([
               ['API token that reads results', 'created', 'last used', 'expires'],
               ...report.tokens.map(({ name, createdAt, lastUsedAt, expiresAt }) => [
@@ -97,10 +96,10 @@ export function privacyWords(report: PrivacyReport): string {
     ],
     [`Links handed out in the last ${links.weeks} weeks`, exportLines(links.exports)],
     ['Answer keys', keyLines(keys)],
-    ['What is kept, and for how long', report.kept.map((one) => `- ${keptWords(one)}`)],
+    ['What is kept, and for how long', report.kept.map((one) => `- ${keptText(one)}`)],
   ];
   const title = `Privacy report: ${of.name} (account ${of.id})\n${minute(at)} UTC, Soundings ${report.version}`;
-  return [title, ...parts.map(([heading, lines]) => `${heading}\n\n${lines.join('\n')}`)].join('\n\n');
+  return [title, ...sections.map(([heading, lines]) => `${heading}\n\n${lines.join('\n')}`)].join('\n\n');
 }
 
 const minute = (iso: string) => iso.slice(0, 16).replace('T', ' ');
@@ -110,10 +109,10 @@ const counted = (count: number, one: string, more = `${one}s`) => `${count} ${co
 function rulesRows(all: PrivacyRules[]): string[][] {
   const row = (label: string, of: (rules: PrivacyRules) => string) => [label, ...all.map(of)];
   return [
-    row('fewest answers behind a figure', ({ threshold }) => String(threshold)),
-    row('fewest answers behind a distribution', ({ spreadThreshold }) => String(spreadThreshold)),
-    row('fewest answers where comments are shown', ({ commentThreshold }) => String(commentThreshold)),
-    row('results are shown', ({ isLive }) => (isLive ? 'live' : 'after the week')),
+    row('minimum answers behind a figure', ({ threshold }) => String(threshold)),
+    row('minimum answers behind a distribution', ({ spreadThreshold }) => String(spreadThreshold)),
+    row('minimum answers to show comments', ({ commentThreshold }) => String(commentThreshold)),
+    row('results are shown', ({ isLive }) => (isLive ? 'live' : 'after the week closes')),
     row('noise', ({ noise }) => (noise === 0 ? 'off' : `±${noise}`)),
   ];
 }
@@ -126,26 +125,26 @@ const areas: Record<PrivacyArea, string> = {
   report: 'this report',
   profile: 'their own profile',
 };
-const managersSee = 'results of the groups below';
+const managersSee = 'results of the groups listed below';
 
-const basisWords = {
+const basisText = {
   adminOf: 'own them',
   inheritedAdminOf: 'administer them or a group above',
   interestOf: 'have read rights',
 } as const;
 
 /** "Applies to weeks that open from now on, 2026-W47." */
-const whereWords = ({ isSetting, weeks }: { isSetting: boolean; weeks: string[] }) =>
+const whereText = ({ isSetting, weeks }: { isSetting: boolean; weeks: string[] }) =>
   `Applies to ${[...(isSetting ? ['weeks that open from now on'] : []), ...weeks].join(', ')}.`;
 
-function limitWords(limit: PrivacyLimit): string {
+function limitText(limit: PrivacyLimit): string {
   switch (limit.code) {
     case 'notAnonymous':
-      return `Answers are not anonymous: the threshold is 1, so results can show what one person answered. ${whereWords(limit)}`;
+      return `Answers are not anonymous: the threshold is 1, so results can show what one person answered. ${whereText(limit)}`;
     case 'leftAfterClosing':
-      return `Data of closed weeks was not deleted. It is left in: ${limit.tables.join(', ')}. Ask the operator to check the log.`;
+      return `Data of closed weeks was not deleted. Tables with such data: ${limit.tables.join(', ')}. Ask the operator to check the log.`;
     case 'keysMissing':
-      return `The key file is missing${limit.path === null ? '' : ` (${limit.path})`}. No week opens, and the answers of open weeks are lost: ${limit.weeks.join(', ') || 'none is open'}.`;
+      return `The key file is missing${limit.path === null ? '' : ` (${limit.path})`}. No week can open, and the answers of open weeks can’t be read: ${limit.weeks.join(', ') || 'none is open'}.`;
     case 'keysBehind':
       return `A process has not moved its key forward. Its copy can still open answers of weeks that have closed since: ${limit.processes
         .map(({ name, seenAt }) => `${name}, last seen ${minute(seenAt)}`)
@@ -167,9 +166,9 @@ function limitWords(limit: PrivacyLimit): string {
         `until the log is recycled (up to ${megabytes(limit.walBytes)}${limit.isArchived ? ', and it is archived' : ''}) and older backups are deleted. Connected replicas: ${limit.replicas}.`
       );
     case 'live':
-      return `Results are shown while people are still answering. Figures change by batches of at least ${limit.threshold} answers, and anyone who compares two readings sees the answers of one batch. ${whereWords(limit)}`;
+      return `Results are shown while people are still answering. Figures change by batches of at least ${limit.threshold} answers, and anyone who compares two readings sees the answers of one batch. ${whereText(limit)}`;
     case 'betweenWeeks':
-      return `Figures of weeks can be compared. ${limit.noise === 0 ? 'Noise is off' : `With noise ±${limit.noise}`}: when one person leaves a team of eight and 95 % of colleagues repeat their answers, the best guess at that person’s answer is right in ${limit.right} % of cases (guessing the most common answer: ${limit.commonest} %). Where groups of five are put together differently each week, ${limit.shuffled} % of all answers can be worked out after twelve weeks. ${whereWords(limit)}`;
+      return `Figures of weeks can be compared. ${limit.noise === 0 ? 'Noise is off' : `With noise ±${limit.noise}`}: when one person leaves a team of eight and 95 % of colleagues repeat their answers, the best guess at that person’s answer is right in ${limit.right} % of cases (guessing the most common answer: ${limit.commonest} %). If people are placed in different groups of five each week, ${limit.shuffled} % of all answers can be worked out after twelve weeks. ${whereText(limit)}`;
     case 'noMail':
       return `No mail server is set, so every link is handed out by the employer, to ${counted(limit.people, 'active person', 'active people')}. Anyone with a link can answer in that person’s name.`;
     case 'noAddress':
@@ -189,7 +188,7 @@ function limitWords(limit: PrivacyLimit): string {
   }
 }
 
-function neverWords(never: NeverShown): string {
+function neverText(never: NeverShown): string {
   switch (never.code) {
     case 'figures':
       return `Means and response rates that rest on fewer than ${never.below} answers.`;
@@ -236,7 +235,7 @@ const keyLines = ({ place, path, state, epoch, processes, ...keys }: KeyState): 
   ),
 ];
 
-function keptWords(kept: Kept): string {
+function keptText(kept: Kept): string {
   switch (kept.code) {
     case 'answers':
       return `Answers: until their week closes, after its Sunday (${kept.timezone}). ${counted(kept.openWeeks, 'week')} open now.`;

@@ -392,7 +392,7 @@ describe('token create, list and revoke', () => {
     const { status, err } = await soundings(create(id));
     expect([status, err]).toEqual([
       2,
-      expect.stringContaining('--scope is missing: data, organization or files'),
+      expect.stringContaining('--scope is required: data, organization or files'),
     ]);
     expect(await list(id)).toEqual([]);
   });
@@ -713,8 +713,8 @@ describe('history import', () => {
   });
 
   test.each([
-    ['no FILE', [], 'It takes one FILE.'],
-    ['two FILEs', ['a.ndjson', 'b.ndjson'], 'It takes one FILE.'],
+    ['no FILE', [], 'This command needs exactly one FILE.'],
+    ['two FILEs', ['a.ndjson', 'b.ndjson'], 'This command needs exactly one FILE.'],
     ['an unknown option', ['a.ndjson', '--week', '2024-W47'], '--week'],
   ])('%s: exit status 2', async (_, more, words) => {
     expect(await refused(importFrom('1', ...more), 2)).toContain(words);
@@ -780,7 +780,7 @@ describe('week close', () => {
     const { status, out, err } = await soundings(close(id, ...week));
     expect({ status, out, err }).toEqual({
       status: 0,
-      out: `${ahead} is closed. Nothing was published now: it had closed before, or too few have answered.\n`,
+      out: `${ahead} is closed. Nothing was published: the week was already closed, or too few people answered.\n`,
       err: '',
     });
   });
@@ -789,7 +789,7 @@ describe('week close', () => {
     const id = await surveyed();
     await json(['history', 'import', '--account', id, await historyFile(pastSurvey(ahead))]);
     const { out } = await soundings(close(id, '--week', ahead));
-    expect(out).toBe(`${ahead} is closed: 1 figures are published.\n`);
+    expect(out).toBe(`${ahead} is closed. 1 figures published.\n`);
   });
 
   test('without a week: the last one that has ended', async () => {
@@ -970,11 +970,11 @@ describe('privacy report', () => {
     const { status, out, err } = await soundings(ask);
     expect({ status, err }).toEqual({ status: 0, err: '' });
     expect(out).toContain(`Privacy report: `);
-    expect(out).toMatch(/fewest answers behind a figure +5 +6\n/);
+    expect(out).toMatch(/minimum answers behind a figure +5 +6\n/);
     expect(out).toContain('Means and response rates that rest on fewer than 5 answers.');
     expect(out).toContain(`No mail server is set`);
     await json(['account', 'set', '--account', id, '--threshold', '8']);
-    expect((await soundings(ask)).out).toMatch(/fewest answers behind a figure +8 +6\n/);
+    expect((await soundings(ask)).out).toMatch(/minimum answers behind a figure +8 +6\n/);
     expect(await refused(['privacy', 'report', '--account', '999999'])).toContain('999999');
   });
 });

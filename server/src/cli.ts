@@ -1,4 +1,4 @@
-// npx soundings …: the administration command. Works beside a running service, and without one.
+// npx soundings …: the administration command. It works with or without a running service.
 import { readFileSync } from 'node:fs';
 import { weekName } from '@soundings/contract/weeks.ts';
 import { type Account, type AccountSettings, changeAccount, createAccount } from './accounts/accounts.ts';
@@ -57,7 +57,7 @@ const commands: Record<string, Command> = {
     readsSecret: true,
     usage:
       '--name N --admin-email E [--admin-password-stdin] [--timezone Z] [--language L] [--threshold K]\n' +
-      '    A company, and its first administrator.',
+      '    Creates a company and its first administrator.',
     options: {
       name: text,
       'admin-email': text,
@@ -67,20 +67,20 @@ const commands: Record<string, Command> = {
       threshold: text,
     },
     run: accountCreate,
-    say: (made: Awaited<ReturnType<typeof accountCreate>>) =>
+    format: (created: Awaited<ReturnType<typeof accountCreate>>) =>
       [
-        `Account ${made.account.id} "${made.account.name}" is made.`,
-        `SFTP user name  ${made.account.sftpUsername}`,
-        `Administrator   ${made.admin.email}`,
-        ...(made.admin.password ? [`Password        ${made.admin.password}   (shown only now)`] : []),
+        `Account ${created.account.id} "${created.account.name}" created.`,
+        `SFTP user name  ${created.account.sftpUsername}`,
+        `Administrator   ${created.admin.email}`,
+        ...(created.admin.password ? [`Password        ${created.admin.password}   (shown only once)`] : []),
       ].join('\n'),
   },
   'password set': {
     readsSecret: true,
     usage:
       '--account ID --email E [--turn-off-second-step]\n' +
-      '    Sets the password of a person, read from standard input, and signs the person out everywhere. For an\n' +
-      '    administrator who can no longer sign in; --turn-off-second-step: who has lost the phone, too.',
+      '    Sets a password, read from standard input, and signs the person out everywhere. Use it for an administrator\n' +
+      '    who can no longer sign in. --turn-off-second-step also disables two-factor authentication.',
     options: { ...account, email: text, 'turn-off-second-step': flag },
     run: (pool, values) => {
       const wanted = { email: needed(values, 'email'), password: passwordFromInput() };
@@ -92,8 +92,8 @@ const commands: Record<string, Command> = {
         return person;
       });
     },
-    say: ({ email, role }: Awaited<ReturnType<typeof resetPassword>>) =>
-      `The password of ${email} (${role}) is set.`,
+    format: ({ email, role }: Awaited<ReturnType<typeof resetPassword>>) =>
+      `Password of ${email} (${role}) changed.`,
   },
   'account set': {
     isLogged: false,
@@ -103,12 +103,14 @@ const commands: Record<string, Command> = {
       '    [--allow CIDR,…] [--apply-files true|false] [--partial-files true|false]\n' +
       '    [--create-groups-from-users true|false] [--country SE|none] [--roles-by-sync on|off] [--notify EMAIL,…] [--notify-success true|false]\n' +
       `    ${limits.map((one) => `[--${one} N]`).join(' ')}\n` +
-      '    Changes the settings that are given. Thresholds, --publication and --noise hold for weeks that open from now on.\n' +
-      '    --publication live shows figures while the week is open, in batches of new answers as large as the threshold.\n' +
-      '    --noise: how many steps the sum behind a figure may be off. --allow "" lets any address upload.\n' +
-      '    --country: which country phone numbers without a country prefix in files belong to.\n' +
-      '    --roles-by-sync off: requests and files set no roles. --partial-files true: a file only adds and updates, and removes nobody. --notify: who gets a mail about files\n' +
-      '    that are held or have faults.',
+      '    Changes the given settings. Thresholds, --publication and --noise apply to weeks that open from now on.\n' +
+      '    --publication live  Shows figures while the week is open, in batches of at least as many new answers as the threshold.\n' +
+      '    --noise             Changes the sum behind each figure by up to this many steps of the scale.\n' +
+      '    --allow             IP addresses or ranges that can upload files. "" allows any address.\n' +
+      '    --country           The country of phone numbers in files that have no country code.\n' +
+      '    --roles-by-sync off Imports do not set roles.\n' +
+      '    --partial-files true  A file adds and updates people and groups, but removes none.\n' +
+      '    --notify            Email addresses that are notified of files with errors or waiting for approval.',
     options: {
       ...account,
       name: text,
@@ -133,15 +135,16 @@ const commands: Record<string, Command> = {
       const settings = settingsOf(values);
       return inTransaction(pool, (tx) => changeAccount(tx, accountOf(values), settings));
     },
-    say: (settings: Account) => table(Object.entries(settings).map(([name, value]) => [name, String(value)])),
+    format: (settings: Account) =>
+      table(Object.entries(settings).map(([name, value]) => [name, String(value)])),
   },
   'token create': {
     isLogged: false,
     usage:
       '--account ID --name N --scope data|organization|files [--scope …] [--expires DATE]\n' +
       '                 [--numbers plain|quoted]\n' +
-      '    Creates an API token, which is shown only now. Give it the scopes it needs, and no more. With --numbers quoted, the\n' +
-      '    data interface writes the numbers of values as texts, for clients written against the original service.',
+      '    Creates an API token and shows it once. Give it only the scopes it needs. With --numbers quoted, the data interface\n' +
+      '    writes numbers as texts, for clients written for the original service.',
     options: { ...account, name: text, scope: list, expires: text, numbers: text },
     run: (pool, values) =>
       createToken(
@@ -156,15 +159,15 @@ const commands: Record<string, Command> = {
         { origin: 'command' },
         canMail(),
       ),
-    say: ({ id, token, scopes }: Awaited<ReturnType<typeof createToken>>) =>
-      `Token ${id} for ${scopes.join(', ')} is made (shown only now):\n${token}`,
+    format: ({ id, token, scopes }: Awaited<ReturnType<typeof createToken>>) =>
+      `Token ${id} for ${scopes.join(', ')} created (shown only once):\n${token}`,
   },
   'token list': {
     isLogged: false,
     usage: '--account ID',
     options: account,
     run: (pool, values) => listTokens(pool, accountOf(values)),
-    say: (tokens: Awaited<ReturnType<typeof listTokens>>) =>
+    format: (tokens: Awaited<ReturnType<typeof listTokens>>) =>
       table([
         ['id', 'name', 'scopes', 'numbers', 'expires', 'last used', 'revoked'],
         ...tokens.map((token) => [
@@ -180,33 +183,33 @@ const commands: Record<string, Command> = {
   },
   'token revoke': {
     isLogged: false,
-    usage: '--account ID --id T\n    From now on the token opens nothing.',
+    usage: '--account ID --id T\n    Revokes an API token. It stops working at once.',
     options: { ...account, id: text },
     run: async (pool, values) => {
       const id = numberOf(values, 'id');
       await revokeToken(pool, accountOf(values), id);
       return { id, revoked: true };
     },
-    say: ({ id }: { id: number }) => `Token ${id} is revoked.`,
+    format: ({ id }: { id: number }) => `Token ${id} revoked.`,
   },
   'attribute define': {
-    usage: '--account ID --name gender [--values Male,Female]\n    A custom attribute that users may have.',
+    usage: '--account ID --name gender [--values Male,Female]\n    Defines a custom attribute of users.',
     options: { ...account, name: text, values: text },
     run: (pool, values) => {
       const allowedValues = values['values'] === undefined ? null : commaList(String(values['values']));
       return inTransaction(pool, async (tx) => {
-        const made = await defineAttribute(tx, accountOf(values), {
+        const defined = await defineAttribute(tx, accountOf(values), {
           name: needed(values, 'name'),
           allowedValues,
         });
-        return { name: made.name, values: made.allowedValues };
+        return { name: defined.name, values: defined.allowedValues };
       });
     },
-    say: ({ name, values }: { name: string; values: string[] | null }) =>
-      `The attribute "${name}" takes ${values ? values.join(', ') : 'any text'}.`,
+    format: ({ name, values }: { name: string; values: string[] | null }) =>
+      `Attribute "${name}" allows ${values ? values.join(', ') : 'any text'}.`,
   },
   'group create': {
-    usage: '--account ID --name N [--external-id X] [--parent GROUP_ID]\n    A group made by hand.',
+    usage: '--account ID --name N [--external-id X] [--parent GROUP_ID]\n    Creates a group manually.',
     options: { ...account, name: text, 'external-id': text, parent: text },
     run: async (pool, values) => ({
       id: await inTransaction(pool, (tx) =>
@@ -217,12 +220,13 @@ const commands: Record<string, Command> = {
         }),
       ),
     }),
-    say: ({ id }: { id: number }) => `Group ${id} is made.`,
+    format: ({ id }: { id: number }) => `Group ${id} created.`,
   },
   'user confirm': {
     usage:
       '--account ID --email E\n' +
-      '    Confirms an Administrator whom a push or file made, or gave another address: until then a User.',
+      '    Confirms a person whom an import made an Administrator, or an Administrator whose email address it changed.\n' +
+      '    Until then they have the role User.',
     options: { ...account, email: text },
     run: (pool, values) =>
       inTransaction(pool, async (tx) => {
@@ -231,14 +235,14 @@ const commands: Record<string, Command> = {
         await audit(tx, accountId, { origin: 'command' }, 'administrator confirmed', { subject: id });
         return { id };
       }),
-    say: ({ id }: { id: number }) =>
-      `User ${id} is an Administrator. Who has just become one needs a new password: by a link from the console, or "Forgotten password?".`,
+    format: ({ id }: { id: number }) =>
+      `User ${id} is now an Administrator. New administrators must set a new password: send a link from the console, or use "Forgotten password?".`,
   },
   'user create': {
     usage:
       '--account ID --first-name F --last-name L [--email E] [--role R] [--external-id X] [--member-of GROUP_ID …]\n' +
       '    [--timezone Z] [--language L]\n' +
-      '    A user made by hand.',
+      '    Creates a user manually.',
     options: {
       ...account,
       'first-name': text,
@@ -266,11 +270,11 @@ const commands: Record<string, Command> = {
         }),
       ),
     }),
-    say: ({ id }: { id: number }) => `User ${id} is made.`,
+    format: ({ id }: { id: number }) => `User ${id} created.`,
   },
   'runs list': {
     isLogged: false,
-    usage: '--account ID [--limit N]\n    Organization requests and files, newest first.',
+    usage: '--account ID [--limit N]\n    Lists organization requests and files, newest first.',
     options: { ...account, limit: text },
     run: async (pool, values) => {
       const limit = values['limit'] === undefined ? 20 : numberOf(values, 'limit');
@@ -286,7 +290,7 @@ const commands: Record<string, Command> = {
         ...(details !== null && { details }),
       }));
     },
-    say: (
+    format: (
       runs: {
         id: string;
         at: Date;
@@ -297,7 +301,7 @@ const commands: Record<string, Command> = {
       }[],
     ) =>
       table([
-        ['id', 'at', 'source', 'outcome', 'users + ~ −', 'groups + ~ −', 'faults'],
+        ['id', 'at', 'source', 'outcome', 'users + ~ −', 'groups + ~ −', 'errors'],
         ...runs.map((run) => [
           run.id,
           moment(run.at),
@@ -312,18 +316,18 @@ const commands: Record<string, Command> = {
     isLogged: false,
     usage:
       '--account ID --id R\n' +
-      '    Applies a held run: exactly the changes that were shown. Refused when something has changed since.',
+      '    Applies a pending run: exactly the changes in its report. Rejected if something has changed since.',
     options: { ...account, id: text },
     run: async (pool, values) => {
       const { approveRun } = await import('./files/process.ts');
       return approveRun(pool, accountOf(values), needed(values, 'id'), forgetGroups);
     },
-    say: ({ message }: { message: string }) => message,
+    format: ({ message }: { message: string }) => message,
   },
   ...fileCommands,
   'sftp hostkeys': {
     usage:
-      '\n    The fingerprints by which SFTP clients know this installation. Makes the keys when there are none yet.',
+      '\n    Shows the SFTP host key fingerprints of this installation. Creates the host keys if there are none yet.',
     options: {},
     run: async (pool, _values, { secrets }) => {
       const [{ hostKeys }, { openLog }] = await Promise.all([
@@ -332,18 +336,18 @@ const commands: Record<string, Command> = {
       ]);
       return hostKeys(pool, secrets, openLog('warn', 2));
     },
-    say: (keys: HostKey[]) => table(keys.map(({ kind, fingerprint }) => [kind, fingerprint])),
+    format: (keys: HostKey[]) => table(keys.map(({ kind, fingerprint }) => [kind, fingerprint])),
   },
   'history import': {
     usage:
       '--account ID FILE\n' +
-      '    Past surveys, as NDJSON (docs/history.md): all of the file or nothing. Weeks that have ended are published.\n' +
-      '    New questions, KPIs and translations come in by such a file too (docs/asking.md).',
+      '    Imports past surveys from NDJSON (docs/history.md). A file with an error changes nothing. Weeks that have ended\n' +
+      '    are published. Use such a file for new questions, KPIs and translations, too (docs/asking.md).',
     options: account,
     positional: 'FILE',
     run: (pool, values, keys) =>
       importHistory(pool, keys, accountOf(values), needed(values, 'FILE'), Date.now()),
-    say: ({
+    format: ({
       questions,
       kpis,
       rounds,
@@ -352,38 +356,38 @@ const commands: Record<string, Command> = {
       passedOver,
     }: Awaited<ReturnType<typeof importHistory>>) =>
       `New: ${questions} questions, ${kpis} KPIs, ${rounds} rounds in ${weeks} weeks, ${answers} answers.` +
-      (passedOver ? `\nPassed over: ${passedOver} answers of rounds that were there before.` : ''),
+      (passedOver ? `\nSkipped: ${passedOver} answers of rounds that already exist.` : ''),
   },
   'week close': {
     usage:
       '--account ID [--week 2026-W47]\n' +
-      '    Publishes a week and forgets its answers; by default the last week that has ended. There is no way back.',
+      "    Publishes the figures of a week and deletes its answers. Default: the last week that has ended. This can't be undone.",
     options: { ...account, week: text },
     run: async (pool, values, keys) => {
       const closed = await closeWeekNow(pool, keys, accountOf(values), weekOf(values), Date.now());
       return { week: weekName(closed.week), published: closed.published };
     },
-    say: ({ week, published }: { week: string; published: number }) =>
+    format: ({ week, published }: { week: string; published: number }) =>
       published > 0
-        ? `${week} is closed: ${published} figures are published.`
-        : `${week} is closed. Nothing was published now: it had closed before, or too few have answered.`,
+        ? `${week} is closed. ${published} figures published.`
+        : `${week} is closed. Nothing was published: the week was already closed, or too few people answered.`,
   },
   ...keyCommands,
   ...askingCommands(() => readConfig(process.env)),
   ...simulationCommands(() => readConfig(process.env)),
   ...privacyCommands(() => readConfig(process.env)),
   migrate: {
-    usage: '\n    Brings the database to the schema of this version; every other command does so too.',
+    usage: '\n    Updates the database schema to this version. Every other command does this as well.',
     options: {},
     run: async (pool, _values, keys) => ({ applied: await migrate(pool, migrationSteps(keys)) }),
-    say: ({ applied }: { applied: string[] }) =>
+    format: ({ applied }: { applied: string[] }) =>
       applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'The database is up to date.',
   },
 };
 
-/** Standard input, without the end of its line. */
 const canMail = () => readConfig(process.env).smtpUrl !== undefined;
 
+/** Reads a password from standard input, without its line ending. */
 const passwordFromInput = () => readFileSync(0, 'utf8').replace(/\r?\n$/, '');
 
 async function accountCreate(pool: Pool, values: Values) {
@@ -452,13 +456,13 @@ function settingsOf(values: Values): Partial<AccountSettings> {
 type CountsByAction = { created: number; updated: number; deleted: number };
 
 function countsOf(summary: { users: CountsByAction; groups: CountsByAction } | null): [string, string] {
-  const words = (counts: CountsByAction) => `${counts.created} ${counts.updated} ${counts.deleted}`;
-  return summary ? [words(summary.users), words(summary.groups)] : ['', ''];
+  const format = (counts: CountsByAction) => `${counts.created} ${counts.updated} ${counts.deleted}`;
+  return summary ? [format(summary.users), format(summary.groups)] : ['', ''];
 }
 
 function usage(names = Object.keys(commands)): string {
   const lines = names.map((name) => `  npx soundings ${name} ${commands[name]?.usage}`);
-  return `${lines.join('\n')}\n  npx soundings version\n\nEvery command takes --json.\n`;
+  return `${lines.join('\n')}\n  npx soundings version\n\nAdd --json to any command for JSON output.\n`;
 }
 
 async function main(args: string[]): Promise<void> {
@@ -466,7 +470,10 @@ async function main(args: string[]): Promise<void> {
     (one) => Object.hasOwn(commands, one) || one === 'version',
   );
   if (args.length === 0 || args[0] === 'help' || args[0] === '--help') return print(usage());
-  if (name === undefined) throw new UsageError(`There is no command "${args.slice(0, 2).join(' ')}".`);
+  if (name === undefined)
+    throw new UsageError(
+      `Unknown command "${args.slice(0, 2).join(' ')}". Run npx soundings help for a list.`,
+    );
   const rest = args.slice(name.split(' ').length);
   if (name === 'version') return printVersion(rest);
   const command = commands[name] as Command;
@@ -474,14 +481,14 @@ async function main(args: string[]): Promise<void> {
   const { json, ...values } = readOptions(command, rest, usage([name]));
   const result = await withDatabase(command, async (pool, keys) => {
     if (name !== 'migrate') await migrate(pool, migrationSteps(keys));
-    const came = await command.run(pool, values, keys);
+    const output = await command.run(pool, values, keys);
     if (command.isLogged !== false && values['account'] !== undefined) {
-      const details = { options: Object.keys(values) }; // not their values: they may tell of people
+      const details = { options: Object.keys(values) }; // without their values, which may be personal data
       await audit(pool, accountOf(values), { origin: 'command' }, 'command run', { subject: name, details });
     }
-    return came;
+    return output;
   });
-  print(json ? JSON.stringify(result) : await command.say(result as never));
+  print(json ? JSON.stringify(result) : await command.format(result as never));
 }
 
 function printVersion(rest: string[]): void {
@@ -509,22 +516,22 @@ async function withDatabase<T>(
   }
 }
 
-const print = (words: string) => void process.stdout.write(`${words.replace(/\n$/, '')}\n`);
+const print = (output: string) => void process.stdout.write(`${output.replace(/\n$/, '')}\n`);
 
 try {
   await main(process.argv.slice(2));
 } catch (thrown) {
   const error = asFault(thrown);
-  const isOurs = error instanceof Fault || error instanceof UsageError;
+  const isExpected = error instanceof Fault || error instanceof UsageError;
   const details = error instanceof Fault ? error.details.slice(1).map(({ message }) => `\n- ${message}`) : [];
-  process.stderr.write(`${isOurs ? `${error.message}${details.join('')}` : (error as Error).stack}\n`);
+  process.stderr.write(`${isExpected ? `${error.message}${details.join('')}` : (error as Error).stack}\n`);
   process.exitCode = error instanceof UsageError ? 2 : 1;
 }
 
-/** No scope by default: a token that opens everything is to be asked for by name. */
+/** Reads the scopes of a token. There is no default, so that no one creates an all-powerful token by accident. */
 function scopesOf(values: Values): string[] {
   const scopes = values['scope'] as string[] | undefined;
   if (!scopes?.length)
-    throw new UsageError('--scope is missing: data, organization or files. Give it once for each scope.');
+    throw new UsageError('--scope is required: data, organization or files. Repeat it for each scope.');
   return scopes;
 }

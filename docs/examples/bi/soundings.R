@@ -4,7 +4,7 @@ address <- Sys.getenv("SOUNDINGS_URL")
 token <- Sys.getenv("SOUNDINGS_TOKEN")
 period <- list(fromDate = "2025-01-01", toDate = format(Sys.Date()))
 
-# The lines of an answer, read as UTF-8.
+# The lines of a response, read as UTF-8.
 ask <- function(path, parameters = list()) {
   values <- vapply(parameters, function(value) URLencode(as.character(value), reserved = TRUE), "")
   query <- paste(names(parameters), values, sep = "=", collapse = "&")
@@ -36,13 +36,13 @@ if (requireNamespace("jsonlite", quietly = TRUE)) {
     jsonlite::fromJSON(paste(ask(path, parameters), collapse = "\n"), simplifyVector = FALSE)
   }
 
-  # The Monday of a week that is written YYWW: the week of January 4th is the first.
+  # The Monday of a week written as YYWW. The first week contains January 4th.
   monday <- function(week) {
     fourth <- as.Date(paste0("20", substr(week, 1, 2), "-01-04"))
     fourth - (as.integer(format(fourth, "%u")) - 1) + 7 * (as.integer(substr(week, 3, 4)) - 1)
   }
 
-  # What a function makes of each part of a list, as one list; a data frame of such rows.
+  # Applies a function to each element and combines the results into one list; turns such rows into a data frame.
   each <- function(parts, make) do.call(c, lapply(parts, make))
   table_of <- function(rows) do.call(rbind, lapply(rows, as.data.frame))
   or_na <- function(value) if (is.null(value)) NA else value
@@ -50,9 +50,9 @@ if (requireNamespace("jsonlite", quietly = TRUE)) {
   groups <- get_json("/v1/groups")
   kpis <- get_json("/v1/kpis")
 
-  # A group that is beneath no other, with all beneath it. All of these together are the whole account.
-  beneath <- unlist(lapply(groups, function(group) group$subgroups))
-  tops <- Filter(function(group) !(group$id %in% beneath), groups)
+  # A top-level group with all its subgroups. Together these are the whole account.
+  below_top <- unlist(lapply(groups, function(group) group$subgroups))
+  tops <- Filter(function(group) !(group$id %in% below_top), groups)
   scopes <- lapply(tops, function(group) c(groupId = group$id, includeSubgroups = "true", period))
 
   kpi_values <- table_of(each(kpis, function(kpi) each(scopes, function(scope) {

@@ -16,7 +16,7 @@ PERIOD = {"fromDate": "2025-01-01", "toDate": date.today().isoformat()}
 
 
 def ask(path, **parameters):
-    """An answer, to be read as it comes. Waits when the service asks for it."""
+    """Opens a response for streaming. Waits when the service asks for it."""
     address = f"{ADDRESS}{path}?{urlencode(parameters)}"
     for _ in range(10):
         try:
@@ -33,8 +33,8 @@ def ask(path, **parameters):
 
 def feed(**parameters):
     """The rows of the feed, one after another."""
-    with ask("/v1/feed", **parameters) as answer:
-        for row in csv.DictReader(io.TextIOWrapper(answer, "utf-8-sig", newline="")):
+    with ask("/v1/feed", **parameters) as response:
+        for row in csv.DictReader(io.TextIOWrapper(response, "utf-8-sig", newline="")):
             for name in ("metricId", "metricName", "groupExternalId", "groupName"):
                 row[name] = row[name].removeprefix("'")
             row["groupId"] = int(row["groupId"])
@@ -48,8 +48,8 @@ def feed(**parameters):
 
 
 def get(path, **parameters):
-    with ask(path, **parameters) as answer:
-        return json.load(answer)
+    with ask(path, **parameters) as response:
+        return json.load(response)
 
 
 def monday(week):
@@ -60,12 +60,12 @@ def monday(week):
 groups = get("/v1/groups")
 kpis = get("/v1/kpis")
 
-# A group that is beneath no other, with all beneath it. All of these together are the whole account.
-beneath = {id for group in groups for id in group["subgroups"]}
+# A top-level group with all its subgroups. Together these are the whole account.
+below_top = {id for group in groups for id in group["subgroups"]}
 scopes = [
     {"groupId": group["id"], "includeSubgroups": "true", **PERIOD}
     for group in groups
-    if group["id"] not in beneath
+    if group["id"] not in below_top
 ]
 
 kpi_values = [
@@ -97,7 +97,7 @@ asked_questions = [
 ]
 
 
-# What was read.
+# Prints the results.
 
 rows = list(feed(**PERIOD))
 print("feed:", len(rows), "rows,", sum(row["status"] == "shown" for row in rows), "shown")

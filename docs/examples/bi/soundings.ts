@@ -1,4 +1,4 @@
-// Reads everything that the data interface tells, and writes it as one JSON object.
+// Reads everything from the data interface and writes it as one JSON object.
 import createClient from 'openapi-fetch';
 import type { paths } from './data.d.ts';
 
@@ -9,30 +9,30 @@ const client = createClient<paths>({
   headers: { authorization: SOUNDINGS_TOKEN },
 });
 
-/** What was answered; throws in the words of the service when it refused. */
-function told<T>({ data, error }: { data?: T; error?: { message: string } }): T {
-  if (data === undefined) throw new Error(error?.message ?? 'There was no answer.');
+/** Returns the data of a response. Throws the error message of the service if the request was rejected. */
+function dataOf<T>({ data, error }: { data?: T; error?: { message: string } }): T {
+  if (data === undefined) throw new Error(error?.message ?? 'No response.');
   return data;
 }
 
-const groups = told(await client.GET('/v1/groups'));
-const kpis = told(await client.GET('/v1/kpis'));
+const groups = dataOf(await client.GET('/v1/groups'));
+const kpis = dataOf(await client.GET('/v1/kpis'));
 
-// The groups that are beneath no other: with those beneath them they are all that there are.
-const beneath = new Set(groups.flatMap(({ subgroups }) => subgroups));
+// The top-level groups. With their subgroups they are all groups of the account.
+const belowTop = new Set(groups.flatMap(({ subgroups }) => subgroups));
 const answers = groups
-  .filter(({ id }) => !beneath.has(id))
+  .filter(({ id }) => !belowTop.has(id))
   .map(async ({ id }) => {
     const query = { groupId: String(id), includeSubgroups: true };
     const values = kpis.map(async (kpi) =>
-      told(await client.GET('/v1/kpis/{kpiId}/values', { params: { path: { kpiId: kpi.id }, query } })),
+      dataOf(await client.GET('/v1/kpis/{kpiId}/values', { params: { path: { kpiId: kpi.id }, query } })),
     );
     const results = client.GET('/v1/results', { params: { query: { ...query, includeComments: true } } });
     return {
       kpiValues: await Promise.all(values),
-      responseRates: told(await client.GET('/v1/responserates/values', { params: { query } })),
-      results: told(await results),
-      askedQuestions: told(await client.GET('/v1/askedquestions', { params: { query } })),
+      responseRates: dataOf(await client.GET('/v1/responserates/values', { params: { query } })),
+      results: dataOf(await results),
+      askedQuestions: dataOf(await client.GET('/v1/askedquestions', { params: { query } })),
     };
   });
 
@@ -40,7 +40,7 @@ const feed = await client.GET('/v1/feed', {
   params: { query: { format: 'ndjson', language: 'en' } },
   parseAs: 'text',
 });
-const rows = told(feed).split('\n').slice(0, -1);
+const rows = dataOf(feed).split('\n').slice(0, -1);
 
 const everything = {
   groups,

@@ -1,17 +1,17 @@
-// The documents that are written from the code. Run as a program, it writes them; a test fails when they are stale.
+// Generates the documents that come from the code. Run it as a program to write them. A test fails if they are out of date.
 import { detailTypes } from '@soundings/contract/problem.ts';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { settings } from '../base/config.ts';
 
 const docs = new URL('../../../docs/', import.meta.url);
 
-/** The documents by their names in docs/. */
+/** The documents, by file name in docs/. */
 export const documents: Record<string, string> = {
   'configuration.md': configuration(),
   'errors.md': errors(),
 };
 
-/** What stands in docs/ now. */
+/** Returns the current content of a document in docs/. */
 export function writtenDocument(name: string): string {
   return readFileSync(new URL(name, docs), 'utf8');
 }
@@ -23,21 +23,21 @@ function configuration(): string {
   });
   return `# Configuration
 
-Written from \`server/src/base/config.ts\` by \`npm run fix\`.
+Generated from \`server/src/base/config.ts\` by \`npm run fix\`.
 
-Settings are read from the environment, once, at the start. Each has a default that works. A faulty one stops the
-start with a message that names every fault. Any setting may be given as \`NAME_FILE\` instead, the name of a file that
-holds the value, as for a secret that is mounted (\`DATABASE_URL_FILE=/run/secrets/database\`).
+Settings are environment variables, read once at the start. Every setting has a working default. If any is invalid, the
+service doesn't start and lists all errors. Instead of any setting you can set \`NAME_FILE\` to a file that contains the
+value, for example a mounted secret (\`DATABASE_URL_FILE=/run/secrets/database\`).
 
-| setting | default | what it says |
+| setting | default | meaning |
 | --- | --- | --- |
 ${rows.join('\n')}
 
-The service refuses to listen in plain HTTP on anything but loopback unless \`TRUST_PROXY\` names the proxy in front of
-it, or \`ALLOW_PLAIN_HTTP=1\` says that it is meant.
+The service refuses to listen in plain HTTP on other than loopback addresses, unless \`TRUST_PROXY\` names the proxy in
+front of it or you allow it with \`ALLOW_PLAIN_HTTP=1\`.
 
-Numbers that customers see (limits, sizes, thresholds) are not configuration: they are part of the interfaces and stand
-in \`contract/src/limits.ts\`.
+Numbers that customers see (limits, sizes, thresholds) can't be configured. They are part of the interfaces, in
+\`contract/src/limits.ts\`.
 `;
 }
 
@@ -45,12 +45,12 @@ function errors(): string {
   const rows = Object.entries(detailTypes).map(([type, meaning]) => `| \`${type}\` | ${meaning} |`);
   return `# Errors
 
-Written from \`contract/src/problem.ts\` by \`npm run fix\`.
+Generated from \`contract/src/problem.ts\` by \`npm run fix\`.
 
-Every error of every interface has one body: \`{ "id", "message", "details": [{ "type", "message", … }] }\`. \`id\` is
-the id of the request: it is also in the \`x-request-id\` header and in the log, and for an organization request it is the
-id of the run. A detail may add \`path\` (a JSON pointer into the body, or the name of a parameter), \`externalId\`, and for
-an exceeded limit \`setting\`, \`limit\` and \`count\`. Warnings have the same types.
+All errors of all interfaces have the same body: \`{ "id", "message", "details": [{ "type", "message", … }] }\`. \`id\` is
+the ID of the request. It is also in the \`x-request-id\` header and in the log, and for an organization request it is the
+ID of the run. A detail can have a \`path\` (a JSON pointer into the body, or the name of a parameter), an \`externalId\`,
+and for an exceeded limit \`setting\`, \`limit\` and \`count\`. Warnings use the same types.
 
 | type | meaning |
 | --- | --- |
