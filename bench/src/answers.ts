@@ -6,7 +6,7 @@ import { lockAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { copyInto, inTransaction } from '@soundings/server/src/db/db.ts';
 import { defineLibrary, questionsOf } from '@soundings/server/src/questions/questions.ts';
 import { linksOfAll } from '@soundings/server/src/rounds/links.ts';
-import { weekdayOf } from '@soundings/server/src/rounds/moments.ts';
+import { weekdayOf } from '@soundings/server/src/rounds/send-times.ts';
 import { openDueRounds } from '@soundings/server/src/rounds/opening.ts';
 import { createSchedule } from '@soundings/server/src/rounds/schedules.ts';
 import {

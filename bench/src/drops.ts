@@ -5,7 +5,7 @@ import { type FileReport, isUnderWay } from '@soundings/contract/storage.ts';
 import { changeAccount, createAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';
-import type { FileKind } from '@soundings/server/src/files/names.ts';
+import type { FileKind } from '@soundings/server/src/sheets/file-names.ts';
 import { createUser } from '@soundings/server/src/people/people.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Row, time, timed } from './measure.ts';

@@ -1,7 +1,7 @@
 // Malicious inputs (HOSTILE_INPUTS, by default a million) to the interfaces, the console, the answering page and the SFTP port, while
 // another account sends twenty requests a second. No response is a 5xx error, the log has no error, the other account is hardly
 // affected, and memory stays bounded.
-import { beginSession } from '@soundings/server/src/accounts/sessions.ts';
+import { beginSession } from '@soundings/server/src/auth/sessions.ts';
 import { createToken } from '@soundings/server/src/accounts/tokens.ts';
 import { inTransaction } from '@soundings/server/src/db/db.ts';
 import { createUser } from '@soundings/server/src/people/people.ts';

@@ -4,9 +4,9 @@
 import * as xlsx from '@e965/xlsx';
 import { maxSheetRows, maxUploadBytes } from '@soundings/contract/limits.ts';
 import { Fault } from '@soundings/server/src/base/errors.ts';
-import type { FileKind } from '@soundings/server/src/files/names.ts';
-import { readSheets } from '@soundings/server/src/files/sheet.ts';
-import { workbookOf, zipOf } from '@soundings/server/src/files/zip.fixture.ts';
+import type { FileKind } from '@soundings/server/src/sheets/file-names.ts';
+import { readSheets } from '@soundings/server/src/sheets/sheet.ts';
+import { workbookOf, zipOf } from '@soundings/server/src/sheets/zip.fixture.ts';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

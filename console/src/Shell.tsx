@@ -6,15 +6,15 @@ import { ChevronsUpDown, CircleUser, LogOut, Menu as MenuIcon, Monitor, Moon, Su
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { api } from './api.ts';
 import { navigation, type NavigationGroup, type NavigationLink, ownProfile } from './navigation.ts';
-import { useAnswer } from './plumbing/answers.ts';
-import { applyTheme, storedTheme, type Theme } from './plumbing/theme.ts';
+import { useData } from './hooks/answers.ts';
+import { applyTheme, storedTheme, type Theme } from './hooks/theme.ts';
 import { hasRole, useSession } from './session.tsx';
 import css from './Shell.module.css';
 import { useFormat, useText } from './text/text.tsx';
-import { useWeekWords } from './text/weeks.ts';
+import { useWeekText } from './text/weeks.ts';
 import { Avatar } from './ui/Avatar.tsx';
 import { IconButton } from './ui/Button.tsx';
-import { useErrorWords } from './ui/faults.ts';
+import { useErrorText } from './ui/faults.ts';
 import { Menu } from './ui/Menu.tsx';
 import { Notice } from './ui/Notice.tsx';
 import { useToast } from './ui/Toast.tsx';
@@ -62,9 +62,9 @@ const isBad = ({ code }: SystemWarning) =>
 function Warnings() {
   const t = useText();
   const { moment } = useFormat();
-  const { full } = useWeekWords();
+  const { full } = useWeekText();
   const isShown = hasRole(useSession(), 'Administrator');
-  const { data = [] } = useAnswer('GET /warnings', undefined, { when: isShown, everyMs: 5 * 60_000 });
+  const { data = [] } = useData('GET /warnings', undefined, { when: isShown, everyMs: 5 * 60_000 });
   const textOf = (warning: SystemWarning) => {
     switch (warning.code) {
       case 'deadJobs':
@@ -202,7 +202,7 @@ function PageLink(props: NavigationLink & { onFollow?: (() => void) | undefined 
 function Person() {
   const t = useText();
   const toast = useToast();
-  const words = useErrorWords();
+  const words = useErrorText();
   const { user } = useSession();
   const [theme, setTheme] = useState(storedTheme);
   async function signOut() {

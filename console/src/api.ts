@@ -1,7 +1,7 @@
 // Sends the console's requests to the service; the only file that uses fetch. Every operation comes from the contract, so requests
 // and responses are typed.
 import type { ConsoleOperationName, ConsoleOperations } from '@soundings/contract/console.ts';
-import type { AnswerOf, BodyOf, ParamsOf, QueryOf } from '@soundings/contract/console.operation.ts';
+import type { ResultOf, BodyOf, ParamsOf, QueryOf } from '@soundings/contract/console.operation.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 
 /** A request that the service refused, or that did not reach it (status 0). */
@@ -72,7 +72,7 @@ export function onPasswordNeeded(ask: () => Promise<boolean>): void {
 export async function api<N extends Name>(
   name: N,
   ...[sent = {} as Sent<N>]: Rest<N>
-): Promise<AnswerOf<ConsoleOperations[N]>> {
+): Promise<ResultOf<ConsoleOperations[N]>> {
   const { body, signal, params, query } = sent as {
     body?: unknown;
     signal?: AbortSignal;
@@ -90,7 +90,7 @@ export async function api<N extends Name>(
     },
     name !== 'GET /session',
   );
-  return (answer.status === 204 ? undefined : await answer.json()) as AnswerOf<ConsoleOperations[N]>;
+  return (answer.status === 204 ? undefined : await answer.json()) as ResultOf<ConsoleOperations[N]>;
 }
 
 /** Fetches a file by its URL (`addressOf`) and returns it with its name. Throws and waits like `api`. */
@@ -131,7 +131,7 @@ export async function upload(
   name: string,
   file: Blob,
   onProgress: (share: number) => void,
-): Promise<AnswerOf<ConsoleOperations['POST /files']>> {
+): Promise<ResultOf<ConsoleOperations['POST /files']>> {
   const request = new XMLHttpRequest();
   request.open('POST', addressOf('POST /files', { query: { name } }));
   request.setRequestHeader('content-type', 'application/octet-stream');
@@ -144,7 +144,7 @@ export async function upload(
   });
   const answer = jsonOf(request.responseText);
   if (request.status >= 200 && request.status < 300)
-    return answer as AnswerOf<ConsoleOperations['POST /files']>;
+    return answer as ResultOf<ConsoleOperations['POST /files']>;
   const problem = answer as Problem | undefined;
   if (isSignedOut(request.status, problem) && signInAgain) {
     await signedInAgain(signInAgain);

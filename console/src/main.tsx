@@ -7,7 +7,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiError } from './api.ts';
-import { applyTheme } from './plumbing/theme.ts';
+import { applyTheme } from './hooks/theme.ts';
 import { makeRouter } from './router.tsx';
 import { likelyLanguage, SessionProvider } from './session.tsx';
 

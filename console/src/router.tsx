@@ -20,7 +20,7 @@ import { peopleRoutes } from './pages/people/routes.ts';
 import { resultsRoutes } from './pages/results/routes.ts';
 import { runsRoutes } from './pages/runs/routes.ts';
 import { openRoutes, sessionRoutes } from './pages/session/routes.ts';
-import { loadPart } from './plumbing/parts.ts';
+import { loadChunk } from './hooks/parts.ts';
 import { hasRole, useMaybeSession } from './session.tsx';
 import { Shell } from './Shell.tsx';
 import { type Area, type Language, loadTexts } from './text/catalogue.ts';
@@ -94,7 +94,7 @@ function ToFirstPage({ role }: { role: Role }) {
  */
 function pageIn(area: Area, { load, name }: Pick<PageRoute, 'load' | 'name'>): RouteComponent {
   let Loaded: ComponentType | undefined;
-  const loadPage = async () => (Loaded ??= (await loadPart(load))[name] as ComponentType);
+  const loadPage = async () => (Loaded ??= (await loadChunk(load))[name] as ComponentType);
   const Late = lazy(async () => ({ default: await loadPage() }));
   function WithTexts() {
     const [Page] = useState(() => Loaded ?? Late);

@@ -13,8 +13,8 @@ import {
   useState,
 } from 'react';
 import { api, ApiError, onPasswordNeeded, onSessionEnd } from './api.ts';
-import { keeping } from './plumbing/keeping.ts';
-import { loadAnewOnce, loadPart } from './plumbing/parts.ts';
+import { keeping } from './hooks/keeping.ts';
+import { reloadOnce, loadChunk } from './hooks/parts.ts';
 import { type Catalogue, type Language, loadFirstTexts } from './text/catalogue.ts';
 import { TextProvider } from './text/text.tsx';
 import { Failed } from './ui/States.tsx';
@@ -23,9 +23,9 @@ import { ToastProvider } from './ui/Toast.tsx';
 // Rarely needed, so dialog and form are loaded after everything else. They are loaded before they are needed, because they may be
 // gone once the service has been updated. Throws PartMissing.
 const loadSignInAgain = async () =>
-  (await loadPart(() => import('./pages/session/SignInAgain.tsx'))).SignInAgain;
+  (await loadChunk(() => import('./pages/session/SignInAgain.tsx'))).SignInAgain;
 const loadGivePassword = async () =>
-  (await loadPart(() => import('./pages/session/GivePassword.tsx'))).GivePassword;
+  (await loadChunk(() => import('./pages/session/GivePassword.tsx'))).GivePassword;
 const msBeforeLoading = 10_000;
 const msBetweenTries = 5000;
 
@@ -143,7 +143,7 @@ function useCatalogue(language: Language, opened: Promise<unknown>) {
       } catch {
         if (!isCurrent) return;
         // A page without texts has no input that could be lost.
-        if (!hasTexts.current) await loadAnewOnce();
+        if (!hasTexts.current) await reloadOnce();
         setTimeout(() => isCurrent && void load(), msBetweenTries);
       }
     }

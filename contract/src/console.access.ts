@@ -59,7 +59,7 @@ export type AccountSettingsView = {
   language: string;
   threshold: number;
   /** Null: twice the threshold. */
-  spreadThreshold: number | null;
+  distributionThreshold: number | null;
   commentThreshold: number | null;
   publication: 'weekly' | 'live';
   /** By how many steps of the scale a published sum may be off; 0: no noise. */
@@ -85,7 +85,7 @@ const settings = Type.Partial(
       timezone: Type.String({ maxLength: 100 }),
       language: Type.String({ maxLength: 10 }),
       threshold: Type.Integer({ minimum: 1, maximum: 1000 }),
-      spreadThreshold: ownThreshold,
+      distributionThreshold: ownThreshold,
       commentThreshold: ownThreshold,
       publication: Type.Enum(['weekly', 'live']),
       noise: Type.Union([Type.Literal(0), Type.Literal(1), Type.Literal(2)]),
@@ -136,10 +136,10 @@ const auditFilters = {
 const ranges = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 200 });
 
 export const accessOperations = {
-  'GET /tokens': operation<{ tokens: TokenSummary[] }>()({ least: 'Administrator' }),
+  'GET /tokens': operation<{ tokens: TokenSummary[] }>()({ minimumRole: 'Administrator' }),
   /** Creates a token. Its text is returned only here. `expires`: the last day on which it works. */
   'POST /tokens': operation<{ id: number; token: string; scopes: Scope[] }>()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     proof: true,
     body: Type.Object(
       {
@@ -151,25 +151,25 @@ export const accessOperations = {
       { additionalProperties: false },
     ),
   }),
-  'DELETE /tokens/{tokenId}': operation()({ least: 'Administrator', proof: true }),
+  'DELETE /tokens/{tokenId}': operation()({ minimumRole: 'Administrator', proof: true }),
 
-  'GET /access': operation<Access>()({ least: 'Administrator' }),
+  'GET /access': operation<Access>()({ minimumRole: 'Administrator' }),
   /** Adds or removes ranges. Two administrators who do this at the same time don't undo each other's changes. */
   'PATCH /access/allow': operation<Access>()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     body: Type.Object(
       { allow: Type.Optional(ranges), remove: Type.Optional(ranges) },
       { additionalProperties: false },
     ),
   }),
 
-  'GET /settings': operation<AccountSettingsView>()({ least: 'Administrator' }),
-  'PATCH /settings': operation<AccountSettingsView>()({ least: 'Administrator', body: settings }),
+  'GET /settings': operation<AccountSettingsView>()({ minimumRole: 'Administrator' }),
+  'PATCH /settings': operation<AccountSettingsView>()({ minimumRole: 'Administrator', body: settings }),
   /** Sends a test email to the caller; 400 with the mail server's message if it rejects the email. */
-  'POST /settings/test-mail': operation<{ to: string }>()({ least: 'Administrator' }),
+  'POST /settings/test-mail': operation<{ to: string }>()({ minimumRole: 'Administrator' }),
 
   'GET /audit': operation<{ total: number; rows: AuditEntry[]; actions: string[] }>()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     query: Type.Object({
       ...auditFilters,
       offset: Type.Optional(Type.String({ pattern: '^\\d{1,9}$' })),
@@ -177,5 +177,5 @@ export const accessOperations = {
     }),
   }),
   /** Returns the audit log as CSV. */
-  'GET /audit/export': operation<never>()({ least: 'Administrator', query: Type.Object(auditFilters) }),
+  'GET /audit/export': operation<never>()({ minimumRole: 'Administrator', query: Type.Object(auditFilters) }),
 };

@@ -298,7 +298,7 @@ export type Rounds = {
   hasMail: boolean;
 };
 
-const administrator = { least: 'Administrator' } as const;
+const administrator = { minimumRole: 'Administrator' } as const;
 
 export const askingOperations = {
   'GET /library': operation<Library>()(administrator),

@@ -92,11 +92,11 @@ export type AttributeRow = {
   allowedValues: string[] | null;
   people: number;
   /** How many of them have a value that is no longer allowed. */
-  strays: number;
+  disallowedValues: number;
 };
 
 /** How many people have values that would not be allowed, and the most frequent of these values. */
-export type Strays = { people: number; values: { value: string; people: number }[] };
+export type DisallowedValues = { people: number; values: { value: string; people: number }[] };
 
 const name = Type.String({ minLength: 1, maxLength: maxNameLength });
 /** Empty: none. */
@@ -117,11 +117,11 @@ const attributeQuery = Type.Object(
 
 export const groupsOperations = {
   /** Returns all groups that the caller can see. */
-  'GET /groups/tree': operation<GroupTree>()({ least: 'Manager' }),
-  'GET /groups/{groupId}': operation<GroupDetails>()({ least: 'Manager' }),
+  'GET /groups/tree': operation<GroupTree>()({ minimumRole: 'Manager' }),
+  'GET /groups/{groupId}': operation<GroupDetails>()({ minimumRole: 'Manager' }),
   /** Creates a group manually. */
   'POST /groups': operation<{ id: number }>()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     body: Type.Object(
       {
         name,
@@ -134,7 +134,7 @@ export const groupsOperations = {
   }),
   /** Changes a manually created group. Managed groups can't be changed. */
   'PATCH /groups/{groupId}': operation()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     body: Type.Object(
       {
         name: Type.Optional(name),
@@ -146,7 +146,7 @@ export const groupsOperations = {
   }),
   /** Returns what a move would change. Without `parentId`: a move to the top level. */
   'GET /groups/{groupId}/move': operation<MovePlan>()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     query: Type.Object(
       {
         parentId: Type.Optional(
@@ -158,13 +158,13 @@ export const groupsOperations = {
   }),
   /** Moves a group with its subgroups. `from`: its parent when it was shown; refused if that has changed. */
   'POST /groups/{groupId}/move': operation()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     body: Type.Object({ parentId: groupId, from: groupId }, { additionalProperties: false }),
   }),
-  'GET /groups/{groupId}/removal': operation<RemovalPlan>()({ least: 'Administrator' }),
+  'GET /groups/{groupId}/removal': operation<RemovalPlan>()({ minimumRole: 'Administrator' }),
   /** Removes a manually created group with its results. Its subgroups move up (decision B12). */
   'DELETE /groups/{groupId}': operation()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     query: Type.Object(
       {
         weeks: Type.String({
@@ -177,7 +177,7 @@ export const groupsOperations = {
   }),
   /** Hands a manually created group over to pushes and files. */
   'POST /groups/{groupId}/adopt': operation()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     body: Type.Object(
       { externalId: Type.String({ minLength: 1, maxLength: maxExternalIdLength }) },
       { additionalProperties: false },
@@ -185,19 +185,22 @@ export const groupsOperations = {
   }),
   /** Takes a managed group over from pushes and files. */
   'POST /groups/{groupId}/release': operation()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     body: Type.Object({ keepExternalId: Type.Boolean() }, { additionalProperties: false }),
   }),
 
-  'GET /attributes': operation<{ attributes: AttributeRow[] }>()({ least: 'Administrator' }),
-  'POST /attributes': operation()({ least: 'Administrator', body: attributeBody }),
+  'GET /attributes': operation<{ attributes: AttributeRow[] }>()({ minimumRole: 'Administrator' }),
+  'POST /attributes': operation()({ minimumRole: 'Administrator', body: attributeBody }),
   /** Changes which values are allowed. Values that people already have stay. */
-  'PATCH /attributes': operation()({ least: 'Administrator', body: attributeBody }),
+  'PATCH /attributes': operation()({ minimumRole: 'Administrator', body: attributeBody }),
   /** Returns how many people have values that would not be allowed. Changes nothing. */
-  'POST /attributes/strays': operation<Strays>()({
-    least: 'Administrator',
+  'POST /attributes/strays': operation<DisallowedValues>()({
+    minimumRole: 'Administrator',
     body: Type.Object({ name, allowedValues: values }, { additionalProperties: false }),
   }),
   /** Removes an attribute and everyone's values of it. */
-  'DELETE /attributes': operation<{ people: number }>()({ least: 'Administrator', query: attributeQuery }),
+  'DELETE /attributes': operation<{ people: number }>()({
+    minimumRole: 'Administrator',
+    query: attributeQuery,
+  }),
 };

@@ -4,14 +4,14 @@ import type { Static, TSchema } from 'typebox';
 import type { Role } from './organization.ts';
 
 /** Who may call an operation: anyone, or users who are signed in with at least this role. */
-export type Least = 'anybody' | Role;
+export type MinimumRole = 'anybody' | Role;
 
 export type ConsoleOperation<
   Query extends TSchema | undefined = TSchema | undefined,
   Body extends TSchema | 'bytes' | undefined = TSchema | 'bytes' | undefined,
   Result = unknown,
 > = {
-  least: Least;
+  minimumRole: MinimumRole;
   /** Whether the operation requires the password again if it was not given within the last ten minutes. */
   proof: boolean;
   /** The query parameters: an object schema of strings without additional properties. Undefined: there are none. */
@@ -22,7 +22,7 @@ export type ConsoleOperation<
   answer?: Result;
 };
 
-type Described<Query, Body> = { least: Least; proof?: boolean; query?: Query; body?: Body };
+type Described<Query, Body> = { minimumRole: MinimumRole; proof?: boolean; query?: Query; body?: Body };
 
 /** Describes an operation: `operation<Result>()({ least, proof, query, body })`. */
 export const operation =
@@ -31,14 +31,14 @@ export const operation =
     const Query extends TSchema | undefined = undefined,
     const Body extends TSchema | 'bytes' | undefined = undefined,
   >({
-    least,
+    minimumRole,
     proof = false,
     query,
     body,
   }: Described<Query, Body>): ConsoleOperation<Query, Body, Result> =>
-    ({ least, proof, query, body }) as ConsoleOperation<Query, Body, Result>;
+    ({ minimumRole, proof, query, body }) as ConsoleOperation<Query, Body, Result>;
 
-export type AnswerOf<O> =
+export type ResultOf<O> =
   O extends ConsoleOperation<infer _Query, infer _Body, infer Result> ? Result : never;
 
 /** The query parameters, each as text. */

@@ -65,7 +65,7 @@ export type Person = {
     sessions: number;
   };
   /** Whether the person has opted out of reminders. */
-  isRemindersStopped: boolean;
+  hasOptedOut: boolean;
   /** Why, and when last, the mail server rejected mail to the current address. */
   mailRefused: { at: string; reason: string } | null;
   /** The latest runs that changed the person, newest first. */
@@ -183,7 +183,7 @@ type AttributeValues = { [name: string]: string | null };
 
 export const peopleOperations = {
   'GET /users': operation<{ total: number; rows: PersonRow[] }>()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     query: object({
       ...filters,
       ...sorting,
@@ -192,10 +192,10 @@ export const peopleOperations = {
     }),
   }),
   /** Returns all people who match the filters, as CSV. */
-  'GET /users.csv': operation()({ least: 'Administrator', query: object({ ...filters, ...sorting }) }),
-  'GET /users/fields': operation<PersonFields>()({ least: 'Administrator' }),
+  'GET /users.csv': operation()({ minimumRole: 'Administrator', query: object({ ...filters, ...sorting }) }),
+  'GET /users/fields': operation<PersonFields>()({ minimumRole: 'Administrator' }),
   'POST /users': operation<{ id: number }>()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     body: object({
       ...personFields,
       memberships: Type.Optional(memberships),
@@ -203,32 +203,32 @@ export const peopleOperations = {
     }),
   }),
   /** Hands people over to the interface: the next push that omits one of them removes that person. */
-  'POST /users/adopt': operation<Handover>()({ least: 'Administrator', body: handover }),
+  'POST /users/adopt': operation<Handover>()({ minimumRole: 'Administrator', body: handover }),
   /** Takes people over from the interface: pushes don't change them, and a push that lists their externalIds is refused. */
-  'POST /users/release': operation<Handover>()({ least: 'Administrator', body: handover }),
-  'GET /users/{userId}': operation<Person>()({ least: 'Administrator' }),
+  'POST /users/release': operation<Handover>()({ minimumRole: 'Administrator', body: handover }),
+  'GET /users/{userId}': operation<Person>()({ minimumRole: 'Administrator' }),
   /** Changes the given fields. A kind of membership replaces all of that kind; null removes an attribute. */
   'PATCH /users/{userId}': operation<Person>()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     body: Type.Partial(object({ ...personFields, memberships, attributes }), { additionalProperties: false }),
   }),
   /** Removes a manually created person and erases their data. */
-  'DELETE /users/{userId}': operation()({ least: 'Administrator' }),
+  'DELETE /users/{userId}': operation()({ minimumRole: 'Administrator' }),
   'POST /users/{userId}/adopt': operation<Person>()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     body: object({ externalId: Type.Optional(externalId) }),
   }),
   /** Confirms the role Administrator that a push or file gave. */
-  'POST /users/{userId}/confirm': operation<Person>()({ least: 'Administrator', proof: true }),
-  'POST /users/{userId}/release': operation<Person>()({ least: 'Administrator' }),
+  'POST /users/{userId}/confirm': operation<Person>()({ minimumRole: 'Administrator', proof: true }),
+  'POST /users/{userId}/release': operation<Person>()({ minimumRole: 'Administrator' }),
   /** Creates a link to set a password: returned once, or emailed. */
   'POST /users/{userId}/sign-in-link': operation<{ link: string | null; until: string }>()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     proof: true,
     body: object({ by: Type.Enum(['screen', 'mail']) }),
   }),
-  'DELETE /users/{userId}/sessions': operation()({ least: 'Administrator' }),
-  'DELETE /users/{userId}/second-step': operation()({ least: 'Administrator', proof: true }),
+  'DELETE /users/{userId}/sessions': operation()({ minimumRole: 'Administrator' }),
+  'DELETE /users/{userId}/second-step': operation()({ minimumRole: 'Administrator', proof: true }),
 };
 
 export type NewPerson = Omit<Static<(typeof peopleOperations)['POST /users']['body']>, 'attributes'> & {

@@ -26,7 +26,7 @@ export type Noise = 0 | 1 | 2;
 export type PrivacyRules = {
   /** The minimum number of answers behind a mean or a response rate. 1: not anonymous. */
   threshold: number;
-  spreadThreshold: number;
+  distributionThreshold: number;
   commentThreshold: number;
   /** Whether results are shown while the week is open. */
   isLive: boolean;
@@ -73,7 +73,7 @@ export type PrivacyLimit = { weight: 'broken' | 'weaker' | 'inherent' } & (
 /** What is never shown. Derived from the lowest thresholds in force, those of the account and of the open weeks. */
 export type NeverShown =
   | { code: 'figures'; below: number }
-  | { code: 'spreads'; below: number }
+  | { code: 'distributions'; below: number }
   | { code: 'comments'; below: number }
   | { code: 'differences'; below: number }
   | { code: 'openWeek' }
@@ -145,5 +145,5 @@ export type PrivacyReport = {
 
 export const privacyOperations = {
   /** Returns the privacy report, which names no person. It is the only thing that auditors can read. */
-  'GET /privacy': operation<PrivacyReport>()({ least: 'Auditor' }),
+  'GET /privacy': operation<PrivacyReport>()({ minimumRole: 'Auditor' }),
 };

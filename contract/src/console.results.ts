@@ -13,7 +13,7 @@ export type ResultWeek = {
   number: number;
   state: 'final' | 'live' | 'open' | 'none';
   /** The minimum number of answers for means, distributions and comments; null where nothing was asked. */
-  thresholds: { figures: number; spread: number; comments: number } | null;
+  thresholds: { figures: number; distribution: number; comments: number } | null;
 };
 
 export type ResultGroup = { id: number; name: string };
@@ -206,31 +206,34 @@ const commentFilters = {
 };
 
 export const resultsOperations = {
-  'GET /results': operation<ResultsStart>()({ least: 'Manager', query: Type.Object({ language }, closed) }),
-  'GET /results/groups/{groupId}': operation<GroupResults>()({ least: 'Manager', query: groupQuery }),
+  'GET /results': operation<ResultsStart>()({
+    minimumRole: 'Manager',
+    query: Type.Object({ language }, closed),
+  }),
+  'GET /results/groups/{groupId}': operation<GroupResults>()({ minimumRole: 'Manager', query: groupQuery }),
   /** KPIs and response rate of a group by week, as CSV. */
-  'GET /results/groups/{groupId}/csv': operation()({ least: 'Manager', query: groupQuery }),
-  'GET /results/heat-map': operation<HeatMap>()({ least: 'Manager', query: heatQuery }),
-  'GET /results/heat-map/csv': operation()({ least: 'Manager', query: heatFileQuery }),
+  'GET /results/groups/{groupId}/csv': operation()({ minimumRole: 'Manager', query: groupQuery }),
+  'GET /results/heat-map': operation<HeatMap>()({ minimumRole: 'Manager', query: heatQuery }),
+  'GET /results/heat-map/csv': operation()({ minimumRole: 'Manager', query: heatFileQuery }),
   /** A KPI, or the response rate, of several groups by week. */
-  'GET /results/trends': operation<Trend>()({ least: 'Manager', query: trendQuery }),
-  'GET /results/trends/csv': operation()({ least: 'Manager', query: trendQuery }),
+  'GET /results/trends': operation<Trend>()({ minimumRole: 'Manager', query: trendQuery }),
+  'GET /results/trends/csv': operation()({ minimumRole: 'Manager', query: trendQuery }),
   /** Returns the questions that have results in a group, sorted by text. */
   'GET /results/groups/{groupId}/questions': operation<ResultQuestion[]>()({
-    least: 'Manager',
+    minimumRole: 'Manager',
     query: Type.Object({ language }, closed),
   }),
   'GET /results/groups/{groupId}/questions/{questionId}': operation<QuestionResults>()({
-    least: 'Manager',
+    minimumRole: 'Manager',
     query: questionQuery,
   }),
   'GET /results/groups/{groupId}/questions/{questionId}/csv': operation()({
-    least: 'Manager',
+    minimumRole: 'Manager',
     query: questionQuery,
   }),
   /** Returns the comments shown for a group, newest week first, in random order within a week. */
   'GET /results/comments': operation<{ total: number; rows: ResultComment[] }>()({
-    least: 'Manager',
+    minimumRole: 'Manager',
     query: Type.Object(
       {
         ...commentFilters,
@@ -241,7 +244,7 @@ export const resultsOperations = {
     ),
   }),
   'GET /results/comments/csv': operation()({
-    least: 'Manager',
+    minimumRole: 'Manager',
     query: Type.Object(commentFilters, closed),
   }),
 };

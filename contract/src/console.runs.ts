@@ -48,7 +48,7 @@ export type RunFault = Detail & { remedy: string };
 export type RunLimit = { setting: keyof Settings; limit: number; count: number };
 
 /** A group that the run removes, with its number of weeks of results; null: they are already deleted. */
-export type LostGroup = { externalId: string; name: string | null; weeks: number | null };
+export type RemovedGroup = { externalId: string; name: string | null; weeks: number | null };
 
 export type Run = RunRow & {
   /** The message in English, for the report. */
@@ -64,7 +64,7 @@ export type Run = RunRow & {
   details: RunFault[];
   notices: RunFault[];
   /** Groups with results that the run removes, at most a hundred. */
-  lost: LostGroup[];
+  lost: RemovedGroup[];
   lostCount: number;
   /** How many active people are in the account. */
   people: number;
@@ -230,7 +230,7 @@ const language = Type.Enum(['en', 'sv']);
 export const runsOperations = {
   /** Returns the runs of the account, newest first. */
   'GET /runs': operation<{ total: number; rows: RunRow[] }>()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     query: Type.Object(
       {
         ...windowed,
@@ -243,12 +243,12 @@ export const runsOperations = {
     ),
   }),
   'GET /runs/{runId}': operation<Run>()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     query: Type.Object({ language }, strict),
   }),
   /** Returns what a run changes, removals first. `total` counts the changes that match the filter. */
   'GET /runs/{runId}/changes': operation<{ total: number; rows: RunChange[] }>()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     query: Type.Object(
       {
         ...windowed,
@@ -261,7 +261,7 @@ export const runsOperations = {
   }),
   /** Applies exactly what a pending run showed. The numbers are the removals of people and groups that were shown. */
   'POST /runs/{runId}/approval': operation()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     proof: true,
     body: Type.Object(
       { peopleRemoved: Type.Integer({ minimum: 0 }), groupsRemoved: Type.Integer({ minimum: 0 }) },
@@ -269,20 +269,20 @@ export const runsOperations = {
     ),
   }),
   'POST /runs/{runId}/rejection': operation()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     body: Type.Object({}, strict),
   }),
   /** Downloads: the faulty rows with their reasons, the changes, and the full report. */
   'GET /runs/{runId}/faults.csv': operation()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     query: Type.Object({ language }, strict),
   }),
-  'GET /runs/{runId}/changes.csv': operation()({ least: 'Administrator' }),
-  'GET /runs/{runId}/report.json': operation()({ least: 'Administrator' }),
+  'GET /runs/{runId}/changes.csv': operation()({ minimumRole: 'Administrator' }),
+  'GET /runs/{runId}/report.json': operation()({ minimumRole: 'Administrator' }),
 
   /** Returns the files of the account, newest first, and how many are waiting or being processed. */
   'GET /files': operation<{ total: number; rows: FileRow[]; underWay: number }>()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     query: Type.Object({ ...windowed, search }, strict),
   }),
   /**
@@ -290,23 +290,23 @@ export const runsOperations = {
    * files, the password is required, because files give roles and remove people.
    */
   'POST /files': operation<{ fileId: number; name: string }>()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     query: Type.Object({ name: Type.String({ minLength: 1, maxLength: 1000 }) }, strict),
     body: 'bytes',
   }),
   'GET /files/{fileId}': operation<FilePage>()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     query: Type.Object({ language }, strict),
   }),
   /** Returns the columns of a file, with an example of each. Reading the file may take seconds. */
-  'GET /files/{fileId}/columns': operation<FileColumns>()({ least: 'Administrator' }),
+  'GET /files/{fileId}/columns': operation<FileColumns>()({ minimumRole: 'Administrator' }),
   /**
    * Confirms what the columns of sheets mean, for this and every later file with the same headers. Also confirms what values mean
    * and which country local phone numbers belong to, for every later file. `isRepeated`: this file is read again, which is done
    * unless something else has been applied after it.
    */
   'POST /files/{fileId}/columns': operation<{ isRepeated: boolean }>()({
-    least: 'Administrator',
+    minimumRole: 'Administrator',
     proof: true,
     body: Type.Object(
       {
@@ -317,7 +317,9 @@ export const runsOperations = {
       strict,
     ),
   }),
-  'GET /mappings': operation<{ columns: Mapping[]; values: ValueMapping[] }>()({ least: 'Administrator' }),
-  'DELETE /mappings/{mappingId}': operation()({ least: 'Administrator' }),
-  'DELETE /value-mappings/{mappingId}': operation()({ least: 'Administrator' }),
+  'GET /mappings': operation<{ columns: Mapping[]; values: ValueMapping[] }>()({
+    minimumRole: 'Administrator',
+  }),
+  'DELETE /mappings/{mappingId}': operation()({ minimumRole: 'Administrator' }),
+  'DELETE /value-mappings/{mappingId}': operation()({ minimumRole: 'Administrator' }),
 };

@@ -13,7 +13,7 @@ export type Session = {
     language: string;
     timezone: string;
     threshold: number;
-    spreadThreshold: number;
+    distributionThreshold: number;
     commentThreshold: number;
     publication: 'weekly' | 'live';
   };
@@ -55,7 +55,7 @@ export type Profile = {
   /** When the password was set (ISO 8601). */
   passwordSetAt: string | null;
   /** When two-factor authentication was turned on, and how many recovery codes are left; null: it is off. */
-  secondStep: { since: string; recoveryCodes: number } | null;
+  twoFactor: { since: string; recoveryCodes: number } | null;
 };
 
 /** A browser in which the user is signed in. */
@@ -72,7 +72,7 @@ export type SessionSeen = {
 };
 
 /** What an authenticator app needs: the secret as text, and a QR code as rows of 0 and 1. */
-export type SecondStepSetup = { secret: string; address: string; matrix: string[] };
+export type TwoFactorSetup = { secret: string; address: string; matrix: string[] };
 
 /** The questions that the user's groups were asked in a week. `from` and `to` are days, YYYY-MM-DD. */
 export type AskedWeek = { week: string; from: string; to: string; questions: string[] };
@@ -91,35 +91,35 @@ const timezone = Type.String({ minLength: 1, maxLength: 64 });
 
 export const sessionOperations = {
   /** Returns the user who is signed in; 401 if no one is. */
-  'GET /session': operation<Session>()({ least: 'User' }),
-  'GET /sign-in': operation<SignInFacts>()({ least: 'anybody' }),
+  'GET /session': operation<Session>()({ minimumRole: 'User' }),
+  'GET /sign-in': operation<SignInFacts>()({ minimumRole: 'anybody' }),
   /** Signs in, and ends the browser's previous session. */
   'POST /session': operation<SignInAnswer>()({
-    least: 'anybody',
+    minimumRole: 'anybody',
     body: object({ email, password, accountId: Type.Optional(id), code: Type.Optional(code) }),
   }),
-  'DELETE /session': operation()({ least: 'User' }),
+  'DELETE /session': operation()({ minimumRole: 'User' }),
   /** Confirms the password: for ten minutes, operations with `proof` don't require it. */
-  'POST /session/proof': operation()({ least: 'User', body: object({ password }) }),
+  'POST /session/proof': operation()({ minimumRole: 'User', body: object({ password }) }),
 
   /** Emails a link to set a password. Response and timing are the same for an unknown address. */
-  'POST /password/forgotten': operation()({ least: 'anybody', body: object({ email }) }),
+  'POST /password/forgotten': operation()({ minimumRole: 'anybody', body: object({ email }) }),
   /** Returns the user a link to set a password belongs to. */
   'POST /password/link': operation<{ email: string; name: string; company: string; hasPassword: boolean }>()({
-    least: 'anybody',
+    minimumRole: 'anybody',
     body: object({ secret }),
   }),
   /** Sets a password with a link. Signs in, or returns null if two-factor authentication is on. */
   'POST /password': operation<{ session: Session | null }>()({
-    least: 'anybody',
+    minimumRole: 'anybody',
     body: object({ secret, password }),
   }),
 
   /** Checks whether the link that the service printed is valid. */
-  'POST /welcome/link': operation()({ least: 'anybody', body: object({ secret }) }),
+  'POST /welcome/link': operation()({ minimumRole: 'anybody', body: object({ secret }) }),
   /** Creates the first account and its administrator, and signs in. */
   'POST /welcome': operation<{ session: Session }>()({
-    least: 'anybody',
+    minimumRole: 'anybody',
     body: object({
       secret,
       account: object({
@@ -132,9 +132,9 @@ export const sessionOperations = {
     }),
   }),
 
-  'GET /profile': operation<Profile>()({ least: 'User' }),
+  'GET /profile': operation<Profile>()({ minimumRole: 'User' }),
   'PATCH /profile': operation<Profile>()({
-    least: 'User',
+    minimumRole: 'User',
     body: object({
       language: Type.Optional(Type.Union([language, Type.Null()])),
       timezone: Type.Optional(Type.Union([timezone, Type.Null()])),
@@ -142,26 +142,29 @@ export const sessionOperations = {
   }),
   /** Changes the password, and ends every other session. */
   'PUT /profile/password': operation()({
-    least: 'User',
+    minimumRole: 'User',
     body: object({ password, newPassword: password }),
   }),
-  'GET /profile/sessions': operation<SessionSeen[]>()({ least: 'User' }),
-  'DELETE /profile/sessions/{sessionId}': operation()({ least: 'User' }),
+  'GET /profile/sessions': operation<SessionSeen[]>()({ minimumRole: 'User' }),
+  'DELETE /profile/sessions/{sessionId}': operation()({ minimumRole: 'User' }),
   /** Ends every session except this one. */
-  'DELETE /profile/sessions': operation()({ least: 'User' }),
+  'DELETE /profile/sessions': operation()({ minimumRole: 'User' }),
   /** Starts setting up two-factor authentication. It is on once a code has confirmed it. */
-  'POST /profile/second-step': operation<SecondStepSetup>()({ least: 'User', body: object({ password }) }),
+  'POST /profile/second-step': operation<TwoFactorSetup>()({
+    minimumRole: 'User',
+    body: object({ password }),
+  }),
   /** Turns on two-factor authentication. The recovery codes are returned only here. */
   'POST /profile/second-step/on': operation<{ recoveryCodes: string[] }>()({
-    least: 'User',
+    minimumRole: 'User',
     body: object({ code }),
   }),
-  'POST /profile/second-step/off': operation()({ least: 'User', body: object({ password }) }),
+  'POST /profile/second-step/off': operation()({ minimumRole: 'User', body: object({ password }) }),
   /** Returns new recovery codes. The previous ones become invalid. */
   'POST /profile/recovery-codes': operation<{ recoveryCodes: string[] }>()({
-    least: 'User',
+    minimumRole: 'User',
     body: object({ password }),
   }),
   /** Returns the questions that the user's groups were asked in past weeks, newest first. */
-  'GET /profile/weeks': operation<AskedWeek[]>()({ least: 'User' }),
+  'GET /profile/weeks': operation<AskedWeek[]>()({ minimumRole: 'User' }),
 };

@@ -16,5 +16,5 @@ export type SystemWarning =
   | { code: 'forgottenProxy'; address: string };
 
 export const systemOperations = {
-  'GET /warnings': operation<SystemWarning[]>()({ least: 'Administrator' }),
+  'GET /warnings': operation<SystemWarning[]>()({ minimumRole: 'Administrator' }),
 };

@@ -17,7 +17,7 @@ const ranks: Record<Role, number> = { User: 0, Auditor: 1, Manager: 2, Administr
 export const hasRole = (user: { role: Role }, minimum: Role): boolean => ranks[user.role] >= ranks[minimum];
 
 /** The fields that every import sets. For managed people they can be changed only in the HR system. */
-export const deliveredFields = [
+export const managedFields = [
   'externalId',
   'firstName',
   'lastName',
@@ -28,7 +28,7 @@ export const deliveredFields = [
 ] as const;
 
 /** The kinds of membership in managed groups that imports set for managed people. The others give rights in the console. */
-export const deliveredKinds: readonly MembershipKind[] = ['memberOf'];
+export const managedKinds: readonly MembershipKind[] = ['memberOf'];
 
 /** The sort orders of people in the console. */
 export const personSorts = ['name', 'email', 'role', 'created'] as const;

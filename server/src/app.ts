@@ -4,38 +4,38 @@ import type { Config, LogLevel } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import type { Log } from './base/log.ts';
 import { version } from './base/version.ts';
-import { type AccountNotice, mailAccountNotice } from './accounts/account-notices.ts';
+import { type AccountNotice, mailAccountNotice } from './auth/account-notices.ts';
 import { callerOf, senderOf } from './accounts/callers.ts';
-import { tellEndingTokens } from './accounts/ending-tokens.ts';
-import { mailPendingAdministrators, type PendingNotice } from './accounts/pending-administrators.ts';
-import { forgetEnded } from './accounts/sessions.ts';
-import { type MailedLink, mailSignInLink } from './accounts/sign-in-links.ts';
-import { forgetOldFailures } from './accounts/signin.ts';
+import { notifyExpiringTokens } from './accounts/expiring-tokens.ts';
+import { mailPendingAdministrators, type PendingNotice } from './auth/pending-administrators.ts';
+import { deleteExpiredSessions } from './auth/sessions.ts';
+import { type MailedLink, mailSignInLink } from './auth/sign-in-links.ts';
+import { deleteOldSignInFailures } from './auth/sign-in.ts';
 import { meterTokens } from './accounts/usage.ts';
 import { serveAnswering } from './answers/answering.routes.ts';
-import { serveAccess } from './console/access.routes.ts';
-import { openConsole } from './console/console.ts';
-import { serveConsoleGroups } from './console/groups.routes.ts';
-import { serveAsking } from './console/asking.routes.ts';
-import { serveDevelopment } from './console/dev.ts';
-import { servePages } from './console/pages.ts';
-import { servePeople } from './console/people.routes.ts';
-import { servePrivacy } from './console/privacy.routes.ts';
-import { serveResults } from './console/results.routes.ts';
-import { serveFiles } from './console/files.routes.ts';
-import { serveRuns } from './console/runs.routes.ts';
-import { serveSession } from './console/session.routes.ts';
-import { serveSystem } from './console/system.routes.ts';
+import { serveAccess } from './console/access/access.routes.ts';
+import { openConsole } from './console/core/console.ts';
+import { serveConsoleGroups } from './console/groups/groups.routes.ts';
+import { serveAsking } from './console/asking/asking.routes.ts';
+import { serveDevelopment } from './console/core/dev.ts';
+import { servePages } from './console/core/pages.ts';
+import { servePeople } from './console/people/people.routes.ts';
+import { servePrivacy } from './console/access/privacy.routes.ts';
+import { serveResults } from './console/results/results.routes.ts';
+import { serveFiles } from './console/runs/files.routes.ts';
+import { serveRuns } from './console/runs/runs.routes.ts';
+import { serveSession } from './console/session/session.routes.ts';
+import { serveSystem } from './console/core/system.routes.ts';
 import { compareClocks, databaseTime } from './db/clocks.ts';
 import { asFault, longestTransaction, openPool, type Pool } from './db/db.ts';
 import { isMigrated, migrate } from './db/migrate.ts';
 import { checkSessions } from './db/own-sessions.ts';
 import { watchSpace } from './db/space.ts';
-import { openAnswerCache } from './http/cache.ts';
+import { openResponseCache } from './http/response-cache.ts';
 import { serveMetrics } from './http/metrics.ts';
 import { serveDocuments } from './http/pages.ts';
 import { createServer, type HttpLimits, type Server, type ServerOptions } from './http/server.ts';
-import { openSlots } from './http/slots.ts';
+import { limitConcurrency } from './http/concurrency.ts';
 import { type Jobs, startJobs, type Work } from './jobs/jobs.ts';
 import { runThread, type ThreadLimits } from './jobs/threads.ts';
 import { type Mailer } from './mail/mail.ts';
@@ -51,17 +51,17 @@ import { dueSchedules } from './rounds/opening.ts';
 import { countParticipation } from './rounds/participation.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import { openPushes, type Pushes } from './sync/pushes.ts';
-import { endLostRuns, forgetOldRuns } from './sync/runs.ts';
+import { endLostRuns, deleteOldRunsDue } from './sync/runs.ts';
 import type { WeeksWork } from './weeks.thread.ts';
 import type { FilesWork } from './files.thread.ts';
 import { migrationSteps } from './answers/seal-open-weeks.ts';
 import { AnswerKeys } from './sealing/answer-keys.ts';
 import { type Approve, openApproving } from './files/approving.ts';
-import { type MailedReport, mailReport } from './files/mails.ts';
+import { type MailedReport, mailReport } from './files/report-mails.ts';
 import { haveProcessed } from './files/process.ts';
-import { openSftp, type SftpOptions, type SftpServer } from './files/sftp.ts';
+import { openSftp, type SftpOptions, type SftpServer } from './sftp/server.ts';
 import { serveStorage } from './files/storage.routes.ts';
-import { forgetOldFiles, resumeFiles, waitingFiles } from './files/store.ts';
+import { deleteOldFilesDue, resumeFiles, waitingFiles } from './files/store.ts';
 
 /** The settings, except those of the process and its database. */
 export type AppConfig = Omit<
@@ -71,7 +71,7 @@ export type AppConfig = Omit<
   /** Whether the console is built from its sources while the service runs. */
   isDevelopment?: boolean;
   /** How long, in ms, a client may leave a response unread. Default: a minute. */
-  readPatience?: number;
+  readTimeout?: number;
   /** Replaces the default limits of connections and bodies. */
   httpLimits?: HttpLimits;
   /** Lower limits of connections than the default ones. */
@@ -99,7 +99,7 @@ export type App = {
 const [longReads, longReadsOfAccount] = [6, 3];
 
 /** How long, in ms, a client may leave a response unread before its connection is closed. */
-const readPatience = 60_000;
+const readTimeout = 60_000;
 
 /** The longest time, in ms, that reading a streamed response may take in total. The database enforces it. */
 const longestRead = 30 * 60_000;
@@ -244,8 +244,8 @@ function openServer({
     isReady: async () => isStarted() && (await isMigrated(await pool)) && hasSpace(),
     authenticate: authenticator(pool),
     count: meterTokens(pool, config.rateLimit, now, log),
-    cache: openAnswerCache(config.answerCacheMb * 1e6),
-    slots: openSlots(longReads, longReadsOfAccount),
+    cache: openResponseCache(config.responseCacheMb * 1e6),
+    concurrency: limitConcurrency(longReads, longReadsOfAccount),
     now,
   });
 }
@@ -319,7 +319,7 @@ const listenerOptions = (config: AppConfig) => ({
   },
   corsOrigins: config.corsOrigins,
   isSecure: isSecure(config),
-  readPatience: config.readPatience ?? readPatience,
+  readTimeout: config.readTimeout ?? readTimeout,
 });
 
 /**
@@ -339,9 +339,9 @@ export async function startAnswering(
     isReady: async () => true,
     authenticate: noToken,
     count: noToken,
-    cache: openAnswerCache(0),
-    slots: openSlots(1, 1),
-    readPatience,
+    cache: openResponseCache(0),
+    concurrency: limitConcurrency(1, 1),
+    readTimeout,
     now,
     corsOrigins: [],
   });
@@ -475,14 +475,18 @@ function workOf({
       {
         name: 'tell ending tokens',
         cron: '7 7 * * *',
-        work: () => tellEndingTokens(pool, mailer, config.publicUrl, log),
+        work: () => notifyExpiringTokens(pool, mailer, config.publicUrl, log),
       },
       { name: 'end lost runs', cron: '* * * * *', work: () => endLostRuns(pool) },
-      { name: 'forget old runs', cron: '17 3 * * *', work: () => forgetOldRuns(pool) },
-      { name: 'forget ended sessions', cron: '37 * * * *', work: () => forgetEnded(pool) },
+      { name: 'forget old runs', cron: '17 3 * * *', work: () => deleteOldRunsDue(pool) },
+      { name: 'forget ended sessions', cron: '37 * * * *', work: () => deleteExpiredSessions(pool) },
       { name: 'forget previous addresses', cron: '57 3 * * *', work: () => forgetEmailsBefore(pool) },
-      { name: 'forget failed sign-ins', cron: '47 * * * *', work: () => forgetOldFailures(pool, now()) },
-      { name: 'forget old files', cron: '27 * * * *', work: () => forgetOldFiles(pool, config.fileDays) },
+      {
+        name: 'forget failed sign-ins',
+        cron: '47 * * * *',
+        work: () => deleteOldSignInFailures(pool, now()),
+      },
+      { name: 'forget old files', cron: '27 * * * *', work: () => deleteOldFilesDue(pool, config.fileDays) },
       { name: 'resume files', cron: '* * * * *', work: () => resumeFiles(pool) },
       { name: 'open rounds', cron: '* * * * *', work: toOpen },
       { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },

@@ -8,7 +8,7 @@ import { inTransaction, type Pool } from './db/db.ts';
 import { randomText } from './base/secrets.ts';
 import { AnswerKeys } from './sealing/answer-keys.ts';
 import { createUser } from './people/people.ts';
-import { weekdayOf } from './rounds/moments.ts';
+import { weekdayOf } from './rounds/send-times.ts';
 import { askPeople, planAsking } from './testing/asking.ts';
 import {
   connectionsTo,

@@ -4,7 +4,7 @@ import type { LogLevel } from './base/config.ts';
 import { openLog } from './base/log.ts';
 import { forWholeLists, openPool, surviveLostConnections } from './db/db.ts';
 import { type Approval, approveRun, processFiles } from './files/process.ts';
-import { forgetGroups } from './results/publish.ts';
+import { deleteGroupResults } from './results/publish.ts';
 
 /** `logLevel` is that of the service, and `turnId` the id of the turn in which files are processed. */
 export type FilesWork = { databaseUrl: string; accountId: number } & (
@@ -16,8 +16,8 @@ surviveLostConnections(() => {});
 const pool = openPool(databaseUrl, 3, forWholeLists); // One connection holds the turn.
 try {
   if ('approve' in work) {
-    await approveRun(pool, accountId, work.approve.runId, forgetGroups, work.approve.approval);
-  } else await processFiles(pool, accountId, forgetGroups, openLog(work.logLevel), work.turnId);
+    await approveRun(pool, accountId, work.approve.runId, deleteGroupResults, work.approve.approval);
+  } else await processFiles(pool, accountId, deleteGroupResults, openLog(work.logLevel), work.turnId);
 } finally {
   await pool.end({ timeout: 5 });
 }

@@ -1,6 +1,6 @@
 // npm start: runs the service until a signal stops it. --demo (npm run demo) adds a company to try it with. --dev (npm run dev)
 // serves the console from its sources.
-import { describeFirstLink, makeFirstLink } from './accounts/first-links.ts';
+import { describeFirstStartLink, createFirstStartLink } from './auth/first-start.ts';
 import { startAnswering, startApp } from './app.ts';
 import { type Config, readConfig } from './base/config.ts';
 import { Fault } from './base/errors.ts';
@@ -99,8 +99,8 @@ async function showDemo(databaseUrl: string, config: Config, log: Log): Promise<
 async function showFirstLink(databaseUrl: string, { publicUrl }: Config): Promise<void> {
   const pool = openPool(databaseUrl, 1);
   try {
-    const address = await makeFirstLink(pool, publicUrl);
-    if (address !== undefined) process.stdout.write(describeFirstLink(address));
+    const address = await createFirstStartLink(pool, publicUrl);
+    if (address !== undefined) process.stdout.write(describeFirstStartLink(address));
   } finally {
     await pool.end({ timeout: 5 });
   }

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Fault } from './base/errors.ts';
 import { asFault, forWholeLists, openPool, surviveLostConnections } from './db/db.ts';
-import { forgetGroups } from './results/publish.ts';
+import { deleteGroupResults } from './results/publish.ts';
 import type { Gone, Job, JobEnd } from './sync/pushes.ts';
 import { pushOrganization } from './sync/sync.ts';
 
@@ -23,7 +23,7 @@ async function runJob({ job, accountId, run, bytes, gzip }: Job): Promise<void> 
   try {
     const body = { bytes: new Uint8Array(bytes), gzip };
     const report = await pushOrganization(pool, accountId, run, body, {
-      forgetGroups,
+      deleteGroupResults,
       isGone: () => client.isGone,
     });
     end = { job, report: new TextEncoder().encode(JSON.stringify(report)) };

@@ -14,7 +14,7 @@ import { createToken } from './accounts/tokens.ts';
 import { randomText } from './base/secrets.ts';
 import { inTransaction, type Pool } from './db/db.ts';
 import { createUser } from './people/people.ts';
-import { weekdayOf } from './rounds/moments.ts';
+import { weekdayOf } from './rounds/send-times.ts';
 import { AnswerKeys } from './sealing/answer-keys.ts';
 import { askPeople } from './testing/asking.ts';
 import { openTestDatabase } from './testing/database.ts';

@@ -1,6 +1,6 @@
 // The console's texts: a catalogue per area and language, loaded when a page of the area is first shown. The English catalogues
 // define the types of the keys.
-import { loadPart } from '../plumbing/parts.ts';
+import { loadChunk } from '../hooks/parts.ts';
 import type access from './en/access.json';
 import type asking from './en/asking.json';
 import type common from './en/common.json';
@@ -35,7 +35,7 @@ export function loadTexts(language: Language, area: Area): Promise<Catalogue> {
   const path = pathOf(language, area);
   const known = loading.get(path);
   if (known) return known;
-  const texts = loadPart(files[path] as () => Promise<Catalogue>);
+  const texts = loadChunk(files[path] as () => Promise<Catalogue>);
   loading.set(path, texts);
   texts.then(
     (all) => loaded.set(path, all),

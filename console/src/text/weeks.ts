@@ -14,7 +14,7 @@ const partsOf = (week: Named): { year: string; number: number } =>
  * A week is written "w. 46, 2026". The year is omitted ("w. 46") where space is tight and the year is clear: on axes, beside the
  * dates of the week, and for the page's own week and others of the same year. 2026-W46 is used only in files and commands.
  */
-export function useWeekWords() {
+export function useWeekText() {
   const t = useText();
   return useMemo(() => {
     const full = (week: Named) => t('week.full', partsOf(week));

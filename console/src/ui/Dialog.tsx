@@ -2,7 +2,7 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
 import { type ReactNode, useId, useRef, useState } from 'react';
-import { useAct } from '../plumbing/act.ts';
+import { useAction } from '../hooks/act.ts';
 import { useText } from '../text/text.tsx';
 import { Button, IconButton } from './Button.tsx';
 import { cx } from './cx.ts';
@@ -92,7 +92,7 @@ type ConfirmProps = {
 function Confirm({ onClose, text, confirm, danger, typed, onConfirm }: ConfirmProps) {
   const t = useText();
   const id = useId();
-  const { busy, error, act } = useAct();
+  const { busy, error, act } = useAction();
   const wanted = typeof typed === 'string' ? [{ text: typed, label: undefined }] : (typed ?? []);
   const [words, setWords] = useState<readonly string[]>([]);
   const isReady = wanted.every(({ text: one }, i) => words[i]?.trim() === one);

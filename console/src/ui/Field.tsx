@@ -2,7 +2,7 @@
 import { type ReactNode, useId } from 'react';
 import { cx } from './cx.ts';
 import css from './Field.module.css';
-import { Beneath, describedBy, Field, type FieldProps, Optional } from './FieldFrame.tsx';
+import { FieldHelp, describedBy, Field, type FieldProps, Optional } from './FieldFrame.tsx';
 
 export { type ControlProps, Field, type FieldProps } from './FieldFrame.tsx';
 export { SelectField } from './Select.tsx';
@@ -133,7 +133,7 @@ function Tick({ label, hint, error, value, onChange, role, ...native }: TickProp
       />
       <div className={css['field']}>
         <label htmlFor={id}>{label}</label>
-        <Beneath id={id} hint={hint} error={error} />
+        <FieldHelp id={id} hint={hint} error={error} />
       </div>
     </div>
   );
@@ -201,11 +201,11 @@ export function RadioField<Value extends string>(
           />
           <div className={css['field']}>
             <label htmlFor={`${id}-${option.value}`}>{option.label}</label>
-            <Beneath id={`${id}-${option.value}`} hint={option.hint} />
+            <FieldHelp id={`${id}-${option.value}`} hint={option.hint} />
           </div>
         </div>
       ))}
-      <Beneath id={id} hint={hint} error={error} />
+      <FieldHelp id={id} hint={hint} error={error} />
     </fieldset>
   );
 }

@@ -28,7 +28,7 @@ export const describedBy = ({ id, hint, error }: Around) =>
   [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(' ') || undefined;
 
 /** The hint and the error below a control. */
-export function Beneath({ id, hint, error }: Around) {
+export function FieldHelp({ id, hint, error }: Around) {
   return (
     <>
       {error && (
@@ -63,7 +63,7 @@ export function Field(props: FieldProps & { children: (control: ControlProps) =>
         'aria-describedby': describedBy({ id, hint, error }),
         'aria-invalid': error ? true : undefined,
       })}
-      <Beneath id={id} hint={hint} error={error} />
+      <FieldHelp id={id} hint={hint} error={error} />
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'rea
 import { ApiError } from '../api.ts';
 import { useFormat, useText } from '../text/text.tsx';
 import { ConfirmDialog } from './Dialog.tsx';
-import { useErrorWords, useFaultWords } from './faults.ts';
+import { useErrorText, useFaultText } from './faults.ts';
 import css from './Form.module.css';
 import { Notice } from './Notice.tsx';
 
@@ -38,8 +38,8 @@ const pointed = (path: string, names: Set<string>): string | undefined => {
 
 /** The service's errors by field name, and for the form as a whole. */
 function useRefused() {
-  const faultWords = useFaultWords();
-  const errorWords = useErrorWords();
+  const faultWords = useFaultText();
+  const errorWords = useErrorText();
   return (
     error: unknown,
     names: Set<string>,

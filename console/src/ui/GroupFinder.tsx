@@ -2,18 +2,18 @@
 // user is about to open it.
 import { ChevronsUpDown, X } from 'lucide-react';
 import { lazy, Suspense, startTransition, useMemo, useState, useTransition } from 'react';
-import { useAnswer } from '../plumbing/answers.ts';
-import { loadPart } from '../plumbing/parts.ts';
+import { useData } from '../hooks/answers.ts';
+import { loadChunk } from '../hooks/parts.ts';
 import { useText } from '../text/text.tsx';
 import { cx } from './cx.ts';
-import { useErrorWords } from './faults.ts';
+import { useErrorText } from './faults.ts';
 import { Field, type FieldProps } from './FieldFrame.tsx';
 import { type FoundGroup, groupsToFind } from './findGroups.ts';
 import css from './GroupFinder.module.css';
 import select from './Select.module.css';
 import { useToast } from './Toast.tsx';
 
-const loadOpened = () => loadPart(() => import('./GroupFinderOpened.tsx'));
+const loadOpened = () => loadChunk(() => import('./GroupFinderOpened.tsx'));
 /** Preloads the list. Errors are ignored here and shown when the list is opened. */
 const prepare = () => void loadOpened().catch(() => {});
 const Opened = lazy(async () => ({ default: (await loadOpened()).GroupFinderOpened }));
@@ -46,14 +46,14 @@ export function GroupFinder(props: Shared & (One | Several)) {
 
 /** Returns the groups that the user may see; `itemOf` returns a placeholder until they have loaded. */
 export function useGroups() {
-  const { data, error } = useAnswer('GET /groups/tree');
+  const { data, error } = useData('GET /groups/tree');
   const groups = useMemo(() => groupsToFind(data?.groups ?? []), [data]);
   const itemOf = (id: number): FoundGroup =>
     groups.find((group) => group.id === id) ?? { id, name: '…', people: 0, way: '' };
   return { groups, itemOf, isWaiting: !data && !error, error };
 }
 
-export function useNoneWords(allowNone: Shared['allowNone']): string {
+export function useNoneText(allowNone: Shared['allowNone']): string {
   const t = useText();
   return typeof allowNone === 'string' ? allowNone : t('group.none');
 }
@@ -61,7 +61,7 @@ export function useNoneWords(allowNone: Shared['allowNone']): string {
 /** Loads the list, then shows it. The button keeps the focus until then. */
 function useOpening() {
   const toast = useToast();
-  const words = useErrorWords();
+  const words = useErrorText();
   const [isWanted, setIsWanted] = useState(false);
   const [isLoading, startLoading] = useTransition();
   const open = () =>
@@ -78,7 +78,7 @@ function useOpening() {
 
 function Finder(props: FinderProps) {
   const { itemOf } = useGroups();
-  const none = useNoneWords(props.allowNone);
+  const none = useNoneText(props.allowNone);
   const { isWanted, isLoading, open } = useOpening();
   const chosen = props.multiple
     ? undefined

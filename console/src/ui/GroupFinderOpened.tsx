@@ -5,7 +5,7 @@ import { Check, Search } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useFormat, useText } from '../text/text.tsx';
 import { findGroups, type FoundGroup } from './findGroups.ts';
-import { type FinderProps, useGroups, useNoneWords } from './GroupFinder.tsx';
+import { type FinderProps, useGroups, useNoneText } from './GroupFinder.tsx';
 import css from './GroupFinder.module.css';
 import select from './Select.module.css';
 
@@ -19,7 +19,7 @@ function useFound({ exclude, allowNone }: FinderProps, text: string) {
   const { groups, ...rest } = useGroups();
   const open = exclude ? groups.filter(({ id }) => !exclude(id)) : groups;
   const { found, total } = findGroups(open, text, most);
-  const noneItem: FoundGroup = { id: none, name: useNoneWords(allowNone), people: 0, way: '' };
+  const noneItem: FoundGroup = { id: none, name: useNoneText(allowNone), people: 0, way: '' };
   const items: FoundGroup[] = allowNone && text.trim() === '' ? [noneItem, ...found] : found;
   return { ...rest, groups, items, more: total - found.length, noneItem };
 }

@@ -84,7 +84,7 @@ export function Page({ title, subtitle, crumbs, actions, toolbar, waits, narrow,
 /** Pushes the following items to the end of a toolbar. */
 export const ToolbarGap = () => <span className={css['gap']} />;
 /** Subdued text in a toolbar, such as "1,193 found". */
-export const ToolbarWords = ({ children }: { children: ReactNode }) => (
+export const ToolbarText = ({ children }: { children: ReactNode }) => (
   <span className={css['words']} role="status">
     {children}
   </span>

@@ -3,11 +3,11 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { Compass, ServerCrash } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
 import type { ApiError } from '../api.ts';
-import { loadAnewOnce, PartMissing } from '../plumbing/parts.ts';
+import { reloadOnce, ChunkMissing } from '../hooks/parts.ts';
 import { useText } from '../text/text.tsx';
 import { Button, LinkButton } from './Button.tsx';
 import { Empty } from './Empty.tsx';
-import { useErrorWords } from './faults.ts';
+import { useErrorText } from './faults.ts';
 import { Notice } from './Notice.tsx';
 import { useTitle } from './Page.tsx';
 import css from './States.module.css';
@@ -35,7 +35,7 @@ export const Bar = ({ width = 60 }: { width?: number }) => (
 /** An error with the service's message and "Try again". */
 export function Failed({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const t = useText();
-  const words = useErrorWords();
+  const words = useErrorText();
   return (
     <div className={css['failed']}>
       <Notice
@@ -69,9 +69,9 @@ export function NotFound() {
 /** Shown by the router in place of a page that crashed. Input on the previous page has already been left. */
 export function Broken({ error }: { error?: unknown }) {
   const t = useText();
-  const words = useErrorWords();
+  const words = useErrorText();
   useEffect(() => {
-    if (error instanceof PartMissing) void loadAnewOnce();
+    if (error instanceof ChunkMissing) void reloadOnce();
   }, [error]);
   return (
     <div className={css['whole']}>
@@ -93,7 +93,7 @@ type AnsweredProps<T> = {
 };
 
 /** Shows a response once loaded, placeholders before, an error if there is no response, and "Page not found" for 404. */
-export function Answered<T>({ answer, skeleton, children }: AnsweredProps<T>) {
+export function Loaded<T>({ answer, skeleton, children }: AnsweredProps<T>) {
   if (answer.error?.status === 404) return <NotFound />;
   if (answer.data !== undefined) return children(answer.data);
   if (answer.error) return <Failed error={answer.error} onRetry={() => void answer.refetch()} />;

@@ -1,5 +1,5 @@
 // A list that is fetched in windows: its table, with any error above the rows that have loaded.
-import type { Windows } from '../plumbing/windows.ts';
+import type { Windows } from '../hooks/windows.ts';
 import { Failed } from './States.tsx';
 import { WindowTable, type WindowTableProps } from './Table.tsx';
 

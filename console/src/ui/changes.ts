@@ -2,7 +2,7 @@
 import { type TextKey, useText } from '../text/text.tsx';
 
 /** Returns the name of a field: the catalogue's `change.<field>`, or an attribute's own name. */
-export function useFieldWords(): (field: string) => string {
+export function useFieldText(): (field: string) => string {
   const t = useText();
   return (field) => {
     const key = `change.${field}`;
@@ -12,7 +12,7 @@ export function useFieldWords(): (field: string) => string {
 }
 
 /** Returns a value as text: empty, yes or no, lists with commas. */
-export function useValueWords(): (value: unknown) => string {
+export function useValueText(): (value: unknown) => string {
   const t = useText();
   const words = (value: unknown): string => {
     if (value === null || value === undefined || value === '') return t('value.empty');

@@ -1,7 +1,7 @@
 // Downloads: created here, or fetched from the service, so that errors are shown on the page and don't replace it.
 import { useState } from 'react';
 import { download } from '../api.ts';
-import { useErrorWords } from './faults.ts';
+import { useErrorText } from './faults.ts';
 import { useToast } from './Toast.tsx';
 
 /** How long browsers may take to read the file, in ms. */
@@ -19,7 +19,7 @@ export function save(name: string, file: Blob): void {
 /** `start(address)` fetches a file from the service and saves it. Errors are shown in a toast. */
 export function useDownload(): { busy: boolean; start: (address: string) => Promise<void> } {
   const toast = useToast();
-  const words = useErrorWords();
+  const words = useErrorText();
   const [busy, setBusy] = useState(false);
   return {
     busy,

@@ -1,13 +1,13 @@
 // Error messages for the reader: from the catalogue, or else from the service.
 import { ApiError } from '../api.ts';
-import { PartMissing } from '../plumbing/parts.ts';
+import { ChunkMissing } from '../hooks/parts.ts';
 import { type TextKey, useText } from '../text/text.tsx';
 
 /**
  * Returns the message for a fault: the catalogue's `fault.<type>`, or else the service's own. A catalogue text can include the
  * service's with `{message}`. If one of several values is wrong, the message begins with that value.
  */
-export function useFaultWords(): (fault: { type: string; message: string; value?: string }) => string {
+export function useFaultText(): (fault: { type: string; message: string; value?: string }) => string {
   const t = useText();
   return ({ type, message, value }) => {
     const key = `fault.${type}`;
@@ -18,11 +18,11 @@ export function useFaultWords(): (fault: { type: string; message: string; value?
 }
 
 /** Returns the message for an error: the connection failed, or what the service reported, with the id for bug reports. */
-export function useErrorWords(): (error: unknown) => string {
+export function useErrorText(): (error: unknown) => string {
   const t = useText();
-  const words = useFaultWords();
+  const words = useFaultText();
   return (error) => {
-    if (error instanceof PartMissing) return t('error.updated');
+    if (error instanceof ChunkMissing) return t('error.updated');
     if (!(error instanceof ApiError)) return t('error.unexpected');
     if (error.status === 0) return t('error.offline');
     const first = error.problem.details[0];

@@ -8,7 +8,7 @@ export type AccountRow = {
   timezone: string;
   language: string;
   threshold: number;
-  spreadThreshold: number | null;
+  distributionThreshold: number | null;
   commentThreshold: number | null;
   publication: 'weekly' | 'live';
   /** By how many points of the scale a published sum may differ from the true one. */
@@ -62,7 +62,7 @@ export async function selectAccount(db: Db, accountId: AccountId): Promise<Accou
            a.timezone            as "timezone",
            a.language            as "language",
            a.threshold           as "threshold",
-           a.spread_threshold    as "spreadThreshold",
+           a.distribution_threshold    as "distributionThreshold",
            a.comment_threshold   as "commentThreshold",
            a.publication         as "publication",
            a.noise               as "noise",
@@ -97,7 +97,7 @@ export async function updateAccount(
            timezone           = ${account.timezone},
            language           = ${account.language},
            threshold          = ${account.threshold},
-           spread_threshold   = ${account.spreadThreshold},
+           distribution_threshold   = ${account.distributionThreshold},
            comment_threshold  = ${account.commentThreshold},
            publication        = ${account.publication},
            noise              = ${account.noise},

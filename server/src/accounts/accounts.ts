@@ -8,7 +8,7 @@ import {
   minimumThreshold,
 } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
-import { isAddressRange } from '../base/addresses.ts';
+import { isAddressRange } from '../base/network.ts';
 import { Fault } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
@@ -159,8 +159,8 @@ function refuseWrongSettings(settings: Partial<AccountSettings>): void {
 }
 
 /** Refuses thresholds below the account's: a distribution or a comment reveals more than a mean (P4). */
-function refuseLowThresholds({ threshold, spreadThreshold, commentThreshold }: AccountSettings): void {
-  const wrong = Object.entries({ spreadThreshold, commentThreshold }).filter(
+function refuseLowThresholds({ threshold, distributionThreshold, commentThreshold }: AccountSettings): void {
+  const wrong = Object.entries({ distributionThreshold, commentThreshold }).filter(
     ([, value]) => value !== null && !(Number.isInteger(value) && value >= threshold && value <= 2000),
   );
   const details = wrong.map(([path]) => ({

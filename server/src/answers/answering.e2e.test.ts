@@ -6,7 +6,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
 import { exportLinks } from '../rounds/links.ts';
-import { stopTokensFor } from '../rounds/stops.ts';
+import { optOutTokensFor } from '../rounds/reminder-opt-out.ts';
 import { encodeAnswers } from '../sealing/person-answers.ts';
 import { askPeople, type AskedAccount, noon } from '../testing/asking.ts';
 import { hasBrowser, openBrowser } from '../testing/browser.ts';
@@ -55,7 +55,7 @@ async function asked(
 
 /** Where the person stops reminders. */
 const stopPath = async ({ accountId, userIds }: Asked) =>
-  `/r/${(await stopTokensFor(world.pool, [{ accountId, userId: userIds[0] as number }]))[0]}`;
+  `/r/${(await optOutTokensFor(world.pool, [{ accountId, userId: userIds[0] as number }]))[0]}`;
 
 /** What is kept of a question. */
 async function said(

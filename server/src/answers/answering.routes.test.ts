@@ -12,7 +12,7 @@ import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
 import { libraryFor } from '../questions/library.ts';
 import { exportLinks } from '../rounds/links.ts';
-import { stopTokensFor } from '../rounds/stops.ts';
+import { optOutTokensFor } from '../rounds/reminder-opt-out.ts';
 import { closeWeekNow } from '../results/publish.ts';
 import { askPeople, type AskedAccount, noon } from '../testing/asking.ts';
 import { keptAnswers } from '../testing/kept-answers.ts';
@@ -80,7 +80,7 @@ const sendAnswer = (
 
 /** Where the person stops reminders. */
 const stopPath = async ({ accountId, userIds }: AskedAccount) =>
-  `/r/${(await stopTokensFor(world.pool, [{ accountId, userId: userIds[0] as number }]))[0]}`;
+  `/r/${(await optOutTokensFor(world.pool, [{ accountId, userId: userIds[0] as number }]))[0]}`;
 
 /** A page as it comes over the wire. */
 async function wire(
@@ -133,7 +133,7 @@ describe('GET /a/:link', () => {
     const dump = () =>
       world.pool`select (select json_agg(p) from participants p where account_id = ${one.accountId}) as who,
                         (select json_agg(a) from answers a where account_id = ${one.accountId}) as said,
-                        (select json_agg(s) from reminder_stops s where account_id = ${one.accountId}) as stops`;
+                        (select json_agg(s) from reminder_opt_outs s where account_id = ${one.accountId}) as stops`;
     const before = await dump();
     for (const method of ['GET', 'HEAD']) {
       for (const query of ['', '?saved', '?empty', '?language=sv']) {
@@ -394,7 +394,7 @@ describe('POST /a/:link/answers', () => {
 });
 
 const stops = async ({ accountId }: AskedAccount) =>
-  (await world.pool`select 1 from reminder_stops where account_id = ${accountId}`).length;
+  (await world.pool`select 1 from reminder_opt_outs where account_id = ${accountId}`).length;
 
 describe('/r/:token', () => {
   const buttonsOf = (text: string) =>

@@ -10,10 +10,10 @@ import { type JsonValue, parseJson } from '../base/json.ts';
 import { randomText, tokenHash } from '../base/secrets.ts';
 import { asFault, type Pool } from '../db/db.ts';
 import { cookieOf } from '../http/cookies.ts';
-import { acceptedEncoding, pack } from '../http/encoding.ts';
+import { acceptedEncoding, compress } from '../http/encoding.ts';
 import { retryAfter } from '../http/problems.ts';
 import type { Server } from '../http/server.ts';
-import { openStop, setReminders } from '../rounds/stops.ts';
+import { openOptOut, setReminders } from '../rounds/reminder-opt-out.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { type Asking, type GivenAnswer, giveAnswers, openLink } from './answering.ts';
 import { openDeadLinks } from './dead-links.ts';
@@ -29,7 +29,7 @@ import {
   thanksPage,
   wordsOf,
 } from './page.ts';
-import type { PlainKind } from './page-words.ts';
+import type { PlainKind } from './page-texts.ts';
 
 /** Maximum sizes in bytes. A form contains all comments of a person, an answer only one. */
 const [formLimit, answerLimit] = [1024 * 1024, 64 * 1024];
@@ -144,7 +144,7 @@ async function compressPage(request: FastifyRequest, reply: FastifyReply, page: 
   if (typeof page !== 'string' || reply.getHeader('content-type') !== html) return page;
   const encoding = acceptedEncoding(request.headers['accept-encoding']);
   if (encoding !== 'identity') reply.header('content-encoding', encoding);
-  return pack(encoding, Buffer.from(page));
+  return compress(encoding, Buffer.from(page));
 }
 
 /** Returns whether another website sent the request. Old browsers don't say, but the request needs the secret link anyway. */
@@ -301,7 +301,7 @@ async function showReminders(
   _request: FastifyRequest,
   reply: FastifyReply,
 ) {
-  const optOut = await openStop(pool, token);
+  const optOut = await openOptOut(pool, token);
   if (!optOut) throw opensNothing;
   return reply.send(remindersPage(dress, optOut, optOut.isStopped ? 'stopped' : 'asked'));
 }
@@ -313,7 +313,7 @@ async function changeReminders(
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
-  const optOut = await openStop(pool, token);
+  const optOut = await openOptOut(pool, token);
   const isWanted = queryOf(request)['again'] !== undefined;
   if (!optOut || !(await setReminders(pool, optOut.accountId, optOut.userId, isWanted))) throw opensNothing;
   return reply.send(remindersPage(dress, optOut, isWanted ? 'resumed' : 'stopped'));

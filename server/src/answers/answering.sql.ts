@@ -15,7 +15,7 @@ export type LinkRow = {
   language: string;
   timezone: string;
   figures: number;
-  spread: number;
+  distribution: number;
   comments: number;
   isLive: boolean;
   /** Whether the employer handed the link out. */
@@ -46,7 +46,7 @@ export async function selectLink(db: Db, hash: Uint8Array, process: string): Pro
            coalesce(u.language, a.language)              as "language",
            a.timezone                                    as "timezone",
            w.threshold                                   as "figures",
-           w.spread_threshold                            as "spread",
+           w.distribution_threshold                            as "distribution",
            w.comment_threshold                           as "comments",
            w.is_live                                     as "isLive",
            l.is_exported                                 as "isExported",

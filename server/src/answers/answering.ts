@@ -46,7 +46,7 @@ export type Asking = {
   week: Week;
   /** The account's time zone, in which the week ends. */
   timezone: string;
-  thresholds: { figures: number; spread: number; comments: number };
+  thresholds: { figures: number; distribution: number; comments: number };
   /** Whether results of the open week are shown. */
   isLive: boolean;
   /** The questions asked, in order. */
@@ -74,7 +74,7 @@ export type Visit = { link: string; visit: string | null };
 export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise<Asking | undefined> {
   const found = await openRow(pool, keys, by.link);
   if (!found) return undefined;
-  const { accountId, userId, week, wrapped: _, figures, spread, comments, ...rest } = found.row;
+  const { accountId, userId, week, wrapped: _, figures, distribution, comments, ...rest } = found.row;
   const respondent = found.key.respondentOf(userId);
   const [questions, sealed] = await Promise.all([
     selectAsked(pool, accountId, week, respondent),
@@ -93,7 +93,7 @@ export async function openLink(pool: Pool, keys: AnswerKeys, by: Visit): Promise
     accountId,
     userId,
     week,
-    thresholds: { figures, spread, comments },
+    thresholds: { figures, distribution, comments },
     questions,
     answers: new Map(
       own.map(([id, { value, choices, comment, skipped }]) => [id, { value, choices, comment, skipped }]),

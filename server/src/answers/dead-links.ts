@@ -1,5 +1,5 @@
 // Limits how many invalid links an address can try. Counts in memory, and never slows down people with a valid link.
-import { networkOf } from '../base/addresses.ts';
+import { networkOf } from '../base/network.ts';
 
 /** The maximum number of attempts per minute, and the number of addresses kept in memory. */
 const maxAttempts = 30;

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { pack } from '../http/encoding.ts';
+import { compress } from '../http/encoding.ts';
 import { libraryFor } from '../questions/library.ts';
 import type { Question } from '../questions/questions.ts';
 import type { QuestionType } from '../questions/types.ts';
@@ -19,7 +19,7 @@ import {
   spokenLanguage,
   thanksPage,
 } from './page.ts';
-import { type PlainKind, pageWords } from './page-words.ts';
+import { type PlainKind, pageTexts } from './page-texts.ts';
 
 const library = libraryFor('en').questions;
 const types: QuestionType[] = [1, 2, 3, 4, 5, 6, 7];
@@ -37,7 +37,7 @@ const asking = (over: Partial<Asking> = {}): Asking => ({
   language: 'en',
   week: '2026-11-16',
   timezone: 'Europe/Stockholm',
-  thresholds: { figures: 5, spread: 10, comments: 10 },
+  thresholds: { figures: 5, distribution: 10, comments: 10 },
   isLive: false,
   questions: types.map((type, i) => questionOf(type, 101 + i)),
   answers: new Map(),
@@ -176,7 +176,7 @@ describe('the size', () => {
     for (const language of ['de', 'ta']) {
       const page = pageOf({ questions, company: 'Nordwind Aktiebolag', isLive: true }, language);
       for (const encoding of ['gzip', 'br'] as const) {
-        const { length } = await pack(encoding, Buffer.from(page));
+        const { length } = await compress(encoding, Buffer.from(page));
         expect(length, `${language}, ${encoding}`).toBeLessThan(30_000);
       }
     }
@@ -197,9 +197,9 @@ describe('words', () => {
   ];
 
   test('each is there in each language, and says the same names and numbers', () => {
-    const english = new Map(textsIn(pageWords.en));
+    const english = new Map(textsIn(pageTexts.en));
     expect(english.size).toBeGreaterThan(50);
-    for (const words of [pageWords.sv, pageWords.de]) {
+    for (const words of [pageTexts.sv, pageTexts.de]) {
       const texts = textsIn(words);
       expect(texts.map(([path]) => path)).toEqual([...english.keys()]);
       for (const [path, text] of texts) {
@@ -246,14 +246,16 @@ describe('privacy', () => {
   });
 
   test('each threshold where they differ, and one where they do not', () => {
-    expect(privacyOf({ thresholds: { figures: 5, spread: 8, comments: 12 } })).toContain(
+    expect(privacyOf({ thresholds: { figures: 5, distribution: 8, comments: 12 } })).toContain(
       'Distributions are shown for groups with at least 8 answers, comments with at least 12.',
     );
-    expect(privacyOf({ thresholds: { figures: 5, spread: 5, comments: 5 } })).not.toContain('Distributions');
+    expect(privacyOf({ thresholds: { figures: 5, distribution: 5, comments: 5 } })).not.toContain(
+      'Distributions',
+    );
   });
 
   test('with a threshold of 1 it says plainly that answers are not anonymous, and why', () => {
-    const text = privacyOf({ thresholds: { figures: 1, spread: 1, comments: 1 } });
+    const text = privacyOf({ thresholds: { figures: 1, distribution: 1, comments: 1 } });
     expect(text).toContain('Your answers are not anonymous');
     expect(text).toContain('from the first answer on. If you are the only one in your group to answer');
     expect(text).toContain('counted and deleted. Only results and comments remain.');
@@ -293,7 +295,7 @@ describe('privacy', () => {
       expect(textOf(limits)).toContain(words);
     }
     expect(limits.match(/<li>/g)).toHaveLength(8);
-    const open = pageOf({ thresholds: { figures: 1, spread: 1, comments: 1 }, isLive: true });
+    const open = pageOf({ thresholds: { figures: 1, distribution: 1, comments: 1 }, isLive: true });
     expect(
       open.match(/<details><summary>What this means[\s\S]*?<\/details>/)?.[0].match(/<li>/g),
     ).toHaveLength(2);

@@ -3,21 +3,21 @@
 import { escaped } from '../base/html.ts';
 import { maxCommentLength } from '@soundings/contract/limits.ts';
 import { lastDay } from '@soundings/contract/weeks.ts';
-import { libraryLanguage, scaleWords } from '../questions/library-words.ts';
+import { libraryLanguage, scaleTexts } from '../questions/library-texts.ts';
 import type { Question } from '../questions/questions.ts';
 import { freeText } from '../questions/types.ts';
 import type { Refusal } from '../sealing/person-answers.ts';
 import type { Asking } from './answering.ts';
 import { isEmptiable, type Said } from './form.ts';
-import { type PageWords, pageWords, type PlainKind, type RemindersState } from './page-words.ts';
+import { type PageTexts, pageTexts, type PlainKind, type RemindersState } from './page-texts.ts';
 
 /** The inline style and script of a page. */
-export type Dress = { style: string; script: string };
+export type PageStyle = { style: string; script: string };
 
 /** What is wrong with an answer. The page has a text for each. */
 export type PageFault = 'choose' | 'wrong' | 'tooLong' | 'notAsked' | Refusal;
 
-type Language = keyof typeof pageWords;
+type Language = keyof typeof pageTexts;
 
 /** Returns the languages offered on the page: those that its own texts exist in, and those that all questions are translated into. */
 export function languagesOf({ questions }: Pick<Asking, 'questions'>): string[] {
@@ -25,7 +25,7 @@ export function languagesOf({ questions }: Pick<Asking, 'questions'>): string[] 
     ({ language, translations }) => new Set([language, ...Object.keys(translations)]),
   );
   const complete = [...(first ?? [])].filter((one) => others.every((texts) => texts.has(one)));
-  return [...new Set([...Object.keys(pageWords), ...complete.toSorted()])];
+  return [...new Set([...Object.keys(pageTexts), ...complete.toSorted()])];
 }
 
 /** Returns the requested language if it is offered, otherwise the person's, otherwise English. */
@@ -51,12 +51,12 @@ export function spokenLanguage(acceptLanguage = ''): Language {
         quality: quality ? Number(quality.slice(2)) || 0 : 1,
       };
     })
-    .filter(({ language, quality }) => quality > 0 && Object.hasOwn(pageWords, language))
+    .filter(({ language, quality }) => quality > 0 && Object.hasOwn(pageTexts, language))
     .toSorted((a, b) => b.quality - a.quality);
   return (preferred[0]?.language ?? 'en') as Language;
 }
 
-export const wordsOf = (language: string): PageWords => pageWords[libraryLanguage(language)];
+export const wordsOf = (language: string): PageTexts => pageTexts[libraryLanguage(language)];
 
 /**
  * Returns the page with its questions. `fields`: the content of their fields. `faults`: what is wrong with them, or 'empty' if nothing
@@ -64,7 +64,7 @@ export const wordsOf = (language: string): PageWords => pageWords[libraryLanguag
  * all questions are answered.
  */
 export function askingPage(
-  dress: Dress,
+  dress: PageStyle,
   asking: Asking,
   language: string,
   fields: ReadonlyMap<number, Said>,
@@ -138,7 +138,7 @@ const checkMark =
 const scriptWords = ['saving', 'saved', 'unsaved', 'ended', 'dropped', 'stillSkipped'] as const;
 
 /** Returns the page after answers were saved. */
-export function thanksPage(dress: Dress, asking: Asking, language: string): string {
+export function thanksPage(dress: PageStyle, asking: Asking, language: string): string {
   const [{ thanks, privacy: promises }, html] = textsFor(language);
   // A handed-out link must not show what was answered.
   const isDone = (id: number) => asking.answers.has(id) || asking.fixed.has(id);
@@ -162,12 +162,12 @@ ${checkMark}
 
 /** Returns the page on which people turn reminders off or back on. */
 export function remindersPage(
-  dress: Dress,
+  dress: PageStyle,
   { company, language: own }: { company: string; language: string },
   state: RemindersState,
 ): string {
   const language = libraryLanguage(own);
-  const { heading, text, button } = pageWords[language].reminders[state];
+  const { heading, text, button } = pageTexts[language].reminders[state];
   const isStopped = state === 'stopped';
   const body = `<h1>${escaped(heading)}</h1>
 <p class="lead">${escaped(text(calm(company)))}</p>
@@ -180,12 +180,12 @@ export function remindersPage(
  * request's id, to quote when asking for help.
  */
 export function plainPage(
-  dress: Dress,
+  dress: PageStyle,
   language: Language,
   kind: PlainKind,
   { fields = [], id }: { fields?: Iterable<readonly [string, string]>; id?: string } = {},
 ): string {
-  const texts = pageWords[language];
+  const texts = pageTexts[language];
   const hidden = [...fields].map(
     ([name, text]) => `<textarea hidden name="${escaped(name)}">\n${escaped(text)}</textarea>`,
   );
@@ -209,7 +209,10 @@ type Frame = {
   isFaulty?: boolean;
 };
 
-function whole(dress: Dress, { language, company, title, body, asking, isFaulty = false }: Frame): string {
+function whole(
+  dress: PageStyle,
+  { language, company, title, body, asking, isFaulty = false }: Frame,
+): string {
   const [texts] = textsFor(language);
   const name = title ?? texts.title(calm(company));
   return `<!doctype html>
@@ -276,11 +279,11 @@ function faultList(
 }
 
 /** Returns the page's text for a fault. */
-export const faultWords = ({ faults }: PageWords, fault: PageFault): string =>
+export const faultWords = ({ faults }: PageTexts, fault: PageFault): string =>
   fault === 'tooLong' ? faults.tooLong(maxCommentLength) : faults[fault];
 
 /** Returns what happens to the answers when the week is over. */
-const afterwards = ({ thresholds, copies }: Asking, texts: PageWords['privacy']): string =>
+const afterwards = ({ thresholds, copies }: Asking, texts: PageTexts['privacy']): string =>
   thresholds.figures <= 1 ? texts.deleted : texts.afterwards[copies];
 
 /**
@@ -289,13 +292,13 @@ const afterwards = ({ thresholds, copies }: Asking, texts: PageWords['privacy'])
  */
 function privacy(asking: Asking, language: string, canChange = true): string {
   const [{ privacy: texts }, html] = textsFor(language);
-  const { figures, spread, comments } = asking.thresholds;
+  const { figures, distribution, comments } = asking.thresholds;
   const company = calm(asking.company);
   const isOpen = figures <= 1;
-  const isOneNumber = spread === figures && comments === figures;
+  const isOneNumber = distribution === figures && comments === figures;
   const who = [
     isOpen ? texts.open(company) : texts.figures(company, figures),
-    ...(isOneNumber ? [] : [texts.spread(spread, comments)]),
+    ...(isOneNumber ? [] : [texts.distribution(distribution, comments)]),
   ];
   const live = asking.isLive ? [texts.live(figures)] : [];
   const day = lastDayIn(asking, language);
@@ -312,7 +315,7 @@ ${limits(asking, texts.limits, html)}</section>`;
 /** Returns the limits of the protection that apply, collapsed. */
 function limits(
   { thresholds: { figures }, isLive }: Asking,
-  texts: PageWords['privacy']['limits'],
+  texts: PageTexts['privacy']['limits'],
   html: (text: string) => string,
 ): string {
   const { unanimity, weeks, skip, colleagues, invented, live, operator, link, cookie } = texts;
@@ -369,7 +372,7 @@ function inputs({ question, language, fields }: Card, state: string): string {
   const input = (value: string) =>
     `<input type="${kind}" name="q${id}" value="${escaped(value)}"${fields.values.includes(value) ? ' checked' : ''}${state}>`;
   if (type === 2 || type === 3) return numberRow(question, language, input);
-  const scale = scaleWords(type, language).map(({ value, text }) => ({
+  const scale = scaleTexts(type, language).map(({ value, text }) => ({
     value: type === 4 ? (['no', 'yes'][value] as string) : String(value),
     text,
     marks: foreign(libraryLanguage(language), language),
@@ -387,7 +390,7 @@ function inputs({ question, language, fields }: Card, state: string): string {
 
 /** Returns the numbers of types 2 and 3, with labels at both ends. */
 function numberRow({ type }: Question, language: string, input: (value: string) => string): string {
-  const [low, high] = scaleWords(type, language) as [
+  const [low, high] = scaleTexts(type, language) as [
     { value: number; text: string },
     { value: number; text: string },
   ];
@@ -423,10 +426,10 @@ const textLanguage = ({ language: own, translations }: Question, language: strin
   translations[language] === undefined ? own : language;
 
 /** Returns the page's own texts for a language, and a function that turns them into marked HTML. */
-function textsFor(language: string): [PageWords, (text: string) => string] {
+function textsFor(language: string): [PageTexts, (text: string) => string] {
   const nearest = libraryLanguage(language);
   const marks = foreign(nearest, language);
-  return [pageWords[nearest], (text) => marked(text, marks)];
+  return [pageTexts[nearest], (text) => marked(text, marks)];
 }
 
 /** Returns lang and dir attributes for a text whose language differs from the page's (WCAG 3.1.2); otherwise ''. */

@@ -20,7 +20,7 @@ import { databaseAt } from '../testing/postgres.ts';
 import { giveAnswers, openLink } from './answering.ts';
 import { migrationSteps } from './seal-open-weeks.ts';
 
-const cli = fileURLToPath(new URL('../cli.ts', import.meta.url));
+const cli = fileURLToPath(new URL('../cli/cli.ts', import.meta.url));
 const [week, imported]: Week[] = ['2026-11-16', '2026-11-23'] as const;
 const linkOf = (i: number) => String(i).padStart(27, 'L');
 
@@ -75,7 +75,7 @@ async function askedInTheOldWay(
     [imported, other],
   ] as const) {
     // oxlint-disable-next-line no-await-in-loop -- two
-    await pool`insert into weeks (account_id, week, threshold, spread_threshold, comment_threshold, respondent_key)
+    await pool`insert into weeks (account_id, week, threshold, distribution_threshold, comment_threshold, respondent_key)
                values (1, ${of as string}, 5, 10, 5, ${secret})`;
   }
   await pool`insert into rounds (account_id, week, group_id, question_ids, above_ids, schedule_id)

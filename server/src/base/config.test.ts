@@ -46,7 +46,7 @@ describe('the defaults', () => {
     publicUrl: 'http://127.0.0.1:8080',
     corsOrigins: [],
     rateLimit: 600,
-    answerCacheMb: 32,
+    responseCacheMb: 32,
     sftpPort: 2222,
     fileDays: 30,
     smtpUrl: undefined,

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { isAddressRange, isTooWide } from './addresses.ts';
+import { isAddressRange, isTooWide } from './network.ts';
 import { Fault } from './errors.ts';
 import { isLoopback, mailboxOf, smtpServerOf } from './smtp.ts';
 
@@ -170,7 +170,7 @@ export type Config = {
   publicUrl: string;
   corsOrigins: string[];
   rateLimit: number;
-  answerCacheMb: number;
+  responseCacheMb: number;
   sftpPort: number;
   fileDays: number;
   smtpUrl: string | undefined;
@@ -232,7 +232,7 @@ export function readConfig(env: Environment): Config {
     publicUrl,
     corsOrigins: listOf(value.CORS_ORIGINS),
     rateLimit: Number(value.RATE_LIMIT),
-    answerCacheMb: Number(value.ANSWER_CACHE_MB),
+    responseCacheMb: Number(value.ANSWER_CACHE_MB),
     sftpPort: Number(value.SFTP_PORT),
     fileDays: Number(value.FILE_DAYS),
     smtpUrl: value.SMTP_URL || undefined,

@@ -43,7 +43,7 @@ const phcText = (nonce: Buffer, tag: Buffer) =>
   `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(nonce)}$${base64(tag)}`;
 
 /** Returns a hash that no password matches. Comparing with it takes as long as with a real one. */
-export function nobodysHash(): string {
+export function placeholderHash(): string {
   return phcText(randomBytes(16), randomBytes(cost.tagLength));
 }
 

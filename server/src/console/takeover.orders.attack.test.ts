@@ -2,7 +2,7 @@
 // and passwords from before the person became an administrator, new addresses, the interface. Nothing of it opens the
 // administrator's account, and the person gets a mail at the address from before.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { setPassword } from '../accounts/signin.ts';
+import { setPassword } from '../auth/sign-in.ts';
 import { openLog } from '../base/log.ts';
 import { type Ask, signInNew } from '../testing/signed-in.ts';
 import { openSmtp, type TestSmtp } from '../testing/smtp.ts';

@@ -45,7 +45,7 @@ function connect(url: string): Pool {
 
 /** The migrate command in a process of its own. */
 async function migrateElsewhere(url: string): Promise<{ status: number; err: string }> {
-  const cli = fileURLToPath(new URL('../cli.ts', import.meta.url));
+  const cli = fileURLToPath(new URL('../cli/cli.ts', import.meta.url));
   const env = { ...bareEnvironment, DATABASE_URL: url };
   const child = spawn(process.execPath, [cli, 'migrate', '--json'], {
     env,
@@ -186,7 +186,7 @@ describe('every table', () => {
   // Unique in the whole service, or not of an account at all.
   const notOfAnAccount = [
     'answer_keys',
-    'first_links',
+    'first_start_links',
     'job_workers',
     'key_processes',
     'links',
@@ -197,7 +197,7 @@ describe('every table', () => {
     'sftp_usernames',
     'sign_in_failures',
     'sign_in_links',
-    'stop_keys',
+    'opt_out_keys',
     'token_hashes',
   ];
 

@@ -17,7 +17,7 @@ create table accounts (
   max_groups_deleted  integer     not null default 200 check (max_groups_deleted between 0 and 20000),
   created_at          timestamptz not null default now(),
   version             bigint      not null default 0,
-  spread_threshold    smallint    check (spread_threshold between 1 and 2000),
+  distribution_threshold    smallint    check (distribution_threshold between 1 and 2000),
   comment_threshold   smallint    check (comment_threshold between 1 and 2000),
   files_partial             boolean not null default false,
   create_groups_from_users  boolean not null default false,
@@ -69,7 +69,7 @@ create table tokens (
   last_used_at  timestamptz,
   created_by      integer,
   last_used_from  text,
-  end_told_days   smallint,
+  expiry_notified_days   smallint,
   numbers         text        not null default 'plain' check (numbers in ('plain', 'quoted')),
   primary key (account_id, token_id)
 );
@@ -77,7 +77,7 @@ comment on table tokens is 'The API tokens of customers'' systems. The token its
 comment on column tokens.last_used_at is 'Updated at most once a minute.';
 comment on column tokens.created_by is 'The user who created it in the console. Null: created with the soundings command.';
 comment on column tokens.last_used_from is 'The IP address of the use at last_used_at.';
-comment on column tokens.end_told_days is
+comment on column tokens.expiry_notified_days is
   'Expiry reminder last sent, in days before expiry. Null: none was sent yet.';
 comment on column tokens.numbers is
   'How the data interface writes numeric values for this token. quoted: as strings, for clients of the original service.';
@@ -277,7 +277,7 @@ comment on table migrations is 'The schema migrations that were applied to this 
 
 comment on column accounts.version is
   'Raised by every change that can affect a response of the data interface. The same version means the same responses.';
-comment on column accounts.spread_threshold is
+comment on column accounts.distribution_threshold is
   'Minimum number of answers behind a distribution, individual answers and yes/no figures. Null: twice the threshold, or 1 if that is 1.';
 comment on column accounts.comment_threshold is
   'Minimum number of people among whom a comment is shown. Null: twice the threshold, or 1 if that is 1.';
@@ -336,7 +336,7 @@ create table weeks (
   account_id         integer  not null references accounts,
   week               date     not null check (extract(isodow from week) = 1),
   threshold          smallint not null,
-  spread_threshold   smallint not null,
+  distribution_threshold   smallint not null,
   comment_threshold  smallint not null,
   shown_at           timestamptz,
   closed_at          timestamptz,
@@ -391,7 +391,7 @@ create table secrets_keys (
   created_at  timestamptz not null default now()
 );
 comment on table secrets_keys is
-  'Identifies the key that seals secrets which the service must read again (second_steps, sftp_host_keys, noise_keys). The key itself is in a file outside the database. One row for the whole installation.';
+  'Identifies the key that seals secrets which the service must read again (two_factor, sftp_host_keys, noise_keys). The key itself is in a file outside the database. One row for the whole installation.';
 comment on column secrets_keys.secret is 'The key itself. Only with ANSWER_KEYS=database.';
 
 create table answer_keys (
@@ -485,7 +485,7 @@ create table results (
   question_id  integer not null,
   value        double precision,
   answers      integer,
-  spread       text,
+  distribution       text,
   handed_out   boolean not null default false,
   noise        smallint not null default 0,
   primary key (account_id, group_id, week, question_id)
@@ -493,7 +493,7 @@ create table results (
 comment on table results is 'The published figures of questions. Never changed. Null: withheld.';
 comment on column results.value is 'From 0 to 1.';
 comment on column results.answers is 'The number of answers behind the figure.';
-comment on column results.spread is 'The distribution as JSON: {value or option id: count}.';
+comment on column results.distribution is 'The distribution as JSON: {value or option id: count}.';
 comment on column results.noise is 'The noise with which the figure was published.';
 comment on column results.handed_out is
   'Whether fewer of the people behind the figure than the threshold answered with a link that was mailed to them, rather than handed out by the employer.';
@@ -644,7 +644,7 @@ end $$;
 comment on function remove_parts is 'Deletes the content of a file together with the file.';
 create trigger parts_go_with_files after delete on files for each row execute function remove_parts();
 
-create table held_runs (
+create table pending_runs (
   account_id    integer not null,
   run_id        uuid    not null,
   organization  bytea   not null,
@@ -653,10 +653,10 @@ create table held_runs (
   primary key (account_id, run_id),
   foreign key (account_id, run_id) references runs on delete cascade
 );
-comment on table held_runs is 'Pending runs: files whose changes exceed a limit and wait for approval. Deleted when decided.';
-comment on column held_runs.names is 'The names of the people that the run would create: {externalId: name}.';
-comment on column held_runs.organization is 'The content of the file, as JSON compressed with gzip.';
-comment on column held_runs.plan_digest is 'SHA-256 of the changes that were shown. Only exactly these changes can be approved.';
+comment on table pending_runs is 'Pending runs: files whose changes exceed a limit and wait for approval. Deleted when decided.';
+comment on column pending_runs.names is 'The names of the people that the run would create: {externalId: name}.';
+comment on column pending_runs.organization is 'The content of the file, as JSON compressed with gzip.';
+comment on column pending_runs.plan_digest is 'SHA-256 of the changes that were shown. Only exactly these changes can be approved.';
 
 create table sftp_host_keys (
   kind         text        primary key check (kind in ('ed25519', 'rsa')),
@@ -785,19 +785,19 @@ create table mail_refusals (
 comment on table mail_refusals is
   'The people whose last invitation was refused by the mail server, and the reason. Deleted when a later invitation is accepted. Not stored for reminders, because only people who have not answered get one.';
 
-create table reminder_stops (
+create table reminder_opt_outs (
   account_id  integer not null,
   user_id     integer not null,
   primary key (account_id, user_id),
   foreign key (account_id, user_id) references users on delete cascade
 );
-comment on table reminder_stops is 'The people who opted out of reminders.';
+comment on table reminder_opt_outs is 'The people who opted out of reminders.';
 
-create table stop_keys (
+create table opt_out_keys (
   key      bytea       primary key,
-  made_at  timestamptz not null default now()
+  created_at  timestamptz not null default now()
 );
-comment on table stop_keys is
+comment on table opt_out_keys is
   'The key that signs the links for opting out of reminders. The links stay valid after their week without storing any of them. The oldest key is used. For the whole installation.';
 
 create unlogged table job_workers (
@@ -812,7 +812,7 @@ create table sessions (
   account_id  integer     not null,
   user_id     integer     not null,
   session_id  integer     generated by default as identity unique,
-  made_at     timestamptz not null default now(),
+  created_at     timestamptz not null default now(),
   seen_at     timestamptz not null default now(),
   address     text        not null,
   agent       text        not null,
@@ -862,21 +862,21 @@ create table noise_keys (
 comment on table noise_keys is
   'The sealed key that determines the noise in an account''s figures, so that the same people always get the same noise. Created with the first figures that have noise.';
 
-create table second_steps (
+create table two_factor (
   account_id  integer     not null,
   user_id     integer     not null,
   secret      bytea       not null,
-  made_at     timestamptz not null default now(),
+  created_at     timestamptz not null default now(),
   on_since    timestamptz,
   last_step   bigint      not null default 0,
   primary key (account_id, user_id),
   foreign key (account_id, user_id) references users on delete cascade
 );
-comment on table second_steps is
+comment on table two_factor is
   'The secrets of two-factor authentication (TOTP, RFC 6238). They are sealed rather than hashed, because codes are computed from them.';
-comment on column second_steps.on_since is
+comment on column two_factor.on_since is
   'When two-factor authentication was turned on. Null: the secret was shown but not confirmed with a code yet.';
-comment on column second_steps.last_step is
+comment on column two_factor.last_step is
   'The 30-second step of the last used code. Codes of this step and earlier ones are not accepted again.';
 
 create table recovery_codes (
@@ -895,7 +895,7 @@ create table sign_in_links (
   user_id     integer     not null,
   email_key   text,
   kind        text        not null check (kind in ('forgotten', 'given')),
-  made_at     timestamptz not null default now(),
+  created_at     timestamptz not null default now(),
   expires_at  timestamptz not null,
   foreign key (account_id, user_id) references users on delete cascade
 );
@@ -918,11 +918,11 @@ comment on function end_sign_in is
 create trigger administrators_sign_in_anew after update of role on users
   for each row when (new.role = 'Administrator' and old.role <> 'Administrator') execute function end_sign_in();
 
-create table first_links (
+create table first_start_links (
   hash     bytea       primary key,
-  made_at  timestamptz not null default now()
+  created_at  timestamptz not null default now()
 );
-comment on table first_links is
+comment on table first_start_links is
   'SHA-256 of the link that creates the first account, which the service printed last. Empty once an account exists.';
 
 create table sign_in_failures (

@@ -1,6 +1,6 @@
 // How the people of the demo company feel and what they write: what happens to them in half a year. Pure.
 import type { Week } from '@soundings/contract/weeks.ts';
-import type { Character, Respondent } from '../simulation/mood.ts';
+import type { Character, Respondent } from '../simulation/sentiment.ts';
 import { answersInWords, comments, storyComments, type Topic } from './comments.ts';
 import { type Person, splitWeek, weekCount } from './staff.ts';
 
@@ -54,7 +54,7 @@ export function characterOf(staff: readonly Person[], weeks: readonly Week[]): C
       const number = numberOf(week);
       const drift = topics[topic as Topic]?.drift ?? 0;
       const person = personOf.get(respondent.person);
-      return drift * (number / 25 - 0.5) + storyMood(person, groupOf(respondent), topic, number);
+      return drift * (number / 25 - 0.5) + storySentiment(person, groupOf(respondent), topic, number);
     },
     remark(random, { respondent, topic, week, felt }) {
       const story = storyOf(personOf.get(respondent.person), groupOf(respondent), numberOf(week));
@@ -71,24 +71,24 @@ export function characterOf(staff: readonly Person[], weeks: readonly Week[]): C
 }
 
 /** Better or worse than others at a time, because of what happens in a group or to a person. */
-function storyMood(
+function storySentiment(
   person: Person | undefined,
   group: string,
   topic: string | undefined,
   week: number,
 ): number {
-  let mood = 0;
+  let sentiment = 0;
   if (group === 'warehouse-picking') {
     const fall = heightOf(newSystem, week);
-    mood += topic === 'community' ? 0.4 * fall : fall;
+    sentiment += topic === 'community' ? 0.4 * fall : fall;
   }
   if (person?.unit.before) {
     const doubt = heightOf(split, week);
-    mood += topic === 'clarity' ? 1.3 * doubt : 0.6 * doubt;
+    sentiment += topic === 'clarity' ? 1.3 * doubt : 0.6 * doubt;
   }
-  if (group === 'shop-hamburg' && topic === 'leadership') mood += week < 15 ? -0.8 : 0.4;
-  if (group === 'equipment-tents') mood += topic === 'community' ? 0.5 : 0.25;
-  if (person && person.begins > 0 && week - person.begins < 6) mood += 0.3;
-  if (person?.state === 'gone' && person.ends - week <= 6) mood -= 0.5;
-  return mood;
+  if (group === 'shop-hamburg' && topic === 'leadership') sentiment += week < 15 ? -0.8 : 0.4;
+  if (group === 'equipment-tents') sentiment += topic === 'community' ? 0.5 : 0.25;
+  if (person && person.begins > 0 && week - person.begins < 6) sentiment += 0.3;
+  if (person?.state === 'gone' && person.ends - week <= 6) sentiment -= 0.5;
+  return sentiment;
 }

@@ -7,8 +7,8 @@ import type { JsonValue } from '../base/json.ts';
 import { attributeFault } from '../people/attributes.ts';
 import { libraryFor } from '../questions/library.ts';
 import { readAnswer } from '../questions/types.ts';
-import { chooseQuestions } from '../rounds/choose.ts';
-import { dayDue } from '../rounds/moments.ts';
+import { chooseQuestions } from '../rounds/choose-questions.ts';
+import { dayDue } from '../rounds/send-times.ts';
 import { type Asked, type AskedQuestion, type Said, scriptsOf } from '../simulation/script.ts';
 import { pulseOf } from '../simulation/simulation.ts';
 import { readOrganization } from '../sync/check.ts';
@@ -90,7 +90,7 @@ const homesIn = (round: Round) =>
   new Map(round.asked.map(({ person, groups: own }) => [person, own.map(([group]) => group as string)]));
 
 /** The mean of the answers, from 0 to 1, to questions of types 1 to 3 in a round by people of a group. */
-function moodIn(group: string, { week, asked }: Round, topic: string): number {
+function sentimentIn(group: string, { week, asked }: Round, topic: string): number {
   const people = new Set(
     asked.filter((one) => one.groups.flat().includes(group)).map(({ person }) => person),
   );
@@ -321,7 +321,7 @@ describe('answers', () => {
       const asked = rounds
         .slice(from, to)
         .filter((round) => round.questions.some((key) => questionOf.get(key)?.topic === 'workload'));
-      return asked.reduce((sum, round) => sum + moodIn(group, round, 'workload'), 0) / asked.length;
+      return asked.reduce((sum, round) => sum + sentimentIn(group, round, 'workload'), 0) / asked.length;
     };
     const [before, low, after] = [
       [0, 6],

@@ -2,7 +2,7 @@
 // moving, all made up from a seed. Pure: the same seed and day give the same.
 import type { Organization, OrganizationGroup, User } from '@soundings/contract/organization.ts';
 import { addWeeks, type Week, weekOf } from '@soundings/contract/weeks.ts';
-import type { Character } from '../simulation/mood.ts';
+import type { Character } from '../simulation/sentiment.ts';
 import { characterOf } from './character.ts';
 import { groupsIn, makeStaff, type Person, splitWeek, weekCount } from './staff.ts';
 import { type Unit, units, workplaces } from './units.ts';

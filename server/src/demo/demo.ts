@@ -1,14 +1,14 @@
 // Makes the demo company in a real account: through the same doors as everybody's data, and half a year of simulated weeks.
 import { dayIn, type Week } from '@soundings/contract/weeks.ts';
 import { accountById, createAccount, lockAccount } from '../accounts/accounts.ts';
-import { resetPassword } from '../accounts/signin.ts';
+import { resetPassword } from '../auth/sign-in.ts';
 import { createToken } from '../accounts/tokens.ts';
 import { newId } from '../base/ids.ts';
 import { newPassword } from '../base/secrets.ts';
 import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
 import { createUser, defineAttribute } from '../people/people.ts';
 import { defineLibrary, kpisOf, questionsOf } from '../questions/questions.ts';
-import { forgetGroups } from '../results/publish.ts';
+import { deleteGroupResults } from '../results/publish.ts';
 import { newLinks } from '../rounds/links.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { roundsOf } from '../rounds/rounds.ts';
@@ -115,7 +115,7 @@ async function fill(
 async function push(pool: Pool, id: AccountId, company: DemoCompany, week: Week | undefined): Promise<void> {
   const run = { id: newId(), source: 'api' as const, tokenId: null, address: null, file: null };
   const bytes = Buffer.from(JSON.stringify(company.organizationIn(week)));
-  await pushOrganization(pool, id, run, { bytes, gzip: false }, { forgetGroups });
+  await pushOrganization(pool, id, run, { bytes, gzip: false }, { deleteGroupResults });
 }
 
 /** A pulse from all KPIs, and what no KPI is made of twice in eight weeks. */

@@ -9,9 +9,9 @@ import { Fault } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { attributesOf } from '../people/people.ts';
-import { mappingFaults } from './columns.ts';
-import { headersKey, type Mappings } from './headers.ts';
-import type { Knowledge } from './layout.ts';
+import { mappingFaults } from '../layout/columns.ts';
+import { headersKey, type Mappings } from '../layout/headers.ts';
+import type { Knowledge } from '../layout/layout.ts';
 import {
   countMappingsWith,
   deleteMapping,
@@ -22,7 +22,7 @@ import {
   upsertMapping,
   upsertValues,
 } from './mappings.sql.ts';
-import { keyOfValue, maxValueLength, wordOf } from './values.ts';
+import { keyOfValue, maxValueLength, wordOf } from '../layout/values.ts';
 
 export { selectValues };
 
@@ -116,7 +116,7 @@ function valueFaults({ field, value, means }: MappedValue, path: string) {
 }
 
 /** Deletes the mapping of a value. Throws a Fault: not_found. */
-export async function forgetValue(
+export async function deleteValueMapping(
   tx: Transaction,
   accountId: AccountId,
   by: Actor,
@@ -152,7 +152,7 @@ export async function confirmColumns(
 }
 
 /** Deletes a column mapping. Later files with its headers are read by the usual rules. Throws a Fault: not_found. */
-export async function forgetMapping(
+export async function deleteColumnMapping(
   tx: Transaction,
   accountId: AccountId,
   by: Actor,

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accountById, changeAccount } from '../accounts/accounts.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
-import { forgetGroups } from '../results/publish.ts';
+import { deleteGroupResults } from '../results/publish.ts';
 import { listRuns } from '../sync/runs.ts';
 import { freePort } from '../testing/free-port.ts';
 import { openSmtp, type TestSmtp } from '../testing/smtp.ts';
@@ -104,7 +104,7 @@ test.skipIf(missing.length > 0)(
     expect(mail).toMatchObject({ to: ['hr@example.com'] });
     expect(mail?.text).toContain('300');
 
-    await approveRun(world.pool, account.id, third.runId as string, forgetGroups);
+    await approveRun(world.pool, account.id, third.runId as string, deleteGroupResults);
     expect(await world.pool`select from users where account_id = ${account.id} and managed`).toHaveLength(
       100,
     );

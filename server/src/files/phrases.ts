@@ -7,7 +7,7 @@ export type Language = 'en' | 'sv';
 export type Entity = 'users' | 'groups';
 export type Verb = 'created' | 'updated' | 'deleted';
 
-export type Phrases = {
+export type ReportPhrases = {
   /** The locale for numbers and dates. */
   locale: string;
   number: (count: number) => string;
@@ -48,7 +48,7 @@ export type Phrases = {
   automatic: string;
 };
 
-const english: Phrases = {
+const english: ReportPhrases = {
   locale: 'en-GB',
   number: (count) => count.toLocaleString('en-GB'),
   label: {
@@ -111,7 +111,7 @@ const english: Phrases = {
   automatic: 'This email was sent automatically to the recipients of file notifications.',
 };
 
-const swedish: Phrases = {
+const swedish: ReportPhrases = {
   locale: 'sv-SE',
   number: (count) => count.toLocaleString('sv-SE'),
   label: {
@@ -172,7 +172,7 @@ const swedish: Phrases = {
   automatic: 'Det här mejlet skickades automatiskt till dem som får aviseringar om filer.',
 };
 
-export const phrases: Record<Language, Phrases> = { en: english, sv: swedish };
+export const phrases: Record<Language, ReportPhrases> = { en: english, sv: swedish };
 
 /**
  * What to do about an error or warning, for a reader who has the file open. Without an English text, English readers get the

@@ -198,7 +198,7 @@ export async function selectReport(
   return row?.report ?? undefined;
 }
 
-export type HeldPerson = {
+export type KnownPerson = {
   externalId: string;
   firstName: string;
   lastName: string;
@@ -208,8 +208,8 @@ export type HeldPerson = {
 };
 
 /** Returns the managed people with the values that a file may leave empty. An empty cell keeps the current value. */
-export async function selectHeldPeople(tx: Transaction, accountId: AccountId): Promise<HeldPerson[]> {
-  return tx<HeldPerson[]>`
+export async function selectKnownPeople(tx: Transaction, accountId: AccountId): Promise<KnownPerson[]> {
+  return tx<KnownPerson[]>`
     select external_id as "externalId",
            first_name  as "firstName",
            last_name   as "lastName",
@@ -235,7 +235,7 @@ export async function selectOwnedGroups(
 }
 
 /** Returns the groups that a file can refer to. */
-export async function selectHeldGroups(
+export async function selectCurrentGroups(
   tx: Transaction,
   accountId: AccountId,
 ): Promise<{ externalId: string; name: string; managed: boolean }[]> {

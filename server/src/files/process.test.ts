@@ -9,7 +9,7 @@ import type { Log } from '../base/log.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser, defineAttribute } from '../people/people.ts';
-import { forgetGroups } from '../results/publish.ts';
+import { deleteGroupResults } from '../results/publish.ts';
 import { listRuns } from '../sync/runs.ts';
 import { pushOrganization } from '../sync/sync.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
@@ -18,7 +18,7 @@ import { confirmValues } from './mappings.ts';
 import { type FileReport, isTurnFree, takeTurn } from './process.sql.ts';
 import { approveRun, haveProcessed, processFiles } from './process.ts';
 import { openUpload } from './store.ts';
-import { workbookOf, zipOf } from './zip.fixture.ts';
+import { workbookOf, zipOf } from '../sheets/zip.fixture.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -55,7 +55,7 @@ async function arrive({ id, tokenId }: Company, name: string, text: string | Buf
 /** Brings a file in, has it processed, and returns what is told of it. */
 async function send(acme: Company, name: string, text: string | Buffer): Promise<FileReport> {
   await arrive(acme, name, text);
-  await processFiles(pool, acme.id, forgetGroups, log);
+  await processFiles(pool, acme.id, deleteGroupResults, log);
   return lastReport(acme);
 }
 
@@ -110,7 +110,7 @@ const push = (acme: Company, data: object) =>
       bytes: new TextEncoder().encode(JSON.stringify({ settings: { validateOnly: false }, data })),
       gzip: false,
     },
-    { forgetGroups },
+    { deleteGroupResults },
   );
 
 describe('groups that are named by their names', () => {
@@ -669,14 +669,14 @@ describe('beyond a limit', () => {
 
   test('approved, exactly that is applied; once', async () => {
     const { acme, report } = await held();
-    expect(await approveRun(pool, acme.id, report.runId!, forgetGroups)).toMatchObject({
+    expect(await approveRun(pool, acme.id, report.runId!, deleteGroupResults)).toMatchObject({
       outcome: 'applied',
       details: [],
     });
     expect((await peopleOf(acme)).map(({ id, groups }) => [id, groups])).toEqual([['001', ['South']]]);
     expect((await listRuns(pool, acme.id, 1))[0]).toMatchObject({ id: report.runId, outcome: 'applied' });
     expect(await lastReport(acme)).toMatchObject({ outcome: 'applied' });
-    await expect(approveRun(pool, acme.id, report.runId!, forgetGroups)).rejects.toMatchObject({
+    await expect(approveRun(pool, acme.id, report.runId!, deleteGroupResults)).rejects.toMatchObject({
       kind: 'conflict',
       code: 'run not held',
     });
@@ -685,8 +685,8 @@ describe('beyond a limit', () => {
   test('approved by two at once, it is applied once', async () => {
     const { acme, report } = await held();
     const ends = await Promise.allSettled([
-      approveRun(pool, acme.id, report.runId!, forgetGroups),
-      approveRun(pool, acme.id, report.runId!, forgetGroups),
+      approveRun(pool, acme.id, report.runId!, deleteGroupResults),
+      approveRun(pool, acme.id, report.runId!, deleteGroupResults),
     ]);
     expect(ends.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
@@ -697,7 +697,7 @@ describe('beyond a limit', () => {
     await pool`update users set first_name = 'Annie', fingerprint = null
                where account_id = ${acme.id} and external_id = '001'`;
     const before = await peopleOf(acme);
-    await expect(approveRun(pool, acme.id, report.runId!, forgetGroups)).rejects.toMatchObject({
+    await expect(approveRun(pool, acme.id, report.runId!, deleteGroupResults)).rejects.toMatchObject({
       kind: 'conflict',
       code: 'plan changed',
     });
@@ -708,7 +708,7 @@ describe('beyond a limit', () => {
   test('is approved only in its own account', async () => {
     const { report } = await held();
     const other = await company();
-    await expect(approveRun(pool, other.id, report.runId!, forgetGroups)).rejects.toMatchObject({
+    await expect(approveRun(pool, other.id, report.runId!, deleteGroupResults)).rejects.toMatchObject({
       kind: 'not_found',
     });
   });
@@ -729,8 +729,10 @@ test('files are applied in the order of their arrival, each once, however many p
     await arrive(acme, 'users.csv', one(name));
   }
   const others = [openPool(database.url, 2), openPool(database.url, 2)];
-  await Promise.all(others.map((each) => processFiles(each, acme.id, forgetGroups, log).catch(() => {})));
-  await processFiles(pool, acme.id, forgetGroups, log);
+  await Promise.all(
+    others.map((each) => processFiles(each, acme.id, deleteGroupResults, log).catch(() => {})),
+  );
+  await processFiles(pool, acme.id, deleteGroupResults, log);
   await Promise.all(others.map((each) => each.end()));
   const changes = await pool<{ to: string }[]>`
     select coalesce(fields->'firstName'->>'to', 'A') as to
@@ -765,7 +767,7 @@ describe('a turn', () => {
     await inTransaction(pool, async (tx) => {
       await takeTurn(tx, acme.id);
       await arrive(acme, 'a.csv', one);
-      await processFiles(pool, acme.id, forgetGroups, log);
+      await processFiles(pool, acme.id, deleteGroupResults, log);
       expect(await waiting(acme)).toMatchObject({ turn: null });
       let begun = 0;
       await haveProcessed(pool, acme.id, async () => void begun++, log);
@@ -774,7 +776,7 @@ describe('a turn', () => {
     await haveProcessed(
       pool,
       acme.id,
-      (turnId) => processFiles(pool, acme.id, forgetGroups, log, turnId),
+      (turnId) => processFiles(pool, acme.id, deleteGroupResults, log, turnId),
       log,
     );
     expect(await waiting(acme)).toBeUndefined();
@@ -804,7 +806,7 @@ describe('a turn', () => {
       const processing = haveProcessed(
         pool,
         acme.id,
-        (turnId) => processFiles(others, acme.id, forgetGroups, log, turnId),
+        (turnId) => processFiles(others, acme.id, deleteGroupResults, log, turnId),
         log,
       );
       await until(async () => (await waiting(acme))?.turn !== null);
@@ -816,7 +818,7 @@ describe('a turn', () => {
     });
     expect(await peopleOf(acme)).toEqual([]);
     expect(await waiting(acme)).toMatchObject({ failures: 0 });
-    await processFiles(pool, acme.id, forgetGroups, log);
+    await processFiles(pool, acme.id, deleteGroupResults, log);
     expect((await lastReport(acme)).outcome).toBe('applied');
   });
 
@@ -831,7 +833,7 @@ describe('a turn', () => {
       processing = haveProcessed(
         pool,
         acme.id,
-        (turnId) => processFiles(others, acme.id, forgetGroups, log, turnId),
+        (turnId) => processFiles(others, acme.id, deleteGroupResults, log, turnId),
         log,
       );
       await until(async () => {
@@ -844,7 +846,7 @@ describe('a turn', () => {
     await processing;
     expect(await isTurnFree(pool, acme.id)).toBe(true);
     expect(await waiting(acme)).toMatchObject({ turn: null, failures: 0 });
-    await processFiles(pool, acme.id, forgetGroups, log);
+    await processFiles(pool, acme.id, deleteGroupResults, log);
     expect((await lastReport(acme)).outcome).toBe('applied');
   });
 
@@ -852,7 +854,7 @@ describe('a turn', () => {
     const acme = await company();
     await arrive(acme, 'a.csv', one);
     for (let i = 0; i < 3; i++) await beginAndDie(acme, '1 hour'); // oxlint-disable-line no-await-in-loop -- in order
-    await processFiles(pool, acme.id, forgetGroups, log);
+    await processFiles(pool, acme.id, deleteGroupResults, log);
     expect((await lastReport(acme)).outcome).toBe('applied');
     expect(await pool`select from runs where account_id = ${acme.id}`).toHaveLength(1);
   });
@@ -861,14 +863,14 @@ describe('a turn', () => {
     const acme = await company();
     await arrive(acme, 'a.csv', one);
     for (let i = 0; i < 3; i++) await beginAndDie(acme); // oxlint-disable-line no-await-in-loop -- in order
-    await processFiles(pool, acme.id, forgetGroups, log);
+    await processFiles(pool, acme.id, deleteGroupResults, log);
     expect(await waiting(acme)).toMatchObject({ interruptions: 2 }); // not begun: it pauses
     for (let i = 0; i < 40; i++) await beginAndDie(acme, '1 day'); // oxlint-disable-line no-await-in-loop -- in order
     await beginAndDie(acme, '59 minutes');
-    await processFiles(pool, acme.id, forgetGroups, log);
+    await processFiles(pool, acme.id, deleteGroupResults, log);
     expect(await waiting(acme)).toMatchObject({ interruptions: 43 });
     await letPass(acme, '1 minute');
-    await processFiles(pool, acme.id, forgetGroups, log);
+    await processFiles(pool, acme.id, deleteGroupResults, log);
     expect((await lastReport(acme)).outcome).toBe('applied');
     expect(logged.at(-1)).toMatchObject({ accountId: acme.id, interruptions: 44 });
   });
@@ -904,7 +906,7 @@ describe('a turn', () => {
       const fail = () => haveProcessed(pool, acme.id, failing, log);
       /** Has files processed as they would be, which begins none while the first one pauses. */
       const isPausing = async () => {
-        await processFiles(pool, acme.id, forgetGroups, log);
+        await processFiles(pool, acme.id, deleteGroupResults, log);
         return (
           (await pool`select from files where account_id = ${acme.id} and processed_at is not null`)
             .length === 0
@@ -923,7 +925,7 @@ describe('a turn', () => {
       const report = await lastReport(acme);
       expect([report.outcome, report.details]).toEqual(['failed', [{ type: 'file not processed', message }]]);
       expect(report.message).toContain(message);
-      await processFiles(pool, acme.id, forgetGroups, log);
+      await processFiles(pool, acme.id, deleteGroupResults, log);
       expect(await lastReport(acme)).toMatchObject({ file: 'groups.csv', outcome: 'applied' });
     },
   );
@@ -949,7 +951,7 @@ describe('a turn', () => {
       await pool`select from graphile_worker.jobs where key = ${`files ${acme.id}`} and run_at > now()`;
     expect(jobs).toHaveLength(1);
     await letPass(acme, '1 minute');
-    await processFiles(pool, acme.id, forgetGroups, log);
+    await processFiles(pool, acme.id, deleteGroupResults, log);
     expect((await lastReport(acme)).outcome).toBe('applied');
   });
 
@@ -963,7 +965,7 @@ describe('a turn', () => {
         return new;
       end $$;
       create trigger see before insert on users for each row execute function see()`);
-    await processFiles(pool, acme.id, forgetGroups, log);
+    await processFiles(pool, acme.id, deleteGroupResults, log);
     await pool.unsafe('drop trigger see on users; drop function see');
     expect((await pool`select outcome from seen`).map((row) => row['outcome'] as string)).toEqual([
       'processing',

@@ -11,22 +11,22 @@ import type { Log } from '../base/log.ts';
 import { newId } from '../base/ids.ts';
 import { quote } from '../base/text.ts';
 import { type AccountId, asFault, inTransaction, type Pool, type Transaction } from '../db/db.ts';
-import type { ForgetGroups } from '../people/groups.ts';
+import type { DeleteGroupResults } from '../people/groups.ts';
 import { type Findings, described, newFindings } from '../sync/findings.ts';
-import { rejectHeldRun, takeHeldRun } from '../sync/held-runs.ts';
+import { rejectPendingRun, takePendingRun } from '../sync/pending-runs.ts';
 import { beginRun, failRun, noteApproval } from '../sync/runs.ts';
 import { refuseRun, type SentByFile, type Synchronized, synchronizeFile } from '../sync/sync.ts';
-import { finderOf, withGroupIds } from './group-names.ts';
-import { type Laid, layOut } from './layout.ts';
+import { finderOf, withGroupIds } from '../layout/group-names.ts';
+import { type LaidOutFile, layOut } from '../layout/layout.ts';
 import { knowledgeOf } from './mappings.ts';
-import { kindOf } from './names.ts';
+import { kindOf } from '../sheets/file-names.ts';
 import {
   addMails,
   type FileReport,
   isTurnFree,
   lockBegunFile,
-  selectHeldGroups,
-  selectHeldPeople,
+  selectCurrentGroups,
+  selectKnownPeople,
   selectNextFile,
   selectOwnedGroups,
   takeTurn,
@@ -38,10 +38,10 @@ import {
   updateReport,
   type WaitingFile,
 } from './process.sql.ts';
-import { readSheets } from './sheet.ts';
+import { readSheets } from '../sheets/sheet.ts';
 import { contentOf } from './store.ts';
 import { addProcessing } from './store.sql.ts';
-import { messageOf } from './words.ts';
+import { messageOf } from './report-texts.ts';
 
 type JsonObject = { [key: string]: JsonValue };
 
@@ -136,7 +136,7 @@ const reasonOf = (cause: Cause, failures: number): string =>
 export async function processFiles(
   pool: Pool,
   accountId: AccountId,
-  forgetGroups: ForgetGroups,
+  deleteGroupResults: DeleteGroupResults,
   log: Log,
   turnId: string = newId(),
 ): Promise<void> {
@@ -150,7 +150,11 @@ export async function processFiles(
         const file = await selectNextFile(pool, accountId);
         if (!file || isPaused(file) || performance.now() > deadline) return;
         // oxlint-disable-next-line no-await-in-loop -- likewise
-        await processFile(pool, accountId, file, { turn: { id: turnId, connection }, forgetGroups, log });
+        await processFile(pool, accountId, file, {
+          turn: { id: turnId, connection },
+          deleteGroupResults,
+          log,
+        });
       }
     });
     if (!hadTurn) return;
@@ -184,7 +188,7 @@ async function processFile(
   pool: Pool,
   accountId: AccountId,
   file: WaitingFile,
-  { turn, forgetGroups, log }: { turn: Turn; forgetGroups: ForgetGroups; log: Log },
+  { turn, deleteGroupResults, log }: { turn: Turn; deleteGroupResults: DeleteGroupResults; log: Log },
 ): Promise<void> {
   const account = await accountById(pool, accountId);
   const interruptions = interruptionsOf(file);
@@ -201,12 +205,12 @@ async function processFile(
     await beginRun(tx, accountId, run, settingsOf(account));
     return id;
   });
-  let laid: Laid | undefined;
-  const findings = findingsIn(() => laid);
+  let laidOut: LaidOutFile | undefined;
+  const findings = findingsIn(() => laidOut);
   try {
     const bytes = await contentOf(pool, accountId, file.id);
     const sheets = await readSheets(bytes, kindOf(file.name) ?? 'csv');
-    laid = layOut(sheets, await knowledgeOf(pool, account), findings);
+    laidOut = layOut(sheets, await knowledgeOf(pool, account), findings);
   } catch (error) {
     if (!(error instanceof Fault) || error.kind !== 'invalid') throw error;
     const { code, message, details, cause } = error;
@@ -218,10 +222,10 @@ async function processFile(
   await inTransaction(pool, async (tx) => {
     await lockAccount(tx, accountId);
     if (!(await lockBegunFile(tx, accountId, file.id, turn.id))) throw turnLost();
-    const wanted = { runId, forgetGroups, beyondLimits: 'hold' as const };
+    const wanted = { runId, deleteGroupResults, beyondLimits: 'hold' as const };
     const end =
-      laid && findings.faultCount() === 0
-        ? await synchronizeFile(tx, accountId, await sentBy(tx, account, laid, findings), wanted, findings)
+      laidOut && findings.faultCount() === 0
+        ? await synchronizeFile(tx, accountId, await sentBy(tx, account, laidOut, findings), wanted, findings)
         : await refuseRun(tx, accountId, runId, settingsOf(account), findings);
     await storeReport(tx, account, file, reportOf(account, file, runId, end, findings));
   });
@@ -268,22 +272,22 @@ const settingsOf = (account: Account): Settings => ({
 async function sentBy(
   tx: Transaction,
   account: Account,
-  laid: Laid,
+  laidOut: LaidOutFile,
   findings: Findings,
 ): Promise<SentByFile> {
   const partial = new Set<'users' | 'groups'>(account.filesPartial ? ['users', 'groups'] : []);
-  const existing = await selectHeldGroups(tx, account.id);
+  const existing = await selectCurrentGroups(tx, account.id);
   const naming = {
     groups: existing,
     isWhole: !account.filesPartial,
-    hasNamesOnly: laid.hasGroupNamesOnly,
+    hasNamesOnly: laidOut.hasGroupNamesOnly,
   };
-  const { users: listed, groups } = withGroupIds(laid.data, naming, findings);
-  const sent: Laid['data'] = {};
+  const { users: listed, groups } = withGroupIds(laidOut.data, naming, findings);
+  const sent: LaidOutFile['data'] = {};
   const stays = (id: string) =>
     !groups || account.filesPartial || groups.some(({ externalId }) => externalId === id);
-  const users = listed && (await keepingGroups(tx, account, listed, laid, stays));
-  if (users) sent.users = await completed(tx, account, users, laid, findings);
+  const users = listed && (await keepingGroups(tx, account, listed, laidOut, stays));
+  if (users) sent.users = await completed(tx, account, users, laidOut, findings);
   if (groups) {
     const names = new Map(existing.map(({ externalId, name }) => [externalId, name]));
     sent.groups = groups.map((group) => {
@@ -292,7 +296,7 @@ async function sentBy(
     });
   } else if (account.createGroupsFromUsers) {
     const find = finderOf(existing);
-    const missing = [...laid.named].filter(([externalId]) => find(externalId).length === 0);
+    const missing = [...laidOut.named].filter(([externalId]) => find(externalId).length === 0);
     if (missing.length > 0) {
       sent.groups = missing.map(([externalId, { name }]) => ({ externalId, name }));
       partial.add('groups'); // The file does not list the existing groups, so they stay.
@@ -305,15 +309,15 @@ async function sentBy(
 async function keepingGroups(
   tx: Transaction,
   { id }: Account,
-  users: NonNullable<Laid['data']['users']>,
-  laid: Laid,
+  users: NonNullable<LaidOutFile['data']['users']>,
+  laidOut: LaidOutFile,
   stays: (externalId: string) => boolean,
-): Promise<NonNullable<Laid['data']['users']>> {
-  if (laid.keepingGroups.size === 0) return users;
+): Promise<NonNullable<LaidOutFile['data']['users']>> {
+  if (laidOut.keepingGroups.size === 0) return users;
   const owned = new Map((await selectOwnedGroups(tx, id)).map((one) => [one.externalId, one.groups]));
   return users.map((user, i) => {
     const access = user['accessInfo'] as { adminOf?: string[] } | undefined;
-    if (!laid.keepingGroups.has(i) || !access?.adminOf) return user;
+    if (!laidOut.keepingGroups.has(i) || !access?.adminOf) return user;
     const kept = (owned.get(String(user['externalId'])) ?? []).filter(stays);
     return { ...user, accessInfo: { ...access, adminOf: [...new Set([...access.adminOf, ...kept])] } };
   });
@@ -322,11 +326,11 @@ async function keepingGroups(
 async function completed(
   tx: Transaction,
   account: Account,
-  users: NonNullable<Laid['data']['users']>,
-  { inferredRoles, unknownStatus }: Laid,
+  users: NonNullable<LaidOutFile['data']['users']>,
+  { inferredRoles, unknownStatus }: LaidOutFile,
   findings: Findings,
-): Promise<NonNullable<Laid['data']['users']>> {
-  const people = await selectHeldPeople(tx, account.id);
+): Promise<NonNullable<LaidOutFile['data']['users']>> {
+  const people = await selectKnownPeople(tx, account.id);
   const existing = new Map(people.map((person) => [person.externalId, person]));
   warnOfNoGroup(users, (id) => existing.has(id), findings);
   return users.map((user, i) => {
@@ -350,7 +354,7 @@ async function completed(
 
 /** Warns once about new people without a group: perhaps the column of groups was not recognized. */
 function warnOfNoGroup(
-  users: NonNullable<Laid['data']['users']>,
+  users: NonNullable<LaidOutFile['data']['users']>,
   isKnown: (externalId: string) => boolean,
   findings: Findings,
 ): void {
@@ -367,7 +371,7 @@ function warnOfNoGroup(
 }
 
 /** Collects findings with their places in the file. The same error in one cell is reported once. */
-function findingsIn(laid: () => Laid | undefined): Findings {
+function findingsIn(laidOut: () => LaidOutFile | undefined): Findings {
   const findings = newFindings();
   const seen = new Set<string>();
   return {
@@ -375,27 +379,27 @@ function findingsIn(laid: () => Laid | undefined): Findings {
     fault(found) {
       if (findings.isFull()) return findings.fault(found); // Only counted from here on.
       const one = described(found);
-      const fault = lackIn(one, laid()) ?? placed(one, laid());
+      const fault = lackIn(one, laidOut()) ?? placed(one, laidOut());
       const key = [fault.type, fault.sheet, fault.row, fault.column, fault.message].join('\0');
       if (fault.row !== undefined && seen.has(key)) return;
       seen.add(key);
       findings.fault(fault);
     },
-    warn: (found) => findings.warn(() => placed(described(found), laid())),
+    warn: (found) => findings.warn(() => placed(described(found), laidOut())),
   };
 }
 
 /** Returns the error for a missing column, so that it is reported once and not for every row. */
-const lackIn = ({ type, path }: Detail, laid: Laid | undefined) =>
-  type === 'missing field' && path !== undefined ? laid?.lackOf(path) : undefined;
+const lackIn = ({ type, path }: Detail, laidOut: LaidOutFile | undefined) =>
+  type === 'missing field' && path !== undefined ? laidOut?.lackOf(path) : undefined;
 
 /** Replaces the JSON pointers in a finding by places in the file. */
-function placed<T extends { message: string; path?: string }>(found: T, laid: Laid | undefined): T {
-  if (!laid) return found;
+function placed<T extends { message: string; path?: string }>(found: T, laidOut: LaidOutFile | undefined): T {
+  if (!laidOut) return found;
   const { path, ...rest } = found;
-  const place = path === undefined ? undefined : laid.placeOf(path);
+  const place = path === undefined ? undefined : laidOut.placeOf(path);
   const message = found.message.replaceAll(/\/data\/(?:users|groups)\/\d+(?:\/[^\s.,;]+)*/g, (pointer) => {
-    const { row, sheet } = laid.placeOf(pointer) ?? {};
+    const { row, sheet } = laidOut.placeOf(pointer) ?? {};
     return row === undefined ? pointer : `row ${row}${sheet === undefined ? '' : ` of ${quote(sheet)}`}`;
   });
   return { ...rest, ...(place ?? (path !== undefined && { path })), message } as T;
@@ -453,12 +457,12 @@ export async function approveRun(
   pool: Pool,
   accountId: AccountId,
   runId: string,
-  forgetGroups: ForgetGroups,
+  deleteGroupResults: DeleteGroupResults,
   approval?: Approval,
 ): Promise<FileReport> {
   return inTransaction(pool, async (tx) => {
     await lockAccount(tx, accountId);
-    const { organization, planDigest, removed } = await takeHeldRun(tx, accountId, runId);
+    const { organization, planDigest, removed } = await takePendingRun(tx, accountId, runId);
     if (approval) {
       refuseOtherNumber('people', approval.peopleRemoved, removed.people);
       refuseOtherNumber('groups', approval.groupsRemoved, removed.groups);
@@ -466,7 +470,7 @@ export async function approveRun(
     const findings = newFindings();
     const { settings, data, partial = [] } = organization;
     const sent = { settings, data: data as SentByFile['data'], partial };
-    const wanted = { runId, forgetGroups, beyondLimits: 'apply' as const, shown: planDigest };
+    const wanted = { runId, deleteGroupResults, beyondLimits: 'apply' as const, shown: planDigest };
     const { outcome, refusal } = await synchronizeFile(tx, accountId, sent, wanted, findings);
     if (refusal) throw new Fault('conflict', 'plan changed', refusal.message, { details: refusal.details });
     await noteApproval(tx, accountId, runId, approval?.by.userId ?? null);
@@ -495,7 +499,7 @@ export async function rejectRun(pool: Pool, accountId: AccountId, runId: string,
   await inTransaction(pool, async (tx) => {
     await lockAccount(tx, accountId);
     const message = 'The changes were rejected. Nothing was applied.';
-    await rejectHeldRun(tx, accountId, runId, { userId: by.userId, message });
+    await rejectPendingRun(tx, accountId, runId, { userId: by.userId, message });
     await updateReport(tx, accountId, runId, (before) => ({ ...before, outcome: 'refused', message }));
     await audit(tx, accountId, by, 'run rejected', { subject: runId });
   });
@@ -516,7 +520,7 @@ export async function repeatFile(
   if (!before) return false;
   if (before.runId !== null && before.outcome === 'held') {
     const message = 'The file is being processed again. Nothing of this run was applied.';
-    await rejectHeldRun(tx, accountId, before.runId, { userId: by.userId, message });
+    await rejectPendingRun(tx, accountId, before.runId, { userId: by.userId, message });
   }
   await addProcessing(tx, accountId);
   return true;

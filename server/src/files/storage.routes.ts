@@ -4,9 +4,9 @@ import { Fault } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId, Pool } from '../db/db.ts';
 import { filesIn, maxFormBytes } from '../http/multipart.ts';
-import type { Ask, Server } from '../http/server.ts';
+import type { RequestContext, Server } from '../http/server.ts';
 import { selectChanges, selectReportByName } from './files.sql.ts';
-import { fileNameOf, refusal } from './names.ts';
+import { fileNameOf, refusal } from '../sheets/file-names.ts';
 import { filesOf, noteRefused, openUpload, type Receiving, tooLarge, type Upload } from './store.ts';
 
 export function serveStorage(server: Server, pool: Promise<Pool>): void {
@@ -46,7 +46,7 @@ function refuseDownloads({ app }: Server): void {
 }
 
 /** Stores the file of a request, and returns its stored name. Refused or interrupted uploads leave nothing behind. */
-async function receive(pool: Pool, { caller, request }: Ask): Promise<string> {
+async function receive(pool: Pool, { caller, request }: RequestContext): Promise<string> {
   if (Number(request.headers['content-length']) > maxFormBytes) throw tooLarge();
   const { accountId, tokenId } = caller;
   const receiving: Receiving = { accountId, via: 'https', tokenId, address: request.address };

@@ -21,16 +21,16 @@ import { createToken } from '../accounts/tokens.ts';
 import { openLog } from '../base/log.ts';
 import { newToken } from '../base/secrets.ts';
 import { inTransaction } from '../db/db.ts';
-import { openAnswerCache } from '../http/cache.ts';
+import { openResponseCache } from '../http/response-cache.ts';
 import { createServer, type ServerOptions } from '../http/server.ts';
-import { openSlots } from '../http/slots.ts';
+import { limitConcurrency } from '../http/concurrency.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { bareEnvironment } from '../testing/environment.ts';
 import { freePort } from '../testing/free-port.ts';
 import { until } from '../testing/until.ts';
 import { serveStorage } from './storage.routes.ts';
 import { contentOf, filesOf, openUpload } from './store.ts';
-import { workbookOf, zipOf } from './zip.fixture.ts';
+import { workbookOf, zipOf } from '../sheets/zip.fixture.ts';
 import { addProcessing } from './store.sql.ts';
 
 const exec = promisify(execFile);
@@ -38,13 +38,13 @@ const uploadPath = '/v1/storage/uploadFile';
 const listPath = '/v1/storage/files';
 const isProblem = Compile(Problem);
 let database: TestDatabase;
-let door: Awaited<ReturnType<typeof openDoor>>;
+let door: Awaited<ReturnType<typeof openSftpFixture>>;
 
 beforeAll(async () => {
   database = await openTestDatabase();
   // There is room for jobs and nobody who does them: nothing is processed.
   await runMigrations({ connectionString: database.url });
-  door = await openDoor();
+  door = await openSftpFixture();
 });
 afterAll(async () => {
   await door.server.shutDown(0);
@@ -52,7 +52,7 @@ afterAll(async () => {
 });
 
 /** The routes of the interface on a server of their own. */
-async function openDoor(options: Partial<ServerOptions> = {}) {
+async function openSftpFixture(options: Partial<ServerOptions> = {}) {
   const server = createServer({
     log: openLog('error'),
     tls: undefined,
@@ -62,9 +62,9 @@ async function openDoor(options: Partial<ServerOptions> = {}) {
         ? senderOf(database.pool, authorization, address)
         : callerOf(database.pool, authorization, scope),
     count: async () => {},
-    cache: openAnswerCache(0),
-    slots: openSlots(1, 1),
-    readPatience: 60_000,
+    cache: openResponseCache(0),
+    concurrency: limitConcurrency(1, 1),
+    readTimeout: 60_000,
     now: Date.now,
     corsOrigins: [],
     isStarted: () => true,
@@ -336,7 +336,9 @@ describe(`POST ${uploadPath}`, () => {
           scopes: ['data'],
         });
         const lines: string[] = [];
-        const own = await openDoor({ log: pino({ base: null }, { write: (line) => void lines.push(line) }) });
+        const own = await openSftpFixture({
+          log: pino({ base: null }, { write: (line) => void lines.push(line) }),
+        });
         onTestFinished(() => own.server.shutDown(0));
         for (const token of [account.token, other]) {
           expect(silence(await ask(method, path, token, {}, own.address))).toEqual(nothing);
@@ -351,8 +353,8 @@ describe(`POST ${uploadPath}`, () => {
       const account = await newAccount();
       await allowOnly(account.id, '192.0.2.7');
       const [trusting, other] = [
-        await openDoor({ trustProxy: ['127.0.0.1'] }),
-        await openDoor({ trustProxy: ['10.0.0.0/8'] }),
+        await openSftpFixture({ trustProxy: ['127.0.0.1'] }),
+        await openSftpFixture({ trustProxy: ['10.0.0.0/8'] }),
       ];
       onTestFinished(() =>
         Promise.all([trusting.server.shutDown(0), other.server.shutDown(0)]).then(() => {}),
@@ -894,7 +896,7 @@ describe('an upload that breaks off', () => {
 
   test('because the service stops before its end, leaves nothing', async () => {
     const account = await newAccount();
-    const own = await openDoor();
+    const own = await openSftpFixture();
     const sending = await begun(account.token, account.id, own.address);
     const closed = new Promise((resolve) => sending.once('close', resolve));
     await own.server.shutDown(0);
@@ -904,7 +906,7 @@ describe('an upload that breaks off', () => {
 
   test('does not, because the service stops: it comes to its end, and what is new is refused', async () => {
     const account = await newAccount();
-    const own = await openDoor();
+    const own = await openSftpFixture();
     const sending = await begun(account.token, account.id, own.address);
     const stopped = own.server.shutDown(30);
     // A new connection is not taken: a proxy goes to another replica, and a client tries again.

@@ -184,7 +184,7 @@ export async function addProcessing(db: Db, accountId: AccountId, seconds = 0): 
 }
 
 /** Adds that job for all accounts with a file that has waited more than a minute: the process that started it may be gone. */
-export async function addForgottenProcessing(db: Db): Promise<void> {
+export async function addLostProcessing(db: Db): Promise<void> {
   await db`
     select graphile_worker.add_job('process files', json_build_object('accountId', account_id),
                                    job_key := 'files ' || account_id)

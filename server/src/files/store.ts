@@ -4,12 +4,12 @@ import { maxStoredBytes, maxStoredFiles, maxUploadBytes } from '@soundings/contr
 import type { FileReport } from '@soundings/contract/storage.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
-import { endOldHeldRuns } from '../sync/held-runs.ts';
-import { contentFault, structureFault } from './content.ts';
-import { type FileKind, fileNameOf, kindOf, plainNameOf, refusal } from './names.ts';
-import { openParts, type Parts } from './parts.ts';
+import { expirePendingRuns } from '../sync/pending-runs.ts';
+import { contentFault, structureFault } from '../sheets/content.ts';
+import { type FileKind, fileNameOf, kindOf, plainNameOf, refusal } from '../sheets/file-names.ts';
+import { openParts, type Parts } from './upload-parts.ts';
 import {
-  addForgottenProcessing,
+  addLostProcessing,
   countWaiting,
   addProcessing,
   deleteOldFiles,
@@ -216,10 +216,10 @@ export async function contentOf(pool: Pool, accountId: AccountId, fileId: number
   return Buffer.concat(await selectParts(pool, accountId, fileId));
 }
 
-export { addForgottenProcessing as resumeFiles, countWaiting as waitingFiles };
+export { addLostProcessing as resumeFiles, countWaiting as waitingFiles };
 
 /** Deletes unfinished uploads and files processed `days` days ago, and ends runs that have been pending as long. */
-export async function forgetOldFiles(pool: Pool, days: number): Promise<void> {
+export async function deleteOldFilesDue(pool: Pool, days: number): Promise<void> {
   await deleteOldFiles(pool, uploadMinutes, days);
-  await endOldHeldRuns(pool, days);
+  await expirePendingRuns(pool, days);
 }

@@ -18,7 +18,7 @@ import {
 } from '../questions/questions.ts';
 import { freeText, readAnswer } from '../questions/types.ts';
 import { closeWeek, forgetClosed } from '../results/publish.ts';
-import { wayUp } from '../people/tree.ts';
+import { ancestorsOf } from '../people/tree.ts';
 import {
   type AskedPerson,
   hasEnded,
@@ -334,7 +334,7 @@ function personOf(
 ): AskedPerson {
   const within = memberOf
     .map((name) => groupOf(name, state))
-    .filter((id) => wayUp(id, state.parents).includes(groupId));
+    .filter((id) => ancestorsOf(id, state.parents).includes(groupId));
   if (within.length > 0) return { person: refOf(person, state), memberOf: [...new Set(within)] };
   throw new LineFault(`${quote(person)} is not a member of the round's group or any of its subgroups.`);
 }

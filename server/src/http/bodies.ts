@@ -12,7 +12,7 @@ export type BodyLimits = {
   /** For callers with a token or session. A source is an account, which can send two bodies of the maximum size. */
   callers: Room;
   /** How far a client may fall behind `bytesPerSecond`, in milliseconds. Time in which we don't read doesn't count. */
-  patience: number;
+  timeout: number;
   bytesPerSecond: number;
 };
 
@@ -20,7 +20,7 @@ const mb = 1024 * 1024;
 export const bodyLimits: BodyLimits = {
   strangers: { total: 64 * mb, perSource: 16 * mb },
   callers: { total: 256 * mb, perSource: 128 * mb },
-  patience: 15_000,
+  timeout: 15_000,
   bytesPerSecond: 8 * 1024,
 };
 
@@ -181,7 +181,7 @@ const httpError = (statusCode: 400 | 408 | 413) => Object.assign(new Error('body
 
 /** Ends bodies that arrive too slowly. `failOf` returns how to fail the reader of a body, which then sends a response. */
 function watchPace(
-  { patience, bytesPerSecond }: BodyLimits,
+  { timeout, bytesPerSecond }: BodyLimits,
   failOf: (request: IncomingMessage) => ((error: Error) => void) | undefined,
 ) {
   const watched = new Map<IncomingMessage, { received: number; behind: number }>();
@@ -190,8 +190,8 @@ function watchPace(
     const passed = performance.now() - checkedAt;
     checkedAt += passed;
     // If this process was paused or busy, that time doesn't count against the clients.
-    for (const [request, pace] of watched) check(request, pace, Math.min(passed, (2 * patience) / checks));
-  }, patience / checks).unref();
+    for (const [request, pace] of watched) check(request, pace, Math.min(passed, (2 * timeout) / checks));
+  }, timeout / checks).unref();
 
   function check(request: IncomingMessage, pace: { received: number; behind: number }, passed: number): void {
     if (request.complete || request.socket.destroyed) return void watched.delete(request);
@@ -199,7 +199,7 @@ function watchPace(
     const due = passed - ((received - pace.received) / bytesPerSecond) * 1000;
     pace.received = received;
     pace.behind = request.readableLength > 0 ? 0 : Math.max(0, pace.behind + due);
-    if (pace.behind < patience) return;
+    if (pace.behind < timeout) return;
     watched.delete(request);
     const fail = failOf(request);
     if (fail) fail(httpError(408));

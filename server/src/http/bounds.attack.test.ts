@@ -10,14 +10,14 @@ import { join } from 'node:path';
 import { connect as connectTls, type SecureVersion } from 'node:tls';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { beginSession } from '../accounts/sessions.ts';
+import { beginSession } from '../auth/sessions.ts';
 import { openLog } from '../base/log.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type testConfig, type World } from '../testing/world.ts';
 import { openBodies } from './bodies.ts';
-import { openAnswerCache } from './cache.ts';
+import { openResponseCache } from './response-cache.ts';
 import { createServer, type ServerOptions } from './server.ts';
-import { openSlots } from './slots.ts';
+import { limitConcurrency } from './concurrency.ts';
 
 const mb = 1024 * 1024;
 
@@ -118,7 +118,7 @@ describe('bodies that never end', () => {
   });
 
   test('and come too slowly are refused, and those that no one reads lose their connection', async () => {
-    const { address, account } = await worldWith({ httpLimits: { bodies: { patience: 300 } } });
+    const { address, account } = await worldWith({ httpLimits: { bodies: { timeout: 300 } } });
     const { token } = await account();
     const push = attack(
       address,
@@ -147,7 +147,7 @@ describe('bodies that never end', () => {
     const bodies = openBodies({
       strangers: { total: mb, perSource: mb },
       callers: { total: mb, perSource: mb },
-      patience: 300,
+      timeout: 300,
       bytesPerSecond: 100,
     });
     onTestFinished(() => bodies.close());
@@ -271,9 +271,9 @@ async function serverAlone(options: Partial<ServerOptions>, log = openLog('silen
     isReady: async () => true,
     authenticate: never,
     count: never,
-    cache: openAnswerCache(0),
-    slots: openSlots(1, 1),
-    readPatience: 60_000,
+    cache: openResponseCache(0),
+    concurrency: limitConcurrency(1, 1),
+    readTimeout: 60_000,
     now: Date.now,
     corsOrigins: [],
     ...options,

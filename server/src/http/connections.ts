@@ -2,7 +2,7 @@
 // limits how many requests a client can send on one connection without waiting for the responses.
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { networkOf } from '../base/addresses.ts';
+import { networkOf } from '../base/network.ts';
 import type { Log } from '../base/log.ts';
 
 /** `unanswered`: the maximum number of requests of one connection whose responses have not ended. */

@@ -40,13 +40,13 @@ const brotli = {
 const [packBrotli, packGzip] = [promisify(brotliCompress), promisify(gzip)];
 
 /** Compresses bytes, on Node's thread pool. */
-export async function pack(encoding: Encoding, bytes: Buffer): Promise<Buffer> {
+export async function compress(encoding: Encoding, bytes: Buffer): Promise<Buffer> {
   if (encoding === 'br') return packBrotli(bytes, brotli);
   return encoding === 'gzip' ? packGzip(bytes) : bytes;
 }
 
 /** Returns a stream that compresses, or undefined for `identity`. */
-export function packer(encoding: Encoding): Transform | undefined {
+export function compressor(encoding: Encoding): Transform | undefined {
   if (encoding === 'br') return createBrotliCompress(brotli);
   return encoding === 'gzip' ? createGzip() : undefined;
 }

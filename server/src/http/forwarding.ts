@@ -2,7 +2,7 @@
 // proxies that are missing in the settings.
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { isNear, plainAddress, within } from '../base/addresses.ts';
+import { isNear, plainAddress, within } from '../base/network.ts';
 import type { Log } from '../base/log.ts';
 
 /** Headers that proxies add. Only X-Forwarded-For is used, and only from a trusted proxy. */

@@ -3,7 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { plainAddress } from '../base/addresses.ts';
+import { plainAddress } from '../base/network.ts';
 import { Fault } from '../base/errors.ts';
 import { isLoopback } from '../base/smtp.ts';
 

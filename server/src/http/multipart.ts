@@ -39,7 +39,7 @@ export async function* filesIn(form: IncomingMessage): AsyncGenerator<FormFile, 
       const headers = headersIn(await reader.textUpTo('\r\n\r\n', maxHeaderBytes));
       const name = fileNameIn(headers);
       const content = reader.upTo(delimiter);
-      if (name !== undefined && isPacked(headers))
+      if (name !== undefined && isCompressed(headers))
         throw refusal('The file is encoded as base64 or quoted-printable. Send it without encoding.');
       if (name !== undefined) yield { name, content };
       // oxlint-disable-next-line no-await-in-loop -- parts arrive one after another
@@ -155,7 +155,7 @@ function headersIn(text: string): PartHeaders {
 }
 
 /** Returns whether a part is encoded for mail, which forms once could be (RFC 7578 §4.7). It would be stored encoded and misread. */
-const isPacked = (headers: PartHeaders) =>
+const isCompressed = (headers: PartHeaders) =>
   /base64|quoted-printable/i.test(headers.get('content-transfer-encoding') ?? '');
 
 /** Returns the file name from the headers of a part, or undefined if the part is not a file. */

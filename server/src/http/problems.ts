@@ -4,8 +4,8 @@ import type { DetailType, Problem } from '@soundings/contract/problem.ts';
 import type { Fault, FaultKind } from '../base/errors.ts';
 
 /** Without a body, the response is an empty text/plain: the upload interface reveals nothing to unknown callers (§7). */
-export type Answer = { status: number; headers: Record<string, string>; body: Problem | undefined };
-type WithBody = Answer & { body: Problem };
+export type ErrorResponse = { status: number; headers: Record<string, string>; body: Problem | undefined };
+type WithBody = ErrorResponse & { body: Problem };
 
 const statuses: Record<FaultKind, number> = {
   invalid: 400,
@@ -22,7 +22,7 @@ const statuses: Record<FaultKind, number> = {
 export const retryAfter = '5';
 
 /** Returns the response to a fault for an interface. For an invalid token, all interfaces except the data interface return 400 (§7). */
-export function faultAnswer(fault: Fault, id: string, face: InterfaceName): Answer {
+export function faultResponse(fault: Fault, id: string, face: InterfaceName): ErrorResponse {
   const status = fault.kind === 'unauthenticated' && face !== 'data' ? 400 : statuses[fault.kind];
   const headers: Record<string, string> = {};
   if (fault.kind === 'unauthenticated' && face === 'upload') return { status, headers, body: undefined };
@@ -32,7 +32,7 @@ export function faultAnswer(fault: Fault, id: string, face: InterfaceName): Answ
 }
 
 /** Returns the response to an unexpected error. It contains only the request id. */
-export function defectAnswer(id: string): WithBody {
+export function defectResponse(id: string): WithBody {
   const message = `Unexpected error. Try again. If it happens again, contact your administrator and include the request id ${id}.`;
   return { status: 500, headers: {}, body: problem(id, 'internal error', message) };
 }
@@ -54,7 +54,7 @@ const protocolErrors: Record<number, { type: DetailType; message: string }> = {
 };
 
 /** Returns the response to an error of the HTTP layer itself, by status code. */
-export function protocolAnswer(status: number, id: string): WithBody {
+export function protocolResponse(status: number, id: string): WithBody {
   const { type, message } = protocolErrors[status] ?? {
     type: 'bad request' as const,
     message: 'The request is not valid HTTP.',

@@ -13,7 +13,7 @@ import { until } from '../testing/until.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 import { watchReaders } from './readers.ts';
 
-const readPatience = 600;
+const readTimeout = 600;
 const feed = '/v1/feed';
 
 /** A service, with the lines that it has logged. */
@@ -29,7 +29,7 @@ afterAll(() => Promise.all([plain?.world.close(), secure?.world.close()]));
 async function openPlace(settings = {}): Promise<Place> {
   const lines: Place['lines'] = [];
   const log = pino({ level: 'trace', base: null }, { write: (line) => void lines.push(JSON.parse(line)) });
-  const world = await openWorld(log as never, { readPatience, ...settings });
+  const world = await openWorld(log as never, { readTimeout, ...settings });
   const account = await world.account();
   await world.pool`
     insert into groups (account_id, group_id, managed, name)
@@ -125,7 +125,7 @@ async function outcomeOf(place: Place, pausedAt = 0): Promise<typeof wasCut> {
   const since = Math.max(pausedAt, await begunAt(place));
   await none(place);
   const cut = place.lines.find(({ msg }) => msg === cutOff);
-  const isInTime = Number(cut?.['time']) - since > readPatience * 0.8;
+  const isInTime = Number(cut?.['time']) - since > readTimeout * 0.8;
   return { isInTime, warnings: warnings(place) as string[], statuses: await statusesOf(place) };
 }
 
@@ -287,7 +287,7 @@ test('a short answer is cut as well', async () => {
 });
 
 test('the database ends an answer that takes too long, whatever the service does', async (context) => {
-  const place = await openPlace({ readPatience: 60_000, longestRead: 1000 });
+  const place = await openPlace({ readTimeout: 60_000, longestRead: 1000 });
   onTestFinished(() => place.world.close());
   const [row] = await place.world.pool<{ server_version_num: string }[]>`show server_version_num`;
   if (Number(row?.server_version_num) < 170_000) return context.skip('SKIPPED: before PostgreSQL 17.');

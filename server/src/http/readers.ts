@@ -7,7 +7,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** How fast a client must read, in bytes per second, unless `require` sets another rate. */
-const leastBytesPerSecond = 256;
+const minimumBytesPerSecond = 256;
 
 /** The number of checks within `patience`. */
 const checks = 12;
@@ -37,16 +37,15 @@ type Watch = {
  * to read doesn't count. A client that reads nothing is disconnected after `patience`, and one that reads at half the rate after
  * twice as long.
  */
-export function watchReaders(patience: number): Readers {
+export function watchReaders(timeout: number): Readers {
   const watches = new Map<ServerResponse, Watch>();
   let checkedAt = performance.now();
   const timer = setInterval(() => {
     const passed = performance.now() - checkedAt;
     checkedAt += passed;
     // If this process was paused or busy, that time doesn't count against the clients.
-    for (const [response, watch] of watches)
-      check(response, watch, Math.min(passed, (2 * patience) / checks));
-  }, patience / checks).unref();
+    for (const [response, watch] of watches) check(response, watch, Math.min(passed, (2 * timeout) / checks));
+  }, timeout / checks).unref();
 
   function check(response: ServerResponse, watch: Watch, passed: number): void {
     if (!watch.meter) return;
@@ -54,7 +53,7 @@ export function watchReaders(patience: number): Readers {
     const due = passed - ((taken - watch.taken) / watch.bytesPerSecond) * 1000;
     watch.taken = taken;
     watch.behind = watch.socket.writableLength === 0 ? 0 : Math.max(0, watch.behind + due);
-    if (watch.behind < patience) return;
+    if (watch.behind < timeout) return;
     watches.delete(response);
     watch.onCut();
     cut(watch.socket);
@@ -65,7 +64,7 @@ export function watchReaders(patience: number): Readers {
       const watch: Watch = {
         socket,
         onCut,
-        bytesPerSecond: leastBytesPerSecond,
+        bytesPerSecond: minimumBytesPerSecond,
         meter: undefined,
         taken: 0,
         behind: 0,

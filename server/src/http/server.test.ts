@@ -333,9 +333,11 @@ describe.each(organizationPaths)('POST %s', (path) => {
         const { status } = await post(token, { headers: { 'content-type': type } });
         expect([type, status]).toEqual([type, 200]);
       }
-      const packed = { body: new Uint8Array(gzipSync('{}')), headers: { 'content-encoding': 'gzip' } };
-      expect((await post(token, packed)).status).toBe(200);
-      expect((await post(token, { ...packed, headers: { 'content-encoding': 'GZIP' } })).status).toBe(200);
+      const compressed = { body: new Uint8Array(gzipSync('{}')), headers: { 'content-encoding': 'gzip' } };
+      expect((await post(token, compressed)).status).toBe(200);
+      expect((await post(token, { ...compressed, headers: { 'content-encoding': 'GZIP' } })).status).toBe(
+        200,
+      );
     });
 
     test('a token of the scope organization alone is enough', async () => {

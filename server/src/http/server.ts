@@ -12,23 +12,30 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
-import { networkOf, plainAddress } from '../base/addresses.ts';
+import { networkOf, plainAddress } from '../base/network.ts';
 import { Fault } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import { isLoopback } from '../base/smtp.ts';
 import { asFault } from '../db/db.ts';
-import { LongAnswer, sendAgain, sendLong, sendValue, withoutTraits } from './answers.ts';
+import { StreamedResponse, sendAgain, sendLong, sendValue, withoutTraits } from './responses.ts';
 import { type Bodies, bodyLimits, type BodyLimits, type BodySource, openBodies } from './bodies.ts';
-import type { AnswerCache, SentAnswer } from './cache.ts';
+import type { ResponseCache, SentResponse } from './response-cache.ts';
 import { connectionLimits, type ConnectionLimits, limitConnections } from './connections.ts';
 import { acceptedEncoding } from './encoding.ts';
 import { type Forwarding, openForwarding } from './forwarding.ts';
 import { corsHeaders, preflightHeaders } from './origins.ts';
-import { type Answer, defectAnswer, faultAnswer, problem, protocolAnswer, retryAfter } from './problems.ts';
+import {
+  type ErrorResponse,
+  defectResponse,
+  faultResponse,
+  problem,
+  protocolResponse,
+  retryAfter,
+} from './problems.ts';
 import { queryReader } from './query.ts';
 import { type Readers, watchReaders } from './readers.ts';
-import type { Slots } from './slots.ts';
+import type { Concurrency } from './concurrency.ts';
 
 /** The caller: a token and its account. Every change that can affect a response raises `version`. */
 export type Caller = {
@@ -43,7 +50,7 @@ export type Caller = {
  * What a handler receives. `params` and `query` contain decoded texts, checked against the operation. `body` contains unparsed
  * JSON; a form is still in `request.raw`.
  */
-export type Ask = {
+export type RequestContext = {
   caller: Caller;
   params: Record<string, string>;
   query: Record<string, string>;
@@ -68,11 +75,11 @@ export type ServerOptions = {
   /** Counts a request against the caller's rate limit. Throws a Fault if it is exceeded. */
   count: (caller: Caller) => Promise<void>;
   /** The cache for responses of the data interface. */
-  cache: AnswerCache;
+  cache: ResponseCache;
   /** Limits how many streamed responses run at once. */
-  slots: Slots;
+  concurrency: Concurrency;
   /** How long a client may leave a response unread, in milliseconds. */
-  readPatience: number;
+  readTimeout: number;
   /** The clock, in milliseconds. */
   now: () => number;
   /** The origins whose pages can read the data interface; `*` for all. If empty, no CORS headers are sent. */
@@ -106,7 +113,11 @@ export type Server = {
    * Registers an operation of the contract. The handler returns the response: a value, which is sent as JSON. For the data interface
    * it can also return JSON as text or bytes, or a LongAnswer.
    */
-  serve(operation: Operation, handler: (ask: Ask) => Promise<unknown>, options?: ServeOptions): void;
+  serve(
+    operation: Operation,
+    handler: (ask: RequestContext) => Promise<unknown>,
+    options?: ServeOptions,
+  ): void;
   /** Sets the page that browsers get for an address that doesn't exist. Until then, and for other clients, it is the error body. */
   onMissingPage(show: MissingPage): void;
   /** Returns the address of a proxy that is missing in the settings, or undefined if none was detected. */
@@ -139,12 +150,12 @@ declare module 'fastify' {
 
 export function createServer(options: ServerOptions): Server {
   const traffic = newTraffic();
-  const readers = watchReaders(options.readPatience);
+  const readers = watchReaders(options.readTimeout);
   const bodies = openBodies({ ...bodyLimits, ...options.limits?.bodies });
   const forwarding = openForwarding(options.trustProxy, options.log);
   const app = newFastify(options, bodies);
   const methods = methodsByAddress(app);
-  let showMissingPage: MissingPage = (request, reply) => send(reply, protocolAnswer(404, request.id));
+  let showMissingPage: MissingPage = (request, reply) => send(reply, protocolResponse(404, request.id));
   const connections = { ...connectionLimits, ...options.limits?.connections };
   limitConnections(app.server, connections, forwarding.isTrusted, options.log);
   decorateRequests(app);
@@ -257,7 +268,7 @@ function newFastify(options: ServerOptions, bodies: Bodies): FastifyInstance {
     forceCloseConnections: 'idle',
     frameworkErrors: (_error, request, reply) => {
       reply.headers(headersOf(request.id, options));
-      void send(reply as FastifyReply, protocolAnswer(400, request.id));
+      void send(reply as FastifyReply, protocolResponse(400, request.id));
       logResponse(log, request as FastifyRequest, reply as FastifyReply);
     },
     clientErrorHandler: refuseBrokenRequest,
@@ -322,9 +333,9 @@ function newTraffic() {
 
 function serve(
   app: FastifyInstance,
-  { authenticate, count, log, cache, slots, readers, now }: ServerOptions & { readers: Readers },
+  { authenticate, count, log, cache, concurrency, readers, now }: ServerOptions & { readers: Readers },
   operation: Operation,
-  handler: (ask: Ask) => Promise<unknown>,
+  handler: (ask: RequestContext) => Promise<unknown>,
   { bodyLimit, encodings = [] }: ServeOptions,
 ): void {
   const readQuery = queryReader(operation.query);
@@ -362,10 +373,10 @@ function serve(
       const key = keyOf(request, now());
       const sent = cache.get(key);
       if (sent) return sendAgain(request, reply, sent);
-      const keep = { add: (one: SentAnswer) => cache.add(key, one), largest: cache.largest };
+      const keep = { add: (one: SentResponse) => cache.add(key, one), largest: cache.largest };
       const fresh = await handle();
-      return fresh instanceof LongAnswer
-        ? sendLong(request, reply, { log, keep, slots, readers }, fresh)
+      return fresh instanceof StreamedResponse
+        ? sendLong(request, reply, { log, keep, concurrency, readers }, fresh)
         : sendValue(request, reply, keep, fresh);
     },
   });
@@ -403,10 +414,10 @@ function methodsByAddress(app: FastifyInstance): Map<string, Set<string>> {
 }
 
 /** Returns the response for a path that doesn't exist, or not with this method. */
-function notServed(request: FastifyRequest, methods: Map<string, Set<string>>): Answer {
+function notServed(request: FastifyRequest, methods: Map<string, Set<string>>): ErrorResponse {
   const address = request.url.replace(/\?.*/s, '');
   const present = methods.get(address) ?? [...methods].find(([pattern]) => isAt(pattern, address))?.[1];
-  if (!present || present.has(request.method)) return protocolAnswer(404, request.id);
+  if (!present || present.has(request.method)) return protocolResponse(404, request.id);
   const allow = [...present].toSorted().join(', ');
   const message = `This address only supports ${allow}.`;
   return { status: 405, headers: { allow }, body: problem(request.id, 'method not allowed', message) };
@@ -421,7 +432,7 @@ function decorateRequests(app: FastifyInstance): void {
 function sendNotServed(
   request: FastifyRequest,
   reply: FastifyReply,
-  response: Answer,
+  response: ErrorResponse,
   show: MissingPage,
 ): FastifyReply {
   const isPage = response.status === 404 && isFollowed(request);
@@ -482,7 +493,7 @@ const headersOf = (id: string, { isSecure }: ServerOptions) => ({
   ...(isSecure && { 'strict-transport-security': 'max-age=31536000' }),
 });
 
-function send(reply: FastifyReply, { status, headers, body }: Answer): FastifyReply {
+function send(reply: FastifyReply, { status, headers, body }: ErrorResponse): FastifyReply {
   // The response is sent before the whole body was received. The rest would be read as the next request.
   if (reply.request.routeOptions.config.isForm) closeLater(reply);
   else if ([408, 413, 415].includes(status)) reply.header('connection', 'close');
@@ -504,18 +515,19 @@ function closeLater({ raw: response, request: { raw: request } }: FastifyReply):
   response.once('finish', () => (request.complete ? close() : request.once('end', close)));
 }
 
-function errorResponse(thrown: unknown, request: FastifyRequest, log: Log): Answer {
+function errorResponse(thrown: unknown, request: FastifyRequest, log: Log): ErrorResponse {
   const error = asFault(thrown);
   if (error instanceof Fault) {
-    const response = faultAnswer(error, request.id, request.routeOptions.config.face ?? 'data');
+    const response = faultResponse(error, request.id, request.routeOptions.config.face ?? 'data');
     if (error.kind === 'unavailable') log.warn({ requestId: request.id, cause: error.cause }, error.message);
     else if (!response.body) log.info({ requestId: request.id }, error.message); // the response doesn't contain it
     return response;
   }
   const status = (error as { statusCode?: unknown }).statusCode;
-  if (typeof status === 'number' && status >= 400 && status < 500) return protocolAnswer(status, request.id);
+  if (typeof status === 'number' && status >= 400 && status < 500)
+    return protocolResponse(status, request.id);
   log.error({ requestId: request.id, err: error }, 'A request failed with an unexpected error');
-  return defectAnswer(request.id);
+  return defectResponse(request.id);
 }
 
 function logResponse(log: Log, request: FastifyRequest, reply: FastifyReply): void {
@@ -539,7 +551,7 @@ function logResponse(log: Log, request: FastifyRequest, reply: FastifyReply): vo
 function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
-  const { body } = protocolAnswer(status, newId());
+  const { body } = protocolResponse(status, newId());
   const text = JSON.stringify(body);
   socket.end(
     `HTTP/1.1 ${status} ${status === 431 ? 'Request Header Fields Too Large' : 'Bad Request'}\r\n` +

@@ -46,7 +46,7 @@ export async function removeAttribute(tx: Transaction, accountId: AccountId, nam
 }
 
 /** Returns the values that people have and that would not be allowed, the most frequent first. */
-export async function straysOf(
+export async function disallowedValues(
   db: Db,
   accountId: AccountId,
   name: string,

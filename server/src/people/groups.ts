@@ -16,13 +16,13 @@ import {
   updateManaged,
   updateParent,
 } from './groups.sql.ts';
-import { parentsIn, subgroupsOf, treeFaults, wayUp } from './tree.ts';
+import { parentsIn, subgroupsOf, treeFaults, ancestorsOf } from './tree.ts';
 
 export { selectGroups as groupsOf };
 export type { GroupRow };
 
 /** Deletes the results and other data of removed groups, in the same transaction. Passed in because it is in a layer above. */
-export type ForgetGroups = (tx: Transaction, accountId: AccountId, groupIds: number[]) => Promise<void>;
+export type DeleteGroupResults = (tx: Transaction, accountId: AccountId, groupIds: number[]) => Promise<void>;
 
 /** The fields of a group that can be edited. */
 export type GroupFields = { name: string; description: string | null; externalId: string | null };
@@ -130,7 +130,7 @@ function moveOf(groups: GroupRow[], groupId: number, parentId: number | null): M
   return {
     from: group.parentId,
     beneath: descendants,
-    above: { before: wayUp(group.parentId, parents), after: wayUp(parentId, parents) },
+    above: { before: ancestorsOf(group.parentId, parents), after: ancestorsOf(parentId, parents) },
   };
 }
 
@@ -142,13 +142,13 @@ export async function removeGroup(
   tx: Transaction,
   accountId: AccountId,
   groupId: number,
-  forgetGroups: ForgetGroups,
+  deleteGroupResults: DeleteGroupResults,
 ): Promise<number> {
   const group = await lockGroup(tx, accountId, groupId);
   if (group.managed) throw managed('');
   const movesUp = (await selectGroups(tx, accountId)).filter(({ parentId }) => parentId === groupId);
   await deleteGroup(tx, accountId, groupId);
-  await forgetGroups(tx, accountId, [groupId]);
+  await deleteGroupResults(tx, accountId, [groupId]);
   await raiseVersion(tx, accountId);
   return movesUp.length;
 }

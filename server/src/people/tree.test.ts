@@ -74,7 +74,7 @@ describe('subgroupsOf', () => {
 
 describe('treeFaults', () => {
   /** The way up from a group: to the top, or until it comes by a group again. */
-  function wayUp(nodes: Node[], id: number): { way: number[]; again?: number } {
+  function ancestorsOf(nodes: Node[], id: number): { way: number[]; again?: number } {
     const way: number[] = [];
     for (let at: number | null = id; at !== null;) {
       const node: Node | undefined = nodes.find((one) => one.id === at);
@@ -98,7 +98,7 @@ describe('treeFaults', () => {
             expect(nodes.find((node) => node.id === id)?.parentId).toBe(cycle[i + 1]);
           }
         }
-        const onCycles = nodes.filter(({ id }) => wayUp(nodes, id).again === id).map(({ id }) => id);
+        const onCycles = nodes.filter(({ id }) => ancestorsOf(nodes, id).again === id).map(({ id }) => id);
         const found = cycles.flatMap((cycle) => cycle.slice(1));
         expect(found.toSorted((a, b) => a - b)).toEqual(onCycles.toSorted((a, b) => a - b));
       }),
@@ -110,7 +110,7 @@ describe('treeFaults', () => {
     fc.assert(
       fc.property(fc.oneof(forest, links), fc.integer({ min: 0, max: 8 }), (nodes, limit) => {
         const wanted = nodes
-          .map(({ id }) => ({ id, ...wayUp(nodes, id) }))
+          .map(({ id }) => ({ id, ...ancestorsOf(nodes, id) }))
           .filter(({ way, again }) => again === undefined && way.length > limit)
           .map(({ id }) => id);
         const { tooDeep } = treeFaults(nodes, limit);

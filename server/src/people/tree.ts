@@ -10,7 +10,7 @@ export function subgroupsOf(nodes: readonly TreeNode<number>[]): Map<number, num
   const parents = parentsIn(nodes);
   const descendants = new Map<number, number[]>(nodes.map(({ id }) => [id, []]));
   for (const { id, parentId } of nodes.toSorted((a, b) => a.id - b.id)) {
-    for (const ancestor of wayUp(parentId, parents)) descendants.get(ancestor)?.push(id);
+    for (const ancestor of ancestorsOf(parentId, parents)) descendants.get(ancestor)?.push(id);
   }
   return descendants;
 }
@@ -20,7 +20,7 @@ export const parentsIn = <Id>(nodes: readonly TreeNode<Id>[]): Map<Id, Id | null
   new Map(nodes.map(({ id, parentId }) => [id, parentId]));
 
 /** Returns a group and all its ancestors, from the nearest to the top. Empty if `groupId` is null. */
-export function wayUp(groupId: number | null, parents: ReadonlyMap<number, number | null>): number[] {
+export function ancestorsOf(groupId: number | null, parents: ReadonlyMap<number, number | null>): number[] {
   const path: number[] = [];
   for (let at = groupId; at !== null; at = parents.get(at) ?? null) path.push(at);
   return path;

@@ -16,14 +16,10 @@ export type UserFields = {
   role: Role;
   attributes: Record<string, string>;
 };
-export type HeldUser = UserFields & { id: number; managed: boolean };
+export type UserRow = UserFields & { id: number; managed: boolean };
 
-export async function selectUser(
-  db: Db,
-  accountId: AccountId,
-  userId: number,
-): Promise<HeldUser | undefined> {
-  const [row] = await db<HeldUser[]>`
+export async function selectUser(db: Db, accountId: AccountId, userId: number): Promise<UserRow | undefined> {
+  const [row] = await db<UserRow[]>`
     select user_id     as "id",
            managed     as "managed",
            external_id as "externalId",
@@ -115,14 +111,14 @@ export async function selectHasOtherAdministrator(
   return rows.length > 0;
 }
 
-export type HeldMembership = { kind: MembershipKind; groupId: number; isManaged: boolean };
+export type MembershipRow = { kind: MembershipKind; groupId: number; isManaged: boolean };
 
 export async function selectMemberships(
   db: Db,
   accountId: AccountId,
   userId: number,
-): Promise<HeldMembership[]> {
-  return db<HeldMembership[]>`
+): Promise<MembershipRow[]> {
+  return db<MembershipRow[]>`
     select m.kind as "kind", m.group_id as "groupId", g.managed as "isManaged"
     from   memberships m
     join   groups g on g.account_id = m.account_id and g.group_id = m.group_id

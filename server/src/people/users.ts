@@ -1,7 +1,7 @@
 // Creates, changes and removes people manually, one at a time, and hands people over to pushes and files (adopt) and back
 // (release). For managed people, refuses changes to fields that pushes and files manage.
 import type { NewPerson, PersonChanges } from '@soundings/contract/console.people.ts';
-import { deliveredFields, deliveredKinds } from '@soundings/contract/words.ts';
+import { managedFields, managedKinds } from '@soundings/contract/words.ts';
 import {
   emailKey,
   isEmail,
@@ -19,7 +19,7 @@ import { attributeFault } from './attributes.ts';
 import { attributesOf } from './people.ts';
 import {
   deleteUser,
-  type HeldUser,
+  type UserRow,
   insertUser,
   replaceMemberships,
   selectClash,
@@ -208,10 +208,10 @@ export async function handOver(
   return handover;
 }
 
-async function personHeld(tx: Transaction, accountId: AccountId, userId: number): Promise<HeldUser> {
-  const held = await selectUser(tx, accountId, userId);
-  if (!held) throw personNotFound();
-  return held;
+async function personHeld(tx: Transaction, accountId: AccountId, userId: number): Promise<UserRow> {
+  const current = await selectUser(tx, accountId, userId);
+  if (!current) throw personNotFound();
+  return current;
 }
 
 export const personNotFound = () =>
@@ -308,12 +308,12 @@ async function changedKinds(
   userId: number,
   memberships: Memberships,
 ): Promise<ChangedKind[]> {
-  const held = await selectMemberships(db, accountId, userId);
+  const current = await selectMemberships(db, accountId, userId);
   const managed = await selectGroupsOf(db, accountId, Object.values(memberships).flat());
   return membershipKinds.flatMap((kind) => {
     const wanted = memberships[kind];
     if (!wanted) return [];
-    const before = held.filter((one) => one.kind === kind);
+    const before = current.filter((one) => one.kind === kind);
     const added = wanted.filter((groupId) => !before.some((one) => one.groupId === groupId));
     const dropped = before.filter(({ groupId }) => !wanted.includes(groupId));
     if (added.length === 0 && dropped.length === 0) return [];
@@ -332,10 +332,10 @@ function deliveredFaults(changed: string[], kinds: ChangedKind[]): Detail[] {
   });
   return [
     ...changed
-      .filter((name) => (deliveredFields as readonly string[]).includes(name))
+      .filter((name) => (managedFields as readonly string[]).includes(name))
       .map((name) => fault(`/${name}`)),
     ...kinds
-      .filter(({ kind, isManagedConcerned }) => isManagedConcerned && deliveredKinds.includes(kind))
+      .filter(({ kind, isManagedConcerned }) => isManagedConcerned && managedKinds.includes(kind))
       .map(({ kind }) => fault(`/memberships/${kind}`)),
   ];
 }
@@ -375,7 +375,7 @@ const oneself = (path: string): Detail => ({
 async function leftAlone(
   db: Db,
   accountId: AccountId,
-  before: HeldUser,
+  before: UserRow,
   after: UserFields,
   by: number,
 ): Promise<Detail[]> {

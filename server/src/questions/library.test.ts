@@ -5,7 +5,7 @@ import { createAccount } from '../accounts/accounts.ts';
 import { inTransaction } from '../db/db.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { tablesOf } from '../testing/tables.ts';
-import { scaleWords, type Words } from './library-words.ts';
+import { scaleTexts, type Words } from './library-texts.ts';
 import { libraryFor, libraryKpis, libraryQuestions } from './library.ts';
 import { defineKpis, defineQuestions, kpisOf, questionsOf } from './questions.ts';
 import { isChoice, isScaled, type QuestionType } from './types.ts';
@@ -102,21 +102,21 @@ describe('scaleWords', () => {
     const values = { 1: [1, 2, 3, 4, 5], 2: [1, 10], 3: [0, 10], 4: [1, 0], 5: [], 6: [], 7: [] };
     for (const type of [1, 2, 3, 4, 5, 6, 7] as const) {
       for (const language of languages) {
-        const words = scaleWords(type, language);
+        const words = scaleTexts(type, language);
         expect(words.map(({ value }) => value)).toEqual(values[type]);
         expect(repeated(words.map(({ text }) => text))).toEqual([]);
       }
     }
-    expect(scaleWords(4, 'de')).toEqual([
+    expect(scaleTexts(4, 'de')).toEqual([
       { value: 1, text: 'Ja' },
       { value: 0, text: 'Nein' },
     ]);
   });
 
   test('the language may be in any letter case, and is English where there is none', () => {
-    expect(scaleWords(1, 'SV')).toEqual(scaleWords(1, 'sv'));
+    expect(scaleTexts(1, 'SV')).toEqual(scaleTexts(1, 'sv'));
     for (const language of ['fi', '', '__proto__', 'constructor']) {
-      expect(scaleWords(1, language)).toEqual(scaleWords(1, 'en'));
+      expect(scaleTexts(1, language)).toEqual(scaleTexts(1, 'en'));
     }
   });
 });

@@ -21,7 +21,7 @@ import {
 import { libraryFor } from './library.ts';
 import { isWordedAlike } from './same-words.ts';
 import { isScaled } from './types.ts';
-import { kpiFaults, questionFaults } from './wording.ts';
+import { kpiFaults, questionFaults } from './question-faults.ts';
 
 export type Question = QuestionRow;
 export type Kpi = KpiRow;

@@ -27,7 +27,7 @@ export const isScaled = (type: QuestionType): boolean => scales[type] !== undefi
 export const isChoice = (type: QuestionType): boolean => type === 5 || type === 6;
 
 /** Types whose only figure is the distribution, so that the distribution threshold applies to all their figures. */
-export const isSpreadOnly = (type: QuestionType): boolean => type === 4 || isChoice(type);
+export const isDistributionOnly = (type: QuestionType): boolean => type === 4 || isChoice(type);
 
 /** An answer as it is stored: a number for types 1 to 4, option ids for 5 and 6; both null for 7, where the comment is the answer. */
 export type KeptAnswer = { value: number | null; choices: string[] | null };

@@ -5,7 +5,7 @@ import { classesOf } from '../questions/same-words.ts';
 import { randomFrom } from '../simulation/random.ts';
 import { weekData } from '../testing/histories.ts';
 import {
-  spreadByThreshold,
+  distributionByThreshold,
   thresholdOnly,
   treeByTree,
   withoutLeavingOut,
@@ -19,7 +19,7 @@ import {
   guessParticipation,
   type Publish,
   type Row,
-  sameWords,
+  isSameText,
   type System,
 } from '../testing/second-attacker.ts';
 import { randomWorld, type World, type WorldQuestion } from '../testing/second-worlds.ts';
@@ -40,14 +40,14 @@ const { mutant, real } = vi.hoisted(() => ({
   real: { procedure: undefined as Procedure | undefined },
 }));
 
-vi.mock('./anonymity.ts', async (original) => {
+vi.mock('./disclosure.ts', async (original) => {
   const actual = await original<Procedure>();
   real.procedure = actual;
-  const choosePieces: Procedure['choosePieces'] = (...args) =>
-    (mutant.procedure ?? actual).choosePieces(...args);
-  const chooseSpread: Procedure['chooseSpread'] = (...args) =>
-    (mutant.procedure ?? actual).chooseSpread(...args);
-  return { ...actual, choosePieces, chooseSpread };
+  const chooseCells: Procedure['chooseCells'] = (...args) =>
+    (mutant.procedure ?? actual).chooseCells(...args);
+  const chooseDistributions: Procedure['chooseDistributions'] = (...args) =>
+    (mutant.procedure ?? actual).chooseDistributions(...args);
+  return { ...actual, chooseCells, chooseDistributions };
 });
 
 beforeEach(() => {
@@ -80,7 +80,7 @@ const publishOneByOne = publishing((questions) => new Map(questions.map(({ id })
 
 /** The mutant of P8: KPIs of all answers, shown or not. */
 const publishWideKpis: Publish = (data, questions, answers, kpis) => {
-  const open = { ...data, thresholds: { figures: 1, spread: 1, comments: 1 } };
+  const open = { ...data, thresholds: { figures: 1, distribution: 1, comments: 1 } };
   return {
     ...publish(data, questions, answers, kpis),
     kpis: publish(open, questions, answers, kpis).kpis,
@@ -169,7 +169,7 @@ describe('the second adversary', () => {
   });
 
   test('breaks the mutant: distributions by their threshold alone', () => {
-    const { figures } = breaking(spreadByThreshold(real.procedure as Procedure));
+    const { figures } = breaking(distributionByThreshold(real.procedure as Procedure));
     report('distributions by their threshold alone', figures);
     expect(shareOf(figures)).toBeGreaterThan(0.3);
   });
@@ -300,7 +300,7 @@ describe('its tools', () => {
   });
 
   test('words are the same whatever their case, spaces and marks', () => {
-    expect(sameWords('  Question 1 ')).toBe(sameWords('question 1?'));
-    expect(sameWords('Question 1')).not.toBe(sameWords('Question 2'));
+    expect(isSameText('  Question 1 ')).toBe(isSameText('question 1?'));
+    expect(isSameText('Question 1')).not.toBe(isSameText('Question 2'));
   });
 });

@@ -7,7 +7,7 @@ import { add, type Few, findFew, type Sets, sumOf } from '../testing/attacker.ts
 import { randomHistory, type RandomHistory, type RandomWeek, weekData } from '../testing/histories.ts';
 import { addBatch } from './batches.ts';
 import {
-  type Answered,
+  type Loaded,
   classFigures,
   type Result,
   turnoutOf,
@@ -18,9 +18,9 @@ import { type Noise, noiseOf } from './noise.ts';
 
 const histories = Number(process.env['LIVE_ATTACKS'] ?? 300);
 
-type Told = { sums: Sets; spreads: Sets };
+type ResponseText = { sums: Sets; distributions: Sets };
 type Live = (
-  asked: readonly Answered[],
+  asked: readonly Loaded[],
   shown: ReadonlyMap<number, Result[]>,
   data: WeekData,
   isLast: boolean,
@@ -63,8 +63,8 @@ function courseOf(history: RandomHistory, week: RandomWeek, ids: number[], rando
 }
 
 /** What all looks together tell of who is in which figure. `counts`: each person is counted at most once. */
-function toldBy(live: Live, history: RandomHistory, week: RandomWeek, course: Course): Told {
-  const told: Told = { sums: new Map(), spreads: new Map() };
+function toldBy(live: Live, history: RandomHistory, week: RandomWeek, course: Course): ResponseText {
+  const told: ResponseText = { sums: new Map(), distributions: new Map() };
   const data = weekData(history, week);
   const names = [...new Set(course.answers.map(({ respondent }) => respondent))];
   for (let start = 0; start < names.length; start += marksAtATime) {
@@ -74,7 +74,7 @@ function toldBy(live: Live, history: RandomHistory, week: RandomWeek, course: Co
     // Answers that were there when their person became counted are marked, and none that come later.
     const marked = new Set<WeekAnswer>();
     for (const [look, end] of [...course.looks, course.answers.length].entries()) {
-      const asked = course.ids.map((id): Answered => {
+      const asked = course.ids.map((id): Loaded => {
         const type = history.questions.find((one) => one.id === id)?.type as QuestionType;
         const given = course.answers.slice(0, end).filter(({ question }) => question === id);
         const answers = given.map((one) => ({
@@ -96,7 +96,7 @@ function toldBy(live: Live, history: RandomHistory, week: RandomWeek, course: Co
       for (const one of course.answers.slice(0, end)) if (more.includes(one.respondent)) marked.add(one);
       for (const [number, list] of results.entries()) {
         const id = course.ids[number] as number;
-        const { type } = (asked[number] as Answered).question;
+        const { type } = (asked[number] as Loaded).question;
         shown.set(id, list);
         collect(told, type, list, people, (group) => (look * 1_000 + group) * 10 + id);
       }
@@ -112,18 +112,19 @@ const markOf = (type: QuestionType, people: string[], name: string) => {
 };
 
 function collect(
-  told: Told,
+  told: ResponseText,
   type: QuestionType,
   list: Result[],
   people: string[],
   keyOf: (group: number) => number,
 ) {
-  for (const { groupId, value, answers, spread } of list) {
+  for (const { groupId, value, answers, distribution } of list) {
     const sum = value === null ? 0 : sumOf(type, value, answers as number);
     for (const [i, name] of people.entries()) {
       const isInSum = Math.floor(sum / 2 ** i) % 2 === 1;
-      if (isInSum) add(type === 4 ? told.spreads : told.sums, keyOf(groupId), name);
-      if (type !== 4 && spread?.[isScaled(type) ? 2 ** i : name]) add(told.spreads, keyOf(groupId), name);
+      if (isInSum) add(type === 4 ? told.distributions : told.sums, keyOf(groupId), name);
+      if (type !== 4 && distribution?.[isScaled(type) ? 2 ** i : name])
+        add(told.distributions, keyOf(groupId), name);
     }
   }
 }
@@ -134,12 +135,12 @@ function attackOn(live: Live, seed: number): Few[] {
   const [week] = history.weeks as [RandomWeek];
   const found: Few[] = [];
   for (const ids of Map.groupBy(week.answers.keys(), (id) => history.classes.get(id)).values()) {
-    const { sums, spreads } = toldBy(live, history, week, courseOf(history, week, ids, random));
+    const { sums, distributions } = toldBy(live, history, week, courseOf(history, week, ids, random));
     const cells = (sets: Sets) =>
       [...sets.values()].map((people) => people.map((person) => ({ person, question: 1 })));
     found.push(
-      findFew([...cells(sums), ...cells(spreads)], history.thresholds.figures),
-      findFew(cells(spreads), history.thresholds.spread),
+      findFew([...cells(sums), ...cells(distributions)], history.thresholds.figures),
+      findFew(cells(distributions), history.thresholds.distribution),
     );
   }
   return found.filter((few) => few !== undefined);
@@ -174,7 +175,7 @@ const people = [
   ...Object.keys(teams).flatMap((team) => Array.from({ length: 8 }, (_, i) => `${team}${i}`)),
 ];
 const data: WeekData = {
-  thresholds: { figures: 5, spread: 5, comments: 5 },
+  thresholds: { figures: 5, distribution: 5, comments: 5 },
   rounds: [{ id: 1, groupId: 1, questionIds: [1], aboveIds: [] }],
   assignments: people.map((respondent) => {
     const team = teams[respondent[0] as 'a' | 'b'] as number | undefined;
@@ -186,7 +187,7 @@ const data: WeekData = {
   }),
   asked: [1, 2, 3].map((groupId) => ({ groupId, questionIds: [1] })),
 };
-const given = (names: string[], counted: string[] = [], more: Partial<WeekAnswer> = {}): Answered[] => [
+const given = (names: string[], counted: string[] = [], more: Partial<WeekAnswer> = {}): Loaded[] => [
   {
     question: { id: 1, type: 1, options: [] },
     answers: names.map((respondent, i) => ({
@@ -204,7 +205,7 @@ const given = (names: string[], counted: string[] = [], more: Partial<WeekAnswer
 const answersOf = (results: Result[][]) =>
   Object.fromEntries((results[0] ?? []).map(({ groupId, answers }) => [groupId, answers]));
 const none = new Map<number, Result[]>();
-const add1 = (asked: Answered[], shown: ReadonlyMap<number, Result[]>, isLast = false) =>
+const add1 = (asked: Loaded[], shown: ReadonlyMap<number, Result[]>, isLast = false) =>
   addBatch(asked, shown, turnoutOf(data), { isLast });
 
 describe('a batch', () => {
@@ -266,7 +267,7 @@ describe('a batch', () => {
 
   test('has an error of its own, which adds up with those of the batches before it', () => {
     const noise = noiseOf(new Uint8Array(32).fill(6), 2, (one) => one)?.ofQuestion('WORDS') as Noise;
-    const noisy = (asked: Answered[]) => asked.map((one) => ({ ...one, noise }));
+    const noisy = (asked: Loaded[]) => asked.map((one) => ({ ...one, noise }));
     const [team, other] = [people.slice(1, 7), people.slice(9, 14)];
     const first = add1(noisy(given(team)), none);
     const shown = new Map([[1, first.results[0] as Result[]]]);

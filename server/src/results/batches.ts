@@ -4,13 +4,13 @@
 // people. Pure.
 import {
   type Distribution,
-  isSpreadOnly,
+  isDistributionOnly,
   type QuestionType,
   scaledMean,
   sumBehind,
 } from '../questions/types.ts';
 import {
-  type Answered,
+  type Loaded,
   chooseClass,
   type Chosen,
   classComments,
@@ -39,7 +39,7 @@ export type Batch = {
  * `previous`: the results so far, by question. `isLast`: the week closes, so no answers are kept back for a later batch.
  */
 export function addBatch(
-  asked: readonly Answered[],
+  asked: readonly Loaded[],
   previous: ReadonlyMap<number, readonly Result[]>,
   turnout: Turnout,
   { isLast }: { isLast: boolean },
@@ -55,20 +55,20 @@ export function addBatch(
   }));
   const { batch, company, chosen } = isLast ? chosenOf(fresh, turnout) : largestBatch(fresh, turnout);
   const results = classResults(batch, company, chosen, turnout.data).map((list, number) => {
-    const { id, type } = (asked[number] as Answered).question;
+    const { id, type } = (asked[number] as Loaded).question;
     const before = new Map(previous.get(id)?.map((one) => [one.groupId, one]));
     return list.map((one) => sumOf(type, before.get(one.groupId), one));
   });
   return {
     results,
     comments: isLast ? classComments(asked, turnout) : asked.map(() => []),
-    counted: company.respondents.filter((_, person) => chosen.cells.pieceOf[person] !== 0),
+    counted: company.respondents.filter((_, person) => chosen.cells.cellOf[person] !== 0),
   };
 }
 
-type Choice = { batch: readonly Answered[]; company: Company; chosen: Chosen };
+type Choice = { batch: readonly Loaded[]; company: Company; chosen: Chosen };
 
-function chosenOf(batch: readonly Answered[], turnout: Turnout): Choice {
+function chosenOf(batch: readonly Loaded[], turnout: Turnout): Choice {
   const company = companyOf(batch, turnout);
   return { batch, company, chosen: chooseClass(company, turnout.data.thresholds) };
 }
@@ -78,13 +78,13 @@ function chosenOf(batch: readonly Answered[], turnout: Turnout): Choice {
  * threshold are asked. All other answers wait for a later batch. Otherwise a person could be counted in a large group while their
  * team still has too few answers, and would then be missing from the team's figure for good.
  */
-function largestBatch(fresh: readonly Answered[], turnout: Turnout): Choice {
+function largestBatch(fresh: readonly Loaded[], turnout: Turnout): Choice {
   const askedCount = askedCountOf(fresh, turnout);
   const { thresholds } = turnout.data;
   let choice = chosenOf(fresh, turnout);
   for (;;) {
     const { company, chosen, batch } = choice;
-    const threshold = company.types.every(isSpreadOnly) ? thresholds.spread : thresholds.figures;
+    const threshold = company.types.every(isDistributionOnly) ? thresholds.distribution : thresholds.figures;
     const waiting = new Set<string>();
     for (const { group: key, people } of company.sets) {
       if ((askedCount(key) ?? 0) < threshold) continue;
@@ -102,7 +102,7 @@ function largestBatch(fresh: readonly Answered[], turnout: Turnout): Choice {
 
 /** Returns how many people are asked a question in a group, by the key of the set (Company). */
 function askedCountOf(
-  asked: readonly Answered[],
+  asked: readonly Loaded[],
   { data, roundById }: Turnout,
 ): (key: number) => number | undefined {
   const counts = new Map<number, Set<string>>();
@@ -129,7 +129,7 @@ function sumOf(type: QuestionType, before: Result | undefined, batch: Result): R
     groupId: batch.groupId,
     value: batch.value === null ? null : scaledMean(type, sum(before) + sum(batch), answers),
     answers,
-    spread: sumOfDistributions(before.spread, batch.spread),
+    distribution: sumOfDistributions(before.distribution, batch.distribution),
     // One cell with too few links of their own is enough.
     handedOut: before.handedOut || batch.handedOut,
     noise: batch.noise,

@@ -40,7 +40,7 @@ const errorsAt = (level: NoiseLevel): Errors => Array<number>(2 * level + 1).fil
 function publishedSum(answers: ReadonlyMap<string, number>, level: NoiseLevel, words: string): number {
   const respondents = [...answers.keys()];
   const turnout = turnoutOf({
-    thresholds: { figures: 5, spread: 10, comments: 10 },
+    thresholds: { figures: 5, distribution: 10, comments: 10 },
     rounds: [{ id: 1, groupId: 1, questionIds: [1], aboveIds: [] }],
     assignments: respondents.map((respondent) => ({ respondent, roundId: 1, groupIds: [1] })),
     asked: [{ groupId: 1, questionIds: [1] }],
@@ -56,7 +56,7 @@ function publishedSum(answers: ReadonlyMap<string, number>, level: NoiseLevel, w
   }));
   const noise = noiseOf(Buffer.from('key'), level, (respondent) => respondent)?.ofQuestion(words);
   const [result] = questionFigures({ id: 1, type: 1, options: [] }, given, turnout, noise).results;
-  expect(result?.spread).toBeNull();
+  expect(result?.distribution).toBeNull();
   return Math.round(4 * (result?.value as number) * given.length);
 }
 

@@ -10,18 +10,18 @@ import {
   getResults,
 } from '@soundings/contract/data.ts';
 import type { Pool } from '../db/db.ts';
-import type { Ask, Server } from '../http/server.ts';
+import type { RequestContext, Server } from '../http/server.ts';
 import {
   type Asked,
   kpiOf,
   type Pools,
-  tellAsked,
-  tellKpiValues,
-  tellRates,
-  tellResults,
+  askedQuestionsResponse,
+  kpiValuesResponse,
+  ratesResponse,
+  resultsResponse,
 } from './results.ts';
 import { selectValuedKpis } from './results.sql.ts';
-import { tellFeed } from './feed.ts';
+import { feedResponse } from './feed.ts';
 import { windowOf } from './window.ts';
 
 /** `reads`: connections for streamed responses only. `now`: the clock, in milliseconds since 1970. */
@@ -37,15 +37,15 @@ export function serveData(
 
   server.serve(getKpiValues, async ({ caller, params, query }) => {
     const kpiId = params['kpiId'] as string;
-    return tellKpiValues(await pools(), caller, kpiId, askedIn(query, now()));
+    return kpiValuesResponse(await pools(), caller, kpiId, askedIn(query, now()));
   });
 
   server.serve(getResponseRates, async ({ caller, query }) => {
-    return tellRates(await pools(), caller, askedIn(query, now()));
+    return ratesResponse(await pools(), caller, askedIn(query, now()));
   });
 
   server.serve(getResults, async ({ caller, query }) => {
-    return tellResults(await pools(), caller, askedIn(query, now()), {
+    return resultsResponse(await pools(), caller, askedIn(query, now()), {
       questionIds: query['questionIds'] === undefined ? undefined : idsIn(query['questionIds']),
       comments: query['includeComments'] === 'true',
       granular: query['granularData'] === 'true',
@@ -54,14 +54,14 @@ export function serveData(
   });
 
   server.serve(getAskedQuestions, async ({ caller, query }) => {
-    return tellAsked(await pools(), caller, askedIn(query, now()), query['language']);
+    return askedQuestionsResponse(await pools(), caller, askedIn(query, now()), query['language']);
   });
 
   server.serve(getFeed, async ({ caller, query, reply }) => {
     const format = query['format'] === 'ndjson' ? 'ndjson' : 'csv';
     const asked = { groupId: query['groupId'], window: windowOf(query), now: now() };
     const metrics = (query['metric']?.split(',') as FeedMetric[] | undefined) ?? feedMetrics;
-    const response = await tellFeed(await pools(), caller, asked, {
+    const response = await feedResponse(await pools(), caller, asked, {
       metrics,
       format,
       language: query['language'],
@@ -72,7 +72,7 @@ export function serveData(
   });
 }
 
-function askedIn(query: Ask['query'], now: number): Asked {
+function askedIn(query: RequestContext['query'], now: number): Asked {
   return {
     groupId: query['groupId'] as string,
     beneath: query['includeSubgroups'] === 'true',

@@ -164,8 +164,11 @@ async function recordsOf(account: TestAccount, query = ''): Promise<Record<strin
 }
 
 /** What a row is about, and what it tells: to compare with what the other endpoints tell. */
-type Told = Pick<FeedRow, 'metric' | 'metricId' | 'groupId' | 'monday' | 'value' | 'answers' | 'status'>;
-const inOrder = (rows: Told[]) =>
+type ResponseText = Pick<
+  FeedRow,
+  'metric' | 'metricId' | 'groupId' | 'monday' | 'value' | 'answers' | 'status'
+>;
+const inOrder = (rows: ResponseText[]) =>
   rows
     .map(({ metric, metricId, groupId, monday, value, answers, status }) =>
       [metric, metricId, groupId, monday, value, answers, status].join(' '),
@@ -178,8 +181,11 @@ const dayOfKey = (key: string): string => {
 };
 
 /** Everything that the other endpoints tell of some groups and all weeks, as rows of the feed. */
-async function toldElsewhere({ account, question: ids }: Company, groupIds: number[]): Promise<Told[]> {
-  const rows: Told[] = [];
+async function toldElsewhere(
+  { account, question: ids }: Company,
+  groupIds: number[],
+): Promise<ResponseText[]> {
+  const rows: ResponseText[] = [];
   for (const groupId of groupIds) {
     const query = `groupId=${groupId}&includeSubgroups=true&${allWeeks}`;
     const valued = await told<Kpi[]>(account, '/v1/kpis');
@@ -212,13 +218,13 @@ function figure(
   metric: 'kpi' | 'responserate',
   metricId: string,
   { groupId, value, date }: KpiValues['values'][number],
-): Told {
+): ResponseText {
   const status = value === null ? 'withheld' : 'shown';
   return { metric, metricId, groupId, monday: date, value, answers: null, status };
 }
 
 /** What is open in a group that is asked some questions this week. */
-function openRows(groupId: number, questionIds: number[], ids: Record<string, number>): Told[] {
+function openRows(groupId: number, questionIds: number[], ids: Record<string, number>): ResponseText[] {
   const open = { groupId, monday: thisWeek, value: null, answers: null, status: 'open' } as const;
   const made = Object.entries(kpis).filter(([, keys]) =>
     keys.some((key) => questionIds.includes(ids[key] as number)),

@@ -2,7 +2,7 @@
 // same published figures, and nothing else.
 import { type FeedMetric, feedMetrics } from '@soundings/contract/data.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
-import type { LongAnswer } from '../http/answers.ts';
+import type { StreamedResponse } from '../http/responses.ts';
 import { kpiNameIn, kpisOf, questionsOf } from '../questions/questions.ts';
 import { byteOrderMark, textCell } from '../base/csv.ts';
 import {
@@ -12,7 +12,7 @@ import {
   selectQuestionFeed,
   selectRateFeed,
 } from './feed.sql.ts';
-import { type Asked, findScope, longAnswer, type Pools, type Reader } from './results.ts';
+import { type Asked, findScope, streamedResponse, type Pools, type Reader } from './results.ts';
 import { worded } from './shape.ts';
 
 export type FeedWanted = {
@@ -30,12 +30,12 @@ const header =
 const always = { first: '0001-01-01', last: '9999-12-27' };
 
 /** Returns the feed of a group and its descendants, or of all groups if none is given. Throws a Fault for an unknown group. */
-export async function tellFeed(
+export async function feedResponse(
   { pool, reads }: Pools,
   reader: Reader,
   asked: Omit<Asked, 'groupId' | 'beneath'> & { groupId: string | undefined },
   { metrics, format, language }: FeedWanted,
-): Promise<LongAnswer> {
+): Promise<StreamedResponse> {
   const { accountId } = reader;
   const scope = await findScope(pool, accountId, { ...asked, beneath: true });
   const [groups, kpis, questions] = await Promise.all([
@@ -66,7 +66,7 @@ export async function tellFeed(
       }
     }
   }
-  return longAnswer(reader, { window: asked.window ?? always, now: asked.now }, lines);
+  return streamedResponse(reader, { window: asked.window ?? always, now: asked.now }, lines);
 }
 
 type Line = FeedRow & {

@@ -8,10 +8,10 @@ type Person = { groupIds: number[]; handedOut: boolean };
 const noSpread = 1_000;
 
 /** People who are asked question 1 by company 1: its figure, and that of team 2. */
-function figuresOf(people: Person[], k = 5, spread = noSpread) {
+function figuresOf(people: Person[], k = 5, distribution = noSpread) {
   const names = people.map((_, i) => `p${i}`);
   const data: WeekData = {
-    thresholds: { figures: k, spread, comments: 10 },
+    thresholds: { figures: k, distribution, comments: 10 },
     rounds: [{ id: 1, groupId: 1, questionIds: [1], aboveIds: [] }],
     assignments: people.map(({ groupIds }, i) => ({ respondent: names[i] as string, roundId: 1, groupIds })),
     asked: [1, 2].map((groupId) => ({ groupId, questionIds: [1] })),
@@ -30,7 +30,7 @@ function figuresOf(people: Person[], k = 5, spread = noSpread) {
   const { results, comments } = questionFigures({ id: 1, type: 1, options: [] }, answers, turnout);
   const [company, team] = [1, 2].map((id) => results.find(({ groupId }) => groupId === id));
   const rates = responseRates(turnout);
-  for (const { groupId, value, handedOut } of spread === noSpread ? rates : []) {
+  for (const { groupId, value, handedOut } of distribution === noSpread ? rates : []) {
     const result = results.find((one) => one.groupId === groupId);
     // Everyone has answered: who was asked and who has answered are the same people.
     expect({ groupId, isShown: value !== null, handedOut }).toEqual({
@@ -44,11 +44,11 @@ function figuresOf(people: Person[], k = 5, spread = noSpread) {
 }
 
 /** A group of people; the first `handedOut` of them answer through links handed out. */
-function asked(people: number, handedOut: number, k = 5, spread = noSpread) {
+function asked(people: number, handedOut: number, k = 5, distribution = noSpread) {
   const { company } = figuresOf(
     Array.from({ length: people }, (_, i) => ({ groupIds: [1], handedOut: i < handedOut })),
     k,
-    spread,
+    distribution,
   );
   return { value: company?.value, handedOut: company?.handedOut };
 }
@@ -80,7 +80,7 @@ describe('links that the employer handed out', () => {
     const rate = (handedOut: number) =>
       responseRates({
         ...turnoutOf({
-          thresholds: { figures: 5, spread: 10, comments: 10 },
+          thresholds: { figures: 5, distribution: 10, comments: 10 },
           rounds: [{ id: 1, groupId: 1, questionIds: [1], aboveIds: [] }],
           assignments: people.map((respondent) => ({ respondent, roundId: 1, groupIds: [1] })),
           asked: [{ groupId: 1, questionIds: [1] }],
@@ -116,7 +116,7 @@ describe('links that the employer handed out', () => {
     const people = Array.from({ length: 10 }, (_, i) => `p${i}`);
     const rates = responseRates({
       ...turnoutOf({
-        thresholds: { figures: 5, spread: 10, comments: 10 },
+        thresholds: { figures: 5, distribution: 10, comments: 10 },
         rounds: [{ id: 1, groupId: 1, questionIds: [1], aboveIds: [] }],
         assignments: people.map((respondent, i) => ({
           respondent,

@@ -3,15 +3,15 @@ import {
   type Distribution,
   distributionOf,
   isScaled,
-  isSpreadOnly,
+  isDistributionOnly,
   type KeptAnswer,
   type QuestionType,
   scaledMean,
 } from '../questions/types.ts';
-import { choosePieces, chooseSpread, type GroupSet, type Pieces } from './anonymity.ts';
+import { chooseCells, chooseDistributions, type GroupSet, type Cells } from './disclosure.ts';
 import { type Noise, type NoiseLevel, noisyDistribution, noisySum } from './noise.ts';
 
-export type Thresholds = { figures: number; spread: number; comments: number };
+export type Thresholds = { figures: number; distribution: number; comments: number };
 
 export type WeekQuestion = { id: number; type: QuestionType; options: string[] };
 export type WeekRound = { id: number; groupId: number; questionIds: number[]; aboveIds: number[] };
@@ -48,7 +48,7 @@ export type Result = {
   groupId: number;
   value: number | null;
   answers: number | null;
-  spread: Distribution | null;
+  distribution: Distribution | null;
   /** Whether the result is published although too few people in it answered through a link that was sent to them (P14). */
   handedOut: boolean;
   /** The noise added to its value and distribution. */
@@ -114,7 +114,7 @@ function groupsOf(respondent: string, questionId: number, { assignmentsOf, round
 }
 
 /** A question with its answers, and the noise for its figures, if any. */
-export type Answered = { question: WeekQuestion; answers: WeekAnswer[]; noise?: Noise | undefined };
+export type Loaded = { question: WeekQuestion; answers: WeekAnswer[]; noise?: Noise | undefined };
 export type QuestionFigures = { results: Result[]; comments: ShownComment[] };
 
 /**
@@ -134,7 +134,7 @@ export function questionFigures(
  * Returns the same for questions with the same text, in their order. The disclosure procedure treats them as one question: a
  * person who answered several of them counts once, so their figures never differ by only a few people (privacy.md P17).
  */
-export function classFigures(asked: readonly Answered[], turnout: Turnout): QuestionFigures[] {
+export function classFigures(asked: readonly Loaded[], turnout: Turnout): QuestionFigures[] {
   for (const { question, answers } of asked) noteDone(question.id, answers, turnout);
   const company = companyOf(asked, turnout);
   const chosen = chooseClass(company, turnout.data.thresholds);
@@ -147,17 +147,17 @@ export function classFigures(asked: readonly Answered[], turnout: Turnout): Ques
 
 /** Returns the results of each question, computed on the chosen cells. */
 export function classResults(
-  asked: readonly Answered[],
+  asked: readonly Loaded[],
   company: Company,
   chosen: Chosen,
   data: WeekData,
 ): Result[][] {
   const usedOwnLink = ownLinksIn(company);
-  const { figures, spread } = data.thresholds;
+  const { figures, distribution } = data.thresholds;
   const isFigureHandedOut = tooFewOwnLinks(usedOwnLink, chosen.cells, figures);
   // A distribution needs more people, and as many of them with a link of their own.
   const isDistributionHandedOut =
-    figures === 1 ? () => false : tooFewOwnLinks(usedOwnLink, chosen.distributionCells, spread);
+    figures === 1 ? () => false : tooFewOwnLinks(usedOwnLink, chosen.distributionCells, distribution);
   return asked.map(({ question, noise }, number) =>
     groupsWithResult(question.id, data).map((groupId): Result => {
       const key = company.keyOf(groupId, number);
@@ -174,7 +174,7 @@ export function classResults(
 }
 
 /** Returns the comments of each question, chosen by the disclosure procedure over everyone who answered. */
-export const classComments = (asked: readonly Answered[], turnout: Turnout): ShownComment[][] =>
+export const classComments = (asked: readonly Loaded[], turnout: Turnout): ShownComment[][] =>
   commentsOf(companyOf(asked, turnout), turnout.data.thresholds);
 
 /** Records who answered or skipped a question. */
@@ -210,7 +210,7 @@ export type Company = {
 };
 
 /** Returns the people whose answers count, each with one number, and for each group and question the people who answered it there. */
-export function companyOf(asked: readonly Answered[], turnout: Turnout): Company {
+export function companyOf(asked: readonly Loaded[], turnout: Turnout): Company {
   const counted = asked.map(({ answers }) => answers.filter(({ skipped }) => !skipped));
   // Each person has at most one answer per question. With a single question, the answer's index serves as the person's number.
   const isOne = asked.length === 1;
@@ -255,7 +255,7 @@ const nameOf = ({ respondent }: WeekAnswer) => respondent;
  * The cells that were chosen for a class of questions. `shown`: the people that each figure is based on, by the key of their set.
  * `distributionCells`: the same for distributions.
  */
-export type Chosen = { shown: Map<number, number[]>; cells: Pieces; distributionCells: Pieces };
+export type Chosen = { shown: Map<number, number[]>; cells: Cells; distributionCells: Cells };
 
 /**
  * Chooses the cells for the figures and distributions of a class. For types whose only figure is the distribution, the
@@ -265,17 +265,23 @@ export function chooseClass(
   { types, sets, respondents, numberOf, treeOf }: Company,
   thresholds: Thresholds,
 ): Chosen {
-  if (types.every(isSpreadOnly)) {
-    const cells = choosePieces(sets, respondents.length, thresholds.spread);
+  if (types.every(isDistributionOnly)) {
+    const cells = chooseCells(sets, respondents.length, thresholds.distribution);
     return { shown: cells.shown, cells, distributionCells: cells };
   }
-  const cells = choosePieces(sets, respondents.length, thresholds.figures);
+  const cells = chooseCells(sets, respondents.length, thresholds.figures);
   const typeOf = (key: number) => types[numberOf(key)] as QuestionType;
-  const withSpread = [...cells.shown].filter(([key]) => isScaled(typeOf(key)) || isSpreadOnly(typeOf(key)));
-  const distributionCells = chooseSpread({ ...cells, shown: new Map(withSpread) }, treeOf, thresholds.spread);
+  const withDistribution = [...cells.shown].filter(
+    ([key]) => isScaled(typeOf(key)) || isDistributionOnly(typeOf(key)),
+  );
+  const distributionCells = chooseDistributions(
+    { ...cells, shown: new Map(withDistribution) },
+    treeOf,
+    thresholds.distribution,
+  );
   const shown = [...cells.shown].flatMap(([key, people]): [number, number[]][] => {
     const distributionPeople = distributionCells.shown.get(key);
-    if (!isSpreadOnly(typeOf(key))) return [[key, people]];
+    if (!isDistributionOnly(typeOf(key))) return [[key, people]];
     return distributionPeople ? [[key, distributionPeople]] : [];
   });
   return { shown: new Map(shown), cells, distributionCells };
@@ -297,12 +303,15 @@ function resultOf(
     noise: Noise | undefined;
   },
 ): Result {
-  if (!answers) return { groupId, value: null, answers: null, spread: null, handedOut: false, noise: 0 };
+  if (!answers)
+    return { groupId, value: null, answers: null, distribution: null, handedOut: false, noise: 0 };
   return {
     groupId,
     value: isScaled(type) ? meanOf(type, answers, noise) : null,
     answers: answers.length,
-    spread: distributionAnswers ? spreadOf(type, options, distributionAnswers, noise) : null,
+    distribution: distributionAnswers
+      ? publishedDistribution(type, options, distributionAnswers, noise)
+      : null,
     noise: noise?.level ?? 0,
     handedOut,
   };
@@ -326,15 +335,15 @@ function ownLinksIn({ respondents, types, answersOf }: Company): boolean[] {
  * out links can answer through them, and so could know all other answers of the cell, or have given all of them. Always false with
  * a threshold of 1: answers are not anonymous then, and everyone who is asked is told so. `usedOwnLink`: for each person.
  */
-function tooFewOwnLinks(usedOwnLink: readonly boolean[], { pieceOf, sizes }: Pieces, threshold: number) {
+function tooFewOwnLinks(usedOwnLink: readonly boolean[], { cellOf, sizes }: Cells, threshold: number) {
   const ownLinks = sizes.map(() => 0);
   for (const [person, isOwn] of usedOwnLink.entries()) {
-    const cell = pieceOf[person] as number;
+    const cell = cellOf[person] as number;
     if (isOwn) ownLinks[cell] = (ownLinks[cell] as number) + 1;
   }
   return (people: readonly number[] | undefined): boolean => {
     if (!people || threshold === 1) return false;
-    return people.some((person) => (ownLinks[pieceOf[person] as number] as number) < threshold);
+    return people.some((person) => (ownLinks[cellOf[person] as number] as number) < threshold);
   };
 }
 
@@ -345,7 +354,7 @@ function meanOf(type: QuestionType, answers: WeekAnswer[], noise: Noise | undefi
   return scaledMean(type, published, count);
 }
 
-function spreadOf(
+function publishedDistribution(
   type: QuestionType,
   options: string[],
   answers: WeekAnswer[],
@@ -383,7 +392,7 @@ function commentsOf(company: Company, { figures, comments: threshold }: Threshol
   const everyone = respondents.map((_, person) => person);
   const texts = types.map((_, number) => answersOf(everyone, number)?.map((one) => one?.comment ?? null));
   if (texts.every((list) => list?.every((text) => text === null))) return types.map(() => []);
-  const cells = choosePieces(sets, respondents.length, threshold);
+  const cells = chooseCells(sets, respondents.length, threshold);
   const isHandedOut = figures === 1 ? () => false : tooFewOwnLinks(ownLinksIn(company), cells, threshold);
   const groupsOfComment = types.map(() => new Map<number, number[]>());
   const handedOutIn = types.map((): number[] => []);
@@ -447,7 +456,7 @@ export function responseRates(turnout: Turnout): Rate[] {
       peopleIn.set(groupId, (peopleIn.get(groupId) ?? 0) + 1);
   }
   const totals = new Map<number, { asked: number; answered: number; handedOut: boolean }>();
-  const cells = choosePieces(sets, respondents.length, data.thresholds.figures);
+  const cells = chooseCells(sets, respondents.length, data.thresholds.figures);
   const hasOwnLink = respondents.map((respondent) => data.handedOut?.has(respondent) !== true);
   const isHandedOut = tooFewOwnLinks(hasOwnLink, cells, data.thresholds.figures);
   for (const [number, people] of cells.shown) {

@@ -6,7 +6,7 @@ import { audit } from '../accounts/audit.ts';
 import { inert } from '../base/inert.ts';
 import type { Log } from '../base/log.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
-import { type Letter, lettered } from '../mail/letter.ts';
+import { type MailContent, renderMail } from '../mail/template.ts';
 import { type Mailer, MailRefused } from '../mail/mail.ts';
 import { missLostWeek } from '../rounds/opening.ts';
 import { lockSurvey } from '../rounds/rounds.ts';
@@ -54,7 +54,7 @@ export async function mailLostWeek(
   const { name, language } = await accountById(pool, accountId);
   const { subject, content } = mailOf(language, inert(name, 80), weekName(week), publicUrl);
   try {
-    await mailer.send({ id: `lost ${accountId} ${week} ${to}`, to, subject, ...lettered(content) });
+    await mailer.send({ id: `lost ${accountId} ${week} ${to}`, to, subject, ...renderMail(content) });
   } catch (error) {
     if (!(error instanceof MailRefused)) throw error;
     log.warn({ accountId, week, cause: error.message }, 'The mail server rejected a lost-week notice');
@@ -106,7 +106,7 @@ function mailOf(
   about: string,
   week: string,
   publicUrl: string,
-): { subject: string; content: Letter } {
+): { subject: string; content: MailContent } {
   const known = language === 'sv' || language === 'de' ? language : 'en';
   const { title, text, rest, remedy, button, hint, footer } = texts[known](week);
   return {

@@ -127,7 +127,7 @@ describe('a mean and its distribution', () => {
 
   test('are the same for the same people in other weeks and to other questions; decisions are as without noise', () => {
     const data: WeekData = {
-      thresholds: { figures: 5, spread: 10, comments: 10 },
+      thresholds: { figures: 5, distribution: 10, comments: 10 },
       rounds: [{ id: 1, groupId: 1, questionIds: [1, 2], aboveIds: [] }],
       assignments: names(12).map((respondent) => ({ respondent, roundId: 1, groupIds: [1] })),
       asked: [{ groupId: 1, questionIds: [1, 2] }],

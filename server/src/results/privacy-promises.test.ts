@@ -2,12 +2,12 @@
 // and promise appears and disappears with the setting that it rests on.
 import type { PrivacyLimit, PrivacyReport, PrivacyRules } from '@soundings/contract/console.privacy.ts';
 import { describe, expect, test } from 'vitest';
-import { privacyWords } from '../cli.privacy.ts';
+import { privacyWords } from '../cli/privacy.ts';
 import { type Installation, type PrivacyFacts, privacyReportOf } from './privacy-promises.ts';
 
 const rules: PrivacyRules = {
   threshold: 5,
-  spreadThreshold: 10,
+  distributionThreshold: 10,
   commentThreshold: 12,
   isLive: false,
   noise: 1,
@@ -369,7 +369,7 @@ describe('what is never shown', () => {
     expect(never({})).toEqual([
       { code: 'figures', below: 5 },
       { code: 'differences', below: 5 },
-      { code: 'spreads', below: 10 },
+      { code: 'distributions', below: 10 },
       { code: 'comments', below: 12 },
       { code: 'openWeek' },
       { code: 'whoAnswered', step: 10 },
@@ -378,10 +378,12 @@ describe('what is never shown', () => {
   });
 
   test('is said by the lowest thresholds of the account and of the open weeks', () => {
-    expect(never(openWeek({ threshold: 3, spreadThreshold: 6, commentThreshold: 40 })).slice(0, 4)).toEqual([
+    expect(
+      never(openWeek({ threshold: 3, distributionThreshold: 6, commentThreshold: 40 })).slice(0, 4),
+    ).toEqual([
       { code: 'figures', below: 3 },
       { code: 'differences', below: 3 },
-      { code: 'spreads', below: 6 },
+      { code: 'distributions', below: 6 },
       { code: 'comments', below: 12 },
     ]);
   });

@@ -96,8 +96,8 @@ const operationOf: Record<PrivacyArea, keyof typeof consoleOperations> = {
 
 function areasOf(role: Role): PrivacyArea[] {
   return privacyAreas.filter((area) => {
-    const { least } = consoleOperations[operationOf[area]] as ConsoleOperation;
-    return least === 'anybody' || hasRole({ role }, least);
+    const { minimumRole } = consoleOperations[operationOf[area]] as ConsoleOperation;
+    return minimumRole === 'anybody' || hasRole({ role }, minimumRole);
   });
 }
 
@@ -173,7 +173,10 @@ const betweenWeeksAt = (noise: Noise) => ({
 });
 
 /** Returns the lowest value among rules with a threshold above 1, the only ones that promise anything; 1 if there are none. */
-function lowest(all: PrivacyRules[], name: 'threshold' | 'spreadThreshold' | 'commentThreshold'): number {
+function lowest(
+  all: PrivacyRules[],
+  name: 'threshold' | 'distributionThreshold' | 'commentThreshold',
+): number {
   const values = all.filter(({ threshold }) => threshold > 1).map((rules) => rules[name]);
   return values.length === 0 ? 1 : Math.min(...values);
 }
@@ -244,10 +247,10 @@ function neverShown(
   if (all.every(({ threshold }) => threshold > 1)) {
     const below = lowest(all, 'threshold');
     never.push({ code: 'figures', below }, { code: 'differences', below });
-    never.push({ code: 'spreads', below: lowest(all, 'spreadThreshold') });
+    never.push({ code: 'distributions', below: lowest(all, 'distributionThreshold') });
     never.push({ code: 'comments', below: lowest(all, 'commentThreshold') });
     if (all.every(({ isLive }) => !isLive)) never.push({ code: 'openWeek' });
-    never.push({ code: 'whoAnswered', step: lowest(all, 'spreadThreshold') });
+    never.push({ code: 'whoAnswered', step: lowest(all, 'distributionThreshold') });
   }
   const { place, state, processes, exportedAt, exportedUntil } = keys;
   const isExported = exportedAt !== null && exportedUntil === null;

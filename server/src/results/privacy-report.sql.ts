@@ -26,7 +26,7 @@ export type AccountFacts = {
 
 type RulesRow = {
   threshold: number;
-  spreadThreshold: number;
+  distributionThreshold: number;
   commentThreshold: number;
   isLive: boolean;
   noise: number;
@@ -34,13 +34,13 @@ type RulesRow = {
 
 const rulesOf = ({
   threshold,
-  spreadThreshold,
+  distributionThreshold,
   commentThreshold,
   isLive,
   noise,
 }: RulesRow): PrivacyRules => ({
   threshold,
-  spreadThreshold,
+  distributionThreshold,
   commentThreshold,
   isLive,
   noise: noise as Noise,
@@ -53,7 +53,7 @@ export async function selectAccountFacts(db: Db, accountId: AccountId): Promise<
            a.name                   as "name",
            a.timezone               as "timezone",
            a.threshold              as "threshold",
-           coalesce(a.spread_threshold, case a.threshold when 1 then 1 else 2 * a.threshold end)  as "spreadThreshold",
+           coalesce(a.distribution_threshold, case a.threshold when 1 then 1 else 2 * a.threshold end)  as "distributionThreshold",
            coalesce(a.comment_threshold, case a.threshold when 1 then 1 else 2 * a.threshold end) as "commentThreshold",
            a.publication = 'live'   as "isLive",
            a.noise                  as "noise",
@@ -81,7 +81,7 @@ export async function selectOpenWeekRules(
   const rows = await db<(RulesRow & { week: Week; people: number })[]>`
     select w.week::text          as "week",
            w.threshold           as "threshold",
-           w.spread_threshold    as "spreadThreshold",
+           w.distribution_threshold    as "distributionThreshold",
            w.comment_threshold   as "commentThreshold",
            coalesce((to_jsonb(w) ->> 'is_live')::boolean, a.publication = 'live') as "isLive",
            w.noise               as "noise",

@@ -156,9 +156,9 @@ function addWeek(sent: Sent, content: RandomWeek): void {
 /** A new account with the history imported, and its top groups by id. */
 async function accountWith({ history, lines }: Sent): Promise<{ account: TestAccount; tops: number[] }> {
   const account = await world.account();
-  const { figures, spread, comments } = history.thresholds;
+  const { figures, distribution, comments } = history.thresholds;
   await world.pool`
-    update accounts set threshold = ${figures}, spread_threshold = ${spread}, comment_threshold = ${comments}
+    update accounts set threshold = ${figures}, distribution_threshold = ${distribution}, comment_threshold = ${comments}
     where  account_id = ${account.id}`;
   const nameOf = (id: number | null) => (id === null ? null : groupName(id));
   const groups = [...history.parents].map(([id, parent]) => unit(groupName(id), { parent: nameOf(parent) }));
@@ -171,12 +171,12 @@ async function accountWith({ history, lines }: Sent): Promise<{ account: TestAcc
 
 // --- All that can be read.
 
-type Told<T> = Record<string, Record<string, Record<string, T>>>;
+type ResponseText<T> = Record<string, Record<string, Record<string, T>>>;
 type Everything = {
   /** Ids of questions by key. */
   ids: Map<string, number>;
-  values: Told<AnswerData>;
-  comments: Told<string[]>;
+  values: ResponseText<AnswerData>;
+  comments: ResponseText<string[]>;
   asked: Record<string, Record<string, number[]>>;
   rates: Value[];
   kpi: Value[];
@@ -184,7 +184,7 @@ type Everything = {
 
 async function readEverything(account: TestAccount, tops: number[], range: string): Promise<Everything> {
   const all: Everything = { ids: new Map(), values: {}, comments: {}, asked: {}, rates: [], kpi: [] };
-  const merge = <T>(into: Told<T>, from: Told<T>) => {
+  const merge = <T>(into: ResponseText<T>, from: ResponseText<T>) => {
     for (const [id, groups] of Object.entries(from)) into[id] = { ...into[id], ...groups };
   };
   for (const top of tops) {
@@ -192,8 +192,8 @@ async function readEverything(account: TestAccount, tops: number[], range: strin
     const flags = '&includeComments=true&granularData=true';
     const [results] = await get<[ResultsValues]>(account, `/v1/results?${scope}${flags}`);
     for (const { id, question: text } of results.questions) all.ids.set(text.slice(0, -1), id);
-    merge(all.values, results.values[0] as Told<AnswerData>);
-    merge(all.comments, results.comments?.[0] as Told<string[]>);
+    merge(all.values, results.values[0] as ResponseText<AnswerData>);
+    merge(all.comments, results.comments?.[0] as ResponseText<string[]>);
     const [asked] = await get<[AskedQuestionsValues]>(account, `/v1/askedquestions?${scope}`);
     Object.assign(all.asked, asked.askedquestions[0]);
     const [rates] = await get<[ResponseRateValues]>(account, `/v1/responserates/values?${scope}`);
@@ -208,10 +208,10 @@ function toldOf(sent: Sent, all: Everything, week: Week): ToldOfWeek {
   const questions = new Map<number, ToldOfQuestion>();
   for (const [id, keys] of sent.copies) {
     const type = sent.types.get(id) as QuestionType;
-    const told: ToldOfQuestion = { type, sums: new Map(), spreads: new Map(), comments: new Map() };
+    const told: ToldOfQuestion = { type, sums: new Map(), distributions: new Map(), comments: new Map() };
     const decisions = new Set<string>();
     for (const [copy, key] of keys.entries()) {
-      const ofWeek = <T>(from: Told<T>) =>
+      const ofWeek = <T>(from: ResponseText<T>) =>
         Object.entries(from[String(all.ids.get(key))] ?? {}).flatMap(([group, weeks]) => {
           const leaf = weeks[fourDigits(week)];
           return leaf === undefined ? [] : [[Number(group), leaf] as const];
@@ -224,7 +224,7 @@ function toldOf(sent: Sent, all: Everything, week: Week): ToldOfWeek {
       for (const [group, texts] of comments) for (const name of texts) add(told.comments, group, name);
     }
     expect(decisions.size).toBe(1);
-    questions.set(id, type === 4 ? { ...told, sums: new Map(), spreads: told.sums } : told);
+    questions.set(id, type === 4 ? { ...told, sums: new Map(), distributions: told.sums } : told);
   }
   const rates: ToldOfWeek['rates'] = new Map();
   for (const probe of sent.probes.filter(({ of }) => of === week)) {
@@ -248,7 +248,7 @@ function collect(
   { value, answers, distribution, individual }: AnswerData,
   copy: number,
   everybody: string[],
-  { sums, spreads }: ToldOfQuestion,
+  { sums, distributions }: ToldOfQuestion,
   group: number,
 ): void {
   if (type === 3) {
@@ -259,12 +259,12 @@ function collect(
     expect(individual ?? []).toEqual(given);
     for (const [i, name] of everybody.slice(4 * copy, 4 * copy + 4).entries()) {
       if (Math.floor(sum / 2 ** i) % 2 === 1) add(sums, group, name);
-      if (distribution?.[2 ** i]) add(spreads, group, name);
+      if (distribution?.[2 ** i]) add(distributions, group, name);
     }
   }
   if (type === 4 && value) add(sums, group, everybody[copy] as string);
   if (type === 5 || type === 6) {
-    for (const name of everybody) if (distribution?.[name]) add(spreads, group, name);
+    for (const name of everybody) if (distribution?.[name]) add(distributions, group, name);
   }
 }
 
@@ -289,7 +289,8 @@ describe('the attacker, over the wire', () => {
           });
           const mutant = attack(toldByThreshold(sent.history, content), sent.history.thresholds);
           if (mutant.some(({ people }) => people !== 'undecided')) broken++;
-          for (const { sums, spreads } of told.questions.values()) figures += sums.size + spreads.size;
+          for (const { sums, distributions } of told.questions.values())
+            figures += sums.size + distributions.size;
         }
         expectKpisOfShown(all);
         await expectAgreement(account, tops, sent, all, seed);
@@ -340,7 +341,7 @@ async function expectAgreement(
         account,
         `/v1/results?${scope}${rangeOf(first, last)}${flags}${chosen}`,
       );
-      const part = <T>(from: Told<T>) => partOf(from, some, groups, [first, last].map(fourDigits));
+      const part = <T>(from: ResponseText<T>) => partOf(from, some, groups, [first, last].map(fourDigits));
       const values = JSON.parse(
         JSON.stringify(part(all.values), (key, leaf: unknown) =>
           key === 'individual' && !granular ? undefined : leaf,
@@ -382,11 +383,11 @@ const inOrder = (list: Value[]) =>
 
 /** The part of everything that a request asks for. */
 function partOf<T>(
-  from: Told<T>,
+  from: ResponseText<T>,
   questionIds: number[] | undefined,
   groups: Set<number>,
   [first, last]: string[],
-): Told<T> {
+): ResponseText<T> {
   const keep = <V>(map: Record<string, V>, isWanted: (key: string) => boolean) =>
     Object.entries(map).filter(([key]) => isWanted(key));
   return Object.fromEntries(
@@ -403,7 +404,7 @@ function partOf<T>(
         ),
       ])
       .filter(([, ofGroups]) => Object.keys(ofGroups as object).length > 0),
-  ) as Told<T>;
+  ) as ResponseText<T>;
 }
 
 describe('once, after the week', () => {

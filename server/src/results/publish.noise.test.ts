@@ -38,9 +38,9 @@ test('a week is published with the noise of the account when it opened, whatever
   const set = (noise: 0 | 1 | 2) =>
     inTransaction(world.pool, (tx) => changeAccount(tx, account.id, { noise }));
   const published = async (week: string) => {
-    const [row] = await world.pool<{ value: number; noise: number; spread: string }[]>`
+    const [row] = await world.pool<{ value: number; noise: number; distribution: string }[]>`
       select value, noise, spread from results where account_id = ${account.id} and week = ${week}`;
-    return row as { value: number; noise: number; spread: string };
+    return row as { value: number; noise: number; distribution: string };
   };
   const keyOf = async () => {
     const [row] = await world.pool<{ sealed: Buffer }[]>`
@@ -61,7 +61,7 @@ test('a week is published with the noise of the account when it opened, whatever
   const noisy = await published(sixth);
   expect(noisy.noise).toBe(2);
   expect(Math.abs(noisy.value - 0.5)).toBeLessThanOrEqual(2 / 48 + 1e-9);
-  const counts = Object.entries(JSON.parse(noisy.spread) as Record<string, number>);
+  const counts = Object.entries(JSON.parse(noisy.distribution) as Record<string, number>);
   const sum = counts.reduce((total, [value, times]) => total + Number(value) * times, 0);
   expect(noisy.value).toBeCloseTo((sum - 12) / 48);
 

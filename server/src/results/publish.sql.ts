@@ -8,7 +8,7 @@ export type OpenWeekRow = {
   isClosed: boolean;
   isShown: boolean;
   figures: number;
-  spread: number;
+  distribution: number;
   comments: number;
   noise: NoiseLevel;
   isLive: boolean;
@@ -28,7 +28,7 @@ export async function selectWeek(
     select closed_at is not null as "isClosed",
            shown_at is not null  as "isShown",
            threshold             as "figures",
-           spread_threshold      as "spread",
+           distribution_threshold      as "distribution",
            comment_threshold     as "comments",
            noise                 as "noise",
            is_live               as "isLive"
@@ -131,19 +131,24 @@ export async function selectShown(
   week: Week,
   groupIds: number[],
 ): Promise<Map<number, Result[]>> {
-  const rows = await tx<(Omit<Result, 'spread'> & { questionId: number; spread: string | null })[]>`
+  const rows = await tx<
+    (Omit<Result, 'distribution'> & { questionId: number; distribution: string | null })[]
+  >`
     select question_id as "questionId",
            group_id    as "groupId",
            value       as "value",
            answers     as "answers",
-           spread      as "spread",
+           distribution      as "distribution",
            handed_out  as "handedOut",
            noise       as "noise"
     from   results
     where  account_id = ${accountId} and group_id = any(${groupIds}) and week = ${week}`;
   const results = new Map<number, Result[]>();
-  for (const { questionId, spread, ...row } of rows) {
-    const one = { ...row, spread: spread === null ? null : (JSON.parse(spread) as Result['spread']) };
+  for (const { questionId, distribution, ...row } of rows) {
+    const one = {
+      ...row,
+      distribution: distribution === null ? null : (JSON.parse(distribution) as Result['distribution']),
+    };
     const others = results.get(questionId);
     if (others) others.push(one);
     else results.set(questionId, [one]);
@@ -164,15 +169,15 @@ export async function copyResults(
   rows: Iterable<Result & { questionId: number }>,
 ): Promise<void> {
   await copyInto(
-    tx`copy results (account_id, week, group_id, question_id, value, answers, spread, handed_out, noise) from stdin`,
-    [...rows].map(({ groupId, questionId, value, answers, spread, handedOut, noise }) => [
+    tx`copy results (account_id, week, group_id, question_id, value, answers, distribution, handed_out, noise) from stdin`,
+    [...rows].map(({ groupId, questionId, value, answers, distribution, handedOut, noise }) => [
       accountId,
       week,
       groupId,
       questionId,
       value,
       answers,
-      spread && JSON.stringify(spread),
+      distribution && JSON.stringify(distribution),
       handedOut,
       noise,
     ]),

@@ -13,7 +13,7 @@ import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { noBrakes, person, unit } from '../testing/organizations.ts';
 import { answer, importLines, kpi, later, linkOf, question, round, skip } from '../testing/surveys.ts';
 import { tablesOf } from '../testing/tables.ts';
-import { closeEndedWeeks, closeWeek, closeWeekNow, forgetGroups, showLiveWeeks } from './publish.ts';
+import { closeEndedWeeks, closeWeek, closeWeekNow, deleteGroupResults, showLiveWeeks } from './publish.ts';
 
 let database: TestDatabase;
 let pool: Pool;
@@ -49,7 +49,7 @@ async function push(accountId: number, data: { users?: object[]; groups?: object
   const run = { id: newId(), source: 'api' as const, tokenId: null, address: null, file: null };
   const body = { settings: { ...noBrakes, validateOnly: false }, data };
   const bytes = new TextEncoder().encode(JSON.stringify(body));
-  await pushOrganization(pool, accountId, run, { bytes, gzip: false }, { forgetGroups });
+  await pushOrganization(pool, accountId, run, { bytes, gzip: false }, { deleteGroupResults });
 }
 
 async function company(timezone = 'UTC'): Promise<Company> {
@@ -657,7 +657,7 @@ describe('groups that are removed', () => {
     const removed = acme.groups.get('a') as number;
     const removal = await held(async (tx) => {
       await lockAccount(tx, acme.id);
-      await forgetGroups(tx, acme.id, [removed]);
+      await deleteGroupResults(tx, acme.id, [removed]);
       await tx`delete from memberships where account_id = ${acme.id} and group_id = ${removed}`;
       await tx`delete from groups where account_id = ${acme.id} and group_id = ${removed}`;
     });

@@ -13,7 +13,7 @@ import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
 import { addBatch } from './batches.ts';
 import {
-  type Answered,
+  type Loaded,
   classFigures,
   kpiValues,
   type KpiValue,
@@ -140,7 +140,7 @@ async function computeFigures(
   const counted: Counted[] = [];
   const classes = classesOf(questions.values());
   for (const questionIds of Map.groupBy(asked, (id) => classes.get(id)).values()) {
-    const answered: Answered[] = [];
+    const answered: Loaded[] = [];
     for (const id of questionIds) {
       const { type, options, text } = questions.get(id) as Question;
       const question = { id, type, options: options.map((option) => option.id) };
@@ -223,7 +223,7 @@ async function weekData(
   tx: Transaction,
   accountId: AccountId,
   week: Week,
-  { figures, spread, comments }: OpenWeekRow,
+  { figures, distribution, comments }: OpenWeekRow,
   key: WeekKey,
 ): Promise<{ data: WeekData; personOf: (respondent: string) => string }> {
   const data = await selectWeekData(tx, accountId, week);
@@ -241,7 +241,7 @@ async function weekData(
     people.filter(({ hasHandedOut }) => hasHandedOut).map(({ respondent }) => respondent),
   );
   return {
-    data: { ...data, assignments, handedOut, thresholds: { figures, spread, comments } },
+    data: { ...data, assignments, handedOut, thresholds: { figures, distribution, comments } },
     personOf: (respondent) => names.get(respondent) ?? respondent,
   };
 }
@@ -340,6 +340,10 @@ export async function closeEndedWeeks(pool: Pool, keys: AnswerKeys, now: number)
 }
 
 /** Deletes all figures of groups, in the transaction that deletes the groups (decision A15, P10). */
-export async function forgetGroups(tx: Transaction, accountId: AccountId, groupIds: number[]): Promise<void> {
+export async function deleteGroupResults(
+  tx: Transaction,
+  accountId: AccountId,
+  groupIds: number[],
+): Promise<void> {
   if (groupIds.length > 0) await deleteFigures(tx, accountId, groupIds);
 }

@@ -206,7 +206,7 @@ export type ResultRow = {
   week: Week;
   value: number | null;
   answers: number | null;
-  spread: string | null;
+  distribution: string | null;
 };
 
 /** Yields results of the groups, ordered by question, group and week. `questionIds`: only these questions. */
@@ -225,7 +225,7 @@ export function selectResults(
            r.week        as "week",
            r.value       as "value",
            r.answers     as "answers",
-           r.spread      as "spread"
+           r.distribution      as "distribution"
     from   scope s
     join   results r on r.account_id = ${accountId} and r.group_id = s.group_id
                     and r.week between ${first} and ${last}
@@ -410,7 +410,7 @@ export async function selectGroupResults(
            r.week         as "week",
            r.value        as "value",
            r.answers      as "answers",
-           r.spread       as "spread",
+           r.distribution       as "distribution",
            r.handed_out   as "handedOut"
     from   groups g
     left   join results r on r.account_id = ${accountId} and r.group_id = ${groupId}

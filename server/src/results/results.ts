@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId, Pool } from '../db/db.ts';
-import { LongAnswer } from '../http/answers.ts';
+import { StreamedResponse } from '../http/responses.ts';
 import { questionsOf } from '../questions/questions.ts';
 import {
   type AskedRow,
@@ -51,15 +51,15 @@ export type Pools = { pool: Pool; reads: Pool };
 export type Asked = { groupId: string; beneath: boolean; window: Window | undefined; now: number };
 
 /** The text of a response, complete or, if it can be long, streamed. */
-export type Told = string | LongAnswer;
+export type ResponseText = string | StreamedResponse;
 
 /** Returns the values of a KPI. Throws a Fault if the group or the KPI does not exist. */
-export async function tellKpiValues(
+export async function kpiValuesResponse(
   { pool, reads }: Pools,
   reader: Reader,
   kpiId: string,
   asked: Asked,
-): Promise<Told> {
+): Promise<ResponseText> {
   const { accountId } = reader;
   if (!asked.beneath) {
     const groupId = idIn(asked.groupId);
@@ -73,7 +73,7 @@ export async function tellKpiValues(
     selectKpi(pool, accountId, kpiId),
   ]);
   if (!kpi) throw kpiNotFound();
-  return longAnswer(reader, asked, () =>
+  return streamedResponse(reader, asked, () =>
     kpiChunks(kpi, selectKpiValues(reads, accountId, scope, kpiId, asked.window), reader),
   );
 }
@@ -91,7 +91,11 @@ export const kpiOf = ({ id, name, imageUrl }: KpiHead) => ({
 });
 
 /** Returns the response rates. Throws a Fault if the group does not exist. */
-export async function tellRates({ pool, reads }: Pools, reader: Reader, asked: Asked): Promise<Told> {
+export async function ratesResponse(
+  { pool, reads }: Pools,
+  reader: Reader,
+  asked: Asked,
+): Promise<ResponseText> {
   const { accountId } = reader;
   if (!asked.beneath) {
     const groupId = idIn(asked.groupId);
@@ -100,7 +104,7 @@ export async function tellRates({ pool, reads }: Pools, reader: Reader, asked: A
     return textOf(rateChunks(inOneBatch(valuesOf(groupId, rows)), reader));
   }
   const scope = await findScope(pool, accountId, asked);
-  return longAnswer(reader, asked, () =>
+  return streamedResponse(reader, asked, () =>
     rateChunks(selectRates(reads, accountId, scope, asked.window), reader),
   );
 }
@@ -123,12 +127,12 @@ export type ResultsWanted = {
 };
 
 /** Returns the results of questions. Throws a Fault if the group does not exist. */
-export async function tellResults(
+export async function resultsResponse(
   { pool, reads }: Pools,
   reader: Reader,
   asked: Asked,
   wanted: ResultsWanted,
-): Promise<Told> {
+): Promise<ResponseText> {
   const { accountId } = reader;
   const { questionIds, language, comments, granular } = wanted;
   const window = asked.window ?? lastWeeks(dayIn(reader.timezone, asked.now));
@@ -144,7 +148,7 @@ export async function tellResults(
     findScope(pool, accountId, asked),
     wordedQuestions(pool, accountId, language),
   ]);
-  return longAnswer(reader, asked, () =>
+  return streamedResponse(reader, asked, () =>
     resultChunks(
       selectResults(reads, accountId, scope, window, questionIds),
       comments ? selectComments(reads, accountId, scope, window, questionIds) : undefined,
@@ -183,12 +187,12 @@ async function* resultChunks(
 }
 
 /** Returns which questions were asked of which groups. Throws a Fault if the group does not exist. */
-export async function tellAsked(
+export async function askedQuestionsResponse(
   { pool, reads }: Pools,
   reader: Reader,
   asked: Asked,
   language: string | undefined,
-): Promise<Told> {
+): Promise<ResponseText> {
   const { accountId } = reader;
   const window = asked.window ?? lastWeeks(dayIn(reader.timezone, asked.now));
   const allQuestions = wordedQuestions(pool, accountId, language);
@@ -202,7 +206,7 @@ export async function tellAsked(
     return textOf(askedChunks(inOneBatch(rows), questions));
   }
   const [scope, questions] = await Promise.all([findScope(pool, accountId, asked), allQuestions]);
-  return longAnswer(reader, asked, () =>
+  return streamedResponse(reader, asked, () =>
     askedChunks(selectAsked(reads, accountId, scope, window), questions),
   );
 }
@@ -306,11 +310,11 @@ async function textOf(chunks: AsyncIterable<string>): Promise<string> {
   return text;
 }
 
-export const longAnswer = (
+export const streamedResponse = (
   reader: Reader,
   asked: Pick<Asked, 'window' | 'now'>,
   chunksOf: () => AsyncIterable<string>,
-) => new LongAnswer(tagOf(reader, asked), () => gathered(chunksOf()));
+) => new StreamedResponse(tagOf(reader, asked), () => gathered(chunksOf()));
 
 /** Returns the ETag. It changes with every write to the account and, if the requested weeks depend on the date, every week. */
 function tagOf(

@@ -100,16 +100,20 @@ export async function* nested(batches: AsyncIterable<Leaf[]>): AsyncGenerator<st
 /** Returns the JSON of one result. */
 export function answerData(
   { type, options }: WordedQuestion,
-  { value, answers, spread }: { value: number | null; answers: number | null; spread: string | null },
+  {
+    value,
+    answers,
+    distribution,
+  }: { value: number | null; answers: number | null; distribution: string | null },
   granular: boolean,
 ): string {
   let text = `{"value":${value},"answers":${answers}`;
-  if (spread !== null) {
-    text += `,"distribution":${spread}`;
+  if (distribution !== null) {
+    text += `,"distribution":${distribution}`;
     if (type === 3 || granular) {
-      const distribution = JSON.parse(spread) as Distribution;
-      if (type === 3) text += `,"enps":${enpsOf(distribution)}`;
-      if (granular && isScaled(type)) text += `,"individual":[${individualsOf(type, distribution).join()}]`;
+      const counts = JSON.parse(distribution) as Distribution;
+      if (type === 3) text += `,"enps":${enpsOf(counts)}`;
+      if (granular && isScaled(type)) text += `,"individual":[${individualsOf(type, counts).join()}]`;
     }
     if (isChoice(type)) text += `,"options":${JSON.stringify(options)}`;
   }

@@ -1,9 +1,9 @@
 // Builds the invitation and reminder mails, and the notice to a previous address that its link was replaced. Pure. The mails
 // contain no colleagues' names and no results, and names written by others never become clickable.
 import { inert } from '../base/inert.ts';
-import { type Block, lettered } from '../mail/letter.ts';
-import { libraryLanguage } from '../questions/library-words.ts';
-import { invitationWords } from './invitation-words.ts';
+import { type Block, renderMail } from '../mail/template.ts';
+import { libraryLanguage } from '../questions/library-texts.ts';
+import { invitationTexts } from './invitation-texts.ts';
 
 /** What an invitation or a reminder contains. */
 export type Invitation = {
@@ -30,7 +30,7 @@ export function invitationOf(
   stopAddress: string,
 ): { subject: string; text: string; html: string; headers: Record<string, string> } {
   const textLanguage = libraryLanguage(language);
-  const words = invitationWords[textLanguage];
+  const words = invitationTexts[textLanguage];
   const company = inert(names.company, 80);
   const isReminder = kind === 'reminder';
   const { lead, text } =
@@ -39,7 +39,7 @@ export function invitationOf(
   // With a threshold of 1, response rates can reveal who has answered, so the sentence about managers is left out.
   const reminder: Block =
     threshold === 1 ? { kind: 'text', text: words.reminder.text } : { kind: 'note', ...words.reminder };
-  const content = lettered({
+  const content = renderMail({
     language: textLanguage,
     about: company,
     tone: 'plain',
@@ -76,10 +76,10 @@ export function replacedNotice({
   html: string;
 } {
   const textLanguage = libraryLanguage(language);
-  const words = invitationWords[textLanguage];
+  const words = invitationTexts[textLanguage];
   const company = inert(names.company, 80);
   const { subject, text, lead, check } = words.replaced;
-  const content = lettered({
+  const content = renderMail({
     language: textLanguage,
     about: company,
     tone: 'plain',

@@ -91,7 +91,7 @@ export async function takeDue(db: Db, now: number, count: number): Promise<DueMe
 /** Condition: m is a reminder to someone who has turned reminders off or already got one this week. */
 const isUnwanted = (db: Db, m: ReturnType<Db>) => db`
   (${m}.kind = 'reminder'
-   and (exists (select 1 from reminder_stops r
+   and (exists (select 1 from reminder_opt_outs r
                 where  r.account_id = ${m}.account_id and r.user_id = ${m}.user_id)
         or exists (select 1 from messages o
                    where  o.account_id = ${m}.account_id and o.user_id = ${m}.user_id and o.week = ${m}.week

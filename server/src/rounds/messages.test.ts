@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
-import { askingCommands } from '../cli.asking.ts';
+import { askingCommands } from '../cli/asking.ts';
 import { giveAnswers, openLink } from '../answers/answering.ts';
 import type { Log } from '../base/log.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
@@ -17,7 +17,7 @@ import { dueMessages, mailRefusalsOf, messageCountsOf, openSender } from './mess
 import { noteSent } from './messages.sql.ts';
 import { openDueRounds } from './opening.ts';
 import { createSchedule } from './schedules.ts';
-import { setReminders } from './stops.ts';
+import { setReminders } from './reminder-opt-out.ts';
 
 const publicUrl = 'https://soundings.example';
 const minute = 60_000;

@@ -28,8 +28,8 @@ import {
   settleLost,
   takeDue,
 } from './messages.sql.ts';
-import { endOf, sendableAt } from './moments.ts';
-import { stopTokensFor } from './stops.ts';
+import { endOf, sendableAt } from './send-times.ts';
+import { optOutTokensFor } from './reminder-opt-out.ts';
 
 export {
   selectDue as dueMessages,
@@ -137,7 +137,7 @@ async function outgoingOf(context: SenderContext, due: DueMessage[], now: number
     pool,
     wanted.map(({ message }) => ({ ...message, sentTo: message.email })),
   );
-  const tokens = await stopTokensFor(
+  const tokens = await optOutTokensFor(
     pool,
     wanted.map(({ message }) => message),
   );

@@ -5,7 +5,7 @@ import { addWeeks, dayIn, type Week, weekOf } from '@soundings/contract/weeks.ts
 import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
-import { addDays, dayDue, endOf, momentOf, sendableAt } from './moments.ts';
+import { addDays, dayDue, endOf, sendTimeOf, sendableAt } from './send-times.ts';
 import {
   insertMessages,
   insertParticipants,
@@ -15,13 +15,13 @@ import {
   selectHasImported,
   selectPeople,
 } from './opening.sql.ts';
-import { wayUp } from '../people/tree.ts';
+import { ancestorsOf } from '../people/tree.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { questionsOf } from '../questions/questions.ts';
 import { classesOf } from '../questions/same-words.ts';
 import { type AskedSet, type Clash, clashOf, withUnion } from './overlap.ts';
 import {
-  groupsBeneath,
+  descendantsOf,
   openRound,
   openWeek,
   type Parents,
@@ -87,7 +87,7 @@ export async function dueSchedules(pool: Pool, now: number): Promise<Due[]> {
   const near = schedules.flatMap((schedule) =>
     weeks.flatMap((week) => {
       const day = dayDue(schedule, week);
-      const isNear = day !== undefined && now >= momentOf(day, schedule.hour, firstTimezone);
+      const isNear = day !== undefined && now >= sendTimeOf(day, schedule.hour, firstTimezone);
       const isOver = now >= endOf(week, schedule.timezone);
       const isOpen = isNear && !isSettled(settled.get(nameOf(schedule, week)), isOver);
       return isOpen ? [{ schedule, week, day }] : [];
@@ -101,7 +101,7 @@ export async function dueSchedules(pool: Pool, now: number): Promise<Due[]> {
     const isOver = now >= weekEnd;
     const own = [timezone, ...zones.filter((one) => one.accountId === accountId).map((one) => one.timezone)];
     const isDue = own.some((zone) => {
-      const planned = momentOf(day, hour, zone);
+      const planned = sendTimeOf(day, hour, zone);
       return now >= planned && sendableAt(planned, now, { timezone: zone, anyHour, weekEnd }) !== undefined;
     });
     return (isOver ? createdAt.getTime() < weekEnd : isDue) ? [{ accountId, scheduleId, week, isOver }] : [];
@@ -199,9 +199,9 @@ async function openRounds(
   const groups = outermost(groupIds, parents);
   if (groups.length === 0) return missed('noGroup');
   const without = new Set(
-    withoutGroupIds.filter((id) => parents.has(id)).flatMap((id) => groupsBeneath(id, parents)),
+    withoutGroupIds.filter((id) => parents.has(id)).flatMap((id) => descendantsOf(id, parents)),
   );
-  const asked = groups.map((groupId) => ({ groupId, subtree: new Set(groupsBeneath(groupId, parents)) }));
+  const asked = groups.map((groupId) => ({ groupId, subtree: new Set(descendantsOf(groupId, parents)) }));
   const within = [...new Set(asked.flatMap(({ subtree }) => [...subtree]))];
   const people = (await selectPeople(tx, accountId, within)).filter(
     ({ memberOf }) => !memberOf.some((id) => without.has(id)),
@@ -269,7 +269,7 @@ function outermost(groupIds: number[], parents: Parents): number[] {
   const present = [...new Set(groupIds)].filter((id) => parents.has(id));
   return present.filter(
     (id) =>
-      !wayUp(id, parents)
+      !ancestorsOf(id, parents)
         .slice(1)
         .some((ancestor) => present.includes(ancestor)),
   );
@@ -286,11 +286,11 @@ function messagesFor(
 ): NewMessage[] {
   const { hour, anyHour, reminderDays, reminderHour } = schedule;
   const timesIn = (zone: string): Omit<NewMessage, 'userId'>[] => {
-    const first = sendableAt(momentOf(day, hour, zone), now, { timezone: zone, anyHour, weekEnd });
+    const first = sendableAt(sendTimeOf(day, hour, zone), now, { timezone: zone, anyHour, weekEnd });
     if (first === undefined) return [];
     const invitation = { kind: 'invitation' as const, dueAt: first };
     if (reminderDays === null || reminderHour === null) return [invitation];
-    const second = momentOf(addDays(day, reminderDays), reminderHour, zone);
+    const second = sendTimeOf(addDays(day, reminderDays), reminderHour, zone);
     const hasReminder = second < weekEnd && second > first + (reminderDays > 0 ? reminderDistance : 0);
     return hasReminder ? [invitation, { kind: 'reminder' as const, dueAt: second }] : [invitation];
   };

@@ -21,7 +21,7 @@ export async function selectWeeksToCount(db: Db): Promise<WeekToCount[]> {
     select w.account_id        as "accountId",
            w.week              as "week",
            a.timezone          as "timezone",
-           w.spread_threshold  as "step",
+           w.distribution_threshold  as "step",
            w.participation_on  as "countedOn",
            w.participation_at  as "countedAt",
            min(s.at)           as "openedAt"
@@ -29,7 +29,7 @@ export async function selectWeeksToCount(db: Db): Promise<WeekToCount[]> {
     join   accounts a on a.account_id = w.account_id
     join   schedule_weeks s on s.account_id = w.account_id and s.week = w.week and s.outcome = 'opened'
     where  w.closed_at is null and w.threshold > 1
-    group  by w.account_id, w.week, a.timezone, w.spread_threshold, w.participation_on, w.participation_at
+    group  by w.account_id, w.week, a.timezone, w.distribution_threshold, w.participation_on, w.participation_at
     order  by w.account_id, w.week`;
   return rows.map(({ openedAt, ...row }) => ({
     ...row,

@@ -8,11 +8,11 @@ export type RoundRow = { id: number; week: Week; groupId: number; questionIds: n
 /** Creates the week with the account's current thresholds, noise and publication. Returns false if it already exists. */
 export async function insertWeek(tx: Transaction, accountId: AccountId, week: Week): Promise<boolean> {
   const rows = await tx`
-    insert into weeks (account_id, week, threshold, spread_threshold, comment_threshold, noise, is_live)
+    insert into weeks (account_id, week, threshold, distribution_threshold, comment_threshold, noise, is_live)
     select ${accountId},
            ${week},
            threshold,
-           coalesce(spread_threshold, case threshold when 1 then 1 else 2 * threshold end),
+           coalesce(distribution_threshold, case threshold when 1 then 1 else 2 * threshold end),
            coalesce(comment_threshold, case threshold when 1 then 1 else 2 * threshold end),
            noise,
            publication = 'live'

@@ -6,8 +6,8 @@ import { inTransaction } from '../db/db.ts';
 import { closeWeekNow } from '../results/publish.ts';
 import { WeekKey } from '../sealing/week-key.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { wayUp } from '../people/tree.ts';
-import { groupsBeneath, hasEnded, openRound, openWeek, respondentOf, weeksToClose } from './rounds.ts';
+import { ancestorsOf } from '../people/tree.ts';
+import { descendantsOf, hasEnded, openRound, openWeek, respondentOf, weeksToClose } from './rounds.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -29,8 +29,8 @@ const parents = new Map([
 ]);
 
 test('the way up from a group ends at the top; beneath it is what has it on its way', () => {
-  expect([wayUp(3, parents), wayUp(1, parents)]).toEqual([[3, 2, 1], [1]]);
-  expect([groupsBeneath(1, parents), groupsBeneath(2, parents), groupsBeneath(5, parents)]).toEqual([
+  expect([ancestorsOf(3, parents), ancestorsOf(1, parents)]).toEqual([[3, 2, 1], [1]]);
+  expect([descendantsOf(1, parents), descendantsOf(2, parents), descendantsOf(5, parents)]).toEqual([
     [1, 2, 3, 4],
     [2, 3],
     [5],

@@ -5,7 +5,7 @@ import { addWeeks, dayIn, weekName, weekOf } from '@soundings/contract/weeks.ts'
 import { raiseVersion } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import { wayUp } from '../people/tree.ts';
+import { ancestorsOf } from '../people/tree.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
 import {
@@ -89,15 +89,15 @@ export async function openRound(
   round: NewRound,
 ): Promise<{ roundId: number; respondents: string[] }> {
   const { week, groupId, questionIds, asked, parents, scheduleId = null, without = new Set() } = round;
-  const aboveIds = wayUp(groupId, parents).slice(1);
+  const aboveIds = ancestorsOf(groupId, parents).slice(1);
   const roundId = await insertRound(tx, accountId, { week, groupId, questionIds, aboveIds, scheduleId });
-  const askedGroups = groupsBeneath(groupId, parents).filter((id) => !without.has(id));
+  const askedGroups = descendantsOf(groupId, parents).filter((id) => !without.has(id));
   await upsertAsked(tx, accountId, week, askedGroups, questionIds);
   const respondents = asked.map(({ person }) => respondentOf(key, person));
   const groupsOf = (one: AskedPerson) =>
     one.memberOf.length === 1
-      ? wayUp(one.memberOf[0] as number, parents)
-      : [...new Set(one.memberOf.flatMap((own) => wayUp(own, parents)))];
+      ? ancestorsOf(one.memberOf[0] as number, parents)
+      : [...new Set(one.memberOf.flatMap((own) => ancestorsOf(own, parents)))];
   const people = asked.map((one, i) => ({ respondent: respondents[i] as string, groupIds: groupsOf(one) }));
   // Ordered by number. In the order of the people, a database dump would reveal whose number is whose.
   await copyAssignments(
@@ -112,8 +112,8 @@ export async function openRound(
 }
 
 /** Returns the ids of a group and its descendants. */
-export function groupsBeneath(groupId: number, parents: Parents): number[] {
-  return [...parents.keys()].filter((id) => wayUp(id, parents).includes(groupId));
+export function descendantsOf(groupId: number, parents: Parents): number[] {
+  return [...parents.keys()].filter((id) => ancestorsOf(id, parents).includes(groupId));
 }
 
 /** Returns the people who are currently active members of the group or one of its descendants. */
@@ -123,7 +123,7 @@ export async function membersNow(
   groupId: number,
   parents: Parents,
 ): Promise<AskedPerson[]> {
-  const members = await selectMembers(db, accountId, groupsBeneath(groupId, parents));
+  const members = await selectMembers(db, accountId, descendantsOf(groupId, parents));
   return members.map(({ userId, memberOf }) => ({ person: { userId }, memberOf }));
 }
 

@@ -1,7 +1,7 @@
 // SQL of schedules and of the weeks in which they were due. Writers: schedules.ts, opening.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import type { Repetition } from './moments.ts';
+import type { Repetition } from './send-times.ts';
 
 /** What is asked, which groups are asked, how often and when. Days are YYYY-MM-DD; hours are in each person's time zone. */
 export type NewSchedule = Repetition & {

@@ -8,9 +8,9 @@ import { Fault } from '../base/errors.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
 import { classesOf } from '../questions/same-words.ts';
-import { type Choice, chooseQuestions } from './choose.ts';
-import { dayDue, weeksDue, workingHours } from './moments.ts';
-import { wayUp } from '../people/tree.ts';
+import { type Choice, chooseQuestions } from './choose-questions.ts';
+import { dayDue, weeksDue, workingHours } from './send-times.ts';
+import { ancestorsOf } from '../people/tree.ts';
 import { parentsOf } from './rounds.ts';
 import {
   deleteSchedule,
@@ -169,7 +169,9 @@ export async function audiencesOf(
   const parents = await parentsOf(db, accountId);
   const withDescendants = (ids: number[]) => {
     const wanted = new Set(ids);
-    return [...parents.keys()].filter((id) => wayUp(id, parents).some((ancestor) => wanted.has(ancestor)));
+    return [...parents.keys()].filter((id) =>
+      ancestorsOf(id, parents).some((ancestor) => wanted.has(ancestor)),
+    );
   };
   return selectAudiences(
     db,
@@ -402,7 +404,8 @@ async function referenceFaults(db: Db, accountId: AccountId, schedule: NewSchedu
     ...sameTextFaults(questionIds, classesOf(all)),
     ...unknown('KPI', 'kpis', kpiIds, kpis as ReadonlySet<unknown>),
   ];
-  const isExcluded = (id: number) => wayUp(id, groups).some((ancestor) => withoutGroupIds.includes(ancestor));
+  const isExcluded = (id: number) =>
+    ancestorsOf(id, groups).some((ancestor) => withoutGroupIds.includes(ancestor));
   if (details.length === 0 && groupIds.length > 0 && groupIds.every(isExcluded)) {
     details.push({
       type: 'nobody to ask',

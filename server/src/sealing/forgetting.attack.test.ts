@@ -12,7 +12,7 @@ import { createToken } from '../accounts/tokens.ts';
 import { startAnswering } from '../app.ts';
 import { openLog } from '../base/log.ts';
 import { tokenHash } from '../base/secrets.ts';
-import { addClosing } from '../console/asking.sql.ts';
+import { addClosing } from '../console/asking/asking.sql.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { openEmbedded } from '../db/embedded.ts';
 import { closeWeek, forgetClosed } from '../results/publish.ts';
@@ -623,7 +623,7 @@ describe('two services with one database', () => {
   });
 });
 
-const cli = fileURLToPath(new URL('../cli.ts', import.meta.url));
+const cli = fileURLToPath(new URL('../cli/cli.ts', import.meta.url));
 
 /** Runs a command of the service; returns what it prints. */
 async function command(words: string[], env: Record<string, string>, input = ''): Promise<string> {

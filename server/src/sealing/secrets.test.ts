@@ -10,11 +10,11 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
 import { noiseKeyOf } from '../accounts/noise-key.ts';
-import { beginSecondStep, checkSecondStep, confirmSecondStep } from '../accounts/totp.ts';
+import { beginTwoFactor, checkTwoFactor, confirmTwoFactor } from '../auth/two-factor.ts';
 import { startApp } from '../app.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
-import { hostKeys } from '../files/hostkeys.ts';
+import { hostKeys } from '../sftp/host-keys.ts';
 import { createUser } from '../people/people.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { dumpFile, dumpOf } from '../testing/file-attacker.ts';
@@ -50,13 +50,13 @@ const on = (machine: string, place: 'file' | 'database' = 'file') =>
 
 /** Turns on codes for the person, and returns what makes and checks them. */
 async function codes() {
-  const { secret } = await beginSecondStep(database.pool, secrets, person, 'label');
+  const { secret } = await beginTwoFactor(database.pool, secrets, person, 'label');
   const totp = new TOTP({ secret });
   const code = () => totp.generate({ timestamp: (now += 60_000) });
   const recovery = await inTransaction(database.pool, (tx) =>
-    confirmSecondStep(tx, secrets, person, code(), now),
+    confirmTwoFactor(tx, secrets, person, code(), now),
   );
-  const check = (by: Secrets, given = code()) => checkSecondStep(database.pool, by, person, given, now);
+  const check = (by: Secrets, given = code()) => checkTwoFactor(database.pool, by, person, given, now);
   return { secret, bytes: Buffer.from(totp.secret.bytes), check, recovery };
 }
 
@@ -79,7 +79,7 @@ async function storePlain({ bytes }: { bytes: Buffer }): Promise<string[]> {
     await database.pool`update sftp_host_keys set private_key = ${String(plain)} where kind = ${kind}`;
     // oxlint-enable no-await-in-loop
   }
-  await database.pool`update second_steps set secret = ${bytes}`;
+  await database.pool`update two_factor set secret = ${bytes}`;
   await database.pool`update noise_keys set secret = ${await noiseKey(secrets)}`;
   await database.pool`delete from secrets_keys`;
   rmSync(secrets.path);
@@ -113,7 +113,7 @@ describe('secrets', () => {
     const other = await inTransaction(database.pool, (tx) =>
       createUser(tx, person.accountId, { firstName: 'C', lastName: 'D', email: 'c@d.example', role: 'User' }),
     );
-    await database.pool`update second_steps set user_id = ${other}`;
+    await database.pool`update two_factor set user_id = ${other}`;
     person = { ...person, userId: other };
     expect(await check(secrets)).toBeUndefined();
   });
@@ -153,7 +153,7 @@ describe('where the key is missing', () => {
     await expect(fingerprints(other)).rejects.toMatchObject(missing);
     await expect(noiseKey(other)).rejects.toMatchObject(missing);
     await expect(other.exported()).rejects.toMatchObject(missing);
-    await expect(beginSecondStep(database.pool, other, person, 'x')).rejects.toMatchObject(missing);
+    await expect(beginTwoFactor(database.pool, other, person, 'x')).rejects.toMatchObject(missing);
     expect(await check(other, recovery[0])).toBe('recovery code');
     expect(existsSync(other.path)).toBe(false);
     expect(await fingerprints(secrets)).toEqual(keys);

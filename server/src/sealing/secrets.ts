@@ -6,11 +6,11 @@
 // exists.
 import { join, resolve } from 'node:path';
 import { resealNoiseKeys } from '../accounts/noise-key.ts';
-import { resealSecondSteps } from '../accounts/totp.ts';
+import { resealTwoFactorSecrets } from '../auth/two-factor.ts';
 import { Fault } from '../base/errors.ts';
 import type { Sealer } from '../base/sealer.ts';
 import { inTransaction, type Pool, type Transaction } from '../db/db.ts';
-import { forgetHostKeys, resealHostKeys } from '../files/hostkeys.sealed.ts';
+import { deleteHostKeysOf, resealHostKeys } from '../sftp/host-keys.sealed.ts';
 import type { KeyPlace } from './answer-keys.ts';
 import { lockKeyFiles } from './answer-keys.sql.ts';
 import { type EpochKey, isSameChain, newChain, unwrap, wrap } from './epoch-keys.ts';
@@ -72,7 +72,7 @@ export class Secrets implements Sealer {
       const opened = key === kept ? undefined : openBefore(context, secret.sealed);
       return opened && wrap(key, context, opened);
     };
-    await resealSecondSteps(tx, reseal);
+    await resealTwoFactorSecrets(tx, reseal);
     await resealHostKeys(tx, reseal);
     await resealNoiseKeys(tx, reseal);
     return key;
@@ -116,7 +116,7 @@ export class Secrets implements Sealer {
     await inTransaction(this.#pool, async (tx) => {
       await lockKeyFiles(tx);
       await this.#keep(tx, newChain());
-      await forgetHostKeys(tx);
+      await deleteHostKeysOf(tx);
     });
     await this.prepare();
   }

@@ -2,7 +2,13 @@
 // questions give the same.
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { QuestionType } from '../questions/types.ts';
-import { type Character, type Mood, moodsOf, type Respondent, type Sentences } from './mood.ts';
+import {
+  type Character,
+  type Sentiment,
+  sentimentsOf,
+  type Respondent,
+  type Sentences,
+} from './sentiment.ts';
 import { type Random, randomFrom } from './random.ts';
 
 export type AskedQuestion = {
@@ -34,17 +40,17 @@ export type Plot = { seed: number; rate: number; character: Character };
 
 /** The visits of each person asked in a week, in their order; none where somebody does not answer. */
 export function scriptsOf({ seed, rate, character }: Plot, week: Week, asked: readonly Asked[]): Visit[][] {
-  const mood = moodsOf(seed, character);
+  const sentiment = sentimentsOf(seed, character);
   const pen = newPen(seed, week);
   return asked.map((one) => {
     const random = randomFrom(seed, `${week} ${one.person}`);
-    return one.questions.length > 0 && random.chance(mood.toAnswer(one, week, rate))
-      ? visitsOf({ random, seed, mood, pen, character }, one, week)
+    return one.questions.length > 0 && random.chance(sentiment.toAnswer(one, week, rate))
+      ? visitsOf({ random, seed, sentiment, pen, character }, one, week)
       : [];
   });
 }
 
-type Means = { random: Random; seed: number; mood: Mood; pen: Pen; character: Character };
+type Means = { random: Random; seed: number; sentiment: Sentiment; pen: Pen; character: Character };
 
 function visitsOf(means: Means, one: Asked, week: Week): Visit[] {
   const { random } = means;
@@ -74,7 +80,7 @@ function secondThought(answers: Said[], questions: AskedQuestion[]): Said | unde
 }
 
 function answerOf(means: Means, one: Asked, question: AskedQuestion, week: Week): Said {
-  const { random, mood, pen, character } = means;
+  const { random, sentiment, pen, character } = means;
   const { id: questionId, type, topic } = question;
   if (type === 7) {
     const comment = random.chance(0.15) ? pen.write(one, character.inWords(question.key)) : undefined;
@@ -82,7 +88,7 @@ function answerOf(means: Means, one: Asked, question: AskedQuestion, week: Week)
   }
   if (random.chance(0.02)) return { questionId, skipped: true };
   if (type === 5 || type === 6) return { questionId, value: choiceOf(means, one, question) };
-  const felt = mood.about(one, question, week) + random.around0(0.6);
+  const felt = sentiment.about(one, question, week) + random.around0(0.6);
   const sentences = character.remark(random, { respondent: one, topic, week, felt });
   const comment = sentences && pen.write(one, sentences);
   return { questionId, value: onScale(type, felt), ...(comment !== undefined && { comment }) };

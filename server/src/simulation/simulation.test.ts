@@ -17,7 +17,7 @@ import { askedWeek, mondays, noon } from '../testing/asking.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 import { type Said, scriptsOf } from './script.ts';
 import { type ServeAnswering, simulate, type Simulation } from './simulation.ts';
-import { anyCompany } from './words.ts';
+import { anyCompany } from './any-company.ts';
 
 const log = openLog('error');
 const serve: ServeAnswering = (pool, keys, now) => startAnswering({ pool, keys, now }, log);

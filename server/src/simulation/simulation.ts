@@ -7,17 +7,17 @@ import { type AccountId, inTransaction, openPool, type Pool, type Transaction } 
 import { defineLibrary, kpisOf, questionsOf } from '../questions/questions.ts';
 import { closeWeek, forgetClosed } from '../results/publish.ts';
 import { addressOf, linksOfAll } from '../rounds/links.ts';
-import { dayDue, endOf, momentOf } from '../rounds/moments.ts';
+import { dayDue, endOf, sendTimeOf } from '../rounds/send-times.ts';
 import { openDueRounds } from '../rounds/opening.ts';
-import { wayUp } from '../people/tree.ts';
+import { ancestorsOf } from '../people/tree.ts';
 import { lockSurvey, parentsOf, roundsOf } from '../rounds/rounds.ts';
 import { createSchedule, type NewSchedule, schedulesOf } from '../rounds/schedules.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
-import type { Character } from './mood.ts';
+import type { Character } from './sentiment.ts';
 import { type Asked, type AskedQuestion, type Said, scriptsOf } from './script.ts';
 import { type PersonRow, selectGroups, selectPeople, selectRoundsOf } from './simulation.sql.ts';
 import { visitAll } from './visits.ts';
-import { anyCompany } from './words.ts';
+import { anyCompany } from './any-company.ts';
 
 /** Serves the answering pages by a clock, in ms, on an address that is free. */
 export type ServeAnswering = (
@@ -254,7 +254,7 @@ async function momentsIn(
   const momentsFor = (zone: string) =>
     schedules.flatMap((one) => {
       const day = dayDue(one, week);
-      return day === undefined ? [] : [momentOf(day, one.hour, zone)];
+      return day === undefined ? [] : [sendTimeOf(day, one.hour, zone)];
     });
   const due = [...new Set(momentsFor(timezone))].toSorted((a, b) => a - b);
   const latest = Math.max(...[...zones].flatMap(momentsFor));
@@ -284,7 +284,7 @@ async function askedIn(
     ]),
   );
   return people.map(({ userId, person, language, memberOf }) => {
-    const ways = memberOf.map((id) => wayUp(id, parents));
+    const ways = memberOf.map((id) => ancestorsOf(id, parents));
     const within = new Set(ways.flat());
     const ids = rounds
       .filter((one) => within.has(one.groupId) && !one.withoutGroupIds.some((id) => within.has(id)))

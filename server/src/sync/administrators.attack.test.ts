@@ -4,7 +4,7 @@ import type { Person } from '@soundings/contract/console.people.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { changeAccount } from '../accounts/accounts.ts';
-import { makeSignInLink } from '../accounts/sign-in-links.ts';
+import { createSignInLink } from '../auth/sign-in-links.ts';
 import { inTransaction } from '../db/db.ts';
 import { openLog } from '../base/log.ts';
 import { createUser } from '../people/people.ts';
@@ -93,7 +93,7 @@ test('a new administrator with an own address gets no link, and has the rights o
   expect(await isAdministrator(id)).toBe(false);
   const own = await signIn(world, account.id, id);
   expect((await own(`POST /users/${id}/confirm`)).status).toBe(403);
-  const secret = await makeSignInLink(world.pool, account.id, id, { hours: 1 });
+  const secret = await createSignInLink(world.pool, account.id, id, { hours: 1 });
   const byLink = await world.request<Problem>('POST', '/api/password', {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ secret, password: 'nine quiet harbours' }),
@@ -126,16 +126,16 @@ test('all administrators are notified by mail, and nobody who is pending is', as
 });
 
 describe('an administrator who is managed', () => {
-  const held = (more: object = {}) => ({ users: [person('adm', { email: 'adm@example.org', ...more })] });
+  const current = (more: object = {}) => ({ users: [person('adm', { email: 'adm@example.org', ...more })] });
   beforeEach(async () => {
-    await apply(account, held(role('Administrator')));
+    await apply(account, current(role('Administrator')));
     await administrator(`POST /users/${await idOf('adm')}/confirm`);
   });
 
   test('keeps the rights while the address stays, in whatever letter case', async () => {
     for (const more of [{ lastName: 'Other' }, { email: 'ADM@example.org' }, { email: null }]) {
       // oxlint-disable-next-line no-await-in-loop -- one push after another
-      expect((await apply(account, held(more))).warnings).toEqual([]);
+      expect((await apply(account, current(more))).warnings).toEqual([]);
     }
     expect(await isAdministrator(await idOf('adm'))).toBe(true);
   });
@@ -173,9 +173,9 @@ describe('an administrator who is managed', () => {
 
   test('does not alone keep an account administrated once pending', async () => {
     await world.pool`update users set active = false where account_id = ${account.id} and not managed`;
-    const { status, body } = await account.push({ data: held({ email: attacker }) });
+    const { status, body } = await account.push({ data: current({ email: attacker }) });
     expect([status, body.details?.[0]?.type]).toEqual([400, 'no administrator']);
-    expect((await account.push({ data: held({ lastName: 'Other' }) })).status).toBe(200);
+    expect((await account.push({ data: current({ lastName: 'Other' }) })).status).toBe(200);
   });
 });
 

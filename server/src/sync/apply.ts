@@ -1,10 +1,10 @@
 // Applies a plan with one statement per kind of change, in an order that never violates a constraint: removals first, then
 // updates, then new rows.
 import type { User } from '@soundings/contract/organization.ts';
-import { shutOut } from '../accounts/sessions.ts';
+import { revokeAccess } from '../auth/sessions.ts';
 import type { AccountId, Transaction } from '../db/db.ts';
 import type { SentOrganization } from './check.ts';
-import type { GroupKey } from './held.ts';
+import type { GroupKey } from './current-state.ts';
 import { fingerprintOf, type Plan } from './plan.ts';
 import { eraseUserChanges } from './runs.sql.ts';
 import {
@@ -22,13 +22,13 @@ import {
   updateGroups,
   updateUsers,
 } from './sync.sql.ts';
-import type { Landscape } from './landscape.ts';
+import type { TargetTree } from './target-tree.ts';
 
 export async function applyPlan(
   tx: Transaction,
   accountId: AccountId,
   organization: SentOrganization,
-  { targets }: Landscape,
+  { targets }: TargetTree,
   { groups, users, memberships }: Plan,
 ): Promise<void> {
   const newGroupIds = await takeGroupIds(tx, groups.create.length);
@@ -70,7 +70,7 @@ export async function applyPlan(
   await clearChangedEmails(tx, accountId, updates);
   await updateUsers(tx, accountId, updates);
   const inactive = updates.filter(({ active }) => !active);
-  await shutOut(
+  await revokeAccess(
     tx,
     accountId,
     inactive.map(({ id }) => id),

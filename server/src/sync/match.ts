@@ -10,44 +10,44 @@ import { attributeFault } from '../people/attributes.ts';
 import { treeFaults } from '../people/tree.ts';
 import type { SentOrganization } from './check.ts';
 import { type Findings, isStandIn } from './findings.ts';
-import type { Held, HeldDetails } from './held.ts';
-import { type Landscape, nameOf } from './landscape.ts';
+import type { CurrentState, CurrentDetails } from './current-state.ts';
+import { type TargetTree, nameOf } from './target-tree.ts';
 
 export function matchOrganization(
   organization: SentOrganization,
-  held: Held,
-  landscape: Landscape,
-  looked: HeldDetails,
+  current: CurrentState,
+  targetTree: TargetTree,
+  looked: CurrentDetails,
   findings: Findings,
 ): void {
-  matchGroups(organization, landscape, findings);
+  matchGroups(organization, targetTree, findings);
   const { users } = organization.data;
   if (!users) return;
   for (const i of looked.inQuestion) {
     const path = `/data/users/${i}`;
     const user = users[i] as User;
     const { externalId } = user;
-    if (held.before[i]?.managed === false) {
+    if (current.before[i]?.managed === false) {
       const message = `The user with the externalId ${quote(externalId)} was created manually, so this request can't change it. Hand the user over to the HR system in the console, or use another externalId.`;
       findings.fault({ type: 'made by hand', message, path: `${path}/externalId`, externalId });
     }
-    matchReferences(user, path, landscape, findings);
+    matchReferences(user, path, targetTree, findings);
     for (const [name, value] of Object.entries(user.externalProperties ?? {})) {
-      const fault = attributeFault(held.attributes, name, value);
+      const fault = attributeFault(current.attributes, name, value);
       const place = `${path}/externalProperties/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
       if (fault) findings.fault({ ...fault, path: place, externalId });
     }
   }
-  matchEmails(users, held, looked, findings);
-  if (!staysAdministrated(users, held, organization.partial?.includes('users') ?? false)) {
+  matchEmails(users, current, looked, findings);
+  if (!staysAdministrated(users, current, organization.partial?.includes('users') ?? false)) {
     const message =
       'The account would have no active administrator left. Include an active user with the role Administrator, or create one in the console.';
     findings.fault({ type: 'no administrator', message, path: '/data/users' });
   }
 }
 
-function matchGroups({ data }: SentOrganization, landscape: Landscape, findings: Findings): void {
-  const { byExternalId, removed, targets, parents } = landscape;
+function matchGroups({ data }: SentOrganization, targetTree: TargetTree, findings: Findings): void {
+  const { byExternalId, removed, targets, parents } = targetTree;
   const places = new Map<unknown, number>();
   for (const [i, { externalId, parent }] of (data.groups ?? []).entries()) {
     const path = `/data/groups/${i}`;
@@ -74,13 +74,13 @@ function matchGroups({ data }: SentOrganization, landscape: Landscape, findings:
   for (const cycle of cycles)
     findings.fault(() =>
       cycleFault(
-        cycle.map((key) => nameOf(key, landscape)),
+        cycle.map((key) => nameOf(key, targetTree)),
         placeOf,
       ),
     );
   for (const key of tooDeep) {
     findings.fault(() => {
-      const name = nameOf(key, landscape);
+      const name = nameOf(key, targetTree);
       const message = `The group is nested too deep. The hierarchy can have at most ${maxTreeDepth} levels.`;
       return {
         type: 'too deep',
@@ -115,8 +115,8 @@ function shorten(path: string[]): string[] {
     : [...path.slice(0, 199), `… (${path.length - 200} more)`, path.at(-1) as string];
 }
 
-function matchReferences(user: User, path: string, landscape: Landscape, findings: Findings): void {
-  const { targets, byExternalId, removed } = landscape;
+function matchReferences(user: User, path: string, targetTree: TargetTree, findings: Findings): void {
+  const { targets, byExternalId, removed } = targetTree;
   const { externalId, accessInfo } = user;
   if (!accessInfo) return;
   for (const kind of membershipKinds) {
@@ -144,23 +144,23 @@ function matchReferences(user: User, path: string, landscape: Landscape, finding
 /** Returns the normalized addresses that the users in question will have, by position. A user without a sent address keeps theirs. */
 export function wantedEmails(
   users: User[],
-  held: Held,
-  { inQuestion, details }: Pick<HeldDetails, 'inQuestion' | 'details'>,
+  current: CurrentState,
+  { inQuestion, details }: Pick<CurrentDetails, 'inQuestion' | 'details'>,
 ): Map<number, string> {
   const keys = new Map<number, string>();
   for (const i of inQuestion) {
     const email = users[i]?.email;
     const key =
-      email === undefined ? details.get(held.before[i]?.id ?? 0)?.emailKey : email && emailKey(email);
+      email === undefined ? details.get(current.before[i]?.id ?? 0)?.emailKey : email && emailKey(email);
     if (key) keys.set(i, key);
   }
   return keys;
 }
 
 /** Adds a fault for each sent address that another user has. Faults point only at addresses that were sent. */
-function matchEmails(users: User[], held: Held, looked: HeldDetails, findings: Findings): void {
-  const taken = emailsOfOthers(users, held, looked);
-  const wanted = [...wantedEmails(users, held, looked)];
+function matchEmails(users: User[], current: CurrentState, looked: CurrentDetails, findings: Findings): void {
+  const taken = emailsOfOthers(users, current, looked);
+  const wanted = [...wantedEmails(users, current, looked)];
   const isSent = (i: number) => users[i]?.email !== undefined;
   for (const [i, key] of wanted) if (!isSent(i)) taken.set(key, keptBy(users[i] as User, i));
   for (const [i, key] of wanted) {
@@ -181,8 +181,8 @@ const keptBy = ({ externalId }: User, i: number) =>
 /** Returns the addresses of users who stay as they are, each with the message that says so. */
 function emailsOfOthers(
   sent: User[],
-  { users, before }: Held,
-  { inQuestion, owners }: HeldDetails,
+  { users, before }: CurrentState,
+  { inQuestion, owners }: CurrentDetails,
 ): Map<string, string> {
   const taken = new Map<string, string>();
   if (owners.size === 0) return taken;
@@ -201,7 +201,11 @@ function emailsOfOthers(
 }
 
 /** Returns whether the account still has an active administrator with a confirmed role after the request. */
-function staysAdministrated(users: User[], { administrators, before }: Held, isPartial: boolean): boolean {
+function staysAdministrated(
+  users: User[],
+  { administrators, before }: CurrentState,
+  isPartial: boolean,
+): boolean {
   const listed = new Set(before.map((user) => user?.id));
   const stays = (id: number, managed: boolean) => !managed || (isPartial && !listed.has(id));
   if (administrators.some(({ id, managed, active }) => active && stays(id, managed))) return true;

@@ -1,7 +1,7 @@
 // Interface B: POST /v1/organization/organization, also available at /v1/organization.
 import { maxOrganizationBodyBytes } from '@soundings/contract/limits.ts';
 import { postOrganization, postOrganizationShort } from '@soundings/contract/organization.ts';
-import type { Ask, Server } from '../http/server.ts';
+import type { RequestContext, Server } from '../http/server.ts';
 import type { Pushes } from './pushes.ts';
 
 export function serveOrganization(server: Server, pushes: Promise<Pushes>): void {
@@ -13,7 +13,7 @@ export function serveOrganization(server: Server, pushes: Promise<Pushes>): void
   }
 }
 
-async function push({ caller, body, request, reply }: Ask, pushes: Pushes): Promise<Buffer> {
+async function push({ caller, body, request, reply }: RequestContext, pushes: Pushes): Promise<Buffer> {
   const { tokenId } = caller;
   const run = { id: request.id, source: 'api' as const, tokenId, address: request.address, file: null };
   const gzip = request.headers['content-encoding'] !== undefined;
@@ -24,7 +24,7 @@ async function push({ caller, body, request, reply }: Ask, pushes: Pushes): Prom
 }
 
 /** Returns a signal that aborts when the client disconnects before it has received the response. */
-function goneWith({ raw }: Ask['reply']): AbortSignal {
+function goneWith({ raw }: RequestContext['reply']): AbortSignal {
   const gone = new AbortController();
   raw.once('close', () => raw.writableFinished || gone.abort());
   if (raw.destroyed) gone.abort();

@@ -14,8 +14,8 @@ import {
 } from '@soundings/contract/organization.ts';
 import { Digest } from '../base/digest.ts';
 import type { SentOrganization } from './check.ts';
-import type { GroupKey, Held, HeldUser, Target, UserDetails } from './held.ts';
-import { keyOf, type Landscape, nameOf } from './landscape.ts';
+import type { GroupKey, CurrentState, CurrentUser, Target, UserDetails } from './current-state.ts';
+import { keyOf, type TargetTree, nameOf } from './target-tree.ts';
 
 export type GroupState = {
   externalId: string;
@@ -64,9 +64,12 @@ export type Plan = {
 };
 
 /** Returns, for each position in the sent list of users, the current user with that externalId. */
-export function pairUsers({ data, places }: SentOrganization, users: HeldUser[]): (HeldUser | undefined)[] {
+export function pairUsers(
+  { data, places }: SentOrganization,
+  users: CurrentUser[],
+): (CurrentUser | undefined)[] {
   const sent = data.users ?? [];
-  const before: (HeldUser | undefined)[] = Array.from({ length: sent.length });
+  const before: (CurrentUser | undefined)[] = Array.from({ length: sent.length });
   let next = 0;
   for (const user of users) {
     const { externalId } = user;
@@ -84,12 +87,16 @@ export function pairUsers({ data, places }: SentOrganization, users: HeldUser[])
  * Returns the positions of sent users who are new or may differ from what was last sent. The others are the same as when they
  * passed all checks, so they don't have to be checked again.
  */
-export function usersInQuestion(organization: Organization, held: Held, { targets }: Landscape): number[] {
+export function usersInQuestion(
+  organization: Organization,
+  current: CurrentState,
+  { targets }: TargetTree,
+): number[] {
   const force = organization.settings.forceSetLanguage === true;
   const idOf = (name: string) => targets.get(name)?.id ?? null;
   const places: number[] = [];
   for (const [i, user] of (organization.data.users ?? []).entries()) {
-    const before = held.before[i];
+    const before = current.before[i];
     if (!before || before.fingerprint !== fingerprintOf(user, force, idOf)) places.push(i);
   }
   return places;
@@ -130,8 +137,8 @@ const byNumber = (a: number | null, b: number | null) => (a ?? 0) - (b ?? 0);
 
 export function planChanges(
   organization: SentOrganization,
-  held: Held,
-  landscape: Landscape,
+  current: CurrentState,
+  targetTree: TargetTree,
   details: ReadonlyMap<number, UserDetails>,
 ): Plan {
   const plan: Plan = {
@@ -141,15 +148,15 @@ export function planChanges(
     summary: { users: noCounts(), groups: noCounts() },
     changes: [],
   };
-  if (organization.data.groups) planGroups(organization.data.groups, landscape, plan);
-  if (organization.data.users) planUsers(organization, held, landscape, details, plan);
+  if (organization.data.groups) planGroups(organization.data.groups, targetTree, plan);
+  if (organization.data.users) planUsers(organization, current, targetTree, details, plan);
   return plan;
 }
 
 const noCounts = (): Counts => ({ created: 0, updated: 0, deleted: 0, unchanged: 0 });
 
-function planGroups(sent: OrganizationGroup[], landscape: Landscape, plan: Plan): void {
-  const { byExternalId, byId, removed, targets, parents } = landscape;
+function planGroups(sent: OrganizationGroup[], targetTree: TargetTree, plan: Plan): void {
+  const { byExternalId, byId, removed, targets, parents } = targetTree;
   const { create, update, remove, moveUp } = plan.groups;
   const counts = plan.summary.groups;
   for (const { externalId, name, description } of sent) {
@@ -165,7 +172,7 @@ function planGroups(sent: OrganizationGroup[], landscape: Landscape, plan: Plan)
     const fields = differences([
       ['name', before.name, after.name],
       ['description', before.description, after.description],
-      ['parent', nameOf(before.parentId, landscape), nameOf(parent, landscape)],
+      ['parent', nameOf(before.parentId, targetTree), nameOf(parent, targetTree)],
     ]);
     if (!fields) {
       counts.unchanged++;
@@ -188,17 +195,17 @@ function planGroups(sent: OrganizationGroup[], landscape: Landscape, plan: Plan)
 
 function planUsers(
   { settings, data, partial }: SentOrganization,
-  held: Held,
-  landscape: Landscape,
+  current: CurrentState,
+  targetTree: TargetTree,
   details: ReadonlyMap<number, UserDetails>,
   plan: Plan,
 ): void {
   const { create, remove } = plan.users;
   const counts = plan.summary.users;
-  const listed = new Set<HeldUser>();
+  const listed = new Set<CurrentUser>();
   for (const [i, user] of (data.users ?? []).entries()) {
     const { externalId } = user;
-    const before = held.before[i];
+    const before = current.before[i];
     const beforeDetails = before && details.get(before.id);
     if (before) listed.add(before);
     if (!before) {
@@ -208,19 +215,19 @@ function planUsers(
           plan.memberships.add.push({
             user: externalId,
             kind,
-            group: keyOf(landscape.targets.get(name) as Target),
+            group: keyOf(targetTree.targets.get(name) as Target),
           });
         }
       }
       plan.changes.push({ entity: 'user', externalId, action: 'create' });
       counts.created++;
-    } else if (beforeDetails && planUpdate(user, beforeDetails, settings, landscape, plan)) {
+    } else if (beforeDetails && planUpdate(user, beforeDetails, settings, targetTree, plan)) {
       counts.updated++;
     } else {
       counts.unchanged++;
     }
   }
-  for (const user of partial?.includes('users') ? [] : held.users) {
+  for (const user of partial?.includes('users') ? [] : current.users) {
     const { id, externalId, managed } = user;
     if (!managed || externalId === null || listed.has(user)) continue;
     remove.push({ id, externalId });
@@ -251,20 +258,20 @@ function newUser(user: User): UserState {
 /** Adds the changes of an existing user to the plan. Returns false if there are none. */
 function planUpdate(
   user: User,
-  held: UserDetails,
+  current: UserDetails,
   settings: Organization['settings'],
-  landscape: Landscape,
+  targetTree: TargetTree,
   plan: Plan,
 ): boolean {
   const { externalId, firstName, lastName, active = true } = user;
-  const { id } = held;
-  const email = user.email === undefined ? held.email : user.email;
-  const attributes = { ...held.attributes };
+  const { id } = current;
+  const email = user.email === undefined ? current.email : user.email;
+  const attributes = { ...current.attributes };
   for (const [name, value] of Object.entries(user.externalProperties ?? {})) {
     if (value === null) delete attributes[name];
     else attributes[name] = value;
   }
-  const role = user.accessInfo?.role ?? held.role;
+  const role = user.accessInfo?.role ?? current.role;
   const key = email === null ? null : emailKey(email);
   const after: UserState = {
     externalId,
@@ -272,33 +279,33 @@ function planUpdate(
     lastName,
     email,
     emailKey: key,
-    phone: user.phone === undefined ? held.phone : user.phone,
+    phone: user.phone === undefined ? current.phone : user.phone,
     active,
     timezone: user.timezone ?? null,
-    language: settings.forceSetLanguage ? (user.language ?? held.language) : held.language,
+    language: settings.forceSetLanguage ? (user.language ?? current.language) : current.language,
     role,
-    rolePending: role === 'Administrator' && (held.rolePending || needsConfirmation(held, key)),
+    rolePending: role === 'Administrator' && (current.rolePending || needsConfirmation(current, key)),
     attributes,
   };
   const own = differences([
-    ['firstName', held.firstName, firstName],
-    ['lastName', held.lastName, lastName],
-    ['email', held.email, after.email],
-    ['phone', held.phone, after.phone],
-    ['active', held.active, active],
-    ['timezone', held.timezone, after.timezone],
-    ['language', held.language, after.language],
-    ['role', held.role, after.role],
+    ['firstName', current.firstName, firstName],
+    ['lastName', current.lastName, lastName],
+    ['email', current.email, after.email],
+    ['phone', current.phone, after.phone],
+    ['active', current.active, active],
+    ['timezone', current.timezone, after.timezone],
+    ['language', current.language, after.language],
+    ['role', current.role, after.role],
     ...Object.keys(user.externalProperties ?? {}).map(
       (name) =>
         [
           `externalProperties.${name}`,
-          valueOf(held.attributes, name),
+          valueOf(current.attributes, name),
           valueOf(attributes, name),
         ] as Comparison,
     ),
   ]);
-  const access = planMemberships(user, id, held, landscape, plan);
+  const access = planMemberships(user, id, current, targetTree, plan);
   if (own) plan.users.update.push({ id, ...after });
   else plan.users.confirm.push({ id, externalId });
   if (!own && !access) return false;
@@ -307,8 +314,8 @@ function planUpdate(
 }
 
 /** Returns whether an Administrator must be confirmed: the role is new, or the address changes and its owner could sign in. */
-const needsConfirmation = (held: UserDetails, key: string | null) =>
-  held.role !== 'Administrator' || (key !== null && key !== held.emailKey);
+const needsConfirmation = (current: UserDetails, key: string | null) =>
+  current.role !== 'Administrator' || (key !== null && key !== current.emailKey);
 
 /** Returns an attribute's value, or null if the user has none. Safe for names such as "constructor". */
 const valueOf = (attributes: Record<string, string>, name: string) =>
@@ -318,26 +325,26 @@ const valueOf = (attributes: Record<string, string>, name: string) =>
 function planMemberships(
   { accessInfo }: User,
   userId: number,
-  held: UserDetails,
-  landscape: Landscape,
+  current: UserDetails,
+  targetTree: TargetTree,
   plan: Plan,
 ): Change['fields'] | undefined {
-  const { targets, byId } = landscape;
+  const { targets, byId } = targetTree;
   const comparisons: Comparison[] = [];
   for (const kind of membershipKinds) {
     const names = accessInfo?.[kind];
     if (!names) continue;
     const wanted = new Set(names.map((name) => keyOf(targets.get(name) as Target)));
-    const present = new Set<GroupKey>(held.memberships[kind]);
+    const present = new Set<GroupKey>(current.memberships[kind]);
     const added = [...wanted].filter((group) => !present.has(group));
-    const dropped = held.memberships[kind].filter(
+    const dropped = current.memberships[kind].filter(
       (group) => !wanted.has(group) && byId.get(group)?.managed === true,
     );
     if (added.length === 0 && dropped.length === 0) continue;
     for (const group of added) plan.memberships.add.push({ user: userId, kind, group });
     for (const group of dropped) plan.memberships.remove.push({ user: userId, kind, group });
     const after = [...present].filter((group) => !dropped.includes(group as number)).concat(added);
-    comparisons.push([kind, shownNames(present, landscape), shownNames(after, landscape)]);
+    comparisons.push([kind, shownNames(present, targetTree), shownNames(after, targetTree)]);
   }
   return comparisons.length > 0
     ? Object.fromEntries(comparisons.map(([name, from, to]) => [name, { from, to }]))
@@ -345,9 +352,9 @@ function planMemberships(
 }
 
 /** Returns the sorted externalIds of the groups. Groups without one are left out: the sender doesn't know them. */
-function shownNames(keys: Iterable<GroupKey>, landscape: Landscape): string[] {
+function shownNames(keys: Iterable<GroupKey>, targetTree: TargetTree): string[] {
   return [...keys]
-    .map((key) => nameOf(key, landscape))
+    .map((key) => nameOf(key, targetTree))
     .filter((name) => typeof name === 'string')
     .toSorted();
 }

@@ -19,7 +19,7 @@ import { createGroup } from '../people/groups.ts';
 import { createUser, defineAttribute } from '../people/people.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { rowsOf } from '../testing/organizations.ts';
-import { forgetGroups } from '../results/publish.ts';
+import { deleteGroupResults } from '../results/publish.ts';
 import { pushOrganization } from './sync.ts';
 
 let database: TestDatabase;
@@ -263,7 +263,13 @@ async function push(accountId: number, request: Request, validateOnly: boolean):
   const bytes = new TextEncoder().encode(JSON.stringify(body));
   try {
     return {
-      report: await pushOrganization(database.pool, accountId, run, { bytes, gzip: false }, { forgetGroups }),
+      report: await pushOrganization(
+        database.pool,
+        accountId,
+        run,
+        { bytes, gzip: false },
+        { deleteGroupResults },
+      ),
     };
   } catch (error) {
     if (error instanceof Fault && error.kind === 'invalid') return { details: error.details };

@@ -8,7 +8,7 @@ import { openPushes, type PushLimits, type Pushes } from './pushes.ts';
 
 const run = { id: '', source: 'api', tokenId: null, file: null, address: null } as const;
 const never = new AbortController().signal;
-const roomy: PushLimits = { running: 8, waiting: 10, patience: 60_000, bytes: 1e8, bytesOfAccount: 1e8 };
+const roomy: PushLimits = { running: 8, waiting: 10, timeout: 60_000, bytes: 1e8, bytesOfAccount: 1e8 };
 const large = ' '.repeat(2_000_000);
 
 function open(limits: Partial<PushLimits> = {}) {
@@ -64,7 +64,7 @@ test('pushes of one account wait for each other, at most so many: one more is re
 });
 
 test('one that has waited too long is refused, and not carried out', async () => {
-  const { pushes } = open({ patience: 5 });
+  const { pushes } = open({ timeout: 5 });
   const gone = new AbortController();
   const first = push(pushes, 1, 'lock', gone.signal);
   await expect(push(pushes, 1, 'late')).rejects.toMatchObject({

@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads';
 import { Fault, type FaultKind } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { AccountId } from '../db/db.ts';
-import { openSlots } from '../http/slots.ts';
+import { limitConcurrency } from '../http/concurrency.ts';
 import type { RunStart } from './sync.ts';
 
 /** Message to the thread: one request. The bytes are transferred, not copied. */
@@ -43,7 +43,7 @@ export type PushLimits = {
   running: number;
   /** How many requests of an account may wait for the one that runs, and for how long, in milliseconds. */
   waiting: number;
-  patience: number;
+  timeout: number;
   /** The maximum total size of all request bodies in memory, and of those of one account, in bytes. */
   bytes: number;
   bytesOfAccount: number;
@@ -52,7 +52,7 @@ export type PushLimits = {
 const usual: PushLimits = {
   running: 8,
   waiting: 10,
-  patience: 60_000,
+  timeout: 60_000,
   bytes: 256 * 1024 * 1024,
   bytesOfAccount: 128 * 1024 * 1024,
 };
@@ -64,8 +64,8 @@ export function openPushes(thread: URL, databaseUrl: string, log: Log, limits: P
   let onIdle = () => {};
   // Two threads, so that while one is busy with a large request, other accounts can use the second one.
   const lanes = [openLane(thread, databaseUrl, log), openLane(thread, databaseUrl, log)] as const;
-  const slots = openSlots(limits.running, 1, {
-    patience: limits.patience,
+  const concurrency = limitConcurrency(limits.running, 1, {
+    timeout: limits.timeout,
     queue: limits.waiting,
     late: 'Timed out waiting for other changes to this account. This request was not started and nothing was applied. Try again.',
     full: `This account already has ${limits.waiting} organization requests waiting. Wait for their responses before you send more.`,
@@ -100,7 +100,7 @@ export function openPushes(thread: URL, databaseUrl: string, log: Log, limits: P
         );
       gone.addEventListener('abort', note);
       try {
-        const release = await slots.take(accountId, gone);
+        const release = await concurrency.take(accountId, gone);
         try {
           const [first, second] = lanes;
           const lane = first.load() < lightBytes || first.load() <= second.load() ? first : second;

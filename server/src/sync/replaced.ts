@@ -1,5 +1,5 @@
 // Finds removed groups that seem to return under another externalId (decision F4). Pure.
-import type { Landscape } from './landscape.ts';
+import type { TargetTree } from './target-tree.ts';
 import type { GroupState, Plan } from './plan.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { GroupState, Plan } from './plan.ts';
  */
 export function replacedGroups(
   { groups }: Pick<Plan, 'groups'>,
-  { byId, speaksOfTree }: Pick<Landscape, 'byId' | 'speaksOfTree'>,
+  { byId, speaksOfTree }: Pick<TargetTree, 'byId' | 'speaksOfTree'>,
 ): Map<number, GroupState> {
   const placeOf = (name: string, parentId: number | null) =>
     JSON.stringify(speaksOfTree ? [name, parentId] : [name]);

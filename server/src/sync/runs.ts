@@ -43,7 +43,7 @@ export async function endLostRuns(pool: Pool): Promise<void> {
 }
 
 /** Deletes runs that are older than the retention period. */
-export async function forgetOldRuns(pool: Pool): Promise<void> {
+export async function deleteOldRunsDue(pool: Pool): Promise<void> {
   await deleteOldRuns(pool, runRetentionDays);
 }
 

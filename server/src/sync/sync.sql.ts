@@ -2,11 +2,11 @@
 // Writes managed users and groups, and all memberships in managed groups.
 import { type MembershipKind, membershipKinds } from '@soundings/contract/words.ts';
 import { type AccountId, copyInto, type Db, type Transaction } from '../db/db.ts';
-import type { Administrator, HeldGroup, HeldUser, UserDetails } from './held.ts';
+import type { Administrator, CurrentGroup, CurrentUser, UserDetails } from './current-state.ts';
 
 /** Returns all groups of the account, ordered by id. */
-export async function selectHeldGroups(db: Db, accountId: AccountId): Promise<HeldGroup[]> {
-  return db<HeldGroup[]>`
+export async function selectCurrentGroups(db: Db, accountId: AccountId): Promise<CurrentGroup[]> {
+  return db<CurrentGroup[]>`
     select group_id    as "id",
            external_id as "externalId",
            managed     as "managed",
@@ -37,8 +37,8 @@ export async function selectWeeksOfGroups(
 }
 
 /** Returns every user of the account, ordered by id, with the fingerprint of what was last sent. */
-export async function selectHeldUsers(db: Db, accountId: AccountId): Promise<HeldUser[]> {
-  return db<HeldUser[]>`
+export async function selectCurrentUsers(db: Db, accountId: AccountId): Promise<CurrentUser[]> {
+  return db<CurrentUser[]>`
     select user_id     as "id",
            external_id as "externalId",
            managed     as "managed",

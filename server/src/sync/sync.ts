@@ -12,20 +12,20 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip as gunzipWithCallback } from 'node:zlib';
 import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
-import { notePending } from '../accounts/pending-administrators.ts';
+import { notePending } from '../auth/pending-administrators.ts';
 import { Fault } from '../base/errors.ts';
 import { type JsonValue, parseJson } from '../base/json.ts';
 import { quote } from '../base/text.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
-import type { ForgetGroups } from '../people/groups.ts';
+import type { DeleteGroupResults } from '../people/groups.ts';
 import { attributesOf } from '../people/people.ts';
 import { applyPlan } from './apply.ts';
 import { readOrganization, type SentOrganization } from './check.ts';
 import { type Findings, newFindings } from './findings.ts';
-import type { Held, UserDetails } from './held.ts';
+import type { CurrentState, UserDetails } from './current-state.ts';
 import { matchOrganization, wantedEmails } from './match.ts';
 import { pairUsers, type Plan, planChanges, usersInQuestion } from './plan.ts';
-import { holdRun } from './held-runs.ts';
+import { storePendingRun } from './pending-runs.ts';
 import { auditRun } from './runs.ts';
 import {
   copyChanges,
@@ -39,12 +39,12 @@ import {
 import {
   selectAdministrators,
   selectEmailOwners,
-  selectHeldGroups,
-  selectHeldUsers,
+  selectCurrentGroups,
+  selectCurrentUsers,
   selectUserDetails,
   selectWeeksOfGroups,
 } from './sync.sql.ts';
-import { type Landscape, landscapeOf } from './landscape.ts';
+import { type TargetTree, targetTreeOf } from './target-tree.ts';
 import { replacedGroups } from './replaced.ts';
 
 const gunzip = promisify(gunzipWithCallback);
@@ -53,7 +53,7 @@ const gunzip = promisify(gunzipWithCallback);
 export type { RunStart };
 
 /** What a push needs from layers above. `isGone` returns whether the client has disconnected, so that no changes are begun. */
-export type PushHooks = { forgetGroups: ForgetGroups; isGone?: () => boolean };
+export type PushHooks = { deleteGroupResults: DeleteGroupResults; isGone?: () => boolean };
 
 /** The body of a request as it was sent. */
 export type SentBody = { bytes: Uint8Array; gzip: boolean };
@@ -67,7 +67,7 @@ export async function pushOrganization(
   accountId: AccountId,
   run: RunStart,
   body: SentBody,
-  { forgetGroups, isGone }: PushHooks,
+  { deleteGroupResults, isGone }: PushHooks,
 ): Promise<Report> {
   const findings = newFindings();
   const organization = await readBody(body, findings).catch(async (tooLarge: Fault) => {
@@ -95,7 +95,7 @@ export async function pushOrganization(
   });
   const { refusal, plan } = await inTransaction(pool, async (tx) => {
     await showProcessing(tx, accountId, run.id);
-    return synchronize(tx, accountId, { runId: run.id, organization, forgetGroups, isGone }, findings);
+    return synchronize(tx, accountId, { runId: run.id, organization, deleteGroupResults, isGone }, findings);
   }).catch(async (error: unknown) => {
     await updateFailed(pool, accountId, run.id, null).catch(() => {}); // if this fails, `endLostRuns` marks the run
     throw error;
@@ -145,7 +145,7 @@ async function decompress(bytes: Uint8Array, findings: Findings): Promise<Uint8A
 export type Wanted = {
   runId: string;
   organization: SentOrganization;
-  forgetGroups: ForgetGroups;
+  deleteGroupResults: DeleteGroupResults;
   isGone?: PushHooks['isGone'];
   /** What to do if there are more changes than the settings allow: refuse them (the default), hold them for approval, or apply them. */
   beyondLimits?: 'refuse' | 'hold' | 'apply';
@@ -171,44 +171,44 @@ async function synchronize(
 ): Promise<Synchronized> {
   const { runId } = wanted;
   const organization = await withAllowedRoles(tx, accountId, wanted.organization, findings);
-  const { held, landscape, details, owners } = await matchWithHeld(tx, accountId, organization, findings);
+  const { current, targetTree, details, owners } = await matchWithHeld(tx, accountId, organization, findings);
   // The client may have left while the request waited for the lock on the account.
   if (wanted.isGone?.()) throw new Fault('unavailable', 'unavailable', 'The client has disconnected.');
   if (findings.faultCount() > 0) return endRun(tx, accountId, wanted, findings, { outcome: 'refused' });
 
-  const plan = planChanges(organization, held, landscape, details);
+  const plan = planChanges(organization, current, targetTree, details);
   if (wanted.shown !== undefined && wanted.shown !== digestOf(plan)) throw planChanged(runId);
   if (wanted.beyondLimits !== 'apply') checkLimits(organization.settings, plan, findings);
   const isApplied = organization.settings.validateOnly === false;
-  const groupNames = namesOfGroups(held, organization);
+  const groupNames = namesOfGroups(current, organization);
   const pending = pendingIn(plan, details);
   warnOfPending(pending, organization, findings);
   warnOfNewIds(plan, owners, organization, findings);
-  warnOfNewGroupIds(plan, landscape, organization, findings);
-  await warnOfHistory(tx, accountId, plan, landscape, findings);
+  warnOfNewGroupIds(plan, targetTree, organization, findings);
+  await warnOfHistory(tx, accountId, plan, targetTree, findings);
   warnOfAuditors(plan, organization, findings);
   if (findings.faultCount() > 0) {
     const isHeld = isApplied && wanted.beyondLimits === 'hold';
     // The changes of a refused run are stored too: they show whether the list was complete.
     if (isHeld)
-      await holdRun(tx, accountId, runId, organization, { plan, digest: digestOf(plan), groupNames });
+      await storePendingRun(tx, accountId, runId, organization, { plan, digest: digestOf(plan), groupNames });
     else await copyChanges(tx, accountId, runId, plan.changes, groupNames);
     return endRun(tx, accountId, wanted, findings, { outcome: isHeld ? 'held' : 'refused', plan });
   }
   for (const { id } of plan.groups.moveUp) {
-    const { externalId, name } = landscape.byId.get(id) ?? { externalId: null, name: '' };
+    const { externalId, name } = targetTree.byId.get(id) ?? { externalId: null, name: '' };
     const message = `The manual group ${JSON.stringify(name)} (${externalId ?? id}) moves up a level because its parent group is removed.`;
     findings.warn({ type: 'moved up', message });
   }
   if (isApplied) {
-    await applyPlan(tx, accountId, organization, landscape, plan);
-    await wanted.forgetGroups(tx, accountId, plan.groups.remove);
+    await applyPlan(tx, accountId, organization, targetTree, plan);
+    await wanted.deleteGroupResults(tx, accountId, plan.groups.remove);
     await notePending(tx, accountId, pending);
     if (plan.changes.length > 0) await raiseVersion(tx, accountId);
   }
   // The changes of a pending run are already stored.
   if (wanted.shown === undefined) await copyChanges(tx, accountId, runId, plan.changes, groupNames);
-  const setsTree = isApplied && organization.data.groups ? landscape.speaksOfTree : null;
+  const setsTree = isApplied && organization.data.groups ? targetTree.speaksOfTree : null;
   return endRun(tx, accountId, wanted, findings, {
     outcome: isApplied ? 'applied' : 'validated',
     plan,
@@ -261,26 +261,32 @@ async function matchWithHeld(
   // One connection runs these in order, so the lock comes first. Sending them together saves round trips.
   const [, groups, users, administrators, attributes] = await Promise.all([
     lockAccount(tx, accountId),
-    selectHeldGroups(tx, accountId),
-    sentUsers ? selectHeldUsers(tx, accountId) : [],
+    selectCurrentGroups(tx, accountId),
+    sentUsers ? selectCurrentUsers(tx, accountId) : [],
     sentUsers ? selectAdministrators(tx, accountId) : [],
     attributesOf(tx, accountId),
   ]);
-  const held: Held = { groups, users, before: pairUsers(organization, users), administrators, attributes };
-  const landscape = landscapeOf(organization, groups);
-  const inQuestion = usersInQuestion(organization, held, landscape);
-  const toCompare = inQuestion.map((i) => held.before[i]?.id).filter((id) => id !== undefined);
+  const current: CurrentState = {
+    groups,
+    users,
+    before: pairUsers(organization, users),
+    administrators,
+    attributes,
+  };
+  const targetTree = targetTreeOf(organization, groups);
+  const inQuestion = usersInQuestion(organization, current, targetTree);
+  const toCompare = inQuestion.map((i) => current.before[i]?.id).filter((id) => id !== undefined);
   const details = await selectUserDetails(tx, accountId, toCompare);
-  const emails = wantedEmails(sentUsers ?? [], held, { inQuestion, details });
+  const emails = wantedEmails(sentUsers ?? [], current, { inQuestion, details });
   const owners = await selectEmailOwners(tx, accountId, [...emails.values()]);
-  matchOrganization(organization, held, landscape, { inQuestion, details, owners }, findings);
-  return { held, landscape, details, owners };
+  matchOrganization(organization, current, targetTree, { inQuestion, details, owners }, findings);
+  return { current, targetTree, details, owners };
 }
 
 /** Returns the names of groups by externalId: as sent, otherwise as they currently are. */
-const namesOfGroups = (held: Held, { data }: SentOrganization): Map<string, string> =>
+const namesOfGroups = (current: CurrentState, { data }: SentOrganization): Map<string, string> =>
   new Map([
-    ...held.groups.map(({ externalId, name }) => [externalId ?? '', name] as const),
+    ...current.groups.map(({ externalId, name }) => [externalId ?? '', name] as const),
     ...(data.groups ?? []).map(({ externalId, name }) => [externalId, name] as const),
   ]);
 
@@ -307,12 +313,12 @@ function warnOfNewIds(
 /** Warns if a group is removed while a new group seems to be the same one. */
 function warnOfNewGroupIds(
   plan: Plan,
-  landscape: Landscape,
+  targetTree: TargetTree,
   { places }: SentOrganization,
   findings: Findings,
 ): void {
-  for (const [id, { externalId: arrivesAs }] of replacedGroups(plan, landscape)) {
-    const externalId = landscape.byId.get(id)?.externalId ?? '';
+  for (const [id, { externalId: arrivesAs }] of replacedGroups(plan, targetTree)) {
+    const externalId = targetTree.byId.get(id)?.externalId ?? '';
     findings.warn(() => ({
       type: 'new externalId',
       message:
@@ -331,7 +337,7 @@ async function warnOfHistory(
   tx: Transaction,
   accountId: AccountId,
   { groups }: Plan,
-  { byId }: Landscape,
+  { byId }: TargetTree,
   findings: Findings,
 ): Promise<void> {
   for (const { id, weeks } of await selectWeeksOfGroups(tx, accountId, groups.remove)) {

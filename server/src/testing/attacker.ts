@@ -2,7 +2,7 @@
 // number of times and added up, tell of a few people alone.
 import { isScaled, type QuestionType } from '../questions/types.ts';
 import {
-  type Answered,
+  type Loaded,
   classFigures,
   type Result,
   responseRates,
@@ -17,7 +17,7 @@ import { type RandomHistory, type RandomWeek, weekData } from './histories.ts';
 export type Sets = Map<number, string[]>;
 
 /** What is told of a question in a week. A mean times the number of its answers is their sum. */
-export type ToldOfQuestion = { type: QuestionType; sums: Sets; spreads: Sets; comments: Sets };
+export type ToldOfQuestion = { type: QuestionType; sums: Sets; distributions: Sets; comments: Sets };
 
 /** Whether a person has done a question: what response rates count. */
 export type Cell = { person: string; question: number };
@@ -63,9 +63,14 @@ function addTold(
   id: number,
   told: ToldOfQuestion,
 ): void {
-  const all = questions.get(first) ?? { ...told, sums: new Map(), spreads: new Map(), comments: new Map() };
+  const all = questions.get(first) ?? {
+    ...told,
+    sums: new Map(),
+    distributions: new Map(),
+    comments: new Map(),
+  };
   questions.set(first, all);
-  for (const kind of ['sums', 'spreads', 'comments'] as const) {
+  for (const kind of ['sums', 'distributions', 'comments'] as const) {
     for (const [group, people] of told[kind]) all[kind].set(group * 10 + id, people);
   }
 }
@@ -77,14 +82,14 @@ function toldOfClass(asked: Asked[], turnout: Turnout): ToldOfQuestion[] {
   const tolds = asked.map(({ type }): ToldOfQuestion => ({
     type,
     sums: new Map(),
-    spreads: new Map(),
+    distributions: new Map(),
     comments: new Map(),
   }));
   // People give powers of two, 40 at a time: a sum tells who is in it, and so does a distribution. Or each chooses an
   // option of the person's own.
   const step = asked.some(({ type }) => isScaled(type)) ? 40 : names.length;
   for (let start = 0; start < names.length; start += step) {
-    const marked = asked.map(({ id, type, answers }): Answered => ({
+    const marked = asked.map(({ id, type, answers }): Loaded => ({
       question: { id, type, options: isScaled(type) ? [] : names },
       answers: answers.map((answer): WeekAnswer => {
         const i = names.indexOf(answer.respondent);
@@ -104,16 +109,18 @@ function toldOfClass(asked: Asked[], turnout: Turnout): ToldOfQuestion[] {
     }
   }
   // A mean of yes and no is their distribution.
-  return tolds.map((told) => (told.type === 4 ? { ...told, sums: new Map(), spreads: told.sums } : told));
+  return tolds.map((told) =>
+    told.type === 4 ? { ...told, sums: new Map(), distributions: told.sums } : told,
+  );
 }
 
 /** Notes which of some people the figures of a question rest on. */
-function collect({ type, sums, spreads }: ToldOfQuestion, results: Result[], names: string[]): void {
-  for (const { groupId, value, answers: count, spread } of results) {
+function collect({ type, sums, distributions }: ToldOfQuestion, results: Result[], names: string[]): void {
+  for (const { groupId, value, answers: count, distribution } of results) {
     const sum = value === null ? 0 : sumOf(type, value, count as number);
     for (const [i, name] of names.entries()) {
       if (Math.floor(sum / 2 ** i) % 2 === 1) add(sums, groupId, name);
-      if (spread?.[isScaled(type) ? 2 ** i : name]) add(spreads, groupId, name);
+      if (distribution?.[isScaled(type) ? 2 ** i : name]) add(distributions, groupId, name);
     }
   }
 }
@@ -164,7 +171,7 @@ function toldByRates(turnout: Turnout): Map<number, Cell[]> {
 
 /** The mutant: a threshold and nothing else. What is told of a group rests on everybody who counts in it. */
 export function toldByThreshold(history: RandomHistory, week: RandomWeek): ToldOfWeek {
-  const { figures, spread, comments } = history.thresholds;
+  const { figures, distribution, comments } = history.thresholds;
   const { assignmentsOf, roundById } = turnoutOf(weekData(history, week));
   const countsIn = (person: string, question: number) => {
     const asking = (assignmentsOf.get(person) ?? []).filter(({ roundId }) =>
@@ -184,7 +191,7 @@ export function toldByThreshold(history: RandomHistory, week: RandomWeek): ToldO
     addTold(questions, history.classes.get(id) as number, id, {
       type,
       sums: type <= 3 ? atLeast(figures, all) : new Map(),
-      spreads: type <= 6 ? atLeast(spread, all) : new Map(),
+      distributions: type <= 6 ? atLeast(distribution, all) : new Map(),
       comments: atLeast(comments, all),
     });
   }
@@ -223,12 +230,12 @@ export type Leak = { by: string; people: string[] | 'undecided' };
 export function attack({ questions, rates }: ToldOfWeek, thresholds: Thresholds): Leak[] {
   const leaks: Leak[] = [];
   const note = (by: string, people: Few) => people && leaks.push({ by, people });
-  for (const [id, { sums, spreads, comments }] of questions) {
+  for (const [id, { sums, distributions, comments }] of questions) {
     const cells = (sets: Sets) => [...sets.values()].map((people) => people.map(cellOf(id)));
     // A distribution is a sum for each value. Whatever is made of sums and distributions, tells of some value alone, or
     // of the mean, something that is made of these sets: those of distributions alone, or both.
-    note('means and distributions', findFew([...cells(sums), ...cells(spreads)], thresholds.figures));
-    note('distributions', findFew(cells(spreads), thresholds.spread));
+    note('means and distributions', findFew([...cells(sums), ...cells(distributions)], thresholds.figures));
+    note('distributions', findFew(cells(distributions), thresholds.distribution));
     note('comments', authorsOf(comments, thresholds.comments));
   }
   note('response rates', findFew([...rates.values()], thresholds.figures));

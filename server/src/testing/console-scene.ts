@@ -133,7 +133,7 @@ async function idsOf({ pool, accountId }: Place): Promise<PageIds> {
            (select question_id from results
             where  account_id = ${accountId} order by week desc, question_id limit 1) as "questionId",
            (select min(schedule_id) from schedules where account_id = ${accountId}) as "scheduleId",
-           (select run_id from held_runs where account_id = ${accountId})           as "runId",
+           (select run_id from pending_runs where account_id = ${accountId})           as "runId",
            (select file_id from files
             where  account_id = ${accountId} and name like 'november%')             as "fileId",
            (select file_id from files

@@ -3,8 +3,8 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { beginSession } from '../accounts/sessions.ts';
-import { resetPassword } from '../accounts/signin.ts';
+import { beginSession } from '../auth/sessions.ts';
+import { resetPassword } from '../auth/sign-in.ts';
 import { startAnswering } from '../app.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction, openPool } from '../db/db.ts';

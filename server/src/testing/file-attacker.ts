@@ -171,7 +171,7 @@ function isAt(needle: Buffer, bytes: Buffer, at: number): boolean {
 }
 
 /** The ways in which bytes may be written. */
-const spellings = (bytes: Buffer): Buffer[] => {
+const aliases = (bytes: Buffer): Buffer[] => {
   const texts = [
     bytes.toString('hex'),
     bytes.toString('hex').toUpperCase(),
@@ -184,7 +184,7 @@ const spellings = (bytes: Buffer): Buffer[] => {
 /** In which sources one of the secrets stands, as bytes, hexadecimal digits or base64: "what in where". */
 export function tracesOf(secrets: Record<string, Uint8Array>, sources: Source[]): string[] {
   const wanted = Object.entries(secrets).flatMap(([what, secret]) =>
-    spellings(Buffer.from(secret)).map((needle) => ({ what, needle })),
+    aliases(Buffer.from(secret)).map((needle) => ({ what, needle })),
   );
   const find = finderOf(wanted.map(({ needle }) => needle));
   return sources.flatMap(({ name, bytes }) => {

@@ -8,7 +8,7 @@ import { createGroup } from '../people/groups.ts';
 import { createUser } from '../people/people.ts';
 import { defineLibrary, questionsOf } from '../questions/questions.ts';
 import { newLinks } from '../rounds/links.ts';
-import { weekdayOf } from '../rounds/moments.ts';
+import { weekdayOf } from '../rounds/send-times.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { createSchedule } from '../rounds/schedules.ts';
 import { AnswerKeys } from '../sealing/answer-keys.ts';

@@ -2,8 +2,8 @@
 import { type Random, randomFrom } from '../simulation/random.ts';
 import type { QuestionType } from '../questions/types.ts';
 import type { Assignment, Thresholds, WeekAnswer, WeekData } from '../results/figures.ts';
-import { wayUp } from '../people/tree.ts';
-import { groupsBeneath, type Parents } from '../rounds/rounds.ts';
+import { ancestorsOf } from '../people/tree.ts';
+import { descendantsOf, type Parents } from '../rounds/rounds.ts';
 
 export type RandomRound = {
   id: number;
@@ -47,7 +47,7 @@ export function randomHistory(seed: number, size = { people: [5, 80], groups: 40
     homes = moved(setting, homes, 0.1);
   }
   return {
-    thresholds: { figures: k, spread: higher(), comments: higher() },
+    thresholds: { figures: k, distribution: higher(), comments: higher() },
     parents,
     questions: [
       { id: 1, type: random.oneOf([1, 2, 3] as const) },
@@ -81,7 +81,7 @@ function randomForest(random: Random, count: number): Map<number, number | null>
   const levels = between(random, trees > 1 ? 1 : 2, 4);
   const parents = new Map<number, number | null>();
   for (let id = 1; id <= count; id++) {
-    const above = [...parents.keys()].filter((one) => wayUp(one, parents).length < levels);
+    const above = [...parents.keys()].filter((one) => ancestorsOf(one, parents).length < levels);
     parents.set(id, id <= trees || above.length === 0 ? null : random.oneOf(above));
   }
   return parents;
@@ -121,7 +121,7 @@ function randomWeek(setting: Setting, homes: Homes): RandomWeek {
     if (rounds.some((round) => round.groupId === groupId)) continue;
     const some = [1, 2, 3].filter(() => random.chance(0.6));
     const asked = [...now].flatMap(([person, own]) => {
-      const memberOf = own.filter((group) => wayUp(group, parents).includes(groupId));
+      const memberOf = own.filter((group) => ancestorsOf(group, parents).includes(groupId));
       return memberOf.length > 0 ? [{ person, memberOf }] : [];
     });
     rounds.push({ id, groupId, questionIds: some.length > 0 ? some : [between(random, 1, 3)], asked });
@@ -161,7 +161,7 @@ export function weekData(
 ): WeekData {
   const asked = new Map<number, Set<number>>();
   for (const { groupId, questionIds } of rounds) {
-    for (const id of groupsBeneath(groupId, parents)) {
+    for (const id of descendantsOf(groupId, parents)) {
       asked.set(id, new Set([...(asked.get(id) ?? []), ...questionIds]));
     }
   }
@@ -171,13 +171,13 @@ export function weekData(
       id,
       groupId,
       questionIds,
-      aboveIds: wayUp(groupId, parents).slice(1),
+      aboveIds: ancestorsOf(groupId, parents).slice(1),
     })),
     assignments: rounds.flatMap((round) =>
       round.asked.map(({ person, memberOf }): Assignment => ({
         respondent: person,
         roundId: round.id,
-        groupIds: [...new Set(memberOf.flatMap((own) => wayUp(own, parents)))],
+        groupIds: [...new Set(memberOf.flatMap((own) => ancestorsOf(own, parents)))],
       })),
     ),
     asked: [...asked].map(([groupId, ids]) => ({ groupId, questionIds: [...ids] })),

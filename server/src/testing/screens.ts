@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { makeFirstLink } from '../accounts/first-links.ts';
-import { beginSession } from '../accounts/sessions.ts';
+import { createFirstStartLink } from '../auth/first-start.ts';
+import { beginSession } from '../auth/sessions.ts';
 import { startAnswering, startApp } from '../app.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
@@ -365,7 +365,7 @@ async function main(): Promise<void> {
     publicUrl,
     corsOrigins: [],
     rateLimit: 600,
-    answerCacheMb: 32,
+    responseCacheMb: 32,
     sftpPort: await freePort(),
     fileDays: 30,
     smtpUrl: smtp.url,
@@ -378,7 +378,7 @@ async function main(): Promise<void> {
     await app.started;
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true });
-    const link = await makeFirstLink(pool, '');
+    const link = await createFirstStartLink(pool, '');
     const [welcome] = outside as [Screen];
     const nobody = { browser, address: app.address, ids: {} as PageIds };
     await takeAll(nobody, [{ ...welcome, path: link as string }]);

@@ -42,7 +42,7 @@ export type Claim = {
 const personOf = (unknown: string) => unknown.slice(unknown.indexOf('|') + 1);
 
 /** Question texts that readers take for the same. */
-export const sameWords = (text: string): string =>
+export const isSameText = (text: string): string =>
   text
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
@@ -51,7 +51,7 @@ export const sameWords = (text: string): string =>
 // --- What is published, as rows. The adversary knows who answered and the rules of the service, so it knows the people
 // that each figure rests on. It finds them as an experiment: it lets the same people give answers that mark them.
 
-type Membership = { sums: Map<string, string[]>; spreads: Map<string, string[]> };
+type Membership = { sums: Map<string, string[]>; distributions: Map<string, string[]> };
 
 const keyOf = (questionId: number, groupId: number) => `${questionId} ${groupId}`;
 
@@ -65,7 +65,7 @@ function membersOf(
   const everybody = [
     ...new Set([...answers.values()].flatMap((list) => list.map(({ respondent }) => respondent))),
   ];
-  const found: Membership = { sums: new Map(), spreads: new Map() };
+  const found: Membership = { sums: new Map(), distributions: new Map() };
   const note = (sets: Map<string, string[]>, key: string, person: string) =>
     sets.set(key, [...(sets.get(key) ?? []), person]);
   // 30 people at a time are worth a bit each, all others nothing.
@@ -85,13 +85,15 @@ function membersOf(
     );
     const { results } = publish(data, questions, given, []);
     for (const [id, list] of results) {
-      for (const { groupId, value, answers: count, spread } of list) {
+      for (const { groupId, value, answers: count, distribution } of list) {
         const total = value === null ? 0 : ownSum(typeOf(id), value, count as number);
         for (const [person, bit] of bitOf) {
           if (Math.floor(total / bit) % 2 === 1) note(found.sums, keyOf(id, groupId), person);
-          const inSpread =
-            typeOf(id) === 4 ? Math.floor(total / bit) % 2 === 1 : spread?.[typeOf(id) > 4 ? person : bit];
-          if (spread && inSpread) note(found.spreads, keyOf(id, groupId), person);
+          const inDistribution =
+            typeOf(id) === 4
+              ? Math.floor(total / bit) % 2 === 1
+              : distribution?.[typeOf(id) > 4 ? person : bit];
+          if (distribution && inDistribution) note(found.distributions, keyOf(id, groupId), person);
         }
       }
     }
@@ -113,7 +115,7 @@ function systemsOf(world: World, week: World['weeks'][number], publish: Publish)
   const means = new Map<string, System>();
   const distributions = new Map<string, System>();
   for (const question of world.questions) {
-    const words = sameWords(question.text);
+    const words = isSameText(question.text);
     const [low, high] = boundsOf(question.type);
     const counted = (week.answers.get(question.id) ?? []).filter(({ skipped }) => !skipped);
     const unknown = (person: string) => `${words}|${person}`;
@@ -128,7 +130,7 @@ function systemsOf(world: World, week: World['weeks'][number], publish: Publish)
       systems.set(name, system);
       return system;
     };
-    for (const { groupId, value, answers, spread } of published.results.get(question.id) ?? []) {
+    for (const { groupId, value, answers, distribution } of published.results.get(question.id) ?? []) {
       const row = (people: string[], total: number): Row => ({
         name: `${question.id} in ${groupId}`,
         weights: new Map(people.map((person) => [unknown(person), 1])),
@@ -139,14 +141,17 @@ function systemsOf(world: World, week: World['weeks'][number], publish: Publish)
         const system = systemOf(means, words, [low, high]);
         system.rows.push(row(members.sums.get(key) ?? [], ownSum(question.type, value, answers as number)));
       }
-      for (const [name, times] of Object.entries(spread ?? {})) {
+      for (const [name, times] of Object.entries(distribution ?? {})) {
         const system = systemOf(distributions, `${words}: ${name}`, [0, 1]);
-        system.rows.push(row(members.spreads.get(key) ?? [], times));
+        system.rows.push(row(members.distributions.get(key) ?? [], times));
       }
-      if (question.type <= 3 && spread) {
+      if (question.type <= 3 && distribution) {
         // A distribution is a mean too.
-        const total = Object.entries(spread).reduce((sum, [name, times]) => sum + Number(name) * times, 0);
-        means.get(words)?.rows.push(row(members.spreads.get(key) ?? [], total));
+        const total = Object.entries(distribution).reduce(
+          (sum, [name, times]) => sum + Number(name) * times,
+          0,
+        );
+        means.get(words)?.rows.push(row(members.distributions.get(key) ?? [], total));
       }
     }
     for (const { respondent, value, choices } of counted) {
@@ -190,7 +195,7 @@ function withKpis(
       const people = (week.answers.get(id) ?? []).filter(
         ({ respondent, skipped }) => !skipped && asked.get(keyOf(id, groupId))?.has(respondent),
       );
-      return people.length > 0 ? [{ type, words: sameWords(text), people }] : [];
+      return people.length > 0 ? [{ type, words: isSameText(text), people }] : [];
     });
     // Whole numbers: times the scales and the numbers of people.
     const ranges = parts.map(({ type, people }) => (boundsOf(type)[1] - boundsOf(type)[0]) * people.length);
@@ -645,11 +650,11 @@ export function attackWeek(
   }
   for (const system of distributions) {
     outcome.figures += system.rows.length;
-    linear(system, thresholds.spread);
+    linear(system, thresholds.distribution);
     outcome.claims.push(...findInteger(system, thresholds.figures));
   }
   const isYes = ({ name }: System) =>
-    world.questions.some(({ type, text }) => type === 4 && name === `${sameWords(text)}: yes`);
+    world.questions.some(({ type, text }) => type === 4 && name === `${isSameText(text)}: yes`);
   const joint = withKpis(world, week, [...means, ...distributions.filter(isYes)], published);
   if (joint) linear(joint, thresholds.figures);
   const byName = new Map(

@@ -1,6 +1,6 @@
 // Worlds for the second adversary, at random: one to three trees, people in several of them, overlapping rounds, the same
 // words asked twice, several weeks with moves, and answers that people could really give. The same seed, the same world.
-import { wayUp } from '../people/tree.ts';
+import { ancestorsOf } from '../people/tree.ts';
 import type { QuestionType } from '../questions/types.ts';
 import type { Thresholds, WeekAnswer } from '../results/figures.ts';
 import { type Random, randomFrom } from '../simulation/random.ts';
@@ -49,7 +49,7 @@ export function randomWorld(seed: number): World {
     seed,
     thresholds: {
       figures: k,
-      spread: random.chance(0.7) ? 2 * k : k + between(random, 1, k),
+      distribution: random.chance(0.7) ? 2 * k : k + between(random, 1, k),
       comments: 2 * k,
     },
     parents: organization.parents,
@@ -68,7 +68,7 @@ function randomOrganization(random: Random): Organization {
   const count = between(random, 2 * trees + 1, 12);
   const parents = new Map<number, number | null>();
   for (let id = 1; id <= count; id++) {
-    const above = [...parents.keys()].filter((one) => wayUp(one, parents).length < 4);
+    const above = [...parents.keys()].filter((one) => ancestorsOf(one, parents).length < 4);
     parents.set(id, id <= trees ? null : random.oneOf(above));
   }
   const inner = [...new Set(parents.values())].filter((id) => id !== null);
@@ -104,7 +104,7 @@ function randomHomes(organization: Organization, count: number): Homes {
   const { random, inner, parents, tops } = organization;
   const inSecondTree = tops.length > 1 ? random.oneOf([0.1, 0.4, 0.8]) : 0;
   const inSecondGroup = random.oneOf([0, 0.1, 0.3]);
-  const treeOf = (group: number) => wayUp(group, parents).at(-1);
+  const treeOf = (group: number) => ancestorsOf(group, parents).at(-1);
   const managers = inner.flatMap((group) => Array<number>(between(random, 0, 3)).fill(group));
   const homes: Homes = new Map();
   for (let i = 0; i < count; i++) {
@@ -138,7 +138,7 @@ function randomWeek(organization: Organization, homes: Homes, questions: WorldQu
   let now = homes;
   const open = (groupId: number, questionIds: number[], isAsked: (person: string) => boolean) => {
     const asked = [...now].flatMap(([person, own]) => {
-      const memberOf = own.filter((group) => wayUp(group, parents).includes(groupId));
+      const memberOf = own.filter((group) => ancestorsOf(group, parents).includes(groupId));
       return memberOf.length > 0 && isAsked(person) ? [{ person, memberOf }] : [];
     });
     if (asked.length > 0) rounds.push({ id: rounds.length + 1, groupId, questionIds, asked });

@@ -1,7 +1,7 @@
 // Asking the console's interface as somebody who is signed in.
 import type { Role } from '@soundings/contract/organization.ts';
 import type { Problem } from '@soundings/contract/problem.ts';
-import { beginSession } from '../accounts/sessions.ts';
+import { beginSession } from '../auth/sessions.ts';
 import { inTransaction } from '../db/db.ts';
 import { createUser } from '../people/people.ts';
 import type { Answer, World } from './world.ts';

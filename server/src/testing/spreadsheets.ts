@@ -8,8 +8,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Fault } from '../base/errors.ts';
-import { shapeOf, shownNumber } from '../files/numbers.ts';
-import { readSheets, type Cell, type Sheet } from '../files/sheet.ts';
+import { shapeOf, shownNumber } from '../sheets/numbers.ts';
+import { readSheets, type Cell, type Sheet } from '../sheets/sheet.ts';
 
 type BookCell = { t: string; v?: string | number | boolean; w?: string; z?: string };
 

@@ -48,7 +48,7 @@ export const testConfig: Omit<Parameters<typeof startApp>[0], 'answerKeys'> = {
   publicUrl: 'http://localhost',
   corsOrigins: [],
   rateLimit: 0,
-  answerCacheMb: 32,
+  responseCacheMb: 32,
   sftpPort: 0,
   fileDays: 30,
   smtpUrl: undefined,

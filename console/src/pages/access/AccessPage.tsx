@@ -3,8 +3,8 @@ import type { Access } from '@soundings/contract/console.access.ts';
 import { ExternalLink, Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useAttempt } from '../../plumbing/attempt.ts';
-import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
+import { useAttempt } from '../../hooks/attempt.ts';
+import { useData, useRefresh } from '../../hooks/answers.ts';
 import { useCountryNames } from '../../text/countries.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
@@ -17,16 +17,16 @@ import { Form, useForm } from '../../ui/Form.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Section } from '../../ui/Section.tsx';
-import { Answered } from '../../ui/States.tsx';
+import { Loaded } from '../../ui/States.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import css from './access.module.css';
 
 export function AccessPage() {
   const t = useText();
-  const answer = useAnswer('GET /access');
+  const answer = useData('GET /access');
   return (
     <Page title={t('access.title')} subtitle={t('access.subtitle')} narrow>
-      <Answered answer={answer}>
+      <Loaded answer={answer}>
         {(access) => (
           <>
             <Addresses {...access} />
@@ -36,7 +36,7 @@ export function AccessPage() {
             <Limits {...access} />
           </>
         )}
-      </Answered>
+      </Loaded>
     </Page>
   );
 }

@@ -4,20 +4,20 @@ import type { AuditEntry } from '@soundings/contract/console.access.ts';
 import { Link } from '@tanstack/react-router';
 import { Download, ScrollText, SearchX } from 'lucide-react';
 import { addressOf } from '../../api.ts';
-import { useAddress } from '../../plumbing/answers.ts';
-import { useWindows } from '../../plumbing/windows.ts';
+import { useAddress } from '../../hooks/answers.ts';
+import { useWindows } from '../../hooks/windows.ts';
 import { useSession } from '../../session.tsx';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/Empty.tsx';
-import { Page, ToolbarGap, ToolbarWords } from '../../ui/Page.tsx';
+import { Page, ToolbarGap, ToolbarText } from '../../ui/Page.tsx';
 import { SearchField } from '../../ui/SearchField.tsx';
 import { Select } from '../../ui/Select.tsx';
 import type { Column } from '../../ui/Table.tsx';
 import { WindowList } from '../../ui/WindowList.tsx';
 import css from './access.module.css';
-import { useAuditWords } from './audit-words.ts';
+import { useAuditText } from './audit-words.ts';
 
 const filters = ['search', 'origin', 'action', 'from', 'to'] as const;
 const origins = ['console', 'command', 'api', 'file', 'service'] as const;
@@ -49,7 +49,7 @@ export function AuditPage() {
           />
           <Filters address={address} setAddress={setAddress} actions={windows.answer?.actions ?? []} />
           <ToolbarGap />
-          {count !== undefined && <ToolbarWords>{t('audit.count', { count })}</ToolbarWords>}
+          {count !== undefined && <ToolbarText>{t('audit.count', { count })}</ToolbarText>}
         </>
       }
     >
@@ -83,7 +83,7 @@ const ownZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 function Filters(props: { address: Address; setAddress: (changes: Address) => void; actions: string[] }) {
   const t = useText();
   const { address, setAddress, actions } = props;
-  const words = useAuditWords();
+  const words = useAuditText();
   const zone = useSession().account.timezone;
   const any = { value: '', label: t('audit.any') };
   const named = actions
@@ -127,7 +127,7 @@ function Filters(props: { address: Address; setAddress: (changes: Address) => vo
 function useColumns(): Column<AuditEntry>[] {
   const t = useText();
   const format = useFormat();
-  const words = useAuditWords();
+  const words = useAuditText();
   return [
     {
       key: 'when',
@@ -189,7 +189,7 @@ const pages: Record<SubjectKind, (id: string) => string> = {
 
 /** The subject of an entry, linked to its page if that still exists. */
 function Subject(entry: AuditEntry) {
-  const words = useAuditWords().subject(entry);
+  const words = useAuditText().subject(entry);
   const { action, about } = entry;
   const kind = subjectKindOf(action);
   const isLink = kind !== null && about !== null;
@@ -214,7 +214,7 @@ function Who({ who, userId, origin }: AuditEntry) {
 
 /** The details of an entry in one line. */
 function Details({ details }: { details: AuditEntry['details'] }) {
-  const text = useAuditWords().details(details);
+  const text = useAuditText().details(details);
   return (
     <span className={css['soft']} title={text}>
       {text}

@@ -2,7 +2,7 @@
 import type { Scope } from '@soundings/contract/operation.ts';
 import { type ComponentProps, useState } from 'react';
 import { api } from '../../api.ts';
-import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
+import { useData, useRefresh } from '../../hooks/answers.ts';
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Copy } from '../../ui/Copy.tsx';
@@ -129,7 +129,7 @@ function tryLine({ token, scopes: [scope] }: Made, base: string): string {
 
 function MadeToken({ made, onClose }: { made: Made; onClose: () => void }) {
   const t = useText();
-  const base = useAnswer('GET /access').data?.addresses.data.replace(/\/v1$/, '') ?? location.origin;
+  const base = useData('GET /access').data?.addresses.data.replace(/\/v1$/, '') ?? location.origin;
   return (
     <Dialog
       open

@@ -2,21 +2,21 @@
 // and what can't be promised. All data is read when the page is opened.
 import type { PrivacyLimit, PrivacyReport } from '@soundings/contract/console.privacy.ts';
 import { CircleAlert, EyeOff, Info, Printer, TriangleAlert } from 'lucide-react';
-import { useAnswer } from '../../plumbing/answers.ts';
+import { useData } from '../../hooks/answers.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Facts } from '../../ui/Facts.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Section } from '../../ui/Section.tsx';
-import { Answered } from '../../ui/States.tsx';
-import { usePrivacyWords } from './privacy-words.ts';
+import { Loaded } from '../../ui/States.tsx';
+import { usePrivacyText } from './privacy-words.ts';
 import css from './privacy.module.css';
 import { Access, Keys, Links, Rules } from './PrivacyTables.tsx';
 
 export function PrivacyPage() {
   const t = useText();
   const format = useFormat();
-  const answer = useAnswer('GET /privacy');
+  const answer = useData('GET /privacy');
   const report = answer.data;
   return (
     <Page
@@ -39,7 +39,7 @@ export function PrivacyPage() {
       }
       narrow
     >
-      <Answered answer={answer}>
+      <Loaded answer={answer}>
         {(data) => (
           <>
             <InShort {...data} />
@@ -52,7 +52,7 @@ export function PrivacyPage() {
             <Retention {...data} />
           </>
         )}
-      </Answered>
+      </Loaded>
     </Page>
   );
 }
@@ -60,7 +60,7 @@ export function PrivacyPage() {
 function InShort({ rules, keys }: PrivacyReport) {
   const t = useText();
   const format = useFormat();
-  const words = usePrivacyWords();
+  const words = usePrivacyText();
   const items = [
     {
       label: t('privacy.short.threshold'),
@@ -126,7 +126,7 @@ function Limits({ limits }: PrivacyReport) {
 
 function Limit({ limit }: { limit: PrivacyLimit }) {
   const Icon = icons[limit.weight];
-  const { title, text, where } = usePrivacyWords().limit(limit);
+  const { title, text, where } = usePrivacyText().limit(limit);
   return (
     <li className={css[limit.weight]}>
       <Icon aria-hidden size={18} strokeWidth={1.75} />
@@ -141,7 +141,7 @@ function Limit({ limit }: { limit: PrivacyLimit }) {
 
 function Never({ never }: PrivacyReport) {
   const t = useText();
-  const words = usePrivacyWords();
+  const words = usePrivacyText();
   return (
     <Section title={t('privacy.never')} description={t('privacy.neverText')}>
       {never.length === 0 && <p>{t('privacy.neverNothing')}</p>}
@@ -159,7 +159,7 @@ function Never({ never }: PrivacyReport) {
 
 function Retention({ kept }: PrivacyReport) {
   const t = useText();
-  const words = usePrivacyWords();
+  const words = usePrivacyText();
   return (
     <Section title={t('privacy.kept')}>
       <Facts items={kept.map((one) => words.kept(one))} />

@@ -3,10 +3,10 @@
 import type { PrivacyReport, PrivacyRole, PrivacyRules } from '@soundings/contract/console.privacy.ts';
 import type { ReactNode } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { Facts } from '../../ui/Facts.tsx';
 import { Section } from '../../ui/Section.tsx';
-import { usePrivacyWords } from './privacy-words.ts';
+import { usePrivacyText } from './privacy-words.ts';
 import css from './privacy.module.css';
 
 /** The first cell of each row is its heading. `label`: names the table if there is no heading directly above it. */
@@ -50,18 +50,18 @@ const Two = ({ name, more }: { name: ReactNode; more: ReactNode }) => (
 export function Rules({ rules, openWeeks }: PrivacyReport) {
   const t = useText();
   const format = useFormat();
-  const weeks = useWeekWords();
+  const weeks = useWeekText();
   const all: PrivacyRules[] = [rules, ...openWeeks];
   const row = (key: string, label: string, of: (one: PrivacyRules) => string): [string, ...ReactNode[]] => [
     key,
     label,
     ...all.map(of),
   ];
-  const count = (name: 'threshold' | 'spreadThreshold' | 'commentThreshold') =>
+  const count = (name: 'threshold' | 'distributionThreshold' | 'commentThreshold') =>
     row(name, t(`privacy.rule.${name}`), (one) => format.number(one[name]));
   const rows = [
     count('threshold'),
-    count('spreadThreshold'),
+    count('distributionThreshold'),
     count('commentThreshold'),
     row('results', t('privacy.rule.results'), ({ isLive }) =>
       t(isLive ? 'privacy.results.live' : 'privacy.results.weekly'),
@@ -175,7 +175,7 @@ function Tokens({ tokens }: Pick<PrivacyReport, 'tokens'>) {
 export function Links({ links }: PrivacyReport) {
   const t = useText();
   const format = useFormat();
-  const weeks = useWeekWords();
+  const weeks = useWeekText();
   const unknown = t('privacy.links.unknown');
   return (
     <Section title={t('privacy.links')} description={t('privacy.linksText', { weeks: links.weeks })}>
@@ -204,7 +204,7 @@ export function Links({ links }: PrivacyReport) {
 export function Keys({ keys }: PrivacyReport) {
   const t = useText();
   const format = useFormat();
-  const words = usePrivacyWords();
+  const words = usePrivacyText();
   return (
     <Section title={t('privacy.keys')} description={t('privacy.keysText')}>
       <Facts

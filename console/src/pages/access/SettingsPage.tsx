@@ -3,7 +3,7 @@ import type { AccountSettingsView, LimitName } from '@soundings/contract/console
 import { Mail } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
+import { useData, useRefresh } from '../../hooks/answers.ts';
 import { useLanguageNames } from '../../text/languages.ts';
 import { useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
@@ -12,41 +12,39 @@ import { Facts } from '../../ui/Facts.tsx';
 import { CheckboxField, NumberField, RadioField, SwitchField, TextField } from '../../ui/Field.tsx';
 import { SearchSelectField } from '../../ui/SearchSelect.tsx';
 import { Form, type FormState, useForm } from '../../ui/Form.tsx';
-import { useErrorWords } from '../../ui/faults.ts';
+import { useErrorText } from '../../ui/faults.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Section } from '../../ui/Section.tsx';
-import { Answered } from '../../ui/States.tsx';
+import { Loaded } from '../../ui/States.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import { TimezoneField } from '../session/TimezoneField.tsx';
 import css from './access.module.css';
 
-type Values = Omit<AccountSettingsView, 'notify' | 'spreadThreshold' | 'commentThreshold'> & {
+type Values = Omit<AccountSettingsView, 'notify' | 'distributionThreshold' | 'commentThreshold'> & {
   notify: string;
-  spreadThreshold: number | undefined;
+  distributionThreshold: number | undefined;
   commentThreshold: number | undefined;
 };
 type SettingsForm = FormState<Values>;
 
 export function SettingsPage() {
-  const answer = useAnswer('GET /settings');
-  return (
-    <Answered answer={answer}>{(settings) => <Settings key={settings.id} settings={settings} />}</Answered>
-  );
+  const answer = useData('GET /settings');
+  return <Loaded answer={answer}>{(settings) => <Settings key={settings.id} settings={settings} />}</Loaded>;
 }
 
 const valuesOf = (settings: AccountSettingsView): Values => ({
   ...settings,
   notify: settings.notify.join('\n'),
-  spreadThreshold: settings.spreadThreshold ?? undefined,
+  distributionThreshold: settings.distributionThreshold ?? undefined,
   commentThreshold: settings.commentThreshold ?? undefined,
 });
 
 /** Returns only the changed fields, so that changes another user makes at the same time stay. */
 function changesOf(values: Values, before: AccountSettingsView) {
-  const { notify, spreadThreshold = null, commentThreshold = null, ...others } = values;
+  const { notify, distributionThreshold = null, commentThreshold = null, ...others } = values;
   const addresses = notify.split(/[\s,;]+/).filter((one) => one !== '');
-  const all = { ...others, notify: addresses, spreadThreshold, commentThreshold };
+  const all = { ...others, notify: addresses, distributionThreshold, commentThreshold };
   return Object.fromEntries(
     Object.entries(all).filter(
       ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof AccountSettingsView]),
@@ -141,12 +139,12 @@ function Privacy({ form }: { form: SettingsForm }) {
         />
         {threshold === 1 && <Notice tone="warn">{t('settings.notAnonymous')}</Notice>}
         <NumberField
-          label={t('settings.spreadThreshold')}
-          hint={t('settings.spreadThresholdHint', { value: twice })}
+          label={t('settings.distributionThreshold')}
+          hint={t('settings.distributionThresholdHint', { value: twice })}
           optional
           min={threshold}
           max={2000}
-          {...form.field('spreadThreshold')}
+          {...form.field('distributionThreshold')}
         />
         <NumberField
           label={t('settings.commentThreshold')}
@@ -278,7 +276,7 @@ function MailSettings({ form, mailFrom }: { form: SettingsForm; mailFrom: string
 function TestMail() {
   const t = useText();
   const toast = useToast();
-  const words = useErrorWords();
+  const words = useErrorText();
   const [busy, setBusy] = useState(false);
   const send = () => {
     setBusy(true);

@@ -3,7 +3,7 @@ import type { TokenSummary } from '@soundings/contract/console.access.ts';
 import { KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
+import { useData, useRefresh } from '../../hooks/answers.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -11,7 +11,7 @@ import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { Empty } from '../../ui/Empty.tsx';
 import { SwitchField } from '../../ui/Field.tsx';
 import { Page, ToolbarGap } from '../../ui/Page.tsx';
-import { Answered } from '../../ui/States.tsx';
+import { Loaded } from '../../ui/States.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import css from './access.module.css';
@@ -25,7 +25,7 @@ const isOld = (token: TokenSummary) => token.revokedAt !== null || isExpired(tok
 
 export function TokensPage() {
   const t = useText();
-  const answer = useAnswer('GET /tokens');
+  const answer = useData('GET /tokens');
   const [isMaking, setIsMaking] = useState(false);
   const [hasOld, setHasOld] = useState(false);
   const [revoking, setRevoking] = useState<TokenSummary>();
@@ -50,11 +50,11 @@ export function TokensPage() {
         )
       }
     >
-      <Answered answer={answer}>
+      <Loaded answer={answer}>
         {({ tokens: all }) => (
           <Tokens rows={all.filter((token) => hasOld || !isOld(token))} onRevoke={setRevoking} />
         )}
-      </Answered>
+      </Loaded>
       {isMaking && <NewToken onClose={() => setIsMaking(false)} />}
       {revoking && <Revoking token={revoking} onClose={() => setRevoking(undefined)} />}
     </Page>

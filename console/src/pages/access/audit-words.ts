@@ -3,11 +3,11 @@ import { type AuditAction, subjectKindOf } from '@soundings/contract/audit-actio
 import type { AuditEntry } from '@soundings/contract/console.access.ts';
 import type { Summary } from '@soundings/contract/organization.ts';
 import { type TextKey, useText } from '../../text/text.tsx';
-import { useFieldWords } from '../../ui/changes.ts';
+import { useFieldText } from '../../ui/changes.ts';
 
-export function useAuditWords() {
+export function useAuditText() {
   const t = useText();
-  const fieldWords = useFieldWords();
+  const fieldWords = useFieldText();
   const or = (key: TextKey, otherwise: string) => {
     const words = t(key);
     return words === key ? otherwise : words;

@@ -1,13 +1,13 @@
 // The sentences of the privacy report, each made from a code and its values.
 import type { Kept, KeyState, NeverShown, PrivacyLimit } from '@soundings/contract/console.privacy.ts';
 import { type TextValues, useFormat, useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 
 /** The functions that sentences need. */
 function useMeans() {
   const t = useText();
   const format = useFormat();
-  const words = useWeekWords();
+  const words = useWeekText();
   const week = (name: string) => words.full({ name });
   return {
     t,
@@ -19,7 +19,7 @@ function useMeans() {
 }
 type Means = ReturnType<typeof useMeans>;
 
-export function usePrivacyWords() {
+export function usePrivacyText() {
   const means = useMeans();
   const { t } = means;
   return {

@@ -3,7 +3,7 @@ import type { AskedWeek, QuestionPage } from '@soundings/contract/console.asking
 import { Link } from '@tanstack/react-router';
 import { CalendarX2 } from 'lucide-react';
 import { useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Empty } from '../../ui/Empty.tsx';
 import { Section } from '../../ui/Section.tsx';
@@ -46,7 +46,7 @@ export function AskedIn({ question }: { question: QuestionPage }) {
 function Weeks({ rows }: { rows: AskedWeek[] }) {
   const t = useText();
   const days = useDays();
-  const { full } = useWeekWords();
+  const { full } = useWeekText();
   const columns: Column<AskedWeek>[] = [
     { key: 'week', title: t('asking.week'), width: 110, cell: full },
     { key: 'days', title: t('asking.days'), width: 170, wideOnly: true, cell: days.span },

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { cx } from '../../ui/cx.ts';
 import { Popover } from '../../ui/Popover.tsx';
 import css from './Calendar.module.css';
@@ -70,7 +70,7 @@ export function Calendar({ data, schedules }: { data: Schedules; schedules: Sche
 function Head({ data: { weeks } }: { data: Schedules }) {
   const t = useText();
   const days = useDays();
-  const { short } = useWeekWords();
+  const { short } = useWeekText();
   const isFirst = (i: number) => i === 0 || weeks[i]!.week.slice(0, 7) !== weeks[i - 1]!.week.slice(0, 7);
   return (
     <thead>
@@ -101,7 +101,7 @@ type CellProps = { cell: CalendarCell; schedule: Schedule; data: Schedules };
 function Cell({ cell, schedule, data }: CellProps) {
   const t = useText();
   const days = useDays();
-  const { full, short } = useWeekWords();
+  const { full, short } = useWeekText();
   const { state, questionIds, people, week } = cell;
   const of = data.weeks.find((one) => one.week === week)!;
   const isFixed = schedule.questionIds.length > 0;

@@ -1,9 +1,9 @@
 // The dialog to close a week early. It explains the consequences first, because this can't be undone.
 import type { OpenWeek } from '@soundings/contract/console.asking.ts';
 import { api } from '../../api.ts';
-import { useRefresh } from '../../plumbing/answers.ts';
+import { useRefresh } from '../../hooks/answers.ts';
 import { useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import css from './asking.module.css';
 import { useDays } from './words.ts';
@@ -11,7 +11,7 @@ import { useDays } from './words.ts';
 export function CloseDialog({ week, onClose }: { week: OpenWeek; onClose: () => void }) {
   const t = useText();
   const days = useDays();
-  const words = useWeekWords();
+  const words = useWeekText();
   const refresh = useRefresh();
   return (
     <ConfirmDialog

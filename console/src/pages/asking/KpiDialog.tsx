@@ -2,14 +2,14 @@
 import type { KpiPage } from '@soundings/contract/console.asking.ts';
 import { useEffect, useState } from 'react';
 import { api, isConflict } from '../../api.ts';
-import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
+import { useData, useRefresh } from '../../hooks/answers.ts';
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { TextField } from '../../ui/Field.tsx';
 import { FieldRow, Form, type FormState, useForm } from '../../ui/Form.tsx';
 import { Notice } from '../../ui/Notice.tsx';
-import { Answered } from '../../ui/States.tsx';
+import { Loaded } from '../../ui/States.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import { QuestionPicker } from './QuestionPicker.tsx';
 import { directionOf, isScaled, keyOf, useKpiName, useLanguages } from './words.ts';
@@ -58,7 +58,7 @@ function useKpiForm(kpi: KpiPage | undefined, onClose: () => void): FormState<Va
 export function KpiDialog({ kpi, onClose }: { kpi: KpiPage | undefined; onClose: () => void }) {
   const t = useText();
   const kpiName = useKpiName();
-  const library = useAnswer('GET /library');
+  const library = useData('GET /library');
   const form = useKpiForm(kpi, onClose);
   const picked = form.field('questionIds');
   return (
@@ -96,7 +96,7 @@ export function KpiDialog({ kpi, onClose }: { kpi: KpiPage | undefined; onClose:
           placeholder="https://"
           optional
         />
-        <Answered answer={library}>
+        <Loaded answer={library}>
           {({ questions }) => (
             <QuestionPicker
               {...picked}
@@ -105,7 +105,7 @@ export function KpiDialog({ kpi, onClose }: { kpi: KpiPage | undefined; onClose:
               questions={questions.filter(isScaled)}
             />
           )}
-        </Answered>
+        </Loaded>
       </Form>
     </Dialog>
   );

@@ -2,14 +2,14 @@
 import type { KpiPage } from '@soundings/contract/console.asking.ts';
 import { Gauge, Pencil, Plus } from 'lucide-react';
 import { useState } from 'react';
-import { useAnswer } from '../../plumbing/answers.ts';
+import { useData } from '../../hooks/answers.ts';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/Empty.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Section } from '../../ui/Section.tsx';
-import { Answered } from '../../ui/States.tsx';
+import { Loaded } from '../../ui/States.tsx';
 import css from './asking.module.css';
 import { KpiDialog } from './KpiDialog.tsx';
 import { QuestionList } from './QuestionList.tsx';
@@ -17,7 +17,7 @@ import { useKpiName } from './words.ts';
 
 export function KpisPage() {
   const t = useText();
-  const answer = useAnswer('GET /library/kpis');
+  const answer = useData('GET /library/kpis');
   const [edited, setEdited] = useState<KpiPage | 'new'>();
   return (
     <Page
@@ -29,7 +29,7 @@ export function KpisPage() {
         </Button>
       }
     >
-      <Answered answer={answer}>
+      <Loaded answer={answer}>
         {({ kpis }) =>
           kpis.length === 0 ? (
             <Empty icon={Gauge} title={t('asking.noKpis')} text={t('asking.kpisText')} />
@@ -37,7 +37,7 @@ export function KpisPage() {
             kpis.map((kpi) => <KpiSection key={kpi.id} kpi={kpi} onEdit={() => setEdited(kpi)} />)
           )
         }
-      </Answered>
+      </Loaded>
       {edited && (
         <KpiDialog kpi={edited === 'new' ? undefined : edited} onClose={() => setEdited(undefined)} />
       )}

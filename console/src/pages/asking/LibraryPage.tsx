@@ -2,17 +2,17 @@
 import type { Library, LibraryQuestion } from '@soundings/contract/console.asking.ts';
 import { ListChecks, Plus } from 'lucide-react';
 import { useMemo } from 'react';
-import { useAddress, useAnswer } from '../../plumbing/answers.ts';
+import { useAddress, useData } from '../../hooks/answers.ts';
 import { useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/Empty.tsx';
 import { folded } from '../../ui/findGroups.ts';
-import { Page, ToolbarGap, ToolbarWords } from '../../ui/Page.tsx';
+import { Page, ToolbarGap, ToolbarText } from '../../ui/Page.tsx';
 import { SearchField } from '../../ui/SearchField.tsx';
 import { Select } from '../../ui/Select.tsx';
-import { Answered } from '../../ui/States.tsx';
+import { Loaded } from '../../ui/States.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { LanguageBadges } from './LanguageBadges.tsx';
 import css from './asking.module.css';
@@ -22,7 +22,7 @@ type Filters = { q?: string; kpi?: string; type?: string; missing?: string; stat
 
 export function LibraryPage() {
   const t = useText();
-  const answer = useAnswer('GET /library');
+  const answer = useData('GET /library');
   const [filters, change] = useAddress<keyof Filters>();
   const found = useFound(answer.data, filters);
   return (
@@ -43,7 +43,7 @@ export function LibraryPage() {
         )
       }
     >
-      <Answered answer={answer}>
+      <Loaded answer={answer}>
         {(library) => (
           <Questions
             library={library}
@@ -53,7 +53,7 @@ export function LibraryPage() {
             onClear={() => change({ q: '', kpi: '', type: '', missing: '', state: '' })}
           />
         )}
-      </Answered>
+      </Loaded>
     </Page>
   );
 }
@@ -146,7 +146,7 @@ function Toolbar({ library, filters, change, count }: ToolbarProps) {
         }))}
       />
       <ToolbarGap />
-      <ToolbarWords>{t('asking.found', { count })}</ToolbarWords>
+      <ToolbarText>{t('asking.found', { count })}</ToolbarText>
     </>
   );
 }
@@ -186,7 +186,7 @@ function Questions({ library, rows, sort, onSort, onClear }: QuestionsProps) {
 function useColumns({ kpis, language }: Library): Column<LibraryQuestion>[] {
   const t = useText();
   const textOf = useQuestionText();
-  const { full } = useWeekWords();
+  const { full } = useWeekText();
   const kpiName = useKpiName();
   const kpiNames = new Map(kpis.map((kpi) => [kpi.id, kpiName(kpi)]));
   return [

@@ -3,9 +3,9 @@ import type { OpenWeek } from '@soundings/contract/console.asking.ts';
 import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useAct } from '../../plumbing/act.ts';
+import { useAction } from '../../hooks/act.ts';
 import { useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { save } from '../../ui/downloads.ts';
@@ -25,10 +25,10 @@ export function LinksDialog({
   onClose: () => void;
 }) {
   const t = useText();
-  const { full } = useWeekWords();
+  const { full } = useWeekText();
   const toast = useToast();
   const [isReplacing, setReplacing] = useState(false);
-  const { busy, error, act } = useAct();
+  const { busy, error, act } = useAction();
   async function download() {
     const { name, csv, people } = await api('POST /rounds/{week}/links', {
       params: { week: week.week },

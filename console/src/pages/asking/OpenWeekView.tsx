@@ -3,7 +3,7 @@ import type { OpenWeek } from '@soundings/contract/console.asking.ts';
 import { Link2, LockKeyhole } from 'lucide-react';
 import { useState } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Progress } from '../../ui/Progress.tsx';
@@ -17,7 +17,7 @@ import { useDays } from './words.ts';
 export function OpenWeekView({ week, hasMail }: { week: OpenWeek; hasMail: boolean }) {
   const t = useText();
   const days = useDays();
-  const { short } = useWeekWords();
+  const { short } = useWeekText();
   const format = useFormat();
   const [shown, setShown] = useState<'close' | 'links'>();
   const close = () => setShown(undefined);
@@ -78,7 +78,7 @@ function Figures({ week }: { week: OpenWeek }) {
       </div>
       <div>
         <dt>{t('asking.answeredLabel')}</dt>
-        <Answered week={week} />
+        <Loaded week={week} />
       </div>
       <Invitations week={week} />
       <Reminders week={week} />
@@ -86,7 +86,7 @@ function Figures({ week }: { week: OpenWeek }) {
   );
 }
 
-function Answered({ week: { asked, answered } }: { week: OpenWeek }) {
+function Loaded({ week: { asked, answered } }: { week: OpenWeek }) {
   const t = useText();
   const format = useFormat();
   if (answered.state === 'notYet') return <dd className={css['words']}>{t('asking.notCounted')}</dd>;

@@ -3,23 +3,23 @@ import type { QuestionWords, SchedulePreview } from '@soundings/contract/console
 import { useParams } from '@tanstack/react-router';
 import { EyeOff } from 'lucide-react';
 import { useState } from 'react';
-import { useAnswer } from '../../plumbing/answers.ts';
+import { useData } from '../../hooks/answers.ts';
 import { useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { Empty } from '../../ui/Empty.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Padded } from '../../ui/Section.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
-import { Answered } from '../../ui/States.tsx';
+import { Loaded } from '../../ui/States.tsx';
 import css from './PreviewPage.module.css';
 import { QuestionPreview } from './QuestionPreview.tsx';
 import { directionOf, useDays, useLanguages } from './words.ts';
 
 export function PreviewPage() {
   const { scheduleId } = useParams({ strict: false }) as { scheduleId: string };
-  const answer = useAnswer('GET /schedules/{scheduleId}/preview', { params: { scheduleId } });
-  return <Answered answer={answer}>{(preview) => <Preview preview={preview} />}</Answered>;
+  const answer = useData('GET /schedules/{scheduleId}/preview', { params: { scheduleId } });
+  return <Loaded answer={answer}>{(preview) => <Preview preview={preview} />}</Loaded>;
 }
 
 /** Returns a question in a language, as far as it is translated. */
@@ -36,7 +36,7 @@ function translated({ type, text, language: own, translations, options }: Questi
 function Preview({ preview }: { preview: SchedulePreview }) {
   const t = useText();
   const days = useDays();
-  const { full } = useWeekWords();
+  const { full } = useWeekText();
   const { nameOf } = useLanguages();
   const { id, name, company, questions, next, isLate, words } = preview;
   const [language, setLanguage] = useState(words[preview.language] ? preview.language : 'en');

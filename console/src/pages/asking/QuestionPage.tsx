@@ -4,8 +4,8 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { Archive, ArchiveRestore, ChartColumn } from 'lucide-react';
 import { useState } from 'react';
 import { api, isConflict } from '../../api.ts';
-import { useAttempt } from '../../plumbing/attempt.ts';
-import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
+import { useAttempt } from '../../hooks/attempt.ts';
+import { useData, useRefresh } from '../../hooks/answers.ts';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
@@ -16,7 +16,7 @@ import { Locked } from '../../ui/Locked.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
-import { Answered } from '../../ui/States.tsx';
+import { Loaded } from '../../ui/States.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import css from './asking.module.css';
 import { AskedIn } from './AskedIn.tsx';
@@ -28,21 +28,21 @@ import { useKpiName, useLanguages, useQuestionText } from './words.ts';
 
 export function QuestionPage() {
   const { questionId } = useParams({ strict: false }) as { questionId: string };
-  const answer = useAnswer('GET /library/questions/{questionId}', { params: { questionId } });
-  const words = useAnswer('GET /library/words');
-  const library = useAnswer('GET /library');
+  const answer = useData('GET /library/questions/{questionId}', { params: { questionId } });
+  const words = useData('GET /library/words');
+  const library = useData('GET /library');
   return (
-    <Answered answer={answer}>
+    <Loaded answer={answer}>
       {(question) => (
-        <Answered answer={words}>
+        <Loaded answer={words}>
           {(texts) => (
-            <Answered answer={library}>
+            <Loaded answer={library}>
               {(all) => <Editor key={question.id} question={question} words={texts} library={all} />}
-            </Answered>
+            </Loaded>
           )}
-        </Answered>
+        </Loaded>
       )}
-    </Answered>
+    </Loaded>
   );
 }
 
@@ -246,12 +246,12 @@ function Preview({ form, shape, type, words }: PreviewProps) {
 }
 
 export function NewQuestionPage() {
-  const words = useAnswer('GET /library/words');
-  const library = useAnswer('GET /library');
+  const words = useData('GET /library/words');
+  const library = useData('GET /library');
   return (
-    <Answered answer={words}>
-      {(texts) => <Answered answer={library}>{(all) => <NewEditor words={texts} library={all} />}</Answered>}
-    </Answered>
+    <Loaded answer={words}>
+      {(texts) => <Loaded answer={library}>{(all) => <NewEditor words={texts} library={all} />}</Loaded>}
+    </Loaded>
   );
 }
 

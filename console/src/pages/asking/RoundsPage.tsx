@@ -3,15 +3,15 @@ import type { Rounds } from '@soundings/contract/console.asking.ts';
 import { Link } from '@tanstack/react-router';
 import { CalendarClock } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import { useAnswer } from '../../plumbing/answers.ts';
+import { useData } from '../../hooks/answers.ts';
 import { useFormat, useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/Empty.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Section } from '../../ui/Section.tsx';
-import { Answered } from '../../ui/States.tsx';
+import { Loaded } from '../../ui/States.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import css from './asking.module.css';
@@ -25,14 +25,14 @@ const [closingPace, usualPace] = [1500, 30_000];
 export function RoundsPage() {
   const t = useText();
   const [pace, setPace] = useState(usualPace);
-  const answer = useAnswer('GET /rounds', undefined, { everyMs: pace });
+  const answer = useData('GET /rounds', undefined, { everyMs: pace });
   const { data } = answer;
   const wanted = data?.open.some(({ closing }) => closing) ? closingPace : usualPace;
   if (wanted !== pace) setPace(wanted);
   useClosedWords(data);
   return (
     <Page title={t('asking.thisWeek')} subtitle={t('asking.roundsText')}>
-      <Answered answer={answer}>
+      <Loaded answer={answer}>
         {(rounds) => (
           <>
             {!rounds.hasMail && <NoMail />}
@@ -45,7 +45,7 @@ export function RoundsPage() {
             <Closed rows={rounds.closed} />
           </>
         )}
-      </Answered>
+      </Loaded>
     </Page>
   );
 }
@@ -54,7 +54,7 @@ export function RoundsPage() {
 function useClosedWords(data: Rounds | undefined) {
   const t = useText();
   const toast = useToast();
-  const { full } = useWeekWords();
+  const { full } = useWeekText();
   const before = useRef<string[]>([]);
   useEffect(() => {
     if (!data) return;
@@ -92,7 +92,7 @@ function Nothing({ rounds: { next, coming } }: { rounds: Rounds }) {
 function Coming({ rows }: { rows: Rounds['coming'] }) {
   const t = useText();
   const days = useDays();
-  const { full } = useWeekWords();
+  const { full } = useWeekText();
   if (rows.length === 0) return null;
   const columns: Column<Rounds['coming'][number]>[] = [
     { key: 'schedule', title: t('asking.schedule'), cell: ({ schedule }) => schedule },
@@ -171,7 +171,7 @@ function Refusals({ rows }: { rows: Rounds['refusals'] }) {
 function Closed({ rows }: { rows: Rounds['closed'] }) {
   const t = useText();
   const days = useDays();
-  const { short } = useWeekWords();
+  const { short } = useWeekText();
   const format = useFormat();
   if (rows.length === 0) return null;
   return (

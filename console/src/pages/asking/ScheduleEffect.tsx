@@ -3,8 +3,8 @@ import type { Library, ScheduleCheck } from '@soundings/contract/console.asking.
 import { useEffect, useState } from 'react';
 import { api } from '../../api.ts';
 import { useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
-import { useFaultWords } from '../../ui/faults.ts';
+import { useWeekText } from '../../text/weeks.ts';
+import { useFaultText } from '../../ui/faults.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { Skeleton } from '../../ui/States.tsx';
@@ -77,7 +77,7 @@ export function ScheduleEffect({ draft, scheduleId, library, isPaused = false }:
 /** The faults of the draft, shown before it is submitted. */
 function Faults({ check: { faults } }: { check: ScheduleCheck }) {
   const t = useText();
-  const words = useFaultWords();
+  const words = useFaultText();
   if (faults.length === 0) return null;
   return (
     <div>
@@ -94,7 +94,7 @@ function Faults({ check: { faults } }: { check: ScheduleCheck }) {
 function Coming({ check: { coming, faults }, library }: { check: ScheduleCheck; library: Library }) {
   const t = useText();
   const days = useDays();
-  const { full } = useWeekWords();
+  const { full } = useWeekText();
   const textOf = useQuestionText();
   if (faults.length > 0) return null;
   if (coming.length === 0) return <Notice tone="warn">{t('asking.neverComes')}</Notice>;

@@ -4,8 +4,8 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { Eye, Pause, Play, Send, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { api, isConflict } from '../../api.ts';
-import { useAttempt } from '../../plumbing/attempt.ts';
-import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
+import { useAttempt } from '../../hooks/attempt.ts';
+import { useData, useRefresh } from '../../hooks/answers.ts';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
@@ -14,7 +14,7 @@ import { Form, useForm } from '../../ui/Form.tsx';
 import { Menu } from '../../ui/Menu.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Section } from '../../ui/Section.tsx';
-import { Answered, NotFound } from '../../ui/States.tsx';
+import { Loaded, NotFound } from '../../ui/States.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import css from './asking.module.css';
 import { Calendar } from './Calendar.tsx';
@@ -26,12 +26,12 @@ import { useRepetition } from './words.ts';
 
 export function SchedulePage() {
   const { scheduleId } = useParams({ strict: false }) as { scheduleId: string };
-  const library = useAnswer('GET /library');
-  const answer = useAnswer('GET /schedules');
+  const library = useData('GET /library');
+  const answer = useData('GET /schedules');
   return (
-    <Answered answer={library}>
+    <Loaded answer={library}>
       {(all) => (
-        <Answered answer={answer}>
+        <Loaded answer={answer}>
           {(data) => {
             const schedule = data.schedules.find(({ id }) => String(id) === scheduleId);
             return schedule ? (
@@ -40,9 +40,9 @@ export function SchedulePage() {
               <NotFound />
             );
           }}
-        </Answered>
+        </Loaded>
       )}
-    </Answered>
+    </Loaded>
   );
 }
 
@@ -175,14 +175,12 @@ function Actions({ schedule, hasMail }: { schedule: Schedule; hasMail: boolean }
 }
 
 export function NewSchedulePage() {
-  const library = useAnswer('GET /library');
-  const answer = useAnswer('GET /schedules');
+  const library = useData('GET /library');
+  const answer = useData('GET /schedules');
   return (
-    <Answered answer={library}>
-      {(all) => (
-        <Answered answer={answer}>{({ today }) => <NewEditor library={all} today={today} />}</Answered>
-      )}
-    </Answered>
+    <Loaded answer={library}>
+      {(all) => <Loaded answer={answer}>{({ today }) => <NewEditor library={all} today={today} />}</Loaded>}
+    </Loaded>
   );
 }
 

@@ -1,15 +1,15 @@
 // The schedules: questions, audience, next date and last round. Also the calendar of all schedules.
 import type { Schedule, Schedules } from '@soundings/contract/console.asking.ts';
 import { CalendarClock, Plus } from 'lucide-react';
-import { useAddress, useAnswer } from '../../plumbing/answers.ts';
+import { useAddress, useData } from '../../hooks/answers.ts';
 import { useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/Empty.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
-import { Answered } from '../../ui/States.tsx';
+import { Loaded } from '../../ui/States.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import css from './asking.module.css';
 import { Calendar } from './Calendar.tsx';
@@ -18,7 +18,7 @@ import { useDays, useRepetition } from './words.ts';
 
 export function SchedulesPage() {
   const t = useText();
-  const answer = useAnswer('GET /schedules');
+  const answer = useData('GET /schedules');
   const [{ view = 'list' }, change] = useAddress<'view'>();
   const make = (
     <LinkButton kind="primary" icon={Plus} to="/schedules/new">
@@ -42,7 +42,7 @@ export function SchedulesPage() {
         />
       }
     >
-      <Answered answer={answer}>
+      <Loaded answer={answer}>
         {(data) =>
           data.schedules.length === 0 ? (
             <Empty
@@ -62,7 +62,7 @@ export function SchedulesPage() {
             </>
           )
         }
-      </Answered>
+      </Loaded>
     </Page>
   );
 }
@@ -157,7 +157,7 @@ function TwoLines({ lead, detail }: { lead: string; detail: string }) {
 function Next({ schedule: { next, isLate, isPaused } }: { schedule: Schedule }) {
   const t = useText();
   const days = useDays();
-  const { full } = useWeekWords();
+  const { full } = useWeekText();
   if (isPaused) return <span className={css['soft']}>{t('asking.notWhilePaused')}</span>;
   if (!next) return <span className={css['soft']}>{t('asking.neverAgain')}</span>;
   return <TwoLines lead={days.day(next.day)} detail={isLate ? t('asking.late') : full(next)} />;
@@ -165,7 +165,7 @@ function Next({ schedule: { next, isLate, isPaused } }: { schedule: Schedule }) 
 
 function Last({ schedule: { last } }: { schedule: Schedule }) {
   const t = useText();
-  const { full } = useWeekWords();
+  const { full } = useWeekText();
   if (!last) return <span className={css['soft']}>{t('asking.notYet')}</span>;
   const reason = last.reason ? t(`asking.missed.${last.reason}`) : undefined;
   return (

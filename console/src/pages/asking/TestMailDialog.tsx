@@ -2,7 +2,7 @@
 import { Send } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useAct } from '../../plumbing/act.ts';
+import { useAction } from '../../hooks/act.ts';
 import { useSession } from '../../session.tsx';
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -22,7 +22,7 @@ export function TestMailDialog({ scheduleId, hasMail, onClose }: Props) {
   const toast = useToast();
   const { user } = useSession();
   const [kind, setKind] = useState<Kind>('invitation');
-  const { busy, error, act } = useAct();
+  const { busy, error, act } = useAction();
   const missing = !hasMail ? t('asking.noMailText') : user.email === null ? t('asking.noAddress') : undefined;
   async function send() {
     const { address } = await api('POST /schedules/{scheduleId}/test', {

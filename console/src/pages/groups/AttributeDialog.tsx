@@ -4,7 +4,7 @@ import { maxNameLength } from '@soundings/contract/limits.ts';
 import { Plus } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { api } from '../../api.ts';
-import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
+import { useData, useRefresh } from '../../hooks/answers.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
@@ -127,7 +127,7 @@ function Effect({ attribute: { name }, kind, wanted, onAdd }: EffectProps) {
   const t = useText();
   const { number } = useFormat();
   const allowedValues = useRested(kind === 'some' ? wanted : []);
-  const { data } = useAnswer(
+  const { data } = useData(
     'POST /attributes/strays',
     { body: { name, allowedValues } },
     { when: kind === 'some' },

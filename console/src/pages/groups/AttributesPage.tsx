@@ -3,7 +3,7 @@ import type { AttributeRow } from '@soundings/contract/console.groups.ts';
 import { Pencil, Plus, SlidersHorizontal, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
+import { useData, useRefresh } from '../../hooks/answers.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -11,7 +11,7 @@ import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { Empty } from '../../ui/Empty.tsx';
 import { Menu } from '../../ui/Menu.tsx';
 import { Page } from '../../ui/Page.tsx';
-import { Answered } from '../../ui/States.tsx';
+import { Loaded } from '../../ui/States.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import { AttributeDialog } from './AttributeDialog.tsx';
@@ -22,7 +22,7 @@ type Doing = { what: 'define' | 'remove'; attribute?: AttributeRow };
 
 export function AttributesPage() {
   const t = useText();
-  const answer = useAnswer('GET /attributes');
+  const answer = useData('GET /attributes');
   const [doing, setDoing] = useState<Doing>();
   const close = () => setDoing(undefined);
   const add = (
@@ -32,7 +32,7 @@ export function AttributesPage() {
   );
   return (
     <Page title={t('attributes.title')} subtitle={t('attributes.subtitle')} actions={add}>
-      <Answered answer={answer}>
+      <Loaded answer={answer}>
         {({ attributes }) =>
           attributes.length === 0 ? (
             <Empty
@@ -45,7 +45,7 @@ export function AttributesPage() {
             <Attributes rows={attributes} onDo={setDoing} />
           )
         }
-      </Answered>
+      </Loaded>
       {doing?.what === 'define' && <AttributeDialog attribute={doing.attribute} onClose={close} />}
       {doing?.what === 'remove' && doing.attribute && (
         <RemoveDialog attribute={doing.attribute} onClose={close} />
@@ -110,13 +110,15 @@ function Attributes({ rows, onDo }: { rows: AttributeRow[]; onDo: (doing: Doing)
 }
 
 /** The first allowed values, and how many people have others. */
-function Values({ row: { allowedValues, strays } }: { row: AttributeRow }) {
+function Values({ row: { allowedValues, disallowedValues } }: { row: AttributeRow }) {
   const t = useText();
   const shown = allowedValues?.slice(0, 6) ?? [];
   const more = (allowedValues?.length ?? 0) - shown.length;
   return (
     <span className={css['chips']}>
-      {strays > 0 && <Badge tone="warn">{t('attributes.strays', { count: strays })}</Badge>}
+      {disallowedValues > 0 && (
+        <Badge tone="warn">{t('attributes.strays', { count: disallowedValues })}</Badge>
+      )}
       {allowedValues === null && <span className={css['none']}>{t('attributes.anyText')}</span>}
       {shown.map((value) => (
         <Badge key={value}>{value}</Badge>

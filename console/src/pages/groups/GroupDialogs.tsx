@@ -3,27 +3,27 @@ import type { GroupDetails } from '@soundings/contract/console.groups.ts';
 import { maxExternalIdLength, maxNameLength } from '@soundings/contract/limits.ts';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../../api.ts';
-import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
+import { useData, useRefresh } from '../../hooks/answers.ts';
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/Dialog.tsx';
 import { RadioField, TextField } from '../../ui/Field.tsx';
 import { Form, useForm } from '../../ui/Form.tsx';
 import { Notice } from '../../ui/Notice.tsx';
-import { Answered, Failed, Skeleton } from '../../ui/States.tsx';
+import { Loaded, Failed, Skeleton } from '../../ui/States.tsx';
 import { useToast } from '../../ui/Toast.tsx';
-import { type GroupAction, type GroupInHand, useGroupsRefresh } from './actions.ts';
+import { type GroupAction, type SelectedGroup, useGroupsRefresh } from './actions.ts';
 import css from './GroupDialogs.module.css';
 import { MoveDialog } from './MoveDialog.tsx';
 import type { Tree } from './tree.ts';
 
 export type Doing =
-  | { what: 'add'; group?: GroupInHand }
-  | { what: Exclude<GroupAction, 'add' | 'move'>; group: GroupInHand }
+  | { what: 'add'; group?: SelectedGroup }
+  | { what: Exclude<GroupAction, 'add' | 'move'>; group: SelectedGroup }
   /** `target`: the group it was dropped on; null: the top level. */
-  | { what: 'move'; group: GroupInHand; target?: number | null };
+  | { what: 'move'; group: SelectedGroup; target?: number | null };
 
-type DialogProps = { group: GroupInHand; onClose: () => void };
+type DialogProps = { group: SelectedGroup; onClose: () => void };
 
 /** Shows the dialog of the current action, if any. `onRemoved`: called after a removal, to leave the page. */
 export function GroupDialogs(props: {
@@ -96,7 +96,7 @@ function FieldsForm(props: {
   );
 }
 
-function AddDialog({ parent, onClose }: { parent?: GroupInHand | undefined; onClose: () => void }) {
+function AddDialog({ parent, onClose }: { parent?: SelectedGroup | undefined; onClose: () => void }) {
   const t = useText();
   const toast = useToast();
   const navigate = useNavigate();
@@ -128,7 +128,7 @@ function EditDialog({ group, onClose }: DialogProps) {
   const t = useText();
   const toast = useToast();
   const refresh = useGroupsRefresh();
-  const answer = useAnswer('GET /groups/{groupId}', { params: { groupId: group.id } });
+  const answer = useData('GET /groups/{groupId}', { params: { groupId: group.id } });
   const form = ({ name, description, externalId }: GroupDetails) => (
     <FieldsForm
       initial={{ name, description: description ?? '', externalId: externalId ?? '' }}
@@ -144,9 +144,9 @@ function EditDialog({ group, onClose }: DialogProps) {
   );
   return (
     <Dialog open onClose={onClose} title={t('groups.editTitle', { name: group.name })}>
-      <Answered answer={answer} skeleton={<Skeleton rows={4} />}>
+      <Loaded answer={answer} skeleton={<Skeleton rows={4} />}>
         {form}
-      </Answered>
+      </Loaded>
     </Dialog>
   );
 }
@@ -157,7 +157,7 @@ function RemoveDialog({ group, onClose, onRemoved }: DialogProps & { onRemoved?:
   const refresh = useRefresh();
   const params = { groupId: group.id };
   const title = t('groups.removeTitle', { name: group.name });
-  const plan = useAnswer('GET /groups/{groupId}/removal', { params });
+  const plan = useData('GET /groups/{groupId}/removal', { params });
   if (plan.error && !plan.data) {
     return (
       <Dialog open onClose={onClose} title={title}>

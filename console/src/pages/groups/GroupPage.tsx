@@ -3,7 +3,7 @@ import type { GroupDetails } from '@soundings/contract/console.groups.ts';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { Pencil, Plus } from 'lucide-react';
 import { Fragment, type ReactNode, useMemo, useState } from 'react';
-import { useAnswer } from '../../plumbing/answers.ts';
+import { useData } from '../../hooks/answers.ts';
 import { hasRole, useSession } from '../../session.tsx';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
@@ -14,7 +14,7 @@ import { Locked } from '../../ui/Locked.tsx';
 import { Menu } from '../../ui/Menu.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Section } from '../../ui/Section.tsx';
-import { Answered, Skeleton } from '../../ui/States.tsx';
+import { Loaded, Skeleton } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { type Doing, GroupDialogs } from './GroupDialogs.tsx';
 import css from './GroupPage.module.css';
@@ -25,8 +25,8 @@ import { makeTree, rowOf, type Tree, type TreeRow } from './tree.ts';
 export function GroupPage() {
   const { groupId } = useParams({ strict: false }) as { groupId: string };
   const t = useText();
-  const details = useAnswer('GET /groups/{groupId}', { params: { groupId } });
-  const all = useAnswer('GET /groups/tree');
+  const details = useData('GET /groups/{groupId}', { params: { groupId } });
+  const all = useData('GET /groups/tree');
   const tree = useMemo(() => makeTree(all.data?.groups ?? []), [all.data]);
   const waiting = (
     <Page title="" crumbs={[{ label: t('groups.title'), to: '/groups' }]}>
@@ -34,9 +34,9 @@ export function GroupPage() {
     </Page>
   );
   return (
-    <Answered answer={details} skeleton={waiting}>
+    <Loaded answer={details} skeleton={waiting}>
       {(group) => <Group key={group.id} group={group} tree={tree} />}
-    </Answered>
+    </Loaded>
   );
 }
 
@@ -46,8 +46,8 @@ function Group({ group, tree }: { group: GroupDetails; tree: Tree }) {
   const [doing, setDoing] = useState<Doing>();
   const isAdministrator = hasRole(useSession(), 'Administrator');
   const row = rowOf(tree, group.id);
-  const inHand = { ...group, parentId: row?.parentId ?? group.way.at(-1)?.id ?? null };
-  const items = useGroupItems(group, (what) => setDoing({ what, group: inHand }));
+  const selected = { ...group, parentId: row?.parentId ?? group.way.at(-1)?.id ?? null };
+  const items = useGroupItems(group, (what) => setDoing({ what, group: selected }));
   return (
     <Page
       title={group.name}
@@ -57,7 +57,7 @@ function Group({ group, tree }: { group: GroupDetails; tree: Tree }) {
         isAdministrator && (
           <>
             {!group.managed && (
-              <Button icon={Pencil} onClick={() => setDoing({ what: 'edit', group: inHand })}>
+              <Button icon={Pencil} onClick={() => setDoing({ what: 'edit', group: selected })}>
                 {t('groups.edit')}
               </Button>
             )}
@@ -73,7 +73,7 @@ function Group({ group, tree }: { group: GroupDetails; tree: Tree }) {
       <GroupPeople group={group} />
       <Subgroups
         rows={tree.rows.filter(({ parentId }) => parentId === group.id)}
-        onAdd={isAdministrator ? () => setDoing({ what: 'add', group: inHand }) : undefined}
+        onAdd={isAdministrator ? () => setDoing({ what: 'add', group: selected }) : undefined}
       />
       <GroupDialogs
         doing={doing}

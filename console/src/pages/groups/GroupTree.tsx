@@ -3,7 +3,7 @@
 import { useVirtualizer, defaultRangeExtractor } from '@tanstack/react-virtual';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { usePrinting } from '../../plumbing/printing.ts';
+import { usePrinting } from '../../hooks/printing.ts';
 import { useText } from '../../text/text.tsx';
 import { useScroller } from '../../ui/scroller.ts';
 import css from './GroupTree.module.css';

@@ -2,14 +2,14 @@
 import type { TreeGroup } from '@soundings/contract/console.groups.ts';
 import { FolderTree, Plus } from 'lucide-react';
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
-import { useAddress, useAnswer } from '../../plumbing/answers.ts';
+import { useAddress, useData } from '../../hooks/answers.ts';
 import { hasRole, useSession } from '../../session.tsx';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/Empty.tsx';
-import { Page, ToolbarWords } from '../../ui/Page.tsx';
+import { Page, ToolbarText } from '../../ui/Page.tsx';
 import { SearchField } from '../../ui/SearchField.tsx';
-import { Answered, Skeleton } from '../../ui/States.tsx';
+import { Loaded, Skeleton } from '../../ui/States.tsx';
 import { type Doing, GroupDialogs } from './GroupDialogs.tsx';
 import { GroupTree } from './GroupTree.tsx';
 import { DragGhost, MovingBar } from './GroupRow.tsx';
@@ -19,16 +19,16 @@ import { useUnfolding } from './unfolding.ts';
 
 export function GroupsPage() {
   const t = useText();
-  const answer = useAnswer('GET /groups/tree');
+  const answer = useData('GET /groups/tree');
   const waiting = (
     <Page title={t('groups.title')}>
       <Skeleton rows={14} />
     </Page>
   );
   return (
-    <Answered answer={answer} skeleton={waiting}>
+    <Loaded answer={answer} skeleton={waiting}>
       {({ groups }) => (groups.length > 0 ? <Groups groups={groups} /> : <NoGroups />)}
-    </Answered>
+    </Loaded>
   );
 }
 
@@ -188,7 +188,7 @@ function Frame({ groups, search, onSearch, matches, unfolding, onAdd, moving, ch
               </Button>
             </>
           )}
-          {isSearching && <ToolbarWords>{t('groups.found', { count: matches })}</ToolbarWords>}
+          {isSearching && <ToolbarText>{t('groups.found', { count: matches })}</ToolbarText>}
           {moving}
         </>
       }

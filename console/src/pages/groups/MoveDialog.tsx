@@ -3,26 +3,26 @@ import type { MovePlan } from '@soundings/contract/console.groups.ts';
 import { ArrowRight } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useAct } from '../../plumbing/act.ts';
-import { useAnswer } from '../../plumbing/answers.ts';
+import { useAction } from '../../hooks/act.ts';
+import { useData } from '../../hooks/answers.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
-import { useErrorWords } from '../../ui/faults.ts';
+import { useErrorText } from '../../ui/faults.ts';
 import { GroupFinder } from '../../ui/GroupFinder.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Failed, Skeleton } from '../../ui/States.tsx';
 import { useToast } from '../../ui/Toast.tsx';
-import { type GroupInHand, useGroupsRefresh } from './actions.ts';
+import { type SelectedGroup, useGroupsRefresh } from './actions.ts';
 import css from './GroupDialogs.module.css';
 import { mayMove, type Tree } from './tree.ts';
 
 /** Returns a function that moves a group, with Undo. Undo fails if someone else has moved the group since. */
-function useMove(): (group: GroupInHand, to: { id: number | null; name: string }) => Promise<void> {
+function useMove(): (group: SelectedGroup, to: { id: number | null; name: string }) => Promise<void> {
   const t = useText();
   const toast = useToast();
   const refresh = useGroupsRefresh();
-  const words = useErrorWords();
+  const words = useErrorText();
   const move = async (groupId: number, parentId: number | null, from: number | null) => {
     await api('POST /groups/{groupId}/move', { params: { groupId }, body: { parentId, from } });
     await refresh();
@@ -41,7 +41,7 @@ function useMove(): (group: GroupInHand, to: { id: number | null; name: string }
 }
 
 type MoveDialogProps = {
-  group: GroupInHand;
+  group: SelectedGroup;
   /** The group it was dropped on; null: the top level. Undefined: the user chooses it in the dialog. */
   target?: number | null | undefined;
   tree: Tree;
@@ -53,8 +53,8 @@ export function MoveDialog({ group, target: dropped, tree, onClose }: MoveDialog
   const move = useMove();
   const [target, setTarget] = useState(dropped === undefined ? group.parentId : dropped);
   const isChosen = target !== group.parentId;
-  const { busy, error, act } = useAct();
-  const plan = useAnswer(
+  const { busy, error, act } = useAction();
+  const plan = useData(
     'GET /groups/{groupId}/move',
     { params: { groupId: group.id }, query: { parentId: target ?? undefined } },
     { when: isChosen },

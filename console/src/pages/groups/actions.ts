@@ -1,10 +1,10 @@
 // The actions on a group.
-import { useRefresh } from '../../plumbing/answers.ts';
+import { useRefresh } from '../../hooks/answers.ts';
 
 export type GroupAction = 'add' | 'edit' | 'move' | 'adopt' | 'release' | 'remove';
 
 /** The fields of a group that the dialogs need. */
-export type GroupInHand = {
+export type SelectedGroup = {
   id: number;
   name: string;
   externalId: string | null;

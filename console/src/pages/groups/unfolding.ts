@@ -1,6 +1,6 @@
 // Which groups of the tree are expanded. Stored until the browser tab is closed.
 import { useCallback, useState } from 'react';
-import { keeping } from '../../plumbing/keeping.ts';
+import { keeping } from '../../hooks/keeping.ts';
 import type { Tree } from './tree.ts';
 
 const key = 'groups.open';

@@ -1,7 +1,7 @@
 // The dialog to hand people over to the HR system or take them over: how many change, why others don't, and the consequences.
 import type { Chosen, Handover } from '@soundings/contract/console.people.ts';
 import { api } from '../../api.ts';
-import { useAnswer } from '../../plumbing/answers.ts';
+import { useData } from '../../hooks/answers.ts';
 import { type Translate, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/Dialog.tsx';
@@ -23,7 +23,7 @@ export function HandoverDialog({ way, chosen, onDone, onClose }: HandoverProps) 
   const toast = useToast();
   const refresh = usePeopleRefresh();
   const name = way === 'adopt' ? 'POST /users/adopt' : 'POST /users/release';
-  const { data, error, refetch } = useAnswer(name, { body: { chosen, isPreview: true } });
+  const { data, error, refetch } = useData(name, { body: { chosen, isPreview: true } });
   const title = t(way === 'adopt' ? 'people.adoptManyTitle' : 'people.releaseManyTitle');
   if (!data || data.changing === 0)
     return (

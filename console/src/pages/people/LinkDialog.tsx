@@ -1,7 +1,7 @@
 // The dialog to create a link with which a person sets a password: shown once, or emailed.
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useAnswer } from '../../plumbing/answers.ts';
+import { useData } from '../../hooks/answers.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Copy } from '../../ui/Copy.tsx';
@@ -12,9 +12,9 @@ import { Notice } from '../../ui/Notice.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import { nameOf } from './names.ts';
 import css from './people.module.css';
-import type { PersonInHand } from './PersonDialogs.tsx';
+import type { SelectedPerson } from './PersonDialogs.tsx';
 
-type DialogProps = { person: PersonInHand; onClose: () => void };
+type DialogProps = { person: SelectedPerson; onClose: () => void };
 type Made = { link: string; until: string };
 
 export function LinkDialog({ person, onClose }: DialogProps) {
@@ -29,7 +29,7 @@ export function LinkDialog({ person, onClose }: DialogProps) {
 function MakeDialog({ person, onClose, onMade }: DialogProps & { onMade: (made: Made) => void }) {
   const t = useText();
   const toast = useToast();
-  const { data: fields } = useAnswer('GET /users/fields');
+  const { data: fields } = useData('GET /users/fields');
   const canMail = fields?.canMail ?? false;
   // The service refuses to show it, so that no administrator can sign in as another.
   const isMailOnly = canMail && person.role === 'Administrator';

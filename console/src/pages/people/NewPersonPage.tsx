@@ -2,12 +2,12 @@
 import type { PersonFields } from '@soundings/contract/console.people.ts';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../../api.ts';
-import { useAnswer } from '../../plumbing/answers.ts';
+import { useData } from '../../hooks/answers.ts';
 import { useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { useForm } from '../../ui/Form.tsx';
 import { Page } from '../../ui/Page.tsx';
-import { Answered, Skeleton } from '../../ui/States.tsx';
+import { Loaded, Skeleton } from '../../ui/States.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import { newPersonOf, valuesOf } from './person-values.ts';
 import { usePeopleRefresh } from './PersonDialogs.tsx';
@@ -15,16 +15,16 @@ import { PersonForm } from './PersonForm.tsx';
 
 export function NewPersonPage() {
   const t = useText();
-  const answer = useAnswer('GET /users/fields');
+  const answer = useData('GET /users/fields');
   return (
     <Page
       title={t('people.add')}
       subtitle={t('people.addText')}
       crumbs={[{ label: t('people.title'), to: '/people' }]}
     >
-      <Answered answer={answer} skeleton={<Skeleton rows={10} />}>
+      <Loaded answer={answer} skeleton={<Skeleton rows={10} />}>
         {(fields) => <NewPerson fields={fields} />}
-      </Answered>
+      </Loaded>
     </Page>
   );
 }

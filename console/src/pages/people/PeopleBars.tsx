@@ -4,7 +4,7 @@ import { ArrowDownToLine, ArrowUpFromLine, FilterX, X } from 'lucide-react';
 import { useText } from '../../text/text.tsx';
 import { Button, IconButton } from '../../ui/Button.tsx';
 import { GroupFinder } from '../../ui/GroupFinder.tsx';
-import { ToolbarGap, ToolbarWords } from '../../ui/Page.tsx';
+import { ToolbarGap, ToolbarText } from '../../ui/Page.tsx';
 import { SearchField } from '../../ui/SearchField.tsx';
 import { Select } from '../../ui/Select.tsx';
 import type { Choice } from './choice.ts';
@@ -68,7 +68,7 @@ export function FilterBar({ filters, found }: BarProps) {
         <IconButton icon={FilterX} label={t('action.clearFilters')} onClick={filters.clear} />
       )}
       <ToolbarGap />
-      <ToolbarWords>{found === undefined ? '' : t('people.found', { count: found })}</ToolbarWords>
+      <ToolbarText>{found === undefined ? '' : t('people.found', { count: found })}</ToolbarText>
     </>
   );
 }
@@ -82,7 +82,7 @@ export function ChoiceBar(props: {
   const t = useText();
   return (
     <>
-      <ToolbarWords>{t('people.chosen', { count: choice.count })}</ToolbarWords>
+      <ToolbarText>{t('people.chosen', { count: choice.count })}</ToolbarText>
       {!choice.isAll && found > choice.count && (
         <Button kind="quiet" onClick={choice.all}>
           {t('people.chooseAll', { count: found })}

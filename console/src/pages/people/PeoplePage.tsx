@@ -3,8 +3,8 @@ import type { Chosen } from '@soundings/contract/console.people.ts';
 import { Download, Plus, SearchX, Upload, Users } from 'lucide-react';
 import { useState } from 'react';
 import { addressOf } from '../../api.ts';
-import { useAnswer } from '../../plumbing/answers.ts';
-import { useWindows } from '../../plumbing/windows.ts';
+import { useData } from '../../hooks/answers.ts';
+import { useWindows } from '../../hooks/windows.ts';
 import { useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/Empty.tsx';
@@ -19,7 +19,7 @@ export function PeoplePage() {
   const t = useText();
   const filters = usePeopleFilters();
   const windows = useWindows('GET /users', { query: { ...filters.filters, ...filters.sorting } });
-  const { data: all } = useAnswer('GET /users', { query: { offset: 0, limit: 0 } });
+  const { data: all } = useData('GET /users', { query: { offset: 0, limit: 0 } });
   const choice = useChoice(filters.filters, windows.count ?? 0);
   // The selection when the dialog opened, because it is cleared when the handover is done.
   const [handing, setHanding] = useState<{ way: 'adopt' | 'release'; chosen: Chosen }>();

@@ -1,7 +1,7 @@
 // The table of people. Only the rows in view are fetched and drawn.
 import type { PersonRow } from '@soundings/contract/console.people.ts';
 import { type ReactNode, useState } from 'react';
-import type { Windows } from '../../plumbing/windows.ts';
+import type { Windows } from '../../hooks/windows.ts';
 import { type Translate, useFormat, useText } from '../../text/text.tsx';
 import { Avatar } from '../../ui/Avatar.tsx';
 import { Badge } from '../../ui/Badge.tsx';

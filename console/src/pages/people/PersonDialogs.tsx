@@ -3,7 +3,7 @@ import { maxExternalIdLength } from '@soundings/contract/limits.ts';
 import type { Role } from '@soundings/contract/words.ts';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../../api.ts';
-import { useRefresh } from '../../plumbing/answers.ts';
+import { useRefresh } from '../../hooks/answers.ts';
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/Dialog.tsx';
@@ -15,7 +15,7 @@ import { LinkDialog } from './LinkDialog.tsx';
 import { nameOf } from './names.ts';
 
 /** The fields of a person that the dialogs need. */
-export type PersonInHand = {
+export type SelectedPerson = {
   id: number;
   firstName: string;
   lastName: string;
@@ -23,9 +23,9 @@ export type PersonInHand = {
   externalId: string | null;
   role: Role;
 };
-export type PersonAction = 'adopt' | 'release' | 'remove' | 'link' | 'sessions' | 'secondStep';
-export type Doing = { what: PersonAction; person: PersonInHand };
-type DialogProps = { person: PersonInHand; onClose: () => void };
+export type PersonAction = 'adopt' | 'release' | 'remove' | 'link' | 'sessions' | 'twoFactor';
+export type Doing = { what: PersonAction; person: SelectedPerson };
+type DialogProps = { person: SelectedPerson; onClose: () => void };
 
 /** Shows the dialog of the current action, if any. */
 export function PersonDialogs({ doing, onClose }: { doing: Doing | undefined; onClose: () => void }) {
@@ -42,8 +42,8 @@ export function PersonDialogs({ doing, onClose }: { doing: Doing | undefined; on
       return <LinkDialog person={person} onClose={onClose} />;
     case 'sessions':
       return <SessionsDialog person={person} onClose={onClose} />;
-    case 'secondStep':
-      return <SecondStepDialog person={person} onClose={onClose} />;
+    case 'twoFactor':
+      return <TwoFactorDialog person={person} onClose={onClose} />;
   }
 }
 
@@ -183,7 +183,7 @@ function SessionsDialog({ person, onClose }: DialogProps) {
   );
 }
 
-function SecondStepDialog({ person, onClose }: DialogProps) {
+function TwoFactorDialog({ person, onClose }: DialogProps) {
   const t = useText();
   const toast = useToast();
   const refresh = usePeopleRefresh();

@@ -8,7 +8,7 @@ import {
 } from '@soundings/contract/limits.ts';
 import { membershipKinds, roles } from '@soundings/contract/words.ts';
 import type { ReactNode } from 'react';
-import { useAnswer } from '../../plumbing/answers.ts';
+import { useData } from '../../hooks/answers.ts';
 import { useLanguageNames } from '../../text/languages.ts';
 import { useText } from '../../text/text.tsx';
 import { SelectField, SwitchField, TextField } from '../../ui/Field.tsx';
@@ -20,7 +20,7 @@ import { Section } from '../../ui/Section.tsx';
 import { TimezoneField } from '../session/TimezoneField.tsx';
 import css from './people.module.css';
 import { Details } from './PersonProfile.tsx';
-import { attributeField, isKindDelivered, type PersonValues } from './person-values.ts';
+import { attributeField, isKindManaged, type PersonValues } from './person-values.ts';
 
 type PersonFormProps = {
   form: FormState<PersonValues>;
@@ -37,7 +37,7 @@ export function PersonForm({ actions, ...part }: PersonFormProps) {
     <Form form={part.form} actions={<div className={css['foot']}>{actions}</div>}>
       <div>
         {part.person?.managed ? (
-          <Details person={part.person} fields={part.fields} isOnlyDelivered />
+          <Details person={part.person} fields={part.fields} isOnlyManaged />
         ) : (
           <Who {...part} />
         )}
@@ -157,14 +157,14 @@ function Settings({ form, fields, person, isOneself }: PartProps) {
 
 function Memberships({ form, person }: PartProps) {
   const t = useText();
-  const { data } = useAnswer('GET /groups/tree');
+  const { data } = useData('GET /groups/tree');
   const managed = new Set(data?.groups.filter((group) => group.managed).map(({ id }) => id));
   const isManaged = person?.managed === true;
   return (
     <Section title={t('people.groups')} {...(isManaged && { description: t('people.groupsHintManaged') })}>
       <div className={css['fields']}>
         {membershipKinds.map((kind) => {
-          const isLocked = isKindDelivered(person, kind, true);
+          const isLocked = isKindManaged(person, kind, true);
           const { name: _name, error, ...field } = form.field(`memberships/${kind}`);
           return (
             <div key={kind} className={css['kind']}>

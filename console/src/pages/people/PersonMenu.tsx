@@ -13,13 +13,13 @@ import {
 import { api, ApiError } from '../../api.ts';
 import { useSession } from '../../session.tsx';
 import { useText } from '../../text/text.tsx';
-import { useErrorWords } from '../../ui/faults.ts';
+import { useErrorText } from '../../ui/faults.ts';
 import { Menu } from '../../ui/Menu.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import { nameOf } from './names.ts';
-import { type PersonAction, type PersonInHand, usePeopleRefresh } from './PersonDialogs.tsx';
+import { type PersonAction, type SelectedPerson, usePeopleRefresh } from './PersonDialogs.tsx';
 
-type PersonOfMenu = PersonInHand & {
+type PersonOfMenu = SelectedPerson & {
   managed: boolean;
   active: boolean;
   signIn?: { hasTwoSteps: boolean; sessions: number };
@@ -57,7 +57,7 @@ export function PersonMenu({ person, isInList, onDo }: MenuProps) {
         signIn && {
           label: t('people.turnOffStep'),
           icon: ShieldOff,
-          onSelect: () => onDo('secondStep'),
+          onSelect: () => onDo('twoFactor'),
           ...disabledFor(signIn.hasTwoSteps ? undefined : t('people.stepIsOff')),
         },
         'line',
@@ -92,7 +92,7 @@ function useSetActive(person: PersonOfMenu) {
   const t = useText();
   const toast = useToast();
   const refresh = usePeopleRefresh();
-  const words = useErrorWords();
+  const words = useErrorText();
   return async function setActive(active: boolean, isUndo = false): Promise<void> {
     try {
       await api('PATCH /users/{userId}', { params: { userId: person.id }, body: { active } });

@@ -4,7 +4,7 @@ import { useParams } from '@tanstack/react-router';
 import { Pencil } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useAnswer } from '../../plumbing/answers.ts';
+import { useData } from '../../hooks/answers.ts';
 import { useSession } from '../../session.tsx';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
@@ -13,7 +13,7 @@ import { useForm } from '../../ui/Form.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Padded } from '../../ui/Section.tsx';
-import { Answered, Skeleton } from '../../ui/States.tsx';
+import { Loaded, Skeleton } from '../../ui/States.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import { nameOf } from './names.ts';
 import css from './people.module.css';
@@ -26,21 +26,21 @@ import { PersonProfile } from './PersonProfile.tsx';
 export function PersonPage() {
   const t = useText();
   const { userId = '' } = useParams({ strict: false }) as { userId?: string };
-  const person = useAnswer('GET /users/{userId}', { params: { userId } });
-  const fields = useAnswer('GET /users/fields');
+  const person = useData('GET /users/{userId}', { params: { userId } });
+  const fields = useData('GET /users/fields');
   const waiting = (
     <Page title={t('people.person')} crumbs={[{ label: t('people.title'), to: '/people' }]}>
       <Skeleton rows={10} />
     </Page>
   );
   return (
-    <Answered answer={person} skeleton={waiting}>
+    <Loaded answer={person} skeleton={waiting}>
       {(known) => (
-        <Answered answer={fields} skeleton={waiting}>
+        <Loaded answer={fields} skeleton={waiting}>
           {(all) => <Known key={known.id} person={known} fields={all} />}
-        </Answered>
+        </Loaded>
       )}
-    </Answered>
+    </Loaded>
   );
 }
 

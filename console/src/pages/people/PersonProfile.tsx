@@ -11,7 +11,7 @@ import { Facts } from '../../ui/Facts.tsx';
 import { Locked } from '../../ui/Locked.tsx';
 import { Section } from '../../ui/Section.tsx';
 import css from './people.module.css';
-import { attributeOf, isDelivered, isKindDelivered } from './person-values.ts';
+import { attributeOf, isManagedField, isKindManaged } from './person-values.ts';
 import type { PersonAction } from './PersonDialogs.tsx';
 import { PersonRuns } from './PersonRuns.tsx';
 
@@ -33,10 +33,10 @@ const Nothing = ({ words }: { words: string }) => <span className={css['none']}>
 
 type DetailsProps = Omit<ProfileProps, 'onDo'> & {
   /** Shows only fields that the HR system manages, because the form beside it has the others. */
-  isOnlyDelivered?: boolean;
+  isOnlyManaged?: boolean;
 };
 
-export function Details({ person, fields, isOnlyDelivered = false }: DetailsProps) {
+export function Details({ person, fields, isOnlyManaged = false }: DetailsProps) {
   const t = useText();
   const { day, moment } = useFormat();
   const { nameOf } = useLanguageNames();
@@ -44,7 +44,7 @@ export function Details({ person, fields, isOnlyDelivered = false }: DetailsProp
   const fact = (name: string, value: ReactNode): ReactNode => (
     <span className={css['fact']}>
       {value}
-      {person.managed && isDelivered(name) && <Locked reason={t('people.lockedReason')} />}
+      {person.managed && isManagedField(name) && <Locked reason={t('people.lockedReason')} />}
     </span>
   );
   const ownOr = (value: string | null, others: string) =>
@@ -66,10 +66,10 @@ export function Details({ person, fields, isOnlyDelivered = false }: DetailsProp
           [t('people.email'), fact('email', email ?? <Nothing words={t('people.noEmail')} />)],
           [t('people.refusedLabel'), refusal ?? undefined],
           [t('people.phone'), fact('phone', phone ?? <Nothing words={t('people.noValue')} />)],
-          [t('people.role'), isOnlyDelivered ? undefined : t(`role.${person.role}`)],
+          [t('people.role'), isOnlyManaged ? undefined : t(`role.${person.role}`)],
           [
             t('people.language'),
-            isOnlyDelivered
+            isOnlyManaged
               ? undefined
               : ownOr(language === null ? null : nameOf(language), nameOf(fields.language)),
           ],
@@ -85,7 +85,7 @@ export function Details({ person, fields, isOnlyDelivered = false }: DetailsProp
               ),
             ),
           ],
-          [t('people.reminders'), person.isRemindersStopped ? t('people.remindersStopped') : undefined],
+          [t('people.reminders'), person.hasOptedOut ? t('people.remindersStopped') : undefined],
           [t('people.added'), day(person.createdAt)],
         ]}
       />
@@ -104,7 +104,7 @@ function Groups({ person }: { person: Person }) {
         {person.memberships[kind].map((group) => (
           <li key={group.id}>
             <GroupWay group={group} />
-            {isKindDelivered(person, kind, group.managed) && <Locked reason={t('people.lockedReason')} />}
+            {isKindManaged(person, kind, group.managed) && <Locked reason={t('people.lockedReason')} />}
           </li>
         ))}
       </ul>
@@ -142,7 +142,7 @@ function SigningIn({ person, onDo }: Omit<ProfileProps, 'fields'>) {
       title={t('people.signIn')}
       actions={
         <>
-          {hasTwoSteps && <Button onClick={() => onDo('secondStep')}>{t('people.turnOffStep')}</Button>}
+          {hasTwoSteps && <Button onClick={() => onDo('twoFactor')}>{t('people.turnOffStep')}</Button>}
           {sessions > 0 && <Button onClick={() => onDo('sessions')}>{t('people.endSessions')}</Button>}
           {canLink && <Button onClick={() => onDo('link')}>{t('people.link')}</Button>}
         </>

@@ -2,7 +2,7 @@
 import type { Person, PersonRun } from '@soundings/contract/console.people.ts';
 import { Link } from '@tanstack/react-router';
 import { useFormat, useText } from '../../text/text.tsx';
-import { useFieldWords, useValueWords } from '../../ui/changes.ts';
+import { useFieldText, useValueText } from '../../ui/changes.ts';
 import { Section } from '../../ui/Section.tsx';
 import css from './people.module.css';
 
@@ -29,8 +29,8 @@ export function PersonRuns({ person: { runs, externalId } }: { person: Person })
 function Run({ run: { runId, at, source, file, fields } }: { run: PersonRun }) {
   const t = useText();
   const { moment } = useFormat();
-  const fieldWords = useFieldWords();
-  const valueWords = useValueWords();
+  const fieldWords = useFieldText();
+  const valueWords = useValueText();
   return (
     <>
       <p className={css['run']}>

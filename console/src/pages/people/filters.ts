@@ -2,7 +2,7 @@
 import type { PersonFilters } from '@soundings/contract/console.people.ts';
 import { personSorts, type PersonSort, type Role, roles } from '@soundings/contract/words.ts';
 import { useMemo } from 'react';
-import { useAddress } from '../../plumbing/answers.ts';
+import { useAddress } from '../../hooks/answers.ts';
 
 type Key = 'q' | 'group' | 'role' | 'source' | 'status' | 'mail' | 'sort';
 

@@ -1,8 +1,8 @@
 // The values of the person form, and the request bodies made from them.
 import type { NewPerson, Person, PersonChanges } from '@soundings/contract/console.people.ts';
 import {
-  deliveredFields,
-  deliveredKinds,
+  managedFields,
+  managedKinds,
   type MembershipKind,
   membershipKinds,
   type Role,
@@ -32,13 +32,13 @@ export const attributeOf = ({ attributes }: Person, name: string): string | unde
   Object.hasOwn(attributes, name) ? attributes[name] : undefined;
 
 /** Whether the HR system manages this field of managed people. */
-export const isDelivered = (name: string): boolean => (deliveredFields as readonly string[]).includes(name);
+export const isManagedField = (name: string): boolean => (managedFields as readonly string[]).includes(name);
 
 /** Returns the values for a person, or empty values for a new one. Omits memberships that the HR system manages. */
 export function valuesOf(person: Person | undefined, attributes: string[]): PersonValues {
   const shown = (kind: MembershipKind) =>
     (person?.memberships[kind] ?? [])
-      .filter(({ managed }) => !isKindDelivered(person, kind, managed))
+      .filter(({ managed }) => !isKindManaged(person, kind, managed))
       .map(({ id }) => id);
   return {
     firstName: person?.firstName ?? '',
@@ -58,15 +58,15 @@ export function valuesOf(person: Person | undefined, attributes: string[]): Pers
 }
 
 /** Whether the HR system manages a person's membership in a group. */
-export const isKindDelivered = (person: Person | undefined, kind: MembershipKind, isGroupManaged: boolean) =>
-  person?.managed === true && isGroupManaged && deliveredKinds.includes(kind);
+export const isKindManaged = (person: Person | undefined, kind: MembershipKind, isGroupManaged: boolean) =>
+  person?.managed === true && isGroupManaged && managedKinds.includes(kind);
 
 const orNull = (text: string) => (text.trim() === '' ? null : text);
 
 function whole(values: PersonValues, attributes: string[], person?: Person): NewPerson {
   const delivered = (kind: MembershipKind) =>
     (person?.memberships[kind] ?? [])
-      .filter(({ managed }) => isKindDelivered(person, kind, managed))
+      .filter(({ managed }) => isKindManaged(person, kind, managed))
       .map(({ id }) => id);
   return {
     firstName: values.firstName,

@@ -3,13 +3,13 @@ import type { ResultComment, ResultsStart } from '@soundings/contract/console.re
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { MessageSquareText } from 'lucide-react';
 import { api, type ApiError } from '../../api.ts';
-import { useAddress, useAnswer } from '../../plumbing/answers.ts';
+import { useAddress, useData } from '../../hooks/answers.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/Empty.tsx';
 import { GroupFinder } from '../../ui/GroupFinder.tsx';
-import { Page, ToolbarGap, ToolbarWords } from '../../ui/Page.tsx';
+import { Page, ToolbarGap, ToolbarText } from '../../ui/Page.tsx';
 import { SearchField } from '../../ui/SearchField.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { Select } from '../../ui/Select.tsx';
@@ -67,7 +67,7 @@ function Comments({ start }: { start: Start }) {
           <Filter start={start} groupId={groupId} address={address} setAddress={setAddress} />
           <ToolbarGap />
           {total !== undefined && (
-            <ToolbarWords>{t('results.commentsFound', { count: total, number: number(total) })}</ToolbarWords>
+            <ToolbarText>{t('results.commentsFound', { count: total, number: number(total) })}</ToolbarText>
           )}
         </>
       }
@@ -105,8 +105,8 @@ type FilterProps = {
 function Filter({ start, groupId, address, setAddress }: FilterProps) {
   const t = useText();
   const language = useLanguage();
-  const { full } = useWeekWords();
-  const questions = useAnswer('GET /results/groups/{groupId}/questions', {
+  const { full } = useWeekText();
+  const questions = useData('GET /results/groups/{groupId}/questions', {
     params: { groupId },
     query: { language },
   } as never);
@@ -159,7 +159,7 @@ type ListProps = {
 /** The comments by week, newest first. */
 function List({ comments, groupId, isFiltered, onClear }: ListProps) {
   const t = useText();
-  const { full } = useWeekWords();
+  const { full } = useWeekText();
   if (comments.length === 0 && isFiltered)
     return (
       <Empty

@@ -2,27 +2,27 @@
 import type { ResultsStart } from '@soundings/contract/console.results.ts';
 import { Check } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { useAnswer } from '../../plumbing/answers.ts';
+import { useData } from '../../hooks/answers.ts';
 import { useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { LinkButton } from '../../ui/Button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Section } from '../../ui/Section.tsx';
-import { Answered } from '../../ui/States.tsx';
+import { Loaded } from '../../ui/States.tsx';
 import css from './FirstSteps.module.css';
 
 export function FirstSteps({ start }: { start: ResultsStart }) {
-  const schedules = useAnswer('GET /schedules');
+  const schedules = useData('GET /schedules');
   return (
-    <Answered answer={schedules}>
+    <Loaded answer={schedules}>
       {({ schedules: all }) => <Steps start={start} hasSchedule={all.length > 0} />}
-    </Answered>
+    </Loaded>
   );
 }
 
 function Steps({ start: { groups, running }, hasSchedule }: { start: ResultsStart; hasSchedule: boolean }) {
   const t = useText();
-  const { short } = useWeekWords();
+  const { short } = useWeekText();
   const hasGroups = groups > 0;
   return (
     <Section title={t('results.first')} description={t('results.firstText')}>

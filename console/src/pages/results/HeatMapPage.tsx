@@ -2,16 +2,16 @@
 import type { HeatMap, ResultsStart, ResultWeek } from '@soundings/contract/console.results.ts';
 import { shownRows } from '@soundings/contract/heat-rows.ts';
 import { useMemo } from 'react';
-import { useAddress, useAnswer } from '../../plumbing/answers.ts';
+import { useAddress, useData } from '../../hooks/answers.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/Empty.tsx';
 import { GroupFinder } from '../../ui/GroupFinder.tsx';
-import { Page, ToolbarGap, ToolbarWords } from '../../ui/Page.tsx';
+import { Page, ToolbarGap, ToolbarText } from '../../ui/Page.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
 import { Select } from '../../ui/Select.tsx';
-import { Answered } from '../../ui/States.tsx';
+import { Loaded } from '../../ui/States.tsx';
 import { boundsOf, difference, score } from './figures.ts';
 import { HeatTable } from './HeatTable.tsx';
 import { CsvLink, Started } from './parts.tsx';
@@ -28,10 +28,10 @@ type Key = 'week' | 'only' | 'level' | 'beneath' | 'by' | 'sort';
 function Map({ start }: { start: ResultsStart }) {
   const t = useText();
   const language = useLanguage();
-  const { short } = useWeekWords();
+  const { short } = useWeekText();
   const [address, setAddress] = useAddress<Key>();
   const query = { week: address.week, latest: address.only === 'week' ? 'false' : 'true', language };
-  const map = useAnswer('GET /results/heat-map', { query } as never);
+  const map = useData('GET /results/heat-map', { query } as never);
   const week = map.data?.week;
   return (
     <Page
@@ -47,9 +47,9 @@ function Map({ start }: { start: ResultsStart }) {
         )
       }
     >
-      <Answered answer={map}>
+      <Loaded answer={map}>
         {(read) => <Content map={read} address={address} setAddress={setAddress} />}
-      </Answered>
+      </Loaded>
     </Page>
   );
 }
@@ -69,7 +69,7 @@ type Address = {
 
 function Toolbar({ start, map, address, setAddress }: Address & { start: ResultsStart; map: HeatMap }) {
   const t = useText();
-  const { full } = useWeekWords();
+  const { full } = useWeekText();
   const levels = Math.max(1, ...map.rows.map(({ level }) => level));
   const weeks = start.weeks.map((one) => ({ value: one.week, label: full(one) }));
   return (
@@ -172,7 +172,7 @@ function Content({ map, address, setAddress }: Address & { map: HeatMap }) {
           </span>
         )}
         <ToolbarGap />
-        <ToolbarWords>{t('results.groupsShown', { shown: number(rows.length), count: of })}</ToolbarWords>
+        <ToolbarText>{t('results.groupsShown', { shown: number(rows.length), count: of })}</ToolbarText>
       </div>
       <HeatTable
         map={map}

@@ -5,15 +5,15 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import { createContext, type CSSProperties, type ReactNode, useContext, useEffect, useState } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
-import { useMedia } from '../../plumbing/media.ts';
-import { usePrinting } from '../../plumbing/printing.ts';
+import { useWeekText } from '../../text/weeks.ts';
+import { useMedia } from '../../hooks/media.ts';
+import { usePrinting } from '../../hooks/printing.ts';
 import { cx } from '../../ui/cx.ts';
 import { makeReasons, ManyReasons, OneReason } from '../../ui/Reason.tsx';
 import { useScroller } from '../../ui/scroller.ts';
 import { heatStep } from './figures.ts';
 import css from './results.module.css';
-import { useHiddenWords, useSigned } from './words.ts';
+import { useWithheldText, useSigned } from './words.ts';
 
 export type HeatTableProps = {
   map: HeatMap;
@@ -37,7 +37,7 @@ type Shared = HeatTableProps & {
   t: ReturnType<typeof useText>;
   number: (value: number) => string;
   signed: (value: number) => string;
-  hidden: ReturnType<typeof useHiddenWords>;
+  hidden: ReturnType<typeof useWithheldText>;
   /** The popup with the reasons of withheld cells. */
   reasons: ReturnType<typeof makeReasons>;
 };
@@ -79,7 +79,7 @@ function Heat({ isNarrow, ...props }: HeatTableProps & { isNarrow: boolean }) {
   const t = useText();
   const { number } = useFormat();
   const [reasons] = useState(makeReasons);
-  const shared = { ...props, t, number, signed: useSigned(), hidden: useHiddenWords(), reasons };
+  const shared = { ...props, t, number, signed: useSigned(), hidden: useWithheldText(), reasons };
   const isPhone = useMedia('(max-width: 720px)');
   const { body, first, last, before, after } = useVisible(rows.length, isPhone ? phoneRowHeight : rowHeight);
   const above = company ? 3 : 2;
@@ -134,7 +134,7 @@ const Room = ({ height, columns }: { height: number; columns: number }) => (
 
 function Head() {
   const { map, company, t } = useHeat();
-  const { label } = useWeekWords();
+  const { label } = useWeekText();
   return (
     <thead>
       <tr aria-rowindex={1}>

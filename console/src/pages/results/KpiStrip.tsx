@@ -2,12 +2,12 @@
 import type { GroupResults } from '@soundings/contract/console.results.ts';
 import type { CSSProperties } from 'react';
 import { useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { Spark } from '../../ui/charts/Spark.tsx';
 import { changeOver, lastShown, pointsOn } from './figures.ts';
 import { ChangeMark, HandedOut } from './parts.tsx';
 import css from './results.module.css';
-import { useHiddenWords } from './words.ts';
+import { useWithheldText } from './words.ts';
 
 type KpiStripProps = { results: GroupResults; colourOf: (kpiId: string) => number | undefined };
 
@@ -32,8 +32,8 @@ type TileProps = { kpi: GroupResults['kpis'][number]; results: GroupResults; col
 
 function Tile({ kpi, results: { weeks, group }, colour }: TileProps) {
   const t = useText();
-  const { label } = useWeekWords();
-  const hidden = useHiddenWords();
+  const { label } = useWeekText();
+  const hidden = useWithheldText();
   const points = pointsOn(weeks, kpi.values);
   const last = lastShown(points);
   const change = changeOver(points, 4);

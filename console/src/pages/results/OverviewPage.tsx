@@ -1,9 +1,9 @@
 // The overview of a group: its KPIs and their trend, the answers of its last week, its response rate and changes.
 import type { GroupResults, ResultsStart } from '@soundings/contract/console.results.ts';
 import { EyeOff } from 'lucide-react';
-import { useAddress, useAnswer } from '../../plumbing/answers.ts';
+import { useAddress, useData } from '../../hooks/answers.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/Empty.tsx';
@@ -11,7 +11,7 @@ import { GroupFinder } from '../../ui/GroupFinder.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { Select } from '../../ui/Select.tsx';
-import { Answered } from '../../ui/States.tsx';
+import { Loaded } from '../../ui/States.tsx';
 import { isTooFew } from './figures.ts';
 import { KpiStrip } from './KpiStrip.tsx';
 import { OverviewSide } from './OverviewSide.tsx';
@@ -32,7 +32,7 @@ function Overview({ start }: { start: Start }) {
   const language = useLanguage();
   const [{ group = String(start.group.id), weeks }, setAddress] = useAddress<'group' | 'weeks'>();
   const span = spanIn(weeks);
-  const results = useAnswer('GET /results/groups/{groupId}', {
+  const results = useData('GET /results/groups/{groupId}', {
     params: { groupId: group },
     query: { weeks: span, language },
   } as never);
@@ -71,7 +71,7 @@ function Overview({ start }: { start: Start }) {
         </>
       }
     >
-      {isGone ? <GroupGone /> : <Answered answer={results}>{(read) => <Content results={read} />}</Answered>}
+      {isGone ? <GroupGone /> : <Loaded answer={results}>{(read) => <Content results={read} />}</Loaded>}
     </Page>
   );
 }
@@ -92,7 +92,7 @@ function GroupGone() {
 function About({ results: { group, weeks, running } }: { results: GroupResults }) {
   const t = useText();
   const { number } = useFormat();
-  const { short } = useWeekWords();
+  const { short } = useWeekText();
   const last = weeks.at(-1);
   return (
     <span className={css['about']}>

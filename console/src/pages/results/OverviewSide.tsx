@@ -1,12 +1,12 @@
 // The side column of the overview: the response rate, the biggest changes, and the difference to the company.
 import type { Figure, GroupResults, ResultWeek } from '@soundings/contract/console.results.ts';
 import { useFormat, useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { Section } from '../../ui/Section.tsx';
 import { type Change, changeWithin, difference, lastShown, pointsOn } from './figures.ts';
 import { DifferenceMark, HandedOut } from './parts.tsx';
 import css from './results.module.css';
-import { useHiddenWords } from './words.ts';
+import { useWithheldText } from './words.ts';
 
 export const OverviewSide = ({ results }: { results: GroupResults }) => (
   <div className={css['side']}>
@@ -21,7 +21,7 @@ export const OverviewSide = ({ results }: { results: GroupResults }) => (
  * beside that question. Undefined where that number is below the threshold for distributions.
  */
 function answeredIn({ last }: GroupResults, week: ResultWeek): number | undefined {
-  const threshold = last?.week.thresholds?.spread;
+  const threshold = last?.week.thresholds?.distribution;
   if (last?.week.week !== week.week || threshold === undefined) return undefined;
   const most = Math.max(0, ...last.questions.map(({ answers }) => answers ?? 0));
   return most >= threshold ? most : undefined;
@@ -32,8 +32,8 @@ function Response({ results }: { results: GroupResults }) {
   const { weeks, rates, group } = results;
   const t = useText();
   const { number } = useFormat();
-  const { label } = useWeekWords();
-  const hidden = useHiddenWords();
+  const { label } = useWeekText();
+  const hidden = useWithheldText();
   const points = pointsOn(weeks, rates);
   const last = lastShown(points);
   const week = weeks[last];
@@ -74,7 +74,7 @@ const isHandedOutAt = (weeks: readonly ResultWeek[], values: readonly Figure[], 
 /** The biggest changes within 13 weeks, at most five. */
 function Moved({ results: { weeks, kpis } }: { results: GroupResults }) {
   const t = useText();
-  const { label } = useWeekWords();
+  const { label } = useWeekText();
   const changes = kpis
     .flatMap(({ id, name, values }) => {
       const change = changeWithin(pointsOn(weeks, values), 13);

@@ -1,14 +1,14 @@
 // The trend of up to six KPIs, chosen by their names above the chart.
 import type { GroupResults } from '@soundings/contract/console.results.ts';
-import { useAddress } from '../../plumbing/answers.ts';
+import { useAddress } from '../../hooks/answers.ts';
 import { useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { Legend, LegendButton } from '../../ui/charts/Legend.tsx';
 import { Line } from '../../ui/charts/Line.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { pointsOn } from './figures.ts';
 import { HandedOutNote } from './parts.tsx';
-import { useHandedOutNotes, usePointWords } from './words.ts';
+import { useHandedOutNotes, usePointText } from './words.ts';
 
 const most = 6;
 
@@ -24,7 +24,7 @@ export function useChosenKpis(kpis: GroupResults['kpis']): ChosenKpis {
   const [{ kpis: text }, setAddress] = useAddress<'kpis'>();
   const known = new Set(kpis.map(({ id }) => id));
   // Keeps free places as empty ones, so that the colours of the others stay.
-  const slots =
+  const concurrency =
     text === undefined
       ? kpis.slice(0, 3).map(({ id }) => id)
       : text
@@ -35,15 +35,15 @@ export function useChosenKpis(kpis: GroupResults['kpis']): ChosenKpis {
   const write = (next: string[]) => setAddress({ kpis: next.map(encodeURIComponent).join() || ',' });
   return {
     colourOf(id) {
-      const slot = slots.indexOf(id);
+      const slot = concurrency.indexOf(id);
       return slot < 0 ? undefined : slot + 1;
     },
-    isFull: slots.filter(Boolean).length >= most,
+    isFull: concurrency.filter(Boolean).length >= most,
     toggle(id) {
-      const slot = slots.indexOf(id);
-      if (slot >= 0) return write(slots.with(slot, ''));
-      const free = slots.indexOf('');
-      return write(free >= 0 ? slots.with(free, id) : [...slots, id].slice(0, most));
+      const slot = concurrency.indexOf(id);
+      if (slot >= 0) return write(concurrency.with(slot, ''));
+      const free = concurrency.indexOf('');
+      return write(free >= 0 ? concurrency.with(free, id) : [...concurrency, id].slice(0, most));
     },
   };
 }
@@ -59,8 +59,8 @@ function decoded(text: string): string {
 
 export function OverviewTrend({ results, chosen }: { results: GroupResults; chosen: ChosenKpis }) {
   const t = useText();
-  const { axis } = useWeekWords();
-  const words = usePointWords();
+  const { axis } = useWeekText();
+  const words = usePointText();
   const notesOn = useHandedOutNotes();
   const { weeks, kpis } = results;
   const series = kpis.flatMap(({ id, name, values }) => {

@@ -1,18 +1,18 @@
 // The mean of a question over time, as a chart and as a table.
 import type { QuestionFigures, QuestionResults } from '@soundings/contract/console.results.ts';
 import { useFormat, useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { Line } from '../../ui/charts/Line.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { pointsOn, score } from './figures.ts';
 import { HandedOut } from './parts.tsx';
-import { useHandedOutNotes, useHiddenWords, usePointWords, useSigned } from './words.ts';
+import { useHandedOutNotes, useWithheldText, usePointText, useSigned } from './words.ts';
 
 export function QuestionHistory({ results }: { results: QuestionResults }) {
   const t = useText();
-  const { axis } = useWeekWords();
-  const words = usePointWords();
+  const { axis } = useWeekText();
+  const words = usePointText();
   const notesOn = useHandedOutNotes();
   const { weeks, figures } = results;
   return (
@@ -47,8 +47,8 @@ function FigureTable({ results }: { results: QuestionResults }) {
   const t = useText();
   const { number } = useFormat();
   const signed = useSigned();
-  const { full } = useWeekWords();
-  const hidden = useHiddenWords();
+  const { full } = useWeekText();
+  const hidden = useWithheldText();
   const { weeks, figures, question, group } = results;
   const byWeek = new Map(weeks.map((one) => [one.week, one]));
   const hiddenWords = ({ week }: QuestionFigures) => hidden.figure(byWeek.get(week) ?? null, group.people);

@@ -2,15 +2,15 @@
 import type { QuestionResults, ResultsStart } from '@soundings/contract/console.results.ts';
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useAddress, useAnswer } from '../../plumbing/answers.ts';
+import { useAddress, useData } from '../../hooks/answers.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { Empty } from '../../ui/Empty.tsx';
 import { GroupFinder } from '../../ui/GroupFinder.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { Select } from '../../ui/Select.tsx';
-import { Answered } from '../../ui/States.tsx';
+import { Loaded } from '../../ui/States.tsx';
 import { difference, score } from './figures.ts';
 import {
   CommentList,
@@ -22,9 +22,9 @@ import {
   useSpanOptions,
 } from './parts.tsx';
 import { QuestionHistory } from './QuestionHistory.tsx';
-import { QuestionSpread } from './QuestionSpread.tsx';
+import { QuestionDistribution } from './QuestionSpread.tsx';
 import css from './results.module.css';
-import { useHiddenWords, useSigned } from './words.ts';
+import { useWithheldText, useSigned } from './words.ts';
 
 export function QuestionPage() {
   const t = useText();
@@ -36,14 +36,14 @@ type Start = ResultsStart & { group: { id: number; name: string } };
 function Question({ start }: { start: Start }) {
   const t = useText();
   const language = useLanguage();
-  const { full } = useWeekWords();
+  const { full } = useWeekText();
   const { questionId = '' } = useParams({ strict: false }) as { questionId?: string };
   const [address, setAddress] = useAddress<'group' | 'week' | 'weeks'>();
   const groupId = address.group ?? String(start.group.id);
   const span = spanIn(address.weeks);
   const params = { groupId, questionId };
   const query = { week: address.week, weeks: span, language };
-  const read = useAnswer('GET /results/groups/{groupId}/questions/{questionId}', { params, query } as never);
+  const read = useData('GET /results/groups/{groupId}/questions/{questionId}', { params, query } as never);
   const spanOptions = useSpanOptions();
   const { data } = read;
   const asked = data ? data.weeks.filter(({ week }) => data.figures.some((one) => one.week === week)) : [];
@@ -91,7 +91,7 @@ function Question({ start }: { start: Start }) {
         </>
       }
     >
-      <Answered answer={read}>{(results) => <Content results={results} />}</Answered>
+      <Loaded answer={read}>{(results) => <Content results={results} />}</Loaded>
     </Page>
   );
 }
@@ -129,8 +129,8 @@ function Content({ results }: { results: QuestionResults }) {
 
 function Chosen({ results }: { results: QuestionResults }) {
   const t = useText();
-  const { full } = useWeekWords();
-  const hidden = useHiddenWords();
+  const { full } = useWeekText();
+  const hidden = useWithheldText();
   const { chosen, figures, group } = results;
   const own = figures.find(({ week }) => week === chosen?.week);
   if (!chosen || !own) return null;
@@ -148,7 +148,7 @@ function Chosen({ results }: { results: QuestionResults }) {
     <Section title={title}>
       <Means results={results} own={own} />
       {own.handedOut && <p className={css['soft']}>{t('results.handedOut')}</p>}
-      {results.question.type !== 7 && <QuestionSpread results={results} own={own} />}
+      {results.question.type !== 7 && <QuestionDistribution results={results} own={own} />}
     </Section>
   );
 }

@@ -4,18 +4,18 @@ import { useText } from '../../text/text.tsx';
 import { Distribution, type DistributionRow } from '../../ui/charts/Distribution.tsx';
 import { heatOfKey } from './figures.ts';
 import css from './results.module.css';
-import { useHiddenWords } from './words.ts';
+import { useWithheldText } from './words.ts';
 
 type Props = { results: QuestionResults; own: QuestionResults['figures'][number] };
 
-export function QuestionSpread({ results: { question, chosen }, own }: Props) {
+export function QuestionDistribution({ results: { question, chosen }, own }: Props) {
   const t = useText();
-  const hidden = useHiddenWords();
+  const hidden = useWithheldText();
   const { type, scale, options } = question;
   if (!own.distribution) {
     return (
       <p className={css['hiddenBar']}>
-        <span>{t('results.spreadHidden', { reason: hidden.spread(chosen, own.answers) })}</span>
+        <span>{t('results.spreadHidden', { reason: hidden.distribution(chosen, own.answers) })}</span>
       </p>
     );
   }

@@ -1,9 +1,9 @@
 // The trend of a KPI, or of the response rate, in up to six groups, as a chart and as a table.
 import type { Figure, ResultsStart, ResultWeek, Trend } from '@soundings/contract/console.results.ts';
 import { X } from 'lucide-react';
-import { useAddress, useAnswer } from '../../plumbing/answers.ts';
+import { useAddress, useData } from '../../hooks/answers.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { IconButton } from '../../ui/Button.tsx';
 import { Swatch } from '../../ui/charts/Legend.tsx';
 import { Line } from '../../ui/charts/Line.tsx';
@@ -12,12 +12,12 @@ import { Page } from '../../ui/Page.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { Reason } from '../../ui/Reason.tsx';
 import { Select } from '../../ui/Select.tsx';
-import { Answered } from '../../ui/States.tsx';
+import { Loaded } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { pointsOn } from './figures.ts';
 import { CsvLink, HandedOut, HandedOutNote, spanIn, Started, useSpanOptions } from './parts.tsx';
 import css from './results.module.css';
-import { useHandedOutNotes, useHiddenWords, usePointWords } from './words.ts';
+import { useHandedOutNotes, useWithheldText, usePointText } from './words.ts';
 
 export function TrendsPage() {
   const t = useText();
@@ -38,7 +38,7 @@ function Trends({ start }: { start: Start }) {
   const kpiId = address.of === 'response' ? rateId : (address.kpi ?? start.kpis[0]?.id ?? rateId);
   const span = spanIn(address.weeks);
   const query = { groupIds: groupIds.join(), kpiId: kpiId || undefined, weeks: span, language };
-  const trend = useAnswer('GET /results/trends', { query } as never);
+  const trend = useData('GET /results/trends', { query } as never);
   const setGroups = (ids: string[]) => setAddress({ groups: ids.join() });
   const spanOptions = useSpanOptions();
   return (
@@ -77,11 +77,11 @@ function Trends({ start }: { start: Start }) {
         </>
       }
     >
-      <Answered answer={trend}>
+      <Loaded answer={trend}>
         {(read) => (
           <Content trend={read} onRemove={(id) => setGroups(groupIds.filter((one) => one !== String(id)))} />
         )}
-      </Answered>
+      </Loaded>
     </Page>
   );
 }
@@ -89,8 +89,8 @@ function Trends({ start }: { start: Start }) {
 function Content({ trend, onRemove }: { trend: Trend; onRemove: (id: number) => void }) {
   const t = useText();
   const { number } = useFormat();
-  const { axis } = useWeekWords();
-  const words = usePointWords();
+  const { axis } = useWeekText();
+  const words = usePointText();
   const notesOn = useHandedOutNotes();
   const { weeks, series } = trend;
   const name = trend.kpi?.name ?? t('results.response');
@@ -138,8 +138,8 @@ function Content({ trend, onRemove }: { trend: Trend; onRemove: (id: number) => 
 /** A row for each week that asked, newest first; a column for each group. */
 function WeekTable({ trend: { weeks, series } }: { trend: Trend }) {
   const t = useText();
-  const { full } = useWeekWords();
-  const hidden = useHiddenWords();
+  const { full } = useWeekText();
+  const hidden = useWithheldText();
   const byGroup = series.map(({ group, values }) => ({
     group,
     values: new Map(values.map((figure) => [figure.week, figure])),

@@ -2,19 +2,19 @@
 import type { GroupResults, ResultWeek } from '@soundings/contract/console.results.ts';
 import { Link } from '@tanstack/react-router';
 import { useFormat, useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { StackedBar } from '../../ui/charts/StackedBar.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { partsOf, score } from './figures.ts';
 import { HandedOut } from './parts.tsx';
 import css from './results.module.css';
-import { useHiddenWords } from './words.ts';
+import { useWithheldText } from './words.ts';
 
 type Asked = NonNullable<GroupResults['last']>['questions'][number];
 
 export function WeekAnswers({ results: { last, group, weeks } }: { results: GroupResults }) {
   const t = useText();
-  const { label } = useWeekWords();
+  const { label } = useWeekText();
   if (!last) return <div />;
   return (
     <Section
@@ -46,12 +46,12 @@ export function WeekAnswers({ results: { last, group, weeks } }: { results: Grou
 
 function Spread({ question, week, people }: { question: Asked; week: ResultWeek; people: number }) {
   const t = useText();
-  const hidden = useHiddenWords();
+  const hidden = useWithheldText();
   const { type, text, distribution, answers } = question;
   if (answers === null) return <HiddenBar words={hidden.figure(week, people)} />;
   if (type === 7) return <p className={css['soft']}>{t('results.answers', { count: answers })}</p>;
   if (!distribution)
-    return <HiddenBar words={t('results.spreadHidden', { reason: hidden.spread(week, answers) })} />;
+    return <HiddenBar words={t('results.spreadHidden', { reason: hidden.distribution(week, answers) })} />;
   if (type === 5 || type === 6) return <MostChosen question={question} answers={answers} />;
   const words = {
     detractors: t('results.detractors'),

@@ -4,17 +4,17 @@ import { ArrowDownRight, ArrowRight, ArrowUpRight, Download, EyeOff, Waves } fro
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { addressOf } from '../../api.ts';
-import { useAnswer } from '../../plumbing/answers.ts';
+import { useData } from '../../hooks/answers.ts';
 import { hasRole, useSession } from '../../session.tsx';
 import { useLanguage, useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Empty } from '../../ui/Empty.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Reason } from '../../ui/Reason.tsx';
-import { Answered } from '../../ui/States.tsx';
+import { Loaded } from '../../ui/States.tsx';
 import { FirstSteps } from './FirstSteps.tsx';
 import css from './results.module.css';
 import { useSigned } from './words.ts';
@@ -45,14 +45,14 @@ export function Started({
 }) {
   const t = useText();
   const language = useLanguage();
-  const start = useAnswer('GET /results', { query: { language } });
+  const start = useData('GET /results', { query: { language } });
   const isAdministrator = hasRole(useSession(), 'Administrator');
-  const { short } = useWeekWords();
+  const { short } = useWeekText();
   if (start.data?.group && start.data.weeks.length > 0)
     return children({ ...start.data, group: start.data.group });
   return (
     <Page title={title}>
-      <Answered answer={start}>
+      <Loaded answer={start}>
         {(read) =>
           isAdministrator ? (
             <FirstSteps start={read} />
@@ -70,7 +70,7 @@ export function Started({
             <Empty icon={EyeOff} title={t('results.noGroup')} text={t('results.noGroupText')} />
           )
         }
-      </Answered>
+      </Loaded>
     </Page>
   );
 }
@@ -172,6 +172,6 @@ export function CommentList({
 }
 
 function CommentWeek({ comment }: { comment: ResultComment }) {
-  const { full } = useWeekWords();
+  const { full } = useWeekText();
   return `${full(comment)} · `;
 }

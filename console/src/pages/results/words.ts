@@ -1,7 +1,7 @@
 // Texts of the results pages for figures and for withheld figures.
 import type { ResultWeek } from '@soundings/contract/console.results.ts';
 import { useMemo } from 'react';
-import { useAnswer } from '../../plumbing/answers.ts';
+import { useData } from '../../hooks/answers.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import type { Point } from '../../ui/charts/scale.ts';
 
@@ -12,7 +12,7 @@ export function useSigned(): (value: number) => string {
 }
 
 /** Returns the text for a value in a chart, also for withheld values and questions that were not asked. */
-export function usePointWords(): (point: Point) => string {
+export function usePointText(): (point: Point) => string {
   const t = useText();
   const { number } = useFormat();
   return (point) => {
@@ -37,10 +37,10 @@ export function useHandedOutNotes() {
  * Returns texts for why a figure is withheld. The stored data does not contain the reason. If the group now has fewer people than
  * the threshold, that is the reason; its size in earlier weeks is unknown.
  */
-export function useHiddenWords() {
+export function useWithheldText() {
   const t = useText();
   const language = useLanguage();
-  const newest = useAnswer('GET /results', { query: { language } }).data?.weeks[0]?.week;
+  const newest = useData('GET /results', { query: { language } }).data?.weeks[0]?.week;
   return useMemo(
     () => ({
       figure(week: ResultWeek | null, people: number): string {
@@ -50,8 +50,8 @@ export function useHiddenWords() {
           : t('results.hiddenEither');
       },
       /** Why a distribution is withheld although the mean is shown; `answers`: the number of answers behind the mean. */
-      spread(week: ResultWeek | null, answers: number | null): string {
-        const least = week?.thresholds?.spread;
+      distribution(week: ResultWeek | null, answers: number | null): string {
+        const least = week?.thresholds?.distribution;
         if (least === undefined || answers === null) return t('results.hiddenEither');
         return answers < least ? t('results.hiddenFew', { least }) : t('results.hiddenNeighbour');
       },

@@ -2,7 +2,7 @@
 import type { Run, RunChange } from '@soundings/contract/console.runs.ts';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
-import { useFieldWords, useValueWords } from '../../ui/changes.ts';
+import { useFieldText, useValueText } from '../../ui/changes.ts';
 import { Dialog } from '../../ui/Dialog.tsx';
 import css from './runs.module.css';
 
@@ -34,8 +34,8 @@ export function ChangeDialog({ change, run, onClose }: Props) {
 
 function FieldTable({ fields }: { fields: NonNullable<RunChange['fields']> }) {
   const t = useText();
-  const fieldWords = useFieldWords();
-  const valueWords = useValueWords();
+  const fieldWords = useFieldText();
+  const valueWords = useValueText();
   return (
     <table className={css['fieldTable']}>
       <thead>

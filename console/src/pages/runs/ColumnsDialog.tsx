@@ -9,21 +9,21 @@ import type {
 import { columnMeanings, type ValueField, type ValueMeaning } from '@soundings/contract/words.ts';
 import { Fragment, useState } from 'react';
 import { api, ApiError } from '../../api.ts';
-import { useAct } from '../../plumbing/act.ts';
-import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
+import { useAction } from '../../hooks/act.ts';
+import { useData, useRefresh } from '../../hooks/answers.ts';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { CountryField } from '../../ui/CountryField.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
-import { useErrorWords, useFaultWords } from '../../ui/faults.ts';
+import { useErrorText, useFaultText } from '../../ui/faults.ts';
 import { Notice } from '../../ui/Notice.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
 import { Select } from '../../ui/Select.tsx';
 import { Failed, Skeleton } from '../../ui/States.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import css from './files.module.css';
-import { useMeaningWords } from './meanings.ts';
+import { useMeaningText } from './meanings.ts';
 import { choiceKey, saidOf, type ValueChoices, valueFieldOf, ValueTable } from './ValueTable.tsx';
 
 type File = Pick<FilePage, 'fileId' | 'name'>;
@@ -31,7 +31,7 @@ type File = Pick<FilePage, 'fileId' | 'name'>;
 export function ColumnsDialog({ file, onClose }: { file: File; onClose: () => void }) {
   const t = useText();
   const { fileId } = file;
-  const { data, error, refetch } = useAnswer('GET /files/{fileId}/columns', { params: { fileId } });
+  const { data, error, refetch } = useData('GET /files/{fileId}/columns', { params: { fileId } });
   if (data) return <Chooser file={file} shown={data} onClose={onClose} />;
   return (
     <Dialog open wide onClose={onClose} title={t('files.columnsTitle', { name: file.name })}>
@@ -150,10 +150,10 @@ function bodyOf(
 function useConfirming(file: File, shown: FileColumns, chosen: Chosen, onDone: () => void) {
   const t = useText();
   const toast = useToast();
-  const errorWords = useErrorWords();
-  const words = useFaultWords();
+  const errorWords = useErrorText();
+  const words = useFaultText();
   const refresh = useRefresh();
-  const { busy, error, act } = useAct();
+  const { busy, error, act } = useAction();
   const sent = chosen.choices.flatMap(({ kind }, i) => (kind === 'none' ? [] : [i]));
   const fields = error instanceof ApiError ? error.fields : undefined;
   const fieldWords = (path: string) => {
@@ -244,7 +244,7 @@ type TableProps = Omit<SheetProps, 'onChange'> & {
 
 function ColumnTable({ sheet, attributes, choice, kind, values, onValue, errorAt, onMeans }: TableProps) {
   const t = useText();
-  const words = useMeaningWords();
+  const words = useMeaningText();
   const means = [
     'ignore',
     ...columnMeanings[kind],
@@ -311,7 +311,7 @@ function ColumnTable({ sheet, attributes, choice, kind, values, onValue, errorAt
 /** Why a column needs attention. */
 function Doubt({ column: { couldBe, isKnown } }: { column: SheetColumn }) {
   const t = useText();
-  const words = useMeaningWords();
+  const words = useMeaningText();
   if (couldBe !== null) return <Badge tone="warn">{t('files.couldBe', { meaning: words(couldBe) })}</Badge>;
   return isKnown ? null : <Badge tone="warn">{t('files.unknownColumn')}</Badge>;
 }

@@ -4,7 +4,7 @@ import type { Run } from '@soundings/contract/console.runs.ts';
 import { isLargeRemoval } from '@soundings/contract/limits.ts';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useRefresh } from '../../plumbing/answers.ts';
+import { useRefresh } from '../../hooks/answers.ts';
 import { type Translate, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';

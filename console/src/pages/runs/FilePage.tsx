@@ -3,18 +3,18 @@ import type { FilePage as FileAnswer } from '@soundings/contract/console.runs.ts
 import { useParams } from '@tanstack/react-router';
 import { Columns3, Download } from 'lucide-react';
 import { addressOf } from '../../api.ts';
-import { useAddress, useAnswer } from '../../plumbing/answers.ts';
+import { useAddress, useData } from '../../hooks/answers.ts';
 import { type Translate, useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Padded, Section } from '../../ui/Section.tsx';
-import { Answered, Skeleton } from '../../ui/States.tsx';
+import { Loaded, Skeleton } from '../../ui/States.tsx';
 import { ColumnsDialog } from './ColumnsDialog.tsx';
 import { FaultTable } from './FaultTable.tsx';
 import { useLiveFiles } from './live.ts';
 import css from './runs.module.css';
-import { Deltas, sourceWords, StateBadge } from './words.tsx';
+import { Deltas, sourceText, StateBadge } from './words.tsx';
 
 const isDone = ({ state }: FileAnswer) => state !== 'waiting' && state !== 'processing';
 
@@ -22,12 +22,12 @@ export function FilePage() {
   const t = useText();
   const { fileId } = useParams({ strict: false }) as { fileId: string };
   const language = useLanguage();
-  const answer = useAnswer('GET /files/{fileId}', { params: { fileId }, query: { language } });
+  const answer = useData('GET /files/{fileId}', { params: { fileId }, query: { language } });
   const [{ columns }, change] = useAddress<'columns'>();
   useLiveFiles(answer.data !== undefined && !isDone(answer.data));
   const crumbs = [{ label: t('files.title'), to: '/files' }];
   return (
-    <Answered
+    <Loaded
       answer={answer}
       skeleton={
         <Page title={t('state.loading')} crumbs={crumbs} waits>
@@ -48,7 +48,7 @@ export function FilePage() {
           )}
         </Page>
       )}
-    </Answered>
+    </Loaded>
   );
 }
 
@@ -58,7 +58,7 @@ function Subtitle({ file }: { file: FileAnswer }) {
   return (
     <span className={css['subtitle']}>
       <StateBadge state={file.state} dot />
-      <span>· {sourceWords(t, file)}</span>
+      <span>· {sourceText(t, file)}</span>
       <span>· {moment(file.at)}</span>
       <span>· {bytes(file.size)}</span>
     </span>

@@ -2,13 +2,13 @@
 import type { FileRow } from '@soundings/contract/console.runs.ts';
 import { Columns3, FileSpreadsheet, SearchX, Upload } from 'lucide-react';
 import { useRef, useState } from 'react';
-import { useAddress, useAnswer } from '../../plumbing/answers.ts';
-import { useWindows } from '../../plumbing/windows.ts';
+import { useAddress, useData } from '../../hooks/answers.ts';
+import { useWindows } from '../../hooks/windows.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/Empty.tsx';
-import { Page, ToolbarGap, ToolbarWords } from '../../ui/Page.tsx';
+import { Page, ToolbarGap, ToolbarText } from '../../ui/Page.tsx';
 import { SearchField } from '../../ui/SearchField.tsx';
 import type { Column } from '../../ui/Table.tsx';
 import { WindowList } from '../../ui/WindowList.tsx';
@@ -18,7 +18,7 @@ import { useLiveFiles } from './live.ts';
 import { Mappings } from './Mappings.tsx';
 import { accepted, DropArea, SentFiles } from './Sending.tsx';
 import { useSending } from './sending.ts';
-import { countWords, sourceWords, StateBadge } from './words.tsx';
+import { countText, sourceText, StateBadge } from './words.tsx';
 
 export function FilesPage() {
   const t = useText();
@@ -36,7 +36,7 @@ export function FilesPage() {
         toolbar={
           <>
             {windows.count !== undefined && (
-              <ToolbarWords>{t('files.found', { count: windows.count })}</ToolbarWords>
+              <ToolbarText>{t('files.found', { count: windows.count })}</ToolbarText>
             )}
             <ToolbarGap />
             <Layouts />
@@ -90,7 +90,7 @@ function Choose({ onFiles }: { onFiles: (files: File[]) => void }) {
 function Layouts() {
   const t = useText();
   const [open, setOpen] = useState(false);
-  const { data } = useAnswer('GET /mappings');
+  const { data } = useData('GET /mappings');
   const count = data ? data.columns.length + data.values.length : 0;
   if (!data || count === 0) return null;
   return (
@@ -118,7 +118,7 @@ function useColumns(): Column<FileRow>[] {
           <span className={css['two']}>
             <span className={css['name']}>{row.name}</span>
             <span className={css['soft']}>
-              {sourceWords(t, row)} · {bytes(row.size)}
+              {sourceText(t, row)} · {bytes(row.size)}
             </span>
           </span>
         </>
@@ -132,7 +132,7 @@ function useColumns(): Column<FileRow>[] {
         <>
           <StateBadge state={state} dot />
           {place !== null && <span className={css['soft']}>{t('files.place', { place })}</span>}
-          {state === 'refused' && <span className={css['bad']}>{countWords(faults, number)}</span>}
+          {state === 'refused' && <span className={css['bad']}>{countText(faults, number)}</span>}
           {hasUnknownColumns && (
             <span className={css['wideOnly']}>
               <Badge tone="warn">{t('files.unknown')}</Badge>

@@ -3,13 +3,13 @@ import type { Mapping, ValueMapping } from '@soundings/contract/console.runs.ts'
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useRefresh } from '../../plumbing/answers.ts';
+import { useRefresh } from '../../hooks/answers.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { IconButton } from '../../ui/Button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/Dialog.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import css from './files.module.css';
-import { useMeaningWords, useValueWords } from './meanings.ts';
+import { useMeaningText, useValueText } from './meanings.ts';
 
 type Props = {
   open: boolean;
@@ -95,8 +95,8 @@ function Removal({ removing, onClose, onRemoved }: RemovalProps) {
 function ConfirmedValue({ mapping }: { mapping: ValueMapping }) {
   const t = useText();
   const { day } = useFormat();
-  const columns = useMeaningWords();
-  const words = useValueWords();
+  const columns = useMeaningText();
+  const words = useValueText();
   const { field, value, means, confirmedBy, confirmedAt } = mapping;
   return (
     <p>
@@ -113,7 +113,7 @@ function ConfirmedValue({ mapping }: { mapping: ValueMapping }) {
 function Confirmed({ mapping: { kind, columns, confirmedBy, confirmedAt } }: { mapping: Mapping }) {
   const t = useText();
   const { day } = useFormat();
-  const words = useMeaningWords();
+  const words = useMeaningText();
   const name = confirmedBy ?? t('runs.somebody');
   return (
     <div>

@@ -2,12 +2,12 @@
 import type { Run, RunChange } from '@soundings/contract/console.runs.ts';
 import { ArrowRight, Minus, Pencil, Plus, SearchX } from 'lucide-react';
 import { useState } from 'react';
-import { useAddress } from '../../plumbing/answers.ts';
-import { useWindows } from '../../plumbing/windows.ts';
+import { useAddress } from '../../hooks/answers.ts';
+import { useWindows } from '../../hooks/windows.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { useFieldWords, useValueWords } from '../../ui/changes.ts';
+import { useFieldText, useValueText } from '../../ui/changes.ts';
 import { Empty } from '../../ui/Empty.tsx';
 import { SearchField } from '../../ui/SearchField.tsx';
 import { Segmented } from '../../ui/Segmented.tsx';
@@ -159,8 +159,8 @@ function What({ change, run }: { change: RunChange; run: Run }) {
 /** The first changed fields on one line. The dialog shows all of them. */
 function Fields({ fields }: { fields: NonNullable<RunChange['fields']> }) {
   const t = useText();
-  const fieldWords = useFieldWords();
-  const valueWords = useValueWords();
+  const fieldWords = useFieldText();
+  const valueWords = useValueText();
   const all = Object.entries(fields);
   return (
     <span className={css['fields']}>

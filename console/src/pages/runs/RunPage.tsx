@@ -3,13 +3,13 @@ import type { Run } from '@soundings/contract/console.runs.ts';
 import { useParams } from '@tanstack/react-router';
 import { Download } from 'lucide-react';
 import { addressOf } from '../../api.ts';
-import { useAnswer } from '../../plumbing/answers.ts';
+import { useData } from '../../hooks/answers.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
 import { Menu } from '../../ui/Menu.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Padded, Section } from '../../ui/Section.tsx';
-import { Answered, Skeleton } from '../../ui/States.tsx';
+import { Loaded, Skeleton } from '../../ui/States.tsx';
 import { Decision } from './Decision.tsx';
 import { FaultTable } from './FaultTable.tsx';
 import { useLiveRuns } from './live.ts';
@@ -17,17 +17,17 @@ import { RunChanges } from './RunChanges.tsx';
 import { RunNotices } from './RunNotices.tsx';
 import { RunTotals } from './RunTotals.tsx';
 import css from './runs.module.css';
-import { sourceWords, StateBadge, stateOf } from './words.tsx';
+import { sourceText, StateBadge, stateOf } from './words.tsx';
 
 export function RunPage() {
   const t = useText();
   const { runId } = useParams({ strict: false }) as { runId: string };
   const language = useLanguage();
-  const answer = useAnswer('GET /runs/{runId}', { params: { runId }, query: { language } });
+  const answer = useData('GET /runs/{runId}', { params: { runId }, query: { language } });
   useLiveRuns(answer.data?.outcome === 'processing');
   const crumbs = [{ label: t('runs.title'), to: '/runs' }];
   return (
-    <Answered
+    <Loaded
       answer={answer}
       skeleton={
         <Page title={t('state.loading')} crumbs={crumbs} waits>
@@ -50,7 +50,7 @@ export function RunPage() {
           <RunContent run={run} />
         </Page>
       )}
-    </Answered>
+    </Loaded>
   );
 }
 
@@ -58,7 +58,7 @@ function Subtitle({ run }: { run: Run }) {
   const t = useText();
   const { moment } = useFormat();
   const words = [
-    sourceWords(t, run),
+    sourceText(t, run),
     moment(run.at),
     ...(run.validateOnly && run.outcome !== 'validated' ? [t('runs.dryRun')] : []),
     ...(run.outcome === 'applied' && run.decidedAt !== null

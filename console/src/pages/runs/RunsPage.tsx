@@ -2,13 +2,13 @@
 import type { RunRow } from '@soundings/contract/console.runs.ts';
 import { runOutcomes } from '@soundings/contract/words.ts';
 import { FileSpreadsheet, History, Plug, SearchX } from 'lucide-react';
-import { useAddress } from '../../plumbing/answers.ts';
-import { useWindows } from '../../plumbing/windows.ts';
+import { useAddress } from '../../hooks/answers.ts';
+import { useWindows } from '../../hooks/windows.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { Empty } from '../../ui/Empty.tsx';
-import { Page, ToolbarGap, ToolbarWords } from '../../ui/Page.tsx';
+import { Page, ToolbarGap, ToolbarText } from '../../ui/Page.tsx';
 import { SearchField } from '../../ui/SearchField.tsx';
 import { Select } from '../../ui/Select.tsx';
 import type { Column } from '../../ui/Table.tsx';
@@ -16,7 +16,7 @@ import { WindowList } from '../../ui/WindowList.tsx';
 import { useSharedColumns } from './columns.tsx';
 import { useLiveRuns } from './live.ts';
 import css from './runs.module.css';
-import { countWords, sourceWords, StateBadge, stateOf } from './words.tsx';
+import { countText, sourceText, StateBadge, stateOf } from './words.tsx';
 
 type Filter = 'outcome' | 'source' | 'dryRun' | 'search';
 
@@ -87,7 +87,7 @@ function Filters({ address, onChange, found }: FiltersProps) {
           { value: 'true', label: t('runs.onlyCheck') },
         ]}
       />
-      {found !== undefined && <ToolbarWords>{t('runs.found', { count: found })}</ToolbarWords>}
+      {found !== undefined && <ToolbarText>{t('runs.found', { count: found })}</ToolbarText>}
       <ToolbarGap />
       <SearchField
         label={t('runs.search')}
@@ -126,7 +126,7 @@ function useColumns(): Column<RunRow>[] {
       wideOnly: true,
       cell: ({ faults, outcome }) =>
         faults > 0 &&
-        outcome === 'refused' && <span className={css['bad']}>{countWords(faults, number)}</span>,
+        outcome === 'refused' && <span className={css['bad']}>{countText(faults, number)}</span>,
     },
     warnings,
   ];
@@ -142,7 +142,7 @@ function Source({ run }: { run: RunRow }) {
       <span className={css['two']}>
         <span className={css['name']}>{run.file ?? t('runs.request')}</span>
         <span className={css['soft']}>
-          {sourceWords(t, run)}
+          {sourceText(t, run)}
           <span className={css['phoneOnly']}> · {moment(run.at)}</span>
         </span>
       </span>

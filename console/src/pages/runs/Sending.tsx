@@ -3,7 +3,7 @@ import { CircleAlert, FileUp, X } from 'lucide-react';
 import { type DragEvent, type ReactNode, useRef, useState } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
 import { IconButton } from '../../ui/Button.tsx';
-import { useErrorWords } from '../../ui/faults.ts';
+import { useErrorText } from '../../ui/faults.ts';
 import { Progress } from '../../ui/Progress.tsx';
 import css from './files.module.css';
 import type { Sending, SentFile } from './sending.ts';
@@ -76,7 +76,7 @@ export function SentFiles({ sending: { files, dismiss } }: { sending: Sending })
 function Sent({ file: { name, size, share, error }, onDismiss }: { file: SentFile; onDismiss: () => void }) {
   const t = useText();
   const { bytes, percent } = useFormat();
-  const words = useErrorWords();
+  const words = useErrorText();
   if (error === undefined) {
     const state = share >= 1 ? t('files.checking') : percent(share);
     return <Progress value={share} label={`${name} · ${bytes(size)} · ${state}`} />;

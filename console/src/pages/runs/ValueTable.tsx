@@ -6,7 +6,7 @@ import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Select } from '../../ui/Select.tsx';
 import css from './files.module.css';
-import { useValueWords } from './meanings.ts';
+import { useValueText } from './meanings.ts';
 
 /** The chosen meanings by `choiceKey`. */
 export type ValueChoices = ReadonlyMap<string, ValueMeaning>;
@@ -51,7 +51,7 @@ type Props = {
 
 export function ValueTable({ column, field, choices, onChoose }: Props) {
   const t = useText();
-  const words = useValueWords();
+  const words = useValueText();
   const options = valueMeanings[field].map((value) => ({
     value: value as ValueMeaning | 'unset',
     label: words(field, value),

@@ -3,7 +3,7 @@ import type { RunRow } from '@soundings/contract/console.runs.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import type { Column } from '../../ui/Table.tsx';
 import css from './runs.module.css';
-import { countsOf, countWords, Deltas } from './words.tsx';
+import { countsOf, countText, Deltas } from './words.tsx';
 
 type Row = Pick<RunRow, 'at' | 'summary' | 'warnings'>;
 
@@ -39,7 +39,7 @@ export function useSharedColumns(): Record<'at' | 'users' | 'groups' | 'warnings
       align: 'end',
       wideOnly: true,
       cell: ({ warnings }) =>
-        warnings > 0 && <span className={css['warn']}>{countWords(warnings, number)}</span>,
+        warnings > 0 && <span className={css['warn']}>{countText(warnings, number)}</span>,
     },
   };
 }

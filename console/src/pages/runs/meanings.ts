@@ -4,7 +4,7 @@ import type { ValueField, ValueMeaning } from '@soundings/contract/words.ts';
 import { useText } from '../../text/text.tsx';
 
 /** Returns "First name" for `firstName`, and "Attribute: Site" for `attribute:Site`. */
-export function useMeaningWords(): (means: string) => string {
+export function useMeaningText(): (means: string) => string {
   const t = useText();
   return (means) =>
     means.startsWith('attribute:')
@@ -13,7 +13,7 @@ export function useMeaningWords(): (means: string) => string {
 }
 
 /** Returns "Active" for `yes` of a status. */
-export function useValueWords(): (field: ValueField, means: ValueMeaning) => string {
+export function useValueText(): (field: ValueField, means: ValueMeaning) => string {
   const t = useText();
   return (field, means) => {
     if (means === 'ignore') return t('files.value.ignore');

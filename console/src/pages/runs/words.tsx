@@ -32,7 +32,7 @@ export function StateBadge({ state, dot }: { state: State; dot?: boolean }) {
 }
 
 /** Returns the source: "API · nightly", "SFTP · nightly", "Console · Ada Admin". */
-export function sourceWords(
+export function sourceText(
   t: Translate,
   {
     source = 'file',
@@ -46,7 +46,7 @@ export function sourceWords(
 }
 
 /** Returns how many are listed, or that there are more. */
-export function countWords(count: number, number: (count: number) => string): string {
+export function countText(count: number, number: (count: number) => string): string {
   return count > 1000 ? `${number(1000)}+` : number(count);
 }
 

@@ -12,7 +12,7 @@ type Props = {
   children: ReactNode;
 };
 
-export function Outside({ title, subtitle, wide, children }: Props) {
+export function SignedOutLayout({ title, subtitle, wide, children }: Props) {
   useTitle(title);
   return (
     <div className={css['outside']}>
@@ -27,7 +27,9 @@ export function Outside({ title, subtitle, wide, children }: Props) {
   );
 }
 
-export const Or = ({ children }: { children: ReactNode }) => <div className={css['or']}>{children}</div>;
+export const OrDivider = ({ children }: { children: ReactNode }) => (
+  <div className={css['or']}>{children}</div>
+);
 export const Stacked = ({ children }: { children: ReactNode }) => (
   <div className={css['stacked']}>{children}</div>
 );

@@ -2,7 +2,7 @@
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useAnswer } from '../../plumbing/answers.ts';
+import { useData } from '../../hooks/answers.ts';
 import { useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { TextField } from '../../ui/Field.tsx';
@@ -10,7 +10,7 @@ import { Form, useForm } from '../../ui/Form.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import { Failed, Skeleton } from '../../ui/States.tsx';
 import css from './Outside.module.css';
-import { Outside, Stacked } from './Outside.tsx';
+import { SignedOutLayout, Stacked } from './Outside.tsx';
 import { PasswordField, Username } from './PasswordField.tsx';
 import { useSignedIn } from './signed-in.ts';
 
@@ -22,7 +22,7 @@ export function PasswordPage() {
 /** Requests an email with a link. The message is the same whether or not the address exists. */
 function Ask() {
   const t = useText();
-  const { data } = useAnswer('GET /sign-in');
+  const { data } = useData('GET /sign-in');
   const [sentTo, setSentTo] = useState<string>();
   const form = useForm({
     initial: { email: '' },
@@ -34,21 +34,21 @@ function Ask() {
   const back = <LinkButton to="/sign-in">{t('session.toSignIn')}</LinkButton>;
   if (data?.canMail === false)
     return (
-      <Outside title={t('session.askTitle')}>
+      <SignedOutLayout title={t('session.askTitle')}>
         <Notice title={t('session.noMail')}>{t('session.noMailText')}</Notice>
         <Stacked>{back}</Stacked>
-      </Outside>
+      </SignedOutLayout>
     );
   if (sentTo !== undefined)
     return (
-      <Outside title={t('session.sentTitle')}>
+      <SignedOutLayout title={t('session.sentTitle')}>
         <p role="status">{t('session.sentText', { email: sentTo })}</p>
         <p className={css['soft']}>{t('session.sentHint')}</p>
         <Stacked>{back}</Stacked>
-      </Outside>
+      </SignedOutLayout>
     );
   return (
-    <Outside title={t('session.askTitle')} subtitle={t('session.askText')}>
+    <SignedOutLayout title={t('session.askTitle')} subtitle={t('session.askText')}>
       <Form
         form={form}
         actions={
@@ -70,22 +70,22 @@ function Ask() {
           autoFocus
         />
       </Form>
-    </Outside>
+    </SignedOutLayout>
   );
 }
 
 function SetByLink({ secret }: { secret: string }) {
   const t = useText();
-  const { data, error, refetch } = useAnswer('POST /password/link', { body: { secret } }, { once: true });
+  const { data, error, refetch } = useData('POST /password/link', { body: { secret } }, { once: true });
   if (!data && error && error.status !== 404 && error.status !== 400)
     return (
-      <Outside title={t('session.setTitle')}>
+      <SignedOutLayout title={t('session.setTitle')}>
         <Failed error={error} onRetry={() => void refetch()} />
-      </Outside>
+      </SignedOutLayout>
     );
   if (!data && error)
     return (
-      <Outside title={t('session.deadTitle')}>
+      <SignedOutLayout title={t('session.deadTitle')}>
         <p>{t('session.deadText')}</p>
         <Stacked>
           <LinkButton to="/password" kind="primary">
@@ -93,21 +93,21 @@ function SetByLink({ secret }: { secret: string }) {
           </LinkButton>
           <LinkButton to="/sign-in">{t('session.toSignIn')}</LinkButton>
         </Stacked>
-      </Outside>
+      </SignedOutLayout>
     );
   if (!data)
     return (
-      <Outside title={t('session.setTitle')}>
+      <SignedOutLayout title={t('session.setTitle')}>
         <Skeleton rows={2} />
-      </Outside>
+      </SignedOutLayout>
     );
   return (
-    <Outside
+    <SignedOutLayout
       title={t(data.hasPassword ? 'session.setTitle' : 'session.setFirstTitle')}
       subtitle={t('session.setFor', { email: data.email, company: data.company })}
     >
       <SetForm secret={secret} email={data.email} hasPassword={data.hasPassword} />
-    </Outside>
+    </SignedOutLayout>
   );
 }
 

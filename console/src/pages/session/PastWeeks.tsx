@@ -1,20 +1,20 @@
 // The questions that your groups were asked in past weeks, without any answers.
 import type { AskedWeek } from '@soundings/contract/console.session.ts';
 import { CalendarDays } from 'lucide-react';
-import { useAnswer } from '../../plumbing/answers.ts';
+import { useData } from '../../hooks/answers.ts';
 import { useLanguage, useText } from '../../text/text.tsx';
-import { useWeekWords } from '../../text/weeks.ts';
+import { useWeekText } from '../../text/weeks.ts';
 import { Empty } from '../../ui/Empty.tsx';
 import { Section } from '../../ui/Section.tsx';
-import { Answered, Skeleton } from '../../ui/States.tsx';
+import { Loaded, Skeleton } from '../../ui/States.tsx';
 import css from './Profile.module.css';
 
 export function PastWeeks() {
   const t = useText();
-  const answer = useAnswer('GET /profile/weeks');
+  const answer = useData('GET /profile/weeks');
   return (
     <Section title={t('profile.weeks')} description={t('profile.weeksText')}>
-      <Answered answer={answer} skeleton={<Skeleton rows={4} />}>
+      <Loaded answer={answer} skeleton={<Skeleton rows={4} />}>
         {(weeks) =>
           weeks.length === 0 ? (
             <Empty icon={CalendarDays} title={t('profile.noWeeks')} text={t('profile.noWeeksText')} />
@@ -26,14 +26,14 @@ export function PastWeeks() {
             </div>
           )
         }
-      </Answered>
+      </Loaded>
     </Section>
   );
 }
 
 function Week({ week: { week, from, to, questions }, isOpen }: { week: AskedWeek; isOpen: boolean }) {
   const t = useText();
-  const { short } = useWeekWords();
+  const { short } = useWeekText();
   const language = useLanguage();
   // Days of the service's calendar, which don't depend on the browser's time zone.
   const days = new Intl.DateTimeFormat(language === 'sv' ? 'sv-SE' : 'en-GB', {

@@ -1,8 +1,8 @@
 // Your profile: your details, how and where you sign in, and the questions your groups were asked.
-import { useAnswer } from '../../plumbing/answers.ts';
+import { useData } from '../../hooks/answers.ts';
 import { useText } from '../../text/text.tsx';
 import { Page } from '../../ui/Page.tsx';
-import { Answered } from '../../ui/States.tsx';
+import { Loaded } from '../../ui/States.tsx';
 import { Password } from './Password.tsx';
 import { PastWeeks } from './PastWeeks.tsx';
 import { Person } from './Person.tsx';
@@ -11,10 +11,10 @@ import { Sessions } from './Sessions.tsx';
 
 export function ProfilePage() {
   const t = useText();
-  const profile = useAnswer('GET /profile');
+  const profile = useData('GET /profile');
   return (
     <Page title={t('nav.profile')} narrow>
-      <Answered answer={profile}>
+      <Loaded answer={profile}>
         {(data) => (
           <>
             <Person profile={data} />
@@ -24,7 +24,7 @@ export function ProfilePage() {
             <PastWeeks />
           </>
         )}
-      </Answered>
+      </Loaded>
     </Page>
   );
 }

@@ -1,8 +1,8 @@
 // Two-factor authentication: setting it up with an authenticator app, recovery codes, and turning it off.
-import type { Profile, SecondStepSetup } from '@soundings/contract/console.session.ts';
+import type { Profile, TwoFactorSetup } from '@soundings/contract/console.session.ts';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useRefresh } from '../../plumbing/answers.ts';
+import { useRefresh } from '../../hooks/answers.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -16,7 +16,7 @@ import { SetUp } from './SetUp.tsx';
 
 type Doing = 'setting up' | 'turning off' | 'new codes';
 
-export function SecondStep({ profile: { secondStep, email } }: { profile: Profile }) {
+export function SecondStep({ profile: { twoFactor, email } }: { profile: Profile }) {
   const t = useText();
   const format = useFormat();
   const [doing, setDoing] = useState<Doing>();
@@ -26,7 +26,7 @@ export function SecondStep({ profile: { secondStep, email } }: { profile: Profil
       title={t('profile.secondStep')}
       description={t('profile.secondStepText')}
       actions={
-        secondStep ? (
+        twoFactor ? (
           <>
             <Button onClick={() => setDoing('new codes')}>{t('profile.newCodes')}</Button>
             <Button onClick={() => setDoing('turning off')}>{t('profile.turnOff')}</Button>
@@ -37,15 +37,15 @@ export function SecondStep({ profile: { secondStep, email } }: { profile: Profil
       }
     >
       <p className={css['state']}>
-        {secondStep ? (
+        {twoFactor ? (
           <>
             <Badge tone="good" dot>
               {t('profile.on')}
             </Badge>
             <span className={css['soft']}>
-              {t('profile.onSince', { day: format.day(secondStep.since) })}
+              {t('profile.onSince', { day: format.day(twoFactor.since) })}
               {' · '}
-              {t('profile.codesLeft', { count: secondStep.recoveryCodes })}
+              {t('profile.codesLeft', { count: twoFactor.recoveryCodes })}
             </span>
           </>
         ) : (
@@ -65,7 +65,7 @@ type DialogProps = { email: string; onClose: () => void };
 function SettingUp({ email, onClose }: DialogProps) {
   const t = useText();
   const refresh = useRefresh();
-  const [setup, setSetup] = useState<SecondStepSetup>();
+  const [setup, setSetup] = useState<TwoFactorSetup>();
   const [codes, setCodes] = useState<string[]>();
   const done = () => {
     onClose();

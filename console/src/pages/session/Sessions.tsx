@@ -3,14 +3,14 @@ import type { SessionSeen } from '@soundings/contract/console.session.ts';
 import { Monitor, Smartphone } from 'lucide-react';
 import { useState } from 'react';
 import { api, ApiError } from '../../api.ts';
-import { useAnswer, useRefresh } from '../../plumbing/answers.ts';
-import { useAttempt } from '../../plumbing/attempt.ts';
+import { useData, useRefresh } from '../../hooks/answers.ts';
+import { useAttempt } from '../../hooks/attempt.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { Section } from '../../ui/Section.tsx';
-import { Answered, Skeleton } from '../../ui/States.tsx';
+import { Loaded, Skeleton } from '../../ui/States.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import css from './Profile.module.css';
 
@@ -18,7 +18,7 @@ export function Sessions() {
   const t = useText();
   const toast = useToast();
   const refresh = useRefresh();
-  const answer = useAnswer('GET /profile/sessions');
+  const answer = useData('GET /profile/sessions');
   const [isAsking, setIsAsking] = useState(false);
   const others = (answer.data ?? []).filter(({ isThis }) => !isThis).length;
   async function endOthers() {
@@ -36,7 +36,7 @@ export function Sessions() {
         )
       }
     >
-      <Answered answer={answer} skeleton={<Skeleton rows={2} />}>
+      <Loaded answer={answer} skeleton={<Skeleton rows={2} />}>
         {(sessions) => (
           <ul className={css['sessions']}>
             {sessions.map((session) => (
@@ -44,7 +44,7 @@ export function Sessions() {
             ))}
           </ul>
         )}
-      </Answered>
+      </Loaded>
       <ConfirmDialog
         open={isAsking}
         onClose={() => setIsAsking(false)}

@@ -1,5 +1,5 @@
 // Transfers the secret to an authenticator app, as a QR code or text, and confirms it with a first code.
-import type { SecondStepSetup } from '@soundings/contract/console.session.ts';
+import type { TwoFactorSetup } from '@soundings/contract/console.session.ts';
 import { api } from '../../api.ts';
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -8,7 +8,7 @@ import { TextField } from '../../ui/Field.tsx';
 import { Form, useForm } from '../../ui/Form.tsx';
 import css from './Profile.module.css';
 
-type Props = { setup: SecondStepSetup; onCodes: (codes: string[]) => void; onClose: () => void };
+type Props = { setup: TwoFactorSetup; onCodes: (codes: string[]) => void; onClose: () => void };
 
 export function SetUp({ setup, onCodes, onClose }: Props) {
   const t = useText();

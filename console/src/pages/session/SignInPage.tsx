@@ -1,12 +1,12 @@
 // The sign-in page. Afterwards the requested page is shown.
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { useAddress, useAnswer } from '../../plumbing/answers.ts';
+import { useAddress, useData } from '../../hooks/answers.ts';
 import { useMaybeSession } from '../../session.tsx';
 import { useText } from '../../text/text.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
 import { Notice } from '../../ui/Notice.tsx';
-import { Or, Outside, Stacked } from './Outside.tsx';
+import { OrDivider, SignedOutLayout, Stacked } from './Outside.tsx';
 import { ownPath, useSignedIn } from './signed-in.ts';
 import { SignInForm } from './SignInForm.tsx';
 
@@ -16,22 +16,22 @@ export function SignInPage() {
   const router = useRouter();
   const [{ to }] = useAddress<'to'>();
   const signedIn = useSignedIn();
-  const { data } = useAnswer('GET /sign-in');
+  const { data } = useData('GET /sign-in');
   useEffect(() => {
     if (session) router.history.replace(ownPath(to));
   }, [session, router, to]);
   return (
-    <Outside title={t('session.signInTitle')} {...(data?.company && { subtitle: data.company })}>
+    <SignedOutLayout title={t('session.signInTitle')} {...(data?.company && { subtitle: data.company })}>
       {data?.isEmpty ? (
         <Notice title={t('session.empty')}>{t('session.emptyText')}</Notice>
       ) : (
         <SignInForm onDone={(made) => signedIn(made, to)}>
-          <Or>{t('session.or')}</Or>
+          <OrDivider>{t('session.or')}</OrDivider>
           <Stacked>
             <LinkButton to="/password">{t('session.forgotten')}</LinkButton>
           </Stacked>
         </SignInForm>
       )}
-    </Outside>
+    </SignedOutLayout>
   );
 }

@@ -2,7 +2,7 @@
 import { defaultThreshold, minimumThreshold } from '@soundings/contract/limits.ts';
 import { useLocation } from '@tanstack/react-router';
 import { api } from '../../api.ts';
-import { useAnswer } from '../../plumbing/answers.ts';
+import { useData } from '../../hooks/answers.ts';
 import { useLanguageNames } from '../../text/languages.ts';
 import { useLanguage, useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
@@ -11,7 +11,7 @@ import { SearchSelectField } from '../../ui/SearchSelect.tsx';
 import { FieldRow, Form, type FormState, useForm } from '../../ui/Form.tsx';
 import { Failed, Skeleton } from '../../ui/States.tsx';
 import css from './Outside.module.css';
-import { Outside, Stacked } from './Outside.tsx';
+import { SignedOutLayout, Stacked } from './Outside.tsx';
 import { PasswordField } from './PasswordField.tsx';
 import { useSignedIn } from './signed-in.ts';
 import { ownTimezone, TimezoneField } from './TimezoneField.tsx';
@@ -19,22 +19,22 @@ import { ownTimezone, TimezoneField } from './TimezoneField.tsx';
 export function WelcomePage() {
   const t = useText();
   const secret = useLocation().hash.replace(/^#/, '');
-  const { data, error, refetch } = useAnswer(
+  const { data, error, refetch } = useData(
     'POST /welcome/link',
     { body: { secret } },
     { when: secret !== '', once: true },
   );
   if (secret === '' || (data === undefined && (error?.status === 404 || error?.status === 400)))
     return (
-      <Outside title={t('session.deadTitle')}>
+      <SignedOutLayout title={t('session.deadTitle')}>
         <p>{t('session.deadFirst')}</p>
         <Stacked>
           <LinkButton to="/sign-in">{t('session.toSignIn')}</LinkButton>
         </Stacked>
-      </Outside>
+      </SignedOutLayout>
     );
   return (
-    <Outside title={t('session.welcome')} subtitle={t('session.welcomeText')} wide>
+    <SignedOutLayout title={t('session.welcome')} subtitle={t('session.welcomeText')} wide>
       {data !== undefined ? (
         <FirstForm secret={secret} />
       ) : error ? (
@@ -42,7 +42,7 @@ export function WelcomePage() {
       ) : (
         <Skeleton rows={4} />
       )}
-    </Outside>
+    </SignedOutLayout>
   );
 }
 

@@ -1,0 +1,86 @@
+// Mails people when their sign-in changes, whether they or someone else made the change, so that no one can take over an
+// account unnoticed. Each mail is one job, added in the transaction of the change. docs/operations.md lists the mails (a test compares).
+import type { Log } from '../base/log.ts';
+import type { AccountId, Transaction } from '../db/db.ts';
+import { type Mailer, MailRefused } from '../mail/mail.ts';
+import { addNoticesTo, selectAdministrators, selectHasJobs, selectMovedNow } from './account-notices.sql.ts';
+import { accountNoticeMail } from './account-notices-mail.ts';
+
+/** The changes that people are notified of, and who is notified: the person concerned, or every administrator. */
+export const noticedChanges = {
+  'password set': 'person',
+  'link shown': 'person',
+  'link to previous address': 'person',
+  'second step turned on': 'person',
+  'second step turned off': 'person',
+  'recovery codes made': 'person',
+  'address changed': 'person',
+  'role changed': 'person',
+  'shut out': 'person',
+  'administrator added': 'administrators',
+  'token created': 'administrators',
+} as const;
+export type NoticedChange = keyof typeof noticedChanges;
+
+/** `about`: the person or thing that changed, if that isn't the recipient. */
+export type Notice = { change: NoticedChange; about?: string | null };
+
+/** The payload of the job that sends one notice. */
+export type AccountNotice = {
+  accountId: AccountId;
+  userId: number;
+  change: NoticedChange;
+  about: string | null;
+  to: string;
+  firstName: string;
+  company: string;
+  language: string;
+};
+
+/** Notifies a person. Call it after changing their address but before removing them, and only if mail is configured. */
+export async function notifyPerson(
+  tx: Transaction,
+  accountId: AccountId,
+  userId: number,
+  change: NoticedChange,
+): Promise<void> {
+  if (await selectHasJobs(tx)) await addNoticesTo(tx, accountId, [userId], { change });
+}
+
+/** Notifies all administrators except `but`, the person that the notice is about. */
+export async function notifyAdministrators(
+  tx: Transaction,
+  accountId: AccountId,
+  notice: Notice,
+  but?: number,
+): Promise<void> {
+  const userIds = await selectAdministrators(tx, accountId, { but: but ?? null });
+  if (await selectHasJobs(tx)) await addNoticesTo(tx, accountId, userIds, notice);
+}
+
+/** Notifies each of the given people whose address was changed in this transaction. */
+export async function notifyMoved(tx: Transaction, accountId: AccountId, userIds: number[]): Promise<void> {
+  const moved = await selectMovedNow(tx, accountId, userIds);
+  if (await selectHasJobs(tx)) await addNoticesTo(tx, accountId, moved, { change: 'address changed' });
+}
+
+/** Sends a notice. Throws if the job should be retried; logs a warning if the mail server refuses the recipient. */
+export async function mailAccountNotice(
+  mailer: Mailer | undefined,
+  notice: AccountNotice,
+  log: Log,
+): Promise<void> {
+  const { accountId, userId, change, to } = notice;
+  const about = { accountId, userId, change };
+  if (!mailer)
+    return log.warn(about, 'A person was not notified of a change to their sign-in: SMTP_URL is not set');
+  try {
+    await mailer.send({ to, ...accountNoticeMail(notice, noticedChanges[change]) });
+  } catch (error) {
+    if (!(error instanceof MailRefused)) throw error;
+    log.warn(
+      { ...about, cause: error.message },
+      'The mail server refused a notice about a change to a person’s sign-in',
+    );
+  }
+}

@@ -1,0 +1,91 @@
+// Console sessions, identified by a random cookie of which only the SHA-256 hash is stored. A session ends after a week without
+// use, after 30 days, when its person is removed or deactivated, and when it is revoked. A person who is activated again has to
+// sign in again.
+import type { Role } from '@soundings/contract/organization.ts';
+import { randomBytes } from 'node:crypto';
+import { Fault } from '../base/errors.ts';
+import { tokenHash } from '../base/secrets.ts';
+import type { AccountId, Db, Pool, Transaction } from '../db/db.ts';
+import {
+  deleteEndedSessions,
+  deleteSession,
+  deleteSessionByHash,
+  deleteSessionsOf,
+  deleteSessionsOfMany,
+  insertSession,
+  selectIsSessionKept,
+  selectSession,
+  selectSessions,
+  updateSessionSeen,
+} from './sessions.sql.ts';
+import { deleteExpiredLinks, deleteLinksOfMany } from './sign-in-links.sql.ts';
+import { deleteUnconfirmed } from './two-factor.ts';
+
+export { browserOf } from './browser-names.ts';
+export { updateSessionProved as noteProof } from './sessions.sql.ts';
+export { deleteSession as endSession, deleteSessionsOf as endSessions, selectSessions as sessionsOf };
+
+/** Who is signed in, and the facts about the account that every response needs. */
+export type SignedIn = {
+  sessionId: number;
+  accountId: AccountId;
+  userId: number;
+  role: Role;
+  /** The account's time zone, and its version, which every change that can affect a response of the data interface raises. */
+  timezone: string;
+  version: string;
+  /** Whether the password was entered in this session within the last ten minutes, as sensitive actions require. */
+  isProved: boolean;
+};
+
+/** Starts a session and returns its secret of 192 random bits, for the cookie. */
+export async function beginSession(
+  db: Db,
+  { accountId, userId }: { accountId: AccountId; userId: number },
+  { address, agent }: { address: string; agent: string },
+): Promise<string> {
+  const secret = randomBytes(24).toString('base64url');
+  await insertSession(db, {
+    accountId,
+    userId,
+    hash: tokenHash(secret),
+    address,
+    agent: agent.slice(0, 300),
+  });
+  return secret;
+}
+
+/** Returns who is signed in with a cookie, or undefined if no one is. */
+export async function sessionOf(pool: Pool, secret: string): Promise<SignedIn | undefined> {
+  if (!/^[\w-]{32}$/.test(secret)) return undefined;
+  const found = await selectSession(pool, tokenHash(secret));
+  if (!found) return undefined;
+  const { stale, ...session } = found;
+  if (stale) await updateSessionSeen(pool, session.accountId, session.sessionId).catch(() => {});
+  return session;
+}
+
+/** Throws a Fault if the session has ended since the request began. Otherwise locks the person's row until the transaction ends. */
+export async function refuseEndedSession(tx: Transaction, session: SignedIn): Promise<void> {
+  if (await selectIsSessionKept(tx, session)) return;
+  throw new Fault('unauthenticated', 'not signed in', 'Your session has expired. Sign in again.');
+}
+
+/** Ends the session of a cookie. */
+export async function endSessionOf(db: Db, secret: string): Promise<void> {
+  await deleteSessionByHash(db, tokenHash(secret));
+}
+
+/** Ends the sessions of people who are no longer active, and deletes their links for setting a password. */
+export async function revokeAccess(db: Db, accountId: AccountId, userIds: number[]): Promise<void> {
+  if (userIds.length === 0) return;
+  await deleteSessionsOfMany(db, accountId, userIds);
+  await deleteLinksOfMany(db, accountId, userIds);
+}
+
+/** Deletes expired sessions, expired links for setting a password, and two-factor setups that were never confirmed. */
+export async function deleteExpiredSessions(pool: Pool): Promise<void> {
+  await deleteEndedSessions(pool);
+  await deleteExpiredLinks(pool);
+  await deleteUnconfirmed(pool);
+}

@@ -1,0 +1,155 @@
+// Links for setting a password, for people who forgot theirs or don't have one yet. A link contains a random secret, is stored
+// as a hash and works once. It stops working when it expires, when a password is set, or when the person is deactivated, gets
+// another address or becomes an administrator. The secret is in the URL fragment (after #), which browsers never send.
+import { emailKey } from '@soundings/contract/formats.ts';
+import { randomBytes } from 'node:crypto';
+import { Fault } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { tokenHash } from '../base/secrets.ts';
+import { type AccountId, type Db, inTransaction, type Pool } from '../db/db.ts';
+import { type Mailer, MailRefused } from '../mail/mail.ts';
+import { notifyPerson } from './account-notices.ts';
+import { type Actor, audit } from '../accounts/audit.ts';
+import { endSessions } from './sessions.ts';
+import {
+  addForgottenPasswordMails,
+  addGivenMail,
+  deleteLink,
+  insertLink,
+  type LinkKind,
+  type LinkRow,
+  selectAddressee,
+  selectAskedFor,
+  selectLink,
+} from './sign-in-links.sql.ts';
+import { signInMail } from './sign-in-links-mail.ts';
+import { digestPasswordOf, keepPassword } from './sign-in.ts';
+
+export { addGivenMail as giveLinkByMail };
+
+/** How many hours a link is valid: `forgotten` was requested by the person, `given` was created by an administrator. */
+export const linkHours = { forgotten: 1, given: 72 } as const;
+
+/** How many links a person can request per hour. */
+const maxRequestsPerHour = 3;
+
+/** Creates a link for a person and returns its secret of 192 random bits; only its hash is stored. Earlier links keep working. */
+export async function createSignInLink(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+  { hours, kind = 'given' }: { hours: number; kind?: LinkKind },
+): Promise<string> {
+  const secret = randomBytes(24).toString('base64url');
+  await insertLink(db, { hash: tokenHash(secret), accountId, userId, kind, hours });
+  return secret;
+}
+
+/** Returns the address of the page that sets a password. `publicUrl` has no trailing slash. */
+export const signInAddress = (secret: string, publicUrl: string): string => `${publicUrl}/password#${secret}`;
+
+/** Returns the link with this secret and the person it is for. Throws a Fault if the link is not valid. */
+export async function linkOf(db: Db, secret: string): Promise<LinkRow> {
+  const found = await selectLink(db, tokenHash(secret));
+  if (!found) throw linkNotFound();
+  return found;
+}
+
+/**
+ * Sets a password with a link and ends all sessions of the person. The link can't be used again. Throws a Fault if the link is
+ * not valid or if the password is too weak; after a weak password the link still works. `canMail`: notify the person.
+ */
+export async function setPasswordByLink(
+  pool: Pool,
+  secret: string,
+  password: string,
+  { address, canMail }: { address: string; canMail: boolean },
+): Promise<LinkRow> {
+  const hash = await digestPasswordOf(pool, await linkOf(pool, secret), password);
+  return inTransaction(pool, async (tx) => {
+    const link = await linkOf(tx, secret);
+    if (!(await deleteLink(tx, tokenHash(secret)))) throw linkNotFound();
+    await keepPassword(tx, link, hash);
+    await endSessions(tx, link);
+    const actor: Actor = { origin: 'console', userId: link.userId, address };
+    await audit(tx, link.accountId, actor, 'password changed', {
+      subject: link.userId,
+      details: { how: 'link' },
+    });
+    if (canMail) await notifyPerson(tx, link.accountId, link.userId, 'password set');
+    return link;
+  });
+}
+
+const linkNotFound = () =>
+  new Fault(
+    'not_found',
+    'link not found',
+    'This link is invalid, has expired or was already used. Request a new one.',
+  );
+
+/** Mails a link to the person with this address. Don't wait for it: the time it takes could reveal whether the address exists. */
+export async function requestSignInLink(pool: Pool, email: string): Promise<void> {
+  await addForgottenPasswordMails(pool, emailKey(email));
+}
+
+/** The payload of the job that mails one link. */
+export type MailedLink = { accountId: AccountId; userId: number; kind: LinkKind };
+
+type Dependencies = {
+  pool: Pool;
+  mailer: Mailer | undefined;
+  publicUrl: string;
+  log: Log;
+  /** Shows administrators that a mail was refused. Passed in because it is in a layer above. */
+  noteRefusal: (
+    pool: Pool,
+    person: { accountId: AccountId; userId: number },
+    refused: { address: string; reason: string },
+  ) => Promise<void>;
+};
+
+/** Creates a link and mails it. Throws if the job should be retried, with a new link; a refused recipient is only noted. */
+export async function mailSignInLink(
+  { pool, mailer, publicUrl, log, noteRefusal }: Dependencies,
+  { accountId, userId, kind }: MailedLink,
+): Promise<void> {
+  if (!mailer) return log.warn({ accountId, userId }, 'A sign-in link was not mailed: SMTP_URL is not set');
+  const hours = linkHours[kind];
+  // In one transaction, so that a change of the address either comes first or ends the new link.
+  const created = await inTransaction(pool, async (tx) => {
+    const person = await selectAddressee(tx, accountId, userId);
+    if (!person || person.email === null) return undefined;
+    if (kind === 'forgotten' && (await selectAskedFor(tx, accountId, userId)) >= maxRequestsPerHour) {
+      log.warn({ accountId, userId }, 'A sign-in link was not mailed: the person requested too many');
+      return undefined;
+    }
+    return {
+      ...person,
+      to: person.email,
+      secret: await createSignInLink(tx, accountId, userId, { hours, kind }),
+    };
+  });
+  if (!created) return;
+  const { to, secret, isPrevious } = created;
+  try {
+    const mail = signInMail({ ...created, kind, hours }, signInAddress(secret, publicUrl));
+    await mailer.send({ to, ...mail });
+    if (isPrevious)
+      await inTransaction(pool, (tx) => notifyPerson(tx, accountId, userId, 'link to previous address'));
+    // A link that an administrator creates is already in the audit log.
+    if (kind === 'forgotten') {
+      const details = { kind, by: 'mail' };
+      await audit(pool, accountId, { origin: 'service' }, 'sign-in link made', { subject: userId, details });
+    }
+  } catch (error) {
+    await deleteLink(pool, tokenHash(secret)).catch(() => {});
+    if (!(error instanceof MailRefused)) throw error;
+    log.warn(
+      { accountId, userId, cause: error.message },
+      'The mail server refused a mail with a sign-in link',
+    );
+    if (kind === 'forgotten') return;
+    await noteRefusal(pool, { accountId, userId }, { address: to, reason: error.message });
+  }
+}

@@ -1,0 +1,146 @@
+// The sign-in throttle: how long to wait before the next attempt. Counts are stored in the database, so that they survive a
+// restart and all processes of an installation share them. Addresses are stored only as hashes.
+//
+// Failures count per email address and network, so that attempts from elsewhere can never keep a person from signing in. To
+// stop guessing from many networks, the total number of failures for an address limits the attempts from networks that the
+// person has not signed in from before. The first attempt from a network is always allowed.
+import { tokenHash } from '../base/secrets.ts';
+import { networkOf } from '../base/network.ts';
+import { Fault } from '../base/errors.ts';
+import type { Pool } from '../db/db.ts';
+import {
+  deleteFailures,
+  deleteOldFailures,
+  selectFailures,
+  takeBackFailure,
+  upsertFailure,
+  type Failures,
+  type Limit,
+} from './sign-in-throttle.sql.ts';
+
+const [minuteMs, dayMs] = [60_000, 24 * 3_600_000];
+/** Per email address and network: enough for a person to try a few passwords. */
+const ofPair: Limit = { free: 5, longestMs: minuteMs, memoryMs: 30 * minuteMs };
+/** Like `ofPair`, for networks that the person has not signed in from before, while there are many failures for the address. */
+const ofPairUnderAttack: Limit = { ...ofPair, free: 1 };
+const manyFailures = 100;
+/** Per network; an office shares one. Doesn't apply to people who have signed in from that network before. */
+const ofNetwork: Limit = { free: 50, longestMs: minuteMs, memoryMs: 30 * minuteMs };
+/** For two-factor codes: three of a million are valid at a time, and anyone who tries them already knows the password. */
+const ofCodes: Limit = { free: 5, longestMs: 15 * minuteMs, memoryMs: dayMs };
+/** For mails with links, per network. High, because a whole office may be invited at once. */
+const ofMails: Limit = { free: 100, longestMs: 10 * minuteMs, memoryMs: 60 * minuteMs };
+/** Only counts and never refuses. */
+const counting: Limit = { free: 2 ** 31 - 1, longestMs: 0, memoryMs: 30 * minuteMs };
+/** How long a network counts as known after someone has signed in from it. */
+const knownMs = 90 * dayMs;
+
+export type Throttle = {
+  /**
+   * Counts a sign-in attempt for an email address from an IP address. Throws a Fault that says when to try again if it is too
+   * early. For the pair of email address and network it counts as failed until the result is reported, so that parallel attempts
+   * don't get around the limit. For the network it counts only once it has failed, because a whole office may sign in within a minute.
+   */
+  try(email: string, address: string): Promise<Attempt>;
+  /** Counts an attempt at a person's two-factor code, or at the current password of someone who is signed in. */
+  tryCode(person: string): Promise<Pick<Attempt, 'succeeded' | 'undecided'>>;
+  /** Counts a request for a mail with a link. */
+  tryMail(address: string): Promise<void>;
+};
+
+export type Attempt = {
+  failed(): Promise<void>;
+  /** Clears the failures. From then on, failures of others don't delay the person on this network. */
+  succeeded(): Promise<void>;
+  /** Neither failed nor succeeded, because another step is required. */
+  undecided(): Promise<void>;
+};
+
+/** Runs the work of an attempt. If it throws anything but a wrong password or code, such as an overload, the attempt doesn't count. */
+export async function tried<T>(attempt: Pick<Attempt, 'undecided'>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Fault && error.code.startsWith('wrong '))) await attempt.undecided();
+    throw error;
+  }
+}
+
+/** Opens the throttle. `now`: the clock, in milliseconds. */
+export function openSignInThrottle(pool: Promise<Pool>, now: () => number): Throttle {
+  /** Counts a failure. Throws a Fault if it is too early for another attempt. */
+  async function count(kind: string, key: Buffer, limit: Limit): Promise<void> {
+    if (await upsertFailure(await pool, kind, key, limit, new Date(now()))) return;
+    const [failures] = await selectFailures(await pool, [[kind, key]]);
+    throw tooEarly(Math.max(1, waitOf(failures, limit, now())));
+  }
+  const clear = async (kind: string, key: Buffer) => deleteFailures(await pool, kind, key);
+  const takeBack = async (kind: string, key: Buffer) => takeBackFailure(await pool, kind, key);
+
+  return {
+    async try(email, address) {
+      const network = networkOf(address);
+      const keys = {
+        pair: tokenHash(`${email} ${network}`),
+        email: tokenHash(email),
+        network: tokenHash(network),
+      };
+      const found = await selectFailures(await pool, [
+        ['known', keys.pair],
+        ['email', keys.email],
+        ['network', keys.network],
+      ]);
+      const [known, ofEmail, ofThisNetwork] = ['known', 'email', 'network'].map((kind) =>
+        found.find((one) => one.kind === kind),
+      );
+      const isKnown = known !== undefined && now() - known.lastAt.getTime() <= knownMs;
+      const wait = isKnown ? 0 : waitOf(ofThisNetwork, ofNetwork, now());
+      if (wait > 0) throw tooEarly(wait);
+      const isUnderAttack = countOf(ofEmail, counting, now()) >= manyFailures;
+      await count('pair', keys.pair, isUnderAttack && !isKnown ? ofPairUnderAttack : ofPair);
+      return {
+        async failed() {
+          await count('network', keys.network, counting);
+          await count('email', keys.email, counting);
+        },
+        async succeeded() {
+          await clear('pair', keys.pair);
+          await count('known', keys.pair, counting);
+        },
+        undecided: () => takeBack('pair', keys.pair),
+      };
+    },
+    async tryCode(person) {
+      const key = tokenHash(person);
+      await count('code', key, ofCodes);
+      return { succeeded: () => clear('code', key), undecided: () => takeBack('code', key) };
+    },
+    async tryMail(address) {
+      await count('mail', tokenHash(networkOf(address)), ofMails);
+    },
+  };
+}
+
+/** Deletes failures that no longer count. */
+export const deleteOldSignInFailures = (pool: Pool, now: number): Promise<void> =>
+  deleteOldFailures(pool, new Date(now - knownMs), new Date(now - dayMs));
+
+function countOf(failures: Failures | undefined, { memoryMs }: Limit, now: number): number {
+  return failures && now - failures.lastAt.getTime() <= memoryMs ? failures.count : 0;
+}
+
+/** Returns the wait in seconds, rounded up; 0 for none. Must match the condition in upsertFailure. */
+function waitOf(failures: Failures | undefined, limit: Limit, now: number): number {
+  const count = countOf(failures, limit, now);
+  if (!failures || count < limit.free) return 0;
+  const last = Math.min(failures.lastAt.getTime(), now);
+  const wait = last + Math.min(limit.longestMs, 1000 * 2 ** (count - limit.free)) - now;
+  return Math.max(0, Math.ceil(wait / 1000));
+}
+
+function tooEarly(seconds: number): Fault {
+  const wait = seconds === 1 ? '1 second' : `${seconds} seconds`;
+  return new Fault('too_many', 'too many tries', `Too many failed attempts. Try again in ${wait}.`, {
+    retryAfter: seconds,
+  });
+}

@@ -1,0 +1,54 @@
+// npx soundings value …: maps values in files, such as "Leave" as a status.
+import type { MappedValue, ValueMapping } from '@soundings/contract/console.runs.ts';
+import { account, accountOf, type Command, needed, numberOf, table, text } from './options.ts';
+import { inTransaction } from '../db/db.ts';
+
+export const fileCommands: Record<string, Command> = {
+  'value map': {
+    isLogged: false,
+    usage:
+      '--account ID --field active|role|isManager --value "Leave" --means yes|no|Administrator|Manager|User|ignore\n' +
+      '    Sets what a value means in a status, role or "is manager" column, for all future files. With ignore, the cell\n' +
+      '    counts as empty.',
+    options: { ...account, field: text, value: text, means: text },
+    run: async (pool, values) => {
+      const { confirmValues } = await import('../files/mappings.ts');
+      const mapped = {
+        field: needed(values, 'field'),
+        value: needed(values, 'value'),
+        means: needed(values, 'means'),
+      } as MappedValue;
+      await inTransaction(pool, (tx) =>
+        confirmValues(tx, accountOf(values), { origin: 'command' }, [mapped]),
+      );
+      return mapped;
+    },
+    format: ({ field, value, means }: MappedValue) => `In ${field} columns, "${value}" now means ${means}.`,
+  },
+  'value list': {
+    isLogged: false,
+    usage: '--account ID\n    Lists the value mappings for files.',
+    options: account,
+    run: async (pool, values) => {
+      const { selectValues } = await import('../files/mappings.ts');
+      return selectValues(pool, accountOf(values));
+    },
+    format: (mappings: ValueMapping[]) =>
+      table([
+        ['id', 'field', 'value', 'means'],
+        ...mappings.map(({ mappingId, field, value, means }) => [String(mappingId), field, value, means]),
+      ]),
+  },
+  'value forget': {
+    isLogged: false,
+    usage: '--account ID --id M\n    Removes a value mapping.',
+    options: { ...account, id: text },
+    run: async (pool, values) => {
+      const { deleteValueMapping } = await import('../files/mappings.ts');
+      const id = numberOf(values, 'id');
+      await inTransaction(pool, (tx) => deleteValueMapping(tx, accountOf(values), { origin: 'command' }, id));
+      return { id };
+    },
+    format: ({ id }: { id: number }) => `Mapping ${id} removed.`,
+  },
+};

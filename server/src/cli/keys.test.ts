@@ -1,0 +1,350 @@
+// The keys commands as operators run them: what they print, with which exit status, and what they did, with two machines that share
+// a database. No output but that of an export has a key in it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, statSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { KeyState } from '@soundings/contract/console.privacy.ts';
+import type { Week } from '@soundings/contract/weeks.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createAccount } from '../accounts/accounts.ts';
+import { inTransaction } from '../db/db.ts';
+import { openWeek } from '../rounds/rounds.ts';
+import { AnswerKeys } from '../sealing/answer-keys.ts';
+import { type EpochKey, keyAt, newChain } from '../sealing/epoch-keys.ts';
+import { keyIn, keyText } from '../sealing/key-file.ts';
+import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
+import { bareEnvironment } from '../testing/environment.ts';
+
+const cli = fileURLToPath(new URL('cli.ts', import.meta.url));
+let home: string;
+let database: TestDatabase;
+let accountId: number;
+/** Every key that was in a file, in hexadecimal. */
+let secrets: Set<string>;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'soundings-cli-keys-'));
+  database = await openTestDatabase();
+  accountId = await inTransaction(
+    database.pool,
+    async (tx) => (await createAccount(tx, { name: 'Acme' })).id,
+  );
+  secrets = new Set();
+});
+afterEach(async () => {
+  await database.close();
+  await rm(home, { recursive: true, force: true });
+});
+
+type Machine = 'one' | 'two';
+const pathOf = (machine: Machine) => join(home, machine, 'keys', 'answers');
+const secretsPathOf = (machine: Machine) => join(home, machine, 'keys', 'secrets');
+const nameOf = (machine: Machine) => `${hostname()}:${pathOf(machine)}`;
+/** The keys as the service of a machine has them. */
+const serviceOn = (machine: Machine) =>
+  new AnswerKeys(database.pool, { place: 'file', directory: join(home, machine, 'keys') });
+
+function keyOn(machine: Machine): EpochKey | undefined {
+  const [key, ofSecrets] = [pathOf(machine), secretsPathOf(machine)].map((path) => {
+    const isFile = statSync(path, { throwIfNoEntry: false })?.isFile();
+    return isFile ? keyIn(readFileSync(path, 'utf8')) : undefined;
+  });
+  for (const one of [key, ofSecrets]) if (one) secrets.add(one.secret.toString('hex'));
+  return key;
+}
+
+type Ran = { status: number | null; out: string; err: string };
+/** Runs a command on a machine. Makes sure that nothing but an export prints a key, and that what is refused prints no stack. */
+async function run(machine: Machine, args: string[], input = ''): Promise<Ran> {
+  keyOn(machine);
+  const child = spawn(process.execPath, [cli, ...args], {
+    env: { ...bareEnvironment, DATABASE_URL: database.url, DATA_DIR: join(home, machine) },
+    cwd: home,
+  });
+  let [out, err] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+  child.stdin.on('error', () => {}).end(input);
+  const [status] = (await once(child, 'close')) as [number | null];
+  keyOn(machine);
+  const shown = args[1] === 'export' ? err : out + err;
+  for (const secret of secrets) expect(shown).not.toContain(secret);
+  expect(err).not.toMatch(/^\s+at |\.ts:\d/m);
+  return { status, out, err };
+}
+
+async function done(machine: Machine, args: string[], input = ''): Promise<string> {
+  const { status, out, err } = await run(machine, args, input);
+  expect({ status, err }).toEqual({ status: 0, err: '' });
+  return out;
+}
+
+async function refused(machine: Machine, args: string[], status: 1 | 2, input = ''): Promise<string> {
+  const ran = await run(machine, args, input);
+  expect({ status: ran.status, out: ran.out }).toEqual({ status, out: '' });
+  return ran.err;
+}
+
+const show = async (machine: Machine) =>
+  JSON.parse(await done(machine, ['keys', 'show', '--json'])) as KeyState;
+
+const weekAt = (i: number): Week =>
+  new Date(Date.parse('2026-01-05') + i * 7 * 86_400_000).toISOString().slice(0, 10);
+
+const open = (keys: AnswerKeys, week: Week) =>
+  inTransaction(database.pool, async (tx) => Buffer.from((await openWeek(tx, keys, accountId, week)).secret));
+async function close(keys: AnswerKeys, week: Week): Promise<void> {
+  await inTransaction(database.pool, async (tx) => {
+    await keys.forget(tx, accountId, week);
+    await tx`update weeks set closed_at = now() where account_id = ${accountId} and week = ${week}`;
+  });
+  await keys.advance();
+}
+
+const logged = async () =>
+  (
+    await database.pool<{ action: string; subject: string | null }[]>`
+      select action, subject from audit_entries
+      where  account_id = ${accountId} and action like '%key%' order by entry_id`
+  ).map(({ action, subject }) => (subject === null ? action : `${action}: ${subject}`));
+
+/** A service on machine one, with an open week. */
+async function oneRuns(): Promise<{ keys: AnswerKeys; secret: Buffer }> {
+  const keys = serviceOn('one');
+  const secret = await open(keys, weekAt(0));
+  await keys.advance();
+  return { keys, secret };
+}
+
+async function secretOn(machine: Machine, week: Week): Promise<Buffer> {
+  return Buffer.from((await serviceOn(machine).of(database.pool, accountId, week))!.secret);
+}
+
+describe('keys show', () => {
+  test('says where the key is, how far it is, and who has it; and where it is missing', async () => {
+    const { keys } = await oneRuns();
+    expect(await show('one')).toMatchObject({
+      place: 'file',
+      path: pathOf('one'),
+      state: 'ready',
+      epoch: 1,
+      exportedAt: null,
+      processes: [{ name: nameOf('one'), epoch: 1, isBehind: false }],
+    });
+    const words = await done('one', ['keys', 'show']);
+    expect(words).toContain(`Answer key in ${pathOf('one')}: ready. Epoch 1.\n`);
+    expect(words).toContain(nameOf('one'));
+    expect(words).not.toMatch(/behind|exported/);
+    expect(await done('two', ['keys', 'show'])).toContain(
+      `Answer key in ${pathOf('two')}: missing. Epoch 1.\n`,
+    );
+    expect(keyOn('two')).toBeUndefined();
+    expect(await keys.lostWeeks()).toEqual([]);
+  });
+
+  test('lists a machine that was switched off as behind, with what to do, until it is forgotten', async () => {
+    const { keys } = await oneRuns();
+    await done('two', ['keys', 'import'], await done('one', ['keys', 'export']));
+    await open(keys, weekAt(1));
+    await close(keys, weekAt(1));
+    const words = await done('one', ['keys', 'show']);
+    const rows = words.split('\n').filter((line) => line.includes('/keys/answers  '));
+    expect(rows).toHaveLength(2);
+    for (const row of rows)
+      expect(row.includes('behind: start it, or delete its key file and run "keys forget"')).toBe(
+        row.startsWith(nameOf('two')),
+      );
+    expect(await done('one', ['keys', 'forget', '--name', nameOf('two')])).toBe(
+      `${nameOf('two')} removed.\n`,
+    );
+    expect((await show('one')).processes.map(({ name }) => name)).toEqual([nameOf('one')]);
+    expect(await logged()).toContain(`key process forgotten: ${nameOf('two')}`);
+    const unknown = await refused('one', ['keys', 'forget', '--name', nameOf('two')], 1);
+    expect(unknown).toBe(
+      `Process "${nameOf('two')}" does not exist. Run "soundings keys show" to list all processes.\n`,
+    );
+    expect(await refused('one', ['keys', 'forget'], 2)).toBe('--name is required.\n');
+  });
+});
+
+describe('the key of the secrets', () => {
+  const fingerprints = async (machine: Machine) => done(machine, ['sftp', 'hostkeys']);
+
+  test('is where `keys show` says; missing, it is imported from a copy of its file; lost, it is given up', async () => {
+    const before = await fingerprints('one');
+    expect(await done('one', ['keys', 'show'])).toContain(`Secrets key in ${secretsPathOf('one')}: ready.`);
+    expect(await done('two', ['keys', 'show'])).toContain('missing');
+    expect(await refused('two', ['sftp', 'hostkeys'], 1)).toContain('DATA_DIR/keys/secrets');
+    const copy = await done('one', ['keys', 'export', '--secrets']);
+    expect(copy).toBe(readFileSync(secretsPathOf('one'), 'utf8'));
+    expect((await show('one')).exportedAt).toBeNull(); // it opens no answers
+    await done('two', ['keys', 'import'], copy);
+    expect(await fingerprints('two')).toBe(before);
+    expect(await refused('two', ['keys', 'reset', '--secrets'], 2)).toContain('Add --yes');
+    expect(await done('two', ['keys', 'reset', '--secrets', '--yes'])).toContain('New key created.');
+    expect(await fingerprints('two')).not.toBe(before);
+    expect(await logged()).toEqual(['secrets key exported', 'secrets key imported', 'secrets key reset']);
+  });
+});
+
+describe('keys export and import', () => {
+  test('bring the key to another machine, which goes on by itself from then on; both are in the audit log', async () => {
+    const { keys, secret } = await oneRuns();
+    const text = await done('one', ['keys', 'export']);
+    expect(text).toBe(readFileSync(pathOf('one'), 'utf8') + readFileSync(secretsPathOf('one'), 'utf8'));
+    expect(JSON.parse(await done('one', ['keys', 'export', '--json']))).toEqual({ key: text });
+    expect(await done('one', ['keys', 'show'])).toMatch(/^Last exported on \d{4}-\d\d-\d\d \d\d:\d\d\.$/m);
+    expect(await done('two', ['keys', 'import'], text)).toBe('Key imported.\n');
+    expect(keyOn('two')).toEqual(keyOn('one'));
+    expect(readFileSync(secretsPathOf('two'), 'utf8')).toBe(readFileSync(secretsPathOf('one'), 'utf8'));
+    for (const path of [pathOf('two'), secretsPathOf('two')]) expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(await secretOn('two', weekAt(0))).toEqual(secret);
+    expect(await logged()).toEqual(['answer key exported', 'answer key exported', 'answer key imported']);
+
+    const next = await open(serviceOn('two'), weekAt(1));
+    await close(keys, weekAt(0));
+    expect((await show('one')).processes.map(({ isBehind }) => isBehind).toSorted()).toEqual([false, true]);
+    await serviceOn('two').advance();
+    expect(keyOn('two')).toEqual(keyOn('one'));
+    expect(await secretOn('two', weekAt(1))).toEqual(next);
+    expect((await show('two')).processes.map(({ isBehind }) => isBehind)).toEqual([false, false]);
+    const rows = await database.pool`
+      select to_jsonb(a)::text as row from answer_keys a
+      union all select to_jsonb(p)::text from key_processes p
+      union all select to_jsonb(e)::text from audit_entries e`;
+    expect(rows.length).toBeGreaterThan(4);
+    for (const secretText of secrets)
+      expect(rows.map(({ row }) => row as string).join()).not.toContain(secretText);
+  });
+
+  test('a text that is no whole key is not imported: it is said where to get one', async () => {
+    await oneRuns();
+    const text = await done('one', ['keys', 'export']);
+    const secret = keyOn('one')!.secret.toString('hex');
+    const other = secret.startsWith('0') ? '1' : '0';
+    for (const broken of [
+      '',
+      'key',
+      text.slice(0, -8),
+      text.replace(secret, other + secret.slice(1)),
+      text.replace('epoch 0', 'epoch 1'),
+      JSON.stringify({ key: text }),
+    ]) {
+      // oxlint-disable-next-line no-await-in-loop -- few
+      expect(await refused('two', ['keys', 'import'], 1, broken)).toMatch(
+        /^This is not (an exported answer key|the secrets key of this installation)\. Run "soundings keys export" on the server that has the key\.\n$/,
+      );
+    }
+    expect(keyOn('two')).toBeUndefined();
+    expect(await logged()).toEqual(['answer key exported']);
+    expect(await done('two', ['keys', 'import'], text.trim())).toBe('Key imported.\n');
+  });
+
+  test('a key of another installation, or that was replaced since, is not imported, and the one that is there stays', async () => {
+    const { keys } = await oneRuns();
+    const replaced = await done('one', ['keys', 'export']);
+    await close(keys, weekAt(0));
+    await done('one', ['keys', 'reset', '--yes']);
+    await open(serviceOn('one'), weekAt(1));
+    const before = keyOn('one');
+    const stranger = newChain();
+    const later = keyAt(before!, before!.epoch + 1)!;
+    for (const key of [stranger, later]) secrets.add(key.secret.toString('hex'));
+    for (const text of [keyText(stranger), replaced, keyText(later)]) {
+      for (const machine of ['one', 'two'] as const) {
+        // oxlint-disable-next-line no-await-in-loop -- few
+        const words = await refused(machine, ['keys', 'import'], 1, text);
+        expect(words).toMatch(/another installation, was replaced .*, or is newer than the database\./);
+        expect(words).toContain('Run "soundings keys export" again on the server that has the key.');
+      }
+    }
+    expect(keyOn('one')).toEqual(before);
+    expect(keyOn('two')).toBeUndefined();
+  });
+
+  test('an older key of the same chain is imported as what it has become', async () => {
+    const { keys } = await oneRuns();
+    const older = await done('one', ['keys', 'export']);
+    const secret = await open(keys, weekAt(1));
+    await close(keys, weekAt(0));
+    await done('two', ['keys', 'import'], older);
+    expect(keyOn('two')).toEqual(keyOn('one'));
+    expect(keyOn('two')!.epoch).toBe(2);
+    expect(await secretOn('two', weekAt(1))).toEqual(secret);
+    expect((await show('one')).processes.map(({ isBehind }) => isBehind)).toEqual([false, false]);
+  });
+
+  test('where the key is missing it can’t be exported: it is said what to do', async () => {
+    await oneRuns();
+    const words = await refused('two', ['keys', 'export'], 1);
+    for (const remedy of [
+      '"soundings keys export" there',
+      'keys import',
+      'keys reset',
+      'ANSWER_KEYS=database',
+    ])
+      expect(words).toContain(remedy);
+    expect((await show('two')).exportedAt).toBeNull();
+    expect(await logged()).toEqual([]);
+  });
+
+  test('a key is read from standard input alone', async () => {
+    await oneRuns();
+    const said = await refused('two', ['keys', 'import', 'key by mistake'], 2);
+    expect(said).toContain('npx soundings keys import');
+    expect(said).not.toContain('by mistake');
+    expect(await refused('two', ['keys', 'import', '--key', 'a key'], 2)).toContain('from standard input');
+    expect(keyOn('two')).toBeUndefined();
+  });
+});
+
+describe('keys reset', () => {
+  test('without --yes changes nothing; with it, open weeks close without results and the key before leads nowhere', async () => {
+    await oneRuns();
+    const before = keyOn('one')!;
+    expect(await refused('two', ['keys', 'reset'], 2)).toBe(
+      'Open weeks will be closed without results. Add --yes to continue.\n',
+    );
+    expect((await show('two')).state).toBe('missing');
+    expect(await done('two', ['keys', 'reset', '--yes'])).toBe(
+      'New key created. Weeks closed without results: 1.\n',
+    );
+    expect((await show('two')).state).toBe('ready');
+    const [week] = await database.pool`
+      select closed_at is not null as closed, is_lost as lost from weeks where account_id = ${accountId}`;
+    expect(week).toEqual({ closed: true, lost: true });
+    expect(await logged()).toEqual(['answer key reset']);
+    const after = keyOn('two')!;
+    expect(keyAt(before, after.epoch)!.secret.equals(after.secret)).toBe(false);
+    // The other machine has the key before: it is said to be behind, and gets the new one.
+    const states = (await show('two')).processes.map(({ name, isBehind }) => [name, isBehind]);
+    expect(Object.fromEntries(states)).toEqual({ [nameOf('one')]: true, [nameOf('two')]: false });
+    const secret = await open(serviceOn('two'), weekAt(1));
+    expect((await show('one')).state).toBe('missing');
+    await done('one', ['keys', 'import'], await done('two', ['keys', 'export']));
+    expect(await secretOn('one', weekAt(1))).toEqual(secret);
+    expect((await show('one')).processes.map(({ isBehind }) => isBehind)).toEqual([false, false]);
+  });
+
+  test('while no week is open loses nothing, and says so', async () => {
+    const { keys } = await oneRuns();
+    await close(keys, weekAt(0));
+    expect(JSON.parse(await done('one', ['keys', 'reset', '--yes', '--json']))).toEqual({ lost: [] });
+    expect(await open(serviceOn('one'), weekAt(1))).toHaveLength(32);
+  });
+});
+
+test('a key file that can’t be read is named, with what to do', async () => {
+  await oneRuns();
+  await mkdir(pathOf('two'), { recursive: true });
+  for (const command of ['show', 'export']) {
+    // oxlint-disable-next-line no-await-in-loop -- few
+    const words = await refused('two', ['keys', command], 1);
+    expect(words).toContain(`The key file ${pathOf('two')} can’t be read (EISDIR).`);
+    expect(words).toContain('as the user that runs the service, with the same DATA_DIR');
+  }
+});

@@ -1,0 +1,115 @@
+// What all commands share: the type of a command, reading options, and printing tables.
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { type Week, weekNamed } from '@soundings/contract/weeks.ts';
+import type { Pool } from '../db/db.ts';
+import type { AnswerKeys } from '../sealing/answer-keys.ts';
+
+export type Values = Record<string, string | boolean | string[] | undefined>;
+export type Command = {
+  usage: string;
+  options: NonNullable<ParseArgsConfig['options']>;
+  /** The name of the positional argument, such as FILE. Its value is stored under this name. */
+  positional?: string;
+  /** The command reads a secret from standard input. An unexpected argument may be that secret, so errors do not repeat it. */
+  readsSecret?: true;
+  /** Returns what --json prints. `format` turns it into text. */
+  run: (pool: Pool, values: Values, keys: AnswerKeys) => Promise<unknown>;
+  /** False if the command changes nothing, or the code it calls writes to the audit log. */
+  isLogged?: false;
+  /** Opens a connection pool if two connections are not enough. */
+  connect?: (databaseUrl: string) => Promise<Pool>;
+  format: (result: never) => string | Promise<string>;
+};
+
+/** Incorrect usage of the command. Exit status 2. */
+export class UsageError extends Error {}
+
+export const text = { type: 'string' } as const;
+export const list = { type: 'string', multiple: true } as const;
+export const flag = { type: 'boolean' } as const;
+export const account = { account: text };
+
+export function needed(values: Values, option: string): string {
+  const value = values[option];
+  if (typeof value !== 'string') throw new UsageError(`--${option} is required.`);
+  return value;
+}
+
+export const accountOf = (values: Values) => numberOf(values, 'account');
+export const numberOf = (values: Values, option: string) => wholeNumber(needed(values, option), option);
+
+export function wholeNumber(value: string, option: string): number {
+  if (!/^\d{1,9}$/.test(value)) throw new UsageError(`--${option} must be a whole number, not "${value}".`);
+  return Number(value);
+}
+
+export function trueOrFalse(values: Values, option: string): boolean {
+  const value = needed(values, option);
+  if (value !== 'true' && value !== 'false')
+    throw new UsageError(`--${option} must be true or false, not "${value}".`);
+  return value === 'true';
+}
+
+export function onOrOff(values: Values, option: string): boolean {
+  const value = needed(values, option);
+  if (value !== 'on' && value !== 'off')
+    throw new UsageError(`--${option} must be on or off, not "${value}".`);
+  return value === 'on';
+}
+
+/** Returns the week of the --week option, if given. */
+export function weekOf(values: Values): Week | undefined {
+  if (values['week'] === undefined) return undefined;
+  const name = String(values['week']);
+  const week = weekNamed(name);
+  if (week === undefined) throw new UsageError(`--week must be an ISO week such as 2026-W47, not "${name}".`);
+  return week;
+}
+
+export const commaList = (value: string) =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+/** Returns the values of an option that can be repeated and can contain commas. */
+export const listOf = (values: Values, option: string) =>
+  ((values[option] as string[] | undefined) ?? []).flatMap(commaList);
+
+export const numbersOf = (values: Values, option: string) =>
+  listOf(values, option).map((one) => wholeNumber(one, option));
+
+export const moment = (at: Date | null) => at?.toISOString().slice(0, 16).replace('T', ' ') ?? '';
+
+export function table(rows: string[][]): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  return rows
+    .map((row) =>
+      row
+        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Reads the options of a command. Usage errors end with `help`. */
+export function readOptions(command: Command, args: string[], help: string): Values {
+  try {
+    const { positional } = command;
+    const options = { ...command.options, json: flag };
+    const read = parseArgs({ args, options, strict: true, allowPositionals: positional !== undefined });
+    if (positional === undefined) return read.values;
+    const [one, ...more] = read.positionals;
+    if (one === undefined || more.length > 0)
+      throw new Error(`This command needs exactly one ${positional}.`);
+    return { ...read.values, [positional]: one };
+  } catch (error) {
+    throw new UsageError(`${usageMessage(command, error as Error & { code?: string })}\n${help}`);
+  }
+}
+
+const usageMessage = ({ readsSecret }: Command, { code, message }: { code?: string; message: string }) =>
+  readsSecret && code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL'
+    ? 'Unexpected argument. The secret is read from standard input.'
+    : message;

@@ -1,0 +1,280 @@
+// The console: API tokens, API access, settings, and the audit log.
+import type { Access, AccountSettingsView, AuditEntry } from '@soundings/contract/console.access.ts';
+import { isDay } from '@soundings/contract/weeks.ts';
+import { maxOrganizationBodyBytes, maxStoredFiles, maxUploadBytes } from '@soundings/contract/limits.ts';
+import { accountById, changeAccount, lockAccount } from '../../accounts/accounts.ts';
+import { isAllowed } from '../../accounts/allowlist.ts';
+import { audit } from '../../accounts/audit.ts';
+import { createToken, revokeToken } from '../../accounts/tokens.ts';
+import { byteOrderMark, csvRow } from '../../base/csv.ts';
+import { Fault } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import type { Sealer } from '../../base/sealer.ts';
+import { type Db, inTransaction, type Pool } from '../../db/db.ts';
+import { hostKeys } from '../../sftp/host-keys.ts';
+import { renderMail } from '../../mail/template.ts';
+import type { Mailer } from '../../mail/mail.ts';
+import {
+  type AuditFilter,
+  selectAuditEntries,
+  selectAuditExtent,
+  selectTokenSummaries,
+} from './access.sql.ts';
+import { actorOf, type Console, Download, requireProof, type Who } from '../core/console.ts';
+import { idIn } from '../core/ids.ts';
+import { selectSessionFacts } from '../session/session.sql.ts';
+
+export type AccessOptions = {
+  pool: Promise<Pool>;
+  /** Decrypts the host keys of SFTP. */
+  secrets: Promise<Sealer>;
+  publicUrl: string;
+  sftpPort: number;
+  /** How many requests a token may make per minute; 0: no limit. */
+  rateLimit: number;
+  mailer: Mailer | undefined;
+  mailFrom: string;
+  log: Log;
+};
+
+/** The maximum number of allowed ranges. Each is compared with the address of every upload. */
+const maxRanges = 200;
+
+export function serveAccess(console: Console, options: AccessOptions): void {
+  serveTokens(console, options);
+  serveSettings(console, options);
+  serveAudit(console, options.pool);
+
+  console.serve('GET /access', async (who) => accessOf(await options.pool, who, options));
+  console.serve('PATCH /access/allow', async (who, { body: { allow = [], remove = [] } }) => {
+    const pool = await options.pool;
+    await inTransaction(pool, async (tx) => {
+      await lockAccount(tx, who.accountId);
+      const before = await accountById(tx, who.accountId);
+      const kept = [...new Set([...before.allow, ...allow])].filter((range) => !remove.includes(range));
+      if (kept.length > maxRanges)
+        throw refused('invalid value', `You can allow at most ${maxRanges} ranges. Remove some first.`);
+      await changeAccount(tx, who.accountId, { allow: kept }, actorOf(who));
+    });
+    return accessOf(pool, who, options);
+  });
+}
+
+function serveTokens(console: Console, { pool, mailer }: AccessOptions): void {
+  console.serve('GET /tokens', async (who) => ({
+    tokens: await selectTokenSummaries(await pool, who.accountId),
+  }));
+  console.serve('POST /tokens', async (who, { body: { name, scopes, expires, numbers = 'plain' } }) => {
+    refuseExpired(expires);
+    return createToken(
+      await pool,
+      who.accountId,
+      { name, scopes, numbers, ...(expires !== null && { expires }) },
+      actorOf(who),
+      mailer !== undefined,
+    );
+  });
+  console.serve('DELETE /tokens/{tokenId}', async (who, { params: { tokenId } }) => {
+    await revokeToken(await pool, who.accountId, idIn(tokenId), actorOf(who));
+  });
+}
+
+/** Throws a Fault if a token would already be expired when it is created. */
+function refuseExpired(expires: string | null): void {
+  if (expires === null || !isDay(expires) || expires >= new Date().toISOString().slice(0, 10)) return;
+  const message = `${expires} is in the past. Choose a later day.`;
+  const details = [{ type: 'out of range' as const, message, path: '/expires' }];
+  throw new Fault('invalid', 'out of range', message, { details });
+}
+
+/** Returns no host keys if the secrets key is missing, in which case SFTP does not run. Rethrows any other error. */
+function noKeysIfMissing(error: unknown): undefined {
+  if (!(error instanceof Fault && error.code === 'secrets key missing')) throw error;
+}
+
+async function accessOf(
+  pool: Pool,
+  who: Who,
+  { secrets, publicUrl, sftpPort, rateLimit, log }: AccessOptions,
+): Promise<Access> {
+  const [account, keys] = await Promise.all([
+    accountById(pool, who.accountId),
+    secrets.then((one) => hostKeys(pool, one, log)).catch(noKeysIfMissing),
+  ]);
+  const { sftpUsername: username, allow, applyFiles, filesPartial, createGroupsFromUsers } = account;
+  const { defaultCountry } = account;
+  const { maxUsersCreated, maxUsersUpdated, maxUsersDeleted } = account;
+  const { maxGroupsCreated, maxGroupsUpdated, maxGroupsDeleted } = account;
+  return {
+    addresses: {
+      data: `${publicUrl}/v1`,
+      organization: `${publicUrl}/v1/organization`,
+      upload: `${publicUrl}/v1/storage`,
+    },
+    documents: `${publicUrl}/docs`,
+    sftp:
+      sftpPort === 0 || !keys ? null : { host: new URL(publicUrl).hostname, port: sftpPort, username, keys },
+    username,
+    allow,
+    yourAddress: who.address,
+    isYourAddressAllowed: isAllowed(allow, who.address),
+    files: {
+      applyFiles,
+      filesPartial,
+      createGroupsFromUsers,
+      defaultCountry,
+      maxUsersCreated,
+      maxUsersUpdated,
+      maxUsersDeleted,
+      maxGroupsCreated,
+      maxGroupsUpdated,
+      maxGroupsDeleted,
+    },
+    limits: {
+      fileBytes: maxUploadBytes,
+      requestBytes: maxOrganizationBodyBytes,
+      storedFiles: maxStoredFiles,
+      requestsPerMinute: rateLimit,
+    },
+  };
+}
+
+/** Settings that decide whether pushes and files may give roles or remove people, and how many. */
+const dangerousSettings = [
+  'applyFiles',
+  'filesPartial',
+  'maxUsersCreated',
+  'maxUsersUpdated',
+  'maxUsersDeleted',
+  'maxGroupsDeleted',
+] as const;
+
+function serveSettings(console: Console, { pool, mailer, mailFrom }: AccessOptions): void {
+  const settings = async (db: Db, who: Who): Promise<AccountSettingsView> => {
+    const { sftpUsername: _, allow: __, ...account } = await accountById(db, who.accountId);
+    return { ...account, mailFrom: mailer ? mailFrom : null };
+  };
+  console.serve('GET /settings', async (who) => settings(await pool, who));
+  console.serve('PATCH /settings', async (who, { body }) => {
+    await inTransaction(await pool, async (tx) => {
+      await lockAccount(tx, who.accountId);
+      const before = await accountById(tx, who.accountId);
+      if (dangerousSettings.some((name) => (body[name] ?? before[name]) !== before[name])) requireProof(who);
+      await changeAccount(tx, who.accountId, body, actorOf(who));
+    });
+    return settings(await pool, who);
+  });
+  console.serve('POST /settings/test-mail', async (who) => {
+    const { user, account, language } = await selectSessionFacts(await pool, who);
+    if (user.email === null)
+      throw refused('no address', 'You have no email address to send it to. Add one first.');
+    if (!mailer)
+      throw refused('no mail server', 'No mail server is configured. Set SMTP_URL and restart the service.');
+    const { subject, letter } = testLetter(language, account.name);
+    try {
+      await mailer.send({ to: user.email, subject, ...renderMail(letter) });
+    } catch (error) {
+      throw refused('mail not taken', `The mail server rejected the email: ${(error as Error).message}`);
+    }
+    await audit(await pool, who.accountId, actorOf(who), 'test mail sent');
+    return { to: user.email };
+  });
+}
+
+const refused = (
+  type: 'invalid value' | 'no address' | 'no mail server' | 'mail not taken',
+  message: string,
+) => new Fault('invalid', type, message);
+
+function testLetter(language: 'en' | 'sv', about: string) {
+  const words = {
+    en: [
+      'Test email from Soundings',
+      'This email was sent from the settings. Email from Soundings reaches you.',
+    ],
+    sv: [
+      'Testmejl från Soundings',
+      'Det här mejlet skickades från inställningarna. Mejl från Soundings når dig.',
+    ],
+  } as const;
+  const [title, text] = words[language];
+  return {
+    subject: title,
+    letter: {
+      language,
+      about,
+      tone: 'good' as const,
+      title,
+      blocks: [{ kind: 'text' as const, text }],
+      footer: [],
+    },
+  };
+}
+
+function serveAudit(console: Console, pool: Promise<Pool>): void {
+  console.serve('GET /audit', async (who, { query: { offset = '0', limit = '100', ...query } }) => {
+    const filter = filterOf(query);
+    const window = { before: null, offset: Number(offset), limit: Math.min(Number(limit), 200) };
+    const [rows, extent] = await Promise.all([
+      selectAuditEntries(await pool, who.accountId, filter, window),
+      selectAuditExtent(await pool, who.accountId, filter),
+    ]);
+    return { ...extent, rows };
+  });
+  console.serve('GET /audit/export', async (who, { query }) => {
+    const db = await pool;
+    const filter = filterOf(query);
+    await audit(db, who.accountId, actorOf(who), 'audit log exported', {});
+    return new Download('audit-log.csv', 'text/csv; charset=utf-8', auditCsv(db, who, filter));
+  });
+}
+
+/** Reads the filters of the audit log. Throws a Fault for a day that does not exist. */
+function filterOf(query: Partial<Record<keyof AuditFilter, string>>): AuditFilter {
+  for (const path of ['from', 'to'] as const) {
+    if (!query[path] || isDay(query[path])) continue;
+    const message = `"${path}" must be an existing day, written as YYYY-MM-DD.`;
+    const details = [{ type: 'invalid parameter' as const, message, path }];
+    throw new Fault('invalid', 'invalid parameter', message, { details });
+  }
+  const { search, origin, action, from, to } = query;
+  return {
+    search: search?.trim() || null,
+    origin: origin || null,
+    action: action || null,
+    from: from || null,
+    to: to || null,
+  };
+}
+
+const auditPage = 1000;
+
+async function* auditCsv(db: Db, { accountId }: Who, filter: AuditFilter): AsyncGenerator<string> {
+  yield (
+    byteOrderMark + csvRow(['number', 'at', 'from', 'who', 'address', 'action', 'subject', 'name', 'details'])
+  );
+  for (let before: number | null = null; ;) {
+    // oxlint-disable-next-line no-await-in-loop -- one page after another
+    const rows: AuditEntry[] = await selectAuditEntries(db, accountId, filter, {
+      before,
+      offset: 0,
+      limit: auditPage,
+    });
+    if (rows.length > 0) yield rows.map(auditLine).join('');
+    if (rows.length < auditPage) return;
+    before = rows.at(-1)?.id ?? null;
+  }
+}
+
+const auditLine = ({ id, at, origin, who, userId, address, action, subject, about, details }: AuditEntry) =>
+  csvRow([
+    id,
+    new Date(at).toISOString(),
+    origin,
+    who ?? (userId === null ? null : `user ${userId}`),
+    address,
+    action,
+    subject,
+    about?.name ?? null,
+    JSON.stringify(details),
+  ]);

@@ -1,0 +1,15 @@
+// The console: the privacy report. Auditors see only this page and their own profile.
+import type { Pool } from '../../db/db.ts';
+import { type Installation, readPrivacyReport } from '../../results/privacy-report.ts';
+import type { Console } from '../core/console.ts';
+
+/** `installation`: returns what the process currently knows about itself. */
+export function servePrivacy(
+  console: Console,
+  pool: Promise<Pool>,
+  installation: () => Promise<Installation>,
+): void {
+  console.serve('GET /privacy', async ({ accountId }) =>
+    readPrivacyReport(await pool, accountId, await installation()),
+  );
+}

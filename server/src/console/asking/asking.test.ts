@@ -1,0 +1,528 @@
+// The console's screens of asking as a browser meets them: who may, what is told, what is refused and where, what is logged;
+// and that a week that runs tells of nobody that they have answered.
+import type {
+  KpiPage,
+  Library,
+  OpenWeek,
+  QuestionPage,
+  Rounds,
+  ScheduleBody,
+  ScheduleCheck,
+  SchedulePreview,
+  Schedules,
+} from '@soundings/contract/console.asking.ts';
+import type { Problem } from '@soundings/contract/problem.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beginSession } from '../../auth/sessions.ts';
+import { openLog } from '../../base/log.ts';
+import { inTransaction } from '../../db/db.ts';
+import { createUser } from '../../people/people.ts';
+import { openDueRounds } from '../../rounds/opening.ts';
+import { countParticipation } from '../../rounds/participation.ts';
+import { askPeople, type AskedAccount, noon, planAsking } from '../../testing/asking.ts';
+import { openSmtp, type TestSmtp } from '../../testing/smtp.ts';
+import { until } from '../../testing/until.ts';
+import { openWorld, type World } from '../../testing/world.ts';
+
+let world: World;
+let smtp: TestSmtp;
+let asked: AskedAccount;
+let cookies: Record<'Administrator' | 'Manager', string>;
+/** Of another account that has the library, a question and a schedule too. */
+let stranger: { cookie: string; scheduleId: number; questionId: number };
+
+beforeAll(async () => {
+  smtp = await openSmtp();
+  world = await openWorld(
+    openLog('fatal'),
+    { smtpUrl: smtp.url, publicUrl: 'http://soundings.test' },
+    () => noon,
+  );
+  const account = await world.account({ timezone: 'Europe/Stockholm' });
+  asked = await askPeople(world, account.id, { count: 12 });
+  cookies = {
+    Administrator: await signIn(account.id, 'ada@example.org'),
+    Manager: await signIn(account.id, 'mona@example.org'),
+  };
+  const other = await world.account();
+  const { scheduleId, questionIds } = await planAsking(world.pool, other.id);
+  const cookie = await signIn(other.id, 'ada@example.org');
+  stranger = { cookie, scheduleId, questionId: questionIds.get('workload-amount')! };
+});
+afterAll(async () => {
+  await world.close();
+  await smtp.close();
+});
+
+async function signIn(accountId: number, email: string): Promise<string> {
+  const { pool } = world;
+  const [row] = await pool<{ id: number }[]>`
+    select user_id as id from users where account_id = ${accountId} and email = ${email}`;
+  const userId =
+    row?.id ??
+    (await inTransaction(pool, (tx) =>
+      createUser(tx, accountId, { firstName: 'Mona', lastName: 'Manager', email, role: 'Manager' }),
+    ));
+  const secret = await beginSession(pool, { accountId, userId }, { address: '::1', agent: 'test' });
+  return `soundings=${secret}`;
+}
+
+async function ask<T = Problem>(
+  method: string,
+  path: string,
+  { body, cookie = cookies.Administrator }: { body?: unknown; cookie?: string } = {},
+): Promise<{ status: number; body: T }> {
+  return world.request<T>(method, `/api${path}`, {
+    headers: { cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+}
+
+const types = ({ body }: { body: Problem }) => body.details.map(({ type }) => type);
+const paths = ({ body }: { body: Problem }) => body.details.map(({ path }) => path);
+const logged = async () =>
+  (
+    await world.pool<{ action: string }[]>`
+      select action from audit_entries where account_id = ${asked.accountId} and origin = 'console' order by entry_id`
+  ).map(({ action }) => action);
+
+const canteen = {
+  key: 'canteen',
+  type: 5,
+  text: 'How is the canteen?',
+  language: 'en',
+  translations: { sv: 'Hur är matsalen?' },
+  options: [
+    { id: 'good', text: 'Good', translations: { sv: 'Bra' } },
+    { id: 'bad', text: 'Bad' },
+  ],
+  kpiIds: [],
+};
+
+describe('the library', () => {
+  test('is for administrators alone', async () => {
+    const operations = ['/library', '/library/kpis', '/schedules', '/rounds'];
+    const states = await Promise.all(operations.map((path) => ask('GET', path, { cookie: cookies.Manager })));
+    expect(states.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+  });
+
+  test('tells of each question the KPIs, the languages, and when it was asked', async () => {
+    const { body } = await ask<Library>('GET', '/library');
+    expect(body.questions.find(({ key }) => key === 'workload-amount')).toMatchObject({
+      kpiIds: ['workload'],
+      languages: ['en', 'de', 'sv'],
+      weeks: 1,
+      last: { week: '2026-11-16', name: '2026-W47', last: '2026-11-22' },
+    });
+    expect(body.questions.find(({ key }) => key === 'workload-off')).toMatchObject({ weeks: 0, last: null });
+    const id = asked.questionIds.get('workload-amount')!;
+    const page = await ask<QuestionPage>('GET', `/library/questions/${id}`);
+    expect(page.body.askedIn).toMatchObject([
+      { isOpen: true, groups: [{ name: 'Everybody' }], schedules: [{ id: asked.scheduleId }] },
+    ]);
+    expect(page.body.schedules).toMatchObject([{ id: asked.scheduleId, isFixed: true }]);
+  });
+
+  test('takes a question, then other words for it, but no other options', async () => {
+    const made = await ask<{ id: number }>('POST', '/library/questions', { body: canteen });
+    expect(made.status).toBe(200);
+    const path = `/library/questions/${made.body.id}`;
+    const { version: seen } = (await ask<QuestionPage>('GET', path)).body;
+    const words = { text: 'How is our canteen?', translations: {}, options: canteen.options };
+    const changed = await ask<{ version: string }>('PUT', path, { body: { ...words, version: seen } });
+    expect(changed.status).toBe(200);
+    const late = await ask('PUT', path, { body: { ...words, text: 'How is it?', version: seen } });
+    expect([late.status, late.body.details[0]?.type]).toEqual([409, 'changed since']);
+    const { version } = changed.body;
+    const page = (await ask<QuestionPage>('GET', path)).body;
+    expect(page).toMatchObject({ text: 'How is our canteen?', languages: ['en'], partly: ['sv'] });
+    const fewer = await ask('PUT', path, {
+      body: { ...words, version, options: [...canteen.options, { id: 'new', text: 'New' }] },
+    });
+    expect([fewer.status, paths(fewer)]).toEqual([409, ['/options']]);
+    expect((await ask('PUT', `${path}/retired`, { body: { isRetired: true } })).status).toBe(204);
+    expect((await ask<QuestionPage>('GET', path)).body.isRetired).toBe(true);
+    expect(await logged()).toEqual(['question created', 'question changed', 'question retired']);
+  });
+
+  test('names every field of a question that is wrong', async () => {
+    const wrong = await ask('POST', '/library/questions', {
+      body: {
+        ...canteen,
+        key: ' canteen',
+        language: 'xx',
+        text: ' ',
+        translations: { qq: 'x' },
+        options: [
+          { id: 'a', text: 'A' },
+          { id: 'a', text: ' ' },
+        ],
+        kpiIds: ['workload'],
+      },
+    });
+    expect(wrong.status).toBe(400);
+    expect(paths(wrong)).toEqual([
+      '/key',
+      '/language',
+      '/text',
+      '/translations/qq',
+      '/options/1/id',
+      '/options/1/text',
+      '/kpiIds',
+    ]);
+    expect(types(wrong)).toEqual([
+      'space at an end',
+      'invalid language',
+      'missing field',
+      'invalid language',
+      'option taken',
+      'missing field',
+      'question without value',
+    ]);
+    const taken = await ask('POST', '/library/questions', { body: { ...canteen, key: 'workload-amount' } });
+    expect(taken.body.details).toMatchObject([{ type: 'key taken', path: '/key' }]);
+  });
+
+  test('knows no question, schedule or KPI of another account', async () => {
+    const { questionId, scheduleId } = stranger;
+    const words = { text: 'x', translations: {}, options: [], version: 'x' };
+    const answers = await Promise.all([
+      ask('GET', `/library/questions/${questionId}`),
+      ask('PUT', `/library/questions/${questionId}`, { body: words }),
+      ask('PUT', `/library/questions/${questionId}/retired`, { body: { isRetired: true } }),
+      ask('GET', '/library/questions/99999999999999'),
+      ask('PUT', '/library/kpis/none', {
+        body: { name: 'x', translations: {}, imageUrl: null, questionIds: [], version: 'x' },
+      }),
+      ask('GET', `/schedules/${scheduleId}/preview`),
+      ask('PUT', `/schedules/${scheduleId}`, { body: { ...weekly(), version: 'x' } }),
+      ask('PUT', `/schedules/${scheduleId}/paused`, { body: { isPaused: true } }),
+      ask('POST', `/schedules/${scheduleId}/test`, { body: { kind: 'invitation' } }),
+      ask('DELETE', `/schedules/${scheduleId}`),
+      ask('POST', '/rounds/2026-11-09/close'),
+      ask('POST', '/rounds/yesterday/close'),
+      ask('POST', '/rounds/2026-11-09/links', { body: { isReplacing: false } }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
+  });
+
+  test('keeps KPIs, of questions with a value alone', async () => {
+    const [scaled, free] = ['workload-amount', 'works-well'].map((key) => asked.questionIds.get(key)!);
+    const kpis = async () => (await ask<{ kpis: KpiPage[] }>('GET', '/library/kpis')).body.kpis;
+    const translations = { sv: 'Arbetsplats' };
+    const kpi = { id: 'place', name: 'Workplace', translations, imageUrl: null, questionIds: [scaled] };
+    expect((await ask('POST', '/library/kpis', { body: kpi })).status).toBe(204);
+    const seen = (await kpis()).find(({ id }) => id === 'place')?.version;
+    const wrong = await ask('PUT', '/library/kpis/place', {
+      body: {
+        name: ' ',
+        translations: { sv: ' ', xx: 'Place' },
+        imageUrl: 'javascript:x',
+        questionIds: [free],
+        version: seen,
+      },
+    });
+    expect(paths(wrong)).toEqual([
+      '/name',
+      '/translations/sv',
+      '/translations/xx',
+      '/imageUrl',
+      '/questionIds',
+    ]);
+    expect(types(wrong)).toEqual([
+      'missing field',
+      'missing field',
+      'invalid language',
+      'invalid address',
+      'question without value',
+    ]);
+    expect(paths(await ask('POST', '/library/kpis', { body: kpi }))).toEqual(['/id']);
+    expect((await kpis()).find(({ id }) => id === 'place')).toMatchObject({
+      name: 'Workplace',
+      translations,
+      questions: [{ id: scaled }],
+    });
+    const renamed = { name: 'Place', translations: {}, imageUrl: null, questionIds: [scaled], version: seen };
+    const answers = [
+      await ask('PUT', '/library/kpis/place', { body: renamed }),
+      await ask('PUT', '/library/kpis/place', { body: { ...renamed, name: 'Office' } }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([204, 409]);
+  });
+});
+
+/** Of Thursdays, as the form sends it. */
+const weekly = (wanted: Partial<ScheduleBody> = {}): ScheduleBody => ({
+  name: 'Thursdays',
+  questionIds: [],
+  kpiIds: ['workload', 'clarity'],
+  perWeek: 2,
+  everyWeeks: 5,
+  groupIds: [asked.groupId],
+  withoutGroupIds: [],
+  repeat: 'weeks',
+  repeatWeeks: 1,
+  weekday: 4,
+  hour: 9,
+  anyHour: false,
+  reminderDays: null,
+  reminderHour: null,
+  fromDay: '2026-11-18',
+  untilDay: null,
+  ...wanted,
+});
+
+describe('schedules', () => {
+  test('are told with what they asked and will ask, and of how many', async () => {
+    const { body } = await ask<Schedules>('GET', '/schedules');
+    expect(body.weeks).toHaveLength(25);
+    expect(body.weeks[12]).toEqual({ week: '2026-11-16', last: '2026-11-22', name: '2026-W47', isNow: true });
+    const [schedule] = body.schedules;
+    expect(schedule).toMatchObject({
+      audience: { people: 12, withEmail: 12 },
+      next: { name: '2026-W48', day: '2026-11-23' },
+      last: { name: '2026-W47', outcome: 'opened', people: 12 },
+      isLate: false,
+    });
+    expect(schedule!.cells).toHaveLength(13);
+    expect(schedule!.cells[0]).toMatchObject({ state: 'opened', people: 12, day: '2026-11-16' });
+    expect(schedule!.cells[1]).toMatchObject({ state: 'due', questionIds: schedule!.questionIds });
+    expect(body.groups).toEqual([{ id: asked.groupId, name: 'Everybody' }]);
+  });
+
+  test('are made, changed, paused and removed, each time with an entry in the log', async () => {
+    const before = (await logged()).length;
+    const made = await ask<{ id: number }>('POST', '/schedules', { body: weekly() });
+    const path = `/schedules/${made.body.id}`;
+    const one = async () =>
+      (await ask<Schedules>('GET', '/schedules')).body.schedules.find(({ id }) => id === made.body.id);
+    expect((await one())?.next).toEqual({ name: '2026-W47', day: '2026-11-19' });
+    expect((await one())?.cells.map(({ questionIds }) => questionIds.length)).toEqual(Array(13).fill(2));
+    const version = (await one())?.version;
+    const fridays = weekly({ weekday: 5, repeatWeeks: 2, perWeek: 5 });
+    const changed = await ask<{ version: string }>('PUT', path, { body: { ...fridays, version } });
+    expect((await one())?.next?.day).toBe('2026-11-20');
+    expect((await one())?.version).toBe(changed.body.version);
+    const late = await ask('PUT', path, { body: { ...weekly({ name: 'Late' }), version } });
+    expect([late.status, late.body.details[0]?.type]).toEqual([409, 'changed since']);
+    await ask('PUT', `${path}/paused`, { body: { isPaused: true } });
+    expect(await one()).toMatchObject({ isPaused: true, next: null, cells: [] });
+    await ask('PUT', `${path}/paused`, { body: { isPaused: false } });
+    // What changes nothing is not logged.
+    await ask('PUT', `${path}/paused`, { body: { isPaused: false } });
+    await ask('PUT', path, { body: { ...fridays, version: changed.body.version } });
+    expect((await ask('DELETE', path)).status).toBe(204);
+    expect(await one()).toBeUndefined();
+    expect((await logged()).slice(before)).toEqual([
+      'schedule created',
+      'schedule changed',
+      'schedule paused',
+      'schedule resumed',
+      'schedule removed',
+    ]);
+  });
+
+  test('that are late are not what comes next: no day that has passed is', async () => {
+    const due = weekly({ name: 'Mondays', weekday: 1, fromDay: '2026-11-16' });
+    const { id } = (await ask<{ id: number }>('POST', '/schedules', { body: due })).body;
+    const { coming, next } = (await ask<Rounds>('GET', '/rounds')).body;
+    const own = coming.filter(({ schedule }) => schedule === 'Mondays');
+    expect(own.map(({ day, isLate }) => [day, isLate])).toEqual([
+      ['2026-11-16', true],
+      ['2026-11-23', false],
+    ]);
+    expect(next?.day).toBe('2026-11-23');
+    const { body } = await ask<SchedulePreview>('GET', `/schedules/${id}/preview`);
+    expect([body.next?.day, body.isLate]).toEqual(['2026-11-16', true]);
+    await ask('DELETE', `/schedules/${id}`);
+  });
+
+  test('name each field that is wrong, and keep nothing', async () => {
+    const body = weekly({
+      name: ' ',
+      perWeek: 1,
+      groupIds: [],
+      weekday: 6,
+      hour: 5,
+      untilDay: '2026-01-01',
+      reminderDays: 3,
+      reminderHour: 9,
+    });
+    const wrong = await ask('POST', '/schedules', { body });
+    expect(wrong.status).toBe(400);
+    expect([...new Set(paths(wrong))]).toEqual([
+      '/name',
+      '/groupIds',
+      '/weekday',
+      '/hour',
+      '/untilDay',
+      '/reminderDays',
+      '/perWeek',
+    ]);
+    expect(types(wrong)).toEqual([
+      'missing name',
+      'no groups',
+      'on a weekend',
+      'at night',
+      'ends too early',
+      'invalid reminder',
+      'too few at a time',
+    ]);
+    const unknown = await ask('POST', '/schedules', { body: weekly({ groupIds: [-1], kpiIds: ['none'] }) });
+    expect(paths(unknown)).toEqual(['/groupIds', '/kpiIds']);
+    expect(types(unknown)).toEqual(['group not found', 'kpi not found']);
+    const far = weekly({ fromDay: '9999-12-27' });
+    expect(paths(await ask('POST', '/schedules', { body: far }))).toEqual(['/fromDay']);
+    const checked = await ask<ScheduleCheck>('POST', '/schedules-check', { body: far });
+    expect(checked.body.faults).toMatchObject([{ path: '/fromDay' }]);
+    expect((await ask<Schedules>('GET', '/schedules')).body.schedules).toHaveLength(1);
+  });
+
+  test('tell while they are written what they would do', async () => {
+    const { body } = await ask<ScheduleCheck>('POST', '/schedules-check', {
+      body: weekly({ weekday: 1, fromDay: '2026-11-16' }),
+    });
+    expect(body).toMatchObject({ faults: [], audience: { people: 12, withEmail: 12 }, isAtOnce: true });
+    expect(body.coming[0]).toMatchObject({ week: { name: '2026-W47' }, day: '2026-11-16' });
+    const wrong = await ask<ScheduleCheck>('POST', '/schedules-check', { body: weekly({ hour: 5 }) });
+    expect(wrong.body).toMatchObject({ faults: [{ path: '/hour' }], coming: [] });
+  });
+
+  test('show the page that people will see, and mail it to whoever asks', async () => {
+    const { body } = await ask<SchedulePreview>('GET', `/schedules/${asked.scheduleId}/preview`);
+    expect(body.questions.map(({ key }) => key)).toEqual(['workload-amount', 'workload-rested']);
+    expect(body.words['sv']?.asks).toBe('Test har 2 frågor till dig.');
+    const sent = await ask('POST', `/schedules/${asked.scheduleId}/test`, { body: { kind: 'reminder' } });
+    expect(sent).toMatchObject({ status: 200, body: { address: 'ada@example.org' } });
+    const mail = smtp.mails.find(({ to }) => to[0] === 'ada@example.org');
+    expect(mail!.text).toContain(`http://soundings.test/schedules/${asked.scheduleId}/preview`);
+    expect(mail!.text).not.toContain('soundings.test/a/');
+    expect((await logged()).at(-1)).toBe('test mail sent');
+  });
+});
+
+describe('an open week', () => {
+  const openWeek = async () => (await ask<Rounds>('GET', '/rounds')).body.open[0] as OpenWeek;
+  const answerBy = async (links: string[], questionIds: AskedAccount['questionIds']) =>
+    Promise.all(
+      links.map((link) =>
+        world.request('POST', `/a/${link}`, {
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+          body: `q${questionIds.get('workload-amount')}=4`,
+        }),
+      ),
+    );
+  const answer = async (people: number) => answerBy(asked.links.slice(0, people), asked.questionIds);
+
+  const day = 86_400_000;
+  /** As if its people had been active users for a month, by the service's clock. */
+  const settled = (id: number) =>
+    world.pool`update users set active_since = ${new Date(noon - 30 * day)} where account_id = ${id}`;
+  /** As if its schedules had asked on Monday. */
+  const openedOnMonday = (id: number) =>
+    world.pool`update schedule_weeks set at = '2026-11-16T09:00Z' where account_id = ${id}`;
+
+  test('tells of answers once a day and in steps, so that nobody can watch a person', async () => {
+    await settled(asked.accountId);
+    await openedOnMonday(asked.accountId);
+    expect(await openWeek()).toMatchObject({ name: '2026-W47', asked: 12, answered: { state: 'notYet' } });
+    await answer(4);
+    expect((await openWeek()).answered).toEqual({ state: 'notYet' });
+    await countParticipation(world.pool, world.keys, noon);
+    const first = (await openWeek()).answered;
+    expect(first).toEqual({ state: 'atLeast', count: 0, on: '2026-11-18', step: 10 });
+    await answer(12);
+    await countParticipation(world.pool, world.keys, noon + 1);
+    expect((await openWeek()).answered).toEqual(first);
+    await countParticipation(world.pool, world.keys, noon + day);
+    // Nor is it told that everybody has: of 12 it is 10, or, where the steps begin at 2, none.
+    const { answered } = await openWeek();
+    expect(answered).toMatchObject({ state: 'atLeast', on: '2026-11-19', step: 10 });
+    expect([0, 10]).toContain((answered as { count: number }).count);
+  });
+
+  test('counts no second time at once where the account gets another time zone', async () => {
+    const account = await world.account({ timezone: 'America/Los_Angeles' });
+    await askPeople(world, account.id, { count: 12 });
+    await openedOnMonday(account.id);
+    const counts = async (timezone: string, at: number) => {
+      await world.pool`update accounts set timezone = ${timezone} where account_id = ${account.id}`;
+      await countParticipation(world.pool, world.keys, at);
+      const [row] = await world.pool<{ at: Date }[]>`
+        select participation_at as at from weeks where account_id = ${account.id}`;
+      return row!.at.getTime();
+    };
+    expect(await counts('America/Los_Angeles', noon)).toBe(noon);
+    expect(await counts('Pacific/Kiritimati', noon + 60_000)).toBe(noon);
+    expect(await counts('Pacific/Kiritimati', noon + (20 * day) / 24)).toBe(noon + (20 * day) / 24);
+  });
+
+  test('never tells that everybody has answered', async () => {
+    const account = await world.account();
+    const { links, questionIds } = await askPeople(world, account.id, { count: 10 });
+    await settled(account.id);
+    await openedOnMonday(account.id);
+    const cookie = await signIn(account.id, 'ada@example.org');
+    await answerBy(links, questionIds);
+    await countParticipation(world.pool, world.keys, noon);
+    const { open } = (await ask<Rounds>('GET', '/rounds', { cookie })).body;
+    expect(open).toMatchObject([{ asked: 10, answered: { state: 'atLeast', count: 0 } }]);
+  });
+
+  test('of fewer people than a step, tells nothing of answers or reminders', async () => {
+    const account = await world.account();
+    await askPeople(world, account.id, { count: 3 });
+    await settled(account.id);
+    await openedOnMonday(account.id);
+    const cookie = await signIn(account.id, 'ada@example.org');
+    await countParticipation(world.pool, world.keys, noon);
+    const { open } = (await ask<Rounds>('GET', '/rounds', { cookie })).body;
+    expect(open).toMatchObject([{ asked: 3, answered: { state: 'tooFew', step: 10 } }]);
+    expect(open[0]?.reminders).not.toHaveProperty('sent');
+  });
+
+  test('says of reminders that are due that they were sent: those that wait for the mail server go to people who have not answered', async () => {
+    const account = await world.account();
+    await askPeople(world, account.id, { count: 3 });
+    await settled(account.id);
+    await openedOnMonday(account.id);
+    const cookie = await signIn(account.id, 'ada@example.org');
+    const reminders = async () =>
+      (await ask<Rounds>('GET', '/rounds', { cookie })).body.open[0]?.reminders.state;
+    await world.pool`delete from messages where account_id = ${account.id}`;
+    await world.pool`
+      insert into messages (account_id, user_id, week, schedule_id, kind, due_at, late_since, any_hour)
+      select account_id, user_id, week, 1, 'reminder', ${new Date(noon + 3_600_000)}, null, true
+      from   participants where account_id = ${account.id}`;
+    expect(await reminders()).toBe('waiting');
+    await world.pool`update messages set late_since = ${new Date(noon - 60_000)} where account_id = ${account.id}`;
+    expect(await reminders()).toBe('sent');
+  });
+
+  test('gives links only for those to whom no mail can be sent', async () => {
+    const links = () =>
+      ask<{ name: string; csv: string; people: number } & Problem>('POST', '/rounds/2026-11-16/links', {
+        body: { isReplacing: false },
+      });
+    const refused = await links();
+    expect([refused.status, refused.body.details[0]?.type]).toEqual([409, 'no links to hand out']);
+    await world.pool`
+      update users set email = null, email_key = null where account_id = ${asked.accountId} and external_id in ('p1', 'p2')`;
+    const { body } = await links();
+    expect(body).toMatchObject({ name: 'links-2026-W47.csv', people: 2 });
+    expect(body.csv.split('\r\n')).toHaveLength(4);
+    expect(body.csv).toMatch(/http:\/\/soundings\.test\/a\/[0-9A-Za-z]{27}\r\n/);
+    expect((await logged()).at(-1)).toBe('links exported');
+  });
+
+  test('closes when it is asked for, by a job, and once', async () => {
+    await openDueRounds(world.pool, world.keys, noon);
+    expect((await ask('POST', '/rounds/2026-11-16/close')).status).toBe(204);
+    await until(async () => (await ask<Rounds>('GET', '/rounds')).body.open.length === 0);
+    const { closed } = (await ask<Rounds>('GET', '/rounds')).body;
+    expect(closed).toMatchObject([{ name: '2026-W47', schedules: ['Weekly pulse'] }]);
+    const again = await ask('POST', '/rounds/2026-11-16/close');
+    expect([again.status, again.body.details[0]?.type]).toEqual([409, 'week closed']);
+    expect(await logged()).toContain('week close asked');
+  });
+});

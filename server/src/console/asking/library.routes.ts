@@ -1,0 +1,241 @@
+// The console: the question library, and KPIs.
+import type { KpiPage, LibraryQuestion, QuestionPage } from '@soundings/contract/console.asking.ts';
+import { accountById, lockAccount } from '../../accounts/accounts.ts';
+import { audit, type AuditAction } from '../../accounts/audit.ts';
+import { Fault } from '../../base/errors.ts';
+import { type Db, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
+import {
+  addQuestion,
+  changeQuestion,
+  keepKpi,
+  type Kpi,
+  kpisOf,
+  type NewQuestion,
+  questionsOf,
+  retireQuestion,
+} from '../../questions/questions.ts';
+import { type Schedule, schedulesOf } from '../../rounds/schedules.ts';
+import {
+  type AskedInWeek,
+  selectAskedIn,
+  selectAskedWeeks,
+  selectGroupNames,
+  selectKpisWithValues,
+} from './asking.sql.ts';
+import { languagesIn, named, spokenIn, spokenLanguages, wordsOf } from './question-texts.ts';
+import { actorOf, type Console, type Who } from '../core/console.ts';
+import { idIn } from '../core/ids.ts';
+import { refuseChanged, versionOf } from '../core/versions.ts';
+
+/** How many of the last weeks that asked a question are shown. */
+const weeksShown = 60;
+
+export function serveLibrary(console: Console, pool: Promise<Pool>): void {
+  console.serve('GET /library', async (who) => {
+    const db = await pool;
+    const { questions, kpis } = await libraryOf(db, who);
+    const { language } = await accountById(db, who.accountId);
+    const languages = new Set(questions.flatMap((question) => [...question.languages, ...question.partly]));
+    return {
+      questions,
+      kpis: kpis.map(({ id, name, translations }) => ({ id, name, translations })),
+      language,
+      languages: [...languages].toSorted(),
+    };
+  });
+  console.serve('GET /library/words', async () =>
+    Object.fromEntries(spokenLanguages.map((language) => [language, spokenIn(language)])),
+  );
+  console.serve('GET /library/questions/{questionId}', async (who, { params }) =>
+    questionPage(await pool, who, idIn(params.questionId)),
+  );
+  console.serve('POST /library/questions', async (who, { body: { kpiIds, ...question } }) => {
+    const id = await write(await pool, who, async (tx) => {
+      const made = await addQuestion(tx, who.accountId, question as NewQuestion, kpiIds);
+      return { action: 'question created', subject: question.key, details: { id: made, kpiIds }, made };
+    });
+    return { id };
+  });
+  console.serve('PUT /library/questions/{questionId}', async (who, { params, body }) => {
+    const { version, ...words } = body;
+    const id = idIn(params.questionId);
+    return write(await pool, who, async (tx) => {
+      refuseChanged(version, await changeableTexts(tx, who, id));
+      const isChanged = await changeQuestion(
+        tx,
+        who.accountId,
+        id,
+        words as Pick<NewQuestion, 'text' | 'translations' | 'options'>,
+      );
+      const made = { version: versionOf(await changeableTexts(tx, who, id)) };
+      return { action: 'question changed', subject: id, isChanged, made };
+    });
+  });
+  console.serve('PUT /library/questions/{questionId}/retired', async (who, { params, body }) => {
+    const id = idIn(params.questionId);
+    await write(await pool, who, async (tx) => {
+      const isChanged = await retireQuestion(tx, who.accountId, id, body.isRetired);
+      return {
+        action: body.isRetired ? 'question retired' : 'question restored',
+        subject: id,
+        isChanged,
+        made: undefined,
+      };
+    });
+  });
+  serveKpis(console, pool);
+}
+
+function serveKpis(console: Console, pool: Promise<Pool>): void {
+  console.serve('GET /library/kpis', async (who) => ({ kpis: await kpiPages(await pool, who) }));
+  /** `seen`: the version that was shown; undefined: the KPI is new. */
+  const keep = async (who: Who, kpi: Kpi, seen?: string) =>
+    write(await pool, who, async (tx) => {
+      const before = (await kpisOf(tx, who.accountId)).find(({ id }) => id === kpi.id);
+      if (seen !== undefined && before) refuseChanged(seen, changeable(before));
+      const isChanged = await keepKpi(tx, who.accountId, kpi, seen === undefined);
+      return {
+        isChanged,
+        action: seen === undefined ? 'kpi created' : 'kpi changed',
+        subject: kpi.id,
+        details: { questionIds: kpi.questionIds },
+        made: undefined,
+      };
+    });
+  console.serve('POST /library/kpis', async (who, { body }) => keep(who, body));
+  console.serve('PUT /library/kpis/{kpiId}', async (who, { params, body: { version, ...kpi } }) =>
+    keep(who, { id: params.kpiId, ...kpi }, version),
+  );
+}
+
+const changeable = ({ name, translations, imageUrl, questionIds }: Kpi) => ({
+  name,
+  translations,
+  imageUrl,
+  questionIds,
+});
+
+const textsOf = ({
+  text,
+  translations,
+  options,
+}: Pick<NewQuestion, 'text' | 'translations' | 'options'>) => ({
+  text,
+  translations,
+  options,
+});
+
+async function changeableTexts(tx: Transaction, { accountId }: Who, questionId: number) {
+  const question = (await questionsOf(tx, accountId)).find(({ id }) => id === questionId);
+  if (!question) throw new Fault('not_found', 'question not found', 'There is no such question.');
+  return textsOf(question);
+}
+
+type Written<T> = {
+  action: AuditAction;
+  subject: string | number;
+  details?: Record<string, unknown>;
+  /** False: nothing has changed, so nothing is logged. */
+  isChanged?: boolean;
+  made: T;
+};
+
+/** Changes the library and logs the change, in one transaction that locks the account. */
+async function write<T>(pool: Pool, who: Who, work: (tx: Transaction) => Promise<Written<T>>): Promise<T> {
+  return inTransaction(pool, async (tx) => {
+    await lockAccount(tx, who.accountId);
+    const { action, subject, details = {}, isChanged = true, made } = await work(tx);
+    if (isChanged) await audit(tx, who.accountId, actorOf(who), action, { subject, details });
+    return made;
+  });
+}
+
+async function libraryOf(db: Db, { accountId }: Who): Promise<{ questions: LibraryQuestion[]; kpis: Kpi[] }> {
+  const [questions, kpis, asked] = await Promise.all([
+    questionsOf(db, accountId),
+    kpisOf(db, accountId),
+    selectAskedWeeks(db, accountId),
+  ]);
+  const timesOf = new Map(asked.map((one) => [one.questionId, one]));
+  return {
+    kpis,
+    questions: questions.map((question) => {
+      const times = timesOf.get(question.id);
+      return {
+        ...wordsOf(question),
+        ...languagesIn(question),
+        kpiIds: kpis.filter(({ questionIds }) => questionIds.includes(question.id)).map(({ id }) => id),
+        weeks: times?.weeks ?? 0,
+        last: times ? named(times.last) : null,
+      };
+    }),
+  };
+}
+
+async function questionPage(db: Db, who: Who, questionId: number): Promise<QuestionPage> {
+  const { accountId } = who;
+  const { questions } = await libraryOf(db, who);
+  const question = questions.find(({ id }) => id === questionId);
+  if (!question) throw new Fault('not_found', 'question not found', 'There is no such question.');
+  const [asked, schedules] = await Promise.all([
+    selectAskedIn(db, accountId, questionId, weeksShown),
+    schedulesOf(db, accountId),
+  ]);
+  const names = new Map(
+    (
+      await selectGroupNames(
+        db,
+        accountId,
+        asked.flatMap(({ groupIds }) => groupIds),
+      )
+    ).map(({ id, name }) => [id, name]),
+  );
+  return {
+    ...question,
+    version: versionOf(textsOf(question)),
+    askedIn: asked.map((week) => askedWeek(week, names, schedules)),
+    schedules: schedules
+      .filter(
+        (one) =>
+          one.questionIds.includes(questionId) || one.kpiIds.some((id) => question.kpiIds.includes(id)),
+      )
+      .map(({ id, name, questionIds }) => ({ id, name, isFixed: questionIds.includes(questionId) })),
+  };
+}
+
+function askedWeek(
+  { week, isOpen, groupIds, groupCount, scheduleIds }: AskedInWeek,
+  names: ReadonlyMap<number, string>,
+  schedules: Schedule[],
+): QuestionPage['askedIn'][number] {
+  const nameOf = (wanted: number) => schedules.find(({ id }) => id === wanted)?.name ?? null;
+  return {
+    ...named(week),
+    isOpen,
+    groups: groupIds.map((id) => ({ id, name: names.get(id) ?? null })),
+    groupCount,
+    schedules: scheduleIds.filter((id) => id !== null).map((id) => ({ id, name: nameOf(id) })),
+  };
+}
+
+async function kpiPages(db: Db, { accountId }: Who): Promise<KpiPage[]> {
+  const [kpis, questions, valued, schedules] = await Promise.all([
+    kpisOf(db, accountId),
+    questionsOf(db, accountId),
+    selectKpisWithValues(db, accountId),
+    schedulesOf(db, accountId),
+  ]);
+  const byId = new Map(questions.map((question) => [question.id, wordsOf(question)]));
+  return kpis.map((kpi) => ({
+    id: kpi.id,
+    name: kpi.name,
+    translations: kpi.translations,
+    imageUrl: kpi.imageUrl,
+    version: versionOf(changeable(kpi)),
+    hasValues: valued.has(kpi.id),
+    questions: kpi.questionIds.map((one) => byId.get(one)).filter((one) => one !== undefined),
+    schedules: schedules
+      .filter(({ kpiIds }) => kpiIds.includes(kpi.id))
+      .map((one) => ({ id: one.id, name: one.name })),
+  }));
+}

@@ -1,0 +1,220 @@
+// The console: open weeks, closing a week early, and personal links for people without an email address.
+import type { OpenWeek, Participation, Rounds } from '@soundings/contract/console.asking.ts';
+import { addWeeks, dayIn, isDay, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
+import { audit } from '../../accounts/audit.ts';
+import { csvRow } from '../../base/csv.ts';
+import { Fault } from '../../base/errors.ts';
+import { type Db, inTransaction, type Pool } from '../../db/db.ts';
+import { questionsOf } from '../../questions/questions.ts';
+import { type ExportedLink, exportLinks } from '../../rounds/links.ts';
+import { endOf } from '../../rounds/send-times.ts';
+import { audiencesOf, calendarsOf, schedulesOf } from '../../rounds/schedules.ts';
+import {
+  addClosing,
+  type OpenRound,
+  type OpenWeekRow,
+  selectClosedWeeks,
+  selectGroupNames,
+  selectIsOpen,
+  selectOpenRounds,
+  selectOpenWeeks,
+  selectRefusedPeople,
+} from './asking.sql.ts';
+import { type MessageCount, messageCountsOf } from '../../rounds/messages.ts';
+import type { Means } from './schedules.routes.ts';
+import { named, wordsOf } from './question-texts.ts';
+import { actorOf, type Console, type Who } from '../core/console.ts';
+import { inSlices } from '../core/slices.ts';
+
+/** How many closed weeks are shown. */
+const closedShown = 6;
+
+export function serveRounds(console: Console, { pool, mailer, publicUrl, now }: Means): void {
+  console.serve('GET /rounds', async (who) => roundsView(await pool, who, now(), mailer !== undefined));
+  console.serve('POST /rounds/{week}/close', async (who, { params }) => {
+    await inTransaction(await pool, async (tx) => {
+      const week = weekIn(params.week);
+      const isOpen = week === undefined ? undefined : await selectIsOpen(tx, who.accountId, week);
+      if (week === undefined || isOpen === undefined) throw weekNotFound;
+      if (!isOpen) throw new Fault('conflict', 'week closed', `The week ${weekName(week)} is closed.`);
+      await addClosing(tx, who.accountId, week);
+      await audit(tx, who.accountId, actorOf(who), 'week close asked', { subject: weekName(week) });
+    });
+  });
+  console.serve('POST /rounds/{week}/links', async (who, { params, body: { isReplacing } }) => {
+    const week = weekIn(params.week);
+    if (week === undefined) throw weekNotFound;
+    const name = weekName(week);
+    const links = await inTransaction(await pool, async (tx) => {
+      const exported = await exportLinks(tx, who.accountId, publicUrl, {
+        week,
+        isReplacing,
+        canMail: mailer !== undefined,
+        by: who.userId,
+      });
+      const details = { people: exported.links.length, isReplacing };
+      await audit(tx, who.accountId, actorOf(who), 'links exported', { subject: name, details });
+      return exported.links;
+    });
+    return { name: `links-${name}.csv`, csv: await csvOf(links), people: links.length };
+  });
+}
+
+const weekNotFound = new Fault('not_found', 'week not found', 'No questions were asked in that week.');
+
+const weekIn = (text: string): Week | undefined => (isDay(text) && weekOf(text) === text ? text : undefined);
+
+async function csvOf(links: ExportedLink[]): Promise<string> {
+  const parts = [csvRow(['externalId', 'firstName', 'lastName', 'email', 'phone', 'language', 'link'])];
+  const slices = inSlices(links, ({ externalId, firstName, lastName, email, phone, language, link }) =>
+    csvRow([externalId, firstName, lastName, email, phone, language, link]),
+  );
+  for await (const slice of slices) parts.push(slice);
+  return parts.join('');
+}
+
+async function roundsView(pool: Pool, who: Who, now: number, hasMail: boolean): Promise<Rounds> {
+  const { accountId } = who;
+  const [weeks, rounds, messages, refusals, closed, coming] = await Promise.all([
+    selectOpenWeeks(pool, accountId, hasMail),
+    selectOpenRounds(pool, accountId),
+    messageCountsOf(pool, accountId, hasMail ? now : 0),
+    selectRefusedPeople(pool, accountId),
+    selectClosedWeeks(pool, accountId, closedShown),
+    comingRounds(pool, who, now),
+  ]);
+  const describe = await describer(pool, who, rounds);
+  return {
+    open: weeks.map((week) => ({
+      ...openWeek(week, who.timezone, now),
+      ...mailsOf(
+        week,
+        messages.filter((one) => one.week === week.week),
+      ),
+      rounds: rounds.filter((round) => round.week === week.week).map(describe),
+      stillDue: coming
+        .filter((one) => one.week === week.week)
+        .map(({ id, schedule, day }) => ({ id, name: schedule, day })),
+    })),
+    closed: closed.map(({ week, closedAt, isLost, schedules }) => ({
+      ...named(week),
+      closedAt: closedAt.toISOString(),
+      isLost,
+      schedules,
+    })),
+    next: coming.find(({ isLate }) => !isLate) ?? null,
+    coming,
+    refusals,
+    hasMail,
+  };
+}
+
+function openWeek(
+  { week, threshold, isLive, asked, isFailing, ...row }: OpenWeekRow,
+  timezone: string,
+  now: number,
+): Omit<OpenWeek, 'rounds' | 'stillDue' | 'invitations' | 'reminders' | 'withoutEmail' | 'linkable'> {
+  const endsAt = endOf(week, timezone);
+  return {
+    ...named(week),
+    endsAt: new Date(endsAt).toISOString(),
+    hasEnded: now >= endsAt,
+    isLive,
+    asked,
+    answered: participationOf(row),
+    threshold,
+    closing: isFailing === null ? null : { isFailing },
+  };
+}
+
+function participationOf({
+  answered,
+  step,
+  participation,
+  participationOn,
+}: Pick<OpenWeekRow, 'answered' | 'step' | 'participation' | 'participationOn'>): Participation {
+  if (answered !== null) return { state: 'exact', count: answered };
+  if (participationOn === null) return { state: 'notYet' };
+  if (participation === null) return { state: 'tooFew', step };
+  return { state: 'atLeast', count: participation, on: participationOn, step };
+}
+
+function mailsOf(
+  { withoutEmail, linkable }: OpenWeekRow,
+  messages: MessageCount[],
+): Pick<OpenWeek, 'invitations' | 'reminders' | 'withoutEmail' | 'linkable'> {
+  const invitations = (...states: MessageCount['state'][]) =>
+    messages
+      .filter((one) => one.kind === 'invitation' && states.includes(one.state))
+      .reduce((sum, one) => sum + one.count, 0);
+  const reminders = messages.filter(({ kind }) => kind === 'reminder');
+  const waiting = reminders.filter(({ state }) => state === 'waiting');
+  const ends = waiting.flatMap(({ from, until }) => [from.toISOString(), until.toISOString()]).toSorted();
+  const isBegun = reminders.length > waiting.length;
+  return {
+    withoutEmail,
+    linkable,
+    invitations: {
+      waiting: invitations('waiting'),
+      sent: invitations('sent'),
+      refused: invitations('refused'),
+      unknown: invitations('sending', 'unknown'),
+    },
+    reminders: {
+      state: isBegun ? 'sent' : waiting.length > 0 ? 'waiting' : 'none',
+      from: isBegun ? null : (ends[0] ?? null),
+      until: isBegun ? null : (ends.at(-1) ?? null),
+    },
+  };
+}
+
+/** Returns a function that describes a round with the texts of its questions and the names of its groups. */
+async function describer(
+  db: Db,
+  { accountId }: Who,
+  rounds: OpenRound[],
+): Promise<(round: OpenRound) => OpenWeek['rounds'][number]> {
+  const [questions, groups] = await Promise.all([
+    questionsOf(db, accountId),
+    selectGroupNames(
+      db,
+      accountId,
+      rounds.flatMap(({ groupIds }) => groupIds),
+    ),
+  ]);
+  const byId = new Map(questions.map((question) => [question.id, wordsOf(question)]));
+  const names = new Map(groups.map(({ id, name }) => [id, name]));
+  return ({ scheduleId, name, people, questionIds, groupIds, groupCount }) => ({
+    scheduleId,
+    name,
+    people,
+    questions: questionIds.map((id) => byId.get(id)).filter((one) => one !== undefined),
+    groups: groupIds.map((id) => ({ id, name: names.get(id) ?? null })),
+    groupCount,
+  });
+}
+
+/** Returns what is due in this week and the next. */
+async function comingRounds(db: Db, { accountId, timezone }: Who, now: number): Promise<Rounds['coming']> {
+  const today = dayIn(timezone, now);
+  const last = addWeeks(weekOf(today), 1);
+  const schedules = (await schedulesOf(db, accountId)).filter(({ pausedAt }) => pausedAt === null);
+  const [calendars, audiences] = await Promise.all([
+    calendarsOf(db, accountId, schedules, { today, count: 2 }),
+    audiencesOf(db, accountId, schedules),
+  ]);
+  return schedules
+    .flatMap(({ id, name }, i) =>
+      calendars.get(id)!.coming.map(({ week, day, questionIds }) => ({
+        ...named(week),
+        day,
+        isLate: day < today,
+        id,
+        schedule: name,
+        questions: questionIds.length,
+        people: audiences[i]!.people,
+      })),
+    )
+    .filter(({ week }) => week <= last)
+    .toSorted((a, b) => (a.day < b.day ? -1 : 1));
+}

@@ -1,0 +1,312 @@
+// The console: schedules, the calendar of what they have asked and will ask, and test emails.
+import type {
+  Schedule as ScheduleView,
+  ScheduleCheck,
+  SchedulePreview,
+  Schedules,
+} from '@soundings/contract/console.asking.ts';
+import { addWeeks, dayIn, weekName, weekOf, weeksFrom } from '@soundings/contract/weeks.ts';
+import { accountById, lockAccount } from '../../accounts/accounts.ts';
+import { audit, type AuditAction } from '../../accounts/audit.ts';
+import { pageTexts } from '../../answers/page-texts.ts';
+import { Fault } from '../../base/errors.ts';
+import { type AccountId, type Db, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
+import type { Mailer } from '../../mail/mail.ts';
+import { kpisOf, type Question, questionsOf } from '../../questions/questions.ts';
+import { invitationOf } from '../../rounds/invitation.ts';
+import { dayDue } from '../../rounds/send-times.ts';
+import { missedReasonOf } from '../../rounds/opening.ts';
+import {
+  audiencesOf,
+  type CalendarEntry,
+  calendarOf,
+  calendarOfDraft,
+  calendarsOf,
+  changeSchedule,
+  createSchedule,
+  type NewSchedule,
+  pauseSchedule,
+  removeSchedule,
+  type Schedule,
+  scheduleById,
+  scheduleFaults,
+  schedulesOf,
+  scheduleWeeksOf,
+  type ScheduleWeek,
+} from '../../rounds/schedules.ts';
+import { selectGroupNames, selectTester } from './asking.sql.ts';
+import { named, pointed, spokenIn, spokenLanguages, withPointers, wordsOf } from './question-texts.ts';
+import { actorOf, type Console, type Who } from '../core/console.ts';
+import { idIn } from '../core/ids.ts';
+import { refuseChanged, versionOf } from '../core/versions.ts';
+
+/** How many weeks the calendar shows before the current one and after it. */
+const weeksAround = 12;
+
+export type Means = {
+  pool: Promise<Pool>;
+  mailer: Mailer | undefined;
+  publicUrl: string;
+  now: () => number;
+};
+
+/** The result of a change. If nothing has changed (`isChanged` false), nothing is logged. */
+type Written<T> = { id: number; name: string; isChanged?: boolean; made: T };
+
+export function serveSchedules(console: Console, means: Means): void {
+  const { pool, mailer, now } = means;
+  const write = async <T>(
+    who: Who,
+    action: AuditAction,
+    work: (tx: Transaction) => Promise<Written<T>>,
+  ): Promise<T> =>
+    inTransaction(await pool, async (tx) => {
+      await lockAccount(tx, who.accountId);
+      const { id, name, isChanged = true, made } = await withPointers(() => work(tx));
+      const subject = { subject: id, details: { name } };
+      if (isChanged) await audit(tx, who.accountId, actorOf(who), action, subject);
+      return made;
+    });
+
+  console.serve('GET /schedules', async (who) => schedulesView(await pool, who, now(), mailer !== undefined));
+  console.serve('POST /schedules', async (who, { body }) =>
+    write(who, 'schedule created', async (tx) => {
+      const id = await createSchedule(tx, who.accountId, body);
+      return { id, name: body.name, made: { id } };
+    }),
+  );
+  console.serve('PUT /schedules/{scheduleId}', async (who, { params, body }) => {
+    const { version, ...schedule } = body;
+    const id = idIn(params.scheduleId);
+    return write(who, 'schedule changed', async (tx) => {
+      refuseChanged(version, changeable(await scheduleById(tx, who.accountId, id)));
+      await changeSchedule(tx, who.accountId, id, schedule);
+      const made = { version: versionOf(changeable(await scheduleById(tx, who.accountId, id))) };
+      return { id, name: schedule.name, isChanged: made.version !== version, made };
+    });
+  });
+  console.serve('DELETE /schedules/{scheduleId}', async (who, { params }) => {
+    const id = idIn(params.scheduleId);
+    await write(who, 'schedule removed', async (tx) => {
+      const { name } = await scheduleById(tx, who.accountId, id);
+      return { id, name, made: await removeSchedule(tx, who.accountId, id) };
+    });
+  });
+  console.serve('PUT /schedules/{scheduleId}/paused', async (who, { params, body: { isPaused } }) => {
+    const id = idIn(params.scheduleId);
+    await write(who, isPaused ? 'schedule paused' : 'schedule resumed', async (tx) => {
+      const { name, pausedAt } = await scheduleById(tx, who.accountId, id);
+      const isChanged = (pausedAt !== null) !== isPaused;
+      return { id, name, isChanged, made: await pauseSchedule(tx, who.accountId, id, isPaused) };
+    });
+  });
+  console.serve('POST /schedules-check', async (who, { query, body }) =>
+    check(await pool, who, { schedule: body, id: idIn(query.scheduleId ?? '') }, now()),
+  );
+  console.serve('GET /schedules/{scheduleId}/preview', async (who, { params }) =>
+    preview(await pool, who, idIn(params.scheduleId), now()),
+  );
+  console.serve('POST /schedules/{scheduleId}/test', async (who, { params, body }) =>
+    sendTest(means, who, idIn(params.scheduleId), body.kind),
+  );
+}
+
+/** Returns the fields of a schedule that can be changed. */
+function changeable(schedule: Schedule): NewSchedule {
+  const { accountId: _, id: __, pausedAt: ___, createdAt: ____, ...wanted } = schedule;
+  return wanted;
+}
+
+async function schedulesView(db: Db, who: Who, now: number, hasMail: boolean): Promise<Schedules> {
+  const { accountId } = who;
+  const today = dayIn(who.timezone, now);
+  const current = weekOf(today);
+  const [schedules, questions, kpis] = await Promise.all([
+    schedulesOf(db, accountId),
+    questionsOf(db, accountId),
+    kpisOf(db, accountId),
+  ]);
+  const [calendars, audiences] = await Promise.all([
+    // Enough weeks to include the next date of a schedule that repeats once a year.
+    calendarsOf(db, accountId, schedules, { today, count: weeksAround + 1 }),
+    audiencesOf(db, accountId, schedules),
+  ]);
+  const [first, last] = [addWeeks(current, -weeksAround), addWeeks(current, weeksAround)];
+  const groupIds = schedules.flatMap((one) => [...one.groupIds, ...one.withoutGroupIds]);
+  return {
+    today,
+    weeks: weeksFrom(first, last).map((week) => ({ ...named(week), isNow: week === current })),
+    schedules: schedules.map((schedule, i) => {
+      const { past, coming } = calendars.get(schedule.id)!;
+      const audience = audiences[i] as ScheduleView['audience'];
+      return scheduleView(schedule, audience, { past, coming, first, last, today });
+    }),
+    questions: questions.map(wordsOf),
+    kpis: kpis.map(({ id, name, translations }) => ({ id, name, translations })),
+    groups: await selectGroupNames(db, accountId, [...new Set(groupIds)]),
+    hasMail,
+  };
+}
+
+function scheduleView(
+  schedule: Schedule,
+  audience: ScheduleView['audience'],
+  calendar: { past: ScheduleWeek[]; coming: CalendarEntry[]; first: string; last: string; today: string },
+): ScheduleView {
+  const { id, pausedAt } = schedule;
+  const { past, first, last, today } = calendar;
+  const coming = pausedAt === null ? calendar.coming : [];
+  const [next, newest] = [coming.find(({ day }) => day >= today), past[0]];
+  return {
+    ...changeable(schedule),
+    id,
+    version: versionOf(changeable(schedule)),
+    isPaused: pausedAt !== null,
+    audience,
+    next: next ? { name: weekName(next.week), day: next.day } : null,
+    isLate: coming[0] !== undefined && coming[0].day < today,
+    last: newest
+      ? {
+          name: weekName(newest.week),
+          outcome: newest.outcome,
+          reason: missedReasonOf(newest.reason),
+          people: newest.people,
+        }
+      : null,
+    cells: [
+      ...past
+        .filter(({ week }) => week >= first)
+        .map(({ week, outcome, reason, questionIds, people }) => ({
+          week,
+          state: outcome,
+          day: dayDue(schedule, week) ?? null,
+          people,
+          reason: missedReasonOf(reason),
+          questionIds,
+        }))
+        .toReversed(),
+      ...coming
+        .filter(({ week }) => week <= last)
+        .map(({ week, day, questionIds }) => ({
+          week,
+          state: 'due' as const,
+          day,
+          people: null,
+          reason: null,
+          questionIds,
+        })),
+    ],
+  };
+}
+
+/** Returns what a schedule draft would ask, when, and how many people, as far as its faults allow. */
+async function check(
+  db: Db,
+  { accountId, timezone }: Who,
+  { schedule, id }: { schedule: NewSchedule; id: number },
+  now: number,
+): Promise<ScheduleCheck> {
+  const faults = pointed(await scheduleFaults(db, accountId, schedule));
+  const [audience] = await audiencesOf(db, accountId, [schedule]);
+  const today = dayIn(timezone, now);
+  const past = await scheduleWeeksOf(db, accountId, id);
+  const coming =
+    faults.length > 0 ? [] : await calendarOfDraft(db, accountId, schedule, { past, today, count: 4 });
+  return {
+    faults: faults.map(({ path, type, message }) => ({ path, type, message })),
+    audience: audience as ScheduleCheck['audience'],
+    coming: coming.map(({ week, day, questionIds }) => ({ week: named(week), day, questionIds })),
+    isAtOnce: coming[0] !== undefined && coming[0].day < today,
+  };
+}
+
+/** Returns what a schedule asks next, or what it asked last if it has no further dates. */
+async function nextOf(
+  db: Db,
+  accountId: AccountId,
+  scheduleId: number,
+  now: number,
+): Promise<{
+  schedule: Schedule;
+  next: CalendarEntry | undefined;
+  isLate: boolean;
+  questions: Question[];
+}> {
+  const schedule = await scheduleById(db, accountId, scheduleId);
+  const { timezone } = await accountById(db, accountId);
+  const today = dayIn(timezone, now);
+  const [next] = await calendarOf(db, schedule, today, 1);
+  const isLate = next !== undefined && next.day < today;
+  const [last] = next ? [] : await scheduleWeeksOf(db, accountId, scheduleId);
+  const all = new Map((await questionsOf(db, accountId)).map((question) => [question.id, question]));
+  const questions = (next ?? last)?.questionIds.map((id) => all.get(id)) ?? [];
+  return { schedule, next, isLate, questions: questions.filter((one) => one !== undefined) };
+}
+
+async function preview(db: Db, who: Who, scheduleId: number, now: number): Promise<SchedulePreview> {
+  const { schedule, next, isLate, questions } = await nextOf(db, who.accountId, scheduleId, now);
+  const { language } = await accountById(db, who.accountId);
+  const { company, threshold, firstName } = await selectTester(db, who.accountId, who.userId);
+  const words = spokenLanguages.map((spoken) => {
+    const { greeting, asks, privacy, send } = pageTexts[spoken];
+    const isOpen = threshold === 1;
+    return [
+      spoken,
+      {
+        ...spokenIn(spoken),
+        greeting: greeting(firstName),
+        asks: asks(company, questions.length),
+        privacyHeading: isOpen ? privacy.openHeading : privacy.heading,
+        privacy: isOpen ? privacy.open(company) : privacy.figures(company, threshold),
+        send,
+      },
+    ] as const;
+  });
+  return {
+    id: schedule.id,
+    name: schedule.name,
+    company,
+    next: next ? { name: weekName(next.week), day: next.day } : null,
+    isLate,
+    questions: questions.map(wordsOf),
+    language,
+    words: Object.fromEntries(words),
+  };
+}
+
+const refused = (type: 'no address' | 'no mail server' | 'nothing due' | 'mail not taken', message: string) =>
+  new Fault('invalid', type, message);
+
+/** Sends the caller the email as people get it. Its link opens the preview, which stores nothing. */
+async function sendTest(
+  { pool, mailer, publicUrl, now }: Means,
+  who: Who,
+  scheduleId: number,
+  kind: 'invitation' | 'reminder',
+): Promise<{ address: string }> {
+  const db = await pool;
+  const { questions } = await nextOf(db, who.accountId, scheduleId, now());
+  const { email, ...person } = await selectTester(db, who.accountId, who.userId);
+  if (email === null) throw refused('no address', 'You have no email address to send it to. Add one first.');
+  if (!mailer)
+    throw refused('no mail server', 'No mail server is configured. Set SMTP_URL and restart the service.');
+  if (questions.length === 0)
+    throw refused(
+      'nothing due',
+      'No question is due, so there is no email to send. Choose questions, or set a later end date.',
+    );
+  const address = `${publicUrl}/schedules/${scheduleId}/preview`;
+  // Without unsubscribe headers: there is nothing to unsubscribe from.
+  const { subject, text, html } = invitationOf(
+    { kind, ...person, questions: questions.length },
+    address,
+    address,
+  );
+  try {
+    await mailer.send({ to: email, subject: `[Test] ${subject}`, text, html });
+  } catch (error) {
+    throw refused('mail not taken', `The mail server rejected the email: ${(error as Error).message}`);
+  }
+  await audit(db, who.accountId, actorOf(who), 'test mail sent', { subject: scheduleId, details: { kind } });
+  return { address: email };
+}

@@ -1,0 +1,386 @@
+// Every page of the console, in a real browser: as an administrator, a manager and a user of the demo company see it, in both
+// themes, in both languages.
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inTransaction } from '../../db/db.ts';
+import { createUser } from '../../people/people.ts';
+import { libraryKpis } from '../../questions/library.ts';
+import { hasBrowser, openBrowser } from '../../testing/browser.ts';
+import { addressOf, routePaths } from '../../testing/console-pages.ts';
+import { makeScene, type PageIds } from '../../testing/console-scene.ts';
+import { axeFaults, type ConsolePage, openConsole, settled } from '../../testing/console.ts';
+import { type DemoWorld, openDemoWorld } from '../../testing/demo-world.ts';
+
+let world: DemoWorld;
+let browser: Browser;
+let ids: PageIds;
+let user: string;
+beforeAll(async () => {
+  if (!hasBrowser()) return;
+  world = await openDemoWorld();
+  browser = await openBrowser();
+  ids = await makeScene(world);
+  const [somebody] = await world.pool<{ email: string }[]>`
+    select email from users
+    where  account_id = ${world.accountId} and role = 'User' and active and email is not null
+    order  by user_id limit 1`;
+  user = somebody?.email as string;
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await world?.close();
+});
+
+/** Somebody of the company who reads the privacy report, and nothing else. */
+async function makeAuditor(): Promise<string> {
+  const email = 'ombud@lavmark.example';
+  const person = { firstName: 'Disa', lastName: 'Ombud', email, role: 'Auditor' };
+  await inTransaction(world.pool, (tx) => createUser(tx, world.accountId, person));
+  return email;
+}
+
+const outside = ['/sign-in', '/welcome', '/password'];
+const inside = routePaths().filter((path) => !outside.includes(path));
+
+async function show(page: ConsolePage, path: string): Promise<void> {
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.goto(addressOf(path, ids));
+  await settled(page);
+}
+
+/** What is wrong with a page as it stands: its title, and what axe finds in it in both themes. */
+async function faultsOf(page: ConsolePage, path: string): Promise<string[]> {
+  const title = await page.title();
+  const faults = /^\S.* · Soundings$/.test(title) ? [] : [`its title is "${title}"`];
+  faults.push(...(await axeFaults(page)));
+  await page.emulateMedia({ colorScheme: 'dark' });
+  faults.push(...(await axeFaults(page, ['color-contrast'])).map((fault) => `dark: ${fault}`));
+  return faults.map((fault) => `${path}: ${fault}`);
+}
+
+/** Pages whose subtitle or toolbar comes with an answer, and those that are full of links. */
+const late = [
+  '/',
+  '/heat-map',
+  '/results/questions/$questionId',
+  '/comments',
+  '/questions',
+  '/kpis',
+  '/groups',
+  '/runs/$runId',
+  '/files/$fileId',
+  '/tokens',
+];
+
+/** In the page: adds up by how much it moves without anyone having pressed anything. */
+const countShifts = `
+  window.shifted = 0;
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.shifted += value;
+  }).observe({ type: 'layout-shift', buffered: true });
+`;
+
+/** In the page: what a thumb or a small window would meet. */
+const phoneFaults = `(() => {
+  const faults = [];
+  const wide = Math.max(document.documentElement.scrollWidth, document.querySelector('main').scrollWidth);
+  if (wide > innerWidth) faults.push('it is ' + wide + ' px wide');
+  if (window.shifted >= 0.05) faults.push('it moves by ' + window.shifted);
+  for (const link of document.querySelectorAll('main a')) {
+    const { height, width } = link.getBoundingClientRect();
+    if (link.checkVisibility() && width > 1 && height < 24) faults.push(link.textContent + ' is ' + height + ' px high');
+  }
+  return faults;
+})()`;
+
+/** In the page, as it is printed: what stands beyond the sheet, rows that lie on others or leave a gap, and what would scroll. */
+const paperFaults = `(() => {
+  const faults = [];
+  for (const one of document.querySelectorAll('main *')) {
+    if (!one.checkVisibility() || one.closest('.visually-hidden')) continue;
+    const { right, width } = one.getBoundingClientRect();
+    if (width > 0 && right > innerWidth + 1) faults.push(one.tagName + ' ' + one.className + ' ends at ' + right);
+    const { overflowY } = getComputedStyle(one);
+    if (['auto', 'scroll'].includes(overflowY) && one.scrollHeight > one.clientHeight + 1) faults.push(one.className + ' scrolls');
+  }
+  for (const list of document.querySelectorAll('[role=table], [role=tree]')) {
+    const rows = [...list.querySelectorAll('[role=row], [role=treeitem]')].map((row) => row.getBoundingClientRect());
+    const high = rows.reduce((sum, { height }) => sum + height, 0);
+    const { height } = list.getBoundingClientRect();
+    if (Math.abs(height - high) > 40) faults.push(rows.length + ' rows of ' + high + ' px in a list of ' + height);
+  }
+  return faults.slice(0, 5);
+})()`;
+
+type Look = {
+  /** Which pages there were. */
+  seen: string[];
+  /** What is wrong with them. */
+  faults: string[];
+};
+
+/** Goes through pages; `further` finds what else is wrong with one. */
+async function look(page: ConsolePage, paths: string[], further = async (): Promise<string[]> => []) {
+  const found: Look = { seen: [], faults: [] };
+  let isMissingSeen = false;
+  for (const path of paths) {
+    // oxlint-disable no-await-in-loop -- one page after another
+    await show(page, path);
+    const isThere = (await page.getByText(/^(Page not found|Sidan finns inte)$/).count()) === 0;
+    if (isThere) found.seen.push(path);
+    else if (isMissingSeen) continue; // it is the same page each time
+    isMissingSeen ||= !isThere;
+    found.faults.push(...(await further()).map((fault) => `${path}: ${fault}`));
+    found.faults.push(...(await faultsOf(page, path)));
+    // oxlint-enable no-await-in-loop
+  }
+  return found;
+}
+
+type Texts = Record<string, string>;
+const texts = (language: string): Texts => {
+  const folder = fileURLToPath(new URL(`../../../console/src/text/${language}/`, import.meta.url));
+  const files = readdirSync(folder).map((name) => JSON.parse(readFileSync(folder + name, 'utf8')) as Texts);
+  return Object.assign({}, ...files) as Texts;
+};
+
+/** Every text of a page: what is read, and what is read out. */
+const textsOf = (page: ConsolePage) =>
+  page.evaluate<string[]>(`(() => {
+    const named = [...document.querySelectorAll('[aria-label], [placeholder], [title]')].flatMap((one) =>
+      ['aria-label', 'placeholder', 'title'].map((name) => one.getAttribute(name) ?? ''));
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const read = [];
+    while (walker.nextNode()) read.push(walker.currentNode.data);
+    return [...new Set([...named, ...read, document.title].map((text) => text.trim()))];
+  })()`);
+
+describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on the PATH)', () => {
+  test(
+    'every page, for an administrator: no fault that axe finds in light or dark, no complaint, a title; in Swedish no English text of ours is left',
+    {
+      timeout: 240_000,
+    },
+    async () => {
+      const [en, sv] = [texts('en'), texts('sv')];
+      const swedish = new Set(Object.values(sv));
+      const english = new Set(
+        Object.values(en).filter((text) => !swedish.has(text) && !text.includes('{') && text.length > 1),
+      );
+      // A group may be called by an English word.
+      const groups = await world.pool<{ names: string[] }[]>`
+      select array[name, external_id] as names from groups where account_id = ${world.accountId}`;
+      for (const name of groups.flatMap(({ names }) => names)) english.delete(name);
+      english.delete('Email'); // the header of a column in the sample file
+      for (const { name } of libraryKpis) english.add(name.en);
+      const page = await openConsole(world, browser, world.administrator.email, { language: 'sv' });
+      const found = await look(page, inside, async () =>
+        (await textsOf(page)).filter((text) => english.has(text)).map((text) => `"${text}" is English`),
+      );
+      expect(found).toEqual({ seen: inside, faults: [] });
+      expect(await page.evaluate('document.documentElement.lang')).toBe('sv');
+      // Numbers and days as they are written in Sweden.
+      await page.goto('/people');
+      await page.getByText(/^5\d\d medarbetare i kontot$/).waitFor();
+      await page
+        .getByText(/^\d{1,2} [a-zåäö]+\.? 20\d\d$/)
+        .first()
+        .waitFor();
+    },
+  );
+
+  test('every page that a manager, a user or nobody sees, likewise; of all others they are told that there is no such page', async () => {
+    const results = ['/', '/heat-map', '/trends', '/results/questions/$questionId', '/comments'];
+    const forManagers = [...results, '/groups', '/groups/$groupId', '/profile', '/privacy'];
+    const [group] = await world.pool<{ id: number }[]>`
+      select m.group_id as id
+      from   memberships m
+      join   users u using (account_id, user_id)
+      where  u.account_id = ${world.accountId} and u.email = ${world.manager.email} and m.kind = 'adminOf'`;
+    ids = { ...ids, groupId: group?.id as number };
+    const manager = await openConsole(world, browser, world.manager.email);
+    const theirs = await look(manager, [
+      ...forManagers,
+      '/people',
+      '/people/$userId',
+      '/runs/$runId',
+      '/audit',
+    ]);
+    expect(theirs).toEqual({ seen: forManagers, faults: [] });
+    await manager.goto(addressOf('/groups/$groupId', ids));
+    await manager.getByRole('heading', { name: 'Owners' }).waitFor();
+    expect(await manager.locator('a[href^="/people"]').count()).toBe(0);
+
+    const own = await look(await openConsole(world, browser, user), [
+      '/profile',
+      '/groups',
+      '/tokens',
+      '/privacy',
+      '/',
+    ]);
+    expect(own).toEqual({ seen: ['/profile', '/'], faults: [] });
+    const nobody = await openConsole(world, browser);
+    expect(await look(nobody, outside)).toEqual({ seen: outside, faults: [] });
+  });
+
+  test('an Auditor begins with the privacy report, and sees nothing else but the own profile', async () => {
+    const auditor = await openConsole(world, browser, await makeAuditor());
+    const read = await look(auditor, [
+      '/privacy',
+      '/profile',
+      '/groups',
+      '/settings',
+      '/audit',
+      '/people',
+      '/',
+    ]);
+    expect(read).toEqual({ seen: ['/privacy', '/profile', '/'], faults: [] });
+    await auditor.getByRole('heading', { level: 1, name: 'Privacy report' }).waitFor();
+    expect(await auditor.getByRole('navigation').getByRole('link').allTextContents()).toEqual(['Privacy']);
+  });
+
+  test('on a phone no page is wider than it, and no link lower than 24 px; nothing moves when a subtitle arrives', async () => {
+    const phone = { width: 390, height: 844 };
+    const page = await openConsole(world, browser, world.administrator.email, {
+      path: '/profile',
+      size: phone,
+    });
+    await page.addInitScript(countShifts);
+    // Late enough for the page to be drawn before.
+    await page.route('**/api/**', async (route) => {
+      await sleep(50);
+      await route.continue().catch(() => {}); // the page may be another by then
+    });
+    const faults: string[] = [];
+    for (const path of late) {
+      // oxlint-disable no-await-in-loop -- one page after another
+      await page.goto(addressOf(path, ids));
+      await settled(page);
+      faults.push(...(await page.evaluate<string[]>(phoneFaults)).map((fault) => `${path}: ${fault}`));
+      // oxlint-enable no-await-in-loop
+    }
+    expect(faults).toEqual([]);
+  });
+
+  test('on paper nothing is cut: charts fit the sheet, long lists have all rows that are loaded, and say how many those are', async () => {
+    const sheet = { width: 673, height: 970 }; // A4 without its margins, in px
+    const page = await openConsole(world, browser, world.administrator.email, { path: '/' });
+    for (const path of ['/', '/heat-map', '/trends', '/people', '/groups', '/audit']) {
+      // oxlint-disable no-await-in-loop -- one page after another
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await page.emulateMedia({ media: 'screen' });
+      await page.goto(path);
+      await settled(page);
+      // As the browser does: what was measured on the screen stays as it was.
+      await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+      await page.emulateMedia({ media: 'print' });
+      await page.setViewportSize(sheet);
+      expect([path, await page.evaluate<string[]>(paperFaults)]).toEqual([path, []]);
+      // oxlint-enable no-await-in-loop
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.emulateMedia({ media: 'screen' });
+    await page.goto('/people');
+    await settled(page);
+    const rows = page.getByRole('table').getByRole('row');
+    const inView = await rows.count();
+    expect(inView).toBeLessThan(60);
+    await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+    expect(await rows.count()).toBeGreaterThan(100); // as many as were loaded
+    await page.getByText(/^Only the 100 of 5\d\d rows loaded so far are printed\./).waitFor();
+    await page.evaluate("dispatchEvent(new Event('afterprint'))");
+    await expect.poll(() => rows.count()).toBe(inView);
+  });
+
+  test('a mistyped address shows a page with the way back, to whoever is signed in within the navigation', async () => {
+    const page = await openConsole(world, browser, world.administrator.email);
+    page.expectComplaint(/status of 404/);
+    for (const address of ['/peple', '/setings/mail', '/docz']) {
+      // oxlint-disable no-await-in-loop -- one page after another
+      expect([address, (await page.goto(address))?.status()]).toEqual([address, 404]);
+      await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
+      await page.getByRole('navigation').first().waitFor();
+      // oxlint-enable no-await-in-loop
+    }
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Go to start page' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Lavmark' }).waitFor();
+    // The interfaces answer programs, and browsers at their addresses, as ever.
+    expect((await page.goto('/v1/groupz'))?.headers()['content-type']).toContain('application/json');
+
+    const nobody = await openConsole(world, browser, undefined, { path: '/peple' });
+    nobody.expectComplaint(/status of 404/);
+    await nobody.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
+  });
+
+  test('a held run that removes half of the people takes a red button and their number, and names managers', async () => {
+    const path = addressOf('/runs/$runId', ids);
+    const page = await openConsole(world, browser, world.administrator.email, { path });
+    await page.getByText(/^\d+ managers are removed: \p{L}.+ and \d+ more$/u).waitFor();
+    await page.getByRole('button', { name: 'Apply changes…' }).click();
+    const dialog = page.getByRole('dialog', { name: /^Remove \d+ of \d+ people\?$/ });
+    await dialog.getByText(/^\d+ managers are removed: /).waitFor();
+    const [, removed = ''] = /^Remove (\d+)/.exec(await dialog.getByRole('heading').innerText()) ?? [];
+    const remove = dialog.getByRole('button', { name: `Remove ${removed} people` });
+    expect(await remove.isDisabled()).toBe(true);
+    await dialog.getByRole('textbox', { name: `Type ${removed} to confirm` }).fill(removed);
+    expect(await remove.isDisabled()).toBe(false);
+    const isRed = await page.evaluate<boolean>(`(() => {
+      const button = document.querySelector('[role=dialog] button[type=submit]');
+      const colour = getComputedStyle(button).backgroundColor;
+      button.style.backgroundColor = 'var(--bad)';
+      return colour === getComputedStyle(button).backgroundColor;
+    })()`);
+    expect(isRed).toBe(true);
+    expect(await axeFaults(page)).toEqual([]);
+  });
+
+  test('a language is found by its name in the reader’s language, in itself or in English, without accents, or by its code', async () => {
+    const path = addressOf('/questions/$questionId', ids);
+    const page = await openConsole(world, browser, world.administrator.email, { path, language: 'sv' });
+    await page.getByRole('combobox', { name: 'Lägg till språk' }).click();
+    const options = page.getByRole('option');
+    await options.first().waitFor();
+    expect(await options.count()).toBeGreaterThan(100);
+    // None that is but its code.
+    const labels = await options.allInnerTexts();
+    expect(labels.filter((label) => /^(\p{L}{2}) \(\1\)$/iu.test(label))).toEqual([]);
+    const search = page.getByRole('combobox', { name: 'Sök språk' });
+    for (const typed of ['fransk', 'franc', 'french', 'FR']) {
+      // oxlint-disable no-await-in-loop -- one after another
+      await search.fill(typed);
+      await expect.poll(async () => (await options.allInnerTexts())[0]).toBe('Franska (fr)');
+      expect(await options.count()).toBeLessThan(6);
+      // oxlint-enable no-await-in-loop
+    }
+    expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.getByRole('textbox', { name: 'Fråga, Franska' }).waitFor();
+  });
+
+  test('the language is chosen on the profile and the theme in the menu: both hold at once, and after loading anew', async () => {
+    const page = await openConsole(world, browser, user, { path: '/profile', colorScheme: 'light' });
+    await page.getByRole('combobox', { name: 'Language' }).click();
+    await page.getByRole('option', { name: 'Swedish' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Din profil' }).waitFor();
+    const [kept] = await world.pool`
+      select language from users where account_id = ${world.accountId} and email = ${user}`;
+    expect(kept).toEqual({ language: 'sv' });
+
+    const background = () =>
+      page.evaluate<string>('getComputedStyle(document.querySelector("main")).backgroundColor');
+    const light = await background();
+    await page.getByRole('button', { name: /Användare$/ }).click();
+    await page.getByRole('menuitemradio', { name: 'Mörkt' }).click();
+    await expect.poll(background).not.toBe(light);
+    const dark = await background();
+    await page.reload();
+    await page.getByRole('heading', { level: 1, name: 'Din profil' }).waitFor();
+    expect(await background()).toBe(dark);
+    expect(await page.evaluate('document.documentElement.lang')).toBe('sv');
+  });
+});

@@ -1,0 +1,307 @@
+// The console: the group tree and manual changes to it, and the account's attributes.
+import type {
+  AttributeRow,
+  GroupDetails,
+  GroupTree,
+  LastPush,
+  MovePlan,
+  Named,
+  RemovalPlan,
+} from '@soundings/contract/console.groups.ts';
+import { accountById, lockAccount } from '../../accounts/accounts.ts';
+import { audit } from '../../accounts/audit.ts';
+import { Fault } from '../../base/errors.ts';
+import { inTransaction, type Pool, type Transaction } from '../../db/db.ts';
+import {
+  changeAttribute,
+  createAttribute,
+  removeAttribute,
+  disallowedValues,
+} from '../../people/attributes.changes.ts';
+import {
+  adoptGroup,
+  changeGroup,
+  createGroup,
+  type GroupRow,
+  groupsOf,
+  moveGroup,
+  planMove,
+  releaseGroup,
+  removeGroup,
+} from '../../people/groups.ts';
+import { parentsIn, ancestorsOf } from '../../people/tree.ts';
+import { deleteGroupResults } from '../../results/publish.ts';
+import { actorOf, type Console, type Who } from '../core/console.ts';
+import { inTreeOrder, peopleInSubtrees } from './group-tree.ts';
+import { openGroups } from './open-groups.ts';
+import {
+  type AskingSchedule,
+  selectAdministratorsOnlyOf,
+  selectAttributeRows,
+  selectGroupFacts,
+  selectHolders,
+  selectLastPush,
+  selectMemberCounts,
+  selectPeopleOf,
+  selectSchedulesOfGroups,
+} from './groups.sql.ts';
+import { idIn } from '../core/ids.ts';
+
+/** How many people per kind of membership a group's page names, and how many values that are not allowed. */
+const [holdersShown, straysShown] = [8, 50];
+
+export function serveConsoleGroups(console: Console, pool: Promise<Pool>): void {
+  console.serve('GET /groups/tree', async (who) => treeFor(await pool, who));
+  console.serve('GET /groups/{groupId}', async (who, { params }) =>
+    detailsFor(await pool, who, idIn(params.groupId)),
+  );
+  console.serve('GET /groups/{groupId}/move', async (who, { params, query }) =>
+    movePlanFor(await pool, who, idIn(params.groupId), query.parentId ? Number(query.parentId) : null),
+  );
+  console.serve('GET /groups/{groupId}/removal', async (who, { params }) =>
+    removalPlanFor(await pool, who, idIn(params.groupId)),
+  );
+  serveChanges(console, pool);
+  serveHandovers(console, pool);
+  serveAttributes(console, pool);
+}
+
+function serveChanges(console: Console, pool: Promise<Pool>): void {
+  console.serve('POST /groups', async (who, { body }) =>
+    inTransaction(await pool, async (tx) => {
+      const id = await createGroup(tx, who.accountId, withoutEmpty(body));
+      const details = { name: body.name, parentId: body.parentId ?? null };
+      await audit(tx, who.accountId, actorOf(who), 'group created', { subject: id, details });
+      return { id };
+    }),
+  );
+  console.serve('PATCH /groups/{groupId}', async (who, { params, body }) => {
+    const groupId = idIn(params.groupId);
+    await inTransaction(await pool, async (tx) => {
+      const fields = await changeGroup(tx, who.accountId, groupId, withoutEmpty(body));
+      if (fields.length === 0) return;
+      await audit(tx, who.accountId, actorOf(who), 'group changed', {
+        subject: groupId,
+        details: { fields },
+      });
+    });
+  });
+  console.serve('POST /groups/{groupId}/move', async (who, { params, body }) => {
+    const groupId = idIn(params.groupId);
+    await inTransaction(await pool, async (tx) => {
+      if (!(await moveGroup(tx, who.accountId, groupId, body))) return;
+      const details = { from: body.from, to: body.parentId };
+      await audit(tx, who.accountId, actorOf(who), 'group moved', { subject: groupId, details });
+    });
+  });
+  console.serve('DELETE /groups/{groupId}', async (who, { params, query }) => {
+    const groupId = idIn(params.groupId);
+    await inTransaction(await pool, async (tx) => {
+      await lockAccount(tx, who.accountId);
+      await refuseOtherWeeks(tx, who, groupId, Number(query.weeks));
+      const movedUp = await removeGroup(tx, who.accountId, groupId, deleteGroupResults);
+      const details = { movedUp };
+      await audit(tx, who.accountId, actorOf(who), 'group removed', { subject: groupId, details });
+    });
+  });
+}
+
+/** Reads a group from a request body: an empty description or externalId means none. */
+const withoutEmpty = <T>({
+  description,
+  externalId,
+  ...others
+}: T & { description?: string; externalId?: string }) => ({
+  ...others,
+  ...(description !== undefined && { description: description || null }),
+  ...(externalId !== undefined && { externalId: externalId || null }),
+});
+
+/** Throws a Fault if an existing group does not have as many weeks of results as were shown. */
+async function refuseOtherWeeks(tx: Transaction, { accountId }: Who, groupId: number, shown: number) {
+  const facts = await selectGroupFacts(tx, accountId, groupId, []);
+  if (!facts || facts.weeks === shown) return;
+  throw new Fault(
+    'conflict',
+    'changed since',
+    'The results of this group have changed in the meantime, so nothing was removed. Check them and try again.',
+  );
+}
+
+function serveHandovers(console: Console, pool: Promise<Pool>): void {
+  console.serve('POST /groups/{groupId}/adopt', async (who, { params, body }) => {
+    const groupId = idIn(params.groupId);
+    await inTransaction(await pool, async (tx) => {
+      await adoptGroup(tx, who.accountId, groupId, body.externalId || null);
+      await audit(tx, who.accountId, actorOf(who), 'group adopted', { subject: groupId, details: body });
+    });
+  });
+  console.serve('POST /groups/{groupId}/release', async (who, { params, body }) => {
+    const groupId = idIn(params.groupId);
+    await inTransaction(await pool, async (tx) => {
+      await releaseGroup(tx, who.accountId, groupId, body);
+      await audit(tx, who.accountId, actorOf(who), 'group released', { subject: groupId, details: body });
+    });
+  });
+}
+
+function serveAttributes(console: Console, pool: Promise<Pool>): void {
+  console.serve('GET /attributes', async (who): Promise<{ attributes: AttributeRow[] }> => ({
+    attributes: await selectAttributeRows(await pool, who.accountId),
+  }));
+  console.serve('POST /attributes/strays', async (who, { body }) => {
+    const values = await disallowedValues(await pool, who.accountId, body.name, body.allowedValues);
+    const people = values.reduce((sum, one) => sum + one.people, 0);
+    return { people, values: values.slice(0, straysShown) };
+  });
+  console.serve('POST /attributes', async (who, { body }) =>
+    inTransaction(await pool, async (tx) => {
+      await createAttribute(tx, who.accountId, body);
+      const details = { allowedValues: body.allowedValues?.length ?? null };
+      await audit(tx, who.accountId, actorOf(who), 'attribute defined', { subject: body.name, details });
+    }),
+  );
+  console.serve('PATCH /attributes', async (who, { body }) =>
+    inTransaction(await pool, async (tx) => {
+      await changeAttribute(tx, who.accountId, body);
+      const details = { allowedValues: body.allowedValues?.length ?? null };
+      await audit(tx, who.accountId, actorOf(who), 'attribute changed', { subject: body.name, details });
+    }),
+  );
+  console.serve('DELETE /attributes', async (who, { query: { name } }) =>
+    inTransaction(await pool, async (tx) => {
+      const people = await removeAttribute(tx, who.accountId, name);
+      const details = { people };
+      await audit(tx, who.accountId, actorOf(who), 'attribute removed', { subject: name, details });
+      return { people };
+    }),
+  );
+}
+
+async function treeFor(db: Pool, who: Who): Promise<GroupTree> {
+  const { accountId } = who;
+  const [groups, memberships, { language }, open] = await Promise.all([
+    groupsOf(db, accountId),
+    selectMemberCounts(db, accountId),
+    accountById(db, accountId),
+    openGroups(db, who),
+  ]);
+  const people = peopleInSubtrees(groups, memberships);
+  const rows = groups.map(({ id, parentId, name, externalId, managed }) => ({
+    id,
+    parentId,
+    name,
+    externalId,
+    managed,
+    people: people.get(id) ?? 0,
+  }));
+  return { groups: inTreeOrder(rows, language, open) };
+}
+
+async function detailsFor(db: Pool, who: Who, groupId: number): Promise<GroupDetails> {
+  const { accountId } = who;
+  const [groups, open] = await Promise.all([groupsOf(db, accountId), openGroups(db, who)]);
+  const byId = new Map(groups.map((group) => [group.id, group]));
+  const group = byId.get(groupId);
+  if (!group || open?.has(groupId) === false) throw groupNotFound();
+  const above = ancestorsOf(group.parentId, parentsIn(groups));
+  const [facts, holders, schedules, lastPush] = await Promise.all([
+    selectGroupFacts(db, accountId, groupId, above),
+    selectHolders(db, accountId, groupId, holdersShown),
+    selectSchedulesOfGroups(db, accountId),
+    selectLastPush(db, accountId),
+  ]);
+  const { name, description, externalId, managed } = group;
+  return {
+    id: groupId,
+    name,
+    description,
+    externalId,
+    managed,
+    ...facts,
+    madeAt: facts.madeAt.toISOString(),
+    way: above
+      .filter((id) => open?.has(id) !== false)
+      .toReversed()
+      .map((id) => named(byId, id) as Named),
+    holders,
+    schedules: schedules.filter((one) => names(one, groupId)).map(asNamed),
+    lastPush,
+  };
+}
+
+async function movePlanFor(db: Pool, who: Who, groupId: number, parentId: number | null): Promise<MovePlan> {
+  const { accountId } = who;
+  const { from, beneath, above } = await planMove(db, accountId, groupId, parentId);
+  const gains = above.after.filter((id) => !above.before.includes(id));
+  const loses = above.before.filter((id) => !above.after.includes(id));
+  const [groups, memberships, schedules, lastPush, seeing, losing] = await Promise.all([
+    groupsOf(db, accountId),
+    selectMemberCounts(db, accountId),
+    selectSchedulesOfGroups(db, accountId),
+    selectLastPush(db, accountId),
+    selectAdministratorsOnlyOf(db, accountId, gains, [groupId, ...above.before]),
+    selectAdministratorsOnlyOf(db, accountId, loses, [groupId, ...above.after]),
+  ]);
+  const byId = new Map(groups.map((group) => [group.id, group]));
+  const namesOf = (ids: number[]) => ids.map((id) => named(byId, id)).filter((one) => one !== null);
+  const [before, after] = [
+    [groupId, ...above.before],
+    [groupId, ...above.after],
+  ];
+  return {
+    from: named(byId, from),
+    to: named(byId, parentId),
+    groups: beneath.length,
+    people: peopleInSubtrees(groups, memberships).get(groupId) ?? 0,
+    gains: namesOf(gains),
+    loses: namesOf(loses),
+    administrators: { gains: seeing, loses: losing },
+    schedules: {
+      starts: schedules.filter((one) => !asks(one, before) && asks(one, after)).map(asNamed),
+      stops: schedules.filter((one) => asks(one, before) && !asks(one, after)).map(asNamed),
+    },
+    putBack: putBackBy(lastPush, byId.get(groupId)),
+  };
+}
+
+/** Whether a schedule asks the members of a group; `way`: the group and the groups above it. */
+const asks = ({ groupIds, withoutGroupIds }: AskingSchedule, way: number[]) =>
+  way.some((id) => groupIds.includes(id)) && !way.some((id) => withoutGroupIds.includes(id));
+
+const putBackBy = (lastPush: LastPush | null, group: GroupRow | undefined): LastPush | null =>
+  group?.managed && lastPush?.setsTree !== false ? lastPush : null;
+
+async function removalPlanFor(db: Pool, who: Who, groupId: number): Promise<RemovalPlan> {
+  const { accountId } = who;
+  const groups = await groupsOf(db, accountId);
+  const byId = new Map(groups.map((group) => [group.id, group]));
+  const group = byId.get(groupId);
+  if (!group) throw groupNotFound();
+  const [{ weeks }, people, schedules] = await Promise.all([
+    selectGroupFacts(db, accountId, groupId, []),
+    selectPeopleOf(db, accountId, groupId),
+    selectSchedulesOfGroups(db, accountId),
+  ]);
+  return {
+    weeks,
+    people,
+    movesUp: groups.filter(({ parentId }) => parentId === groupId).map(({ id, name }) => ({ id, name })),
+    to: named(byId, group.parentId),
+    schedules: schedules
+      .filter((one) => names(one, groupId))
+      .map(({ id, name, groupIds }) => ({ id, name, only: groupIds.every((one) => one === groupId) })),
+  };
+}
+
+const names = ({ groupIds, withoutGroupIds }: AskingSchedule, groupId: number) =>
+  groupIds.includes(groupId) || withoutGroupIds.includes(groupId);
+
+const asNamed = ({ id, name }: Named): Named => ({ id, name });
+
+function named(byId: ReadonlyMap<number, GroupRow>, id: number | null): Named | null {
+  const group = id === null ? undefined : byId.get(id);
+  return group ? asNamed(group) : null;
+}
+
+const groupNotFound = () => new Fault('not_found', 'group not found', 'There is no such group.');

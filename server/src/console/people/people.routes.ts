@@ -1,0 +1,406 @@
+// The console: people, as administrators find, read and change them. Nothing here reveals whether a person has answered.
+import type {
+  Chosen,
+  Handover,
+  NewPerson,
+  Person,
+  PersonChanges,
+  PersonFilters,
+} from '@soundings/contract/console.people.ts';
+import { createHash } from 'node:crypto';
+import { accountById, lockAccount } from '../../accounts/accounts.ts';
+import { notifyAdministrators, notifyPerson } from '../../auth/account-notices.ts';
+import { audit, type AuditAction } from '../../accounts/audit.ts';
+import { endSessions, revokeAccess } from '../../auth/sessions.ts';
+import { giveLinkByMail, linkHours, createSignInLink, signInAddress } from '../../auth/sign-in-links.ts';
+import { turnOffTwoFactor } from '../../auth/two-factor.ts';
+import { byteOrderMark, csvRow } from '../../base/csv.ts';
+import { Fault } from '../../base/errors.ts';
+import { type Db, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
+import { attributesOf } from '../../people/people.ts';
+import {
+  addPerson,
+  adoptPerson,
+  changePerson,
+  confirmAdministrator,
+  handOver,
+  personNotFound,
+  releasePerson,
+  removePerson,
+} from '../../people/users.ts';
+import { eraseUserChanges } from '../../sync/runs.ts';
+import { actorOf, type Console, Download, requireProof, type Who } from '../core/console.ts';
+import { idIn } from '../core/ids.ts';
+import {
+  selectFoundIds,
+  selectGroupsOfPerson,
+  selectPeople,
+  selectPerson,
+  selectRunsOfPerson,
+  selectSheet,
+  type SheetRow,
+  type Sorting,
+} from './people.sql.ts';
+import { inSlices } from '../core/slices.ts';
+
+/** How many of the runs that changed a person are shown. */
+const mostRuns = 20;
+
+/** What the routes need: the pool, the URL of the console, whether email can be sent, and the clock, in ms. */
+type PeopleParts = { pool: Promise<Pool>; publicUrl: string; canMail: boolean; now: () => number };
+
+export function servePeople(console: Console, parts: PeopleParts): void {
+  serveReading(console, parts);
+  serveChanges(console, parts);
+  serveHandover(console, parts);
+  serveSignIn(console, parts);
+}
+
+function serveReading(console: Console, { pool, canMail }: PeopleParts): void {
+  console.serve('GET /users', async ({ accountId }, { query }) => {
+    const { offset, limit, ...rest } = query;
+    const [filters, sorting] = sortingOf(rest);
+    return selectPeople(await pool, accountId, {
+      filters,
+      sorting,
+      offset: Number(offset),
+      limit: Number(limit),
+    });
+  });
+
+  console.serve('GET /users.csv', async (who, { query }) => {
+    const [filters, sorting] = sortingOf(query);
+    const { accountId } = who;
+    const [rows, attributes] = await Promise.all([
+      selectSheet(await pool, accountId, filters, sorting),
+      attributesOf(await pool, accountId),
+    ]);
+    await audit(await pool, accountId, actorOf(who), 'people exported', { details: { count: rows.length } });
+    return new Download('people.csv', 'text/csv; charset=utf-8', sheetOf(rows, [...attributes.keys()]));
+  });
+
+  console.serve('GET /users/fields', async ({ accountId }) => {
+    const [account, attributes] = await Promise.all([
+      accountById(await pool, accountId),
+      attributesOf(await pool, accountId),
+    ]);
+    const { language, timezone } = account;
+    const defined = [...attributes.values()].map(({ name, allowedValues }) => ({ name, allowedValues }));
+    return { attributes: defined, language, timezone, canMail };
+  });
+
+  console.serve('GET /users/{userId}', async ({ accountId }, { params }) =>
+    personById(await pool, accountId, idIn(params.userId)),
+  );
+}
+
+function serveChanges(console: Console, { pool, canMail }: PeopleParts): void {
+  console.serve('POST /users', async (who, { body }) => {
+    if (body.role !== 'User') requireProof(who);
+    return inTransaction(await pool, async (tx) => {
+      const id = await addPerson(tx, who.accountId, body as NewPerson);
+      const person = await personById(tx, who.accountId, id);
+      if (canMail && person.role === 'Administrator') await notifyOfAdministrator(tx, who, person);
+      await audit(tx, who.accountId, actorOf(who), 'person created', { subject: id });
+      return { id };
+    });
+  });
+
+  console.serve('PATCH /users/{userId}', async (who, { params, body }) =>
+    inTransaction(await pool, async (tx) => {
+      const { accountId } = who;
+      const userId = idIn(params.userId);
+      const before = await personById(tx, accountId, userId);
+      if (isDangerous(before, body as PersonChanges)) requireProof(who);
+      const { fields, externalId } = await changePerson(
+        tx,
+        accountId,
+        userId,
+        body as PersonChanges,
+        who.userId,
+      );
+      await afterRenaming(tx, who, externalId);
+      const isShutOut = fields.includes('active') && body.active === false;
+      if (isShutOut) await revokeAccess(tx, accountId, [userId]);
+      if (fields.length > 0) {
+        await audit(tx, accountId, actorOf(who), 'person changed', { subject: userId, details: { fields } });
+      }
+      const person = await personById(tx, accountId, userId);
+      if (!canMail) return person;
+      if (fields.includes('email')) await notifyPerson(tx, accountId, userId, 'address changed');
+      if (fields.includes('role')) await notifyPerson(tx, accountId, userId, 'role changed');
+      if (isShutOut) await notifyPerson(tx, accountId, userId, 'shut out');
+      if (fields.includes('role') && person.role === 'Administrator') {
+        await notifyOfAdministrator(tx, who, person);
+        await mailNewPassword(tx, who, person);
+      }
+      return person;
+    }),
+  );
+
+  console.serve('DELETE /users/{userId}', async (who, { params }) =>
+    inTransaction(await pool, async (tx) => {
+      const userId = idIn(params.userId);
+      if ((await personById(tx, who.accountId, userId)).role !== 'User') requireProof(who);
+      if (canMail) await notifyPerson(tx, who.accountId, userId, 'shut out');
+      const externalId = await removePerson(tx, who.accountId, userId, who.userId);
+      if (externalId !== null) await eraseUserChanges(tx, who.accountId, [externalId]);
+      await audit(tx, who.accountId, actorOf(who), 'person removed', { subject: userId });
+    }),
+  );
+}
+
+function serveHandover(console: Console, { pool, canMail }: PeopleParts): void {
+  console.serve('POST /users/adopt', async (who, { body }) => handMany(await pool, who, body, true));
+  console.serve('POST /users/release', async (who, { body }) => handMany(await pool, who, body, false));
+
+  console.serve('POST /users/{userId}/adopt', async (who, { params, body }) =>
+    inTransaction(await pool, async (tx) => {
+      const userId = idIn(params.userId);
+      const renamed = await adoptPerson(tx, who.accountId, userId, body.externalId, who.userId);
+      await afterRenaming(tx, who, renamed);
+      await audit(tx, who.accountId, actorOf(who), 'person adopted', { subject: userId });
+      return personById(tx, who.accountId, userId);
+    }),
+  );
+
+  console.serve('POST /users/{userId}/confirm', async (who, { params }) =>
+    inTransaction(await pool, async (tx) => {
+      const userId = idIn(params.userId);
+      await confirmAdministrator(tx, who.accountId, userId);
+      await audit(tx, who.accountId, actorOf(who), 'administrator confirmed', { subject: userId });
+      const person = await personById(tx, who.accountId, userId);
+      if (canMail) {
+        await notifyOfAdministrator(tx, who, person);
+        if (!person.signIn.hasPassword) await mailNewPassword(tx, who, person);
+      }
+      return person;
+    }),
+  );
+
+  console.serve('POST /users/{userId}/release', async (who, { params }) =>
+    inTransaction(await pool, async (tx) => {
+      const userId = idIn(params.userId);
+      await releasePerson(tx, who.accountId, userId);
+      await audit(tx, who.accountId, actorOf(who), 'person released', { subject: userId });
+      return personById(tx, who.accountId, userId);
+    }),
+  );
+}
+
+function serveSignIn(console: Console, { pool, publicUrl, canMail, now }: PeopleParts): void {
+  console.serve('POST /users/{userId}/sign-in-link', async (who, { params, body }) =>
+    inTransaction(await pool, async (tx) => {
+      const { accountId } = who;
+      const userId = idIn(params.userId);
+      await lockAccount(tx, accountId); // so that the role does not change in between
+      const person = await personById(tx, accountId, userId);
+      refuseLink(person, body.by === 'mail' && !canMail);
+      if (body.by === 'screen' && canMail) {
+        refuseShownLink(person);
+        await notifyPerson(tx, accountId, userId, 'link shown');
+      }
+      const details = { kind: 'given', by: body.by };
+      await audit(tx, accountId, actorOf(who), 'sign-in link made', { subject: userId, details });
+      const hours = linkHours.given;
+      const until = new Date(now() + hours * 3_600_000).toISOString();
+      if (body.by === 'screen') {
+        const secret = await createSignInLink(tx, accountId, userId, { hours });
+        return { link: signInAddress(secret, publicUrl), until };
+      }
+      await giveLinkByMail(tx, accountId, userId);
+      return { link: null, until };
+    }),
+  );
+
+  console.serve('DELETE /users/{userId}/sessions', async (who, { params }) =>
+    inTransaction(await pool, async (tx) => {
+      const { id: userId } = await personById(tx, who.accountId, idIn(params.userId));
+      const count = await endSessions(tx, { accountId: who.accountId, userId });
+      await audit(tx, who.accountId, actorOf(who), 'sessions ended', { subject: userId, details: { count } });
+    }),
+  );
+
+  console.serve('DELETE /users/{userId}/second-step', async (who, { params }) =>
+    inTransaction(await pool, async (tx) => {
+      const { id: userId } = await personById(tx, who.accountId, idIn(params.userId));
+      if (!(await turnOffTwoFactor(tx, { accountId: who.accountId, userId }))) return;
+      if (canMail) await notifyPerson(tx, who.accountId, userId, 'second step turned off');
+      await audit(tx, who.accountId, actorOf(who), 'second step turned off', { subject: userId });
+    }),
+  );
+}
+
+/**
+ * Whether a change affects a role or what comes with it: which results a person sees, whether they are active, or the address that
+ * links to set a password go to. This includes the caller's own account: a person at an unlocked browser could otherwise move it to
+ * their own address.
+ */
+function isDangerous({ role, email, active, memberships }: Person, changes: PersonChanges): boolean {
+  if (changes.role !== undefined && changes.role !== role) return true;
+  const isSeeing = (['adminOf', 'inheritedAdminOf', 'interestOf'] as const).some((kind) => {
+    const wanted = changes.memberships?.[kind];
+    const present = new Set(memberships[kind].map((group) => group.id));
+    return wanted !== undefined && present.symmetricDifference(new Set(wanted)).size > 0;
+  });
+  if (isSeeing) return true;
+  const isMoved = changes.email !== undefined && changes.email !== email;
+  const isShutOut = changes.active === false && active;
+  return role !== 'User' && (isMoved || isShutOut);
+}
+
+/** Throws a Fault if the person can't sign in, or can't get a link by email. */
+function refuseLink({ active, email }: Person, isMailMissing: boolean): void {
+  if (!active) {
+    throw new Fault(
+      'conflict',
+      'inactive person',
+      'Inactive people can’t sign in. Activate the person first.',
+    );
+  }
+  if (email === null) {
+    const message = 'People sign in with their email address, and this person has none. Add one first.';
+    throw new Fault('conflict', 'missing field', message);
+  }
+  if (isMailMissing)
+    throw new Fault(
+      'conflict',
+      'no mail server',
+      'No mail server is configured. Show the link instead, or set SMTP_URL.',
+    );
+}
+
+/** Administrators must not sign in as one another unnoticed, so such a link goes only to the person's own address. */
+function refuseShownLink({ role }: Person): void {
+  if (role !== 'Administrator') return;
+  const message =
+    'A link for an administrator is sent by email and not shown. If email doesn’t reach the person, your server administrator can run "soundings password set".';
+  throw new Fault('conflict', 'by email only', message);
+}
+
+/** Notifies the other administrators, so that no administrator can add another one unnoticed. */
+const notifyOfAdministrator = (tx: Transaction, { accountId }: Who, person: Person): Promise<void> => {
+  const { id, firstName, lastName, email } = person;
+  const about = `${firstName} ${lastName}${email === null ? '' : ` (${email})`}`.trim();
+  return notifyAdministrators(tx, accountId, { change: 'administrator added', about }, id);
+};
+
+/** Emails a new administrator a link to set a password, because the old one, which others may know, has stopped working. */
+async function mailNewPassword(tx: Transaction, who: Who, { id, email, active }: Person): Promise<void> {
+  if (email === null || !active) return;
+  const details = { kind: 'given', by: 'mail' };
+  await audit(tx, who.accountId, actorOf(who), 'sign-in link made', { subject: id, details });
+  await giveLinkByMail(tx, who.accountId, id);
+}
+
+/** After an externalId has changed, erases what old runs recorded about the person. */
+async function afterRenaming(
+  tx: Transaction,
+  { accountId }: Who,
+  { from, to }: { from: string | null; to: string | null },
+): Promise<void> {
+  if (from === to) return;
+  if (from !== null) await eraseUserChanges(tx, accountId, [from]);
+}
+
+async function handMany(
+  pool: Pool,
+  who: Who,
+  { chosen, isPreview, seen }: { chosen: Chosen; isPreview: boolean; seen?: string },
+  toManaged: boolean,
+): Promise<Handover> {
+  const { accountId, userId } = who;
+  return inTransaction(pool, async (tx) => {
+    // From here on the filters keep matching the same people.
+    if (!isPreview) await lockAccount(tx, accountId);
+    const userIds = 'ids' in chosen ? chosen.ids : await selectFoundIds(tx, accountId, chosen.filters);
+    const { changing, ...others } = await handOver(
+      tx,
+      accountId,
+      { userIds, toManaged, by: userId },
+      isPreview,
+    );
+    const handover = { changing: changing.length, ...others, seen: digestOf(changing) };
+    if (isPreview) return handover;
+    if (seen === undefined ? 'filters' in chosen : seen !== handover.seen) throw changedSince();
+    if (changing.length > 0) {
+      const action: AuditAction = toManaged ? 'people adopted' : 'people released';
+      // The filters are not logged: a name that was searched for must be erased together with the person.
+      const details = { count: changing.length, ids: rangesOf(changing) };
+      await audit(tx, accountId, actorOf(who), action, { details });
+    }
+    return handover;
+  });
+}
+
+const digestOf = (ids: number[]): string => createHash('sha256').update(ids.join()).digest('base64url');
+
+const changedSince = () =>
+  new Fault(
+    'conflict',
+    'changed since',
+    'The selection no longer matches the people shown. Check it and try again.',
+  );
+
+/** Shortens ids in ascending order: "3-17 20 22-23". */
+function rangesOf(ids: number[]): string {
+  const ranges: [number, number][] = [];
+  for (const id of ids) {
+    const last = ranges.at(-1);
+    if (last && last[1] === id - 1) last[1] = id;
+    else ranges.push([id, id]);
+  }
+  return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(' ');
+}
+
+async function personById(db: Db, accountId: number, userId: number): Promise<Person> {
+  const person = await selectPerson(db, accountId, userId);
+  if (!person) throw personNotFound();
+  const memberships = await selectGroupsOfPerson(db, accountId, userId);
+  const runs =
+    person.externalId === null ? [] : await selectRunsOfPerson(db, accountId, person.externalId, mostRuns);
+  return { ...person, memberships, runs };
+}
+
+function sortingOf({
+  sort = 'name',
+  direction,
+  ...filters
+}: PersonFilters & { sort?: Sorting['sort']; direction?: 'up' | 'down' }): [PersonFilters, Sorting] {
+  return [filters, { sort, isDown: direction === 'down' }];
+}
+
+/** Yields people as CSV, with the columns of users files where those exist, and a column for each attribute. */
+async function* sheetOf(rows: SheetRow[], attributes: string[]): AsyncGenerator<string> {
+  const head = [
+    'externalId',
+    'firstName',
+    'lastName',
+    'email',
+    'phone',
+    'role',
+    'active',
+    'language',
+    'timezone',
+    'memberOf',
+    'managed',
+  ];
+  yield byteOrderMark + csvRow([...head, ...attributes]);
+  yield* inSlices(rows, (row) => lineOf(row, attributes));
+}
+
+const lineOf = (row: SheetRow, attributes: string[]): string =>
+  csvRow([
+    row.externalId,
+    row.firstName,
+    row.lastName,
+    row.email,
+    row.phone,
+    row.role,
+    row.active ? 'yes' : 'no',
+    row.language,
+    row.timezone,
+    row.memberOf,
+    row.managed ? 'yes' : 'no',
+    ...attributes.map((name) => (Object.hasOwn(row.attributes, name) ? row.attributes[name]! : null)),
+  ]);

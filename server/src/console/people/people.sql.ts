@@ -1,0 +1,263 @@
+// SQL of the console's pages about people: reading only. Nothing here reads answers.
+import type { Person, PersonFilters, PersonRow, PersonRun } from '@soundings/contract/console.people.ts';
+import { type MembershipKind, membershipKinds, type PersonSort } from '@soundings/contract/words.ts';
+import type { PendingQuery, Row } from 'postgres';
+import type { AccountId, Db } from '../../db/db.ts';
+
+export type Sorting = { sort: PersonSort; isDown: boolean };
+type Fragment = PendingQuery<Row[]>;
+
+/** The condition for people `u` who match filters. */
+function foundBy(db: Db, accountId: AccountId, filters: PersonFilters): Fragment {
+  const { search = '', group, role, managed, active, mail } = filters;
+  const words = search
+    .split(/\s+/)
+    .filter((word) => word !== '')
+    .slice(0, 10);
+  return db`
+    u.account_id = ${accountId}
+    ${words.reduce((all, word) => db`${all} and strpos(u.search_text, (select folded(${word}))) > 0`, db``)}
+    ${role ? db`and u.role = ${role}` : db``}
+    ${managed ? db`and u.managed = ${managed === 'true'}` : db``}
+    ${active ? db`and u.active = ${active === 'true'}` : db``}
+    ${mail === 'none' ? db`and u.email is null` : db``}
+    ${mail === 'refused' ? db`and exists ${refusal(db)}` : db``}
+    ${group ? db`and u.user_id in ${membersWithin(db, accountId, Number(group))}` : db``}`;
+}
+
+/** Joins the mail refusal for the current address of people `u`. A refusal for an earlier address no longer matters. */
+const refusal = (db: Db) => db`
+  (select 1
+   from   mail_refusals r
+   where  r.account_id = u.account_id and r.user_id = u.user_id and r.address = u.email)`;
+
+const membersWithin = (db: Db, accountId: AccountId, groupId: number) => db`
+  (select m.user_id
+   from   memberships m
+   where  m.account_id = ${accountId} and m.kind = 'memberOf'
+     and  m.group_id = any(array(
+            with recursive subtree as (
+              select group_id from groups where account_id = ${accountId} and group_id = ${groupId}::bigint
+              union
+              select g.group_id
+              from   subtree b
+              join   groups g on g.account_id = ${accountId} and g.parent_id = b.group_id
+            )
+            select group_id from subtree)))`;
+
+/** The order of people `u`. People with the same name are ordered by id. */
+function orderOf(db: Db, { sort, isDown }: Sorting): Fragment {
+  const way = isDown ? db`desc` : db`asc`;
+  switch (sort) {
+    case 'email':
+      return db`u.email_key ${way} nulls last, u.search_text, u.user_id`;
+    case 'role':
+      return db`array_position('{Administrator,Manager,Auditor,User}', u.role) ${way}, u.search_text, u.user_id`;
+    case 'created':
+      return db`u.created_at ${way}, u.user_id ${way}`;
+    default:
+      return db`u.search_text ${way}, u.user_id ${way}`;
+  }
+}
+
+/** Returns a window of the people who match filters, and how many match in total. */
+export async function selectPeople(
+  db: Db,
+  accountId: AccountId,
+  {
+    filters,
+    sorting,
+    offset,
+    limit,
+  }: { filters: PersonFilters; sorting: Sorting; offset: number; limit: number },
+): Promise<{ total: number; rows: PersonRow[] }> {
+  const [counted, rows] = await Promise.all([
+    countPeople(db, accountId, filters),
+    db<PersonRow[]>`
+      with shown as (
+        select u.*, row_number() over (order by ${orderOf(db, sorting)}) as place
+        from   users u
+        where  ${foundBy(db, accountId, filters)}
+        order  by ${orderOf(db, sorting)}
+        offset ${offset} limit ${limit}
+      )
+      select u.user_id      as "id",
+             u.first_name   as "firstName",
+             u.last_name    as "lastName",
+             u.email        as "email",
+             u.external_id  as "externalId",
+             u.role         as "role",
+             u.active       as "active",
+             u.managed      as "managed",
+             u.created_at   as "createdAt",
+             exists ${refusal(db)} as "mailRefused",
+             g.first        as "group",
+             g.many         as "groupCount"
+      from   shown u
+      cross  join lateral (
+               select count(*)::integer as many,
+                      (array_agg(json_build_object('id', g.group_id, 'name', g.name) order by g.name, g.group_id))[1] as first
+               from   memberships m
+               join   groups g on g.account_id = m.account_id and g.group_id = m.group_id
+               where  m.account_id = u.account_id and m.user_id = u.user_id and m.kind = 'memberOf') g
+      order  by u.place`,
+  ]);
+  return { total: counted, rows };
+}
+
+async function countPeople(db: Db, accountId: AccountId, filters: PersonFilters): Promise<number> {
+  const [row] = await db<{ total: number }[]>`
+    select count(*)::integer as total from users u where ${foundBy(db, accountId, filters)}`;
+  return row!.total;
+}
+
+/** Returns the ids of all people who match filters. */
+export async function selectFoundIds(
+  db: Db,
+  accountId: AccountId,
+  filters: PersonFilters,
+): Promise<number[]> {
+  const rows = await db<{ id: number }[]>`
+    select u.user_id as id from users u where ${foundBy(db, accountId, filters)}`;
+  return rows.map(({ id }) => id);
+}
+
+export type SheetRow = {
+  externalId: string | null;
+  firstName: string;
+  lastName: string;
+  email: string | null;
+  phone: string | null;
+  role: string;
+  active: boolean;
+  managed: boolean;
+  language: string | null;
+  timezone: string | null;
+  memberOf: string | null;
+  attributes: Record<string, string>;
+};
+
+/** Returns all people who match filters, with the fields of the CSV export. */
+export async function selectSheet(
+  db: Db,
+  accountId: AccountId,
+  filters: PersonFilters,
+  sorting: Sorting,
+): Promise<SheetRow[]> {
+  return db<SheetRow[]>`
+    with member as (
+      select m.user_id, string_agg(g.name, '; ' order by g.name) as names
+      from   memberships m
+      join   groups g on g.account_id = m.account_id and g.group_id = m.group_id
+      where  m.account_id = ${accountId} and m.kind = 'memberOf'
+      group  by m.user_id
+    )
+    select u.external_id as "externalId",
+           u.first_name  as "firstName",
+           u.last_name   as "lastName",
+           u.email       as "email",
+           u.phone       as "phone",
+           u.role        as "role",
+           u.active      as "active",
+           u.managed     as "managed",
+           u.language    as "language",
+           u.timezone    as "timezone",
+           u.attributes  as "attributes",
+           member.names  as "memberOf"
+    from   users u
+    left   join member on member.user_id = u.user_id
+    where  ${foundBy(db, accountId, filters)}
+    order  by ${orderOf(db, sorting)}`;
+}
+
+/** Returns a person, without groups and runs. */
+export async function selectPerson(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+): Promise<Omit<Person, 'memberships' | 'runs'> | undefined> {
+  const [row] = await db<Omit<Person, 'memberships' | 'runs'>[]>`
+    select u.user_id     as "id",
+           u.external_id as "externalId",
+           u.managed     as "managed",
+           u.first_name  as "firstName",
+           u.last_name   as "lastName",
+           u.email       as "email",
+           u.phone       as "phone",
+           u.active      as "active",
+           u.role        as "role",
+           u.role_pending as "isRolePending",
+           u.language    as "language",
+           u.timezone    as "timezone",
+           u.attributes  as "attributes",
+           u.created_at  as "createdAt",
+           json_build_object(
+             'hasPassword', exists (select 1 from passwords p
+                                    where  p.account_id = u.account_id and p.user_id = u.user_id),
+             'hasTwoSteps', exists (select 1 from two_factor s
+                                    where  s.account_id = u.account_id and s.user_id = u.user_id
+                                      and  s.on_since is not null),
+             'sessions', (select count(*)::integer from sessions s
+                          where  s.account_id = u.account_id and s.user_id = u.user_id and u.active
+                            and  s.seen_at > now() - interval '7 days' and s.created_at > now() - interval '30 days'))
+                         as "signIn",
+           exists (select 1 from reminder_opt_outs s
+                   where  s.account_id = u.account_id and s.user_id = u.user_id) as "hasOptedOut",
+           (select json_build_object('at', r.at, 'reason', r.reason)
+            from   mail_refusals r
+            where  r.account_id = u.account_id and r.user_id = u.user_id and r.address = u.email) as "mailRefused"
+    from   users u
+    where  u.account_id = ${accountId} and u.user_id = ${userId}`;
+  return row;
+}
+
+/** Returns the groups of a person by kind and name, each with the names of the groups above it, from the top. */
+export async function selectGroupsOfPerson(
+  db: Db,
+  accountId: AccountId,
+  userId: number,
+): Promise<Person['memberships']> {
+  const rows = await db<
+    { kind: MembershipKind; id: number; name: string; managed: boolean; path: string[] }[]
+  >`
+    with recursive way as (
+      select m.kind, g.group_id, g.name, g.managed, g.parent_id, '{}'::text[] as path
+      from   memberships m
+      join   groups g on g.account_id = m.account_id and g.group_id = m.group_id
+      where  m.account_id = ${accountId} and m.user_id = ${userId}
+      union  all
+      select w.kind, w.group_id, w.name, w.managed, g.parent_id, g.name || w.path
+      from   way w
+      join   groups g on g.account_id = ${accountId} and g.group_id = w.parent_id
+    )
+    select kind as "kind", group_id as "id", name as "name", managed as "managed", path as "path"
+    from   way
+    where  parent_id is null
+    order  by name, group_id`;
+  const none = Object.fromEntries(
+    membershipKinds.map((kind) => [kind, []]),
+  ) as unknown as Person['memberships'];
+  for (const { kind, ...group } of rows) none[kind].push(group);
+  return none;
+}
+
+/** Returns the latest runs that changed the person with an externalId, newest first. */
+export async function selectRunsOfPerson(
+  db: Db,
+  accountId: AccountId,
+  externalId: string,
+  limit: number,
+): Promise<PersonRun[]> {
+  return db<PersonRun[]>`
+    select r.run_id as "runId",
+           r.at     as "at",
+           r.source as "source",
+           r.file   as "file",
+           c.fields as "fields"
+    from   run_changes c
+    join   runs r on r.account_id = c.account_id and r.run_id = c.run_id
+    where  c.account_id = ${accountId} and c.external_id = ${externalId} and c.entity = 'user'
+      and  c.fields is not null and r.outcome = 'applied'
+    order  by r.run_id desc
+    limit  ${limit}`;
+}

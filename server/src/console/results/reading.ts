@@ -1,0 +1,200 @@
+// What every results page reads: which groups the caller may see, the weeks, and the texts of questions. Figures come only from
+// results/results-shown.ts, so the console shows what the data interface returns, and nothing more.
+import type { TreeGroup } from '@soundings/contract/console.groups.ts';
+import type {
+  QuestionFigures,
+  ResultComment,
+  ResultGroup,
+  ResultQuestion,
+} from '@soundings/contract/console.results.ts';
+import type { AnswerData } from '@soundings/contract/data.ts';
+import { sixDigits } from '@soundings/contract/weeks.ts';
+import { hasRole } from '@soundings/contract/words.ts';
+import { Fault } from '../../base/errors.ts';
+import type { Pool } from '../../db/db.ts';
+import { groupsOf } from '../../people/groups.ts';
+import { parentsIn, ancestorsOf } from '../../people/tree.ts';
+import { scaleTexts } from '../../questions/library-texts.ts';
+import { isScaled } from '../../questions/types.ts';
+import { type MarkedComment, questionsWorded, type ShownQuestion } from '../../results/results-shown.ts';
+import type { Who } from '../core/console.ts';
+import { inTreeOrder, peopleInSubtrees } from '../groups/group-tree.ts';
+import { openGroups } from '../groups/open-groups.ts';
+import { countPeopleIn, selectMemberCounts } from '../groups/groups.sql.ts';
+import { idIn } from '../core/ids.ts';
+import { selectWeeks } from './results.sql.ts';
+import { type Weeks, weeksOf } from './weeks.ts';
+
+type OpenGroup = ResultGroup & { parentId: number | null };
+
+/** The groups that the caller may see. */
+export type OpenGroups = {
+  byId: ReadonlyMap<number, OpenGroup>;
+  /** Returns the top group of a group's tree; null if the caller may not see it, or if it is the group itself. */
+  companyOf(groupId: number): ResultGroup | null;
+  /** Returns the open groups above a group, from the top. */
+  above(groupId: number): ResultGroup[];
+  /** Returns the ids of a group and of all its subgroups, open or not. */
+  within(groupId: number): number[];
+};
+
+export async function readGroups(pool: Pool, who: Who): Promise<OpenGroups> {
+  const [groups, open] = await Promise.all([groupsOf(pool, who.accountId), openGroups(pool, who)]);
+  const parents = parentsIn(groups);
+  const byId = new Map(groups.filter(({ id }) => open?.has(id) !== false).map((one) => [one.id, one]));
+  return {
+    byId,
+    companyOf(groupId) {
+      const top = ancestorsOf(groupId, parents).at(-1);
+      return top === undefined || top === groupId ? null : (byId.get(top) ?? null);
+    },
+    above: (groupId) =>
+      ancestorsOf(groupId, parents)
+        .slice(1)
+        .flatMap((id) => byId.get(id) ?? [])
+        .map(headOf)
+        .toReversed(),
+    within: (groupId) => [...parents.keys()].filter((id) => ancestorsOf(id, parents).includes(groupId)),
+  };
+}
+
+/** The open groups with their numbers of people. */
+export type CountedGroups = {
+  /** In the order of the tree. */
+  rows: TreeGroup[];
+  /** The largest top group of the account, if the caller may see it. */
+  company: TreeGroup | null;
+};
+
+/** Reads all open groups with their numbers of people. Takes some ms with 2,000 groups and 20,000 people. */
+export async function readCountedGroups(pool: Pool, who: Who, language = 'en'): Promise<CountedGroups> {
+  const { accountId } = who;
+  const [groups, memberships, open] = await Promise.all([
+    groupsOf(pool, accountId),
+    selectMemberCounts(pool, accountId),
+    openGroups(pool, who),
+  ]);
+  const people = peopleInSubtrees(groups, memberships);
+  const rows = inTreeOrder(
+    groups.map((group) => ({ ...group, people: people.get(group.id) ?? 0 })),
+    language,
+    open,
+  );
+  const largest = groups
+    .filter(({ parentId }) => parentId === null)
+    .toSorted((a, b) => (people.get(b.id) ?? 0) - (people.get(a.id) ?? 0) || a.id - b.id)[0];
+  return { rows, company: rows.find(({ id }) => id === largest?.id) ?? null };
+}
+
+/** Returns how many groups are open, and which one pages start with: the company, or else the first. */
+export async function readFirstGroup(
+  pool: Pool,
+  who: Who,
+): Promise<{ first: ResultGroup | undefined; open: number }> {
+  if (hasRole(who, 'Administrator')) {
+    // With only one top group, people need not be counted, which would take longest.
+    const { byId } = await readGroups(pool, who);
+    const tops = [...byId.values()].filter(({ parentId }) => parentId === null);
+    if (tops.length === 1) return { first: tops[0], open: byId.size };
+  }
+  const { rows, company } = await readCountedGroups(pool, who);
+  return { first: company ?? rows[0], open: rows.length };
+}
+
+/** Returns an open group by its id. Throws a Fault if it is not open, with the same message as if it did not exist. */
+export function groupNamed({ byId }: OpenGroups, text: string): OpenGroup {
+  const group = byId.get(idIn(text));
+  if (!group) throw new Fault('not_found', 'group not found', 'There is no such group.');
+  return group;
+}
+
+export const headOf = ({ id, name }: ResultGroup): ResultGroup => ({ id, name });
+
+/** Returns a group with its number of active people, including subgroups. */
+export const withPeople = async (
+  pool: Pool,
+  { accountId }: Who,
+  groups: OpenGroups,
+  { id, name }: ResultGroup,
+) => ({
+  id,
+  name,
+  people: await countPeopleIn(pool, accountId, groups.within(id)),
+});
+
+export const readWeeks = async (pool: Pool, { accountId }: Who): Promise<Weeks> =>
+  weeksOf(await selectWeeks(pool, accountId));
+
+/**
+ * Returns what a results page about one group needs first; `language`: the language of the questions. Throws a Fault if the caller
+ * may not see the group.
+ */
+export async function readGroup(
+  pool: Pool,
+  who: Who,
+  { groupId, language }: { groupId: string; language: string },
+) {
+  const [groups, weeks, questions] = await Promise.all([
+    readGroups(pool, who),
+    readWeeks(pool, who),
+    questionsWorded(pool, who.accountId, language),
+  ]);
+  const group = groupNamed(groups, groupId);
+  return { groups, group, company: groups.companyOf(group.id), weeks, questions };
+}
+
+/** Returns a question as pages show it; `language`: the language of the texts on its scale. */
+export const questionHead = (
+  { id, type, text, options, optionIds }: ShownQuestion,
+  language: string,
+): ResultQuestion => ({
+  id,
+  type,
+  text,
+  scale: scaleTexts(type, language),
+  options: optionIds.map((option) => ({ id: option, text: options[option] ?? option })),
+});
+
+/** Returns the figures of a question in a week, in the order of its scale or options. */
+export function figuresOf(
+  { type, optionIds }: ShownQuestion,
+  { week, data, handedOut }: { week: string; data: AnswerData; handedOut: boolean },
+): QuestionFigures {
+  const { value, answers, distribution, enps } = data;
+  const keys = Object.keys(distribution ?? {});
+  const ordered = isScaled(type) ? keys : optionIds.filter((id) => keys.includes(id));
+  return {
+    week,
+    value,
+    answers,
+    distribution: distribution ? ordered.map((key) => ({ key, count: distribution[key] as number })) : null,
+    enps: enps ?? null,
+    handedOut,
+  };
+}
+
+export function commentOf(
+  { week, questionId, text, handedOut }: MarkedComment,
+  questions: ReadonlyMap<number, ShownQuestion>,
+): ResultComment {
+  const digits = sixDigits(week);
+  return {
+    week,
+    year: Number(digits.slice(0, -2)),
+    number: Number(digits.slice(-2)),
+    questionId,
+    question: questions.get(questionId)?.text ?? '',
+    text,
+    handedOut,
+  };
+}
+
+/** Returns the requested week. Throws a Fault if nothing is shown for it. */
+export function weekIn(weeks: Weeks, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (weeks.shown.some(({ week }) => week === text)) return text;
+  const message = 'There are no results to show for that week.';
+  throw new Fault('invalid', 'invalid parameter', message, {
+    details: [{ type: 'invalid parameter', message, path: 'week' }],
+  });
+}

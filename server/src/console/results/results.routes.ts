@@ -1,0 +1,111 @@
+// The console: results of the groups that the caller may see, for managers and administrators.
+import type { Pool } from '../../db/db.ts';
+import { audit } from '../../accounts/audit.ts';
+import { actorOf, type Console, Download } from '../core/console.ts';
+import { commentTable, groupTable, heatTable, questionTable, trendTable, wordsIn } from './csv.ts';
+import { readHeatMap } from './heat-map.ts';
+import { readOverview, readStart } from './overview.ts';
+import { readComments, readQuestion, readQuestions } from './questions.ts';
+import { readTrend } from './trends.ts';
+
+/** The maximum number of comments in a file, and in one window of the list. */
+const [mostInFile, mostInList] = [100_000, 500];
+
+export function serveResults(console: Console, pool: Promise<Pool>): void {
+  console.serve('GET /results', async (who, { query }) => readStart(await pool, who, languageOf(query)));
+  console.serve('GET /results/groups/{groupId}', async (who, { params, query }) =>
+    readOverview(await pool, who, { ...params, ...spanOf(query) }),
+  );
+  console.serve('GET /results/groups/{groupId}/csv', async (who, { params, query }) => {
+    const read = await readOverview(await pool, who, { ...params, ...spanOf(query) });
+    return csv(read.group.name, groupTable(read, wordsIn(languageOf(query))));
+  });
+
+  const heatMap = async (who: Parameters<typeof readHeatMap>[1], query: HeatQuery) =>
+    readHeatMap(await pool, who, {
+      week: query.week,
+      latest: query.latest !== 'false',
+      language: languageOf(query),
+    });
+  console.serve('GET /results/heat-map', (who, { query }) => heatMap(who, query));
+  console.serve('GET /results/heat-map/csv', async (who, { query }) =>
+    csv('heat-map', heatTable(await heatMap(who, query), filtersOf(query), wordsIn(languageOf(query)))),
+  );
+
+  console.serve('GET /results/trends', async (who, { query }) => readTrend(await pool, who, trendOf(query)));
+  console.serve('GET /results/trends/csv', async (who, { query }) => {
+    const read = await readTrend(await pool, who, trendOf(query));
+    return csv(read.kpi?.name ?? 'response', trendTable(read, wordsIn(languageOf(query))));
+  });
+
+  serveQuestions(console, pool);
+}
+
+function serveQuestions(console: Console, pool: Promise<Pool>): void {
+  console.serve('GET /results/groups/{groupId}/questions', async (who, { params, query }) =>
+    readQuestions(await pool, who, { ...params, language: languageOf(query) }),
+  );
+  console.serve('GET /results/groups/{groupId}/questions/{questionId}', async (who, { params, query }) =>
+    readQuestion(await pool, who, { ...params, ...spanOf(query), week: query.week }),
+  );
+  console.serve(
+    'GET /results/groups/{groupId}/questions/{questionId}/csv',
+    async (who, { params, query }) => {
+      const read = await readQuestion(await pool, who, { ...params, ...spanOf(query), week: query.week });
+      return csv(`question-${read.question.id}`, questionTable(read, wordsIn(languageOf(query))));
+    },
+  );
+
+  console.serve('GET /results/comments', async (who, { query }) => {
+    const { offset = '0', limit = '100', ...filters } = query;
+    const page = { offset: Number(offset), limit: Math.min(Number(limit), mostInList) };
+    return readComments(await pool, who, { ...filters, language: languageOf(query) }, page);
+  });
+  console.serve('GET /results/comments/csv', async (who, { query }) => {
+    const wanted = { ...query, language: languageOf(query) };
+    const { rows } = await readComments(await pool, who, wanted, { offset: 0, limit: mostInFile });
+    const details = { count: rows.length };
+    await audit(await pool, who.accountId, actorOf(who), 'comments exported', {
+      subject: query.groupId,
+      details,
+    });
+    return csv('comments', commentTable(rows, wordsIn(languageOf(query))));
+  });
+}
+
+type HeatQuery = { week?: string; latest?: 'true' | 'false'; language?: 'en' | 'sv' };
+
+/** Returns the filters of the heat map page, which apply to its file too. */
+const filtersOf = ({ level, beneath, by, sort, language }: HeatQuery & HeatFileQuery) => ({
+  level: level === undefined ? undefined : Number(level),
+  beneath: beneath === undefined ? undefined : Number(beneath),
+  isDifference: by === 'difference',
+  sort,
+  compare: new Intl.Collator(language, { numeric: true }).compare,
+});
+type HeatFileQuery = { level?: string; beneath?: string; by?: 'score' | 'difference'; sort?: string };
+
+const languageOf = ({ language = 'en' }: { language?: string }) => language;
+
+/** Returns the number of weeks (26 by default) and the language. */
+const spanOf = (query: { weeks?: string; language?: string }) => ({
+  weeks: Number(query.weeks ?? 26),
+  language: languageOf(query),
+});
+
+const trendOf = ({
+  kpiId,
+  groupIds,
+  ...query
+}: {
+  kpiId?: string;
+  groupIds: string;
+  weeks?: string;
+  language?: string;
+}) => ({
+  kpiId,
+  groupIds,
+  ...spanOf(query),
+});
+
+const csv = (name: string, text: string) => new Download(`${name}.csv`, 'text/csv; charset=utf-8', text);

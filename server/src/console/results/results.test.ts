@@ -1,0 +1,640 @@
+// The console's results: they agree with the data interface in every figure and in what is withheld, they are read from nowhere
+// else, and they are told of open groups alone.
+import type {
+  GroupResults,
+  HeatMap,
+  QuestionResults,
+  ResultComment,
+  ResultQuestion,
+  ResultsStart,
+  Trend,
+} from '@soundings/contract/console.results.ts';
+import type {
+  AnswerData,
+  KpiValues,
+  ResponseRateValues,
+  ResultsValues,
+  Value,
+} from '@soundings/contract/data.ts';
+import type { MembershipKind, Role } from '@soundings/contract/organization.ts';
+import { addWeeks, fourDigits, lastDay, weekName } from '@soundings/contract/weeks.ts';
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { QuestionType } from '../../questions/types.ts';
+import { randomFrom } from '../../simulation/random.ts';
+import { type RandomHistory, randomHistory } from '../../testing/histories.ts';
+import { apply, unit } from '../../testing/organizations.ts';
+import { type Ask, signInNew } from '../../testing/signed-in.ts';
+import { answer, importLines, kpi, question, round, skip } from '../../testing/surveys.ts';
+import { openWorld, type TestAccount, type World } from '../../testing/world.ts';
+
+const now = Date.parse('2026-11-18T12:00:00Z');
+const firstWeek = '2026-10-12';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld(undefined, {}, () => now);
+});
+afterAll(() => world?.close());
+
+/** Somebody new, signed in. `open`: the groups of a manager, by kind. */
+async function signedIn(
+  { id: accountId }: TestAccount,
+  role: Role,
+  open: { kind: MembershipKind; groupId: number }[] = [],
+): Promise<Ask> {
+  const { ask, userId } = await signInNew(world, accountId, role);
+  for (const { kind, groupId } of open) {
+    await world.pool`
+      insert into memberships (account_id, user_id, kind, group_id)
+      values (${accountId}, ${userId}, ${kind}, ${groupId})`;
+  }
+  return ask;
+}
+
+async function get<T>(ask: Ask, path: string): Promise<T> {
+  const { status, body, text } = await ask<T>(`GET ${path}`);
+  if (status !== 200) throw new Error(`${status} of ${path}: ${text}`);
+  return body;
+}
+
+const valueOf = (type: QuestionType, of: (low: number, high: number) => number): unknown => {
+  if (type === 1) return of(1, 5);
+  if (type === 2) return of(1, 10);
+  if (type === 3) return of(0, 10);
+  if (type === 4) return of(0, 1) === 1;
+  if (type === 5) return ['b', 'a', '2'][of(0, 2)];
+  return type === 6 ? ['b', 'a', '2'].slice(of(0, 2)) : undefined;
+};
+
+/** A new account in which a random history was asked and answered. */
+async function accountWith(history: RandomHistory, seed: number): Promise<TestAccount> {
+  const account = await world.account();
+  const { figures, distribution, comments } = history.thresholds;
+  await world.pool`
+    update accounts set threshold = ${figures}, distribution_threshold = ${distribution}, comment_threshold = ${comments}
+    where  account_id = ${account.id}`;
+  const groups = [...history.parents].map(([id, above]) =>
+    unit(`g${id}`, { parent: above === null ? null : `g${above}` }),
+  );
+  await apply(account, { groups });
+  await importLines(world, account.id, linesOf(history, seed), now);
+  return account;
+}
+
+function linesOf({ questions, kpis, weeks }: RandomHistory, seed: number): object[] {
+  const random = randomFrom(seed, 'answers');
+  const between = (low: number, high: number) => low + Math.floor(random.next() * (high - low + 1));
+  const types = new Map(questions.map(({ id, type }) => [id, type]));
+  const options = [
+    { id: 'b', text: 'Bus' },
+    { id: 'a', text: '=Air' },
+    { id: '2', text: 'On foot', translations: { sv: 'Till fots' } },
+  ];
+  const lines: object[] = [
+    ...questions.map(({ id, type }) => question(`q${id}`, type, type === 5 || type === 6 ? { options } : {})),
+    ...kpis.map(({ id, questionIds }) =>
+      kpi(
+        id,
+        questionIds.map((one) => `q${one}`),
+      ),
+    ),
+  ];
+  for (const [i, { rounds, answers }] of weeks.entries()) {
+    const week = weekName(addWeeks(firstWeek, i));
+    for (const { groupId, questionIds, asked } of rounds) {
+      const people = asked.map((one) => [one.person, one.memberOf.map((id) => `g${id}`)]);
+      lines.push(
+        round(
+          week,
+          `g${groupId}`,
+          questionIds.map((id) => `q${id}`),
+          Object.fromEntries(people),
+        ),
+      );
+    }
+    for (const [id, given] of answers) {
+      for (const { respondent, comment, skipped } of given) {
+        const own = rounds.find(
+          ({ questionIds, asked }) =>
+            questionIds.includes(id) && asked.some(({ person }) => person === respondent),
+        );
+        const where = [week, `g${own?.groupId}`, respondent, `q${id}`] as const;
+        const type = types.get(id) as QuestionType;
+        const text = comment === null ? undefined : `${comment} of ${week}`;
+        if (skipped || (type === 7 && text === undefined)) lines.push(skip(...where));
+        else lines.push(answer(...where, valueOf(type, between), text));
+      }
+    }
+  }
+  return lines;
+}
+
+type Comments = { total: number; rows: ResultComment[] };
+type Told = Record<string, Record<string, Record<string, AnswerData>>>;
+
+/** All that the data interface tells of an account, in all its weeks. */
+async function readInterface(account: TestAccount) {
+  const range = `fromDate=${firstWeek}&toDate=${lastDay('2026-11-16')}`;
+  const read = async <T>(path: string) =>
+    (await world.request<T>('GET', path, { headers: { authorization: account.token } })).body;
+  const groups = await account.groups();
+  const all = { groups, kpi: new Map<number, Value[]>(), rates: new Map<number, Value[]>() };
+  const [values, comments]: [Told, Record<string, Record<string, Record<string, string[]>>>] = [{}, {}];
+  for (const { id } of groups) {
+    const scope = `groupId=${id}&${range}`;
+    all.kpi.set(id, (await read<KpiValues>(`/v1/kpis/both/values?${scope}`)).values);
+    all.rates.set(id, (await read<ResponseRateValues[]>(`/v1/responserates/values?${scope}`))[0]!.values);
+    const [results] = await read<[ResultsValues]>(`/v1/results?${scope}&includeComments=true`);
+    for (const [one, byGroup] of Object.entries(results.values[0]!))
+      values[one] = { ...values[one], ...byGroup };
+    for (const [one, byGroup] of Object.entries(results.comments![0]!))
+      comments[one] = { ...comments[one], ...byGroup };
+  }
+  return { ...all, values, comments };
+}
+
+const weekValues = (values: Value[] | undefined) =>
+  (values ?? []).map(({ date, value }) => ({ week: date, value, handedOut: false }));
+
+/** The figures of a question, as the interface writes them. */
+const asTold = ({ value, answers, distribution, enps }: QuestionResults['figures'][number]) => ({
+  value,
+  answers,
+  ...(distribution && {
+    distribution: Object.fromEntries(distribution.map(({ key, count }) => [key, count])),
+  }),
+  ...(enps !== null && { enps }),
+});
+const withoutOptions = ({ value, answers, distribution, enps }: AnswerData) => ({
+  value,
+  answers,
+  ...(distribution && { distribution }),
+  ...(enps !== undefined && { enps }),
+});
+
+describe('agreement with the data interface', () => {
+  test(
+    'in every group, week and question of random histories, withheld ones included',
+    { timeout: 20_000 },
+    async () => {
+      const met = { shown: 0, withheld: 0 };
+      for (const seed of [24, 37]) {
+        const history = randomHistory(seed, { people: [30, 60], groups: 7, weeks: 3 });
+        const account = await accountWith(history, seed);
+        const ask = await signedIn(account, 'Administrator');
+        const told = await readInterface(account);
+        const start = await get<ResultsStart>(ask, '/results');
+        expect(start.groups).toBe(told.groups.length);
+        for (const { id } of told.groups) await expectGroup(ask, id, told, met);
+        await expectHeatMaps(ask, start, told);
+      }
+      expect([met.shown > 20, met.withheld > 3, met]).toEqual([true, true, met]);
+    },
+  );
+
+  test('figures come from results/ alone: no statement of the console reads a table of figures or answers', () => {
+    const folder = new URL('.', import.meta.url);
+    const figures = /\b(from|join)\s+(results|response_rates|kpi_values|comments|comment_groups)\b/;
+    const answers = /\b(from|join)\s+(answers|assignments|participants)\b/;
+    // Who has answered in the open week, counted over the whole account; whether a group that is to go has any results.
+    const counts = ['asking.sql.ts', 'runs.sql.ts'];
+    const names = readdirSync(folder).filter((name) => name.endsWith('.sql.ts') && !counts.includes(name));
+    expect(names).toContain('results.sql.ts');
+    for (const name of names) {
+      const text = readFileSync(new URL(name, folder), 'utf8').replace(/\/\/.*/g, '');
+      expect([name, figures.exec(text)?.[0], answers.exec(text)?.[0]]).toEqual([name, undefined, undefined]);
+    }
+  });
+});
+
+type ToldOfAll = Awaited<ReturnType<typeof readInterface>>;
+
+/** The overview of a group, its response rates as a trend, its questions and its comments. */
+async function expectGroup(
+  ask: Ask,
+  id: number,
+  told: ToldOfAll,
+  met: { shown: number; withheld: number },
+): Promise<void> {
+  const overview = await get<GroupResults>(ask, `/results/groups/${id}?weeks=13`);
+  const known = overview.kpis.find((one) => one.id === 'both');
+  const values = weekValues(told.kpi.get(id));
+  // A KPI of which no value was ever shown is not told of: neither does the interface list it.
+  expect(known?.values ?? values.filter(({ value }) => value === null)).toEqual(values);
+  expect(overview.rates.map(({ week, value, handedOut }) => ({ week, value, handedOut }))).toEqual(
+    weekValues(told.rates.get(id)),
+  );
+  for (const { week, value, people } of overview.rates) {
+    expect([week, people === null]).toEqual([week, value === null]);
+    const asked = overview.last?.week.week === week ? overview.last.questions : [];
+    for (const { answers } of asked) expect(answers ?? 0).toBeLessThanOrEqual(people ?? 0);
+  }
+  const trend = await get<Trend>(ask, `/results/trends?groupIds=${id}&weeks=13`);
+  expect(trend.series[0]?.values).toEqual(overview.rates);
+  const all: string[] = [];
+  const asked = await get<ResultQuestion[]>(ask, `/results/groups/${id}/questions`);
+  for (const one of asked) {
+    const page = await get<QuestionResults>(ask, `/results/groups/${id}/questions/${one.id}?weeks=13`);
+    const own = told.values[one.id]?.[id] ?? {};
+    expect(
+      Object.fromEntries(page.figures.map((figures) => [fourDigits(figures.week), asTold(figures)])),
+    ).toEqual(Object.fromEntries(Object.entries(own).map(([week, data]) => [week, withoutOptions(data)])));
+    for (const { answers } of page.figures) met[answers === null ? 'withheld' : 'shown']++;
+    const texts = told.comments[one.id]?.[id] ?? {};
+    const ofWeek = page.chosen && texts[fourDigits(page.chosen.week)];
+    expect(page.comments.map(({ text }) => text)).toEqual(ofWeek ?? []);
+    all.push(...Object.values(texts).flat());
+    const last = overview.last?.questions.find((each) => each.id === one.id);
+    const ofLast = last && withoutOptions(own[fourDigits(last.week)] as AnswerData);
+    expect(last && asTold(last)).toEqual(ofLast);
+  }
+  expect(asked.map((one) => one.id).toSorted()).toEqual(
+    Object.keys(told.values)
+      .filter((one) => told.values[one]?.[id])
+      .map(Number),
+  );
+  const comments = await get<Comments>(ask, `/results/comments?groupId=${id}&limit=500`);
+  expect(comments.rows.map(({ text }) => text).toSorted()).toEqual(all.toSorted());
+  expect([comments.total, overview.comments.total]).toEqual([all.length, all.length]);
+}
+
+/** Each week's map, with and without KPIs of weeks before it. */
+async function expectHeatMaps(ask: Ask, start: ResultsStart, told: ToldOfAll): Promise<void> {
+  for (const { week } of start.weeks) {
+    for (const latest of [true, false]) {
+      const map = await get<HeatMap>(ask, `/results/heat-map?week=${week}&latest=${latest}`);
+      expect(latest || map.kpis.every((one) => one.week.week === week)).toBe(true);
+      for (const row of map.rows) {
+        const rate = told.rates.get(row.id)?.find(({ date }) => date === week);
+        expect([week, row.id, row.rate]).toEqual([week, row.id, rate?.value]);
+        for (const [i, column] of map.kpis.entries()) {
+          const value = told.kpi.get(row.id)?.find(({ date }) => date === column.week.week);
+          expect([week, row.id, row.values[i]]).toEqual([
+            week,
+            row.id,
+            value === undefined ? 'none' : value.value,
+          ]);
+        }
+      }
+    }
+  }
+}
+
+describe('who sees what', () => {
+  const people = (group: string) =>
+    Object.fromEntries([1, 2, 3, 4, 5, 6].map((i) => [`${group}${i}`, [group]]));
+  let account: TestAccount;
+  let ids: Record<string, number>;
+  beforeAll(async () => {
+    account = await world.account();
+    await world.pool`update accounts set threshold = 3 where account_id = ${account.id}`;
+    await apply(account, {
+      groups: [
+        unit('company'),
+        unit('sales', { parent: 'company' }),
+        unit('north', { parent: 'sales' }),
+        unit('south', { parent: 'sales' }),
+        unit('tech', { parent: 'company' }),
+      ],
+    });
+    const all = { ...people('north'), ...people('south'), ...people('tech') };
+    await importLines(
+      world,
+      account.id,
+      [
+        question('mood', 1, { text: 'Happy?', translations: { sv: 'Glad?' } }),
+        question('never', 1),
+        kpi('energy', ['mood'], { name: '=Energy' }),
+        round('2026-W45', 'company', ['mood'], all),
+        ...Object.keys(all).map((name, i) =>
+          answer(
+            '2026-W45',
+            'company',
+            name,
+            'mood',
+            1 + (i % 5),
+            i % 2 === 0 ? `=Words of ${name}` : `${name} 100%`,
+          ),
+        ),
+        round('2026-W47', 'company', ['mood'], all),
+      ],
+      now,
+    );
+    ids = Object.fromEntries(
+      (await account.groups()).map(({ externalId, id }) => [externalId as string, id]),
+    );
+  });
+
+  const seen = async (ask: Ask) => {
+    const { rows } = await get<HeatMap>(ask, '/results/heat-map');
+    const names = Object.keys(ids).filter((name) => rows.some(({ id }) => id === ids[name]));
+    const pages: string[] = [];
+    const questionId = (
+      await get<ResultQuestion[]>(ask, `/results/groups/${ids[names[0] as string]}/questions`)
+    )[0]?.id;
+    for (const [name, id] of Object.entries(ids)) {
+      const statuses = new Set<number>();
+      for (const path of [
+        `/results/groups/${id}`,
+        `/results/groups/${id}/csv`,
+        `/results/groups/${id}/questions`,
+        `/results/groups/${id}/questions/${questionId}`,
+        `/results/groups/${id}/questions/${questionId}/csv`,
+        `/results/trends?groupIds=${id}`,
+        `/results/trends/csv?groupIds=${id}`,
+        `/results/comments?groupId=${id}`,
+        `/results/comments/csv?groupId=${id}`,
+      ])
+        statuses.add((await ask(`GET ${path}`)).status);
+      if (statuses.size !== 1) throw new Error(`${name}: ${[...statuses].join()}`);
+      if (statuses.has(200)) pages.push(name);
+      else expect([...statuses]).toEqual([404]);
+    }
+    expect(pages.toSorted()).toEqual(names.toSorted());
+    return names.toSorted();
+  };
+
+  test('an administrator all; a manager the groups owned, administered with all beneath, or given to read', async () => {
+    const manager = (kind: 'adminOf' | 'inheritedAdminOf' | 'interestOf', name: string) =>
+      signedIn(account, 'Manager', [{ kind, groupId: ids[name] as number }]);
+    expect(await seen(await signedIn(account, 'Administrator'))).toEqual(Object.keys(ids).toSorted());
+    expect(await seen(await manager('adminOf', 'sales'))).toEqual(['sales']);
+    expect(await seen(await manager('inheritedAdminOf', 'sales'))).toEqual(['north', 'sales', 'south']);
+    expect(await seen(await manager('interestOf', 'tech'))).toEqual(['tech']);
+    expect(await manager('adminOf', 'tech').then((ask) => get<ResultsStart>(ask, '/results'))).toMatchObject({
+      group: { id: ids['tech'] },
+      groups: 1,
+    });
+  });
+
+  test('neither the company nor the groups above are told of where they are not open', async () => {
+    const ask = await signedIn(account, 'Manager', [
+      { kind: 'inheritedAdminOf', groupId: ids['sales'] as number },
+    ]);
+    const overview = await get<GroupResults>(ask, `/results/groups/${ids['north']}`);
+    expect(overview).toMatchObject({ company: null, path: [{ name: 'sales' }], kpis: [{ company: null }] });
+    expect(await get<HeatMap>(ask, '/results/heat-map')).toMatchObject({ companyId: null });
+    const admin = await signedIn(account, 'Administrator');
+    expect(await get<GroupResults>(admin, `/results/groups/${ids['north']}`)).toMatchObject({
+      company: { name: 'company' },
+      kpis: [{ company: { value: expect.any(Number) as number } }],
+    });
+  });
+
+  test('of groups that are open above and beneath one that is not, the upper one is told as the next above', async () => {
+    const ask = await signedIn(account, 'Manager', [
+      { kind: 'adminOf', groupId: ids['company'] as number },
+      { kind: 'adminOf', groupId: ids['north'] as number },
+    ]);
+    const overview = await get<GroupResults>(ask, `/results/groups/${ids['north']}`);
+    expect(overview.path).toEqual([{ id: ids['company'], name: 'company' }]);
+    const { rows } = await get<HeatMap>(ask, '/results/heat-map');
+    expect(rows.map(({ name, parentId, level }) => [name, parentId, level])).toEqual([
+      ['company', null, 1],
+      ['north', ids['company'], 2],
+    ]);
+  });
+
+  test('a manager without groups sees none; a user and another account nothing', async () => {
+    const nobody = await signedIn(account, 'Manager');
+    expect(await get<ResultsStart>(nobody, '/results')).toMatchObject({ group: null, groups: 0 });
+    const { status, body } = await (await signedIn(account, 'User'))('GET /results');
+    expect([status, body.details[0]?.type]).toEqual([403, 'missing role']);
+    const stranger = await signedIn(await world.account(), 'Administrator');
+    expect((await stranger(`GET /results/groups/${ids['north']}`)).body.details[0]?.type).toBe(
+      'group not found',
+    );
+    expect((await stranger(`GET /results/trends?groupIds=${ids['north']}`)).status).toBe(404);
+    expect(await get<HeatMap>(stranger, '/results/heat-map')).toEqual({
+      week: null,
+      kpis: [],
+      rows: [],
+      companyId: null,
+    });
+  });
+
+  test('the open week shows nothing, and is said to be running', async () => {
+    const ask = await signedIn(account, 'Administrator');
+    const start = await get<ResultsStart>(ask, '/results');
+    expect(start.weeks).toMatchObject([{ week: '2026-11-02', year: 2026, number: 45, state: 'final' }]);
+    expect(start.running).toMatchObject({ week: '2026-11-16', state: 'open' });
+    expect((await ask('GET /results/heat-map?week=2026-11-16')).body.details[0]?.path).toBe('week');
+  });
+
+  test('comments are searched, by parts of their text in any letter case, and come in windows', async () => {
+    const ask = await signedIn(account, 'Administrator');
+    const comments = (query: string) =>
+      get<Comments>(ask, `/results/comments?groupId=${ids['company']}&${query}`);
+    const all = await comments('');
+    expect([all.total, all.rows.length]).toEqual([18, 18]);
+    expect((await comments('search=WORDS%20of%20north')).total).toBe(3);
+    expect((await comments('search=100%25')).total).toBe(9);
+    const windows = [await comments('limit=10'), await comments('limit=10&offset=10')];
+    expect(windows.flatMap(({ rows }) => rows)).toEqual(all.rows);
+    expect((await comments('search=xyz')).rows).toEqual([]);
+    expect((await comments('week=2026-11-02&language=sv')).rows[0]).toMatchObject({
+      question: 'Glad?',
+      number: 45,
+    });
+  });
+
+  test('KPIs are called by their name in the reader’s language; the data interface calls them by one, and the feed by that of its language', async () => {
+    const ask = await signedIn(account, 'Administrator');
+    const id = ids['company'];
+    const [{ kpiId, name } = { kpiId: '', name: '' }] = await world.pool<{ kpiId: string; name: string }[]>`
+      update kpis set translations = ${world.pool.json({ sv: 'Kraft' })} where account_id = ${account.id}
+      returning kpi_id as "kpiId", name as "name"`;
+    const namesIn = async (language: string) => {
+      const query = `language=${language}`;
+      const csv = await ask(`GET /results/groups/${id}/csv?${query}`);
+      return [
+        (await get<ResultsStart>(ask, `/results?${query}`)).kpis.map((one) => one.name),
+        (await get<GroupResults>(ask, `/results/groups/${id}?${query}`)).kpis.map((one) => one.name),
+        (await get<HeatMap>(ask, `/results/heat-map?${query}`)).kpis.map((one) => one.name),
+        [(await get<Trend>(ask, `/results/trends?groupIds=${id}&kpiId=${kpiId}&${query}`)).kpi?.name],
+        [csv.text.split('\r\n')[0]?.split(',').at(-2)?.replace(/^'/, '')],
+      ];
+    };
+    expect(new Set((await namesIn('sv')).flat())).toEqual(new Set(['Kraft']));
+    expect(new Set((await namesIn('en')).flat())).toEqual(new Set([name]));
+    const headers = { authorization: account.token };
+    const { body } = await world.request<{ name: string }[]>('GET', '/v1/kpis', { headers });
+    expect(body).toEqual([{ id: kpiId, name }]);
+    const feed = async (query: string) => {
+      const told = await fetch(`${world.address}/v1/feed?metric=kpi&format=ndjson&${query}`, { headers });
+      const [first = '{}'] = (await told.text()).split('\n');
+      return (JSON.parse(first) as { metricName: string }).metricName;
+    };
+    expect([await feed('language=sv'), await feed('language=de'), await feed('')]).toEqual([
+      'Kraft',
+      name,
+      name,
+    ]);
+    await world.pool`update kpis set translations = '{}' where account_id = ${account.id}`;
+  });
+
+  test('CSV: scores of 0 to 100, what is withheld in words, formulas made harmless', async () => {
+    const ask = await signedIn(account, 'Administrator');
+    const comments = (await ask(`GET /results/comments/csv?groupId=${ids['company']}`)).text;
+    expect(comments.split('\r\n')[0]).toBe('\uFEFFWeek,Question,Comment,Based partly on handed-out links');
+    expect(comments).toContain("2026-W45,Happy?,'=Words of north1,\r\n");
+    const map = (await ask('GET /results/heat-map/csv?language=sv')).text.split('\r\n');
+    expect(map[0]).toBe(
+      '\uFEFFGrupp,Sökväg,Medarbetare,"Svarsfrekvens, %",\'=Energy,Bygger delvis på utdelade länkar',
+    );
+    expect(map.find((line) => line.startsWith('north'))).toMatch(
+      /^north,company \/ sales,0,100,\d+(\.\d)?,$/,
+    );
+  });
+
+  test('CSV: days of our own have no apostrophe', async () => {
+    const ask = await signedIn(account, 'Administrator');
+    const id = ids['company'];
+    const [asked] = await get<ResultQuestion[]>(ask, `/results/groups/${id}/questions`);
+    for (const path of [
+      `/results/groups/${id}/csv`,
+      `/results/trends/csv?groupIds=${id}`,
+      `/results/groups/${id}/questions/${asked?.id}/csv`,
+    ]) {
+      const [, row] = (await ask(`GET ${path}`)).text.split('\r\n');
+      expect([path, row]).toEqual([path, expect.stringMatching(/^\d{4}-W\d\d,\d{4}-\d\d-\d\d,/)]);
+    }
+  });
+
+  test('CSV of the heat map: the rows that its filters leave, in their order, or how far they are from the company', async () => {
+    const ask = await signedIn(account, 'Administrator');
+    const fileOf = async (query: string) =>
+      (await ask(`GET /results/heat-map/csv?${query}`)).text.trim().split('\r\n');
+    const namesOf = async (query: string) =>
+      (await fileOf(query)).slice(1).map((line) => line.slice(0, line.indexOf(',')));
+    const { rows, companyId } = await get<HeatMap>(ask, '/results/heat-map');
+    const beneath = rows.filter(({ parentId }) => parentId === ids['sales']).map(({ name }) => name);
+    expect(beneath.length).toBeGreaterThan(1);
+    expect(await namesOf(`beneath=${ids['sales']}`)).toEqual(['company', 'sales', ...beneath]);
+    expect(await namesOf(`beneath=${ids['sales']}&level=3&sort=-name`)).toEqual([
+      'company',
+      ...beneath.toSorted().toReversed(),
+    ]);
+    const [head, company, ...others] = await fileOf('by=difference');
+    expect([head, company]).toEqual([
+      expect.stringMatching(/, difference to company"?,Based partly on handed-out links$/),
+      expect.stringMatching(/,0,$/),
+    ]);
+    const own = rows.find(({ id }) => id === companyId)?.values[0] as number;
+    for (const { id, name, values } of rows) {
+      if (id === companyId || typeof values[0] !== 'number') continue;
+      const by = Math.round((values[0] - own) * 1000) / 10;
+      expect(others.find((line) => line.startsWith(`${name},`))).toMatch(new RegExp(`,${by},$`));
+    }
+  });
+
+  test('figures that rest on handed-out links are marked on every page and in every file (P14)', async () => {
+    const ask = await signedIn(account, 'Administrator');
+    const [company, north] = [ids['company'], ids['north']];
+    const [asked] = await get<ResultQuestion[]>(ask, `/results/groups/${north}/questions`);
+    const figures = ['results', 'kpi_values', 'response_rates', 'comment_groups'];
+    const mark = async (handedOut: boolean, groupId = north) => {
+      for (const table of figures)
+        await world.pool`
+          update ${world.pool(table)} set handed_out = ${handedOut}
+          where  account_id = ${account.id} and group_id = ${groupId as number}`;
+    };
+    const read = async () => {
+      const overview = await get<GroupResults>(ask, `/results/groups/${north}`);
+      const { rows } = await get<HeatMap>(ask, '/results/heat-map');
+      const page = await get<QuestionResults>(ask, `/results/groups/${north}/questions/${asked?.id}`);
+      const trend = (query: string) => get<Trend>(ask, `/results/trends?groupIds=${north}${query}`);
+      const files = [
+        `/results/groups/${north}/csv`,
+        '/results/heat-map/csv',
+        `/results/trends/csv?groupIds=${north}`,
+        `/results/groups/${north}/questions/${asked?.id}/csv`,
+        `/results/comments/csv?groupId=${north}`,
+      ].map(async (path) => {
+        const { text } = await ask(`GET ${path}`);
+        return text
+          .trim()
+          .split('\r\n')
+          .slice(1)
+          .map((line) => line.slice(line.lastIndexOf(',') + 1))
+          .filter(Boolean);
+      });
+      return {
+        pages: [
+          overview.kpis[0]?.values.at(-1)?.handedOut,
+          overview.rates.at(-1)?.handedOut,
+          overview.last?.questions[0]?.handedOut,
+          page.figures.at(-1)?.handedOut,
+          page.comments.every(({ handedOut }) => handedOut),
+          (await trend('')).series[0]?.values.at(-1)?.handedOut,
+          (await trend('&kpiId=energy')).series[0]?.values.at(-1)?.handedOut,
+        ],
+        company: [overview.kpis[0]?.company?.handedOut, page.companyFigure?.handedOut],
+        map: rows.filter(({ handedOut }) => handedOut.length > 0).map((row) => [row.name, row.handedOut]),
+        files: await Promise.all(files),
+      };
+    };
+    const none = {
+      pages: Array(7).fill(false),
+      company: [false, false],
+      map: [],
+      files: [[], [], [], [], []],
+    };
+    expect(await read()).toEqual(none);
+    await mark(true);
+    expect(await read()).toEqual({
+      pages: Array(7).fill(true),
+      company: [false, false],
+      map: [['north', ['rate', 0]]],
+      files: [[` %; '=Energy"`], [` %; '=Energy"`], ['north'], ['Yes'], Array(6).fill('Yes')],
+    });
+    const compared = async () => {
+      const { text } = await ask('GET /results/heat-map/csv?by=difference');
+      return text
+        .trim()
+        .split('\r\n')
+        .slice(1)
+        .filter((line) => line.endsWith('to company"'));
+    };
+    expect(await compared()).toHaveLength(1);
+    await mark(false);
+    await mark(true, company);
+    expect((await read()).company).toEqual([true, true]);
+    // A difference to a figure of the company that is marked is marked, too.
+    expect((await compared()).length).toBeGreaterThan(3);
+    await mark(false, company);
+  });
+
+  test('400 names the parameter; what there is not is 404', async () => {
+    const ask = await signedIn(account, 'Administrator');
+    const company = ids['company'];
+    for (const [path, name] of [
+      [`/results/groups/${company}?weeks=14`, 'weeks'],
+      [`/results/groups/${company}?colour=red`, 'colour'],
+      ['/results/heat-map?week=2026-11-1', 'week'],
+      ['/results/heat-map?week=2026-11-04', 'week'],
+      ['/results/heat-map/csv?sort=colour', 'sort'],
+      ['/results/trends', 'groupIds'],
+      ['/results/trends?groupIds=1,2,3,4,5,6,7', 'groupIds'],
+      ['/results/comments', 'groupId'],
+      [`/results/comments?groupId=${company}&limit=-1`, 'limit'],
+      [`/results/comments?groupId=${company}&week=tomorrow`, 'week'],
+    ]) {
+      const { status, body } = await ask(`GET ${path}`);
+      expect([path, status, body.details[0]?.path]).toEqual([path, 400, name]);
+    }
+    for (const [path, type] of [
+      ['/results/groups/0', 'group not found'],
+      ['/results/groups/x', 'group not found'],
+      ['/results/groups/99999999999', 'group not found'],
+      [`/results/trends?groupIds=${company}&kpiId=none`, 'kpi not found'],
+      [`/results/groups/${company}/questions/x`, 'question not found'],
+      [`/results/groups/${company}/questions/9999999999`, 'question not found'],
+      [`/results/comments?groupId=${company}&questionId=9999999999`, 'question not found'],
+    ]) {
+      const { status, body } = await ask(`GET ${path}`);
+      expect([path, status, body.details[0]?.type]).toEqual([path, 404, type]);
+    }
+  });
+});

@@ -1,0 +1,43 @@
+// The trend of a KPI, or of the response rate, in several groups.
+import type { Trend } from '@soundings/contract/console.results.ts';
+import { Fault } from '../../base/errors.ts';
+import type { Pool } from '../../db/db.ts';
+import { kpiNameIn } from '../../questions/questions.ts';
+import { kpiNamed, kpiValuesShown, ratesShown } from '../../results/results-shown.ts';
+import type { Who } from '../core/console.ts';
+import { groupNamed, readGroups, readWeeks, withPeople } from './reading.ts';
+import { windowOfWeeks } from './weeks.ts';
+
+/** `kpiId` undefined: the response rate. `groupIds`: separated by commas. */
+type Wanted = { kpiId: string | undefined; groupIds: string; weeks: number; language: string };
+
+/** Returns a trend. Throws a Fault if the KPI does not exist, or the caller may not see one of the groups. */
+export async function readTrend(pool: Pool, who: Who, wanted: Wanted): Promise<Trend> {
+  const { accountId } = who;
+  const { kpiId } = wanted;
+  const [groups, weeks, kpi] = await Promise.all([
+    readGroups(pool, who),
+    readWeeks(pool, who),
+    kpiId === undefined ? null : kpiNamed(pool, accountId, kpiId),
+  ]);
+  if (kpi === undefined) throw new Fault('not_found', 'kpi not found', 'There is no such KPI.');
+  const chosen = [...new Set(wanted.groupIds.split(','))].map((text) => groupNamed(groups, text));
+  const axis = weeks.span(wanted.weeks);
+  const window = windowOfWeeks(axis);
+  const valuesOf = (groupId: number) => {
+    if (!window) return [];
+    return kpi === null
+      ? ratesShown(pool, accountId, groupId, window)
+      : kpiValuesShown(pool, accountId, groupId, kpi.id, window);
+  };
+  return {
+    kpi: kpi && { id: kpi.id, name: kpiNameIn(kpi, wanted.language) },
+    weeks: axis,
+    series: await Promise.all(
+      chosen.map(async (group) => ({
+        group: await withPeople(pool, who, groups, group),
+        values: await valuesOf(group.id),
+      })),
+    ),
+  };
+}

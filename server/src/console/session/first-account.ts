@@ -1,0 +1,69 @@
+// The first start: creates the first account, its administrator and its questions in one transaction, with the printed link.
+import { isEmail } from '@soundings/contract/formats.ts';
+import { maxNameLength } from '@soundings/contract/limits.ts';
+import type { Detail } from '@soundings/contract/problem.ts';
+import { createAccount } from '../../accounts/accounts.ts';
+import { type Actor, audit } from '../../accounts/audit.ts';
+import { refuseExpiredFirstStartLink, useUpFirstStartLink } from '../../auth/first-start.ts';
+import { digestPassword, keepPassword, type Person } from '../../auth/sign-in.ts';
+import { Fault } from '../../base/errors.ts';
+import { inTransaction, type Pool } from '../../db/db.ts';
+import { createUser } from '../../people/people.ts';
+import { defineLibrary } from '../../questions/questions.ts';
+
+export type Welcome = {
+  secret: string;
+  account: { name: string; language: string; timezone: string; threshold: number };
+  administrator: { firstName: string; lastName: string; email: string; password: string };
+};
+
+/** Creates them and returns the administrator. Throws a Fault if the link is expired or used, or with each invalid field. */
+export async function makeFirstAccount(pool: Pool, wanted: Welcome, address: string): Promise<Person> {
+  const { secret, account, administrator } = wanted;
+  refuseBlank(wanted);
+  await refuseExpiredFirstStartLink(pool, secret);
+  const { password, ...names } = administrator;
+  const hash = await digestPassword(password, names, 'administrator/password');
+  return inTransaction(pool, async (tx) => {
+    await useUpFirstStartLink(tx, secret);
+    const actor: Actor = { origin: 'console', userId: null, address };
+    const made = await atField('account', () => createAccount(tx, account, actor));
+    const accountId = made.id;
+    const userId = await createUser(tx, accountId, { ...names, role: 'Administrator' });
+    await audit(tx, accountId, actor, 'person created', { subject: userId });
+    await keepPassword(tx, { accountId, userId }, hash);
+    await defineLibrary(tx, accountId, made.language);
+    return { accountId, userId };
+  });
+}
+
+function refuseBlank({ account, administrator }: Welcome): void {
+  const details: Detail[] = [];
+  const blank = (text: string, path: string) => {
+    if (text.trim() !== '') return;
+    details.push({ type: 'missing field', message: `Enter 1 to ${maxNameLength} characters.`, path });
+  };
+  blank(account.name, '/account/name');
+  blank(administrator.firstName, '/administrator/firstName');
+  blank(administrator.lastName, '/administrator/lastName');
+  if (!isEmail(administrator.email)) {
+    const message = 'This is not a valid email address.';
+    details.push({ type: 'invalid email', message, path: '/administrator/email' });
+  }
+  const [first] = details;
+  if (first) throw new Fault('invalid', first.type as 'invalid value', first.message, { details });
+}
+
+/** Runs `work`, and prefixes the paths of its faults with a field of the body. */
+async function atField<T>(field: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const details = error.details.map((detail) => ({
+      ...detail,
+      path: `/${field}/${(detail.path ?? '').replace(/^\//, '')}`,
+    }));
+    throw new Fault(error.kind, error.code, error.message, { details });
+  }
+}

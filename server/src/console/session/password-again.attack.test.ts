@@ -1,0 +1,166 @@
+// Somebody sits down at an administrator's open browser: what gives others access, or takes it, asks for the password again.
+import { consoleOperations } from '@soundings/contract/console.ts';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { setPassword } from '../../auth/sign-in.ts';
+import { openLog } from '../../base/log.ts';
+import { inTransaction } from '../../db/db.ts';
+import { createGroup } from '../../people/groups.ts';
+import { createUser } from '../../people/people.ts';
+import { type Ask, signInNew } from '../../testing/signed-in.ts';
+import { openWorld, type World } from '../../testing/world.ts';
+
+const good = 'nine quiet harbours';
+
+let world: World;
+let [accountId, own, other, manager, gone, group] = [0, 0, 0, 0, 0, 0];
+let ask: Ask;
+beforeAll(async () => {
+  world = await openWorld(openLog('silent'));
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  ({ id: accountId } = await world.account());
+  ({ ask, userId: own } = await signInNew(world, accountId, 'Administrator'));
+  await setPassword(world.pool, accountId, own, good);
+  [other, manager, gone, group] = await inTransaction(world.pool, async (tx) => [
+    await createUser(tx, accountId, { firstName: 'Olle', lastName: 'Ek', email: `olle-${own}@example.org` }),
+    await createUser(tx, accountId, {
+      firstName: 'Mia',
+      lastName: 'Ask',
+      email: `mia-${own}@example.org`,
+      role: 'Manager',
+    }),
+    await createUser(tx, accountId, {
+      firstName: 'Max',
+      lastName: 'Alm',
+      email: `max-${own}@example.org`,
+      role: 'Manager',
+    }),
+    await createGroup(tx, accountId, { name: 'North' }),
+  ]);
+});
+
+/** The password was given longer ago than ten minutes; `at` null: never, as in a session of an earlier version. */
+const later = (at: string | null = 'ten minutes') =>
+  world.pool`
+    update sessions set proved_at = ${at === null ? null : new Date(Date.now() - 601_000)}
+    where  account_id = ${accountId} and user_id = ${own}`;
+
+const noGroups = { memberOf: [], adminOf: [], inheritedAdminOf: [], interestOf: [] };
+const token = { name: 'Power BI', scopes: ['data'], expires: null };
+const person = {
+  firstName: 'Eve',
+  lastName: 'Berg',
+  email: 'eve@example.org',
+  phone: null,
+  role: 'User',
+  language: null,
+  timezone: null,
+  active: true,
+  externalId: null,
+};
+
+const typeOf = (name: string): Record<string, string> =>
+  name.startsWith('POST /files?') ? { 'content-type': 'application/octet-stream' } : {};
+
+/** What is dangerous, and the status with which it is done. */
+const dangerous = (): [string, unknown, number][] => [
+  ['POST /tokens', token, 200],
+  ['DELETE /tokens/1', undefined, 404],
+  [`POST /users/${other}/sign-in-link`, { by: 'screen' }, 200],
+  [`DELETE /users/${other}/second-step`, undefined, 204],
+  [`POST /users/${other}/confirm`, undefined, 409],
+  [`PATCH /users/${other}`, { role: 'Administrator' }, 200],
+  [`PATCH /users/${manager}`, { email: 'elsewhere@example.org' }, 200],
+  [`PATCH /users/${own}`, { email: 'evil@example.org' }, 200],
+  [`PATCH /users/${other}`, { memberships: { ...noGroups, interestOf: [group] } }, 200],
+  [`PATCH /users/${manager}`, { active: false }, 200],
+  [`PATCH /users/${manager}`, { role: 'User' }, 200],
+  [`DELETE /users/${gone}`, undefined, 204],
+  ['POST /rounds/2026-W47/links', { isReplacing: false }, 404],
+  ['POST /runs/00000000-0000-0000-0000-000000000000/approval', { peopleRemoved: 0, groupsRemoved: 0 }, 404],
+  ['POST /users', { ...person, role: 'Manager' }, 200],
+  ['POST /files?name=users.csv', 'externalId,role\n1,Administrator\n', 200],
+  ['POST /files/1/columns', { sheets: [] }, 400],
+  ['PATCH /settings', { applyFiles: false }, 200],
+  ['PATCH /settings', { filesPartial: true }, 200],
+  ['PATCH /settings', { maxUsersDeleted: 5000 }, 200],
+  ['PATCH /settings', { maxUsersUpdated: 5000 }, 200],
+];
+
+test.each([['ten minutes'], [null]])('dangerous acts are refused, and change nothing (%s)', async (at) => {
+  await later(at);
+  const state = () => world.pool`
+    select (select json_agg(u order by user_id) from users u where account_id = ${accountId}) as users,
+           (select count(*) from sign_in_links where account_id = ${accountId}) as links,
+           (select count(*) from tokens where account_id = ${accountId}) as tokens,
+           (select count(*) from files where account_id = ${accountId}) as files,
+           (select a from accounts a where account_id = ${accountId})::text as settings`;
+  const before = [...(await state())];
+  for (const [name, body] of dangerous()) {
+    // oxlint-disable-next-line no-await-in-loop -- a few
+    const { status, body: refused } = await ask(name, body, typeOf(name));
+    expect([name, status, refused.details[0]?.type]).toEqual([name, 403, 'password needed']);
+  }
+  expect([...(await state())]).toEqual(before);
+});
+
+test('the password, given again, opens them for ten minutes, in this session alone; a wrong one opens nothing', async () => {
+  const { ask: elsewhere } = await signInNew(world, accountId, 'Administrator');
+  await world.pool`update sessions set proved_at = null where account_id = ${accountId}`;
+  const wrong = await ask('POST /session/proof', { password: 'not the password' });
+  expect([wrong.status, wrong.body.details[0]]).toEqual([
+    400,
+    expect.objectContaining({ type: 'wrong password', path: '/password' }),
+  ]);
+  expect((await ask('POST /tokens', token)).status).toBe(403);
+  expect((await ask('POST /session/proof', { password: good })).status).toBe(204);
+  for (const [name, body, status] of dangerous()) {
+    // oxlint-disable-next-line no-await-in-loop -- a few
+    expect([name, (await ask(name, body, typeOf(name))).status]).toEqual([name, status]);
+  }
+  expect((await elsewhere('POST /tokens', token)).status).toBe(403);
+  await later();
+  expect((await ask('POST /tokens', token)).status).toBe(403);
+});
+
+test('a file that is only checked needs no password', async () => {
+  await world.pool`update accounts set apply_files = false where account_id = ${accountId}`;
+  await later();
+  expect(
+    (await ask('POST /files?name=users.csv', 'externalId,role\n1,Manager\n', typeOf('POST /files?'))).status,
+  ).toBe(200);
+});
+
+test('guessing the password is throttled like signing in', async () => {
+  const statuses: number[] = [];
+  for (let i = 0; i < 15 && statuses.at(-1) !== 429; i++) {
+    // oxlint-disable-next-line no-await-in-loop -- one guess after another
+    statuses.push((await ask('POST /session/proof', { password: `guess number ${i}` })).status);
+  }
+  expect(statuses.at(-1)).toBe(429);
+});
+
+test('everyday work asks for nothing: names, groups, an address of someone without a role, the same role as before', async () => {
+  await later();
+  for (const [name, body] of [
+    [`PATCH /users/${other}`, { firstName: 'Ola', email: 'ola@example.org', role: 'User' }],
+    [`PATCH /users/${manager}`, { lastName: 'Lind', role: 'Manager' }],
+    [`PATCH /users/${own}`, { lastName: 'Lind' }],
+    [`PATCH /users/${other}`, { memberships: { ...noGroups, memberOf: [group] } }],
+    ['POST /users', person],
+    ['PATCH /settings', { threshold: 7, applyFiles: true }],
+    ['GET /tokens', undefined],
+  ] as const) {
+    // oxlint-disable-next-line no-await-in-loop -- a few
+    expect([name, (await ask(name, body, typeOf(name))).status]).toEqual([name, 200]);
+  }
+});
+
+test('every operation about tokens, links, second steps and confirming is among those that ask', () => {
+  const names = Object.entries(consoleOperations).filter(([name]) =>
+    /^(POST|PUT|PATCH|DELETE) .*(token|sign-in-link|users.*second-step|confirm)/.test(name),
+  );
+  expect(names.length).toBeGreaterThan(4);
+  expect(names.filter(([, { proof }]) => !proof).map(([name]) => name)).toEqual([]);
+});

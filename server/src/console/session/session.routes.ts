@@ -1,0 +1,250 @@
+// The console: signing in and out, the first start, links to set a password, and the user's own profile.
+import { dayIn, weekOf } from '@soundings/contract/weeks.ts';
+import type { FastifyRequest } from 'fastify';
+import { notifyPerson } from '../../auth/account-notices.ts';
+import { audit } from '../../accounts/audit.ts';
+import { refuseExpiredFirstStartLink } from '../../auth/first-start.ts';
+import {
+  browserOf,
+  endSession,
+  endSessionOf,
+  endSessions,
+  noteProof,
+  refuseEndedSession,
+  sessionsOf,
+} from '../../auth/sessions.ts';
+import { requestSignInLink, linkOf, setPasswordByLink } from '../../auth/sign-in-links.ts';
+import {
+  accountsThere,
+  begin,
+  type Browser,
+  digestPasswordOf,
+  keepPassword,
+  openSignInThrottle,
+  refuseWrongPassword,
+  signIn,
+  type Throttle,
+  tried,
+} from '../../auth/sign-in.ts';
+import {
+  beginTwoFactor,
+  confirmTwoFactor,
+  newRecoveryCodes,
+  turnOffTwoFactor,
+} from '../../auth/two-factor.ts';
+import { Fault } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import type { Sealer } from '../../base/sealer.ts';
+import { inTransaction, type Pool } from '../../db/db.ts';
+import { changeOwn } from '../../people/profile.ts';
+import { actorOf, type Console } from '../core/console.ts';
+import { idIn } from '../core/ids.ts';
+import { selectAskedWeeks, selectProfile, selectSessionFacts } from './session.sql.ts';
+import { makeFirstAccount } from './first-account.ts';
+
+export type SessionParts = {
+  pool: Promise<Pool>;
+  /** Encrypts the secrets of two-factor authentication. */
+  secrets: Promise<Sealer>;
+  /** The clock, in ms. */
+  now: () => number;
+  log: Log;
+  /** Whether the installation sends email. */
+  canMail: boolean;
+};
+
+/** How many past weeks the profile shows. */
+const weeksShown = 26;
+
+export function serveSession(console: Console, parts: SessionParts): void {
+  const throttle = openSignInThrottle(parts.pool, parts.now);
+  serveSignIn(console, parts, throttle);
+  serveLinks(console, parts, throttle);
+  serveProfile(console, parts, throttle);
+  serveTwoFactor(console, parts, throttle);
+}
+
+function serveSignIn(
+  console: Console,
+  { pool, secrets, now, log, canMail }: SessionParts,
+  throttle: Throttle,
+): void {
+  console.serve('GET /session', async (who) => selectSessionFacts(await pool, who));
+
+  console.serveAnybody('GET /sign-in', async () => {
+    const { count, name } = await accountsThere(await pool);
+    return { company: count === 1 ? name : null, isEmpty: count === 0, canMail };
+  });
+
+  console.serveAnybody('POST /session', async ({ body, request, reply }) => {
+    const parts = { pool: await pool, secrets: await secrets, throttle, now, log };
+    const outcome = await signIn(parts, body, browserIn(console, request));
+    if (outcome.state !== 'signed in') return outcome;
+    console.setCookie(reply, outcome.secret);
+    return { state: 'signed in', session: await selectSessionFacts(await pool, outcome) };
+  });
+
+  console.serve('POST /session/proof', async (who, { body }) => {
+    await refuseWrongPassword(await pool, throttle, who, body.password);
+    await noteProof(await pool, who.accountId, who.sessionId);
+  });
+
+  console.serve('DELETE /session', async (who, { reply }) => {
+    await inTransaction(await pool, async (tx) => {
+      await endSession(tx, who, who.sessionId);
+      await audit(tx, who.accountId, actorOf(who), 'signed out');
+    });
+    console.setCookie(reply, undefined);
+  });
+}
+
+function serveLinks(console: Console, { pool, log, canMail }: SessionParts, throttle: Throttle): void {
+  console.serveAnybody('POST /password/forgotten', async ({ body, request }) => {
+    await throttle.tryMail(request.address);
+    // Not awaited: the time it takes would reveal whether the address exists.
+    pool
+      .then((open) => requestSignInLink(open, body.email))
+      .catch((error: unknown) => log.error({ err: error }, 'Sending a sign-in link failed'));
+  });
+
+  console.serveAnybody('POST /password/link', async ({ body }) => {
+    const { email, name, company, hasPassword } = await linkOf(await pool, body.secret);
+    return { email: email ?? '', name, company, hasPassword };
+  });
+
+  console.serveAnybody('POST /password', async ({ body, request, reply }) => {
+    const by = { address: request.address, canMail };
+    const link = await setPasswordByLink(await pool, body.secret, body.password, by);
+    if (link.hasTwoFactor) {
+      // Another user may have been signed in with this browser.
+      const secret = console.secretIn(request);
+      if (secret !== undefined) await endSessionOf(await pool, secret);
+      console.setCookie(reply, undefined);
+      return { session: null };
+    }
+    console.setCookie(reply, await begin(await pool, link, browserIn(console, request), 'link'));
+    return { session: await selectSessionFacts(await pool, link) };
+  });
+
+  console.serveAnybody('POST /welcome/link', async ({ body }) =>
+    refuseExpiredFirstStartLink(await pool, body.secret),
+  );
+
+  console.serveAnybody('POST /welcome', async ({ body, request, reply }) => {
+    const person = await makeFirstAccount(await pool, body, request.address);
+    console.setCookie(reply, await begin(await pool, person, browserIn(console, request), 'first start'));
+    return { session: await selectSessionFacts(await pool, person) };
+  });
+}
+
+function serveProfile(console: Console, { pool, now, canMail }: SessionParts, throttle: Throttle): void {
+  console.serve('GET /profile', async (who) => selectProfile(await pool, who));
+
+  console.serve('PATCH /profile', async (who, { body }) => {
+    await inTransaction(await pool, async (tx) => {
+      const fields = await changeOwn(tx, who.accountId, who.userId, body);
+      if (fields.length === 0) return;
+      await audit(tx, who.accountId, actorOf(who), 'profile changed', { details: { fields } });
+    });
+    return selectProfile(await pool, who);
+  });
+
+  console.serve('PUT /profile/password', async (who, { body }) => {
+    await refuseWrongPassword(await pool, throttle, who, body.password);
+    const hash = await digestPasswordOf(await pool, who, body.newPassword, 'newPassword');
+    await inTransaction(await pool, async (tx) => {
+      await refuseEndedSession(tx, who);
+      await keepPassword(tx, who, hash);
+      await endSessions(tx, who, who.sessionId);
+      await audit(tx, who.accountId, actorOf(who), 'password changed', { subject: who.userId });
+      if (canMail) await notifyPerson(tx, who.accountId, who.userId, 'password set');
+    });
+  });
+
+  console.serve('GET /profile/sessions', async (who) => {
+    const sessions = await sessionsOf(await pool, who);
+    return sessions.map(({ id, agent, address, signedInAt, seenAt }) => ({
+      id,
+      ...browserOf(agent),
+      address,
+      signedInAt: signedInAt.toISOString(),
+      seenAt: seenAt.toISOString(),
+      isThis: id === who.sessionId,
+    }));
+  });
+
+  console.serve('DELETE /profile/sessions/{sessionId}', async (who, { params }) => {
+    const id = idIn(params.sessionId);
+    await inTransaction(await pool, async (tx) => {
+      if (!(await endSession(tx, who, id))) {
+        throw new Fault('not_found', 'not found', 'This session has already ended.');
+      }
+      await audit(tx, who.accountId, actorOf(who), 'session ended', { details: { sessions: 1 } });
+    });
+  });
+
+  console.serve('DELETE /profile/sessions', async (who) => {
+    await inTransaction(await pool, async (tx) => {
+      const sessions = await endSessions(tx, who, who.sessionId);
+      if (sessions > 0)
+        await audit(tx, who.accountId, actorOf(who), 'session ended', { details: { sessions } });
+    });
+  });
+
+  console.serve('GET /profile/weeks', async (who) => {
+    const before = weekOf(dayIn(who.timezone, now()));
+    return selectAskedWeeks(await pool, who, { before, most: weeksShown });
+  });
+}
+
+function serveTwoFactor(
+  console: Console,
+  { pool, secrets, now, canMail }: SessionParts,
+  throttle: Throttle,
+): void {
+  console.serve('POST /profile/second-step', async (who, { body }) => {
+    await refuseWrongPassword(await pool, throttle, who, body.password);
+    const { email, account } = await selectProfile(await pool, who);
+    return beginTwoFactor(await pool, await secrets, who, email ?? account.name);
+  });
+
+  console.serve('POST /profile/second-step/on', async (who, { body }) => {
+    const attempt = await throttle.tryCode(`${who.accountId}/${who.userId}`);
+    const recoveryCodes = await tried(attempt, async () =>
+      inTransaction(await pool, async (tx) => {
+        const made = await confirmTwoFactor(tx, await secrets, who, body.code, now());
+        await audit(tx, who.accountId, actorOf(who), 'second step turned on', { subject: who.userId });
+        if (canMail) await notifyPerson(tx, who.accountId, who.userId, 'second step turned on');
+        return made;
+      }),
+    );
+    await attempt.succeeded();
+    return { recoveryCodes };
+  });
+
+  console.serve('POST /profile/second-step/off', async (who, { body }) => {
+    await refuseWrongPassword(await pool, throttle, who, body.password);
+    await inTransaction(await pool, async (tx) => {
+      if (!(await turnOffTwoFactor(tx, who))) return;
+      await audit(tx, who.accountId, actorOf(who), 'second step turned off', { subject: who.userId });
+      if (canMail) await notifyPerson(tx, who.accountId, who.userId, 'second step turned off');
+    });
+  });
+
+  console.serve('POST /profile/recovery-codes', async (who, { body }) => {
+    await refuseWrongPassword(await pool, throttle, who, body.password);
+    return inTransaction(await pool, async (tx) => {
+      const recoveryCodes = await newRecoveryCodes(tx, who);
+      await audit(tx, who.accountId, actorOf(who), 'recovery codes made', { subject: who.userId });
+      if (canMail) await notifyPerson(tx, who.accountId, who.userId, 'recovery codes made');
+      return { recoveryCodes };
+    });
+  });
+}
+
+/** Returns the browser that sent the request, and its session. */
+const browserIn = (console: Console, request: FastifyRequest): Browser => ({
+  address: request.address,
+  agent: request.headers['user-agent'] ?? '',
+  secret: console.secretIn(request),
+});

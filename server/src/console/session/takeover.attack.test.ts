@@ -1,0 +1,129 @@
+// One administrator tries to sign in as another: by a link that is shown, by a new address, or without the second factor. It can't be
+// done unnoticed, since the person gets a mail at the address from before.
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type NoticedChange, noticedChanges } from '../../auth/account-notices.ts';
+import { setPassword } from '../../auth/sign-in.ts';
+import { openLog } from '../../base/log.ts';
+import { signInNew } from '../../testing/signed-in.ts';
+import { openSmtp, type TestSmtp } from '../../testing/smtp.ts';
+import { until } from '../../testing/until.ts';
+import { openWorld, type World } from '../../testing/world.ts';
+
+let [world, smtp] = [undefined as unknown as World, undefined as unknown as TestSmtp];
+beforeAll(async () => {
+  smtp = await openSmtp();
+  world = await openWorld(openLog('silent'), { smtpUrl: smtp.url });
+});
+afterAll(async () => {
+  await world.close();
+  await smtp.close();
+});
+
+/** An administrator who attacks, and another person of the account, who has a password and codes. */
+async function scene(role: 'Administrator' | 'Manager' = 'Administrator', hasPassword = true) {
+  const { id: accountId } = await world.account();
+  const attacker = await signInNew(world, accountId, 'Administrator');
+  const victim = await signInNew(world, accountId, role);
+  const path = `/users/${victim.userId}`;
+  const { email } = (await attacker.ask<{ email: string }>(`GET ${path}`)).body;
+  if (hasPassword) await setPassword(world.pool, accountId, victim.userId, 'a password of the victim');
+  await world.pool`
+    insert into two_factor (account_id, user_id, secret, on_since)
+    values (${accountId}, ${victim.userId}, ${Buffer.alloc(61)}, now())`;
+  return { ...attacker, path, email, accountId };
+}
+
+const mailsTo = (address: string) => smtp.mails.filter(({ to }) => to.includes(address));
+const textTo = async (address: string) => (await until(async () => mailsTo(address)[0])).text;
+
+test('a link for an administrator is not shown where mail can be sent: it goes to the address of the person', async () => {
+  const { ask, path, email } = await scene();
+  const shown = await ask(`POST ${path}/sign-in-link`, { by: 'screen' });
+  expect([shown.status, shown.body.details[0]?.type]).toEqual([409, 'by email only']);
+  expect((await ask(`POST ${path}/sign-in-link`, { by: 'mail' })).status).toBe(200);
+  expect(await textTo(email)).toContain('/password#');
+});
+
+test('what is done to the way another one signs in is mailed to the address from before', async () => {
+  const attacks: [string, string, object | undefined, string][] = [
+    ['DELETE', '/second-step', undefined, 'Two-factor authentication was turned off'],
+    ['PATCH', '', { email: 'attacker@elsewhere.example' }, 'email address in Soundings was changed'],
+    ['PATCH', '', { role: 'Manager' }, 'changed your role'],
+  ];
+  for (const [method, below, body, said] of attacks) {
+    // oxlint-disable no-await-in-loop -- a few
+    const { ask, path, email } = await scene();
+    expect((await ask(`${method} ${path}${below}`, body)).status).toBeLessThan(300);
+    expect(await textTo(email)).toContain(said);
+    expect(mailsTo(email)).toHaveLength(1);
+    // oxlint-enable no-await-in-loop
+  }
+  const { ask, path, email } = await scene('Manager');
+  expect((await ask(`POST ${path}/sign-in-link`, { by: 'screen' })).status).toBe(200);
+  expect(await textTo(email)).toContain('The link was shown to the administrator.');
+});
+
+test('administrators learn of new administrators and tokens, and a person of being shut out', async () => {
+  const { ask, path, email, accountId } = await scene();
+  const third = await signInNew(world, accountId, 'Administrator');
+  const { email: other } = (await ask<{ email: string }>(`GET /users/${third.userId}`)).body;
+  await setPassword(world.pool, accountId, third.userId, 'a password of the third');
+  const added = {
+    firstName: 'Eve',
+    lastName: 'Ek',
+    email: `eve-${accountId}@elsewhere.example`,
+    role: 'Administrator',
+  };
+  const more = { phone: null, language: null, timezone: null, active: true, externalId: null };
+  expect((await ask('POST /users', { ...added, ...more })).status).toBe(200);
+  expect((await ask('POST /tokens', { name: 'Power BI', scopes: ['data'], expires: null })).status).toBe(200);
+  expect((await ask(`PATCH ${path}`, { active: false })).status).toBe(200);
+  expect((await ask(`PATCH ${path}`, { active: true })).status).toBe(200);
+  expect((await ask(`DELETE ${path}`)).status).toBe(204);
+  const said = (address: string) =>
+    mailsTo(address).flatMap(
+      ({ text }) => /Eve Ek \(eve\S+\)|“Power BI”|deactivated or removed/.exec(text)?.[0] ?? [],
+    );
+  const all = [`Eve Ek (${added.email})`, '“Power BI”'];
+  expect(await until(async () => said(email).length === 4 && said(email))).toEqual([
+    ...all,
+    'deactivated or removed',
+    'deactivated or removed',
+  ]);
+  expect(await until(async () => said(other).length === 2 && said(other))).toEqual(all);
+});
+
+test('the documentation lists every mail about signing in, with who gets it', () => {
+  const operations = readFileSync(new URL('../../../../docs/operations.md', import.meta.url), 'utf8');
+  const rows = [...operations.matchAll(/^\| (.+?) +\| (the person|all administrators).* \|$/gm)];
+  const events: Record<NoticedChange, string> = {
+    'password set': 'password set',
+    'link shown': 'link to set a password shown',
+    'link to previous address': 'link sent to the previous address',
+    'second step turned on': 'two-factor authentication turned on',
+    'second step turned off': 'two-factor authentication turned off',
+    'recovery codes made': 'recovery codes created',
+    'address changed': 'email address changed',
+    'role changed': 'role changed in the console',
+    'shut out': 'deactivated or removed',
+    'administrator added': 'someone becomes an administrator',
+    'token created': 'API token created',
+  };
+  const listed = Object.entries(events).map(([change, words]) => {
+    const row = rows.find(([, event = '']) => event.startsWith(words));
+    return [change, row?.[2]?.replace(/^(the|all) /, '')];
+  });
+  expect(Object.fromEntries(listed)).toEqual(noticedChanges);
+});
+
+test('no one gets a mail about a sign-in that they don’t have, or about what changes nothing', async () => {
+  const [without, other] = [await scene('Manager', false), await scene('Manager')];
+  await without.ask(`POST ${without.path}/sign-in-link`, { by: 'screen' });
+  await without.ask(`PATCH ${without.path}`, { email: `new-${without.email}` });
+  await other.ask(`PATCH ${other.path}`, { email: other.email, role: 'Manager', firstName: 'Eve' });
+  const [{ count } = { count: -1 }] = await world.pool<{ count: number }[]>`
+    select count(*)::integer as count from graphile_worker.jobs where task_identifier = 'mail account notice'`;
+  expect(count).toBe(0);
+  expect([...mailsTo(without.email), ...mailsTo(other.email)]).toEqual([]);
+});

@@ -1,0 +1,36 @@
+-- breaking: tables and columns get the names that the product uses.
+alter table held_runs rename to pending_runs;
+alter table reminder_stops rename to reminder_opt_outs;
+alter table stop_keys rename to opt_out_keys;
+alter table second_steps rename to two_factor;
+alter table first_links rename to first_start_links;
+alter table accounts rename column spread_threshold to distribution_threshold;
+alter table weeks rename column spread_threshold to distribution_threshold;
+alter table results rename column spread to distribution;
+alter table tokens rename column end_told_days to expiry_notified_days;
+alter table opt_out_keys rename column made_at to created_at;
+alter table sign_in_links rename column made_at to created_at;
+alter table two_factor rename column made_at to created_at;
+alter table first_start_links rename column made_at to created_at;
+alter table sessions rename column made_at to created_at;
+do $$
+declare
+  one record;
+begin
+  for one in
+    select c.conrelid::regclass as place, c.conname as before,
+           replace(regexp_replace(replace(replace(c.conname, 'made_at', 'created_at'), 'end_told_days', 'expiry_notified_days'),
+                   '^' || n.before, n.after), 'spread', 'distribution') as after
+    from   pg_constraint c
+    join   (values ('pending_runs', 'held_runs', 'pending_runs'), ('reminder_opt_outs', 'reminder_stops', 'reminder_opt_outs'),
+                   ('opt_out_keys', 'stop_keys', 'opt_out_keys'), ('two_factor', 'second_steps', 'two_factor'),
+                   ('first_start_links', 'first_links', 'first_start_links'), ('accounts', 'accounts', 'accounts'),
+                   ('weeks', 'weeks', 'weeks'), ('results', 'results', 'results'), ('tokens', 'tokens', 'tokens'),
+                   ('sign_in_links', 'sign_in_links', 'sign_in_links'), ('sessions', 'sessions', 'sessions')) n(place, before, after)
+      on   c.conrelid = n.place::regclass
+  loop
+    if one.before <> one.after then
+      execute format('alter table %s rename constraint %I to %I', one.place, one.before, one.after);
+    end if;
+  end loop;
+end $$;

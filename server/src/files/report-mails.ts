@@ -1,0 +1,39 @@
+// Mails the report of a file: one job for each address, retried until the mail server accepts the mail.
+import { accountById } from '../accounts/accounts.ts';
+import { Fault } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import type { AccountId, Pool } from '../db/db.ts';
+import { type Mailer, MailRefused } from '../mail/mail.ts';
+import { selectReport } from './process.sql.ts';
+import { mailOf } from './report-texts.ts';
+
+/** The data of one such job. */
+export type MailedReport = { accountId: AccountId; fileId: number; to: string };
+
+/** Sends the mail. Throws on errors that a retry may solve. A mail that the server refuses is logged and not retried. */
+export async function mailReport(
+  pool: Pool,
+  mailer: Mailer | undefined,
+  { accountId, fileId, to }: MailedReport,
+  log: Log,
+): Promise<void> {
+  if (!mailer) {
+    return log.warn({ accountId, fileId }, 'File report not mailed: SMTP_URL is not set');
+  }
+  const report = await selectReport(pool, accountId, fileId);
+  if (!report) return; // The file has been deleted in the meantime.
+  const account = await accountById(pool, accountId).catch((error: unknown) => {
+    if (error instanceof Fault && error.kind === 'not_found') return undefined;
+    throw error;
+  });
+  if (!account) return;
+  try {
+    // Retries of the same mail share one id. A file that waits for approval and is approved later gets a second mail.
+    const id = `file ${fileId} ${report.outcome} ${to}`;
+    await mailer.send({ id, to, ...mailOf(report, account) });
+    log.info({ accountId, fileId, runId: report.runId }, 'File report mailed');
+  } catch (error) {
+    if (!(error instanceof MailRefused)) throw error;
+    log.warn({ accountId, fileId, cause: error.message }, 'The mail server refused a file report');
+  }
+}

@@ -1,0 +1,426 @@
+import type { Summary } from '@soundings/contract/organization.ts';
+import { type Detail, detailTypes } from '@soundings/contract/problem.ts';
+import { fileOutcomes } from '@soundings/contract/storage.ts';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { phrases, remedyOf } from './phrases.ts';
+import { type ReportAccount, mailOf, messageOf, type MailedFileReport } from './report-texts.ts';
+
+const acme: ReportAccount = { id: 7, name: 'Acme', language: 'en', timezone: 'Europe/Stockholm' };
+const runId = '0197a3c2-5b1e-7c44-9d3a-2f6b8c1d0e55';
+
+function report(
+  outcome: MailedFileReport['outcome'],
+  more: Partial<MailedFileReport> = {},
+): MailedFileReport {
+  return {
+    file: 'users.csv',
+    receivedAt: '2026-11-20T01:15:03.000Z',
+    outcome,
+    runId,
+    details: [],
+    warnings: [],
+    ...more,
+  };
+}
+
+/** Created, updated, deleted, unchanged: of users, then of groups. */
+function summary(users: number[], groups: number[] = [0, 0, 0, 0]): Summary {
+  const counts = ([created, updated, deleted, unchanged]: number[]) =>
+    ({ created, updated, deleted, unchanged }) as Summary['users'];
+  return { users: counts(users), groups: counts(groups) };
+}
+
+const excess = (setting: string, limit: number, count: number): Detail => ({
+  type: 'limit exceeded',
+  message: 'beyond',
+  setting,
+  limit,
+  count,
+});
+const badEmail: Detail = {
+  type: 'invalid email',
+  message: '"anna@" is not an e-mail address such as anna@example.com.',
+  row: 14,
+  column: 'E-mail',
+  value: 'anna@',
+};
+const faults = (count: number): Detail[] =>
+  Array.from({ length: count }, (_, i) => ({ ...badEmail, row: i + 2, value: `value${i + 1}.` }));
+
+const english = (of: MailedFileReport) => mailOf(of, acme);
+const swedish = (of: MailedFileReport) => mailOf(of, { ...acme, language: 'sv' });
+
+describe('the message', () => {
+  test.each<[string, MailedFileReport, string]>([
+    [
+      'what was changed',
+      report('applied', { summary: summary([12, 3, 1, 184]) }),
+      'users.csv was applied: 12 people created, 3 updated, 1 removed.',
+    ],
+    [
+      'one thing as one',
+      report('applied', { summary: summary([1, 0, 0, 0], [0, 0, 1, 0]) }),
+      'users.csv was applied: 1 person created; 1 group removed.',
+    ],
+    [
+      'large numbers so that they can be read',
+      report('applied', { summary: summary([0, 0, 0, 0], [12_345, 0, 0, 0]) }),
+      'users.csv was applied: 12,345 groups created.',
+    ],
+    [
+      'that nothing was changed, and warnings',
+      report('applied', { summary: summary([0, 0, 0, 200]), warnings: [badEmail] }),
+      'users.csv was applied: no changes were needed. There is 1 warning.',
+    ],
+    [
+      'what would be changed',
+      report('validated', { summary: summary([0, 2, 0, 0]), warnings: [badEmail, badEmail] }),
+      'users.csv was checked and has no errors. Nothing was changed, because this account is set to check files only. ' +
+        'Changes it would make: 2 people updated. There are 2 warnings.',
+    ],
+    [
+      'why it is held, and how to approve it',
+      report('held', { details: [excess('maxUsersDeleted', 200, 312)] }),
+      'users.csv is waiting for approval: it would remove 312 people, but your limit is 200. Nothing was changed. Review the list of changes ' +
+        `and approve it with \`npx soundings run approve --account 7 --id ${runId}\`, or send a corrected file.`,
+    ],
+    [
+      'each limit',
+      report('held', {
+        details: [excess('maxUsersCreated', 0, 1), excess('maxGroupsUpdated', 1_000, 2_000)],
+      }),
+      'users.csv is waiting for approval: it would create 1 person, but your limit is 0; it would update 2,000 groups, but your limit is ' +
+        '1,000. Nothing was changed. Review the list of changes ' +
+        `and approve it with \`npx soundings run approve --account 7 --id ${runId}\`, or send a corrected file.`,
+    ],
+    [
+      'a fault, its place and what to do',
+      report('refused', { details: [badEmail] }),
+      'users.csv has 1 error, so nothing was changed. Row 14, column E-mail: "anna@". Enter an address such as ' +
+        'anna@example.com, or leave the cell empty.',
+    ],
+    [
+      'a fault of the whole file in its own words',
+      report('refused', {
+        details: [{ type: 'unreadable file', message: 'It is protected with a password.' }],
+      }),
+      'users.csv has 1 error, so nothing was changed. It is protected with a password.',
+    ],
+    [
+      'why it could not be processed',
+      report('failed', { details: [{ type: 'file not processed', message: 'Send it again.' }] }),
+      'users.csv could not be processed, so nothing was changed. Send it again.',
+    ],
+    ['that it waits', report('waiting'), 'users.csv is waiting to be processed.'],
+  ])('says %s', (_, of, said) => {
+    expect(messageOf(of, acme.id)).toBe(said);
+  });
+
+  test('quotes up to three faults, each with its place', () => {
+    const said = messageOf(report('refused', { details: faults(3) }), 7);
+    expect(said).toMatch(/^users\.csv has 3 errors.*Row 2.*value1.*Row 3.*value2.*Row 4.*value3.*empty\.$/);
+  });
+
+  test('gathers more by what causes them, with how many rows have which values', () => {
+    const unknown = (row: number, value: string): Detail => ({
+      type: 'unknown group',
+      message: 'm',
+      row,
+      column: 'Department',
+      value,
+    });
+    const details = [
+      ...faults(5),
+      ...Array.from({ length: 31 }, (_, i) => unknown(i + 2, 'Line A')),
+      unknown(40, 'Line B'),
+    ];
+    expect(messageOf(report('refused', { details }), 7)).toBe(
+      'users.csv has 37 errors, so nothing was changed. ' +
+        'Column Department: 32 rows. "Line A" (31 rows), "Line B". This group does not exist. Correct the cell, or send the group first. ' +
+        'Column E-mail: 5 rows. "value1.", "value2.", "value3." and 2 more. Enter an address such as anna@example.com, or ' +
+        'leave the cell empty. See the report for the full list.',
+    );
+    expect(messageOf(report('refused', { details: details.slice(5, 36) }), 7)).toContain(
+      'Column Department: 31 rows. "Line A". This group does not exist.',
+    );
+  });
+
+  test('says that there are more than are listed', () => {
+    const more = [...faults(1000), { type: 'more', message: 'There are at least 9 more faults.' }];
+    const said = messageOf(report('refused', { details: more }), 7);
+    expect(said).toContain('has more than 1,000 errors');
+    expect(said).toMatch(/See the report for the full list\.$/);
+  });
+});
+
+describe('the mail', () => {
+  test('says in its subject what came of which file of which account', () => {
+    const subjects = fileOutcomes.map((outcome) => english(report(outcome, { details: faults(2) })).subject);
+    expect(subjects).toEqual([
+      'users.csv is waiting to be processed – Acme',
+      'users.csv is being processed – Acme',
+      'users.csv was checked and has no errors – Acme',
+      'users.csv was applied – Acme',
+      'users.csv has 2 errors, so nothing was changed – Acme',
+      'users.csv is waiting for approval – Acme',
+      'users.csv could not be processed, so nothing was changed – Acme',
+    ]);
+  });
+
+  test('of a file that was applied has the numbers, and warnings of a kind as one', () => {
+    const number = (row: number): Detail => ({
+      type: 'number as text',
+      message: 'm',
+      row,
+      column: 'Id',
+      value: '7',
+    });
+    const warnings = [number(2), number(3), { type: 'unknown column', message: 'm', column: 'Shoe' }];
+    const { text, html } = english(report('applied', { summary: summary([12, 3, 1, 1184]), warnings }));
+    expect(text).toContain('People: Created 12 · Updated 3 · Removed 1 · Unchanged 1,184\n');
+    expect(text).not.toContain('Groups');
+    expect(text).toMatch(/\* Column Id \(2 times\): These values are stored as numbers/);
+    expect(text).toContain('* Column Shoe: This column is unknown and was not read.');
+    expect(html).toMatch(/<td[^>]*>People<\/td><td[^>]*>12<\/td>/);
+  });
+
+  test('lists the values of a column that were ignored, with how many rows have them', () => {
+    const ignored = (value: string, count: number): Detail => ({
+      type: 'ignored value',
+      message: 'm',
+      row: 2,
+      column: 'Phone',
+      value,
+      count,
+    });
+    const warnings = [ignored('ext. 12', 31), ignored('ask Anna', 1)];
+    const of = report('applied', { summary: summary([1, 0, 0, 0]), warnings });
+    expect(english(of).text).toContain(
+      '* Column Phone (32 rows): "ext. 12" (31 rows), "ask Anna". These cells can’t be read and are ignored. Existing values',
+    );
+    expect(swedish(of).text).toContain(
+      '* Kolumn Phone (32 rader): "ext. 12" (31 rader), "ask Anna". De här cellerna går inte att läsa',
+    );
+  });
+
+  test('of a held file has the limits, the numbers, the command, and what groups take with them', () => {
+    const of = report('held', {
+      summary: summary([0, 0, 312, 5], [0, 0, 1, 0]),
+      details: [excess('maxUsersDeleted', 200, 312)],
+    });
+    const { text, html } = english(of);
+    for (const said of [
+      'It would remove 312 people, but your limit is 200. Nothing was changed.',
+      `npx soundings run approve --account 7 --id ${runId}`,
+      'Removing a group also permanently deletes its past results.',
+      'correct the file and send it again',
+    ]) {
+      expect(text).toContain(said);
+      expect(html).toContain(said);
+    }
+    expect(english({ ...of, summary: summary([0, 0, 312, 5]) }).text).not.toContain('past results');
+  });
+
+  test('of a file with faults has up to twenty with place, value and remedy', () => {
+    const { text, html } = english(report('refused', { details: faults(20) }));
+    expect(text).toContain(
+      '1. Row: 2 · Column: E-mail · Value: value1.\n   Enter an address such as anna@example.com, or leave the cell empty.\n\n2. ',
+    );
+    expect(html.match(/value\d+\./g)).toHaveLength(20);
+    expect(text.match(/value\d+\./g)).toHaveLength(20);
+    expect(text).not.toContain('more errors');
+  });
+
+  test('gathers more by what causes them, and says how many are left', () => {
+    const { text } = english(report('refused', { details: faults(23) }));
+    expect(text).toContain(
+      '1. Row: 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 13 more · Column: E-mail · Value: "value1.", ',
+    );
+    expect(text).toContain('"value10." and 13 more\n   Enter an address such as anna@example.com');
+    const others = Array.from({ length: 25 }, (_, i) => ({ ...badEmail, row: 2, column: `E-mail ${i}` }));
+    expect(english(report('refused', { details: others })).text).toContain('There are 5 more errors.');
+  });
+
+  test('has a column of sheets where the file has sheets, and none of what no fault has', () => {
+    const { html } = english(report('refused', { details: [{ ...badEmail, sheet: 'Staff' }] }));
+    expect([...html.matchAll(/<th[^>]*>([^<]*)/g)].map(([, head]) => head)).toEqual([
+      'Sheet',
+      'Row',
+      'Column',
+      'Value',
+      'What to do',
+    ]);
+    const whole = { type: 'unreadable file', message: 'It is protected with a password.' };
+    expect(english(report('refused', { details: [whole] })).text).toContain(
+      '\n* It is protected with a password.\n',
+    );
+  });
+
+  test('of a limit that is exceeded where files are only checked says which', () => {
+    const { text } = english(report('refused', { details: [excess('maxUsersDeleted', 200, 312)] }));
+    expect(text).toContain(
+      'It would remove 312 people, but your limit is 200. If this is intended, ask your server administrator for a higher limit.',
+    );
+  });
+
+  test('has the moment by the clock of the account, in its language, and the run', () => {
+    expect(english(report('applied')).text).toContain(
+      'Received 20 November 2026 at 02:15 (Europe/Stockholm)\n',
+    );
+    expect(swedish(report('applied')).text).toContain(
+      'Mottagen 20 november 2026 kl. 02:15 (Europe/Stockholm)\n',
+    );
+    expect(mailOf(report('applied'), { ...acme, timezone: 'Factory' }).text).toContain('01:15 (UTC)');
+    expect(english(report('applied')).text).toContain(runId);
+  });
+});
+
+describe('the language of the account', () => {
+  test('is spoken when it is Swedish; for any other it is English', () => {
+    const of = report('refused', { details: [badEmail] });
+    expect(swedish(of).subject).toBe('users.csv har 1 fel, så inget har ändrats – Acme');
+    expect(swedish(of).text).toContain('Rad: 14 · Kolumn: E-mail · Värde: anna@\n   Ange en adress som');
+    expect(swedish(of).html).toContain('<html lang="sv">');
+    expect(mailOf(of, { ...acme, language: 'de' })).toEqual(english(of));
+  });
+
+  test('is kept: a Swedish mail has English words only where a fault has been put into words elsewhere', () => {
+    const held = report('held', {
+      summary: summary([1, 0, 312, 1184], [0, 0, 1, 0]),
+      details: [excess('maxUsersDeleted', 200, 312)],
+    });
+    expect(swedish(held).text).toContain(
+      'Filen skulle ta bort 312 personer, men er gräns är 200. Inget har ändrats.',
+    );
+    for (const outcome of fileOutcomes) {
+      const { text } = swedish({ ...held, outcome });
+      expect(text).not.toMatch(/\b(the|and|is|was|file|people|row|what|nothing|received)\b/i);
+    }
+  });
+
+  test('has the same phrases in both', () => {
+    const shape = (value: unknown): unknown =>
+      typeof value === 'object' && value !== null
+        ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, shape(one)]))
+        : typeof value;
+    expect(shape(phrases.sv)).toEqual(shape(phrases.en));
+  });
+
+  test('has words of its own for every fault that a cell of a file can have', () => {
+    const cellFaults = Object.keys(detailTypes).filter((type) =>
+      /^(missing field|invalid (externalId|email|phone|timezone|language)|unknown (group|parent)|made by hand)$/.test(
+        type,
+      ),
+    );
+    expect(cellFaults).toHaveLength(9);
+    for (const type of cellFaults) {
+      const detail = { type, message: 'as the interface says it', row: 2 };
+      expect(remedyOf(detail, 'en')).not.toContain('interface');
+      expect(remedyOf(detail, 'sv')).not.toContain('interface');
+    }
+  });
+});
+
+describe('what others wrote', () => {
+  const hostile = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 60 }),
+    fc.constantFrom(
+      '<script>alert(1)</script>',
+      '"><img src=x onerror=alert(1)>',
+      '=HYPERLINK("http://evil.example/x","click")',
+      '\u202egnp.exe',
+      'line\r\nRow: 1 · all is well',
+      'x'.repeat(10_000),
+      '<'.repeat(10_000),
+      '\u0301'.repeat(10_000),
+      '🙂'.repeat(10_000),
+      'שלום',
+      "' style='display:none",
+      '</td></table><h1>',
+      '&lt;b&gt;',
+    ),
+  );
+  const detail = fc.record(
+    {
+      type: fc.constantFrom(...Object.keys(detailTypes).filter((type) => type !== 'more')),
+      message: hostile,
+      sheet: hostile,
+      row: fc.nat(),
+      column: hostile,
+      value: hostile,
+      setting: fc.oneof(hostile, fc.constant('maxUsersDeleted')),
+      limit: fc.nat(),
+      count: fc.nat(),
+    },
+    { requiredKeys: ['type', 'message'] },
+  );
+  const anyReport = fc.record({
+    outcome: fc.constantFrom(...fileOutcomes),
+    file: hostile,
+    details: fc.array(detail, { maxLength: 30 }),
+    warnings: fc.array(detail, { maxLength: 30 }),
+    summary: fc.constant(summary([1, 2, 3, 4], [5, 6, 7, 8])),
+  });
+  const anyAccount = fc.record({ name: hostile, language: fc.constantFrom('en', 'sv') });
+
+  test('is text: no tag, line, direction or link of theirs is in a mail, and none has more than 20 KB', () => {
+    const names = '!doctype|html|head|meta|title|style|body|div|table|tr|th|td|b|span|h1|h2|p|ul|li|br';
+    const attributes =
+      'html|lang|charset|name|content|class|style|role|width|cellpadding|cellspacing|border|bgcolor|align|valign|scope';
+    const tag = new RegExp(`</?(?:${names})(?: (?:${attributes})(?:="[^"<>]*")?)*>`, 'g');
+    fc.assert(
+      fc.property(anyReport, anyAccount, (of, account) => {
+        const { subject, text, html } = mailOf(report(of.outcome, of), { ...acme, ...account });
+        expect(Buffer.byteLength(html)).toBeLessThan(20 * 1024);
+        expect(subject).not.toMatch(/[\p{Cc}\u202a-\u202e]/u);
+        expect(html).not.toMatch(/[^\P{Cc}\n]|[\u202a-\u202e\u2066\u2067]/u);
+        expect(text).not.toMatch(/[^\P{Cc}\n]|[\u202a-\u202e\u2066\u2067]/u);
+        expect(html.replaceAll(tag, '')).not.toMatch(/[<>]/);
+        expect(html).not.toMatch(/:\/\/|evil\.e/);
+        expect(text).not.toMatch(/:\/\/|evil\.e|^Row: 1 · all/im);
+        expect(html.match(/<h1/g)).toHaveLength(1);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test.each(['<', '"', '🙂', 'ש', 'a.b', '\u202e', 'x '])(
+    'leaves a mail under 20 KB, however much of %j there is',
+    (one) => {
+      const much = one.repeat(1_000);
+      const details = Array.from({ length: 1_000 }, (_, row) => ({
+        type: 'invalid value',
+        message: much,
+        sheet: much,
+        row,
+        column: `${row}${much}`,
+        value: much,
+      }));
+      for (const language of ['en', 'sv']) {
+        const account = { ...acme, name: much, language };
+        const { html } = mailOf(report('refused', { file: much, details, warnings: details }), account);
+        expect(Buffer.byteLength(html)).toBeLessThan(20 * 1024);
+        expect(html).toContain('</table>');
+      }
+    },
+  );
+
+  test('is in the message as one line without hidden characters, of a few sentences', () => {
+    fc.assert(
+      fc.property(anyReport, (of) => {
+        const message = messageOf(report(of.outcome, of), 7);
+        expect(message).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+        expect([...message].length).toBeLessThan(3_000);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('is not more than is needed: nobody who is not wrong in the file is named', () => {
+    const changes = [{ entity: 'user', externalId: 'anna-ask', action: 'delete' }];
+    const of = { ...report('held', { summary: summary([0, 0, 1, 0]) }), changes };
+    const { subject, text, html } = english(of);
+    expect(subject + text + html).not.toContain('anna-ask');
+  });
+});

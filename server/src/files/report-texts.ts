@@ -1,0 +1,384 @@
+// Writes the report of a file as a short message and as a mail. Both say how much changed and what to do. Neither contains
+// names of people: they show row numbers and the values of cells that are wrong.
+import type { Detail } from '@soundings/contract/problem.ts';
+import type { FileReport } from '@soundings/contract/storage.ts';
+import { inert, visible } from '../base/inert.ts';
+import { type Block, type MailContent, renderMail } from '../mail/template.ts';
+import { type Entity, type Language, type ReportPhrases, phrases, remedyOf, type Verb } from './phrases.ts';
+
+/** The part of a file report that the message and the mail use. */
+export type MailedFileReport = Omit<FileReport, 'message' | 'changes'>;
+
+/** The account that a mail is about. For languages other than English and Swedish, the mail is in English. */
+export type ReportAccount = { id: number; name: string; language: string; timezone: string };
+
+/** How many kinds of errors the message and a mail list, and how many kinds of warnings a mail lists. */
+const causesInMessage = 3;
+const causesInMail = 20;
+const noticesInMail = 10;
+/** How many rows and values of one kind the message and a mail list. */
+const namedInMessage = 3;
+const namedInMail = 10;
+
+/** The most bytes of HTML that the errors and the warnings may take, so that no mail exceeds 20 KB. */
+const roomForFaults = 11_500;
+const roomForNotices = 2_500;
+
+const entities = ['users', 'groups'] as const;
+const verbs = ['created', 'updated', 'deleted'] as const;
+
+/** Returns the message of a report, in English. */
+export function messageOf(report: MailedFileReport, accountId: number): string {
+  const texts = phrases.en;
+  const { outcome, summary, runId } = report;
+  const { file, faults, faultCount, warningCount } = sanitized(report, visible);
+  const title = texts.title[outcome](file, texts.faults(faultCount, isCut(report.details)));
+  const noticed = warningCount === 0 ? [] : [texts.warnings(warningCount)];
+  switch (outcome) {
+    case 'waiting':
+    case 'processing':
+      return `${title}.`;
+    case 'applied':
+      return [
+        `${title}: ${changesOf(summary, texts.made, texts) || 'no changes were needed'}.`,
+        ...noticed,
+      ].join(' ');
+    case 'validated': {
+      const changes = changesOf(summary, texts.made, texts) || 'none';
+      return [`${title}. ${texts.onlyChecked} ${texts.heading.wouldChange}: ${changes}.`, ...noticed].join(
+        ' ',
+      );
+    }
+    case 'held': {
+      const approve =
+        runId === undefined ? 'approve it' : `approve it with \`${approval(accountId, runId)}\``;
+      return (
+        `${title}: ${excessOf(faults, texts)}. ${texts.nothingChanged} ` +
+        `Review the list of changes and ${approve}, or send a corrected file.`
+      );
+    }
+    case 'refused':
+    case 'failed': {
+      const causes = causesOf(faults, 'en', causesInMessage);
+      const quoted = causes.slice(0, causesInMessage).map((cause) => causeInMessage(cause, texts));
+      const isAll = causes.length === quoted.length && causes.every(({ faults: of }) => of.length === 1);
+      const rest = isAll && !isCut(report.details) ? [] : ['See the report for the full list.'];
+      return [`${title}.`, ...quoted, ...rest].join(' ');
+    }
+  }
+}
+
+/** Returns the mail about a report, with at most 20 KB of HTML. */
+export function mailOf(
+  report: MailedFileReport,
+  account: ReportAccount,
+): { subject: string; text: string; html: string } {
+  const language: Language = account.language === 'sv' ? 'sv' : 'en';
+  const texts = phrases[language];
+  const { outcome, runId, receivedAt } = report;
+  const about = inert(account.name, 80);
+  const clean = sanitized(report, inert);
+  const title = texts.title[outcome](clean.file, texts.faults(clean.faultCount, isCut(report.details)));
+  const letter: MailContent = {
+    language,
+    about,
+    label: texts.label[outcome],
+    tone: tones[outcome],
+    title,
+    blocks: blocksOf(report, clean, account.id, language),
+    footer: [
+      texts.received(...localTimeOf(receivedAt, account.timezone, texts)),
+      ...(runId === undefined ? [] : [texts.run(runId)]),
+      texts.automatic,
+    ],
+  };
+  return { subject: `${title} – ${about}`, ...renderMail(letter) };
+}
+
+const tones: Record<FileReport['outcome'], MailContent['tone']> = {
+  waiting: 'plain',
+  processing: 'plain',
+  applied: 'good',
+  validated: 'good',
+  held: 'warn',
+  refused: 'bad',
+  failed: 'bad',
+};
+
+function blocksOf(
+  report: MailedFileReport,
+  clean: Sanitized,
+  accountId: number,
+  language: Language,
+): Block[] {
+  const texts = phrases[language];
+  const { outcome, summary, runId } = report;
+  const figures = figuresOf(summary, texts);
+  const noticed = noticesOf(clean, language);
+  const gone = (summary?.groups.deleted ?? 0) > 0 ? [text(texts.groupsGone)] : [];
+  switch (outcome) {
+    case 'waiting':
+    case 'processing':
+      return [];
+    case 'applied':
+      return [text(isUnchanged(summary) ? texts.nothingToDo : texts.applied), ...figures, ...noticed];
+    case 'validated':
+      return [text(texts.onlyChecked), heading(texts.heading.wouldChange), ...figures, ...gone, ...noticed];
+    case 'held':
+      return [
+        text(`${capital(excessOf(clean.faults, texts))}. ${texts.nothingChanged}`),
+        ...(figures.length > 0 ? [heading(texts.heading.wouldChange), ...figures, ...gone] : []),
+        heading(texts.heading.whatNow),
+        ...(runId === undefined ? [] : [text(texts.ifMeant), command(approval(accountId, runId))]),
+        text(texts.ifNotMeant),
+        ...noticed,
+      ];
+    case 'refused':
+      return [text(texts.correct), ...faultsOf(clean, isCut(report.details), language), ...noticed];
+    case 'failed':
+      return [...clean.faults.slice(0, 1).map((fault) => text(toDo(fault, language))), text(texts.sendAgain)];
+  }
+}
+
+const text = (sentence: string): Block => ({ kind: 'text', text: sentence });
+const heading = (title: string): Block => ({ kind: 'heading', text: title });
+const command = (line: string): Block => ({ kind: 'command', text: line });
+const capital = (sentence: string) => sentence.slice(0, 1).toUpperCase() + sentence.slice(1);
+const approval = (accountId: number, runId: string) =>
+  `npx soundings run approve --account ${accountId} --id ${runId}`;
+
+// --- Sanitizing. No text that a user wrote reaches a message or a mail without passing through here.
+
+/** The parts of a report that contain texts by users, sanitized for display. */
+type Sanitized = {
+  file: string;
+  faults: Detail[];
+  faultCount: number;
+  /** Warnings, grouped by type and column. */
+  notices: { warnings: [Detail, ...Detail[]] }[];
+  noticeCount: number;
+  warningCount: number;
+};
+
+function sanitized(report: MailedFileReport, fit: (text: string, max: number) => string): Sanitized {
+  const fitted = ({ sheet, column, value, message, ...rest }: Detail): Detail => ({
+    ...rest,
+    message: fit(message, 300),
+    ...(sheet && { sheet: fit(sheet, 40) }),
+    ...(column && { column: fit(column, 60) }),
+    ...(value && { value: fit(value, 80) }),
+  });
+  const [faults, warnings] = [listed(report.details), listed(report.warnings)];
+  const kinds = Map.groupBy(warnings, ({ type, sheet, column }) =>
+    JSON.stringify([type, sheet?.slice(0, 100), column?.slice(0, 100)]),
+  );
+  const notices = [...kinds.values()].slice(0, noticesInMail).map((ofKind) => ({
+    warnings: ofKind.map(fitted) as [Detail, ...Detail[]],
+  }));
+  return {
+    file: fit(report.file, 100),
+    faults: faults.map(fitted),
+    faultCount: faults.length,
+    notices,
+    noticeCount: kinds.size,
+    warningCount: warnings.length,
+  };
+}
+
+/** Returns the details without the last one if it only says that there are more. */
+const listed = (details: Detail[]) => details.filter(({ type }) => type !== 'more');
+const isCut = (details: Detail[]) => details.some(({ type }) => type === 'more');
+
+// --- What changed.
+
+type Summary = FileReport['summary'];
+
+/** Returns a text such as "12 people created, 3 updated, 1 removed; 2 groups created". Empty if nothing changed. */
+function changesOf(summary: Summary, names: ReportPhrases['made'], texts: ReportPhrases): string {
+  const parts = entities.map((entity) =>
+    verbs
+      .map((verb) => ({ verb, count: summary?.[entity][verb] ?? 0 }))
+      .filter(({ count }) => count > 0)
+      .map(({ verb, count }, i) => {
+        const what = i === 0 ? texts.count(entity, count) : texts.number(count);
+        return `${what} ${names[verb]}`;
+      })
+      .join(', '),
+  );
+  return parts.filter((part) => part !== '').join('; ');
+}
+
+const isUnchanged = (summary: Summary) =>
+  entities.every((entity) => verbs.every((verb) => (summary?.[entity][verb] ?? 0) === 0));
+
+function figuresOf(summary: Summary, texts: ReportPhrases): Block[] {
+  if (!summary) return [];
+  const columns = [...verbs, 'unchanged'] as const;
+  const rows = entities
+    .filter((entity) => columns.some((column) => summary[entity][column] > 0))
+    .map((entity) => [
+      texts.entity[entity],
+      ...columns.map((column) => texts.number(summary[entity][column])),
+    ]);
+  const head = ['', ...columns.map((column) => texts.figure[column])];
+  return rows.length === 0 ? [] : [{ kind: 'figures', head, rows }];
+}
+
+/** Returns a text such as "it would remove 312 people, but your limit is 200". */
+function excessOf(faults: Detail[], texts: ReportPhrases): string {
+  const parts = faults.map((fault) => excess(fault, texts)).filter((part) => part !== undefined);
+  return parts.length === 0 ? texts.someExcess : parts.join('; ');
+}
+
+function excess({ setting, limit, count }: Detail, texts: ReportPhrases): string | undefined {
+  const [, entity, verb] = /^max(Users|Groups)(Created|Updated|Deleted)$/.exec(setting ?? '') ?? [];
+  if (entity === undefined || verb === undefined || limit === undefined || count === undefined) {
+    return undefined;
+  }
+  const what = texts.count(entity.toLowerCase() as Entity, count);
+  return texts.excess(verb.toLowerCase() as Verb, what, texts.number(limit));
+}
+
+// --- Errors and warnings.
+
+function toDo(fault: Detail, language: Language): string {
+  const texts = phrases[language];
+  const beyond = excess(fault, texts);
+  return beyond === undefined ? remedyOf(fault, language) : `${capital(beyond)}. ${texts.raiseLimit}`;
+}
+
+const rowOf = ({ row }: Detail) => (row === undefined ? undefined : String(row));
+
+/** Errors in one column that are fixed in the same way, in the order of their rows. */
+type Cause = { faults: [Detail, ...Detail[]]; remedy: string };
+
+/**
+ * Groups errors by their cause, most rows first. With at most `few` different values, each value is a group of its own;
+ * with more, all values of a column are one group.
+ */
+function causesOf(faults: Detail[], language: Language, few: number): Cause[] {
+  const by = (keyOf: (fault: Detail, remedy: string) => unknown[]) => {
+    const causes = new Map<string, Cause>();
+    for (const fault of faults) {
+      const remedy = toDo(fault, language);
+      const key = JSON.stringify(keyOf(fault, remedy));
+      const cause = causes.get(key);
+      if (cause) cause.faults.push(fault);
+      else causes.set(key, { faults: [fault], remedy });
+    }
+    return [...causes.values()].toSorted((one, other) => other.faults.length - one.faults.length);
+  };
+  const byValue = by(({ sheet, column, value, row }, remedy) => [sheet, column, remedy, value ?? row]);
+  if (byValue.length <= few) return byValue;
+  return by(({ sheet, column, row }, remedy) => [sheet, column, remedy, row === undefined]);
+}
+
+/** Lists the values of a cause, most frequent first, each with its number of rows. */
+function valuesOf({ faults }: { faults: Detail[] }, most: number, texts: ReportPhrases): string {
+  const counts = [...Map.groupBy(faults, ({ value }) => value ?? '')]
+    .map(([value, of]) => ({ value, length: of.reduce((sum, { count = 1 }) => sum + count, 0) }))
+    .filter(({ value }) => value !== '')
+    .toSorted((a, b) => b.length - a.length);
+  const first = counts.slice(0, most);
+  const isSame = counts.length === 1;
+  const named = first.map(({ value, length }) =>
+    length === 1 || isSame ? `"${value}"` : `"${value}" (${texts.rows(length)})`,
+  );
+  return texts.andMore(named, counts.length - first.length);
+}
+
+/** Lists the rows of a cause. */
+function rowsOf({ faults }: Cause, texts: ReportPhrases): string {
+  const rows = faults.flatMap((fault) => rowOf(fault) ?? []);
+  return texts.andMore(rows.slice(0, namedInMail), Math.max(rows.length - namedInMail, 0));
+}
+
+function causeInMessage(cause: Cause, texts: ReportPhrases): string {
+  const [first, ...others] = cause.faults;
+  const isMany = others.length > 0;
+  const place = texts.place(first.sheet, isMany ? undefined : rowOf(first), first.column);
+  const count = isMany ? ` ${texts.rows(cause.faults.length)}.` : '';
+  const values = valuesOf(cause, namedInMessage, texts);
+  const value = values === '' ? '' : ` ${values}.`;
+  return place === '' ? cause.remedy : `${place}:${count}${value} ${cause.remedy}`;
+}
+
+/** Returns a table of the first causes, without the columns that would be empty. */
+function faultsOf({ faults, faultCount }: Sanitized, isMore: boolean, language: Language): Block[] {
+  const texts = phrases[language];
+  const isOne = ({ faults: { length } }: Cause) => length === 1;
+  const columns = [
+    { head: texts.head.sheet, of: ({ faults: [{ sheet }] }: Cause) => sheet ?? '', wide: 13 },
+    { head: texts.head.row, of: (cause: Cause) => rowsOf(cause, texts), wide: 8 },
+    { head: texts.head.column, of: ({ faults: [{ column }] }: Cause) => column ?? '', wide: 18 },
+    {
+      head: texts.head.value,
+      of: (cause: Cause) =>
+        isOne(cause) ? (cause.faults[0].value ?? '') : valuesOf(cause, namedInMail, texts),
+      wide: 26,
+    },
+    { head: texts.head.remedy, of: ({ remedy }: Cause) => remedy, wide: 40 },
+  ];
+  const causes = causesOf(faults, language, causesInMail).slice(0, causesInMail);
+  const rows = fitting(
+    causes.map((cause) => columns.map((column) => column.of(cause))),
+    roomForFaults,
+    400,
+  );
+  const isFilled = columns.map((_, i) => rows.some((row) => row[i] !== ''));
+  const onlyFilled = <T>(list: T[]) => list.filter((_, i) => isFilled[i]);
+  const isPlaced = isFilled.slice(0, -1).includes(true);
+  const shown = causes.slice(0, rows.length).reduce((sum, cause) => sum + cause.faults.length, 0);
+  const rest = faultCount - shown;
+  return [
+    isPlaced
+      ? {
+          kind: 'table',
+          head: onlyFilled(columns.map(({ head }) => head)),
+          rows: rows.map(onlyFilled),
+          wide: onlyFilled(columns.map(({ wide }) => wide)),
+        }
+      : { kind: 'points', points: rows.flatMap(onlyFilled) },
+    ...(rest > 0 || isMore ? [text(texts.moreFaults(`${texts.number(rest)}${isMore ? '+' : ''}`))] : []),
+  ];
+}
+
+/** Returns as many of the first rows as fit into `room` bytes of HTML. Each row takes `markup` bytes besides its text. */
+function fitting(rows: string[][], room: number, markup: number): string[][] {
+  let bytes = 0;
+  return rows.filter((row) => {
+    bytes += markup + row.reduce((sum, cell) => sum + Buffer.byteLength(cell) + 5 * escapedIn(cell), 0);
+    return bytes <= room;
+  });
+}
+
+/** Returns how many characters of a text HTML has to escape. */
+const escapedIn = (cell: string) => cell.replaceAll(/[^&<>"']/g, '').length;
+
+function noticesOf({ notices, noticeCount }: Sanitized, language: Language): Block[] {
+  if (notices.length === 0) return [];
+  const texts = phrases[language];
+  const points = notices.map(({ warnings }) => {
+    const [first, { length: count }] = [warnings[0], warnings];
+    if (first.type === 'ignored value') {
+      const rows = texts.rows(warnings.reduce((sum, one) => sum + (one.count ?? 1), 0));
+      const place = texts.place(first.sheet, undefined, first.column);
+      const values = valuesOf({ faults: warnings }, namedInMail, texts);
+      return [`${place} (${rows}): ${values === '' ? '' : `${values}. `}${texts.ignored}`];
+    }
+    const place = texts.place(first.sheet, count === 1 ? rowOf(first) : undefined, first.column);
+    const often = count === 1 ? '' : ` (${texts.times(count)})`;
+    return [`${place}${often}${place === '' ? '' : ': '}${toDo(first, language)}`];
+  });
+  const shown = fitting(points, roomForNotices, 10).flat();
+  const rest = noticeCount - shown.length;
+  const more = rest > 0 ? [texts.moreNotices(texts.number(rest))] : [];
+  return [heading(texts.heading.noticed), { kind: 'points', points: [...shown, ...more] }];
+}
+
+/** Returns a time in the local form of the time zone, and the name of the zone. */
+function localTimeOf(time: string, timezone: string, { locale }: ReportPhrases): [string, string] {
+  const zone = timezone === 'Factory' ? 'UTC' : timezone; // Intl does not know the zone Factory.
+  const format = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: zone });
+  return [format.format(new Date(time)), zone];
+}

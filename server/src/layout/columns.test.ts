@@ -1,0 +1,260 @@
+// What the columns of a sheet mean, and full names in one column: a small table for each rule.
+import { describe, expect, test } from 'vitest';
+import { headersKey } from './headers.ts';
+import { userAliases, wordsOf } from './header-aliases.ts';
+import { type User, sheet, lay, laidWell } from './layout.fixture.ts';
+
+describe('columns', () => {
+  test('every spelling of a header is understood, in any letter case and with any separators', () => {
+    const spoilt = (header: string) => [
+      header,
+      header.toUpperCase(),
+      ` ${header.toLowerCase()}: `,
+      header.replaceAll(/[ -]/g, '_'),
+      header.replaceAll(' ', '.'),
+      `${header.replaceAll(' ', '')}*`,
+      `${header} [Required]`,
+      header.normalize('NFD'),
+      header.normalize('NFD').replaceAll(/\p{M}/gu, ''),
+    ];
+    for (const { word, ...words } of userAliases) {
+      for (const text of wordsOf(words).flatMap(spoilt)) {
+        const isId = word === 'employeeId' || word === 'id';
+        const isFullName = word === 'fullName' || word === 'name';
+        const beside = isFullName ? 'Email' : word === 'lastName' ? 'First name' : 'Last name';
+        const headers = isId ? [text, 'Last name'] : ['externalId', beside, text];
+        const cells: Record<string, string> = {
+          role: 'User',
+          email: 'a@example.com',
+          phone: '+4681234567',
+          timezone: 'UTC',
+          language: 'sv',
+        };
+        const second = beside === 'Email' ? 'a@example.com' : 'x';
+        const { users, faults, warnings } = lay([
+          headers,
+          isId ? ['x', 'x'] : ['x', second, cells[word] ?? 'yes'],
+        ]);
+        expect({ text, faults, warnings, users: users?.length }).toEqual({
+          text,
+          faults: [],
+          warnings: [],
+          users: 1,
+        });
+      }
+    }
+  });
+
+  test.each([
+    ['Ansattnummer | Fornavn | Etternavn | E-post | Avdeling | Naermeste leder'],
+    ['Medarbejdernr. | Fornavn | Efternavn | E-mail | Afdeling | Nærmeste leder'],
+    ['Henkilönumero | Etunimi | Sukunimi | Sähköposti | Osasto | Esihenkilo'],
+  ])('%s are understood', (headers) => {
+    const { users } = laidWell(`${headers}
+      E1 | Anna | Berg | anna@example.com | Oslo |
+      E2 | Bo   | Ek   | bo@example.com   | Oslo | E1`);
+    expect(users?.[0]).toEqual({
+      externalId: 'E1',
+      firstName: 'Anna',
+      lastName: 'Berg',
+      email: 'anna@example.com',
+      accessInfo: { memberOf: ['Oslo'], adminOf: ['Oslo'], role: 'Manager' },
+    });
+  });
+
+  test('a second row of headers, which says what the first one means, is no person', () => {
+    const { users } = laidWell(`
+      STATUS | USERID  | FIRSTNAME  | LASTNAME  | DEPARTMENT
+      STATUS | User Id | First Name | Last Name | Department
+      active | 1001    | Anna       | Berg      | Sales`);
+    expect(users?.map(({ externalId }) => externalId)).toEqual(['1001']);
+    // Nobody is taken for a label who is called as one column.
+    const { users: people } = lay('User ID | First name | Last name \n Name | Name | Berg \n 2 | Bo | Ek');
+    expect(people).toHaveLength(2);
+  });
+
+  test('an umlaut may be spelled out', () => {
+    expect(laidWell('Personalnummer | Ist Fuehrungskraft \n E1 | ja').users?.[0]?.accessInfo).toMatchObject({
+      role: 'Manager',
+    });
+  });
+
+  test('Name beside Vorname is the last name; elsewhere it is not read', () => {
+    expect(laidWell('Personalnummer | Name | Vorname \n E1 | Berg | Anna').users).toEqual([
+      { externalId: 'E1', firstName: 'Anna', lastName: 'Berg' },
+    ]);
+    const { users, warnings } = lay('Employee ID | Name | First name \n E1 | Anna Berg | Anna');
+    expect(users).toEqual([{ externalId: 'E1', firstName: 'Anna' }]);
+    expect(warnings).toMatchObject([{ type: 'unknown column', row: 1, column: 'Name' }]);
+  });
+
+  test('a defined attribute is set by a header of its name', () => {
+    const { users } = laidWell('Employee ID | cost-center | Shoe size | gender \n E1 | 17 | 44 |', [
+      'Cost Center',
+      'Shoe size',
+      'Gender',
+    ]);
+    expect(users).toEqual([
+      { externalId: 'E1', externalProperties: { 'Cost Center': '17', 'Shoe size': '44' } },
+    ]);
+  });
+
+  test('a field of ours wins over an attribute, and an attribute over what a column is usually called', () => {
+    const { users } = laidWell(
+      'Employee ID | email | Department | Mobile \n E1 | a@example.com | Sales | red',
+      ['email', 'Department', 'mobile'],
+    );
+    expect(users).toEqual([
+      {
+        externalId: 'E1',
+        email: 'a@example.com',
+        externalProperties: { Department: 'Sales', mobile: 'red' },
+      },
+    ]);
+  });
+
+  test('attributes that differ only in spelling are told by their exact names', () => {
+    const attributes = ['Cost center', 'cost-center'];
+    expect(
+      laidWell('Employee ID | First name | cost-center \n E1 | A | 1', attributes).users?.[0],
+    ).toMatchObject({
+      externalProperties: { 'cost-center': '1' },
+    });
+    const { users, warnings } = lay('Employee ID | First name | COST CENTER \n E1 | A | 1', attributes);
+    expect(users).toEqual([{ externalId: 'E1', firstName: 'A' }]);
+    expect(warnings).toMatchObject([{ type: 'unknown column', column: 'COST CENTER' }]);
+  });
+
+  test('any other column is a warning, and an end of employment is such a one', () => {
+    const { users, faults, warnings } = lay(
+      'Employee ID | First name | End date | Salary \n E1 | Anna | 2024-01-31 | 7',
+    );
+    expect(users).toEqual([{ externalId: 'E1', firstName: 'Anna' }]);
+    expect(faults).toEqual([]);
+    expect(warnings).toMatchObject([
+      { type: 'unknown column', row: 1, column: 'End date' },
+      { type: 'unknown column', row: 1, column: 'Salary' },
+    ]);
+    expect(warnings.every(({ value }) => value === undefined)).toBe(true);
+  });
+
+  test.each([
+    ['Employee ID | First name | Phone | Mobile', 'Mobile', 'Phone'],
+    ['Employee ID | First name | Mobile | Phone', 'Mobile', 'Phone'],
+    ['Employee ID | First name | Home e-mail | E-mail | Work e-mail', 'Work e-mail', 'E-mail'],
+    ['Employee ID | First name | E-mail | e_mail', 'E-mail', 'e_mail'],
+    ['Employee ID | Personalnummer | First name', 'Employee ID', 'Personalnummer'],
+    ['ID | Employee ID | First name', 'Employee ID', 'ID'],
+    ['externalId | name | Department name | parent', 'name', 'Department name'],
+    ['Department ID | Department | Department name | parent', 'Department name', 'Department'],
+    ['Employee ID | Department ID | Department | Department name', 'Department ID', 'Department'],
+    ['Employee ID | Active | Status', 'Active', 'Status'],
+    ['Employee ID | Gender | gender', 'Gender', 'gender'],
+    ['Employee ID | Is manager | Är chef', 'Is manager', 'Är chef'],
+  ])('of two columns that mean the same one is read, and both are named: %s', (headers, read, column) => {
+    const rows = '1 | 2 | 3 | 4 | 5 \n yes | no | no | yes | no';
+    const { faults, warnings } = lay([sheet(`${headers} \n ${rows}`, 'S')], ['Gender']);
+    expect(faults.filter(({ type }) => type === 'repeated column')).toEqual([]);
+    expect(warnings.filter(({ type }) => type === 'repeated column')).toMatchObject([
+      { sheet: 'S', row: 1, column, message: expect.stringContaining(`"${read}" is read`) as string },
+    ]);
+  });
+
+  test('of two columns of ids that is read which has those of people who are there, else one without gaps', () => {
+    const table = `
+      Employee ID | Staff number | First name
+      1           | A1           | Anna
+      2           | A2           | Bo`;
+    const ids = (users: User[] | undefined) => users?.map(({ externalId }) => externalId);
+    expect(ids(lay(table).users)).toEqual(['1', '2']);
+    const isThere = (kind: string, id: string) => kind === 'users' && ['A1', 'A9'].includes(id);
+    expect(ids(lay(table, [], { isThere }).users)).toEqual(['A1', 'A2']);
+    expect(ids(lay(table.replace('2           |', '            |')).users)).toEqual(['A1', 'A2']);
+  });
+
+  test('two columns that say the same are no matter', () => {
+    const { users } = laidWell('USERID | EMPID | Last name \n 1 | 1 | Berg \n 2 | | Ek');
+    expect(users).toHaveLength(2);
+  });
+
+  test('a column that somebody has said the meaning of is read so', () => {
+    const headers = ['externalId', 'Phone', 'Mobile'];
+    const columns = headers.map((header, i) => ({ header, means: ['externalId', 'phone', 'ignore'][i]! }));
+    const mappings = new Map([[headersKey(headers), { kind: 'users' as const, columns }]]);
+    const { users, warnings } = lay('externalId | Phone | Mobile \n E1 | +4681234567 | +4670', [], {
+      mappings,
+    });
+    expect(users?.[0]?.['phone']).toBe('+4681234567');
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe('full names', () => {
+  const namesIn = (header: string, ...names: string[]) => {
+    const { users, faults } = lay([
+      ['externalId', 'Email', header],
+      ...names.map((name, i) => [`E${i}`, null, name]),
+    ]);
+    expect(faults).toEqual([]);
+    return users?.map(({ firstName, lastName }) => [firstName, lastName]);
+  };
+
+  test('one column of them gives both names', () => {
+    const names = [
+      'Anna Berg',
+      'Berg, Anna',
+      'Anna Maria Berg',
+      'Chloë de la Cruz',
+      "Björn  O'Neil",
+      'von Platen, Eva',
+    ];
+    expect(namesIn('Full name', ...names)).toEqual([
+      ['Anna', 'Berg'],
+      ['Anna', 'Berg'],
+      ['Anna Maria', 'Berg'],
+      ['Chloë', 'de la Cruz'],
+      ['Björn', "O'Neil"],
+      ['Eva', 'von Platen'],
+    ]);
+    expect(namesIn('Namn', 'Anna Berg')).toEqual([['Anna', 'Berg']]);
+    expect(namesIn('Display Name', 'Van Nguyen')).toEqual([['Van', 'Nguyen']]);
+  });
+
+  test('the header says when last names come first', () => {
+    const names = ['Berg Anna', 'Berg, Anna', 'de la Cruz Chloë', 'Berg Anna Maria'];
+    expect(namesIn('Last name, First name', ...names)).toEqual([
+      ['Anna', 'Berg'],
+      ['Anna', 'Berg'],
+      ['Chloë', 'de la Cruz'],
+      ['Anna Maria', 'Berg'],
+    ]);
+    expect(namesIn('Efternamn Förnamn', 'Berg Anna')).toEqual([['Anna', 'Berg']]);
+  });
+
+  test('beside first and last names they are not read', () => {
+    const { users, warnings } = lay(
+      'externalId | Display name | Given name | Surname \n E1 | A B | Anna | Berg',
+    );
+    expect(users).toEqual([{ externalId: 'E1', firstName: 'Anna', lastName: 'Berg' }]);
+    expect(warnings).toMatchObject([{ type: 'unknown column', column: 'Display name' }]);
+  });
+
+  test('where a new person has a single name, the cell is named and what to write', () => {
+    const { laidOut } = lay('externalId | Email | Name \n E1 | a@example.com | Cher');
+    expect(laidOut?.data.users).toMatchObject([{ firstName: 'Cher' }]);
+    expect(laidOut?.lackOf('/data/users/0/lastName')).toMatchObject({
+      type: 'invalid value',
+      row: 2,
+      column: 'Name',
+      value: 'Cher',
+    });
+  });
+
+  test('managers by full names, which stand in one column', () => {
+    const { users } = laidWell(`
+      Employee ID | Employee name | Department | Reporting to
+      E1          | Berg, Anna    | D1         |
+      E2          | Bo Ek         | D2         | Anna Berg`);
+    expect(users?.map(({ accessInfo }) => accessInfo?.['adminOf'])).toEqual([['D2'], []]);
+  });
+});

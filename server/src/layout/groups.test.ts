@@ -1,0 +1,279 @@
+// Which groups people are in and manage, as a sheet says it: a small table for each rule.
+import { describe, expect, test } from 'vitest';
+import { type User, sheet, lay, laidWell, only } from './layout.fixture.ts';
+
+describe('groups of people', () => {
+  const memberOf = (table: string) => only(laidWell(table).users).accessInfo?.['memberOf'];
+
+  test('several in a cell, in repeated columns, in numbered columns, in columns of several kinds', () => {
+    expect(memberOf('externalId | memberOf \n E1 | D1; D2')).toEqual(['D1', 'D2']);
+    expect(
+      lay([
+        ['externalId', 'memberOf'],
+        ['E1', 'D1|D2\r\nD3;;D1'],
+      ]).users?.[0]?.accessInfo,
+    ).toEqual({
+      memberOf: ['D1', 'D2', 'D3'],
+    });
+    expect(memberOf('Employee ID | Department | Department \n E1 | D1 | D2')).toEqual(['D1', 'D2']);
+    expect(memberOf('Employee ID | Department 1 | Department 02 \n E1 | D1 | D2')).toEqual(['D1', 'D2']);
+    expect(memberOf('Employee ID | memberOf | Team | Unit \n E1 | D1 | T | U')).toEqual(['D1', 'T', 'U']);
+    expect(memberOf('Employee ID | Avdelning | Abteilung 2 \n E1 | D1 | D2')).toEqual(['D1', 'D2']);
+  });
+
+  test.each([
+    'Employee ID | Department ID | Department name',
+    'Employee ID | Department | Department name',
+    'Employee ID | Department no | Department',
+    'Employee ID | AvdelningsID | Avdelning',
+    'Employee ID | Department 1 | Department name 1',
+    'Employee ID | memberOf | Department name',
+  ])('names go with ids: %s', (headers) => {
+    const { laidOut, users } = laidWell(`${headers} \n E1 | D1 | Sales; North`);
+    expect(only(users).accessInfo).toEqual({ memberOf: ['D1'] });
+    expect([...laidOut!.named]).toEqual([
+      ['D1', { name: 'Sales; North', path: '/data/users/0/accessInfo/memberOf/0' }],
+    ]);
+  });
+
+  test('names go with ids in their order, within a cell and over columns', () => {
+    const { laidOut } = laidWell(`
+      Employee ID | Department ID | Department name | Department ID | Department name | Team ID | Team name
+      E1          | D1; D2        | One; Two        | D3            | Three           | T1      |`);
+    expect([...laidOut!.named].map(([id, { name }]) => [id, name])).toEqual([
+      ['D1', 'One'],
+      ['D2', 'Two'],
+      ['D3', 'Three'],
+      ['T1', 'T1'],
+    ]);
+  });
+
+  test('numbered ids and names go by their numbers', () => {
+    const { laidOut } = laidWell(`
+      Employee ID | Department ID 2 | Department name 1 | Department name 2 | Department ID 1
+      E1          | D2              | One               | Two               | D1`);
+    expect([laidOut?.named.get('D1')?.name, laidOut?.named.get('D2')?.name]).toEqual(['One', 'Two']);
+  });
+
+  test('with names only, the names are the ids', () => {
+    const { laidOut, users } = laidWell(`
+      Employee ID | Department ID | Department name
+      E1          |               | Sales
+      E2          | D1            | North`);
+    expect(users?.map(({ accessInfo }) => accessInfo?.['memberOf'])).toEqual([['Sales'], ['D1']]);
+    expect(laidOut?.named.get('Sales')?.name).toBe('Sales');
+    expect(memberOf('Employee ID | Department name \n E1 | Sales; North')).toEqual(['Sales', 'North']);
+  });
+
+  test('names that cannot be told apart, or differ, are warnings', () => {
+    const uneven = lay('Employee ID | Department ID | Department name \n E1 | D1; D2 | One; Two; Three');
+    expect(uneven.warnings).toMatchObject([{ type: 'invalid value', row: 2, column: 'Department name' }]);
+    expect(uneven.laidOut?.named.get('D1')?.name).toBe('D1');
+    const { laidOut, warnings } = lay(`
+      Employee ID | Department ID | Department name
+      E0          | D1            |
+      E1          | D1            | Sales
+      E2          | D1            | Selling
+      E3          | D1            | Sale`);
+    expect(warnings).toMatchObject([{ type: 'conflicting rows', row: 4 }]);
+    expect(warnings).toHaveLength(1);
+    expect(laidOut?.named.get('D1')).toEqual({ name: 'Sales', path: '/data/users/0/accessInfo/memberOf/0' });
+  });
+
+  test('the other lists of groups', () => {
+    expect(
+      only(laidWell('externalId | admin_of | inheritedAdminOf | interest of \n E1 | A;B | C | D').users)
+        .accessInfo,
+    ).toEqual({
+      adminOf: ['A', 'B'],
+      inheritedAdminOf: ['C'],
+      interestOf: ['D'],
+    });
+  });
+
+  test('a file that names groups without end is a fault, and is not laid out without end', () => {
+    const many = 'D1;'.repeat(10_000);
+    const { faults, users } = lay([
+      ['Employee ID', 'Department'],
+      ...Array.from({ length: 200 }, (_, i) => [`E${i}`, many]),
+    ]);
+    expect(faults).toMatchObject([{ type: 'too many values', row: 102 }]);
+    expect(users).toHaveLength(200);
+  });
+});
+
+describe('managers', () => {
+  const access = (users: User[] | undefined) =>
+    Object.fromEntries((users ?? []).map(({ externalId, accessInfo }) => [externalId, accessInfo]));
+
+  test('IsManager makes a Manager of the groups of that row; no takes that away; an empty cell says nothing', () => {
+    const { laidOut, users } = laidWell(`
+      Employee ID | IsManager | Department
+      E1          | yes       | D1;D2
+      E1          | no        | D3
+      E2          | no        | D1
+      E3          |           | D1`);
+    expect(access(users)).toEqual({
+      E1: { role: 'Manager', memberOf: ['D1', 'D2', 'D3'], adminOf: ['D1', 'D2'] },
+      E2: { role: 'User', memberOf: ['D1'], adminOf: [] },
+      E3: { memberOf: ['D1'] },
+    });
+    expect([...laidOut!.inferredRoles]).toEqual([0, 1]);
+  });
+
+  test('a column of roles says otherwise, and a column adminOf adds up', () => {
+    const { laidOut, users } = laidWell(`
+      Employee ID | IsManager | Role          | Department | Admin of
+      E1          | x         | Administrator | D1         | D9
+      E2          | nej       |               | D1         | D8`);
+    expect(access(users)).toEqual({
+      E1: { role: 'Administrator', memberOf: ['D1'], adminOf: ['D9', 'D1'] },
+      E2: { role: 'User', memberOf: ['D1'], adminOf: ['D8'] },
+    });
+    expect([...laidOut!.inferredRoles]).toEqual([1]);
+  });
+
+  test('a column Manager that only says yes and no is the same', () => {
+    const { users } = laidWell(
+      'Anställningsnummer | Chef | Avdelning \n E1 | Ja | D1 \n E2 | | D1 \n E3 | nej | D2',
+    );
+    expect(access(users)).toEqual({
+      E1: { role: 'Manager', memberOf: ['D1'], adminOf: ['D1'] },
+      E2: { memberOf: ['D1'] },
+      E3: { role: 'User', memberOf: ['D2'], adminOf: [] },
+    });
+  });
+
+  test('a column Manager that names people gives them the groups of those rows; who is not named has none', () => {
+    const { users } = laidWell(`
+      Employee ID | Email         | Manager       | Department
+      E1          | a@example.com |               | D0
+      E2          |               | A@example.com | D1
+      E3          |               | E1; E2        | D2
+      1           |               | E2            | D1`);
+    expect(access(users)).toEqual({
+      E1: { role: 'Manager', memberOf: ['D0'], adminOf: ['D1', 'D2'] },
+      E2: { role: 'Manager', memberOf: ['D1'], adminOf: ['D2', 'D1'] },
+      E3: { role: 'User', memberOf: ['D2'], adminOf: [] },
+      1: { role: 'User', memberOf: ['D1'], adminOf: [] },
+    });
+  });
+
+  test('an id that looks like yes is an id', () => {
+    const { users } = laidWell('Employee ID | Manager | Department \n 1 | | D0 \n 2 | 1 | D1');
+    expect(access(users)).toMatchObject({ 1: { role: 'Manager', adminOf: ['D1'] }, 2: { role: 'User' } });
+  });
+
+  test('a name that is nobody of the file is a warning', () => {
+    const { users, faults, warnings } = lay(`
+      Employee ID | Manager | Department
+      E1          |         | D0
+      E2          | E1      | D1
+      E3          | E9; E1  | D1`);
+    expect(faults).toEqual([]);
+    expect(access(users)).toMatchObject({ E1: { adminOf: ['D1'] } });
+    expect(warnings).toMatchObject([
+      { type: 'invalid value', row: 4, column: 'Manager', value: 'E9', count: 1 },
+    ]);
+  });
+
+  test('a column that names nobody of the file takes nothing from anybody, and is one warning', () => {
+    const { users, warnings } = lay(
+      'Employee ID | Manager | Department \n E1 | Bo Ek | D0 \n E2 | Bo Ek | D1',
+    );
+    expect(access(users)).toEqual({ E1: { memberOf: ['D0'] }, E2: { memberOf: ['D1'] } });
+    expect(warnings).toMatchObject([{ type: 'invalid value', row: 2, column: 'Manager' }]);
+    expect(warnings).toHaveLength(1);
+  });
+
+  test.each(['Anna Berg', 'Berg, Anna', 'anna  berg', 'Anna Berg (E1)', 'A. Berg (E1)'])(
+    '%s names the manager, where only one person is called so',
+    (name) => {
+      const { users } = laidWell(`
+        Employee ID | First name | Last name | Department | Manager
+        E1          | Anna       | Berg      | D1         | NO_MANAGER
+        E2          | Bo         | Ek        | D2         | ${name}`);
+      expect(users?.map(({ accessInfo }) => accessInfo?.['adminOf'])).toEqual([['D2'], []]);
+    },
+  );
+
+  test('names that two people have, or that no one has, are ignored: one warning for each, and no one loses a group', () => {
+    const { users, faults, warnings } = lay(`
+      Employee ID | First name | Last name | Department | Manager
+      E1          | Anna       | Berg      | D1         | E2
+      E2          | Bo         | Ek        | D2         | Anna Berg
+      E3          | Anna       | Berg      | D3         | Nobody Here
+      E4          | Cilla      | Chen      | D4         | Berg, Anna
+      E5          | Dan        | Dahl      | D5         | nobody here`);
+    expect(faults).toEqual([]);
+    expect(access(users)).toEqual({
+      E1: { memberOf: ['D1'] },
+      E2: { role: 'Manager', memberOf: ['D2'], adminOf: ['D1'] },
+      E3: { memberOf: ['D3'] },
+      E4: { memberOf: ['D4'] },
+      E5: { memberOf: ['D5'] },
+    });
+    expect(warnings).toMatchObject(
+      [
+        { type: 'invalid value', row: 4, column: 'Manager', value: 'Nobody Here', count: 2 },
+        { type: 'ambiguous name', row: 3, column: 'Manager', value: 'Anna Berg', count: 1 },
+        { type: 'ambiguous name', row: 5, column: 'Manager', value: 'Berg, Anna', count: 1 },
+      ].toSorted((a, b) => b.count - a.count),
+    );
+    expect(warnings[0]?.message).toContain('in rows 4, 6');
+    expect(warnings[1]?.message).toContain('2 people in this file have that full name (rows 2, 4)');
+    // Runs keep messages longer than people may stay.
+    expect(warnings.map(({ message }) => message).join()).not.toMatch(/Nobody Here|Berg,|"Anna Berg"/);
+  });
+
+  test('a cell that only says that there is no manager names no one in vain', () => {
+    for (const none of ['-', 'n/a', 'saknas', 'keine', 'None']) {
+      const { users, warnings } = lay(`
+        Employee ID | Department | Manager
+        E1          | D1         | ${none}
+        E2          | D2         | E1`);
+      expect(access(users)).toEqual({
+        E1: { role: 'Manager', memberOf: ['D1'], adminOf: ['D2'] },
+        E2: { role: 'User', memberOf: ['D2'], adminOf: [] },
+      });
+      expect(warnings).toMatchObject([{ type: 'placeholder', row: 2, column: 'Manager', count: 1 }]);
+      const flags = lay(`Employee ID | Department | Manager \n E1 | D1 | yes \n E2 | D2 | ${none}`);
+      expect(access(flags.users)).toMatchObject({ E1: { role: 'Manager', adminOf: ['D1'] } });
+    }
+  });
+
+  test('such a name is no fault where another column says who it is', () => {
+    const { users } = laidWell(`
+      Employee ID | First name | Last name | Department | Manager       | Manager ID
+      E1          | Anna       | Berg      | D1         |               |
+      E2          | Bo         | Ek        | D2         | Anna Berg     | E1
+      E3          | Anna       | Berg      | D3         | Anna Berg (E1)| `);
+    expect(users?.[0]?.accessInfo?.['adminOf']).toEqual(['D2', 'D3']);
+  });
+
+  test('names of managers beside their ids do not disturb', () => {
+    const { users } = laidWell(`
+      Employee ID | Manager | Manager ID | Department
+      E1          |         |            | D0
+      E2          | Bo Ek   | E1         | D1`);
+    expect(access(users)).toMatchObject({ E1: { role: 'Manager', adminOf: ['D1'] } });
+  });
+
+  test('groups may name their managers', () => {
+    const groups =
+      'Department ID | Department name | Manager e-mail | Head \n D1 | Sales | a@example.com | \n D2 | North | | E2';
+    const { users } = laidWell([
+      sheet('externalId | email \n E1 | a@example.com \n E2 | \n E3 |', 'People'),
+      sheet(groups, 'Groups'),
+    ]);
+    expect(access(users)).toEqual({
+      E1: { role: 'Manager', adminOf: ['D1'] },
+      E2: { role: 'Manager', adminOf: ['D2'] },
+      E3: { role: 'User', adminOf: [] },
+    });
+    expect(lay(groups).warnings).toMatchObject([
+      { type: 'invalid value', row: 2, column: 'Manager e-mail' },
+      { type: 'invalid value', row: 3, column: 'Head' },
+    ]);
+  });
+});

@@ -1,0 +1,465 @@
+// What comes of the sheets of a file: which sheet is what, its rows, and any table at all.
+import { readFileSync } from 'node:fs';
+import type { Detail } from '@soundings/contract/problem.ts';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readOrganization } from '../sync/check.ts';
+import { newFindings } from '../sync/findings.ts';
+import type { Cell, Sheet } from '../sheets/sheet.ts';
+import {
+  families,
+  groupAliases,
+  idEndings,
+  managerEndings,
+  managerWords,
+  nameEndings,
+  ownFields,
+  parentWords,
+  userAliases,
+  wordsIn,
+  wordsOf,
+} from './header-aliases.ts';
+import { cases } from '../testing/cases.ts';
+import { tableOf, sheet, lay, laidWell, only } from './layout.fixture.ts';
+
+describe('which sheet is what', () => {
+  test('a sheet with the columns of people is one of users, and says nothing of groups', () => {
+    const { users, groups } = laidWell(`
+      EmployeeID | FirstName | LastName | Email
+      E1         | Anna      | Berg     | anna@example.com`);
+    expect(users).toEqual([
+      { externalId: 'E1', firstName: 'Anna', lastName: 'Berg', email: 'anna@example.com' },
+    ]);
+    expect(groups).toBeUndefined();
+  });
+
+  test.each([
+    'externalId | name  | description | parent',
+    'Department ID | Department name | Description | Parent department',
+    'AvdelningsID | Avdelningsnamn | Beskrivning | Överordnad avdelning',
+    'Abteilungsnummer | Abteilungsname | Beschreibung | Übergeordnete Abteilung',
+    'Gruppennummer | Gruppe | Beschreibung | Uebergeordnete Gruppe ID',
+    'Department code | Department | Description | Parent',
+    'Department | Department name | Description | Parent unit no',
+    'ID | Team | Description | Parent ID',
+  ])('groups: %s', (headers) => {
+    const { users, groups } = laidWell(`${headers}
+      D1 | Sales |     |
+      D2 | North | Far | D1`);
+    expect(users).toBeUndefined();
+    expect(groups).toEqual([
+      { externalId: 'D1', name: 'Sales' },
+      { externalId: 'D2', name: 'North', description: 'Far', parent: 'D1' },
+    ]);
+  });
+
+  test('groups without ids have their names as ids', () => {
+    const { groups } = laidWell(`
+      Department | Parent department
+      Sales      |
+      North      | Sales`);
+    expect(groups).toEqual([
+      { externalId: 'Sales', name: 'Sales' },
+      { externalId: 'North', name: 'North', parent: 'Sales' },
+    ]);
+  });
+
+  test('a title and blank lines may stand above the headers, with words that are headers elsewhere', () => {
+    const above: Cell[][] = [
+      ['Report of our employees'],
+      [],
+      ['Department:', 'Sales'],
+      ['Email', 'hr@example.com'],
+      ['Employee ID'],
+      ['First name', 'Last name'],
+      [null, null, 7],
+    ];
+    const { users } = laidWell([...above, ['Employee ID', 'First name'], ['E1', 'Anna']]);
+    expect(users).toEqual([{ externalId: 'E1', firstName: 'Anna' }]);
+  });
+
+  test('headers count within the first 20 rows, and no further down', () => {
+    const table = (above: number): Cell[][] => [
+      ...Array.from({ length: above }, () => []),
+      ['Employee ID', 'First name'],
+      ['E1', 'Anna'],
+    ];
+    expect(lay(table(19)).users).toHaveLength(1);
+    expect(lay(table(20)).faults).toMatchObject([{ type: 'unknown layout', row: 21 }]);
+  });
+
+  test('sheets of one kind add up, whatever their columns', () => {
+    const { users, groups } = laidWell([
+      sheet('Employee ID | First name \n E1 | Anna', 'Stockholm'),
+      sheet('Personalnummer | Vorname \n E2 | Bo', 'Berlin'),
+      sheet('externalId | name \n D1 | Sales', 'Groups'),
+    ]);
+    expect(users?.map(({ externalId }) => externalId)).toEqual(['E1', 'E2']);
+    expect(groups).toHaveLength(1);
+  });
+
+  test('another sheet is a warning, and an empty one nothing', () => {
+    const { users, faults, warnings } = lay([
+      sheet([], 'Sheet2'),
+      sheet('Employee ID | First name \n E1 | Anna', 'People'),
+      sheet('Please read \n this first', 'Notes'),
+      sheet('Name | Email | Phone \n HR | hr@example.com | 1', 'Contacts'),
+    ]);
+    expect(users).toHaveLength(1);
+    expect(faults).toEqual([]);
+    expect(warnings).toMatchObject([
+      { type: 'unknown layout', sheet: 'Notes', row: 1 },
+      { type: 'unknown layout', sheet: 'Contacts', row: 1 },
+    ]);
+  });
+
+  test('a file without users or groups is a fault that says which headers are needed and what was found', () => {
+    const { laidOut, faults } = lay([sheet([[], ['Product', 'Price'], ['Tea', 3]], 'Shop')]);
+    expect(laidOut).toBeUndefined();
+    expect(faults).toMatchObject([{ type: 'unknown layout', sheet: 'Shop', row: 2 }]);
+    for (const word of ['EmployeeID', 'externalId', 'DepartmentID', 'Found: "Product", "Price"']) {
+      expect(faults[0]?.message).toContain(word);
+    }
+    expect(lay([]).faults).toHaveLength(1);
+  });
+
+  test('people without a column of ids are a fault, not guessed', () => {
+    const { laidOut, faults } = lay('First name | Last name | Email \n Anna | Berg | anna@example.com');
+    expect(laidOut).toBeUndefined();
+    expect(faults).toMatchObject([{ type: 'unknown layout', row: 1 }]);
+    expect(faults[0]?.message).toContain('EmployeeID');
+  });
+
+  test('what could be a list of people or of groups is not guessed', () => {
+    for (const headers of [
+      'ID | Name',
+      'Name | Email',
+      'ID | Department',
+      'Department | Manager',
+      'Active | Status',
+    ]) {
+      expect([headers, lay(`${headers} \n 1 | x`).faults]).toMatchObject([
+        headers,
+        [{ type: 'unknown layout' }],
+      ]);
+    }
+  });
+
+  test('headers without rows are a fault: an export that failed must not remove everybody', () => {
+    expect(lay('Employee ID | First name').faults).toMatchObject([{ type: 'unknown layout', row: 1 }]);
+    const both = [
+      sheet('Employee ID | First name \n E1 | Anna', 'People'),
+      sheet('externalId | name', 'Groups'),
+    ];
+    expect(lay(both).faults).toMatchObject([{ type: 'unknown layout', sheet: 'Groups' }]);
+  });
+});
+
+describe('rows', () => {
+  test('rows of one person add up: groups together, and single values that agree or are empty', () => {
+    const { users } = laidWell(`
+      Employee ID | First name | Active | Department
+      E1          | Anna       | yes    | D1
+      E2          | Bo         |        | D1
+      E1          |            | true   | D2
+      E1          | Anna       |        | D1`);
+    expect(users).toEqual([
+      { externalId: 'E1', firstName: 'Anna', active: true, accessInfo: { memberOf: ['D1', 'D2'] } },
+      { externalId: 'E2', firstName: 'Bo', accessInfo: { memberOf: ['D1'] } },
+    ]);
+  });
+
+  test('rows that do not agree are a fault that names both', () => {
+    const { faults } = lay(`
+      Employee ID | First name | Email
+      E1          | Anna       |
+      E1          |            | a@example.com
+      E1          | Anne       | b@example.com`);
+    expect(faults).toMatchObject([
+      { type: 'conflicting rows', row: 4, column: 'First name', value: 'Anne', externalId: 'E1' },
+      { type: 'conflicting rows', row: 4, column: 'Email', value: 'b@example.com', externalId: 'E1' },
+    ]);
+    expect(faults[0]?.message).toMatch(/Row 2 has "Anna"/);
+    expect(faults[1]?.message).toMatch(/Row 3 has "a@example.com"/);
+  });
+
+  test('so it is over sheets, and with groups', () => {
+    const { faults } = lay([
+      sheet('externalId | name | parent \n D1 | Sales |', 'A'),
+      sheet('Department ID | Department name | Parent \n D1 | Selling | D0', 'B'),
+    ]);
+    expect(only(faults)).toMatchObject({
+      type: 'conflicting rows',
+      sheet: 'B',
+      row: 2,
+      column: 'Department name',
+    });
+    expect(faults[0]?.message).toContain('Row 2 of the sheet "A" has "Sales"');
+  });
+
+  test('a row without an id is a fault; one that says nothing at all is none', () => {
+    const { users, faults } = lay([
+      sheet(
+        [['Employee ID', 'First name', null], [null, 'Anna'], [], [null, ' ', 'Total: 2'], ['E1', 'Bo']],
+        'S',
+      ),
+    ]);
+    expect(users).toHaveLength(1);
+    expect(faults).toMatchObject([{ type: 'missing field', sheet: 'S', row: 2, column: 'Employee ID' }]);
+  });
+});
+
+describe('places', () => {
+  const people = sheet(
+    `
+    Staff of 2025
+    Employee ID | E-post | Role  | Department | Cost/center | IsManager | Active
+    E1          |        | chief | D1         |             | yes       |
+    E2          | b@x.se |       | D1;D2      | 12          |           |
+    E1          | a@x.se |       | D3         | 13          |           | yes`,
+    'People',
+  );
+  const groups = sheet('Department \t| name \n Sales | S', 'Groups');
+  groups.rows = [
+    ['Department', 'Department name', 'Parent'],
+    ['D1', 'Sales', null],
+    ['D2', null, 'D1'],
+  ];
+  const { laidOut } = lay([people, groups], ['Cost/center']);
+
+  test.each([
+    ['/data/users/0/externalId', { sheet: 'People', row: 3, column: 'Employee ID', value: 'E1' }],
+    ['/data/users/0/email', { sheet: 'People', row: 5, column: 'E-post', value: 'a@x.se' }],
+    ['/data/users/1/email', { sheet: 'People', row: 4, column: 'E-post', value: 'b@x.se' }],
+    ['/data/users/0/active', { sheet: 'People', row: 5, column: 'Active', value: 'yes' }],
+    ['/data/users/1/active', { sheet: 'People', row: 4, column: 'Active' }],
+    ['/data/users/0/firstName', { sheet: 'People', row: 3 }],
+    ['/data/users/1', { sheet: 'People', row: 4 }],
+    ['/data/users/0/accessInfo/role', { sheet: 'People', row: 3, column: 'Role', value: 'chief' }],
+    [
+      '/data/users/1/accessInfo/memberOf/1',
+      { sheet: 'People', row: 4, column: 'Department', value: 'D1;D2' },
+    ],
+    ['/data/users/0/accessInfo/memberOf/1', { sheet: 'People', row: 5, column: 'Department', value: 'D3' }],
+    ['/data/users/0/accessInfo/memberOf', { sheet: 'People', row: 3, column: 'Department', value: 'D1' }],
+    ['/data/users/0/accessInfo/adminOf/0', { sheet: 'People', row: 3, column: 'Department', value: 'D1' }],
+    [
+      '/data/users/1/externalProperties/Cost~1center',
+      { sheet: 'People', row: 4, column: 'Cost/center', value: '12' },
+    ],
+    ['/data/groups/1/name', { sheet: 'Groups', row: 3, column: 'Department name' }],
+    ['/data/groups/1/parent', { sheet: 'Groups', row: 3, column: 'Parent', value: 'D1' }],
+    ['/data/users', undefined],
+    ['/data/users/7/email', undefined],
+    ['', undefined],
+  ])('%s', (path, place) => {
+    expect(laidOut?.placeOf(path)).toEqual(place);
+  });
+
+  test('a file that is one sheet without a name has rows and columns only', () => {
+    expect(lay('Employee ID | Email \n E1 | a@x.se').laidOut?.placeOf('/data/users/0/email')).toEqual({
+      row: 2,
+      column: 'Email',
+      value: 'a@x.se',
+    });
+  });
+
+  test('what the check finds has its place', () => {
+    const findings = newFindings();
+    readOrganization({ data: laidOut!.data }, findings);
+    const found = findings.faults().map(({ type, path }) => [type, laidOut!.placeOf(path ?? '')]);
+    expect(found).toContainEqual(['missing field', { sheet: 'Groups', row: 3, column: 'Department name' }]);
+    expect(found.every(([, place]) => place !== undefined)).toBe(true);
+  });
+
+  test('long values are cut', () => {
+    const { warnings } = lay([
+      ['Employee ID', 'Active'],
+      ['E1', 'x'.repeat(30_000)],
+    ]);
+    expect(JSON.stringify(warnings).length).toBeLessThan(1_000);
+  });
+});
+
+describe('for any table', () => {
+  const attributes = ['Gender', 'Cost center'];
+  const cells: Record<string, fc.Arbitrary<Cell>> = {
+    'First name': fc.constantFrom('Anna', 'Bo', null),
+    'Last name': fc.constantFrom('Berg', 'Ek', '', null),
+    Email: fc.constantFrom('a@example.com', 'b@example.com', 'wrong', null),
+    'Phone number': fc.constantFrom('+46701234567', 46701234567, 701234567, 'ext. 12', 'n/a', null),
+    Active: fc.constantFrom('yes', 'nej', true, 0, null, 'perhaps'),
+    Språk: fc.constantFrom('sv', 'German', '-', '#N/A', null),
+    Role: fc.constantFrom('chef', 'User', null),
+    'Department ID 1': fc.constantFrom('D1', 'D2;D3', null),
+    'Department name 1': fc.constantFrom('One', 'Two;Three', null),
+    'Department 2': fc.constantFrom('D4', '(empty)', null),
+    Team: fc.constantFrom('T1', 'T2|T3', null),
+    'Admin of': fc.constantFrom('D1', null),
+    'Is manager': fc.constantFrom('ja', 'nein', null),
+    'Reports to': fc.constantFrom('E1', 'b@example.com', 'E9', 'keine', null),
+    Gender: fc.constantFrom('f', '(empty)', null),
+    'Cost center': fc.constantFrom(12, 'x', null),
+    'Shoe size': fc.constantFrom(44, null),
+  };
+  const tables = fc.subarray(Object.keys(cells), { minLength: 2 }).chain((names) => {
+    const headers = ['Employee ID', ...names];
+    const row = fc.tuple(fc.constantFrom('E1', 'E2', 'E3', 'E4', null), ...names.map((name) => cells[name]!));
+    return fc.tuple(fc.constant(headers), fc.array(row, { minLength: 1, maxLength: 6 }));
+  });
+
+  /** Everything that comes out, lists as sets. */
+  const outcome = (rows: Cell[][]) => {
+    const { users, faults, warnings, laidOut } = lay(rows, attributes);
+    const sorted = (list: Detail[]) =>
+      list.map(({ type, externalId, value }) => JSON.stringify([type, externalId, value])).toSorted();
+    return {
+      users: users?.map(({ accessInfo, ...user }) => ({
+        ...user,
+        accessInfo: Object.fromEntries(
+          Object.entries(accessInfo ?? {}).map(([kind, value]) => [
+            kind,
+            Array.isArray(value) ? value.toSorted() : value,
+          ]),
+        ),
+      })),
+      named: [...(laidOut?.named ?? [])].map(([id, { name }]) => `${id} ${name}`).toSorted(),
+      inferred: [...(laidOut?.inferredRoles ?? [])],
+      faults: sorted(faults),
+      warnings: sorted(warnings),
+    };
+  };
+
+  test('the order of columns, letter case, separators and what stands above change nothing', () => {
+    fc.assert(
+      fc.property(
+        tables,
+        fc.infiniteStream(fc.nat()),
+        fc.array(fc.constantFrom<Cell[]>([], ['Our staff'], ['Email', 'hr@example.com']), { maxLength: 5 }),
+        ([headers, rows], random, above) => {
+          const next = () => random.next().value as number;
+          const order = headers
+            .map((_, i) => ({ i, key: next() }))
+            .toSorted((a, b) => a.key - b.key)
+            .map(({ i }) => i);
+          const spoil = (header: string) =>
+            [...header]
+              .map((letter) => (next() % 2 ? letter.toUpperCase() : letter.toLowerCase()))
+              .map((letter) => (letter === ' ' ? ['_', '-', '', ' . ', '/', '\n'][next() % 6] : letter))
+              .join('');
+          const other = [
+            ...above,
+            order.map((i) => spoil(headers[i]!)),
+            ...rows.map((row) => order.map((i) => row[i] ?? null)),
+          ];
+          expect(outcome(other)).toEqual(outcome([headers, ...rows]));
+        },
+      ),
+      cases(125),
+    );
+  });
+
+  const anything: fc.Arbitrary<Cell> = fc.oneof(
+    fc.constantFrom(
+      ...wordsIn(
+        [...userAliases, ...groupAliases]
+          .flatMap(({ en, sv, de }) => [en, sv, de].flatMap(wordsIn))
+          .join(', '),
+      ),
+      'Department',
+      'DepartmentName',
+      'Parent',
+      'Manager',
+      'externalId',
+      'name',
+      '__proto__',
+      'constructor',
+    ),
+    fc.constantFrom<Cell>(
+      'E1',
+      'D1',
+      'yes',
+      'no',
+      '(empty)',
+      '="1"',
+      '="',
+      ';|',
+      1,
+      0,
+      '+46',
+      '00 46',
+      'sv-',
+      null,
+      '',
+    ),
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.nat({ max: 0xffff }).map((code) => String.fromCharCode(code)) }),
+    fc.double(),
+    fc.boolean(),
+    fc.constant(null),
+  );
+
+  test('nothing throws, every fault and warning has a place, and what comes out can be checked', () => {
+    const sheets = fc.array(
+      fc.record({
+        name: fc.constantFrom('', 'A', 'B'),
+        rows: fc.array(fc.array(anything, { maxLength: 8 }), { maxLength: 8 }),
+      }),
+      { minLength: 1, maxLength: 3 },
+    );
+    const some = (kind: string[]) =>
+      fc.array(anything, { maxLength: 6 }).map((more): Cell[] => [...kind, ...more]);
+    const likely = fc.tuple(
+      fc.constantFrom('', 'A'),
+      fc.oneof(some(['externalId', 'firstName']), some(['externalId', 'name'])),
+      fc.array(fc.array(anything, { maxLength: 8 }), { maxLength: 6 }),
+    );
+    const any = fc.oneof(
+      sheets,
+      fc.array(
+        likely.map(([name, headers, rows]) => ({ name, rows: [headers, ...rows] })),
+        { minLength: 1, maxLength: 2 },
+      ),
+    );
+    fc.assert(
+      fc.property(any, (file: Sheet[]) => {
+        const { laidOut, faults, warnings } = lay(file, ['Gender', '__proto__', 'a b', 'A-B', '!']);
+        expect(laidOut !== undefined || faults.length > 0).toBe(true);
+        for (const { row, sheet: name, message } of [...faults, ...warnings]) {
+          expect(row).toBeGreaterThanOrEqual(1);
+          expect(file.some((one) => one.name === (name ?? ''))).toBe(true);
+          expect(message.length).toBeLessThan(1_000);
+        }
+        if (!laidOut) return;
+        const findings = newFindings();
+        readOrganization({ data: laidOut.data }, findings);
+        const nowhere = findings.faults().filter(({ path = '' }) => !laidOut.placeOf(path)?.row);
+        expect(nowhere).toEqual([]);
+        for (const { path } of laidOut.named.values()) expect(laidOut.placeOf(path)?.value).toBeDefined();
+      }),
+      cases(250),
+    );
+  });
+});
+
+describe('docs/files.md', () => {
+  const page = readFileSync(new URL('../../../docs/files.md', import.meta.url), 'utf8');
+  const written = new Set([...page.matchAll(/`([^`\n]+)`/g)].map(([, text]) => text));
+
+  test('lists every spelling that is known', () => {
+    const words = [
+      ...Object.values(ownFields).flat(),
+      ...[...userAliases, ...groupAliases, ...Object.values(families)].flatMap(wordsOf),
+      ...[idEndings, nameEndings, parentWords, managerWords, managerEndings].flatMap(wordsIn),
+    ];
+    expect(words.filter((word) => !written.has(word))).toEqual([]);
+  });
+
+  test('has examples without faults', () => {
+    const examples = [...page.matchAll(/^```(\w*)\n(.*?)^```$/gms)]
+      .filter(([, language, text]) => language === '' && /^.*;.*;/.test(text as string))
+      .map(([, , text]) => text as string);
+    expect(examples.length).toBeGreaterThan(4);
+    for (const example of examples) laidWell(tableOf(example.replaceAll(';', '|')));
+  });
+});

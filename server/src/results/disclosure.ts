@@ -1,0 +1,146 @@
+// The disclosure procedure: decides which answers each group's figure is based on, so that no combination of published figures
+// reveals anything about fewer people than the threshold (privacy.md P2). Pure. It knows which people count in which groups, but
+// never what anyone answered (P3).
+
+/** The people who count in a group, each once, numbered from 0. `tree`: the top-level group of its tree. */
+export type GroupSet = { group: number; tree: number; people: readonly number[] };
+
+export type Cells = {
+  /** For each group whose figure is published, the people it is based on. Figures of all other groups are withheld. */
+  shown: Map<number, number[]>;
+  /** For each person, the number of their cell, from 1. 0 if the person is in no published figure. */
+  cellOf: Int32Array;
+  /** The number of people in each cell. Entry 0 is unused. */
+  sizes: number[];
+};
+
+/**
+ * Chooses the cells for these groups. It processes the groups from the smallest set to the largest. The sets published so far
+ * divide the people into cells. From each group, it leaves out the people who would form a cell of fewer than `threshold`,
+ * whether a new cell or a part of an existing one. People left out are in no cell yet and can count in a larger group. If no one
+ * remains, the group's figure is withheld. As a result, every published set is a union of cells of at least `threshold` people,
+ * and sums and differences of published sets never separate the people of one cell.
+ *
+ * All groups of the account are processed together rather than tree by tree, because people who count in two trees could
+ * otherwise be revealed by combining figures from both. If two sets of different trees are nested and differ by fewer than
+ * `threshold` people, the smaller one is withheld from the start.
+ *
+ * `weights`: how many people each number stands for; 1 by default.
+ */
+export function chooseCells(
+  sets: readonly GroupSet[],
+  count: number,
+  threshold: number,
+  weights?: readonly number[],
+): Cells {
+  const weightOf = (people: readonly number[]) =>
+    weights ? people.reduce((sum, person) => sum + (weights[person] as number), 0) : people.length;
+  const withheld = nestedAcrossTrees(sets, weightOf, threshold);
+  const cellOf = new Int32Array(count);
+  const sizes = [0];
+  const shown = new Map<number, number[]>();
+  const ordered = sets
+    .map((set) => ({ ...set, size: weightOf(set.people) }))
+    .toSorted((a, b) => a.size - b.size || a.group - b.group);
+  for (const { group, people } of ordered) {
+    if (withheld.has(group)) continue;
+    const inside = new Map<number, number>();
+    for (const person of people) {
+      const cell = cellOf[person] as number;
+      inside.set(cell, (inside.get(cell) ?? 0) + (weights?.[person] ?? 1));
+    }
+    // For each cell with people in this group: the cell that these people are in from now on; undefined if they are left out.
+    const after = new Map<number, number | undefined>();
+    for (const [cell, size] of inside) after.set(cell, split(cell, size, sizes, threshold));
+    const rest = people.filter((person) => after.get(cellOf[person] as number) !== undefined);
+    if (rest.length === 0) continue;
+    for (const person of rest) cellOf[person] = after.get(cellOf[person] as number) as number;
+    shown.set(group, rest);
+  }
+  return { shown, cellOf, sizes };
+}
+
+/** Splits off the `size` people of a cell who are inside a set. Returns the number of their cell; undefined if either part would be too small. */
+function split(cell: number, size: number, sizes: number[], threshold: number): number | undefined {
+  const outside = cell === 0 ? Infinity : (sizes[cell] as number) - size;
+  if (outside === 0) return cell;
+  if (size < threshold || outside < threshold) return undefined;
+  if (cell !== 0) sizes[cell] = outside;
+  return sizes.push(size) - 1;
+}
+
+/** Returns the groups whose people are all in a group of another tree that has only 1 to threshold − 1 people more. */
+function nestedAcrossTrees(
+  sets: readonly GroupSet[],
+  weightOf: (people: readonly number[]) => number,
+  threshold: number,
+): Set<number> {
+  const withheld = new Set<number>();
+  if (!isAnyoneInTwoTrees(sets)) return withheld;
+  const setsOf = new Map<number, GroupSet[]>();
+  for (const set of sets) {
+    for (const person of set.people) {
+      const others = setsOf.get(person);
+      if (others) others.push(set);
+      else setsOf.set(person, [set]);
+    }
+  }
+  // The number of people that two sets of different trees have in common.
+  const common = new Map<GroupSet, Map<GroupSet, number>>();
+  for (const [person, all] of setsOf) {
+    const weight = weightOf([person]);
+    for (const one of all) {
+      for (const other of all) {
+        if (one.tree === other.tree) continue;
+        const counts = common.get(one) ?? new Map<GroupSet, number>();
+        common.set(one, counts.set(other, (counts.get(other) ?? 0) + weight));
+      }
+    }
+  }
+  for (const [one, counts] of common) {
+    const size = weightOf(one.people);
+    for (const [other, inBoth] of counts) {
+      const more = weightOf(other.people) - size;
+      if (inBoth === size && more > 0 && more < threshold) withheld.add(one.group);
+    }
+  }
+  return withheld;
+}
+
+function isAnyoneInTwoTrees(sets: readonly GroupSet[]): boolean {
+  const treeOf: (number | undefined)[] = [];
+  return sets.some(({ tree, people }) =>
+    people.some((person) => {
+      const other = treeOf[person];
+      treeOf[person] = tree;
+      return other !== undefined && other !== tree;
+    }),
+  );
+}
+
+/**
+ * Chooses cells for distributions, which reveal more than a mean and have a higher threshold (P5). The procedure runs on the
+ * cells of the figures instead of single people and never splits one of them. The people who are in a figure but not in its
+ * distribution are therefore whole cells as well. Returns the people of each group's distribution, and the cells of these sets.
+ */
+export function chooseDistributions(
+  { shown, cellOf, sizes }: Cells,
+  treeOf: (group: number) => number,
+  threshold: number,
+): Cells {
+  const sets = [...shown].map(([group, people]) => ({
+    group,
+    tree: treeOf(group),
+    people: [...new Set(people.map((person) => cellOf[person] as number))],
+  }));
+  const merged = chooseCells(sets, sizes.length, threshold, sizes);
+  const remaining = [...merged.shown].map(([group, cells]): [number, number[]] => {
+    const included = new Set(cells);
+    return [group, (shown.get(group) ?? []).filter((person) => included.has(cellOf[person] as number))];
+  });
+  return {
+    shown: new Map(remaining),
+    cellOf: cellOf.map((cell) => merged.cellOf[cell] as number),
+    sizes: merged.sizes,
+  };
+}

@@ -1,0 +1,243 @@
+// When a schedule is due, and when people may be written to: in every time zone, whatever its clocks do.
+import { addWeeks, weekOf } from '@soundings/contract/weeks.ts';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  addDays,
+  dayDue,
+  endOf,
+  localTime,
+  sendTimeOf,
+  type Repetition,
+  sendableAt,
+  weekdayOf,
+  weeksDue,
+  workingHours,
+} from './send-times.ts';
+import { cases } from '../testing/cases.ts';
+
+const hour = 3_600_000;
+const zones = Intl.supportedValuesOf('timeZone');
+const anyZone = fc.constantFrom(...zones);
+const first = Date.parse('2026-01-01T00:00:00Z');
+const anyMoment = fc.integer({ min: first, max: Date.parse('2040-01-01T00:00:00Z') });
+const anyDay = fc.integer({ min: 0, max: 5000 }).map((count) => addDays('2026-01-01', count));
+
+/** How far a zone is ahead of UTC, by what Intl says of it, in ms. */
+function offsetOf(zone: string, moment: number): number {
+  const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
+  const name = format.formatToParts(moment).find(({ type }) => type === 'timeZoneName')!.value;
+  const [, sign, hours = 0, minutes = 0] = /GMT(?:([+-])(\d\d):(\d\d))?/.exec(name)!;
+  return (sign === '-' ? -1 : 1) * (Number(hours) * hour + Number(minutes) * 60_000);
+}
+
+/** The hours around which a zone's clocks change in a year: the moments of the changes. */
+function changesIn(zone: string, year: number): number[] {
+  const start = Date.UTC(year, 0, 1);
+  const changes: number[] = [];
+  const search = (from: number, to: number) => {
+    if (offsetOf(zone, from) === offsetOf(zone, to)) return;
+    if (to - from <= hour / 4) return void changes.push(to);
+    const middle = from + Math.floor((to - from) / 2);
+    search(from, middle);
+    search(middle, to);
+  };
+  for (let day = 0; day < 364; day += 14) search(start + day * 24 * hour, start + (day + 14) * 24 * hour);
+  return changes;
+}
+
+/** Whether a moment is in the hours in which people are written to. */
+function isWorking(moment: number, zone: string): boolean {
+  const there = localTime(moment, zone);
+  return weekdayOf(there.day) <= 5 && there.hour >= workingHours.first && there.hour <= workingHours.last;
+}
+
+describe('the moment of an hour of a day in a time zone', () => {
+  /** It is the beginning of that hour there; or clocks have just left that out, and it is later there. */
+  function isRight(day: string, wanted: number, zone: string): boolean {
+    const moment = sendTimeOf(day, wanted, zone);
+    const there = localTime(moment, zone);
+    if (there.day === day && there.hour === wanted && there.rest === 0) return true;
+    const stamp = (one: { day: string; hour: number }) => `${one.day} ${String(one.hour).padStart(2, '0')}`;
+    const asked = stamp({ day, hour: wanted });
+    const isLeftOut = offsetOf(zone, moment) > offsetOf(zone, moment - hour);
+    return isLeftOut && stamp(localTime(moment - hour, zone)) < asked && stamp(there) >= asked;
+  }
+
+  test('is read back as that day and hour, unless clocks leave the hour out', () => {
+    fc.assert(
+      fc.property(anyZone, anyDay, fc.integer({ min: 0, max: 23 }), (zone, day, wanted) => {
+        expect(isRight(day, wanted, zone)).toBe(true);
+      }),
+      cases(750),
+    );
+  });
+
+  test('holds around each change of clocks', () => {
+    const unusual = ['Australia/Lord_Howe', 'America/St_Johns', 'Asia/Beirut', 'Africa/Cairo'];
+    const usual = [
+      'America/New_York',
+      'Europe/Stockholm',
+      'America/Santiago',
+      'Pacific/Chatham',
+      'America/Havana',
+    ];
+    for (const zone of [...unusual, ...usual]) {
+      const changes = changesIn(zone, 2027);
+      expect(changes.length).toBeGreaterThan(1);
+      for (const change of changes) {
+        for (let near = change - 30 * hour; near < change + 30 * hour; near += hour) {
+          const there = localTime(near, zone);
+          expect(isRight(there.day, there.hour, zone)).toBe(true);
+          expect(isRight(there.day, (there.hour + 1) % 24, zone)).toBe(true);
+        }
+      }
+    }
+  });
+});
+
+describe('a message that is late', () => {
+  const weekEnd = Infinity;
+
+  test('goes out at the first moment that is neither at night nor on a weekend, in any time zone', () => {
+    fc.assert(
+      fc.property(anyZone, anyMoment, (timezone, now) => {
+        const at = sendableAt(now - 1, now, { timezone, anyHour: false, weekEnd }) as number;
+        expect(at).toBeGreaterThanOrEqual(now);
+        expect(isWorking(at, timezone)).toBe(true);
+        // Nothing was fit before it: the quarters of an hour between were all at night or on a weekend.
+        if (at === now) return;
+        expect(isWorking(now, timezone)).toBe(false);
+        expect(at - now).toBeLessThan(62 * hour);
+        expect(isWorking(at - 1, timezone)).toBe(false);
+        for (let between = now; between < at; between += 3 * hour) {
+          expect(isWorking(between, timezone)).toBe(false);
+        }
+      }),
+      cases(250),
+    );
+  });
+
+  test('is sent at once where any hour is allowed, and never after the end of the week', () => {
+    fc.assert(
+      fc.property(
+        anyZone,
+        anyZone,
+        anyMoment,
+        fc.integer({ min: 1, max: 10 * 24 * hour }),
+        fc.boolean(),
+        (timezone, account, now, ago, anyHour) => {
+          const end = endOf(weekOf(localTime(now - ago, account).day), account);
+          const at = sendableAt(now - ago, now, { timezone, anyHour, weekEnd: end });
+          const endless = sendableAt(now - ago, now, { timezone, anyHour, weekEnd }) as number;
+          expect(at).toBe(endless < end ? endless : undefined);
+          expect(anyHour ? endless : now).toBe(now);
+        },
+      ),
+      cases(250),
+    );
+  });
+
+  test('one that is not late keeps its moment', () => {
+    fc.assert(
+      fc.property(anyZone, anyMoment, fc.nat(3 * 24 * hour), (timezone, now, ahead) => {
+        expect(sendableAt(now + ahead, now, { timezone, anyHour: false, weekEnd })).toBe(now + ahead);
+        expect(
+          sendableAt(now + ahead, now, { timezone, anyHour: true, weekEnd: now + ahead }),
+        ).toBeUndefined();
+      }),
+    );
+  });
+});
+
+describe('a repetition is due', () => {
+  const repetition = fc.record<Repetition>({
+    repeat: fc.constantFrom('once', 'weeks', 'monthly'),
+    repeatWeeks: fc.integer({ min: 1, max: 52 }),
+    weekday: fc.integer({ min: 1, max: 7 }),
+    hour: fc.integer({ min: 0, max: 23 }),
+    fromDay: anyDay,
+    untilDay: fc.oneof(fc.constant(null), fc.integer({ min: 0, max: 500 }).map(String)),
+  });
+  /** The days on which it is due, in the `count` weeks from the one before its first day on. */
+  function daysOf(repeated: Repetition, count = 110): string[] {
+    const start = addWeeks(weekOf(repeated.fromDay), -1);
+    return Array.from({ length: count }, (_, i) => dayDue(repeated, addWeeks(start, i))).filter(
+      (day) => day !== undefined,
+    );
+  }
+  const ended = (one: Repetition): Repetition =>
+    one.untilDay === null ? one : { ...one, untilDay: addDays(one.fromDay, Number(one.untilDay)) };
+
+  test('on its weekday, from its first day to its last, at most once in a week', () => {
+    fc.assert(
+      fc.property(repetition.map(ended), (one) => {
+        for (const day of daysOf(one)) {
+          expect(weekdayOf(day)).toBe(one.weekday);
+          expect(day >= one.fromDay && (one.untilDay === null || day <= one.untilDay)).toBe(true);
+        }
+      }),
+    );
+  });
+
+  const endless = repetition.map((one): Repetition => ({ ...one, untilDay: null }));
+  const firstOf = ({ fromDay, weekday }: Repetition) =>
+    Array.from({ length: 7 }, (_, i) => addDays(fromDay, i)).find(
+      (day) => weekdayOf(day) === weekday,
+    ) as string;
+
+  test('once on the first such weekday, or every so many weeks from it on', () => {
+    fc.assert(
+      fc.property(endless, (one) => {
+        expect(daysOf({ ...one, repeat: 'once' })).toEqual([firstOf(one)]);
+        const days = daysOf({ ...one, repeat: 'weeks' });
+        expect(days.length).toBeGreaterThanOrEqual(Math.floor(108 / one.repeatWeeks));
+        expect(days).toEqual(days.map((_, i) => addDays(firstOf(one), 7 * one.repeatWeeks * i)));
+      }),
+    );
+  });
+
+  test('monthly on the first such weekday of each month', () => {
+    fc.assert(
+      fc.property(endless, (one) => {
+        const days = daysOf({ ...one, repeat: 'monthly' });
+        expect(days.every((day) => Number(day.slice(8)) <= 7)).toBe(true);
+        const months = days.map((day) => Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7)));
+        expect(months).toEqual(months.map((_, i) => (months[0] as number) + i));
+        expect(months.length).toBeGreaterThanOrEqual(24);
+      }),
+    );
+  });
+
+  test('in the weeks that are listed for it, and in no other', () => {
+    fc.assert(
+      fc.property(repetition.map(ended), anyDay, fc.integer({ min: 1, max: 20 }), (one, day, count) => {
+        const from = weekOf(day);
+        const weeks = weeksDue(one, from, count);
+        expect(weeks.length).toBeLessThanOrEqual(count);
+        const start = one.fromDay > from ? weekOf(one.fromDay) : from;
+        const all = Array.from({ length: 105 }, (_, i) => addWeeks(start, i));
+        expect(weeks).toEqual(all.filter((week) => dayDue(one, week) !== undefined).slice(0, count));
+      }),
+    );
+  });
+
+  test.each<[string, Partial<Repetition>, string[]]>([
+    ['weekly', { repeat: 'weeks' }, ['2026-11-17', '2026-11-24', '2026-12-01']],
+    ['every third week', { repeat: 'weeks', repeatWeeks: 3 }, ['2026-11-17', '2026-12-08', '2026-12-29']],
+    ['once', { repeat: 'once' }, ['2026-11-17']],
+    ['monthly', { repeat: 'monthly' }, ['2026-12-01', '2027-01-05', '2027-02-02']],
+    ['weekly to a last day', { repeat: 'weeks', untilDay: '2026-11-24' }, ['2026-11-17', '2026-11-24']],
+    ['never, before its weekday', { repeat: 'weeks', untilDay: '2026-11-16' }, []],
+  ])('%s', (_, wishes, days) => {
+    const tuesdays = {
+      repeatWeeks: 1,
+      weekday: 2,
+      hour: 9,
+      fromDay: '2026-11-11',
+      untilDay: null,
+      repeat: 'weeks',
+    };
+    expect(daysOf({ ...tuesdays, ...wishes } as Repetition).slice(0, 3)).toEqual(days);
+  });
+});

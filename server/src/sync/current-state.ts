@@ -1,0 +1,65 @@
+// The current state of an account, as far as a plan needs it. Types only.
+import type { MembershipKind, Role } from '@soundings/contract/organization.ts';
+import type { Attribute } from '../people/attributes.ts';
+
+export type CurrentGroup = {
+  id: number;
+  externalId: string | null;
+  managed: boolean;
+  name: string;
+  description: string | null;
+  parentId: number | null;
+};
+
+/** Only what shows whether a user has changed, because every push reads it for all users. */
+export type CurrentUser = {
+  id: number;
+  externalId: string | null;
+  managed: boolean;
+  fingerprint: string | null;
+};
+
+/** The other fields of a user, read only for users that may have changed. */
+export type UserDetails = {
+  id: number;
+  firstName: string;
+  lastName: string;
+  email: string | null;
+  emailKey: string | null;
+  phone: string | null;
+  active: boolean;
+  timezone: string | null;
+  language: string | null;
+  role: Role;
+  rolePending: boolean;
+  attributes: Record<string, string>;
+  memberships: Record<MembershipKind, number[]>;
+};
+
+/** An administrator whose role is confirmed, active or not. */
+export type Administrator = { id: number; managed: boolean; active: boolean; emailKey: string | null };
+
+export type CurrentState = {
+  groups: CurrentGroup[];
+  /** Empty if the request has no list of users. */
+  users: CurrentUser[];
+  /** For each position in the sent list of users, the current user with that externalId. */
+  before: (CurrentUser | undefined)[];
+  administrators: Administrator[];
+  attributes: ReadonlyMap<string, Attribute>;
+};
+
+/** What is read about the users in question, once they are known. */
+export type CurrentDetails = {
+  /** The positions in the sent list of users who are new or may have changed. */
+  inQuestion: number[];
+  details: ReadonlyMap<number, UserDetails>;
+  /** For each address that they will have, by its normalized form: the user who has it now. */
+  owners: ReadonlyMap<string, number>;
+};
+
+/** A group that a request can refer to. Its id is null if the request creates it. */
+export type Target = { externalId: string; id: number | null; managed: boolean };
+
+/** Identifies a group: its id if it has one, otherwise its externalId. */
+export type GroupKey = number | string;

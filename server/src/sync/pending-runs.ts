@@ -1,0 +1,97 @@
+// Pending runs: files that would change more than the account allows. Nothing is applied until an administrator approves
+// exactly the changes that were shown.
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { audit } from '../accounts/audit.ts';
+import { Fault } from '../base/errors.ts';
+import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
+import type { SentOrganization } from './check.ts';
+import {
+  deletePendingRun,
+  insertPendingRun,
+  lockPendingRun,
+  updateOldPendingRuns,
+} from './pending-runs.sql.ts';
+import type { Plan } from './plan.ts';
+import { copyChanges, updateRejected } from './runs.sql.ts';
+
+/** Refuses, in every account, the runs that were not approved within `days`. */
+export async function expirePendingRuns(pool: Pool, days: number): Promise<void> {
+  await inTransaction(pool, async (tx) => {
+    for (const { accountId, runId, file } of await updateOldPendingRuns(tx, days)) {
+      const entry = { subject: runId, details: { file } };
+      // oxlint-disable-next-line no-await-in-loop -- there are rarely any
+      await audit(tx, accountId, { origin: 'service' }, 'run refused', entry);
+    }
+  });
+}
+
+/** Stores a run until it is decided: what was sent, and what it would change. */
+export async function storePendingRun(
+  tx: Transaction,
+  accountId: AccountId,
+  runId: string,
+  { settings, data, partial }: SentOrganization,
+  { plan, digest, groupNames }: { plan: Plan; digest: string; groupNames: ReadonlyMap<string, string> },
+): Promise<void> {
+  const organization = gzipSync(JSON.stringify({ settings, data, partial }));
+  // The people it would create don't exist yet, so their names are stored here, and deleted with the rest of the request.
+  const names = Object.fromEntries(
+    plan.users.create.map(({ externalId, firstName, lastName }) => [externalId, `${firstName} ${lastName}`]),
+  );
+  await insertPendingRun(tx, accountId, runId, { organization, planDigest: digest, names });
+  await copyChanges(tx, accountId, runId, plan.changes, groupNames);
+}
+
+/** What is stored of a pending run. */
+export type PendingRun = {
+  file: string;
+  organization: Pick<SentOrganization, 'settings' | 'data' | 'partial'>;
+  planDigest: string;
+  /** How many people and groups the approved changes remove. */
+  removed: { people: number; groups: number };
+};
+
+/** Returns the fault for a run that can't be approved or rejected because it is not pending. */
+export const runNotPending = (runId: string, outcome: string): Fault =>
+  new Fault(
+    'conflict',
+    'run not held',
+    `Run ${runId} is ${outcome}. Only runs that are waiting for approval can be approved or rejected.`,
+  );
+
+/**
+ * Removes a pending run from storage and returns it; the run is locked until the transaction ends. Throws a Fault: not_found,
+ * or conflict if the run is not pending, or no longer.
+ */
+export async function takePendingRun(
+  tx: Transaction,
+  accountId: AccountId,
+  runId: string,
+): Promise<PendingRun> {
+  const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(runId);
+  const run = isId ? await lockPendingRun(tx, accountId, runId) : undefined;
+  if (!run)
+    throw new Fault('not_found', 'run not found', `Run ${runId} does not exist in account ${accountId}.`);
+  const { outcome, organization, planDigest, file, summary } = run;
+  if (outcome !== 'held' || !organization || planDigest === null) {
+    throw runNotPending(runId, outcome);
+  }
+  await deletePendingRun(tx, accountId, runId);
+  return {
+    file: file ?? '',
+    removed: { people: summary?.users.deleted ?? 0, groups: summary?.groups.deleted ?? 0 },
+    organization: JSON.parse(gunzipSync(organization).toString()) as PendingRun['organization'],
+    planDigest,
+  };
+}
+
+/** Ends a pending run without applying it; `message` says why. Throws the same faults as takeHeldRun. */
+export async function rejectPendingRun(
+  tx: Transaction,
+  accountId: AccountId,
+  runId: string,
+  { userId, message }: { userId: number | null; message: string },
+): Promise<void> {
+  await takePendingRun(tx, accountId, runId);
+  await updateRejected(tx, accountId, runId, userId, message);
+}
