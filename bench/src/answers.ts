@@ -14,7 +14,7 @@ import {
   encodeAnswers,
   type PersonAnswer,
 } from '@soundings/server/src/sealing/person-answers.ts';
-import type { Given, GivingOrder } from './giving.ts';
+import type { Submitted, SubmissionOrder } from './submitting.ts';
 import { attribute, makeCompany } from './company.ts';
 import { percentile, type Row, time, timed } from './measure.ts';
 import type { Plans, Say, Sized } from './plans.ts';
@@ -101,8 +101,8 @@ async function open({ pool, keys }: Service, { id }: Account) {
   return { opening, week: one.week, questionIds };
 }
 
-async function carryOut(load: Beside, order: GivingOrder): Promise<Given> {
-  const given = (await load.ask(order)) as Given | { error: string };
+async function carryOut(load: Beside, order: SubmissionOrder): Promise<Submitted> {
+  const given = (await load.ask(order)) as Submitted | { error: string };
   if ('error' in given) throw new Error(given.error);
   return given;
 }
@@ -110,11 +110,11 @@ async function carryOut(load: Beside, order: GivingOrder): Promise<Given> {
 async function measureGiving(
   service: Service,
   load: Beside,
-  giving: Pick<GivingOrder, 'links' | 'questionIds'>,
+  giving: Pick<SubmissionOrder, 'links' | 'questionIds'>,
   { timeScale }: Plan,
   say: Say,
 ): Promise<Row[]> {
-  const give = (order: Partial<GivingOrder>) =>
+  const give = (order: Partial<SubmissionOrder>) =>
     carryOut(load, {
       ...giving,
       address: service.address,
@@ -190,7 +190,7 @@ async function answerAll(
 async function measureClosing(
   service: Service,
   load: Beside,
-  giving: Pick<GivingOrder, 'links' | 'questionIds'>,
+  giving: Pick<SubmissionOrder, 'links' | 'questionIds'>,
   { id, token }: Account,
   week: Week,
   plan: Plan,

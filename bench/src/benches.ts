@@ -2,7 +2,7 @@
 import { answersPlans, benchAnswers } from './answers.ts';
 import { benchConsole, consolePlans } from './console.ts';
 import { benchData, dataPlans, smallDataPlans } from './data.ts';
-import { benchDrops, dropsPlans } from './drops.ts';
+import { benchDrops, dropsPlans } from './files.ts';
 import { benchHostile, hostilePlans } from './hostile.ts';
 import { type Bench, inBothSizes, type Plans } from './plans.ts';
 import { benchSftp, sftpPlans } from './sftp.ts';

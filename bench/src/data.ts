@@ -23,7 +23,7 @@ import {
   measureStream,
   type Reading,
 } from './reads.ts';
-import type { Account, Ran, Service } from './service.ts';
+import type { Account, Exited, Service } from './service.ts';
 
 /**
  * The sizes of the accounts, from the fewest answers to the most, and how thoroughly to read. `recent`: the number of answers in
@@ -155,7 +155,7 @@ async function importHistory(
   { service, company, say }: Scene,
   { id }: Account,
   history: Parameters<typeof writeHistory>[2],
-): Promise<Ran> {
+): Promise<Exited> {
   const file = join(service.dataDir, 'history.ndjson');
   const [writing] = await timed(() => writeHistory(file, company, history));
   say(`a history of ${millions(history.answers)} answers is written: ${time(writing)}`);
@@ -173,7 +173,7 @@ async function storage({ pool }: Service): Promise<{ figures: number; whole: num
   return { figures: Number(sizes?.figures), whole: Number(sizes?.whole) };
 }
 
-const memoryText = ({ memory }: Ran) =>
+const memoryText = ({ memory }: Exited) =>
   memory
     ? `the command ${megabytes(memory.own)}, PostgreSQL's processes ${megabytes(memory.database)}`
     : 'unknown';

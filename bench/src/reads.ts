@@ -6,7 +6,7 @@ import type { Group } from '@soundings/contract/data.ts';
 import type { Company } from './company.ts';
 import type { Loaded, Order } from './load.ts';
 import { median, megabytes, percentile, ratioText, type Row, time } from './measure.ts';
-import type { Account, Another, Asking, Beside } from './service.ts';
+import type { Account, ServiceProcess, SteadyRequests, Beside } from './service.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
@@ -25,14 +25,14 @@ export type Effort = {
 export type Filled = { account: Account; answers: number; weeks: number; groups: Record<Scope, number> };
 
 export type Reading = {
-  service: Another;
+  service: ServiceProcess;
   /** A service without a response cache: every response is uncached. */
-  uncached: Another;
+  uncached: ServiceProcess;
   /** The address of the floor, which sends the same bytes from memory. */
   floor: string;
   load: Beside;
   /** Requests /health/live continuously, to measure the effect on others. */
-  others: Asking;
+  others: SteadyRequests;
   /** From the fewest answers to the most. */
   accounts: Filled[];
   /** The last week that is published. */
@@ -82,7 +82,7 @@ export function chooseGroups({ groups, users }: Company): Record<Scope, string> 
 
 /** Returns the IDs of the groups in an account. */
 export async function groupIds(
-  { address }: Another,
+  { address }: ServiceProcess,
   { token }: Account,
   names: Record<Scope, string>,
 ): Promise<{ ids: Record<Scope, number>; counts: Record<Scope, number> }> {

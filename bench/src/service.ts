@@ -43,11 +43,11 @@ export type Service = {
    * Sends `rate` requests a second to an address (of any server) from another process. Resolves after `warmUp` ms, when that
    * process begins to count.
    */
-  askSteadily(path: string, token: string, rate: number, warmUp: number): Promise<Asking>;
+  askSteadily(path: string, token: string, rate: number, warmUp: number): Promise<SteadyRequests>;
   /** Starts another, fresh process of the service on the same database, with other settings. */
-  another(settings?: Record<string, string>): Promise<Another>;
+  another(settings?: Record<string, string>): Promise<ServiceProcess>;
   /** Runs the soundings command beside the service. */
-  command(...args: string[]): Promise<Ran>;
+  command(...args: string[]): Promise<Exited>;
   /** Starts a file of the benchmark as a process that ends with the service. */
   beside(file: string, ...args: string[]): Promise<Beside>;
   memory: Memory;
@@ -55,14 +55,14 @@ export type Service = {
 };
 
 /** Steady requests. Both functions return the milliseconds of the responses, and throw if one failed. */
-export type Asking = {
+export type SteadyRequests = {
   /** Returns the times since the last cut or the start, once there are `atLeast` (default 0). The requests continue. */
   cut(atLeast?: number): Promise<number[]>;
   /** Ends the requests and returns the remaining times, at least one. */
   end(): Promise<number[]>;
 };
 
-export type Another = Pick<Service, 'address' | 'askSteadily' | 'memory' | 'stop'> & {
+export type ServiceProcess = Pick<Service, 'address' | 'askSteadily' | 'memory' | 'stop'> & {
   /** The first lines of its log that are errors. */
   errors(): string[];
 };
@@ -71,7 +71,7 @@ export type Another = Pick<Service, 'address' | 'askSteadily' | 'memory' | 'stop
 export type Beside = { first: unknown; ask(message: object | number | string): Promise<unknown> };
 
 /** The result of a successful command. `memory`: the peak of the command and of all PostgreSQL processes. */
-export type Ran = { ms: number; memory: { own: number; database: number } | undefined; result: unknown };
+export type Exited = { ms: number; memory: { own: number; database: number } | undefined; result: unknown };
 
 /** In bytes. Undefined where the system does not report it (only Linux does). */
 export type Memory = {
@@ -168,7 +168,7 @@ async function startAnother(
   postmaster: string,
   closing: (() => Promise<unknown>)[],
   beside: Service['beside'],
-): Promise<Another> {
+): Promise<ServiceProcess> {
   const { address, child, errors } = await startProcess(environment);
   const stop = () => endService(child);
   closing.push(stop);
@@ -270,7 +270,7 @@ async function startBeside(
   };
 }
 
-async function runCommand(env: NodeJS.ProcessEnv, postmaster: string, args: string[]): Promise<Ran> {
+async function runCommand(env: NodeJS.ProcessEnv, postmaster: string, args: string[]): Promise<Exited> {
   const cli = fileURLToPath(import.meta.resolve('@soundings/server/bin/soundings.js'));
   const child = spawn(process.execPath, [cli, ...args, '--json'], {
     env,
@@ -312,7 +312,7 @@ async function askSteadily(
   token: string,
   rate: number,
   warmUp: number,
-): Promise<Asking> {
+): Promise<SteadyRequests> {
   const { ask } = await beside('steady.ts', address, token, String(rate), String(warmUp));
   async function send(message: number | 'end'): Promise<number[]> {
     const { times, failed } = (await ask(message)) as Counted;

@@ -18,7 +18,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { attribute, makeCompany } from './company.ts';
 import { median, megabytes, ratioText, type Row, timed } from './measure.ts';
 import type { Plans, Say, Sized } from './plans.ts';
-import type { Another, Service } from './service.ts';
+import type { ServiceProcess, Service } from './service.ts';
 
 type Plan = {
   /** MiB. */
@@ -68,7 +68,7 @@ type Target = { port: number; user: string; options: string[]; env: Record<strin
 type Scene = {
   service: Service;
   plan: Plan;
-  own: Another;
+  own: ServiceProcess;
   target: Target;
   floor: Target | undefined;
   say: Say;

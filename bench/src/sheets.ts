@@ -19,11 +19,11 @@ import type { Plans, Say, Sized } from './plans.ts';
  * The number of people in the list, how often it is read, the number of rows of the largest files, and the size of the malicious
  * files as a share of their full size.
  */
-type Plan = { people: number; rounds: number; mostRows: number; harm: number };
+type Plan = { people: number; rounds: number; maxRows: number; harm: number };
 
 export const sheetsPlans: Plans<Plan> = {
-  whole: { people: 20_000, rounds: 5, mostRows: maxSheetRows - 1, harm: 1 },
-  smoke: { people: 100, rounds: 1, mostRows: 200, harm: 0.001 },
+  whole: { people: 20_000, rounds: 5, maxRows: maxSheetRows - 1, harm: 1 },
+  smoke: { people: 100, rounds: 1, maxRows: 200, harm: 0.001 },
 };
 
 const columns = 15;
@@ -63,8 +63,8 @@ async function measureList(kind: FileKind, { people, rounds }: Plan, say: Say): 
 }
 
 /** Reads a file with the maximum number of rows, or as many as fit into the largest file. */
-async function measureLargest(kind: FileKind, { mostRows }: Plan, say: Say): Promise<Row> {
-  let count = mostRows;
+async function measureLargest(kind: FileKind, { maxRows }: Plan, say: Say): Promise<Row> {
+  let count = maxRows;
   let bytes = fileOf(kind, count);
   while (bytes.length > maxUploadBytes) {
     count = Math.floor(count * (maxUploadBytes / bytes.length) * 0.99);

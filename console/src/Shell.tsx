@@ -6,7 +6,7 @@ import { ChevronsUpDown, CircleUser, LogOut, Menu as MenuIcon, Monitor, Moon, Su
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { api } from './api.ts';
 import { navigation, type NavigationGroup, type NavigationLink, ownProfile } from './navigation.ts';
-import { useData } from './hooks/answers.ts';
+import { useData } from './hooks/data.ts';
 import { applyTheme, storedTheme, type Theme } from './hooks/theme.ts';
 import { hasRole, useSession } from './session.tsx';
 import css from './Shell.module.css';

@@ -20,7 +20,7 @@ import { peopleRoutes } from './pages/people/routes.ts';
 import { resultsRoutes } from './pages/results/routes.ts';
 import { runsRoutes } from './pages/runs/routes.ts';
 import { openRoutes, sessionRoutes } from './pages/session/routes.ts';
-import { loadChunk } from './hooks/parts.ts';
+import { loadChunk } from './hooks/chunks.ts';
 import { hasRole, useMaybeSession } from './session.tsx';
 import { Shell } from './Shell.tsx';
 import { type Area, type Language, loadTexts } from './text/catalogue.ts';

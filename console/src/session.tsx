@@ -1,7 +1,7 @@
 // Provides the signed-in user and the language of texts to every page. When the session has ended, shows a dialog to sign in again
 // over the page, so that nothing typed is lost.
 import type { Session } from '@soundings/contract/console.session.ts';
-import { hasRole as isOfRole, type Role } from '@soundings/contract/words.ts';
+import { hasRole as isOfRole, type Role } from '@soundings/contract/shared-values.ts';
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import {
   createContext,
@@ -14,7 +14,7 @@ import {
 } from 'react';
 import { api, ApiError, onPasswordNeeded, onSessionEnd } from './api.ts';
 import { keeping } from './hooks/keeping.ts';
-import { reloadOnce, loadChunk } from './hooks/parts.ts';
+import { reloadOnce, loadChunk } from './hooks/chunks.ts';
 import { type Catalogue, type Language, loadFirstTexts } from './text/catalogue.ts';
 import { TextProvider } from './text/text.tsx';
 import { Failed } from './ui/States.tsx';

@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox';
 import { operation } from './console.operation.ts';
 import { maxAttributeLength, maxEmailLength, maxExternalIdLength, maxNameLength } from './limits.ts';
-import { type MembershipKind, membershipKinds, personSorts, type Role, roles } from './words.ts';
+import { type MembershipKind, membershipKinds, personSorts, type Role, roles } from './shared-values.ts';
 
 /** A person as lists show them. */
 export type PersonRow = {

@@ -14,7 +14,7 @@ import {
   valueFields,
   type ValueMeaning,
   valueMeanings,
-} from './words.ts';
+} from './shared-values.ts';
 
 export type RunVia = 'https' | 'sftp' | 'console';
 

@@ -5,7 +5,7 @@ export type HeatFilters = {
   /** 1 is the top level. Omitted: all levels. */
   level?: number | undefined;
   /** A group and its subgroups. Omitted: all groups. */
-  beneath?: number | undefined;
+  subtreeOf?: number | undefined;
   /** A sort order of `sortedRows`. Omitted: the order of the tree. */
   sort?: string | undefined;
 };
@@ -13,12 +13,12 @@ export type HeatFilters = {
 /** Returns the filtered rows in order. The company's own row is included only if its subtree is selected. */
 export function shownRows(
   { rows, companyId }: Pick<HeatMap, 'rows' | 'companyId'>,
-  { level, beneath, sort = 'tree' }: HeatFilters,
+  { level, subtreeOf, sort = 'tree' }: HeatFilters,
   compare: (a: string, b: string) => number,
 ): HeatRow[] {
-  const inside = beneath === undefined ? rows : rowsInSubtree(rows, beneath);
+  const inside = subtreeOf === undefined ? rows : rowsInSubtree(rows, subtreeOf);
   const shown = inside.filter(
-    (row) => (level === undefined || row.level === level) && (row.id !== companyId || beneath !== undefined),
+    (row) => (level === undefined || row.level === level) && (row.id !== companyId || subtreeOf !== undefined),
   );
   return sortedRows(shown, sort, compare);
 }

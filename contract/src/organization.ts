@@ -3,9 +3,9 @@ import { Type, type Static, type TObject, type TSchema } from 'typebox';
 import { NoParameters } from './data.ts';
 import { maxChangesCeiling, maxChangesDefault } from './limits.ts';
 import type { Operation } from './operation.ts';
-import { organizationRoles } from './words.ts';
+import { organizationRoles } from './shared-values.ts';
 
-export { type MembershipKind, membershipKinds, type Role } from './words.ts';
+export { type MembershipKind, membershipKinds, type Role } from './shared-values.ts';
 
 const maxChanges = (what: string) =>
   Type.Optional(

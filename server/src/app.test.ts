@@ -8,7 +8,7 @@ import { inTransaction } from './db/db.ts';
 import { openTestDatabase } from './testing/database.ts';
 import { until } from './testing/until.ts';
 import { openWorld, type TestAccount, type World } from './testing/world.ts';
-import { noBrakes, person, unit } from './testing/organizations.ts';
+import { noLimits, person, unit } from './testing/organizations.ts';
 import { answer, importLines, question, round } from './testing/surveys.ts';
 
 const W = '2024-W47';
@@ -27,7 +27,7 @@ async function openSurvey(
   const acme = await world.account({ timezone: 'UTC' });
   await inTransaction(world.pool, (tx) => changeAccount(tx, acme.id, { publication }));
   const users = people.map((name) => person(name, { accessInfo: { memberOf: ['top'] } }));
-  await acme.push({ settings: { ...noBrakes, validateOnly: false }, data: { groups: [unit('top')], users } });
+  await acme.push({ settings: { ...noLimits, validateOnly: false }, data: { groups: [unit('top')], users } });
   await importLines(
     world,
     acme.id,

@@ -4,7 +4,7 @@ import type { Config, LogLevel } from './base/config.ts';
 import { Fault } from './base/errors.ts';
 import type { Log } from './base/log.ts';
 import { version } from './base/version.ts';
-import { type AccountNotice, mailAccountNotice } from './auth/account-notices.ts';
+import { type AccountNotice, mailAccountNotice } from './accounts/account-notices.ts';
 import { callerOf, senderOf } from './accounts/callers.ts';
 import { notifyExpiringTokens } from './accounts/expiring-tokens.ts';
 import { mailPendingAdministrators, type PendingNotice } from './auth/pending-administrators.ts';
@@ -41,7 +41,7 @@ import { runThread, type ThreadLimits } from './jobs/threads.ts';
 import { type Mailer } from './mail/mail.ts';
 import { openMailer } from './mail/mailer.ts';
 import { serveGroups } from './people/groups.routes.ts';
-import { forgetEmailsBefore } from './people/users.ts';
+import { deleteEmailsBefore } from './people/users.ts';
 import { serveData } from './results/data.routes.ts';
 import { closeLostWeeks, type LostMail, mailLostWeek } from './results/lost-weeks.ts';
 import { dueWeeks } from './results/publish.ts';
@@ -56,9 +56,9 @@ import type { WeeksWork } from './weeks.thread.ts';
 import type { FilesWork } from './files.thread.ts';
 import { migrationSteps } from './answers/seal-open-weeks.ts';
 import { AnswerKeys } from './sealing/answer-keys.ts';
-import { type Approve, openApproving } from './files/approving.ts';
+import { type Approve, openApprover } from './files/approving.ts';
 import { type MailedReport, mailReport } from './files/report-mails.ts';
-import { haveProcessed } from './files/process.ts';
+import { processInTurn } from './files/process.ts';
 import { openSftp, type SftpOptions, type SftpServer } from './sftp/server.ts';
 import { serveStorage } from './files/storage.routes.ts';
 import { deleteOldFilesDue, resumeFiles, waitingFiles } from './files/store.ts';
@@ -181,7 +181,7 @@ export async function startApp(
   const deadJobs = async (accountId?: number) => (await jobs?.dead(accountId)) ?? 0;
   serveAll(server, { config, pool, reads, answers, keys, pushes, now, deadJobs });
   const onWeeks = weeksOn(config, databaseUrl, log, now);
-  const approve = openApproving(new URL('files.thread.ts', import.meta.url), databaseUrl);
+  const approve = openApprover(new URL('files.thread.ts', import.meta.url), databaseUrl);
   serveConsole(server, { config, pool, keys, mailer, approve, log, now, deadJobs });
   if (config.isDevelopment) await serveDevelopment(server);
   else servePages(server);
@@ -480,7 +480,7 @@ function workOf({
       { name: 'end lost runs', cron: '* * * * *', work: () => endLostRuns(pool) },
       { name: 'forget old runs', cron: '17 3 * * *', work: () => deleteOldRunsDue(pool) },
       { name: 'forget ended sessions', cron: '37 * * * *', work: () => deleteExpiredSessions(pool) },
-      { name: 'forget previous addresses', cron: '57 3 * * *', work: () => forgetEmailsBefore(pool) },
+      { name: 'forget previous addresses', cron: '57 3 * * *', work: () => deleteEmailsBefore(pool) },
       {
         name: 'forget failed sign-ins',
         cron: '47 * * * *',
@@ -500,7 +500,7 @@ function workOf({
         const logLevel = log.level as LogLevel;
         const work = (turnId: string) =>
           onThread('files', { databaseUrl, accountId, turnId, logLevel }, filesLimits);
-        await haveProcessed(pool, accountId, work, log);
+        await processInTurn(pool, accountId, work, log);
       },
       'mail sign-in link': (payload) =>
         mailSignInLink(

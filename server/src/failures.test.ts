@@ -30,7 +30,7 @@ import {
 } from './testing/processes.ts';
 import { openWorld, type World } from './testing/world.ts';
 import { until } from './testing/until.ts';
-import { held } from './testing/held.ts';
+import { heldOpen } from './testing/hold-open.ts';
 
 async function newAccount(pool: Pool): Promise<{ id: number; token: string }> {
   const id = await inTransaction(pool, async (tx) => {
@@ -72,7 +72,7 @@ const large = {
 
 /** Whoever writes the user in the middle of the large request has to wait for what becomes of this one. */
 const holdMiddle = (pool: Pool, accountId: number) =>
-  held(
+  heldOpen(
     pool,
     (tx) => tx`
       insert into users (account_id, external_id, managed, first_name, last_name, active, role)
@@ -80,7 +80,7 @@ const holdMiddle = (pool: Pool, accountId: number) =>
   );
 
 const holdAccount = (pool: Pool, accountId: number) =>
-  held(pool, (tx) => tx`select from accounts where account_id = ${accountId} for update`);
+  heldOpen(pool, (tx) => tx`select from accounts where account_id = ${accountId} for update`);
 
 /** Waits until as many connections wait for a lock. */
 const untilWaiting = (pool: Pool, count = 1) =>

@@ -2,7 +2,7 @@
 import { workerData } from 'node:worker_threads';
 import type { LogLevel } from './base/config.ts';
 import { openLog } from './base/log.ts';
-import { forWholeLists, openPool, surviveLostConnections } from './db/db.ts';
+import { forWholeLists, openPool, retryLostConnections } from './db/db.ts';
 import { type Approval, approveRun, processFiles } from './files/process.ts';
 import { deleteGroupResults } from './results/publish.ts';
 
@@ -12,7 +12,7 @@ export type FilesWork = { databaseUrl: string; accountId: number } & (
 );
 
 const { databaseUrl, accountId, ...work } = workerData as FilesWork;
-surviveLostConnections(() => {});
+retryLostConnections(() => {});
 const pool = openPool(databaseUrl, 3, forWholeLists); // One connection holds the turn.
 try {
   if ('approve' in work) {

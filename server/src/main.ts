@@ -4,9 +4,9 @@ import { describeFirstStartLink, createFirstStartLink } from './auth/first-start
 import { startAnswering, startApp } from './app.ts';
 import { type Config, readConfig } from './base/config.ts';
 import { Fault } from './base/errors.ts';
-import { connectionsWithin, mostOpenFiles } from './base/open-files.ts';
+import { connectionsWithin, maxOpenFiles } from './base/open-files.ts';
 import { type Log, openLog } from './base/log.ts';
-import { openPool, surviveLostConnections } from './db/db.ts';
+import { openPool, retryLostConnections } from './db/db.ts';
 import { openEmbedded } from './db/embedded.ts';
 import { describeDemo, makeDemo } from './demo/demo.ts';
 import { connectionLimits } from './http/connections.ts';
@@ -27,7 +27,7 @@ async function serve(config: Config, log: Log): Promise<void> {
     );
   }
   const connections = limitedConnections(log);
-  surviveLostConnections(() => log.warn('A connection to the database was lost'));
+  retryLostConnections(() => log.warn('A connection to the database was lost'));
   const database = openDatabase(config, log);
   const url = database.then((opened) => opened.url);
   url.catch(() => {}); // Reported by the code that awaits it.
@@ -65,7 +65,7 @@ async function serve(config: Config, log: Log): Promise<void> {
 
 /** Returns reduced connection limits if the system allows few open files. Warns about it, because the limit is easy to raise. */
 function limitedConnections(log: Log): { http: number; sftp: number } | undefined {
-  const openFiles = mostOpenFiles();
+  const openFiles = maxOpenFiles();
   if (openFiles === undefined) return undefined;
   const connections = connectionsWithin(openFiles);
   if (connections.http >= connectionLimits.total) return undefined;

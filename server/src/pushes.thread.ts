@@ -1,13 +1,13 @@
 // The thread for organization requests. It gets one request of an account at a time (sync/pushes.ts).
 import { parentPort, workerData } from 'node:worker_threads';
 import { Fault } from './base/errors.ts';
-import { asFault, forWholeLists, openPool, surviveLostConnections } from './db/db.ts';
+import { asFault, forWholeLists, openPool, retryLostConnections } from './db/db.ts';
 import { deleteGroupResults } from './results/publish.ts';
 import type { Gone, Job, JobEnd } from './sync/pushes.ts';
 import { pushOrganization } from './sync/sync.ts';
 
 const pool = openPool((workerData as { databaseUrl: string }).databaseUrl, 8, forWholeLists);
-surviveLostConnections(() => {});
+retryLostConnections(() => {});
 const running = new Map<number, { isGone: boolean }>();
 
 parentPort?.on('message', (message: Job | Gone) => {

@@ -2,7 +2,7 @@
 import { workerData } from 'node:worker_threads';
 import type { LogLevel } from './base/config.ts';
 import { openLog } from './base/log.ts';
-import { openPool, surviveLostConnections } from './db/db.ts';
+import { openPool, retryLostConnections } from './db/db.ts';
 import { closeEndedWeeks, closeWeekNow, showLiveWeeks } from './results/publish.ts';
 import { type Opened, openDueRounds } from './rounds/opening.ts';
 import { AnswerKeys, type KeyPlace } from './sealing/answer-keys.ts';
@@ -21,7 +21,7 @@ export type WeeksWork = {
 };
 
 const { databaseUrl, answerKeys, work, only, now, logLevel } = workerData as WeeksWork;
-surviveLostConnections(() => {});
+retryLostConnections(() => {});
 const pool = openPool(databaseUrl, 2);
 const keys = new AnswerKeys(pool, answerKeys);
 try {

@@ -1,6 +1,6 @@
 // The console's texts: a catalogue per area and language, loaded when a page of the area is first shown. The English catalogues
 // define the types of the keys.
-import { loadChunk } from '../hooks/parts.ts';
+import { loadChunk } from '../hooks/chunks.ts';
 import type access from './en/access.json';
 import type asking from './en/asking.json';
 import type common from './en/common.json';

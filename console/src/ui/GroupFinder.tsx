@@ -2,8 +2,8 @@
 // user is about to open it.
 import { ChevronsUpDown, X } from 'lucide-react';
 import { lazy, Suspense, startTransition, useMemo, useState, useTransition } from 'react';
-import { useData } from '../hooks/answers.ts';
-import { loadChunk } from '../hooks/parts.ts';
+import { useData } from '../hooks/data.ts';
+import { loadChunk } from '../hooks/chunks.ts';
 import { useText } from '../text/text.tsx';
 import { cx } from './cx.ts';
 import { useErrorText } from './faults.ts';

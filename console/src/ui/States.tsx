@@ -3,7 +3,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { Compass, ServerCrash } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
 import type { ApiError } from '../api.ts';
-import { reloadOnce, ChunkMissing } from '../hooks/parts.ts';
+import { reloadOnce, ChunkMissing } from '../hooks/chunks.ts';
 import { useText } from '../text/text.tsx';
 import { Button, LinkButton } from './Button.tsx';
 import { Empty } from './Empty.tsx';

@@ -1,6 +1,6 @@
 // Error messages for the reader: from the catalogue, or else from the service.
 import { ApiError } from '../api.ts';
-import { ChunkMissing } from '../hooks/parts.ts';
+import { ChunkMissing } from '../hooks/chunks.ts';
 import { type TextKey, useText } from '../text/text.tsx';
 
 /**

@@ -1,5 +1,5 @@
 // Mails a reminder 14 days and 3 days before an API token expires, so that no integration stops without warning.
-import { inert } from '../base/inert.ts';
+import { inert } from '../base/visible-text.ts';
 import type { Log } from '../base/log.ts';
 import type { Pool } from '../db/db.ts';
 import { type MailContent, renderMail } from '../mail/template.ts';

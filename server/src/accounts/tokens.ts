@@ -4,7 +4,7 @@ import { numberForms, type Numbers, type Scope, scopes as allScopes } from '@sou
 import { Fault } from '../base/errors.ts';
 import { newToken, tokenHash } from '../base/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool } from '../db/db.ts';
-import { notifyAdministrators } from '../auth/account-notices.ts';
+import { notifyAdministrators } from './account-notices.ts';
 import { accountById } from './accounts.ts';
 import { type Actor, audit } from './audit.ts';
 import { insertToken, selectTokens, type TokenRow, updateTokenRevoked } from './tokens.sql.ts';

@@ -9,7 +9,7 @@ import { closeWeekNow } from '../results/publish.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { keptAnswers } from '../testing/kept-answers.ts';
 import { importLines, linkOf, question, round } from '../testing/surveys.ts';
-import { type GivenAnswer, giveAnswers } from './answering.ts';
+import { type SubmittedAnswer, saveAnswers } from './answering.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -57,8 +57,8 @@ async function asking() {
     id,
     idOf: (key: string) => ids.get(key)!,
     by,
-    give: (person: string, of: string, said: Omit<GivenAnswer, 'questionId'>) =>
-      giveAnswers(database.pool, database.keys, { link: by(person), visit: 'a browser' }, [
+    give: (person: string, of: string, said: Omit<SubmittedAnswer, 'questionId'>) =>
+      saveAnswers(database.pool, database.keys, { link: by(person), visit: 'a browser' }, [
         { questionId: ids.get(of)!, ...said },
       ]),
     kept: () => keptAnswers(database, id, week),
@@ -105,7 +105,7 @@ describe('giveAnswers', () => {
   test('by a link of another account: refused in the same words; after closing: the link opens nothing', async () => {
     const [one, other] = [await asking(), await asking()];
     const questionId = one.idOf('scale');
-    const given = giveAnswers(database.pool, database.keys, { link: other.by('e1'), visit: null }, [
+    const given = saveAnswers(database.pool, database.keys, { link: other.by('e1'), visit: null }, [
       { questionId, value: 3 },
     ]);
     await expect(given).rejects.toMatchObject({ details: [{ path: `q${questionId}`, message: notAsked }] });

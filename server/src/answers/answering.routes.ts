@@ -15,9 +15,9 @@ import { retryAfter } from '../http/problems.ts';
 import type { Server } from '../http/server.ts';
 import { openOptOut, setReminders } from '../rounds/reminder-opt-out.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
-import { type Asking, type GivenAnswer, giveAnswers, openLink } from './answering.ts';
+import { type Asking, type SubmittedAnswer, saveAnswers, openLink } from './answering.ts';
 import { openDeadLinks } from './dead-links.ts';
-import { answersIn, keptIn, type Said, saidIn } from './form.ts';
+import { answersIn, storedValuesIn, type SubmittedValue, submittedIn } from './form.ts';
 import {
   askingPage,
   faultWords,
@@ -41,7 +41,7 @@ const linesOf = (name: string) =>
     .map((line) => line.trim())
     .filter((line) => line !== '' && !/^\/\/|^\/\*.*\*\/$/.test(line));
 
-export const dress = {
+export const withHeaders = {
   style: linesOf('page.css').join('').replaceAll(': ', ':').replaceAll(' {', '{').replaceAll(';}', '}'),
   script: linesOf('page.client.js').join('\n'),
 };
@@ -56,8 +56,8 @@ const pageHeaders = {
   'x-robots-tag': 'noindex, nofollow',
   'content-security-policy': [
     "default-src 'none'",
-    `style-src ${hashOf(dress.style)}`,
-    `script-src ${hashOf(dress.script)}`,
+    `style-src ${hashOf(withHeaders.style)}`,
+    `script-src ${hashOf(withHeaders.script)}`,
     "connect-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
@@ -200,8 +200,8 @@ async function showPage(context: HandlerContext, link: string, request: FastifyR
   // A handed-out link does not show whether there are answers. A browser without cookies finds its own answers in `fixed`.
   const hasAnswers =
     asking.answers.size > 0 || (saved !== undefined && (asking.isExported || asking.fixed.size > 0));
-  if (isSent && hasAnswers) return reply.send(thanksPage(dress, asking, language));
-  return reply.send(askingPage(dress, asking, language, keptIn(asking), isSent ? 'empty' : undefined));
+  if (isSent && hasAnswers) return reply.send(thanksPage(withHeaders, asking, language));
+  return reply.send(askingPage(withHeaders, asking, language, storedValuesIn(asking), isSent ? 'empty' : undefined));
 }
 
 /** Saves the whole form, sent without JavaScript: all answers or none. */
@@ -210,10 +210,10 @@ async function takeForm(context: HandlerContext, link: string, request: FastifyR
   const asking = await opened(context, link, visitOf(request, link, context.isSecure));
   const visit = beginVisit(request, reply, link, context.isSecure);
   const language = languageFor(asking, request);
-  const fields = saidIn(form);
+  const fields = submittedIn(form);
   const answers = answersIn(fields, asking);
   try {
-    const outcome = await giveAnswers(context.pool, context.keys, { link, visit }, answers);
+    const outcome = await saveAnswers(context.pool, context.keys, { link, visit }, answers);
     if (outcome === 'closed') throw opensNothing;
   } catch (error) {
     if (!(error instanceof Fault) || error.kind !== 'invalid') throw error;
@@ -223,7 +223,7 @@ async function takeForm(context: HandlerContext, link: string, request: FastifyR
       ([id, type]) =>
         [id, type === 'already answered' ? refusalAt(id, now) : faultAt(id, now, fields.get(id))] as const,
     );
-    return reply.code(400).send(askingPage(dress, now, language, fields, new Map(faults)));
+    return reply.code(400).send(askingPage(withHeaders, now, language, fields, new Map(faults)));
   }
   return reply
     .code(303)
@@ -240,7 +240,7 @@ function formOf({ headers, body }: FastifyRequest): URLSearchParams {
 const unsupported = Object.assign(new Error('content type'), { statusCode: 415 });
 
 /** Returns the page's message for an answer that was refused. */
-function faultAt(id: number, { questions }: Asking, fields: Said | undefined): PageFault {
+function faultAt(id: number, { questions }: Asking, fields: SubmittedValue | undefined): PageFault {
   if (!fields || !questions.some((question) => question.id === id)) return 'notAsked';
   if ([...fields.comment].length > maxCommentLength) return 'tooLong';
   return fields.values.length === 0 ? 'choose' : 'wrong';
@@ -269,7 +269,7 @@ async function takeAnswer(
   }
   const visit = visitOf(request, link, context.isSecure) ?? randomText(27);
   try {
-    const outcome = await giveAnswers(context.pool, context.keys, { link, visit }, [answer]);
+    const outcome = await saveAnswers(context.pool, context.keys, { link, visit }, [answer]);
     if (outcome === 'closed') throw opensNothing;
   } catch (error) {
     if (!(error instanceof Fault) || error.kind !== 'invalid') throw error;
@@ -283,7 +283,7 @@ async function takeAnswer(
 }
 
 /** Returns the answer in a body; undefined if it is malformed. The value is checked later, together with the question. */
-function answerIn(body: Buffer | undefined): GivenAnswer | undefined {
+function answerIn(body: Buffer | undefined): SubmittedAnswer | undefined {
   const read = parseJson(body ?? Buffer.alloc(0));
   if ('fault' in read) return undefined;
   const { value: sent } = read;
@@ -303,7 +303,7 @@ async function showReminders(
 ) {
   const optOut = await openOptOut(pool, token);
   if (!optOut) throw opensNothing;
-  return reply.send(remindersPage(dress, optOut, optOut.isStopped ? 'stopped' : 'asked'));
+  return reply.send(remindersPage(withHeaders, optOut, optOut.isStopped ? 'stopped' : 'asked'));
 }
 
 /** Turns reminders off, or on again with ?again. A mail program's one-click request (RFC 8058) turns them off, so the body is ignored. */
@@ -316,7 +316,7 @@ async function changeReminders(
   const optOut = await openOptOut(pool, token);
   const isWanted = queryOf(request)['again'] !== undefined;
   if (!optOut || !(await setReminders(pool, optOut.accountId, optOut.userId, isWanted))) throw opensNothing;
-  return reply.send(remindersPage(dress, optOut, isWanted ? 'resumed' : 'stopped'));
+  return reply.send(remindersPage(withHeaders, optOut, isWanted ? 'resumed' : 'stopped'));
 }
 
 const browserLanguage = ({ headers }: FastifyRequest) => spokenLanguage(headers['accept-language']);
@@ -337,7 +337,7 @@ function plain(
 ): FastifyReply {
   const language = browserLanguage(request);
   if (isScript(request)) return sendMessage(reply, status, wordsOf(language).plain[kind].heading);
-  return reply.code(status).send(plainPage(dress, language, kind, more));
+  return reply.code(status).send(plainPage(withHeaders, language, kind, more));
 }
 
 /** Responds to a failed request. The fields of a form are returned with the page, so that the person can send them again. */

@@ -11,7 +11,7 @@ import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { createAccount } from '../accounts/accounts.ts';
 import { createUser } from '../people/people.ts';
 import { until } from '../testing/until.ts';
-import { giveAnswers, openLink } from './answering.ts';
+import { saveAnswers, openLink } from './answering.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -36,7 +36,7 @@ const asking = async (wishes: Parameters<typeof askPeople>[2] = {}) =>
 /** Everyone answers in the same browser, but where a test names another. */
 const visit = 'the usual browser';
 const give = (link: string, questionId: number, value: unknown, more: object = {}, by = visit) =>
-  giveAnswers(database.pool, database.keys, { link, visit: by }, [{ questionId, value, ...more }]);
+  saveAnswers(database.pool, database.keys, { link, visit: by }, [{ questionId, value, ...more }]);
 const open = (link: string, by: string | null = visit) =>
   openLink(database.pool, database.keys, { link, visit: by });
 const handOut = async (accountId: number, isReplacing = false) => {
@@ -107,7 +107,7 @@ describe('nothing is stored', () => {
     const [wrong, right] = ['workload-amount', 'workload-rested'].map(
       (key) => questionIds.get(key) as number,
     );
-    const given = giveAnswers(database.pool, database.keys, { link: links[0] as string, visit }, [
+    const given = saveAnswers(database.pool, database.keys, { link: links[0] as string, visit }, [
       { questionId: right as number, value: 3 },
       { questionId: wrong as number, value, ...more },
     ]);
@@ -171,7 +171,7 @@ test('while a week closes, an answer is either counted or refused', async () => 
     links
       .slice(from, to)
       .map((link, i) =>
-        giveAnswers(pool, database.keys, { link, visit }, [{ questionId: id, value: 1 + (i % 5) }]),
+        saveAnswers(pool, database.keys, { link, visit }, [{ questionId: id, value: 1 + (i % 5) }]),
       );
   // One statement waits, and the answers of the others for that one.
   const during = giveOn(others, 20, 30);
@@ -230,11 +230,11 @@ describe('what was answered', () => {
     await expect(give(link, id, 5, {}, 'another browser')).rejects.toMatchObject(elsewhere);
     await expect(give(second as string, id, 5)).rejects.toMatchObject(elsewhere);
     const by = { link, visit: null };
-    const none = giveAnswers(database.pool, database.keys, by, [{ questionId: id, value: 5 }]);
+    const none = saveAnswers(database.pool, database.keys, by, [{ questionId: id, value: 5 }]);
     await expect(none).rejects.toMatchObject(elsewhere);
     // All or nothing: also what would be right beside it is not kept.
     const both = [id, other].map((questionId) => ({ questionId, value: 5 }));
-    const mixed = giveAnswers(database.pool, database.keys, { link, visit: 'another browser' }, both);
+    const mixed = saveAnswers(database.pool, database.keys, { link, visit: 'another browser' }, both);
     await expect(mixed).rejects.toMatchObject(elsewhere);
     expect(await stored()).toEqual(before);
     expect(await give(second as string, other, 5)).toBe('kept');
@@ -246,7 +246,7 @@ describe('what was answered', () => {
   test('without a browser session is never shown, and never changed', async () => {
     const { other, link } = await answered();
     const by = { link, visit: null };
-    const again = () => giveAnswers(database.pool, database.keys, by, [{ questionId: other, value: 5 }]);
+    const again = () => saveAnswers(database.pool, database.keys, by, [{ questionId: other, value: 5 }]);
     expect(await again()).toBe('kept');
     expect((await open(link, null))?.answers).toEqual(new Map());
     await expect(again()).rejects.toMatchObject(elsewhere);
@@ -268,7 +268,7 @@ describe('what was answered', () => {
       expect(await give(handed as string, id, undefined, { skipped: true }, by)).toBe('kept');
     }
     const both = [id, other].map((questionId) => ({ questionId, value: 4 }));
-    expect(await giveAnswers(database.pool, database.keys, { link: handed as string, visit }, both)).toBe(
+    expect(await saveAnswers(database.pool, database.keys, { link: handed as string, visit }, both)).toBe(
       'kept',
     );
     expect(await give(handed as string, other, 1, {}, 'another browser')).toBe('kept');
@@ -297,7 +297,7 @@ describe('what was answered', () => {
         apply: (pool, _, args: Parameters<Pool>) => (count++, pool(...args)),
       });
       const by = { link: link as string, visit };
-      await giveAnswers(counting, database.keys, by, [{ questionId, value: 3 }]);
+      await saveAnswers(counting, database.keys, by, [{ questionId, value: 3 }]);
       return count;
     };
     // The first person has answered it before, the second has answered nothing.

@@ -3,7 +3,7 @@ import { maxCommentLength } from '@soundings/contract/limits.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import { Fault } from '../base/errors.ts';
-import { Gathering } from '../base/gathering.ts';
+import { Batching } from '../base/batching.ts';
 import { tokenHash } from '../base/secrets.ts';
 import type { AccountId, Db, Pool } from '../db/db.ts';
 import type { Question } from '../questions/questions.ts';
@@ -123,7 +123,7 @@ function allIn(key: WeekKey, respondent: string, { given, imported }: SealedAnsw
  * An answer as the page sends it. `value`: see readAnswer. A skipped question has neither value nor comment. For free text, the
  * comment is the answer.
  */
-export type GivenAnswer = {
+export type SubmittedAnswer = {
   questionId: number;
   value?: unknown;
   comment?: string | null;
@@ -138,11 +138,11 @@ type GivenRow = KeptAnswer & { questionId: number; comment: string | null; skipp
  * value' for invalid answers and questions that are not asked, 'already answered' for questions that were answered elsewhere or are
  * already counted. With a link that was handed out, existing answers of the latter kind stay as they are and nothing is thrown.
  */
-export async function giveAnswers(
+export async function saveAnswers(
   pool: Pool,
   keys: AnswerKeys,
   by: Visit,
-  answers: GivenAnswer[],
+  answers: SubmittedAnswer[],
 ): Promise<'kept' | 'closed'> {
   const questions = await questionsFor(pool, keys, by.link, answers);
   if (questions === 'closed') return 'closed';
@@ -178,16 +178,16 @@ let recentEpoch = '';
  * Groups what people send at the same time into single statements: one to find the links of all weeks, and one per week to save
  * answers.
  */
-type Together = { links: Gathering<Buffer, LinkKeyRow | undefined>; weeks: Gathering<Keeping, Outcome> };
+type Together = { links: Batching<Buffer, LinkKeyRow | undefined>; weeks: Batching<Keeping, Outcome> };
 const together = new WeakMap<Db, Together>();
 
 function togetherOn(db: Db): Together {
   const known = together.get(db);
   if (known) return known;
   const created: Together = {
-    links: new Gathering((_, hashes) => selectLinkKeys(db, hashes), { most: 100, atOnce: 1 }),
+    links: new Batching((_, hashes) => selectLinkKeys(db, hashes), { most: 100, atOnce: 1 }),
     // A week that is being closed delays no answers of other weeks, and occupies at most one connection.
-    weeks: new Gathering((name, all) => keepAll(db, name, all), { most: 100, atOnce: 1 }),
+    weeks: new Batching((name, all) => keepAll(db, name, all), { most: 100, atOnce: 1 }),
   };
   together.set(db, created);
   return created;
@@ -314,7 +314,7 @@ async function questionsFor(
   pool: Pool,
   keys: AnswerKeys,
   link: string,
-  answers: GivenAnswer[],
+  answers: SubmittedAnswer[],
 ): Promise<ReadonlyMap<number, AnswerForm> | 'closed'> {
   if (answers.every(({ questionId }) => forms.has(questionId))) return forms;
   const found = await openRow(pool, keys, link);
@@ -337,7 +337,7 @@ async function questionsFor(
 
 /** Returns the answer to store, or a message that says what is wrong with it. */
 function readGiven(
-  { questionId, value, comment = null, skipped = false }: GivenAnswer,
+  { questionId, value, comment = null, skipped = false }: SubmittedAnswer,
   question: AnswerForm | undefined,
 ): GivenRow | string {
   if (!question) return notAsked;

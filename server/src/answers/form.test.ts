@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Question } from '../questions/questions.ts';
 import { readAnswer } from '../questions/types.ts';
 import type { Asking } from './answering.ts';
-import { answersIn, keptIn, saidIn } from './form.ts';
+import { answersIn, storedValuesIn, submittedIn } from './form.ts';
 
 const options = ['a', 'b', '"<c>', 'skip'].map((id) => ({ id, text: id }));
 const questions = ([1, 2, 3, 4, 5, 6, 7] as const).map((type): Question => ({
@@ -19,13 +19,13 @@ const questions = ([1, 2, 3, 4, 5, 6, 7] as const).map((type): Question => ({
 }));
 const asking = (answers: Asking['answers'] = new Map()) => ({ questions, answers }) as unknown as Asking;
 const read = (form: string, answers?: Asking['answers']) =>
-  answersIn(saidIn(new URLSearchParams(form)), asking(answers));
+  answersIn(submittedIn(new URLSearchParams(form)), asking(answers));
 const nothing = { value: null, choices: null, comment: null, skipped: false };
 
 /** The fields that a browser sends of a page that shows this. */
 function fieldsOf(one: Asking): URLSearchParams {
   const form = new URLSearchParams();
-  for (const [id, { values, comment, skipped, wasKept }] of keptIn(one)) {
+  for (const [id, { values, comment, skipped, wasKept }] of storedValuesIn(one)) {
     if (wasKept && id >= 6) form.append(`q${id}`, '');
     for (const value of values) form.append(`q${id}`, value);
     form.append(`c${id}`, comment.replaceAll('\n', '\r\n'));
@@ -63,7 +63,7 @@ describe('a form', () => {
       );
     fc.assert(
       fc.property(answers, (before) => {
-        const given = answersIn(saidIn(fieldsOf(asking(before))), asking(before));
+        const given = answersIn(submittedIn(fieldsOf(asking(before))), asking(before));
         const after = given.map(({ questionId, value, comment: said }) => {
           const type = questions[questionId - 1]?.type as Question['type'];
           const one = readAnswer(type, new Set(options.map((option) => option.id)), value);

@@ -1,15 +1,15 @@
 // Converts answers to the fields of the page's form, and the form's fields to answers. Pure.
 import { freeText, type QuestionType } from '../questions/types.ts';
-import type { Asking, GivenAnswer } from './answering.ts';
+import type { Asking, SubmittedAnswer } from './answering.ts';
 
 /**
  * The fields of one question. `values`: numbers, yes or no, or option ids, as texts. `wasKept`: the page was rendered with an answer
  * here, so an empty field means that the person has cleared it.
  */
-export type Said = { values: string[]; comment: string; skipped: boolean; wasKept: boolean };
+export type SubmittedValue = { values: string[]; comment: string; skipped: boolean; wasKept: boolean };
 
 /** Returns the fields for the saved answers, by question. */
-export function keptIn({ questions, answers }: Asking): Map<number, Said> {
+export function storedValuesIn({ questions, answers }: Asking): Map<number, SubmittedValue> {
   return new Map(
     questions.flatMap(({ id, type }) => {
       const kept = answers.get(id);
@@ -23,8 +23,8 @@ export function keptIn({ questions, answers }: Asking): Map<number, Said> {
 }
 
 /** Reads the fields of a submitted form, by question: q12 are values (an empty one marks a saved answer), c12 is a comment, s12 skips. */
-export function saidIn(form: URLSearchParams): Map<number, Said> {
-  const fields = new Map<number, Said>();
+export function submittedIn(form: URLSearchParams): Map<number, SubmittedValue> {
+  const fields = new Map<number, SubmittedValue>();
   for (const [name, text] of form) {
     const [, field, id] = /^([qcs])(\d{1,9})$/.exec(name) ?? [];
     if (field === undefined) continue;
@@ -42,8 +42,8 @@ export function saidIn(form: URLSearchParams): Map<number, Said> {
  * Returns the answers in a form, without questions whose fields are empty. Without JavaScript, a person can both skip and answer a
  * question. The skip then counts, unless it was already saved before.
  */
-export function answersIn(fields: Map<number, Said>, asking: Asking): GivenAnswer[] {
-  return [...fields].flatMap(([questionId, one]): GivenAnswer[] => {
+export function answersIn(fields: Map<number, SubmittedValue>, asking: Asking): SubmittedAnswer[] {
+  return [...fields].flatMap(([questionId, one]): SubmittedAnswer[] => {
     const question = asking.questions.find(({ id }) => id === questionId);
     const kept = asking.answers.get(questionId);
     const isEmpty = one.values.length === 0 && one.comment.trim() === '';

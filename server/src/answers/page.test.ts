@@ -8,8 +8,8 @@ import type { Question } from '../questions/questions.ts';
 import type { QuestionType } from '../questions/types.ts';
 import type { Refusal } from '../sealing/person-answers.ts';
 import type { Asking } from './answering.ts';
-import { dress } from './answering.routes.ts';
-import { keptIn, type Said } from './form.ts';
+import { withHeaders } from './answering.routes.ts';
+import { storedValuesIn, type SubmittedValue } from './form.ts';
 import {
   askingPage,
   languagesOf,
@@ -50,8 +50,8 @@ const asking = (over: Partial<Asking> = {}): Asking => ({
 
 const allFixed = ({ questions }: Pick<Asking, 'questions'>, refusal: Refusal): Asking['fixed'] =>
   new Map(questions.map(({ id }) => [id, refusal]));
-const pageOf = (over: Partial<Asking> = {}, language = 'en', said: ReadonlyMap<number, Said> = new Map()) =>
-  askingPage(dress, asking(over), language, said);
+const pageOf = (over: Partial<Asking> = {}, language = 'en', said: ReadonlyMap<number, SubmittedValue> = new Map()) =>
+  askingPage(withHeaders, asking(over), language, said);
 
 const noAnswer = { value: null, choices: null, comment: null, skipped: false };
 
@@ -107,14 +107,14 @@ describe('texts of others', () => {
     const one = asking({ company: text, firstName: text, questions });
     return [
       ...['en', 'sv', 'de'].map((language) =>
-        askingPage(dress, one, language, said, new Map([[1, 'wrong']])),
+        askingPage(withHeaders, one, language, said, new Map([[1, 'wrong']])),
       ),
-      askingPage(dress, { ...one, isExported: true, handedBy: text }, 'en', said),
-      askingPage(dress, { ...one, fixed: new Map([[2, 'elsewhere']]) }, 'en', said),
-      askingPage(dress, { ...one, fixed: allFixed(one, 'elsewhere') }, 'en', said),
-      thanksPage(dress, one, 'en'),
-      remindersPage(dress, one, 'stopped'),
-      plainPage(dress, 'en', 'away', { fields: [[text, text]], id: text }),
+      askingPage(withHeaders, { ...one, isExported: true, handedBy: text }, 'en', said),
+      askingPage(withHeaders, { ...one, fixed: new Map([[2, 'elsewhere']]) }, 'en', said),
+      askingPage(withHeaders, { ...one, fixed: allFixed(one, 'elsewhere') }, 'en', said),
+      thanksPage(withHeaders, one, 'en'),
+      remindersPage(withHeaders, one, 'stopped'),
+      plainPage(withHeaders, 'en', 'away', { fields: [[text, text]], id: text }),
     ];
   };
 
@@ -217,10 +217,10 @@ describe('words', () => {
     expect(textOf(pageOf({}, 'de'))).toContain('bis einschließlich Sonntag, 22. November');
     expect(textOf(pageOf())).toContain('until the end of Sunday 22 November');
     const answers: Asking['answers'] = new Map([[101, { ...noAnswer, value: 4 }]]);
-    expect(textOf(thanksPage(dress, asking({ answers }), 'en'))).toContain(
+    expect(textOf(thanksPage(withHeaders, asking({ answers }), 'en'))).toContain(
       'Sunday 22 November (Central European Time)',
     );
-    expect(textOf(thanksPage(dress, asking({ answers, timezone: 'Factory' }), 'sv'))).toContain(
+    expect(textOf(thanksPage(withHeaders, asking({ answers, timezone: 'Factory' }), 'sv'))).toContain(
       '22 november',
     );
   });
@@ -327,8 +327,8 @@ describe('a link that was handed out', () => {
     const unknown = textOf(pageOf({ isExported: true }));
     expect(unknown).toContain('handed out by your employer');
     expect(unknown).toContain('The person who handed it out could also use it to answer.');
-    expect(textOf(thanksPage(dress, asking({ isExported: true }), 'en'))).not.toContain('still unanswered');
-    expect(textOf(thanksPage(dress, asking(), 'en'))).toContain('7 questions are still unanswered.');
+    expect(textOf(thanksPage(withHeaders, asking({ isExported: true }), 'en'))).not.toContain('still unanswered');
+    expect(textOf(thanksPage(withHeaders, asking(), 'en'))).toContain('7 questions are still unanswered.');
   });
 });
 
@@ -345,7 +345,7 @@ describe('a question that cannot be answered here any more', () => {
     ] as const) {
       const answers: Asking['answers'] = new Map([[101, { ...noAnswer, value: 4, comment: 'Because' }]]);
       const over = { answers, fixed: new Map([[101, refusal]]) };
-      const card = cardOf(pageOf(over, 'en', keptIn(asking(over))), 101);
+      const card = cardOf(pageOf(over, 'en', storedValuesIn(asking(over))), 101);
       expect(textOf(card)).toContain('You have answered this question');
       expect(textOf(card)).toContain(words);
       expect(card).not.toMatch(/<(input|textarea|fieldset|details)|Because/);
@@ -355,7 +355,7 @@ describe('a question that cannot be answered here any more', () => {
 
   test('where it is refused just now, is shown so as well, and the others are there to be sent again', () => {
     const said = new Map([[102, { values: ['3'], comment: '', skipped: false, wasKept: false }]]);
-    const page = askingPage(dress, asking({ isExported: true }), 'en', said, new Map([[101, 'elsewhere']]));
+    const page = askingPage(withHeaders, asking({ isExported: true }), 'en', said, new Map([[101, 'elsewhere']]));
     expect(cardOf(page, 101)).not.toContain('<input');
     expect(cardOf(page, 102)).toContain('value="3" checked');
     expect(textOf(page)).toContain('Question 1: This question was already answered');
@@ -384,7 +384,7 @@ describe('a question that cannot be answered here any more', () => {
 
 describe('thanks', () => {
   const kept: Asking['answers'] = new Map([[101, { ...noAnswer, value: 4 }]]);
-  const thanksOf = (over: Partial<Asking>) => thanksPage(dress, asking(over), 'en');
+  const thanksOf = (over: Partial<Asking>) => thanksPage(withHeaders, asking(over), 'en');
 
   test('offer to change answers only where that is possible, and say until when', () => {
     const own = thanksOf({ answers: kept });
@@ -414,9 +414,9 @@ describe('thanks', () => {
 
 describe('faults', () => {
   test('of a form are not said to be of all that was kept; an empty form has words of its own', () => {
-    const faulty = textOf(askingPage(dress, asking(), 'en', new Map(), new Map([[101, 'wrong']])));
+    const faulty = textOf(askingPage(withHeaders, asking(), 'en', new Map(), new Map([[101, 'wrong']])));
     expect(faulty).toContain('These answers aren’t saved yet');
-    const empty = textOf(askingPage(dress, asking(), 'en', new Map(), 'empty'));
+    const empty = textOf(askingPage(withHeaders, asking(), 'en', new Map(), 'empty'));
     expect(empty).toContain('No answers yet You haven’t answered any questions on this page yet.');
     for (const page of [faulty, empty]) expect(page).not.toContain('Nothing is saved');
   });
@@ -482,7 +482,7 @@ describe('languages', () => {
   });
 
   test('nothing in the style is of the left or the right', () => {
-    expect(dress.style).not.toMatch(
+    expect(withHeaders.style).not.toMatch(
       /(margin|padding|border)-(left|right)|(^|[{;\s])(left|right):|: ?(left|right)\b/m,
     );
   });
@@ -507,7 +507,7 @@ describe('what is kept', () => {
       [106, { ...noAnswer, choices: chosen }],
       [107, { ...noAnswer, skipped: true }],
     ]);
-    const page = pageOf({ answers }, 'en', keptIn(asking({ answers })));
+    const page = pageOf({ answers }, 'en', storedValuesIn(asking({ answers })));
     const checked = [...page.matchAll(/name="(\w+)" value="([^"]*)"[^>]* checked/g)].map(
       ([, name, value]) => `${name}=${value}`,
     );
@@ -521,7 +521,7 @@ describe('what is kept', () => {
     ]);
     expect(page).toContain('>\nBecause</textarea>');
     expect(page).toMatch(/<details open><summary>Add a comment/);
-    expect(textOf(thanksPage(dress, asking({ answers }), 'en'))).toContain(
+    expect(textOf(thanksPage(withHeaders, asking({ answers }), 'en'))).toContain(
       'One question is still unanswered.',
     );
   });
@@ -586,7 +586,7 @@ describe('plain pages', () => {
   test('say the same whoever asks, in three languages', () => {
     const kinds: PlainKind[] = ['dead', 'foreign', 'away', 'tooLarge', 'defect'];
     const pages = kinds.flatMap((kind) =>
-      (['en', 'sv', 'de'] as const).map((one) => plainPage(dress, one, kind)),
+      (['en', 'sv', 'de'] as const).map((one) => plainPage(withHeaders, one, kind)),
     );
     expect(new Set(pages).size).toBe(15);
     for (const page of pages) expect(page).not.toMatch(/<script>|<form/);

@@ -8,7 +8,7 @@ import type { Question } from '../questions/questions.ts';
 import { freeText } from '../questions/types.ts';
 import type { Refusal } from '../sealing/person-answers.ts';
 import type { Asking } from './answering.ts';
-import { isEmptiable, type Said } from './form.ts';
+import { isEmptiable, type SubmittedValue } from './form.ts';
 import { type PageTexts, pageTexts, type PlainKind, type RemindersState } from './page-texts.ts';
 
 /** The inline style and script of a page. */
@@ -64,10 +64,10 @@ export const wordsOf = (language: string): PageTexts => pageTexts[libraryLanguag
  * all questions are answered.
  */
 export function askingPage(
-  dress: PageStyle,
+  withHeaders: PageStyle,
   asking: Asking,
   language: string,
-  fields: ReadonlyMap<number, Said>,
+  fields: ReadonlyMap<number, SubmittedValue>,
   faults: ReadonlyMap<number, PageFault> | 'empty' = new Map(),
 ): string {
   const { questions } = asking;
@@ -88,7 +88,7 @@ export function askingPage(
   if (questions.length > 0 && !refusals.includes(undefined)) {
     const notes = faultList(asking, language, wrong);
     const body = `${notes}${allAnswered(asking, language, refusals)}\n${privacy(asking, language, false)}`;
-    return whole(dress, { language, company: asking.company, body, asking });
+    return whole(withHeaders, { language, company: asking.company, body, asking });
   }
   const progress = `<progress id="progress" max="${questions.length}" value="1" aria-hidden="true" hidden></progress>`;
   const body = `<div id="intro">
@@ -104,8 +104,8 @@ ${cards.join('\n')}
 <p id="state" role="status"></p>
 <template id="words">${scriptWords.map((key) => `<p data-word="${key}">${html(texts[key === 'saved' && asking.isExported ? 'received' : key])}</p>`).join('')}<p data-word="choose">${html(texts.faults.choose)}</p></template>
 </form>
-<script>${dress.script}</script>`;
-  return whole(dress, { language, company: asking.company, body, asking, isFaulty: wrong.size > 0 });
+<script>${withHeaders.script}</script>`;
+  return whole(withHeaders, { language, company: asking.company, body, asking, isFaulty: wrong.size > 0 });
 }
 
 /** Returns why a question can no longer be answered here, either from the start or because an answer was just refused. */
@@ -138,7 +138,7 @@ const checkMark =
 const scriptWords = ['saving', 'saved', 'unsaved', 'ended', 'dropped', 'stillSkipped'] as const;
 
 /** Returns the page after answers were saved. */
-export function thanksPage(dress: PageStyle, asking: Asking, language: string): string {
+export function thanksPage(withHeaders: PageStyle, asking: Asking, language: string): string {
   const [{ thanks, privacy: promises }, html] = textsFor(language);
   // A handed-out link must not show what was answered.
   const isDone = (id: number) => asking.answers.has(id) || asking.fixed.has(id);
@@ -157,12 +157,12 @@ ${checkMark}
 <p>${html(asking.isExported ? thanks.received : thanks.text)}${open > 0 ? ` ${html(thanks.open(open))}` : ''}</p>
 <p class="lead">${html(`${rest} ${afterwards(asking, promises)}`.trim())}</p>${back ?? ''}
 </div>`;
-  return whole(dress, { language, company: asking.company, body });
+  return whole(withHeaders, { language, company: asking.company, body });
 }
 
 /** Returns the page on which people turn reminders off or back on. */
 export function remindersPage(
-  dress: PageStyle,
+  withHeaders: PageStyle,
   { company, language: own }: { company: string; language: string },
   state: RemindersState,
 ): string {
@@ -172,7 +172,7 @@ export function remindersPage(
   const body = `<h1>${escaped(heading)}</h1>
 <p class="lead">${escaped(text(calm(company)))}</p>
 <form method="post" action="?${isStopped ? 'again' : 'stop'}"><button type="submit"${isStopped ? ' class="plain"' : ''}>${escaped(button)}</button></form>`;
-  return whole(dress, { language, company, title: heading, body });
+  return whole(withHeaders, { language, company, title: heading, body });
 }
 
 /**
@@ -180,7 +180,7 @@ export function remindersPage(
  * request's id, to quote when asking for help.
  */
 export function plainPage(
-  dress: PageStyle,
+  withHeaders: PageStyle,
   language: Language,
   kind: PlainKind,
   { fields = [], id }: { fields?: Iterable<readonly [string, string]>; id?: string } = {},
@@ -196,7 +196,7 @@ export function plainPage(
   const { heading, text } = texts.plain[kind];
   const note = id === undefined ? '' : `\n<p class="hint">${escaped(id)}</p>`;
   const body = `<h1>${escaped(heading)}</h1>\n<p class="lead">${escaped(text)}</p>${again}${note}`;
-  return whole(dress, { language, company: 'Soundings', title: heading, body });
+  return whole(withHeaders, { language, company: 'Soundings', title: heading, body });
 }
 
 type Frame = {
@@ -210,7 +210,7 @@ type Frame = {
 };
 
 function whole(
-  dress: PageStyle,
+  withHeaders: PageStyle,
   { language, company, title, body, asking, isFaulty = false }: Frame,
 ): string {
   const [texts] = textsFor(language);
@@ -222,7 +222,7 @@ function whole(
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="format-detection" content="telephone=no">
 <title>${escaped(isFaulty ? `${texts.faults.heading} – ${name}` : name)}</title>
-<style>${dress.style}</style>
+<style>${withHeaders.style}</style>
 </head>
 <body>
 <header><b>${escaped(calm(company))}</b>${asking ? languageMenu(asking, language) : ''}</header>
@@ -329,13 +329,13 @@ type Card = {
   language: string;
   at: number;
   of: number;
-  fields: Said;
+  fields: SubmittedValue;
   fault: PageFault | undefined;
   /** Why it can no longer be answered here, if so. */
   refusal: Refusal | undefined;
 };
 
-const nothing: Said = { values: [], comment: '', skipped: false, wasKept: false };
+const nothing: SubmittedValue = { values: [], comment: '', skipped: false, wasKept: false };
 
 function card(one: Card): string {
   const { question, language, at, of, fields, fault, refusal } = one;

@@ -17,7 +17,7 @@ import { AnswerKeys } from '../sealing/answer-keys.ts';
 import { bareEnvironment } from '../testing/environment.ts';
 import { storedAnswers } from '../testing/kept-answers.ts';
 import { databaseAt } from '../testing/postgres.ts';
-import { giveAnswers, openLink } from './answering.ts';
+import { saveAnswers, openLink } from './answering.ts';
 import { migrationSteps } from './seal-open-weeks.ts';
 
 const cli = fileURLToPath(new URL('../cli/cli.ts', import.meta.url));
@@ -162,12 +162,12 @@ test('open weeks are sealed: links go on, figures are the same, and nothing unse
       fixed: new Map([[1, 'elsewhere']]),
     });
     // oxlint-disable-next-line no-await-in-loop -- few
-    await expect(giveAnswers(pool, keys, by, [{ questionId: 1, value: 1 }])).rejects.toMatchObject({
+    await expect(saveAnswers(pool, keys, by, [{ questionId: 1, value: 1 }])).rejects.toMatchObject({
       code: 'already answered',
     });
   }
   const tenth = { link: linkOf(10), visit: 'a browser' };
-  expect(await giveAnswers(pool, keys, tenth, [{ questionId: 1, value: 4 }])).toBe('kept');
+  expect(await saveAnswers(pool, keys, tenth, [{ questionId: 1, value: 4 }])).toBe('kept');
 
   await closeWeekNow(pool, keys, 1, week, Date.now());
   const figures = async (of: Week) => [

@@ -18,12 +18,12 @@ export const describeFirstStartLink = (address: string): string =>
   `\nThere is no account yet. To create the first one, open this link (it works once):\n\n  ${address}\n\n`;
 
 /** Throws a Fault if the link is not valid. */
-export async function refuseExpiredFirstStartLink(db: Db, secret: string): Promise<void> {
+export async function rejectExpiredFirstStartLink(db: Db, secret: string): Promise<void> {
   if (!(await selectFirstStartLink(db, tokenHash(secret)))) throw linkNotValid();
 }
 
 /** Uses the link up, in the transaction that creates the account. Throws a Fault if the link is not valid. */
-export async function useUpFirstStartLink(tx: Transaction, secret: string): Promise<void> {
+export async function consumeFirstStartLink(tx: Transaction, secret: string): Promise<void> {
   if (!(await deleteFirstStartLink(tx, tokenHash(secret)))) throw linkNotValid();
 }
 

@@ -8,7 +8,7 @@ import { hashPassword, isPassword } from '../base/secrets.ts';
 export type Named = { firstName: string; lastName: string; email: string | null };
 
 /** Throws a Fault at `/path` that says why a password is too weak. */
-export async function refuseWeakPassword(password: string, person: Named, path = 'password'): Promise<void> {
+export async function rejectWeakPassword(password: string, person: Named, path = 'password'): Promise<void> {
   const weakness = await weaknessOf(password, person);
   if (weakness === undefined) return;
   const details = [{ type: weakness, message: reasons[weakness], path: `/${path}` }];
@@ -109,10 +109,10 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
  * weak password (see refuseWeakPassword) and if too many callers are waiting.
  */
 export async function digestPassword(password: string, person: Named, path?: string): Promise<string> {
-  await refuseWeakPassword(password, person, path);
+  await rejectWeakPassword(password, person, path);
   return inTurn(() => hashPassword(password));
 }
 
 /** Like isPassword in base/secrets.ts, but limited to a few calls at once. Throws a Fault if too many callers are waiting. */
-export const fitsPassword = (password: string, hash: string): Promise<boolean> =>
+export const matchesPassword = (password: string, hash: string): Promise<boolean> =>
   inTurn(() => isPassword(password, hash));

@@ -1,11 +1,11 @@
 // Administrators who were created or given another address by a push or file. Anyone with the API token could sign in as one
 // (decision F3), so their role is pending until an administrator confirms it. This file mails all administrators.
-import { inert } from '../base/inert.ts';
+import { inert } from '../base/visible-text.ts';
 import type { Log } from '../base/log.ts';
 import type { AccountId, Pool, Transaction } from '../db/db.ts';
 import { type MailContent, renderMail } from '../mail/template.ts';
 import { type Mailer, MailRefused } from '../mail/mail.ts';
-import { notifyMoved } from './account-notices.ts';
+import { notifyMoved } from '../accounts/account-notices.ts';
 import { audit } from '../accounts/audit.ts';
 import {
   addPendingMails,

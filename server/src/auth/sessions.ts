@@ -66,7 +66,7 @@ export async function sessionOf(pool: Pool, secret: string): Promise<SignedIn | 
 }
 
 /** Throws a Fault if the session has ended since the request began. Otherwise locks the person's row until the transaction ends. */
-export async function refuseEndedSession(tx: Transaction, session: SignedIn): Promise<void> {
+export async function rejectEndedSession(tx: Transaction, session: SignedIn): Promise<void> {
   if (await selectIsSessionKept(tx, session)) return;
   throw new Fault('unauthenticated', 'not signed in', 'Your session has expired. Sign in again.');
 }

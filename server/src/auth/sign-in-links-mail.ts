@@ -1,5 +1,5 @@
 // Renders the mail that contains a link for setting a password. Pure.
-import { inert } from '../base/inert.ts';
+import { inert } from '../base/visible-text.ts';
 import { renderMail } from '../mail/template.ts';
 
 const texts = {

@@ -8,7 +8,7 @@ import type { Log } from '../base/log.ts';
 import { tokenHash } from '../base/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool } from '../db/db.ts';
 import { type Mailer, MailRefused } from '../mail/mail.ts';
-import { notifyPerson } from './account-notices.ts';
+import { notifyPerson } from '../accounts/account-notices.ts';
 import { type Actor, audit } from '../accounts/audit.ts';
 import { endSessions } from './sessions.ts';
 import {

@@ -7,10 +7,10 @@ import type { Sealer } from '../base/sealer.ts';
 import { placeholderHash } from '../base/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { type Actor, audit } from '../accounts/audit.ts';
-import { digestPassword, fitsPassword } from './passwords.ts';
+import { digestPassword, matchesPassword } from './passwords.ts';
 import { beginSession, endSessionOf, endSessions } from './sessions.ts';
 import { deleteLinksOf } from './sign-in-links.sql.ts';
-import { type Throttle, tried } from './sign-in-throttle.ts';
+import { type Throttle, recordAttempt } from './sign-in-throttle.ts';
 import {
   type Candidate,
   selectAccountsThere,
@@ -24,7 +24,7 @@ import {
 import { checkTwoFactor, turnOffTwoFactor } from './two-factor.ts';
 
 export { digestPassword } from './passwords.ts';
-export { deleteOldSignInFailures, openSignInThrottle, type Throttle, tried } from './sign-in-throttle.ts';
+export { deleteOldSignInFailures, openSignInThrottle, type Throttle, recordAttempt } from './sign-in-throttle.ts';
 export { selectAccountsThere as accountsThere };
 
 export type Person = { accountId: AccountId; userId: number };
@@ -57,7 +57,7 @@ export async function signIn(deps: Dependencies, wanted: SignIn, browser: Browse
   const { pool, throttle } = deps;
   const key = emailKey(wanted.email);
   const attempt = await throttle.try(key, browser.address);
-  const { candidates, fitting } = await tried(attempt, () => whoFits(deps, key, wanted.password));
+  const { candidates, fitting } = await recordAttempt(attempt, () => whoFits(deps, key, wanted.password));
   const chosen = fitting.filter(({ accountId }) => (wanted.accountId ?? accountId) === accountId);
   const [found] = chosen;
   if (!found) {
@@ -92,7 +92,7 @@ async function checkedCode(
 ): Promise<'code' | 'recovery code'> {
   const { pool, secrets, throttle, now } = deps;
   const codes = await throttle.tryCode(`${person.accountId}/${person.userId}`);
-  const kind = await tried(codes, () => checkTwoFactor(pool, secrets, person, code, now()));
+  const kind = await recordAttempt(codes, () => checkTwoFactor(pool, secrets, person, code, now()));
   if (kind) {
     await codes.succeeded();
     return kind;
@@ -154,7 +154,7 @@ async function fittingOf(candidates: Candidate[], most: number, password: string
   for (let i = 0; i < Math.max(1, most, candidates.length); i++) {
     const candidate = candidates[i];
     // oxlint-disable-next-line no-await-in-loop -- each takes 19 MiB
-    const fits = await fitsPassword(password, candidate?.hash ?? placeholderHash());
+    const fits = await matchesPassword(password, candidate?.hash ?? placeholderHash());
     if (fits && candidate) fitting.push(candidate);
   }
   return fitting;
@@ -221,16 +221,16 @@ export async function resetPassword(
 }
 
 /** Checks the current password of a person who is signed in. Throws a Fault if it is wrong. */
-export async function refuseWrongPassword(
+export async function rejectWrongPassword(
   db: Db,
   throttle: Throttle,
   { accountId, userId }: Person,
   password: string,
 ): Promise<void> {
   const attempt = await throttle.tryCode(`${accountId}/${userId} password`);
-  const fits = await tried(attempt, async () => {
+  const fits = await recordAttempt(attempt, async () => {
     const person = await selectPerson(db, accountId, userId);
-    return fitsPassword(password, person?.hash ?? placeholderHash());
+    return matchesPassword(password, person?.hash ?? placeholderHash());
   });
   if (!fits) {
     const message = 'Wrong password.';

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 const ownFiles = 160;
 
 /** Returns the limit of open files (ulimit -n, as raised by Node), or undefined if it is unknown or unlimited. */
-export function mostOpenFiles(): number | undefined {
+export function maxOpenFiles(): number | undefined {
   try {
     const limits = readFileSync('/proc/self/limits', 'utf8');
     const soft = Number(/^Max open files\s+(\S+)/m.exec(limits)?.[1]);

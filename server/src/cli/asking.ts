@@ -9,8 +9,8 @@ import {
   flag,
   list,
   listOf,
-  moment,
-  needed,
+  minuteText,
+  required,
   numberOf,
   numbersOf,
   table,
@@ -133,7 +133,7 @@ export const askingCommands = (
           schedule.reminderDays === null ? '' : `+${schedule.reminderDays} days ${schedule.reminderHour}:00`,
           schedule.fromDay,
           schedule.untilDay ?? '',
-          moment(schedule.pausedAt),
+          minuteText(schedule.pausedAt),
         ]),
       ]),
   },
@@ -296,7 +296,7 @@ function scheduleOf(values: Values, questionIds: number[], today: string): NewSc
   const kpiIds = listOf(values, 'kpi');
   const isChosen = kpiIds.length > 0;
   return {
-    name: needed(values, 'name'),
+    name: required(values, 'name'),
     questionIds,
     kpiIds,
     perWeek: isChosen ? numberOf(values, 'per-week') : null,

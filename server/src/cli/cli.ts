@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { weekName } from '@soundings/contract/weeks.ts';
 import { type Account, type AccountSettings, changeAccount, createAccount } from '../accounts/accounts.ts';
-import { notifyPerson } from '../auth/account-notices.ts';
+import { notifyPerson } from '../accounts/account-notices.ts';
 import { audit } from '../accounts/audit.ts';
 import { resetPassword, setPassword } from '../auth/sign-in.ts';
 import { createToken, listTokens, revokeToken } from '../accounts/tokens.ts';
@@ -26,8 +26,8 @@ import {
   commaList,
   flag,
   list,
-  moment,
-  needed,
+  minuteText,
+  required,
   numberOf,
   onOrOff,
   readOptions,
@@ -83,7 +83,7 @@ const commands: Record<string, Command> = {
       '    who can no longer sign in. --turn-off-second-step also disables two-factor authentication.',
     options: { ...account, email: text, 'turn-off-second-step': flag },
     run: (pool, values) => {
-      const wanted = { email: needed(values, 'email'), password: passwordFromInput() };
+      const wanted = { email: required(values, 'email'), password: passwordFromInput() };
       const turnsOff = values['turn-off-second-step'] === true;
       const accountId = accountOf(values);
       return inTransaction(pool, async (tx) => {
@@ -151,7 +151,7 @@ const commands: Record<string, Command> = {
         pool,
         accountOf(values),
         {
-          name: needed(values, 'name'),
+          name: required(values, 'name'),
           scopes: scopesOf(values),
           ...(values['expires'] !== undefined && { expires: String(values['expires']) }),
           ...(values['numbers'] !== undefined && { numbers: String(values['numbers']) }),
@@ -175,9 +175,9 @@ const commands: Record<string, Command> = {
           token.name,
           token.scopes.join(' '),
           token.numbers,
-          moment(token.expiresAt),
-          moment(token.lastUsedAt),
-          moment(token.revokedAt),
+          minuteText(token.expiresAt),
+          minuteText(token.lastUsedAt),
+          minuteText(token.revokedAt),
         ]),
       ]),
   },
@@ -199,7 +199,7 @@ const commands: Record<string, Command> = {
       const allowedValues = values['values'] === undefined ? null : commaList(String(values['values']));
       return inTransaction(pool, async (tx) => {
         const defined = await defineAttribute(tx, accountOf(values), {
-          name: needed(values, 'name'),
+          name: required(values, 'name'),
           allowedValues,
         });
         return { name: defined.name, values: defined.allowedValues };
@@ -214,7 +214,7 @@ const commands: Record<string, Command> = {
     run: async (pool, values) => ({
       id: await inTransaction(pool, (tx) =>
         createGroup(tx, accountOf(values), {
-          name: needed(values, 'name'),
+          name: required(values, 'name'),
           ...(values['external-id'] !== undefined && { externalId: String(values['external-id']) }),
           ...(values['parent'] !== undefined && { parentId: numberOf(values, 'parent') }),
         }),
@@ -231,7 +231,7 @@ const commands: Record<string, Command> = {
     run: (pool, values) =>
       inTransaction(pool, async (tx) => {
         const accountId = accountOf(values);
-        const id = await confirmByAddress(tx, accountId, needed(values, 'email'));
+        const id = await confirmByAddress(tx, accountId, required(values, 'email'));
         await audit(tx, accountId, { origin: 'command' }, 'administrator confirmed', { subject: id });
         return { id };
       }),
@@ -257,8 +257,8 @@ const commands: Record<string, Command> = {
     run: async (pool, values) => ({
       id: await inTransaction(pool, (tx) =>
         createUser(tx, accountOf(values), {
-          firstName: needed(values, 'first-name'),
-          lastName: needed(values, 'last-name'),
+          firstName: required(values, 'first-name'),
+          lastName: required(values, 'last-name'),
           ...(values['email'] !== undefined && { email: String(values['email']) }),
           ...(values['role'] !== undefined && { role: String(values['role']) }),
           ...(values['external-id'] !== undefined && { externalId: String(values['external-id']) }),
@@ -304,7 +304,7 @@ const commands: Record<string, Command> = {
         ['id', 'at', 'source', 'outcome', 'users + ~ −', 'groups + ~ −', 'errors'],
         ...runs.map((run) => [
           run.id,
-          moment(run.at),
+          minuteText(run.at),
           run.source,
           run.outcome,
           ...countsOf(run.summary as Parameters<typeof countsOf>[0]),
@@ -320,7 +320,7 @@ const commands: Record<string, Command> = {
     options: { ...account, id: text },
     run: async (pool, values) => {
       const { approveRun } = await import('../files/process.ts');
-      return approveRun(pool, accountOf(values), needed(values, 'id'), deleteGroupResults);
+      return approveRun(pool, accountOf(values), required(values, 'id'), deleteGroupResults);
     },
     format: ({ message }: { message: string }) => message,
   },
@@ -346,7 +346,7 @@ const commands: Record<string, Command> = {
     options: account,
     positional: 'FILE',
     run: (pool, values, keys) =>
-      importHistory(pool, keys, accountOf(values), needed(values, 'FILE'), Date.now()),
+      importHistory(pool, keys, accountOf(values), required(values, 'FILE'), Date.now()),
     format: ({
       questions,
       kpis,
@@ -391,11 +391,11 @@ const canMail = () => readConfig(process.env).smtpUrl !== undefined;
 const passwordFromInput = () => readFileSync(0, 'utf8').replace(/\r?\n$/, '');
 
 async function accountCreate(pool: Pool, values: Values) {
-  const email = needed(values, 'admin-email');
+  const email = required(values, 'admin-email');
   const given = values['admin-password-stdin'] ? passwordFromInput() : undefined;
   const password = given ?? newPassword();
   const wanted = {
-    name: needed(values, 'name'),
+    name: required(values, 'name'),
     ...(values['timezone'] !== undefined && { timezone: String(values['timezone']) }),
     ...(values['language'] !== undefined && { language: String(values['language']) }),
     ...(values['threshold'] !== undefined && { threshold: numberOf(values, 'threshold') }),
@@ -441,7 +441,7 @@ function settingsOf(values: Values): Partial<AccountSettings> {
     if (values[option] !== undefined) settings[setting] = trueOrFalse(values, option);
   }
   if (values['country'] !== undefined) {
-    const country = needed(values, 'country');
+    const country = required(values, 'country');
     settings.defaultCountry = country === 'none' ? null : country.toUpperCase();
   }
   if (values['roles-by-sync'] !== undefined) settings.rolesBySync = onOrOff(values, 'roles-by-sync');

@@ -1,6 +1,6 @@
 // npx soundings value …: maps values in files, such as "Leave" as a status.
 import type { MappedValue, ValueMapping } from '@soundings/contract/console.runs.ts';
-import { account, accountOf, type Command, needed, numberOf, table, text } from './options.ts';
+import { account, accountOf, type Command, required, numberOf, table, text } from './options.ts';
 import { inTransaction } from '../db/db.ts';
 
 export const fileCommands: Record<string, Command> = {
@@ -14,9 +14,9 @@ export const fileCommands: Record<string, Command> = {
     run: async (pool, values) => {
       const { confirmValues } = await import('../files/mappings.ts');
       const mapped = {
-        field: needed(values, 'field'),
-        value: needed(values, 'value'),
-        means: needed(values, 'means'),
+        field: required(values, 'field'),
+        value: required(values, 'value'),
+        means: required(values, 'means'),
       } as MappedValue;
       await inTransaction(pool, (tx) =>
         confirmValues(tx, accountOf(values), { origin: 'command' }, [mapped]),

@@ -2,11 +2,11 @@
 import type { KeyState } from '@soundings/contract/console.privacy.ts';
 import { readFileSync } from 'node:fs';
 import { auditEverywhere } from '../accounts/audit.ts';
-import { type Command, flag, needed, table, text, UsageError } from './options.ts';
+import { type Command, flag, required, table, text, UsageError } from './options.ts';
 import { closeLostWeeks } from '../results/lost-weeks.ts';
 
 /** Returns sentences about copies of the answer key. */
-export const copyWords = ({
+export const copyText = ({
   exportedAt,
   exportedUntil,
   inDatabaseUntil,
@@ -55,7 +55,7 @@ export const keyCommands: Record<string, Command> = {
                 ]),
               ]),
             ]),
-        ...copyWords(keys),
+        ...copyText(keys),
       ].join('\n'),
   },
   'keys export': {
@@ -105,7 +105,7 @@ export const keyCommands: Record<string, Command> = {
       '    exists keeps working.',
     options: { name: text },
     run: async (pool, values, keys) => {
-      const name = needed(values, 'name');
+      const name = required(values, 'name');
       await keys.forgetProcess(name);
       await auditEverywhere(pool, { origin: 'command' }, 'key process forgotten', { subject: name });
       return { forgotten: name };

@@ -29,14 +29,14 @@ export const list = { type: 'string', multiple: true } as const;
 export const flag = { type: 'boolean' } as const;
 export const account = { account: text };
 
-export function needed(values: Values, option: string): string {
+export function required(values: Values, option: string): string {
   const value = values[option];
   if (typeof value !== 'string') throw new UsageError(`--${option} is required.`);
   return value;
 }
 
 export const accountOf = (values: Values) => numberOf(values, 'account');
-export const numberOf = (values: Values, option: string) => wholeNumber(needed(values, option), option);
+export const numberOf = (values: Values, option: string) => wholeNumber(required(values, option), option);
 
 export function wholeNumber(value: string, option: string): number {
   if (!/^\d{1,9}$/.test(value)) throw new UsageError(`--${option} must be a whole number, not "${value}".`);
@@ -44,14 +44,14 @@ export function wholeNumber(value: string, option: string): number {
 }
 
 export function trueOrFalse(values: Values, option: string): boolean {
-  const value = needed(values, option);
+  const value = required(values, option);
   if (value !== 'true' && value !== 'false')
     throw new UsageError(`--${option} must be true or false, not "${value}".`);
   return value === 'true';
 }
 
 export function onOrOff(values: Values, option: string): boolean {
-  const value = needed(values, option);
+  const value = required(values, option);
   if (value !== 'on' && value !== 'off')
     throw new UsageError(`--${option} must be on or off, not "${value}".`);
   return value === 'on';
@@ -79,7 +79,7 @@ export const listOf = (values: Values, option: string) =>
 export const numbersOf = (values: Values, option: string) =>
   listOf(values, option).map((one) => wholeNumber(one, option));
 
-export const moment = (at: Date | null) => at?.toISOString().slice(0, 16).replace('T', ' ') ?? '';
+export const minuteText = (at: Date | null) => at?.toISOString().slice(0, 16).replace('T', ' ') ?? '';
 
 export function table(rows: string[][]): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];

@@ -9,7 +9,7 @@ import type {
   PrivacyReport,
   PrivacyRules,
 } from '@soundings/contract/console.privacy.ts';
-import { copyWords } from './keys.ts';
+import { copyText } from './keys.ts';
 import { account, accountOf, type Command, table } from './options.ts';
 import type { Config } from '../base/config.ts';
 import { version } from '../base/version.ts';
@@ -37,12 +37,12 @@ export const privacyCommands = (config: () => Config): Record<string, Command> =
       const { readPrivacyReport } = await import('../results/privacy-report.ts');
       return readPrivacyReport(pool, accountOf(values), installation);
     },
-    format: privacyWords,
+    format: privacyText,
   },
 });
 
 /** Returns the whole report as text, section by section. */
-export function privacyWords(report: PrivacyReport): string {
+export function privacyText(report: PrivacyReport): string {
   const { account: of, at, rules, openWeeks, limits, never, keys, managers, links } = report;
   const sections: [heading: string, lines: string[]][] = [
     [
@@ -230,7 +230,7 @@ const keyLines = ({ place, path, state, epoch, processes, ...keys }: KeyState): 
     ? `In a file outside the database${path === null ? '' : `: ${path}`}.`
     : 'In the database (ANSWER_KEYS=database).',
   `State: ${state}, epoch ${epoch}.`,
-  ...copyWords(keys),
+  ...copyText(keys),
   ...processes.map(
     ({ name, epoch: own, seenAt, isBehind }) =>
       `Process ${name}: epoch ${own}, last seen ${minute(seenAt)}${isBehind ? ', behind' : ''}.`,

@@ -4,7 +4,7 @@ import {
   account,
   accountOf,
   type Command,
-  needed,
+  required,
   numberOf,
   table,
   text,
@@ -66,7 +66,7 @@ async function simulateWeeks(pool: Pool, values: Values, keys: AnswerKeys) {
   const options = {
     weeks: numberOf(values, 'weeks'),
     seed: numberOf(values, 'seed'),
-    rate: values['rate'] === undefined ? 0.7 : rateOf(needed(values, 'rate')),
+    rate: values['rate'] === undefined ? 0.7 : rateOf(required(values, 'rate')),
   };
   const start = performance.now();
   const { simulate } = await simulation();

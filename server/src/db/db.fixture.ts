@@ -6,13 +6,13 @@ import {
   inTransaction,
   openPool,
   type Pool,
-  surviveLostConnections,
+  retryLostConnections,
   type Transaction,
 } from './db.ts';
 
 const [url = '', operation = ''] = process.argv.slice(2);
 const [pool, other] = [openPool(url, 1), openPool(url, 2)];
-surviveLostConnections(() => {});
+retryLostConnections(() => {});
 
 const endBackend = (pid: number) => other`select pg_terminate_backend(${pid}, 5000)`;
 

@@ -249,7 +249,7 @@ function copyText(value: CopyValue): string {
  * Keeps the process running if a connection is lost while it is being opened. Then an internal query of the driver rejects without
  * a handler. `onLost` can log it. Any other unhandled rejection still ends the process.
  */
-export function surviveLostConnections(onLost: (error: unknown) => void): void {
+export function retryLostConnections(onLost: (error: unknown) => void): void {
   process.on('unhandledRejection', (error) => {
     if (!(asFault(error) instanceof Fault)) throw error;
     onLost(error);

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import postgres from 'postgres';
 import { Fault } from '../base/errors.ts';
-import { giveUpSuperuser } from './own-role.ts';
+import { dropSuperuser } from './own-role.ts';
 import { createFor, openFile } from './shared-directory.ts';
 
 export type Embedded = {
@@ -170,7 +170,7 @@ async function openSession(place: Place, port: number): Promise<Session | string
     connection: { application_name: `soundings ${place.role} ${process.pid}`, lock_timeout: 5_000 },
   });
   try {
-    if (await giveUpSuperuser(sql, place.superuserPassword)) {
+    if (await dropSuperuser(sql, place.superuserPassword)) {
       await sql.end({ timeout: 1 }); // this session is still the superuser's
       return await openSession(place, port);
     }

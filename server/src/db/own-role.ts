@@ -10,7 +10,7 @@ const superuser = 'soundings_superuser';
  * so that no one can sign in as it, and the new role becomes the owner of everything in this database. Runs in one transaction.
  * Returns whether it changed anything; then the caller must connect again. `superuserPassword`: for tests.
  */
-export async function giveUpSuperuser(sql: postgres.Sql, superuserPassword?: string): Promise<boolean> {
+export async function dropSuperuser(sql: postgres.Sql, superuserPassword?: string): Promise<boolean> {
   const [before] = await sql<{ isSuperuser: boolean }[]>`
     select rolsuper as "isSuperuser" from pg_roles where rolname = session_user`;
   if (!before?.isSuperuser) return false;

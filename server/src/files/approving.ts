@@ -11,7 +11,7 @@ export type Approve = (accountId: AccountId, runId: string, approval: Approval) 
 const limits = { heapMb: 1024, milliseconds: 120_000 };
 
 /** `thread` is the module that applies the run. */
-export function openApproving(thread: URL, databaseUrl: Promise<string>): Approve {
+export function openApprover(thread: URL, databaseUrl: Promise<string>): Approve {
   const busy = new Set<AccountId>();
   return async (accountId, runId, approval) => {
     if (busy.has(accountId)) {

@@ -16,7 +16,7 @@ import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { until } from '../testing/until.ts';
 import { confirmValues } from './mappings.ts';
 import { type FileReport, isTurnFree, takeTurn } from './process.sql.ts';
-import { approveRun, haveProcessed, processFiles } from './process.ts';
+import { approveRun, processInTurn, processFiles } from './process.ts';
 import { openUpload } from './store.ts';
 import { workbookOf, zipOf } from '../sheets/zip.fixture.ts';
 
@@ -770,10 +770,10 @@ describe('a turn', () => {
       await processFiles(pool, acme.id, deleteGroupResults, log);
       expect(await waiting(acme)).toMatchObject({ turn: null });
       let begun = 0;
-      await haveProcessed(pool, acme.id, async () => void begun++, log);
+      await processInTurn(pool, acme.id, async () => void begun++, log);
       expect(begun).toBe(0);
     });
-    await haveProcessed(
+    await processInTurn(
       pool,
       acme.id,
       (turnId) => processFiles(pool, acme.id, deleteGroupResults, log, turnId),
@@ -803,7 +803,7 @@ describe('a turn', () => {
     // The account is locked: the file has been read, and waits to be applied.
     await inTransaction(pool, async (tx) => {
       await lockAccount(tx, acme.id);
-      const processing = haveProcessed(
+      const processing = processInTurn(
         pool,
         acme.id,
         (turnId) => processFiles(others, acme.id, deleteGroupResults, log, turnId),
@@ -830,7 +830,7 @@ describe('a turn', () => {
     let processing: Promise<void> | undefined;
     await inTransaction(pool, async (tx) => {
       await tx`lock table column_mappings in access exclusive mode`; // which is read when the file has been
-      processing = haveProcessed(
+      processing = processInTurn(
         pool,
         acme.id,
         (turnId) => processFiles(others, acme.id, deleteGroupResults, log, turnId),
@@ -903,7 +903,7 @@ describe('a turn', () => {
         await pool`update files set turn = ${turnId}, begun_at = now() where account_id = ${acme.id} and name = 'a.csv'`;
         throw error;
       };
-      const fail = () => haveProcessed(pool, acme.id, failing, log);
+      const fail = () => processInTurn(pool, acme.id, failing, log);
       /** Has files processed as they would be, which begins none while the first one pauses. */
       const isPausing = async () => {
         await processFiles(pool, acme.id, deleteGroupResults, log);
@@ -944,7 +944,7 @@ describe('a turn', () => {
       await pool`update files set turn = ${turnId}, begun_at = now() where account_id = ${acme.id}`;
       throw error;
     };
-    await haveProcessed(pool, acme.id, failing, log);
+    await processInTurn(pool, acme.id, failing, log);
     expect(await waiting(acme)).toEqual({ turn: null, failures, interruptions: 0 });
     // It is tried again soon, and succeeds.
     const jobs =
@@ -980,7 +980,7 @@ describe('a turn', () => {
       await pool`update files set turn = ${turnId} where account_id = ${acme.id} and processed_at is null`;
       throw killedReader;
     };
-    await haveProcessed(pool, acme.id, failing, log);
+    await processInTurn(pool, acme.id, failing, log);
     expect(await listRuns(pool, acme.id, 1)).toMatchObject([{ id: runId, outcome: 'failed' }]);
   });
 });

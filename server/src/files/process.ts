@@ -15,7 +15,7 @@ import type { DeleteGroupResults } from '../people/groups.ts';
 import { type Findings, described, newFindings } from '../sync/findings.ts';
 import { rejectPendingRun, takePendingRun } from '../sync/pending-runs.ts';
 import { beginRun, failRun, noteApproval } from '../sync/runs.ts';
-import { refuseRun, type SentByFile, type Synchronized, synchronizeFile } from '../sync/sync.ts';
+import { rejectInvalidRun, type SentByFile, type Synchronized, synchronizeFile } from '../sync/sync.ts';
 import { finderOf, withGroupIds } from '../layout/group-names.ts';
 import { type LaidOutFile, layOut } from '../layout/layout.ts';
 import { knowledgeOf } from './mappings.ts';
@@ -74,7 +74,7 @@ const retrySeconds = 5;
  * Processes the files of an account with `work`, which gets the id of its turn. Does nothing if another process has the turn,
  * because that process also picks up files that arrive now. Errors are recorded for the file, and the file is retried.
  */
-export async function haveProcessed(
+export async function processInTurn(
   pool: Pool,
   accountId: AccountId,
   work: (turnId: string) => Promise<void>,
@@ -226,7 +226,7 @@ async function processFile(
     const end =
       laidOut && findings.faultCount() === 0
         ? await synchronizeFile(tx, accountId, await sentBy(tx, account, laidOut, findings), wanted, findings)
-        : await refuseRun(tx, accountId, runId, settingsOf(account), findings);
+        : await rejectInvalidRun(tx, accountId, runId, settingsOf(account), findings);
     await storeReport(tx, account, file, reportOf(account, file, runId, end, findings));
   });
 }
@@ -286,7 +286,7 @@ async function sentBy(
   const sent: LaidOutFile['data'] = {};
   const stays = (id: string) =>
     !groups || account.filesPartial || groups.some(({ externalId }) => externalId === id);
-  const users = listed && (await keepingGroups(tx, account, listed, laidOut, stays));
+  const users = listed && (await usersKeepingGroups(tx, account, listed, laidOut, stays));
   if (users) sent.users = await completed(tx, account, users, laidOut, findings);
   if (groups) {
     const names = new Map(existing.map(({ externalId, name }) => [externalId, name]));
@@ -306,18 +306,18 @@ async function sentBy(
 }
 
 /** Returns the users, adding current groups to those who keep them (see `Laid.keepingGroups`), unless a group is removed. */
-async function keepingGroups(
+async function usersKeepingGroups(
   tx: Transaction,
   { id }: Account,
   users: NonNullable<LaidOutFile['data']['users']>,
   laidOut: LaidOutFile,
   stays: (externalId: string) => boolean,
 ): Promise<NonNullable<LaidOutFile['data']['users']>> {
-  if (laidOut.keepingGroups.size === 0) return users;
+  if (laidOut.usersKeepingGroups.size === 0) return users;
   const owned = new Map((await selectOwnedGroups(tx, id)).map((one) => [one.externalId, one.groups]));
   return users.map((user, i) => {
     const access = user['accessInfo'] as { adminOf?: string[] } | undefined;
-    if (!laidOut.keepingGroups.has(i) || !access?.adminOf) return user;
+    if (!laidOut.usersKeepingGroups.has(i) || !access?.adminOf) return user;
     const kept = (owned.get(String(user['externalId'])) ?? []).filter(stays);
     return { ...user, accessInfo: { ...access, adminOf: [...new Set([...access.adminOf, ...kept])] } };
   });
@@ -391,7 +391,7 @@ function findingsIn(laidOut: () => LaidOutFile | undefined): Findings {
 
 /** Returns the error for a missing column, so that it is reported once and not for every row. */
 const lackIn = ({ type, path }: Detail, laidOut: LaidOutFile | undefined) =>
-  type === 'missing field' && path !== undefined ? laidOut?.lackOf(path) : undefined;
+  type === 'missing field' && path !== undefined ? laidOut?.missingColumnOf(path) : undefined;
 
 /** Replaces the JSON pointers in a finding by places in the file. */
 function placed<T extends { message: string; path?: string }>(found: T, laidOut: LaidOutFile | undefined): T {

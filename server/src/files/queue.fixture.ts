@@ -3,7 +3,7 @@ import { openLog } from '../base/log.ts';
 import { openPool } from '../db/db.ts';
 import { startJobs } from '../jobs/jobs.ts';
 import { runThread } from '../jobs/threads.ts';
-import { haveProcessed } from './process.ts';
+import { processInTurn } from './process.ts';
 
 const [databaseUrl] = process.argv.slice(2) as [string];
 const log = openLog('error', 2);
@@ -18,7 +18,7 @@ await startJobs(
         const { accountId } = payload as { accountId: number };
         const work = (turnId: string) =>
           runThread(thread, { databaseUrl, accountId, turnId, logLevel: 'error' });
-        await haveProcessed(pool, accountId, work, log);
+        await processInTurn(pool, accountId, work, log);
       },
     },
   },

@@ -2,9 +2,9 @@
 // names of people: they show row numbers and the values of cells that are wrong.
 import type { Detail } from '@soundings/contract/problem.ts';
 import type { FileReport } from '@soundings/contract/storage.ts';
-import { inert, visible } from '../base/inert.ts';
+import { inert, visible } from '../base/visible-text.ts';
 import { type Block, type MailContent, renderMail } from '../mail/template.ts';
-import { type Entity, type Language, type ReportPhrases, phrases, remedyOf, type Verb } from './phrases.ts';
+import { type Entity, type Language, type ReportCatalogue, reportCatalogue, remedyOf, type Verb } from './catalogue.ts';
 
 /** The part of a file report that the message and the mail use. */
 export type MailedFileReport = Omit<FileReport, 'message' | 'changes'>;
@@ -29,7 +29,7 @@ const verbs = ['created', 'updated', 'deleted'] as const;
 
 /** Returns the message of a report, in English. */
 export function messageOf(report: MailedFileReport, accountId: number): string {
-  const texts = phrases.en;
+  const texts = reportCatalogue.en;
   const { outcome, summary, runId } = report;
   const { file, faults, faultCount, warningCount } = sanitized(report, visible);
   const title = texts.title[outcome](file, texts.faults(faultCount, isCut(report.details)));
@@ -74,7 +74,7 @@ export function mailOf(
   account: ReportAccount,
 ): { subject: string; text: string; html: string } {
   const language: Language = account.language === 'sv' ? 'sv' : 'en';
-  const texts = phrases[language];
+  const texts = reportCatalogue[language];
   const { outcome, runId, receivedAt } = report;
   const about = inert(account.name, 80);
   const clean = sanitized(report, inert);
@@ -111,7 +111,7 @@ function blocksOf(
   accountId: number,
   language: Language,
 ): Block[] {
-  const texts = phrases[language];
+  const texts = reportCatalogue[language];
   const { outcome, summary, runId } = report;
   const figures = figuresOf(summary, texts);
   const noticed = noticesOf(clean, language);
@@ -194,7 +194,7 @@ const isCut = (details: Detail[]) => details.some(({ type }) => type === 'more')
 type Summary = FileReport['summary'];
 
 /** Returns a text such as "12 people created, 3 updated, 1 removed; 2 groups created". Empty if nothing changed. */
-function changesOf(summary: Summary, names: ReportPhrases['made'], texts: ReportPhrases): string {
+function changesOf(summary: Summary, names: ReportCatalogue['made'], texts: ReportCatalogue): string {
   const parts = entities.map((entity) =>
     verbs
       .map((verb) => ({ verb, count: summary?.[entity][verb] ?? 0 }))
@@ -211,7 +211,7 @@ function changesOf(summary: Summary, names: ReportPhrases['made'], texts: Report
 const isUnchanged = (summary: Summary) =>
   entities.every((entity) => verbs.every((verb) => (summary?.[entity][verb] ?? 0) === 0));
 
-function figuresOf(summary: Summary, texts: ReportPhrases): Block[] {
+function figuresOf(summary: Summary, texts: ReportCatalogue): Block[] {
   if (!summary) return [];
   const columns = [...verbs, 'unchanged'] as const;
   const rows = entities
@@ -225,12 +225,12 @@ function figuresOf(summary: Summary, texts: ReportPhrases): Block[] {
 }
 
 /** Returns a text such as "it would remove 312 people, but your limit is 200". */
-function excessOf(faults: Detail[], texts: ReportPhrases): string {
+function excessOf(faults: Detail[], texts: ReportCatalogue): string {
   const parts = faults.map((fault) => excess(fault, texts)).filter((part) => part !== undefined);
   return parts.length === 0 ? texts.someExcess : parts.join('; ');
 }
 
-function excess({ setting, limit, count }: Detail, texts: ReportPhrases): string | undefined {
+function excess({ setting, limit, count }: Detail, texts: ReportCatalogue): string | undefined {
   const [, entity, verb] = /^max(Users|Groups)(Created|Updated|Deleted)$/.exec(setting ?? '') ?? [];
   if (entity === undefined || verb === undefined || limit === undefined || count === undefined) {
     return undefined;
@@ -242,7 +242,7 @@ function excess({ setting, limit, count }: Detail, texts: ReportPhrases): string
 // --- Errors and warnings.
 
 function toDo(fault: Detail, language: Language): string {
-  const texts = phrases[language];
+  const texts = reportCatalogue[language];
   const beyond = excess(fault, texts);
   return beyond === undefined ? remedyOf(fault, language) : `${capital(beyond)}. ${texts.raiseLimit}`;
 }
@@ -274,7 +274,7 @@ function causesOf(faults: Detail[], language: Language, few: number): Cause[] {
 }
 
 /** Lists the values of a cause, most frequent first, each with its number of rows. */
-function valuesOf({ faults }: { faults: Detail[] }, most: number, texts: ReportPhrases): string {
+function valuesOf({ faults }: { faults: Detail[] }, most: number, texts: ReportCatalogue): string {
   const counts = [...Map.groupBy(faults, ({ value }) => value ?? '')]
     .map(([value, of]) => ({ value, length: of.reduce((sum, { count = 1 }) => sum + count, 0) }))
     .filter(({ value }) => value !== '')
@@ -288,12 +288,12 @@ function valuesOf({ faults }: { faults: Detail[] }, most: number, texts: ReportP
 }
 
 /** Lists the rows of a cause. */
-function rowsOf({ faults }: Cause, texts: ReportPhrases): string {
+function rowsOf({ faults }: Cause, texts: ReportCatalogue): string {
   const rows = faults.flatMap((fault) => rowOf(fault) ?? []);
   return texts.andMore(rows.slice(0, namedInMail), Math.max(rows.length - namedInMail, 0));
 }
 
-function causeInMessage(cause: Cause, texts: ReportPhrases): string {
+function causeInMessage(cause: Cause, texts: ReportCatalogue): string {
   const [first, ...others] = cause.faults;
   const isMany = others.length > 0;
   const place = texts.place(first.sheet, isMany ? undefined : rowOf(first), first.column);
@@ -305,7 +305,7 @@ function causeInMessage(cause: Cause, texts: ReportPhrases): string {
 
 /** Returns a table of the first causes, without the columns that would be empty. */
 function faultsOf({ faults, faultCount }: Sanitized, isMore: boolean, language: Language): Block[] {
-  const texts = phrases[language];
+  const texts = reportCatalogue[language];
   const isOne = ({ faults: { length } }: Cause) => length === 1;
   const columns = [
     { head: texts.head.sheet, of: ({ faults: [{ sheet }] }: Cause) => sheet ?? '', wide: 13 },
@@ -357,7 +357,7 @@ const escapedIn = (cell: string) => cell.replaceAll(/[^&<>"']/g, '').length;
 
 function noticesOf({ notices, noticeCount }: Sanitized, language: Language): Block[] {
   if (notices.length === 0) return [];
-  const texts = phrases[language];
+  const texts = reportCatalogue[language];
   const points = notices.map(({ warnings }) => {
     const [first, { length: count }] = [warnings[0], warnings];
     if (first.type === 'ignored value') {
@@ -377,7 +377,7 @@ function noticesOf({ notices, noticeCount }: Sanitized, language: Language): Blo
 }
 
 /** Returns a time in the local form of the time zone, and the name of the zone. */
-function localTimeOf(time: string, timezone: string, { locale }: ReportPhrases): [string, string] {
+function localTimeOf(time: string, timezone: string, { locale }: ReportCatalogue): [string, string] {
   const zone = timezone === 'Factory' ? 'UTC' : timezone; // Intl does not know the zone Factory.
   const format = new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: zone });
   return [format.format(new Date(time)), zone];

@@ -7,7 +7,7 @@ import { filesIn, maxFormBytes } from '../http/multipart.ts';
 import type { RequestContext, Server } from '../http/server.ts';
 import { selectChanges, selectReportByName } from './files.sql.ts';
 import { fileNameOf, refusal } from '../sheets/file-names.ts';
-import { filesOf, noteRefused, openUpload, type Receiving, tooLarge, type Upload } from './store.ts';
+import { filesOf, recordRefusal, openUpload, type Receiving, tooLarge, type Upload } from './store.ts';
 
 export function serveStorage(server: Server, pool: Promise<Pool>): void {
   server.serve(
@@ -64,7 +64,7 @@ async function receive(pool: Pool, { caller, request }: RequestContext): Promise
     return name;
   } catch (error) {
     await upload?.abort().catch(() => {}); // Otherwise it is deleted with other unfinished uploads.
-    if (sent !== undefined) await noteRefused(pool, receiving, sent, error);
+    if (sent !== undefined) await recordRefusal(pool, receiving, sent, error);
     throw error;
   }
 }

@@ -55,7 +55,7 @@ export async function insertRefused(
 /** Bytes of a file per row: as many as fit a page of PostgreSQL, so that it does not split them. */
 export const rowBytes = 8000;
 /** The most rows written at a time, starting at a multiple of this number. The first row checks that the file exists. */
-export const mostRows = 32;
+export const maxRows = 32;
 
 /**
  * Inserts or replaces rows from a position on. Does not wait for the disk. The statement that turns the upload into a file does,
@@ -100,7 +100,7 @@ const binaryStart = Buffer.from('PGCOPY\n\xff\r\n\0' + '\0'.repeat(8), 'latin1')
 const binaryEnd = Buffer.from([0xff, 0xff]);
 /** The length of the fields before the bytes of a row: the number of values, then each value with its length. */
 const rowHead = 2 + 3 * (4 + 4) + 4;
-const maxCopied = binaryStart.length + mostRows * (rowHead + rowBytes) + binaryEnd.length;
+const maxCopied = binaryStart.length + maxRows * (rowHead + rowBytes) + binaryEnd.length;
 
 /** Buffers for COPY, to be reused. With a new buffer each time, garbage collection took as long as everything else. */
 const spare: Buffer[] = [];
@@ -247,7 +247,7 @@ export async function selectUpload(
 }
 
 /** Deletes the token's other uploads that wait under a temporary name. */
-export async function deleteOthersParked(
+export async function deleteParkedByOthers(
   db: Db,
   accountId: AccountId,
   tokenId: number | null,

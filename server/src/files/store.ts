@@ -13,7 +13,7 @@ import {
   countWaiting,
   addProcessing,
   deleteOldFiles,
-  deleteOthersParked,
+  deleteParkedByOthers,
   deleteUpload,
   insertRefused,
   insertUpload,
@@ -136,7 +136,7 @@ function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, wr
       refuseGap(parts);
       await parts.flush();
       await updateUpload(pool, accountId, fileId, { name, size: parts.size });
-      await deleteOthersParked(pool, accountId, tokenId, name, fileId);
+      await deleteParkedByOthers(pool, accountId, tokenId, name, fileId);
     },
 
     async finish(sent, note) {
@@ -174,7 +174,7 @@ function uploadOf(pool: Pool, { accountId, tokenId }: Sender, fileId: number, wr
  * Records why an upload was refused, for the list of files and its report. Only the last refusal of each name is kept. Ignores
  * invalid file names and other errors. Never throws.
  */
-export async function noteRefused(
+export async function recordRefusal(
   pool: Pool,
   receiving: Receiving,
   sent: string,

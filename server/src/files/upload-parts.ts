@@ -1,10 +1,10 @@
 // Buffers an upload in parts. Each part is filled in memory, and written to the database when it is full: up to two are written
 // while the next is filled. Clients that send ahead may send bytes out of order, so two parts can be filled at a time.
 import type { AccountId, Pool } from '../db/db.ts';
-import { insertRows, mostRows, rowBytes, selectRows, upsertRows } from './store.sql.ts';
+import { insertRows, maxRows, rowBytes, selectRows, upsertRows } from './store.sql.ts';
 
 /** The size of a part in bytes. */
-export const partBytes = mostRows * rowBytes;
+export const partBytes = maxRows * rowBytes;
 /** The most parts in memory: two being filled and one being written, or the reverse. */
 export const partsInMemory = 3;
 /** The most parts being filled. */
@@ -175,7 +175,7 @@ function openWriter(pool: Pool, accountId: AccountId, fileId: number, count: num
   /** Writes small or existing parts with one statement, and large new ones with COPY. */
   async function writePart({ position, buffer, length }: Part, isNew: boolean): Promise<void> {
     const bytes = buffer.subarray(0, length);
-    const row = position * mostRows;
+    const row = position * maxRows;
     if (!isNew || length < partBytes / 4) return upsertRows(pool, accountId, fileId, row, bytes);
     await insertRows(pool, accountId, fileId, row, bytes);
     if (buffer.length === partBytes && spare.length < maxSpare) spare.push(buffer);
@@ -193,7 +193,7 @@ function openWriter(pool: Pool, accountId: AccountId, fileId: number, count: num
     async read(position: number): Promise<Buffer> {
       if (!written.has(position)) return Buffer.alloc(0);
       await untilWriting(0);
-      return selectRows(pool, accountId, fileId, position * mostRows, mostRows);
+      return selectRows(pool, accountId, fileId, position * maxRows, maxRows);
     },
     /** The number of parts being written. */
     get count() {

@@ -12,7 +12,7 @@ import { addWeeks, type Week, weekName, weekNamed } from '@soundings/contract/we
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
-import { giveAnswers } from '../answers/answering.ts';
+import { saveAnswers } from '../answers/answering.ts';
 import { Fault } from '../base/errors.ts';
 import { inTransaction, type Transaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
@@ -644,7 +644,7 @@ describe('an open week', () => {
     const asked = await askPeople(database, id, { count: 2 });
     const link = { link: asked.links[0] as string, visit: null };
     const questionId = asked.questionIds.get('workload-amount') as number;
-    await giveAnswers(database.pool, database.keys, link, [{ questionId, value: 3 }]);
+    await saveAnswers(database.pool, database.keys, link, [{ questionId, value: 3 }]);
     const group = { id: await inTransaction(database.pool, (tx) => createGroup(tx, id, { name: 'Else' })) };
     const before = await tablesOf(database.pool);
     const name = weekName(asked.week);

@@ -17,7 +17,7 @@ import {
   questionsOf,
 } from '../questions/questions.ts';
 import { freeText, readAnswer } from '../questions/types.ts';
-import { closeWeek, forgetClosed } from '../results/publish.ts';
+import { closeWeek, deleteClosedData } from '../results/publish.ts';
 import { ancestorsOf } from '../people/tree.ts';
 import {
   type AskedPerson,
@@ -113,7 +113,7 @@ export async function importHistory(
     await raiseVersion(tx, accountId);
     return { ...defined, rounds, ...answers, weeks: state.weeks.size };
   });
-  if (closesOpenWeek) await forgetClosed(pool, keys);
+  if (closesOpenWeek) await deleteClosedData(pool, keys);
   return imported;
 }
 

@@ -288,7 +288,7 @@ describe('a long answer', () => {
   const piece = 'å'.repeat(8_000);
   const encodings = ['identity', 'gzip', 'br'];
 
-  async function* piecesOf(count: number, onEnd = () => {}) {
+  async function* fragmentsOf(count: number, onEnd = () => {}) {
     try {
       for (let i = 0; i < count; i++) yield `${i}${piece}`;
     } finally {
@@ -297,7 +297,7 @@ describe('a long answer', () => {
   }
 
   test.each(encodings)('%s: comes whole, and has its type', async (encoding) => {
-    const { ask } = await open(async () => new StreamedResponse('1', () => piecesOf(200)));
+    const { ask } = await open(async () => new StreamedResponse('1', () => fragmentsOf(200)));
     const answer = await ask({ 'accept-encoding': encoding });
     expect(answer.status).toBe(200);
     expect(answer.headers['content-encoding']).toBe(encoding === 'identity' ? undefined : encoding);
@@ -313,7 +313,7 @@ describe('a long answer', () => {
       async ({ query }) =>
         new StreamedResponse(query['size'] ?? '', () => {
           begun++;
-          return piecesOf(2);
+          return fragmentsOf(2);
         }),
     );
     const first = await ask({ 'accept-encoding': 'br' });
@@ -330,7 +330,7 @@ describe('a long answer', () => {
   });
 
   test("the tag of one account is not another's, even of the same state", async () => {
-    const { ask } = await open(async () => new StreamedResponse('same', () => piecesOf(1)));
+    const { ask } = await open(async () => new StreamedResponse('same', () => fragmentsOf(1)));
     const { headers } = await ask();
     const authorization = (await world.account()).token;
     expect((await ask({ authorization, 'if-none-match': headers.etag ?? '' })).status).toBe(200);
@@ -375,7 +375,7 @@ describe('a long answer', () => {
     async (encoding) => {
       const ended = called();
       const { begin, lines } = await open(
-        async () => new StreamedResponse('1', () => piecesOf(Number.POSITIVE_INFINITY, ended.call)),
+        async () => new StreamedResponse('1', () => fragmentsOf(Number.POSITIVE_INFINITY, ended.call)),
       );
       const response = await begin({ 'accept-encoding': encoding });
       await once(response, 'readable');
@@ -395,7 +395,7 @@ describe('a long answer', () => {
       gone.call();
       return new StreamedResponse('1', () => {
         begun++;
-        return piecesOf(1);
+        return fragmentsOf(1);
       });
     });
     const socket = connect(Number(new URL(address).port), '127.0.0.1');
@@ -410,7 +410,7 @@ describe('a long answer', () => {
 
   test('takes a slot until it is read, or its client goes: beyond those of an account others wait, then get 503', async () => {
     const { begin, ask } = await open(
-      async () => new StreamedResponse('1', () => piecesOf(Number.POSITIVE_INFINITY)),
+      async () => new StreamedResponse('1', () => fragmentsOf(Number.POSITIVE_INFINITY)),
       [],
       openResponseCache(0),
       limitConcurrency(2, 1, { timeout: 50 }),
@@ -428,7 +428,7 @@ describe('a long answer', () => {
 
   const failing = (after: number) =>
     async function* () {
-      yield* piecesOf(after);
+      yield* fragmentsOf(after);
       throw new Error('PRIVATE relation');
     };
 
@@ -481,7 +481,7 @@ describe('a long answer', () => {
     const { begin, lines } = await open(
       async () =>
         new StreamedResponse('1', async function* () {
-          yield* piecesOf(200);
+          yield* fragmentsOf(200);
           throw Object.assign(new Error('gone'), { code: 'CONNECTION_CLOSED' });
         }),
     );
@@ -491,7 +491,7 @@ describe('a long answer', () => {
   });
 
   test('one connection serves a long answer and others after it', async () => {
-    const { address } = await open(async () => new StreamedResponse('1', () => piecesOf(20)));
+    const { address } = await open(async () => new StreamedResponse('1', () => fragmentsOf(20)));
     const whole = createHash('sha256');
     for (let i = 0; i < 20; i++) whole.update(`${i}${piece}`);
     const wanted = whole.digest('hex');

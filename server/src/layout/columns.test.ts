@@ -242,7 +242,7 @@ describe('full names', () => {
   test('where a new person has a single name, the cell is named and what to write', () => {
     const { laidOut } = lay('externalId | Email | Name \n E1 | a@example.com | Cher');
     expect(laidOut?.data.users).toMatchObject([{ firstName: 'Cher' }]);
-    expect(laidOut?.lackOf('/data/users/0/lastName')).toMatchObject({
+    expect(laidOut?.missingColumnOf('/data/users/0/lastName')).toMatchObject({
       type: 'invalid value',
       row: 2,
       column: 'Name',

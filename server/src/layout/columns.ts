@@ -13,7 +13,7 @@ import {
   type ValueField,
   valueFields,
   type ValueMeaning,
-} from '@soundings/contract/words.ts';
+} from '@soundings/contract/shared-values.ts';
 import { quote } from '../base/text.ts';
 import { columnsOf } from './entities.ts';
 import {

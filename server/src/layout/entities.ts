@@ -1,20 +1,20 @@
 // Groups the rows of a file by person or group, and reads their values. Each value keeps the cell that it comes from. Pure.
 import { isEmail, isLanguage, normalisePhone } from '@soundings/contract/formats.ts';
 import { maxAttributeLength } from '@soundings/contract/limits.ts';
-import { type MembershipKind, membershipKinds, type ValueField } from '@soundings/contract/words.ts';
+import { type MembershipKind, membershipKinds, type ValueField } from '@soundings/contract/shared-values.ts';
 import { withCountryPrefix } from '../base/phones.ts';
 import { quote } from '../base/text.ts';
-import { type Column, type IsThere, type Notes, placeIn, type Table } from './headers.ts';
+import { type Column, type Exists, type Notes, placeIn, type Table } from './headers.ts';
 import type { Cell } from '../sheets/sheet.ts';
 import { isLastFirst } from './header-aliases.ts';
 import {
   hasCountryPrefix,
   isBeyondDigits,
-  isEmptyWord,
+  isClearMark,
   isErrorValue,
   isLocalNumber,
   isMissingWord,
-  isNoId,
+  isNotId,
   isPlaceholder,
   isShortened,
   isStorable,
@@ -94,7 +94,7 @@ export type Task = {
   ignored: Map<Column, ValueRows>;
   /** Whether an existing group has this id, or a group in the file has this id or name. */
   isGroup: (id: string) => boolean;
-  isThere: IsThere;
+  isThere: Exists;
   /** How many more group entries the file may have. */
   room: number;
 };
@@ -203,7 +203,7 @@ export function entitiesOf(tables: Table[], kind: Table['kind'], task: Task): En
   for (const row of ofKind.flatMap(rowsOf)) {
     const { table } = row;
     const id = textIn(row, table.id);
-    if (id !== '' && !isEmptyWord(id) && (!isNoId(id) || task.isThere(kind, id))) {
+    if (id !== '' && !isClearMark(id) && (!isNotId(id) || task.isThere(kind, id))) {
       const entity: Entity = entities.get(id) ?? newEntity(id);
       entities.set(id, entity);
       entity.rows.push(row);
@@ -283,7 +283,7 @@ function valueIn(row: Row, column: Column, task: Task): Values['value'] | undefi
   const text = textIn(row, column);
   const { field } = column;
   if (text === '') return undefined;
-  if (isEmptyWord(text)) {
+  if (isClearMark(text)) {
     if (!neverCleared.has(field)) return null;
     const message = `${quote(column.header)} can't be cleared. Enter a value, or leave the cell empty to keep the current one.`;
     task.notes.fault({ type: 'invalid value', message, ...placeAt(row, column) });
@@ -451,7 +451,7 @@ function entriesOf(
 /** Returns the groups or managers in the text of a cell. */
 export function groupsIn(text: string, row: Row, task: Task): string[] {
   if (task.room < 0) return [];
-  const groups = partsOf(text).filter((part) => !isEmptyWord(part));
+  const groups = partsOf(text).filter((part) => !isClearMark(part));
   return hasRoom(groups.length, row, task) ? groups : [];
 }
 

@@ -1,6 +1,6 @@
 // Recognizes the headers of a sheet: whether it lists users or groups, and what each column means. Pure.
 import { maxNameLength } from '@soundings/contract/limits.ts';
-import { membershipKinds } from '@soundings/contract/words.ts';
+import { membershipKinds } from '@soundings/contract/shared-values.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { quote } from '../base/text.ts';
 import type { Cell, Sheet } from '../sheets/sheet.ts';
@@ -61,7 +61,7 @@ export type HeaderMapping = {
 export type Mappings = ReadonlyMap<string, HeaderMapping>;
 
 /** Whether a person or group with this id exists. This helps to recognize the id column. */
-export type IsThere = (kind: Kind, id: string) => boolean;
+export type Exists = (kind: Kind, id: string) => boolean;
 
 /** Returns a key that is equal for sheets with the same headers, in any order. */
 export const headersKey = (headers: readonly string[]): string => JSON.stringify(headers.toSorted());
@@ -188,7 +188,7 @@ export function tablesOf(
   attributeNames: readonly string[],
   notes: Notes,
   mappings: Mappings = new Map(),
-  isThere: IsThere = () => false,
+  isThere: Exists = () => false,
 ): Table[] {
   const attributes = attributesBy(attributeNames);
   const tables: Table[] = [];
@@ -295,7 +295,7 @@ export function tableOf(
   sheet: Sheet,
   { index, kind, headers }: Recognised,
   notes: Notes,
-  isThere: IsThere,
+  isThere: Exists,
 ): Table {
   const place = placeIn(sheet, index);
   const unknown = (header: string, why: string) => {
@@ -366,7 +366,7 @@ const preferred: Partial<Record<Word, RegExp>> = {
  * Sorts columns with the same meaning, the likeliest first. For ids: the column with the most ids of existing people or groups,
  * then a column without empty cells, then by header. For others: by header, then by the number of values.
  */
-function likeliestFirst(columns: Known[], rows: Cell[][], kind: Kind, isThere: IsThere): Known[] {
+function likeliestFirst(columns: Known[], rows: Cell[][], kind: Kind, isThere: Exists): Known[] {
   const filled = rows.filter((row) => row.some((cell) => textOf(cell) !== ''));
   const scored = columns.map((column) => {
     const { text, index, means } = column;

@@ -1,6 +1,6 @@
 // Converts the sheets of a file to the data of an organization request (decision C8). Pure. Rows of one person become one
 // user, cells become values, and each value keeps its place in the file. The sync validates the values.
-import { type MembershipKind, membershipKinds } from '@soundings/contract/words.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/shared-values.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import type { JsonValue } from '../base/json.ts';
 import { quote } from '../base/text.ts';
@@ -24,7 +24,7 @@ import {
   type Column,
   foundHeaders,
   headerTexts,
-  type IsThere,
+  type Exists,
   type Mappings,
   type Notes,
   placeIn,
@@ -46,7 +46,7 @@ export type LaidOutFile = {
   /** Returns the place in the file for a JSON pointer such as /data/users/12/email. */
   placeOf(path: string): FilePlace | undefined;
   /** Returns the error for a missing value that no column gives. Undefined if a column exists and only the cell is empty. */
-  lackOf(path: string): (Detail & { type: DetailType }) | undefined;
+  missingColumnOf(path: string): (Detail & { type: DetailType }) | undefined;
   /** The groups that users belong to or manage, by externalId, with the name from the file or else the id. */
   named: Map<string, { name: string; path: string }>;
   /**
@@ -57,7 +57,7 @@ export type LaidOutFile = {
    * The indexes of users who keep the groups they manage now, besides those in the file. Rows name them as managers, but
    * other rows name an unknown manager, who may be the same person.
    */
-  keepingGroups: ReadonlySet<number>;
+  usersKeepingGroups: ReadonlySet<number>;
   /** The indexes of users whose only status is an unknown value. */
   unknownStatus: ReadonlySet<number>;
   /** Whether the groups in the file have names but no ids. */
@@ -69,7 +69,7 @@ export type Knowledge = Reading & {
   /** The names of the attributes that the account defines. */
   attributes: readonly string[];
   mappings: Mappings;
-  isThere: IsThere;
+  isThere: Exists;
 };
 
 /**
@@ -100,7 +100,7 @@ export function layOut(sheets: Sheet[], knowledge: Knowledge, notes: Notes): Lai
   noteValues(task);
   const inferredRoles = new Set<number>();
   const unknownStatus = new Set<number>();
-  const keepingGroups = new Set<number>();
+  const usersKeepingGroups = new Set<number>();
   const data: LaidOutFile['data'] = {};
   if (groups) data.groups = groups.map((group) => withFields(group));
   if (people) {
@@ -108,17 +108,17 @@ export function layOut(sheets: Sheet[], knowledge: Knowledge, notes: Notes): Lai
       const role = inferredRole(person, isManaged);
       if (role !== undefined && !person.fields.has('role')) inferredRoles.add(i);
       if (person.hasUnknownStatus && !person.fields.has('active')) unknownStatus.add(i);
-      if (person.isNamed && !isManaged && !person.lists.adminOf) keepingGroups.add(i);
+      if (person.isNamed && !isManaged && !person.lists.adminOf) usersKeepingGroups.add(i);
       return userOf(person, role);
     });
   }
   return {
     data,
     placeOf: (path) => placeOf(path, people ?? [], groups ?? []),
-    lackOf: (path) => lackOf(path, people ?? [], groups ?? []),
+    missingColumnOf: (path) => missingColumnOf(path, people ?? [], groups ?? []),
     named: namedGroups(people ?? [], notes),
     inferredRoles,
-    keepingGroups,
+    usersKeepingGroups,
     unknownStatus,
     hasGroupNamesOnly: tables.every(({ kind, id }) => kind !== 'groups' || id.field === 'name'),
   };
@@ -220,7 +220,7 @@ const required: Record<string, { what: string; of: string; header: string }> = {
   name: { what: 'name', of: 'groups', header: 'DepartmentName' },
 };
 
-function lackOf(path: string, people: Person[], groups: Entity[]): ReturnType<LaidOutFile['lackOf']> {
+function missingColumnOf(path: string, people: Person[], groups: Entity[]): ReturnType<LaidOutFile['missingColumnOf']> {
   const [, data, kind, index, field = ''] = path.split('/');
   const entity = (kind === 'users' ? people : kind === 'groups' ? groups : [])[Number(index)];
   const lack = required[field];

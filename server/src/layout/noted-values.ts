@@ -1,7 +1,7 @@
 // Warns about cells that were not read as written: unknown values, phone numbers without a country code, placeholders and
 // unreadable values. One warning for each column, or for each of its values, with counts. Pure.
 import { quote } from '../base/text.ts';
-import type { ValueField } from '@soundings/contract/words.ts';
+import type { ValueField } from '@soundings/contract/shared-values.ts';
 import { placeAt, type Row, type Task, textIn, type ValueRows } from './entities.ts';
 import type { Column } from './headers.ts';
 import { shown } from './values.ts';

@@ -1,6 +1,6 @@
 // What the cells of a column come out as: a small table for each rule.
 import type { Detail } from '@soundings/contract/problem.ts';
-import type { ValueMeaning } from '@soundings/contract/words.ts';
+import type { ValueMeaning } from '@soundings/contract/shared-values.ts';
 import { describe, expect, test } from 'vitest';
 import type { Cell } from '../sheets/sheet.ts';
 import { keyOfValue } from './values.ts';

@@ -1,14 +1,14 @@
 // Reads the values of cells as people write them: ids, yes and no, phone numbers, roles, languages (docs/files.md). Pure. The
 // sync checks whether a value is allowed.
 import { isLanguage, isTimeZone } from '@soundings/contract/formats.ts';
-import type { OrganizationRole, ValueField, ValueMeaning } from '@soundings/contract/words.ts';
+import type { OrganizationRole, ValueField, ValueMeaning } from '@soundings/contract/shared-values.ts';
 import type { Cell } from '../sheets/sheet.ts';
 
 /** The text that clears a value. An empty cell keeps the current value. */
-export const emptyWord = '(empty)';
+export const clearMark = '(empty)';
 
-export const isEmptyWord = (text: string): boolean =>
-  text.length === emptyWord.length && text.toLowerCase() === emptyWord;
+export const isClearMark = (text: string): boolean =>
+  text.length === clearMark.length && text.toLowerCase() === clearMark;
 
 /** Words that people write in a cell for a missing value. */
 const missingWords = new Set(
@@ -27,7 +27,7 @@ const noneWords = new Set(
 );
 
 /** Whether a text can't be an id: it has no letters or digits, or is "n/a". Other words may be user names. */
-export const isNoId = (text: string): boolean => !/[\p{L}\p{N}]/u.test(text) || wordOf(text) === 'n/a';
+export const isNotId = (text: string): boolean => !/[\p{L}\p{N}]/u.test(text) || wordOf(text) === 'n/a';
 
 /** Whether a text marks a missing value, such as a dash, "n/a" or "saknas". */
 export const isMissingWord = (text: string): boolean =>

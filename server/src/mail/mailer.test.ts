@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { openSmtp, type SmtpWishes, type TestSmtp } from '../testing/smtp.ts';
-import { openDeafSmtp } from './deaf.fixture.ts';
+import { openSmtp, type SmtpOptions, type TestSmtp } from '../testing/smtp.ts';
+import { openSilentSmtp } from './silent-smtp.fixture.ts';
 import { type Mail, MailDeferred, type Mailer, MailRefused, MailUnknown } from './mail.ts';
 import { openMailer } from './mailer.ts';
 
@@ -17,7 +17,7 @@ const mail: Mail = { to: 'anna@example.org', subject: 'Hello', text: 'Hello', ht
 const brief = { connect: 150, answer: 150 };
 
 /** A server and a mailer to it, for as long as a test runs. `at` is the address under which the mailer knows it. */
-async function opened(wishes: SmtpWishes = {}, at = (smtp: TestSmtp) => smtp.url) {
+async function opened(wishes: SmtpOptions = {}, at = (smtp: TestSmtp) => smtp.url) {
   const smtp = await openSmtp(wishes);
   onTestFinished(() => smtp.close());
   return { smtp, mailer: mailerTo(at(smtp)) };
@@ -182,7 +182,7 @@ describe('to be tried again', () => {
     return error.message;
   }
 
-  test.each<[string, SmtpWishes, RegExp]>([
+  test.each<[string, SmtpOptions, RegExp]>([
     ['a recipient refused for now', { refuseRecipient: (to) => `451 4.7.1 <${to}> later` }, /451/],
     ['a content refused for now', { refuseMail: () => '452 4.3.1 disk full' }, /452/],
     ['a server that is about to stop', { refuseRecipient: () => '421 4.3.2 going down' }, /421/],
@@ -268,7 +268,7 @@ describe('of which nobody can know whether it was taken', () => {
     ['at first', []],
     ['on a connection that was used before', ['first@example.org']],
   ])('goes out once, and the others once too: %s', async (_, before) => {
-    const smtp = await openDeafSmtp((to) => (to.startsWith('lost') ? 'hangs up' : 'takes'));
+    const smtp = await openSilentSmtp((to) => (to.startsWith('lost') ? 'hangs up' : 'takes'));
     onTestFinished(() => smtp.close());
     const mailer = mailerTo(smtp.url, brief);
     for (const to of before) await mailer.send({ ...mail, to }); // oxlint-disable-line no-await-in-loop -- in this order

@@ -1,5 +1,5 @@
 // The email template: renders the content of a mail as plain text and as HTML that works in mail programs, in light and dark
-// mode. Pure. All texts are escaped. Callers make texts from outside inert first (base/inert.ts).
+// mode. Pure. All texts are escaped. Callers make texts from outside inert first (base/visible-text.ts).
 import { escaped } from '../base/html.ts';
 
 export type Block =

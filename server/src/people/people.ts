@@ -1,7 +1,7 @@
 // Creates users manually and defines attributes. Pushes and files don't change manual users.
 import { emailKey, isEmail, isExternalId, isLanguage, isTimeZone } from '@soundings/contract/formats.ts';
 import { maxNameLength } from '@soundings/contract/limits.ts';
-import { type Role, roles } from '@soundings/contract/words.ts';
+import { type Role, roles } from '@soundings/contract/shared-values.ts';
 import type { DetailType } from '@soundings/contract/problem.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';

@@ -2,14 +2,14 @@
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 
 /** A person's own settings. Null means the account's setting. */
-export type Own = { language: string | null; timezone: string | null };
+export type OwnProfile = { language: string | null; timezone: string | null };
 
-export async function selectOwn(
+export async function selectOwnProfile(
   db: Db,
   accountId: AccountId,
   userId: number,
-): Promise<(Own & { managed: boolean }) | undefined> {
-  const [row] = await db<(Own & { managed: boolean })[]>`
+): Promise<(OwnProfile & { managed: boolean }) | undefined> {
+  const [row] = await db<(OwnProfile & { managed: boolean })[]>`
     select language as "language", timezone as "timezone", managed as "managed"
     from   users
     where  account_id = ${accountId} and user_id = ${userId}`;
@@ -17,11 +17,11 @@ export async function selectOwn(
 }
 
 /** Clears the fingerprint, so that the next push compares the person again: it may force the language. */
-export async function updateOwn(
+export async function updateOwnProfile(
   tx: Transaction,
   accountId: AccountId,
   userId: number,
-  { language, timezone }: Own,
+  { language, timezone }: OwnProfile,
 ): Promise<void> {
   await tx`
     update users

@@ -204,7 +204,7 @@ export async function updateConfirmed(
 }
 
 /** Deletes previous addresses that were replaced more than 30 days ago, in all accounts (account_id). */
-export async function forgetEmailsBefore(db: Db): Promise<void> {
+export async function deleteEmailsBefore(db: Db): Promise<void> {
   await db`
     update users
     set    email_before = null, email_changed_at = null

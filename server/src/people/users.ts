@@ -1,7 +1,7 @@
 // Creates, changes and removes people manually, one at a time, and hands people over to pushes and files (adopt) and back
 // (release). For managed people, refuses changes to fields that pushes and files manage.
 import type { NewPerson, PersonChanges } from '@soundings/contract/console.people.ts';
-import { managedFields, managedKinds } from '@soundings/contract/words.ts';
+import { managedFields, managedKinds } from '@soundings/contract/shared-values.ts';
 import {
   emailKey,
   isEmail,
@@ -10,7 +10,7 @@ import {
   isTimeZone,
   normalisePhone,
 } from '@soundings/contract/formats.ts';
-import { type MembershipKind, membershipKinds } from '@soundings/contract/words.ts';
+import { type MembershipKind, membershipKinds } from '@soundings/contract/shared-values.ts';
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
@@ -35,7 +35,7 @@ import {
   type UserFields,
 } from './users.sql.ts';
 
-export { forgetEmailsBefore } from './users.sql.ts';
+export { deleteEmailsBefore } from './users.sql.ts';
 
 type Memberships = NonNullable<PersonChanges['memberships']>;
 

@@ -19,7 +19,7 @@ import {
   upsertKpis,
 } from './questions.sql.ts';
 import { libraryFor } from './library.ts';
-import { isWordedAlike } from './same-words.ts';
+import { hasSameWording } from './similar-wording.ts';
 import { isScaled } from './types.ts';
 import { kpiFaults, questionFaults } from './question-faults.ts';
 
@@ -243,7 +243,7 @@ async function refuseWhileAsked(
   accountId: AccountId,
   changes: { before: Question; after: NewQuestion }[],
 ): Promise<void> {
-  const reworded = changes.filter(({ before, after }) => !isWordedAlike(before, after));
+  const reworded = changes.filter(({ before, after }) => !hasSameWording(before, after));
   if (reworded.length === 0) return;
   const asked = await selectAskedNow(
     tx,

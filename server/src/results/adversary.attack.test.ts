@@ -1,14 +1,14 @@
 // The second adversary against the figures of closed weeks: it must find nothing in what the service publishes, and must
 // break each mutant of the rules. ADVERSARIES=2000 makes it look in more worlds.
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { classesOf } from '../questions/same-words.ts';
+import { classesOf } from '../questions/similar-wording.ts';
 import { randomFrom } from '../simulation/random.ts';
 import { weekData } from '../testing/histories.ts';
 import {
   distributionByThreshold,
   thresholdOnly,
   treeByTree,
-  withoutLeavingOut,
+  withoutWithholding,
   type Procedure,
 } from '../testing/mutants.ts';
 import {
@@ -142,7 +142,7 @@ const report = (name: string, measured: object) =>
 const mutants: [name: string, procedure: () => Procedure][] = [
   ['a threshold alone', () => thresholdOnly],
   ['each tree by itself', () => treeByTree(real.procedure as Procedure)],
-  ['nobody left out', () => withoutLeavingOut(real.procedure as Procedure)],
+  ['nobody left out', () => withoutWithholding(real.procedure as Procedure)],
 ];
 
 describe('the second adversary', () => {

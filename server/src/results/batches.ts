@@ -17,7 +17,7 @@ import {
   classResults,
   type Company,
   companyOf,
-  noteDone,
+  recordCompleted,
   type Result,
   type ShownComment,
   type Turnout,
@@ -44,7 +44,7 @@ export function addBatch(
   turnout: Turnout,
   { isLast }: { isLast: boolean },
 ): Batch {
-  for (const { question, answers } of asked) noteDone(question.id, answers, turnout);
+  for (const { question, answers } of asked) recordCompleted(question.id, answers, turnout);
   const counted = new Set<string>();
   for (const { answers } of asked) {
     for (const one of answers) if (one.counted) counted.add(one.respondent);

@@ -75,7 +75,7 @@ export function serveData(
 function askedIn(query: RequestContext['query'], now: number): Asked {
   return {
     groupId: query['groupId'] as string,
-    beneath: query['includeSubgroups'] === 'true',
+    withSubgroups: query['includeSubgroups'] === 'true',
     window: windowOf(query),
     now,
   };

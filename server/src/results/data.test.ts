@@ -466,8 +466,8 @@ describe('a token with quoted numbers', () => {
       scopes: ['data'],
       numbers: 'quoted',
     });
-    for (const beneath of [false, true]) {
-      const query = `groupId=${group['sales']}&includeSubgroups=${beneath}`;
+    for (const withSubgroups of [false, true]) {
+      const query = `groupId=${group['sales']}&includeSubgroups=${withSubgroups}`;
       for (const address of [`/v1/kpis/energy/values?${query}`, `/v1/responserates/values?${query}`]) {
         const plain = await ask<KpiValues | ResponseRateValues[]>(account, address);
         const quoted = await world.request<KpiValues | ResponseRateValues[]>('GET', address, {

@@ -1,7 +1,7 @@
 // The promise of privacy.md, on the decisions alone: no combination of figures reveals anything about fewer people than the
 // threshold. An attacker looks for one in thousands of random histories; ATTACKS=100000 makes it look in more.
 import { describe, expect, test } from 'vitest';
-import { attack, toldByThreshold, toldOfWeek } from '../testing/attacker.ts';
+import { attack, knownByThreshold, knownOfWeek } from '../testing/attacker.ts';
 import { randomHistory } from '../testing/histories.ts';
 
 const attacks = Number(process.env['ATTACKS'] ?? 700);
@@ -17,9 +17,9 @@ describe('the attacker', () => {
         const history = randomHistory(seed);
         const ways = new Set<string>();
         for (const [week, one] of history.weeks.entries()) {
-          const leaks = attack(toldOfWeek(history, one), history.thresholds);
+          const leaks = attack(knownOfWeek(history, one), history.thresholds);
           found.push(...leaks.map((leak) => ({ seed, week, ...leak })));
-          for (const { by, people: told } of attack(toldByThreshold(history, one), history.thresholds)) {
+          for (const { by, people: told } of attack(knownByThreshold(history, one), history.thresholds)) {
             if (told !== 'undecided') ways.add(by);
           }
         }
@@ -42,7 +42,7 @@ describe('the attacker', () => {
       if ([...history.classes].every(([id, first]) => id === first)) continue;
       tried++;
       const leaks = history.weeks.flatMap((week) =>
-        attack(toldOfWeek(history, week, apart), history.thresholds),
+        attack(knownOfWeek(history, week, apart), history.thresholds),
       );
       if (leaks.some(({ people: told }) => told !== 'undecided')) broken++;
     }

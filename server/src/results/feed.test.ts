@@ -492,11 +492,11 @@ describe('parameters', () => {
   test('groupId: the group and all beneath it; default: all groups', async () => {
     const { account, group } = company;
     const all = await rowsOf(account);
-    const beneath = {
+    const withSubgroups = {
       company: ['company', 'sales', 'north', '00123', 'tech'],
       sales: ['sales', 'north', '00123'],
     };
-    for (const [key, keys] of Object.entries({ ...beneath, north: ['north'], apart: [] })) {
+    for (const [key, keys] of Object.entries({ ...withSubgroups, north: ['north'], apart: [] })) {
       const ids = keys.map((one) => group[one]);
       const rows = await rowsOf(account, `groupId=${group[key]}`);
       expect(rows).toEqual(all.filter(({ groupId }) => ids.includes(groupId)));

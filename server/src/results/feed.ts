@@ -33,11 +33,11 @@ const always = { first: '0001-01-01', last: '9999-12-27' };
 export async function feedResponse(
   { pool, reads }: Pools,
   reader: Reader,
-  asked: Omit<Asked, 'groupId' | 'beneath'> & { groupId: string | undefined },
+  asked: Omit<Asked, 'groupId' | 'withSubgroups'> & { groupId: string | undefined },
   { metrics, format, language }: FeedWanted,
 ): Promise<StreamedResponse> {
   const { accountId } = reader;
-  const scope = await findScope(pool, accountId, { ...asked, beneath: true });
+  const scope = await findScope(pool, accountId, { ...asked, withSubgroups: true });
   const [groups, kpis, questions] = await Promise.all([
     selectGroupWords(pool, accountId, scope),
     kpisOf(pool, accountId),

@@ -135,7 +135,7 @@ export function questionFigures(
  * person who answered several of them counts once, so their figures never differ by only a few people (privacy.md P17).
  */
 export function classFigures(asked: readonly Loaded[], turnout: Turnout): QuestionFigures[] {
-  for (const { question, answers } of asked) noteDone(question.id, answers, turnout);
+  for (const { question, answers } of asked) recordCompleted(question.id, answers, turnout);
   const company = companyOf(asked, turnout);
   const chosen = chooseClass(company, turnout.data.thresholds);
   const comments = commentsOf(company, turnout.data.thresholds);
@@ -178,7 +178,7 @@ export const classComments = (asked: readonly Loaded[], turnout: Turnout): Shown
   commentsOf(companyOf(asked, turnout), turnout.data.thresholds);
 
 /** Records who answered or skipped a question. */
-export function noteDone(questionId: number, answers: readonly WeekAnswer[], { done }: Turnout): void {
+export function recordCompleted(questionId: number, answers: readonly WeekAnswer[], { done }: Turnout): void {
   for (const { respondent } of answers) {
     const own = done.get(respondent);
     if (own) own.add(questionId);

@@ -3,7 +3,7 @@
 import { type Week, weekName } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
 import { audit } from '../accounts/audit.ts';
-import { inert } from '../base/inert.ts';
+import { inert } from '../base/visible-text.ts';
 import type { Log } from '../base/log.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { type MailContent, renderMail } from '../mail/template.ts';
@@ -12,7 +12,7 @@ import { missLostWeek } from '../rounds/opening.ts';
 import { lockSurvey } from '../rounds/rounds.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { addLostMails, updateLost } from './lost-weeks.sql.ts';
-import { forgetClosed } from './publish.ts';
+import { deleteClosedData } from './publish.ts';
 import { endWeek, selectWeek } from './publish.sql.ts';
 
 type LostWeek = { accountId: AccountId; week: Week };
@@ -24,7 +24,7 @@ export async function closeLostWeeks(pool: Pool, keys: AnswerKeys): Promise<Lost
     // oxlint-disable-next-line no-await-in-loop -- each is a transaction of its own
     await inTransaction(pool, (tx) => closeLost(tx, keys, one));
   }
-  if (lost.length > 0) await forgetClosed(pool, keys);
+  if (lost.length > 0) await deleteClosedData(pool, keys);
   return lost;
 }
 

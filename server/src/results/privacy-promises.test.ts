@@ -2,7 +2,7 @@
 // and promise appears and disappears with the setting that it rests on.
 import type { PrivacyLimit, PrivacyReport, PrivacyRules } from '@soundings/contract/console.privacy.ts';
 import { describe, expect, test } from 'vitest';
-import { privacyWords } from '../cli/privacy.ts';
+import { privacyText } from '../cli/privacy.ts';
 import { type Installation, type PrivacyFacts, privacyReportOf } from './privacy-promises.ts';
 
 const rules: PrivacyRules = {
@@ -158,7 +158,7 @@ describe('every value that is read', () => {
       PrivacyReport,
     ];
     expect(after).not.toEqual(before);
-    expect(privacyWords(after)).not.toBe(privacyWords(before));
+    expect(privacyText(after)).not.toBe(privacyText(before));
   });
 
   test('no value of the report is missing from the words', () => {
@@ -167,7 +167,7 @@ describe('every value that is read', () => {
     const left = leavesOf(report)
       .filter((path) => !['weight', 'code'].includes(path.at(-1) as string))
       .filter((path) => valueAt(report, path) !== null && !path.includes('sees'))
-      .filter((path) => privacyWords(changedAt(report, path)) === privacyWords(report));
+      .filter((path) => privacyText(changedAt(report, path)) === privacyText(report));
     expect(left.map((path) => path.join('.'))).toEqual([]);
   });
 });

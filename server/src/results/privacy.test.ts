@@ -17,9 +17,9 @@ import {
   add,
   attack,
   sumOf,
-  toldByThreshold,
-  type ToldOfQuestion,
-  type ToldOfWeek,
+  knownByThreshold,
+  type KnownOfQuestion,
+  type KnownOfWeek,
 } from '../testing/attacker.ts';
 import { type RandomHistory, randomHistory, type RandomWeek } from '../testing/histories.ts';
 import { apply, person, unit } from '../testing/organizations.ts';
@@ -204,11 +204,11 @@ async function readEverything(account: TestAccount, tops: number[], range: strin
 }
 
 /** What the answers tell of a week, for the attacker. Fails when copies of a question differ in more than values. */
-function toldOf(sent: Sent, all: Everything, week: Week): ToldOfWeek {
-  const questions = new Map<number, ToldOfQuestion>();
+function toldOf(sent: Sent, all: Everything, week: Week): KnownOfWeek {
+  const questions = new Map<number, KnownOfQuestion>();
   for (const [id, keys] of sent.copies) {
     const type = sent.types.get(id) as QuestionType;
-    const told: ToldOfQuestion = { type, sums: new Map(), distributions: new Map(), comments: new Map() };
+    const told: KnownOfQuestion = { type, sums: new Map(), distributions: new Map(), comments: new Map() };
     const decisions = new Set<string>();
     for (const [copy, key] of keys.entries()) {
       const ofWeek = <T>(from: ResponseText<T>) =>
@@ -226,7 +226,7 @@ function toldOf(sent: Sent, all: Everything, week: Week): ToldOfWeek {
     expect(decisions.size).toBe(1);
     questions.set(id, type === 4 ? { ...told, sums: new Map(), distributions: told.sums } : told);
   }
-  const rates: ToldOfWeek['rates'] = new Map();
+  const rates: KnownOfWeek['rates'] = new Map();
   for (const probe of sent.probes.filter(({ of }) => of === week)) {
     for (const { groupId, value, yearWeek } of all.rates) {
       if (!value || yearWeek !== sixDigits(probe.week)) continue;
@@ -248,7 +248,7 @@ function collect(
   { value, answers, distribution, individual }: AnswerData,
   copy: number,
   everybody: string[],
-  { sums, distributions }: ToldOfQuestion,
+  { sums, distributions }: KnownOfQuestion,
   group: number,
 ): void {
   if (type === 3) {
@@ -287,7 +287,7 @@ describe('the attacker, over the wire', () => {
             week,
             leaks: [],
           });
-          const mutant = attack(toldByThreshold(sent.history, content), sent.history.thresholds);
+          const mutant = attack(knownByThreshold(sent.history, content), sent.history.thresholds);
           if (mutant.some(({ people }) => people !== 'undecided')) broken++;
           for (const { sums, distributions } of told.questions.values())
             figures += sums.size + distributions.size;
@@ -327,11 +327,11 @@ async function expectAgreement(
     select group_id as "groupId", week from kpi_values where account_id = ${account.id} and asked_whole`;
   const whole = new Set(asked.map(({ groupId, week }) => `${groupId} ${week}`));
   for (const { id, subgroups } of await account.groups()) {
-    for (const beneath of [false, true]) {
-      const groups = new Set([id, ...(beneath ? subgroups : [])]);
+    for (const withSubgroups of [false, true]) {
+      const groups = new Set([id, ...(withSubgroups ? subgroups : [])]);
       const [one, other] = [random.oneOf(weeks), random.oneOf(weeks)].toSorted() as [Week, Week];
       const [first, last] = random.chance(0.5) ? [one, one] : [one, other];
-      const scope = `groupId=${id}&includeSubgroups=${beneath}`;
+      const scope = `groupId=${id}&includeSubgroups=${withSubgroups}`;
       const isIn = ({ groupId, date }: Value) => groups.has(groupId) && date >= first && date <= last;
       const some = random.chance(0.5) ? [...all.ids.values()].filter(() => random.chance(0.3)) : undefined;
       const [comments, granular] = [random.chance(0.5), random.chance(0.5)];

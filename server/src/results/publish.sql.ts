@@ -334,7 +334,7 @@ export async function endWeek(tx: Transaction, accountId: AccountId, week: Week)
  * Vacuums the tables of closed weeks, for all accounts. Otherwise deleted rows would stay in the database files until the next
  * vacuum, which might never come.
  */
-export async function vacuumForgotten(pool: Pool): Promise<void> {
+export async function vacuumDeleted(pool: Pool): Promise<void> {
   await pool`vacuum answers, assignments, week_keys, weeks, links, messages, participants`;
 }
 

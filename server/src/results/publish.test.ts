@@ -2,7 +2,7 @@
 import { addWeeks, type Week, weekNamed } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { changeAccount, createAccount, lockAccount } from '../accounts/accounts.ts';
-import { type GivenAnswer, giveAnswers } from '../answers/answering.ts';
+import { type SubmittedAnswer, saveAnswers } from '../answers/answering.ts';
 import { Fault } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { type Db, inTransaction, openPool, type Pool, type Transaction } from '../db/db.ts';
@@ -10,7 +10,7 @@ import { createUser } from '../people/people.ts';
 import { lockSurvey } from '../rounds/rounds.ts';
 import { pushOrganization } from '../sync/sync.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { noBrakes, person, unit } from '../testing/organizations.ts';
+import { noLimits, person, unit } from '../testing/organizations.ts';
 import { answer, importLines, kpi, later, linkOf, question, round, skip } from '../testing/surveys.ts';
 import { tablesOf } from '../testing/tables.ts';
 import { closeEndedWeeks, closeWeek, closeWeekNow, deleteGroupResults, showLiveWeeks } from './publish.ts';
@@ -47,7 +47,7 @@ const users = (homes = home) =>
 
 async function push(accountId: number, data: { users?: object[]; groups?: object[] }): Promise<void> {
   const run = { id: newId(), source: 'api' as const, tokenId: null, address: null, file: null };
-  const body = { settings: { ...noBrakes, validateOnly: false }, data };
+  const body = { settings: { ...noLimits, validateOnly: false }, data };
   const bytes = new TextEncoder().encode(JSON.stringify(body));
   await pushOrganization(pool, accountId, run, { bytes, gzip: false }, { deleteGroupResults });
 }
@@ -98,8 +98,8 @@ const publish = ({ id }: Company, publication: 'weekly' | 'live') =>
 const close = ({ id }: Company, of = pool) =>
   inTransaction(of, (tx) => closeWeek(tx, database.keys, id, week));
 
-type Said = Omit<GivenAnswer, 'questionId'>;
-type Given = { link: string; answer: GivenAnswer };
+type Said = Omit<SubmittedAnswer, 'questionId'>;
+type Given = { link: string; answer: SubmittedAnswer };
 
 /** Everyone answers by one link, in one browser: by another, nothing that was given before could be changed. */
 const links = new Map<string, string>();
@@ -116,7 +116,7 @@ async function answerOf({ id }: Company, name: string, key: string, said: Said):
 }
 
 const giveOf = (db: Db, { link, answer: given }: Given) =>
-  giveAnswers(db as Pool, database.keys, { link, visit: 'a browser' }, [given]);
+  saveAnswers(db as Pool, database.keys, { link, visit: 'a browser' }, [given]);
 
 async function give(acme: Company, name: string, key: string, said: Said): Promise<void> {
   expect(await giveOf(pool, await answerOf(acme, name, key, said))).toBe('kept');

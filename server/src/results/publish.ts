@@ -7,7 +7,7 @@ import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts'
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
-import { classesOf, comparable } from '../questions/same-words.ts';
+import { classesOf, comparable } from '../questions/similar-wording.ts';
 import { lockSurvey, tryLockSurvey, weeksToClose } from '../rounds/rounds.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { WeekKey } from '../sealing/week-key.ts';
@@ -43,7 +43,7 @@ import {
   selectWeekData,
   updateKpisWithValues,
   updateShown,
-  vacuumForgotten,
+  vacuumDeleted,
 } from './publish.sql.ts';
 
 /**
@@ -100,9 +100,9 @@ async function weekKeyOf(
  * the tables. Call it after weeks have closed. If it is interrupted, the next call finishes it, or the service does so within a
  * minute (AnswerKeys.advance).
  */
-export async function forgetClosed(pool: Pool, keys: AnswerKeys): Promise<void> {
+export async function deleteClosedData(pool: Pool, keys: AnswerKeys): Promise<void> {
   await keys.advance();
-  await vacuumForgotten(pool);
+  await vacuumDeleted(pool);
 }
 
 /** Everything that is published about a week. */
@@ -317,7 +317,7 @@ export async function closeWeekNow(
   const { timezone } = await accountById(pool, accountId);
   const wanted = week ?? addWeeks(weekOf(dayIn(timezone, now)), -1);
   const published = await inTransaction(pool, (tx) => closeWeek(tx, keys, accountId, wanted));
-  if (published !== undefined) await forgetClosed(pool, keys);
+  if (published !== undefined) await deleteClosedData(pool, keys);
   return { week: wanted, published: published ?? 0 };
 }
 
@@ -335,7 +335,7 @@ export async function closeEndedWeeks(pool: Pool, keys: AnswerKeys, now: number)
       if (await tryLockSurvey(tx, accountId)) await closeWeek(tx, keys, accountId, week);
     }).catch((error: unknown) => failures.push(error));
   }
-  if (ended.length > 0) await forgetClosed(pool, keys);
+  if (ended.length > 0) await deleteClosedData(pool, keys);
   if (failures.length > 0) throw failures[0];
 }
 

@@ -34,7 +34,7 @@ export {
 };
 
 /** All possible weeks. */
-export const always: Window = { first: '0001-01-01', last: '9999-12-27' };
+export const alwaysShown: Window = { first: '0001-01-01', last: '9999-12-27' };
 
 /** `value`: null if withheld. `handedOut`: whether too many of its answers came through links that the employer handed out (P14). */
 export type WeekValue = { week: Week; value: number | null; handedOut: boolean };

@@ -4,11 +4,11 @@ import type { Week } from '@soundings/contract/weeks.ts';
 import { type AccountId, type Db, inBatches, type Pool } from '../db/db.ts';
 import type { Window } from './window.ts';
 
-/** A group, with its descendants if `beneath`; all groups if `groupId` is undefined. */
-export type Scope = { groupId: number | undefined; beneath: boolean };
+/** A group, with its descendants if `withSubgroups`; all groups if `groupId` is undefined. */
+export type Scope = { groupId: number | undefined; withSubgroups: boolean };
 
 /** Returns the CTE `scope` with the groups of a scope, to start a statement with. */
-export const groupsIn = (db: Db, accountId: AccountId, { groupId, beneath }: Scope) => db`
+export const groupsIn = (db: Db, accountId: AccountId, { groupId, withSubgroups }: Scope) => db`
   recursive scope as (
     select group_id
     from   groups
@@ -17,7 +17,7 @@ export const groupsIn = (db: Db, accountId: AccountId, { groupId, beneath }: Sco
     select g.group_id
     from   scope s
     join   groups g on g.account_id = ${accountId} and g.parent_id = s.group_id
-    where  ${beneath}
+    where  ${withSubgroups}
   )`;
 
 /** The number of rows per batch of a large response. */
@@ -289,7 +289,7 @@ export async function selectCommentPage(
   { window, questionIds, search }: CommentFilter,
   { offset, limit }: { offset: number; limit: number },
 ): Promise<{ total: number; rows: MarkedComment[] }> {
-  const scope = { groupId, beneath: false };
+  const scope = { groupId, withSubgroups: false };
   const found = db`
     from   ${commentsIn(db, accountId, window, questionIds)}
       and  ${search === undefined ? true : db`strpos(lower(c.text), lower(${search})) > 0`}`;

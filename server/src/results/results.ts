@@ -30,7 +30,7 @@ import {
 } from './results.sql.ts';
 import {
   answerData,
-  gathered,
+  grouped,
   type Leaf,
   nested,
   questionList,
@@ -48,7 +48,7 @@ export type Reader = { accountId: AccountId; numbers: Numbers; timezone: string;
 export type Pools = { pool: Pool; reads: Pool };
 
 /** The requested groups and weeks. Without a window: the latest values, or the last five weeks. */
-export type Asked = { groupId: string; beneath: boolean; window: Window | undefined; now: number };
+export type Asked = { groupId: string; withSubgroups: boolean; window: Window | undefined; now: number };
 
 /** The text of a response, complete or, if it can be long, streamed. */
 export type ResponseText = string | StreamedResponse;
@@ -61,7 +61,7 @@ export async function kpiValuesResponse(
   asked: Asked,
 ): Promise<ResponseText> {
   const { accountId } = reader;
-  if (!asked.beneath) {
+  if (!asked.withSubgroups) {
     const groupId = idIn(asked.groupId);
     const rows = await selectGroupKpiValues(pool, accountId, groupId, kpiId, asked.window);
     if (!rows[0]) throw await groupNotFound(pool, accountId, asked.groupId);
@@ -97,7 +97,7 @@ export async function ratesResponse(
   asked: Asked,
 ): Promise<ResponseText> {
   const { accountId } = reader;
-  if (!asked.beneath) {
+  if (!asked.withSubgroups) {
     const groupId = idIn(asked.groupId);
     const rows = await selectGroupRates(pool, accountId, groupId, asked.window);
     if (!rows[0]) throw await groupNotFound(pool, accountId, asked.groupId);
@@ -136,7 +136,7 @@ export async function resultsResponse(
   const { accountId } = reader;
   const { questionIds, language, comments, granular } = wanted;
   const window = asked.window ?? lastWeeks(dayIn(reader.timezone, asked.now));
-  if (!asked.beneath && !comments && !granular) {
+  if (!asked.withSubgroups && !comments && !granular) {
     const [rows, questions] = await Promise.all([
       selectGroupResults(pool, accountId, idIn(asked.groupId), window, questionIds),
       wordedQuestions(pool, accountId, language),
@@ -196,7 +196,7 @@ export async function askedQuestionsResponse(
   const { accountId } = reader;
   const window = asked.window ?? lastWeeks(dayIn(reader.timezone, asked.now));
   const allQuestions = wordedQuestions(pool, accountId, language);
-  if (!asked.beneath) {
+  if (!asked.withSubgroups) {
     const groupId = idIn(asked.groupId);
     const [rows, questions] = await Promise.all([
       selectGroupAsked(pool, accountId, groupId, window),
@@ -274,11 +274,11 @@ async function wordedQuestions(
 export async function findScope(
   pool: Pool,
   accountId: AccountId,
-  { groupId, beneath }: { groupId: string | undefined; beneath: boolean },
+  { groupId, withSubgroups }: { groupId: string | undefined; withSubgroups: boolean },
 ): Promise<Scope> {
-  if (groupId === undefined) return { groupId, beneath };
-  const scope = { groupId: idIn(groupId), beneath };
-  const groups = await selectScope(pool, accountId, { ...scope, beneath: false });
+  if (groupId === undefined) return { groupId, withSubgroups };
+  const scope = { groupId: idIn(groupId), withSubgroups };
+  const groups = await selectScope(pool, accountId, { ...scope, withSubgroups: false });
   if (groups.length === 0) throw await groupNotFound(pool, accountId, groupId);
   return scope;
 }
@@ -314,7 +314,7 @@ export const streamedResponse = (
   reader: Reader,
   asked: Pick<Asked, 'window' | 'now'>,
   chunksOf: () => AsyncIterable<string>,
-) => new StreamedResponse(tagOf(reader, asked), () => gathered(chunksOf()));
+) => new StreamedResponse(tagOf(reader, asked), () => grouped(chunksOf()));
 
 /** Returns the ETag. It changes with every write to the account and, if the requested weeks depend on the date, every week. */
 function tagOf(

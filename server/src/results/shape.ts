@@ -64,7 +64,7 @@ export async function* valueList(
 }
 
 /** Joins chunks into larger ones of about 16 KB, because every chunk that is sent has a fixed cost. */
-export async function* gathered(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+export async function* grouped(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   let text = '';
   for await (const chunk of chunks) {
     text += chunk;

@@ -16,11 +16,11 @@ const wishes = fc
     step: fc.integer({ min: 1, max: 3 }),
   })
   .map((one) => ({ ...one, questions: new Set(one.pools.flat()) }));
-type Wishes = typeof wishes extends fc.Arbitrary<infer T> ? T : never;
+type AskingOptions = typeof wishes extends fc.Arbitrary<infer T> ? T : never;
 
 /** What is asked in each of so many weeks, each `step` weeks after the one before. */
 function weeksOf(
-  { step, ...choice }: Omit<Wishes, 'questions'>,
+  { step, ...choice }: Omit<AskingOptions, 'questions'>,
   count: number,
   asked = new Map<number, number>(),
 ) {

@@ -1,5 +1,5 @@
 // Chooses the questions that a schedule asks in a week. They are the same for everyone it asks (privacy.md). Pure.
-import { withoutLookAlikes } from '../questions/same-words.ts';
+import { withoutDuplicates } from '../questions/similar-wording.ts';
 
 /**
  * What a schedule asks: either the same questions each time, or questions of KPIs in turn. `classes`: which questions have the same
@@ -25,7 +25,7 @@ type Asking =
  */
 export function chooseQuestions(choice: Choice, weeksSince: ReadonlyMap<number, number>): number[] {
   const { classes = new Map<number, number>() } = choice;
-  if ('questionIds' in choice) return withoutLookAlikes(choice.questionIds, classes);
+  if ('questionIds' in choice) return withoutDuplicates(choice.questionIds, classes);
   const weeksWaited = (id: number) => weeksSince.get(id) ?? Infinity;
   const places = new Map(
     inTurn(choice.pools)
@@ -36,7 +36,7 @@ export function chooseQuestions(choice: Choice, weeksSince: ReadonlyMap<number, 
   const longest = [...places.keys()].toSorted(
     (a, b) => compare(weeksWaited(b), weeksWaited(a)) || placeOf(a) - placeOf(b),
   );
-  return withoutLookAlikes(longest, classes)
+  return withoutDuplicates(longest, classes)
     .slice(0, choice.perWeek)
     .toSorted((a, b) => placeOf(a) - placeOf(b));
 }

@@ -3,7 +3,7 @@
 import { addWeeks } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
-import { giveAnswers } from '../answers/answering.ts';
+import { saveAnswers } from '../answers/answering.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
 import { openMailer } from '../mail/mailer.ts';
@@ -66,7 +66,7 @@ test('three weeks ahead and back: each week opens and closes once, everyone is w
   for (const { text } of smtp.mails.slice(0, 5)) {
     const link = /\/a\/([0-9A-Za-z]{27})/.exec(text)?.[1] as string;
     // oxlint-disable-next-line no-await-in-loop -- few
-    await giveAnswers(pool, keys, { link, visit: null }, [{ questionId: question, value: 3 }]);
+    await saveAnswers(pool, keys, { link, visit: null }, [{ questionId: question, value: 3 }]);
   }
 
   await at(noon + 3 * weekMs);

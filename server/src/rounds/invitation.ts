@@ -1,6 +1,6 @@
 // Builds the invitation and reminder mails, and the notice to a previous address that its link was replaced. Pure. The mails
 // contain no colleagues' names and no results, and names written by others never become clickable.
-import { inert } from '../base/inert.ts';
+import { inert } from '../base/visible-text.ts';
 import { type Block, renderMail } from '../mail/template.ts';
 import { libraryLanguage } from '../questions/library-texts.ts';
 import { invitationTexts } from './invitation-texts.ts';

@@ -4,12 +4,12 @@ import { createAccount } from '../accounts/accounts.ts';
 import { openLink } from '../answers/answering.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
-import { openDeafSmtp } from '../mail/deaf.fixture.ts';
+import { openSilentSmtp } from '../mail/silent-smtp.fixture.ts';
 import { MailDeferred } from '../mail/mail.ts';
 import { openMailer } from '../mail/mailer.ts';
 import { askPeople, noon } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { openSmtp, type SmtpWishes, type TestSmtp } from '../testing/smtp.ts';
+import { openSmtp, type SmtpOptions, type TestSmtp } from '../testing/smtp.ts';
 import { type LinkNotice, mailLinkNotice } from './link-notices.ts';
 import { openSender } from './messages.ts';
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-async function served(wishes: SmtpWishes = {}): Promise<TestSmtp> {
+async function served(wishes: SmtpOptions = {}): Promise<TestSmtp> {
   const smtp = await openSmtp(wishes);
   onTestFinished(() => smtp.close());
   return smtp;
@@ -70,7 +70,7 @@ describe('a link that was sent to an earlier address', () => {
     for (const outcome of ['taken', 'unknown']) {
       const { accountId, userId, week, link } = await moved();
       expect(await opens(link)).toBe(true);
-      const smtp = outcome === 'taken' ? await served() : await openDeafSmtp(() => 'hangs up');
+      const smtp = outcome === 'taken' ? await served() : await openSilentSmtp(() => 'hangs up');
       if (outcome === 'unknown') onTestFinished(() => smtp.close());
       await send(smtp.url, friday);
       const [row] = await database.pool`

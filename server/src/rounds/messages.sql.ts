@@ -153,7 +153,7 @@ export async function beginSending(
  * Records that the mail server accepted a message. An accepted invitation clears the person's recorded refusal. The outcome of a
  * reminder is never recorded for a person, because only people who have not answered get one.
  */
-export async function noteSent(db: Db, key: MessageKey): Promise<void> {
+export async function recordSent(db: Db, key: MessageKey): Promise<void> {
   await db`
     with sent as (update messages m
                   set    state = 'sent'
@@ -163,7 +163,7 @@ export async function noteSent(db: Db, key: MessageKey): Promise<void> {
 }
 
 /** Records that the mail server rejected a message and, for an invitation, also the person's address and the reason. */
-export async function noteRefused(
+export async function recordRefused(
   db: Db,
   key: MessageKey,
   { address, reason }: { address: string; reason: string },
@@ -196,7 +196,7 @@ export async function insertRefusal(
 }
 
 /** Records that the delivery status of a message is unknown. */
-export async function noteUnknown(db: Db, key: MessageKey): Promise<void> {
+export async function recordUnknown(db: Db, key: MessageKey): Promise<void> {
   await db`
     update messages m set state = 'unknown' where m.account_id = ${key.accountId} and ${isKey(db, key)}`;
 }
@@ -209,7 +209,7 @@ const isKey = (db: Db, { userId, week, scheduleId, kind }: MessageKey) => db`
  * Postpones messages, each until a time in ms since 1970. Skips messages that are no longer in `state` because another process has
  * taken them. `isLate`: they should have been sent by now.
  */
-export async function putOff(
+export async function postpone(
   db: Db,
   { state, isLate }: { state: 'waiting' | 'sending'; isLate: boolean },
   messages: (MessageKey & { until: number })[],
@@ -234,7 +234,7 @@ export async function deleteMessages(db: Db, messages: MessageKey[]): Promise<vo
 }
 
 /** Marks those of the messages that are still waiting as unneeded. */
-export async function noteUnneeded(db: Db, messages: MessageKey[]): Promise<void> {
+export async function recordUnneeded(db: Db, messages: MessageKey[]): Promise<void> {
   if (messages.length === 0) return;
   await db`
     with mine as (${placesOf(db, messages.map(keyOf), 'waiting')})
@@ -265,7 +265,7 @@ const keyOf = ({ accountId, userId, week, scheduleId, kind }: MessageKey): Messa
  * Marks messages of all accounts as unknown if the process that was sending them stopped before the mail server replied. Returns
  * their people, with the people's email addresses.
  */
-export async function settleLost(
+export async function endLost(
   db: Db,
 ): Promise<{ accountId: AccountId; userId: number; week: Week; email: string | null }[]> {
   return db`

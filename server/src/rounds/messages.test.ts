@@ -4,17 +4,17 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
 import { askingCommands } from '../cli/asking.ts';
-import { giveAnswers, openLink } from '../answers/answering.ts';
+import { saveAnswers, openLink } from '../answers/answering.ts';
 import type { Log } from '../base/log.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
-import { type Manners, openDeafSmtp } from '../mail/deaf.fixture.ts';
+import { type SmtpBehaviour, openSilentSmtp } from '../mail/silent-smtp.fixture.ts';
 import { openMailer } from '../mail/mailer.ts';
 import { closeWeekNow } from '../results/publish.ts';
 import { askPeople, mondays, noon, planAsking } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
-import { openSmtp, type SmtpWishes } from '../testing/smtp.ts';
+import { openSmtp, type SmtpOptions } from '../testing/smtp.ts';
 import { dueMessages, mailRefusalsOf, messageCountsOf, openSender } from './messages.ts';
-import { noteSent } from './messages.sql.ts';
+import { recordSent } from './messages.sql.ts';
 import { openDueRounds } from './opening.ts';
 import { createSchedule } from './schedules.ts';
 import { setReminders } from './reminder-opt-out.ts';
@@ -45,14 +45,14 @@ async function asked(wishes: Parameters<typeof askPeople>[2] = {}) {
   return { url, pool, ...(await askPeople(database, accountId, wishes)) };
 }
 
-async function served(wishes: SmtpWishes = {}) {
+async function served(wishes: SmtpOptions = {}) {
   const smtp = await openSmtp(wishes);
   onTestFinished(() => smtp.close());
   return smtp;
 }
 
-async function deaf(manners: Manners) {
-  const smtp = await openDeafSmtp(manners);
+async function deaf(manners: SmtpBehaviour) {
+  const smtp = await openSilentSmtp(manners);
   onTestFinished(() => smtp.close());
   return smtp;
 }
@@ -149,7 +149,7 @@ describe('a message is sent once', () => {
 
   test('where the server takes it and hangs up; with the others it is tried one at a time', async () => {
     const { pool, accountId } = await asked({ count: 8, reminderDays: null, reminderHour: null });
-    let manner: ReturnType<Manners> = 'hangs up';
+    let manner: ReturnType<SmtpBehaviour> = 'hangs up';
     const smtp = await deaf(() => manner);
     const { send } = senderOf(pool, smtp.url);
     await send(noon);
@@ -290,7 +290,7 @@ describe('a mail server', () => {
       { kind: 'reminder', state: 'sent' },
     ]);
     expect(await mailRefusalsOf(pool, accountId)).toEqual([refusal]);
-    await noteSent(pool, { accountId, userId: userIds[1]!, week, scheduleId, kind: 'invitation' });
+    await recordSent(pool, { accountId, userId: userIds[1]!, week, scheduleId, kind: 'invitation' });
     expect(await mailRefusalsOf(pool, accountId)).toEqual([]);
   });
 
@@ -341,7 +341,7 @@ describe('a reminder', () => {
     const { send } = senderOf(pool, smtp.url);
     await send(noon);
     const answer = { questionId: questionIds.get('workload-amount') as number, value: 3 };
-    expect(await giveAnswers(pool, database.keys, { link: links[0] as string, visit: null }, [answer])).toBe(
+    expect(await saveAnswers(pool, database.keys, { link: links[0] as string, visit: null }, [answer])).toBe(
       'kept',
     );
     await setReminders(pool, accountId, userIds[1] as number, false);
@@ -375,7 +375,7 @@ describe('a reminder', () => {
     const { send } = senderOf(pool, smtp.url);
     await send(monday);
     const [first, second] = ['workload-amount', 'clarity-tasks'].map((key) => questionIds.get(key) as number);
-    await giveAnswers(pool, database.keys, { link: links[0] as string, visit: null }, [
+    await saveAnswers(pool, database.keys, { link: links[0] as string, visit: null }, [
       { questionId: first as number, value: 3 },
     ]);
     const wednesdays = mondays({ groupIds: [groupId], questionIds: [second as number], weekday: 3 });
@@ -404,7 +404,7 @@ describe('a reminder', () => {
     const { send } = senderOf(pool, smtp.url);
     await send(monday);
     const same = questionIds.get('workload-amount') as number;
-    await giveAnswers(pool, database.keys, { link: links[0] as string, visit: null }, [
+    await saveAnswers(pool, database.keys, { link: links[0] as string, visit: null }, [
       { questionId: same, value: 3 },
     ]);
     const wednesdays = mondays({ groupIds: [groupId], questionIds: [same], weekday: 3 });
@@ -420,7 +420,7 @@ describe('a reminder', () => {
   test('waits for an invitation that is late, and goes to nobody who has answered by another way', async () => {
     const { pool, links, questionIds } = await asked({ count: 2, now: Date.parse('2026-11-16T09:00:00Z') });
     const answer = { questionId: questionIds.get('workload-amount') as number, value: 3 };
-    await giveAnswers(pool, database.keys, { link: links[0] as string, visit: null }, [answer]);
+    await saveAnswers(pool, database.keys, { link: links[0] as string, visit: null }, [answer]);
     const smtp = await served();
     const { send } = senderOf(pool, smtp.url);
     await send(noon); // the mail server is there from Wednesday noon on; the reminder was due at nine

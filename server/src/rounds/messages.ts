@@ -14,18 +14,18 @@ import {
   deleteMessages,
   type DueMessage,
   insertRefusal,
-  noteRefused,
-  noteSent,
-  noteUnknown,
-  noteUnneeded,
-  putOff,
+  recordRefused,
+  recordSent,
+  recordUnknown,
+  recordUnneeded,
+  postpone,
   selectAskedAndSealed,
   selectDue,
   type MessageCount,
   selectMessageCounts,
   selectRefusals,
   selectRunningWeeks,
-  settleLost,
+  endLost,
   takeDue,
 } from './messages.sql.ts';
 import { endOf, sendableAt } from './send-times.ts';
@@ -68,7 +68,7 @@ export function openSender({
     isSending = true;
     const begun = performance.now();
     try {
-      const lost = await settleLost(pool);
+      const lost = await endLost(pool);
       if (lost.length > 0)
         log.warn({ messages: lost.length }, 'Delivery status unknown: a process stopped while sending');
       // oxlint-disable-next-line no-await-in-loop -- rare, and few
@@ -118,7 +118,7 @@ async function sendBatch(context: SenderContext, due: DueMessage[], now: number)
   };
   const workers = await Promise.allSettled(Array.from({ length: concurrency }, sendNext));
   for (const worker of workers) if (worker.status === 'rejected') throw worker.reason;
-  await putOff(
+  await postpone(
     context.pool,
     { state: 'waiting', isLate: true },
     rest.map((message) => ({ ...message, until: now + 60_000 })),
@@ -142,7 +142,7 @@ async function outgoingOf(context: SenderContext, due: DueMessage[], now: number
     wanted.map(({ message }) => message),
   );
   const others = due.map((message) => ({ ...message, until: sendTimeFor(message, now) }));
-  await putOff(
+  await postpone(
     pool,
     { state: 'waiting', isLate: false },
     others.flatMap(({ until, ...message }) =>
@@ -154,7 +154,7 @@ async function outgoingOf(context: SenderContext, due: DueMessage[], now: number
     others.filter(({ until }) => until === undefined),
   );
   // Not deleted: otherwise a week in which no one needs a reminder could be distinguished from one in which someone does (P18).
-  await noteUnneeded(
+  await recordUnneeded(
     pool,
     asked.flatMap(({ message, questions }) => (questions === 0 ? [message] : [])),
   );
@@ -221,22 +221,22 @@ async function sendOne(
   // If anything below throws, the message stays in the state 'sending' and is not sent again.
   if (!error) {
     await replaceLinks(pool, message, address);
-    await noteSent(pool, message);
+    await recordSent(pool, message);
     return 'taken';
   }
   const cause = error.message;
   if (error instanceof MailRefused) {
-    await noteRefused(pool, message, { address, reason: cause });
+    await recordRefused(pool, message, { address, reason: cause });
     log.warn({ ...about, cause }, 'The mail server rejected a message');
     return 'taken';
   }
   if (error instanceof MailUnknown) {
     await replaceLinks(pool, message, address);
-    await noteUnknown(pool, message);
+    await recordUnknown(pool, message);
     log.warn({ ...about, cause }, 'Delivery status unknown for a message');
     return 'down';
   }
-  await putOff(pool, { state: 'sending', isLate: true }, [
+  await postpone(pool, { state: 'sending', isLate: true }, [
     { ...message, until: now + retryDelay(message.attempts) },
   ]);
   log.warn({ ...about, cause }, 'A message could not be sent and will be retried');

@@ -1,12 +1,12 @@
 // Opening the rounds of schedules: once, at the right moment, for the right people; and what becomes of those who leave.
 import { addWeeks } from '@soundings/contract/weeks.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { giveAnswers, openLink } from '../answers/answering.ts';
+import { saveAnswers, openLink } from '../answers/answering.ts';
 import { inTransaction, openPool } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser } from '../people/people.ts';
 import { closeWeekNow } from '../results/publish.ts';
-import { askedWeek, askPeople, mondays, noon, planAsking, type Wishes } from '../testing/asking.ts';
+import { askedWeek, askPeople, mondays, noon, planAsking, type AskingOptions } from '../testing/asking.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 import { exportLinks } from './links.ts';
 import { dueSchedules, openDueRounds } from './opening.ts';
@@ -36,7 +36,7 @@ const messagesOf = async ({ id }: TestAccount) => [
 ];
 
 /** An account that has people and a schedule, but nothing open. */
-async function scheduled({ timezone, ...wishes }: Wishes & { timezone?: string } = {}) {
+async function scheduled({ timezone, ...wishes }: AskingOptions & { timezone?: string } = {}) {
   const account = await world.account(timezone === undefined ? {} : { timezone });
   return { account, ...(await planAsking(world.pool, account.id, wishes)) };
 }
@@ -253,7 +253,7 @@ test('who is removed by mistake and comes back counts as never asked; nobody els
   const question = asked.questionIds.get('workload-amount') as number;
   for (const link of asked.links.slice(0, 5)) {
     // oxlint-disable-next-line no-await-in-loop -- few
-    await giveAnswers(world.pool, world.keys, { link, visit: null }, [{ questionId: question, value: 3 }]);
+    await saveAnswers(world.pool, world.keys, { link, visit: null }, [{ questionId: question, value: 3 }]);
   }
   await closeWeekNow(world.pool, world.keys, account.id, asked.week, noon);
   const [rate] = await world.pool<{ value: number }[]>`

@@ -18,7 +18,7 @@ import {
 import { ancestorsOf } from '../people/tree.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { questionsOf } from '../questions/questions.ts';
-import { classesOf } from '../questions/same-words.ts';
+import { classesOf } from '../questions/similar-wording.ts';
 import { type AskedSet, type Clash, clashOf, withUnion } from './overlap.ts';
 import {
   descendantsOf,
@@ -122,7 +122,7 @@ const isSettled = (reason: string | null | undefined, isOver: boolean): boolean 
   reason !== undefined && (reason !== missedBecause.late || isOver);
 
 /** Restricts opening to one account. `isSimulated`: the caller holds the account's lock (lockSurvey), and no messages are created. */
-export type Alone = { accountId: AccountId; isSimulated?: boolean };
+export type OnlyPerson = { accountId: AccountId; isSimulated?: boolean };
 
 /**
  * Opens all schedules that are due. If one can't be opened, the others still are, and the first error is thrown at the end. An
@@ -132,7 +132,7 @@ export async function openDueRounds(
   pool: Pool,
   keys: AnswerKeys,
   now: number,
-  alone?: Alone,
+  alone?: OnlyPerson,
 ): Promise<Opened[]> {
   const opened: Opened[] = [];
   const failures: unknown[] = [];

@@ -7,7 +7,7 @@ import { lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
-import { classesOf } from '../questions/same-words.ts';
+import { classesOf } from '../questions/similar-wording.ts';
 import { type Choice, chooseQuestions } from './choose-questions.ts';
 import { dayDue, weeksDue, workingHours } from './send-times.ts';
 import { ancestorsOf } from '../people/tree.ts';

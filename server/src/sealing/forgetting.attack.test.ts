@@ -15,14 +15,14 @@ import { tokenHash } from '../base/secrets.ts';
 import { addClosing } from '../console/asking/asking.sql.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { openEmbedded } from '../db/embedded.ts';
-import { closeWeek, forgetClosed } from '../results/publish.ts';
+import { closeWeek, deleteClosedData } from '../results/publish.ts';
 import {
   baseBackup,
   type Dump,
   dumpFile,
   dumpOf,
   filesBelow,
-  piecesWithBoth,
+  fragmentsWithBoth,
   readWith,
   type Source,
   telltales,
@@ -54,7 +54,7 @@ import {
 import { signIn } from '../testing/signed-in.ts';
 import { answer, importLines, question, round } from '../testing/surveys.ts';
 import { until } from '../testing/until.ts';
-import { held } from '../testing/held.ts';
+import { heldOpen } from '../testing/hold-open.ts';
 import { AnswerKeys } from './answer-keys.ts';
 import { derived, keyAt } from './epoch-keys.ts';
 import { keyText, readKeyFile } from './key-file.ts';
@@ -165,7 +165,7 @@ function linkedPieces({ asked, respondents }: Before, mark: Buffer, sources: Sou
     ...asked.links.map(tokenHash),
     ...['Large', 'large'].map((name) => Buffer.from(asked.shownMark.replace('shown', `${name}-`))),
   ];
-  return piecesWithBoth(
+  return fragmentsWithBoth(
     [mark],
     names,
     sources.filter(({ name }) => name.includes('/postgres/')),
@@ -320,7 +320,7 @@ const pointsWithin: Record<string, GoTo> = {
   'with 2,000 rows of answers open, and others not': async ({ pool, service, asked }) => {
     await addEmptyRows(pool, service, asked);
     // To read a row that lies outside of the table's pages, this index is needed.
-    const letGo = await held(pool, async (tx) => {
+    const letGo = await heldOpen(pool, async (tx) => {
       const [toast] = await tx<{ index: string }[]>`
         select indexrelid::regclass::text as index
         from   pg_index join pg_class on indrelid = reltoastrelid
@@ -338,7 +338,7 @@ const pointsWithin: Record<string, GoTo> = {
   'with a batch of a live week marked as counted, before it is added to the figures': async (scene) => {
     const { pool } = scene;
     await goLive(scene);
-    const letGo = await held(pool, accountOf(scene));
+    const letGo = await heldOpen(pool, accountOf(scene));
     await pool`select graphile_worker.add_job('show live weeks')`;
     await untilStuck(pool, 'accounts');
     return letGo;
@@ -390,7 +390,7 @@ const pointsAfter: Record<string, GoTo> = {
     const { pool } = scene;
     const commit = await beforeCommit(scene);
     // It may be spent, but no one may end it.
-    const letGo = await held(pool, (tx) => tx`select 1 from answer_keys for key share`);
+    const letGo = await heldOpen(pool, (tx) => tx`select 1 from answer_keys for key share`);
     await commit();
     await until(async () => (await pool`select 1 from answer_keys where is_spent`).length > 0);
     await untilStuck(pool, 'answer_keys');
@@ -446,7 +446,7 @@ async function closingAt(
   lock: (tx: Pool) => Promise<unknown>,
   statement: string,
 ): Promise<() => Promise<void>> {
-  const letGo = await held(pool, lock);
+  const letGo = await heldOpen(pool, lock);
   await addClosingOf(pool, asked);
   await untilStuck(pool, statement);
   return letGo;
@@ -555,7 +555,7 @@ describe('a step of the epoch that failed', () => {
     const [first, stays] = [await answerAnother(), await answerAnother()];
     await inTransaction(pool, (tx) => closeWeek(tx, keys, first.accountId, first.week));
     // The key of the week that closes next is wrapped again; that of another one waits for a lock.
-    const letGo = await held(
+    const letGo = await heldOpen(
       pool,
       (tx) => tx`select 1 from week_keys where account_id = ${stays.accountId} for update`,
     );
@@ -568,7 +568,7 @@ describe('a step of the epoch that failed', () => {
     await expect(step).rejects.toMatchObject({ code: 'unavailable' });
     await letGo();
     await close();
-    await forgetClosed(pool, keys);
+    await deleteClosedData(pool, keys);
     expect(await attack(pool, before, dataDir)).toEqual(nothing);
     // The week that is open is as it was.
     await takeWhileOpen(pool, dataDir, stays, undefined);
@@ -609,7 +609,7 @@ describe('two services with one database', () => {
     }
     // The other is killed when it is about to do the same: it does so when it starts again.
     const beforeOpen = await takeWhileOpen(pool, one, open, place);
-    const letGo = await held(pool, (tx) => tx`select pg_advisory_xact_lock(7302)`);
+    const letGo = await heldOpen(pool, (tx) => tx`select pg_advisory_xact_lock(7302)`);
     await askToClose(first, pool, open);
     await untilStuck(pool, 'pg_advisory_xact_lock', 'other');
     second.child.kill('SIGKILL');
@@ -702,7 +702,7 @@ describe('the answering page does not promise what a copy of the key breaks', ()
     expect(page).toContain('Until older backups and logs of the database are gone');
     expect(page).not.toContain(promise);
     await close();
-    await forgetClosed(pool, keys);
+    await deleteClosedData(pool, keys);
     const files = await filesNow(pool, dataDir);
     const { answers } = readOf(asked, files, dump);
     expect(answers).toBe(asked.answers);
@@ -768,7 +768,7 @@ describe('the attacker wins', () => {
     const { read, traces } = await attack(pool, before, dataDir);
     expect(read).toEqual({ answers: asked.answers, comments: asked.links.length });
     expect(traces).toContainEqual(expect.stringMatching(/^epoch key in .*\/keys\/answers$/));
-    await forgetClosed(pool, keys);
+    await deleteClosedData(pool, keys);
     expect(await attack(pool, before, dataDir)).toEqual(nothing);
   });
 
@@ -784,7 +784,7 @@ describe('the attacker wins', () => {
     await pool`delete from clear`;
     await pool`drop table clear`;
     await close();
-    await forgetClosed(pool, keys);
+    await deleteClosedData(pool, keys);
     const { traces, hidden, linked } = await attack(pool, before, dataDir);
     expect(traces).toContainEqual(expect.stringMatching(/^week key in .*\/pg_wal\//));
     expect(hidden).toContainEqual(expect.stringMatching(/\/pg_wal\//));

@@ -101,7 +101,7 @@ export type Entry = {
   /** A wrong token, or a handshake without a login. */
   failed(): void;
   /** It did not log in in time. */
-  ranOut(): void;
+  timedOut(): void;
   left(): void;
 };
 
@@ -137,7 +137,7 @@ export function openSftpLimiter(
         origin.failures++;
         origin.lastFailure = now();
       },
-      ranOut() {
+      timedOut() {
         const until = Math.max(origin.penaltyUntil, now()) + penaltyMs;
         origin.penaltyUntil = Math.min(until, now() + maxPenaltyMs);
       },

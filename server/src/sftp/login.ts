@@ -30,7 +30,7 @@ const maxOtherRequests = 20;
 const unavailable = "The service can't check tokens at the moment. Try again later.";
 
 /** Handles the login requests of a connection. */
-export function takeLogins(client: Connection, options: LoginOptions): void {
+export function handleLogins(client: Connection, options: LoginOptions): void {
   let caller: SftpCaller | undefined;
   let failures = 0;
   let others = 0;

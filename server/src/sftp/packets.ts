@@ -5,7 +5,7 @@
 export type Attributes = { size?: number; mode?: number; accessed?: number; modified?: number };
 
 /** An operation that a client requests. A path or handle is undefined if it is not UTF-8 or not one of ours. */
-export type Ask =
+export type Operation =
   | { verb: 'init' | 'malformed' | 'unsupported' | 'refused' }
   | { verb: 'open'; path: string | undefined; flags: number }
   | { verb: 'write'; handle: number | undefined; offset: number; chunks: Buffer[] }
@@ -16,7 +16,7 @@ export type Ask =
   | { verb: 'rename'; path: string | undefined; to: string | undefined };
 
 /** `size` is the memory that the request takes, in bytes. */
-export type Request = { id: number; size: number; ask: Ask };
+export type Request = { id: number; size: number; ask: Operation };
 
 /** Flags of a request to open a file. */
 export const openFlags = { read: 1, write: 2, append: 4, create: 8, truncate: 16, exclusive: 32 };
@@ -92,7 +92,7 @@ export function packetReader(): PacketReader {
   };
 }
 
-const verbs: Record<number, (fields: Fields) => Ask> = {
+const verbs: Record<number, (fields: Fields) => Operation> = {
   3: (fields) => {
     const ask = { verb: 'open', path: fields.path(), flags: fields.number() } as const;
     fields.attributes();
@@ -213,7 +213,7 @@ function fieldsOf(packet: Buffer, rest: Buffer[]) {
 
 export type Entry = { name: string; longName: string; attributes: Attributes };
 
-export const answers = {
+export const replies = {
   version: (): Buffer => packetOf(2, 3),
   status: (id: number, status: Status, text: string): Buffer =>
     packetOf(101, id, statusCodes[status], text, ''),

@@ -2,14 +2,14 @@
 // expect. All others are refused, with the reason as status text. Requests of a session are handled one at a time.
 import { asFault, type Pool } from '../db/db.ts';
 import { Fault } from '../base/errors.ts';
-import { visible } from '../base/inert.ts';
+import { visible } from '../base/visible-text.ts';
 import { newId } from '../base/ids.ts';
 import type { Log } from '../base/log.ts';
 import type { SftpLimits } from './limits.ts';
 import { checkName, isMeantFor, isTemporary, placeOf, realPath } from './paths.ts';
-import { type Ask, type Attributes, type Entry, openFlags, type Status } from './packets.ts';
+import { type Operation, type Attributes, type Entry, openFlags, type Status } from './packets.ts';
 import { partBytes, partsInMemory } from '../files/upload-parts.ts';
-import { fileOf, filesOf, noteRefused, openUpload, parkedUpload, type Upload } from '../files/store.ts';
+import { fileOf, filesOf, recordRefusal, openUpload, parkedUpload, type Upload } from '../files/store.ts';
 
 export type SftpSession = {
   pool: Pool;
@@ -73,7 +73,7 @@ export function newSession(
 }
 
 /** Returns the reply to a request. Never throws: errors become replies. A bug gives a reply with an id and no details. */
-export async function replyTo(session: SftpSession, ask: Ask): Promise<Reply> {
+export async function replyTo(session: SftpSession, ask: Operation): Promise<Reply> {
   try {
     return await reply(session, ask);
   } catch (error) {
@@ -92,12 +92,12 @@ function messageOf({ log }: SftpSession, thrown: unknown): string {
   return `Unexpected error. If it happens again, report it with the ID ${requestId}.`;
 }
 
-const pathsOf = (ask: Ask): (string | undefined)[] => [
+const pathsOf = (ask: Operation): (string | undefined)[] => [
   ...('path' in ask ? [ask.path] : []),
   ...('to' in ask ? [ask.to] : []),
 ];
 
-async function reply(session: SftpSession, ask: Ask): Promise<Reply> {
+async function reply(session: SftpSession, ask: Operation): Promise<Reply> {
   for (const path of pathsOf(ask)) {
     if (path === undefined) return failure('The file name is not valid UTF-8.');
     if (path.includes('\0')) return failure('The file name contains a NUL character.');
@@ -193,7 +193,7 @@ async function orRefused(session: SftpSession, name: string, work: () => Promise
     session.log.info({ reason }, 'SFTP upload refused');
     session.print(`${visible(name, 200)}: ${reason}`);
     // Uploads under a temporary name are not listed, so their refusals are not recorded.
-    if (!isTemporary(name)) await noteRefused(session.pool, { ...session.caller, via: 'sftp' }, name, error);
+    if (!isTemporary(name)) await recordRefusal(session.pool, { ...session.caller, via: 'sftp' }, name, error);
     return failure(reason);
   }
 }

@@ -14,19 +14,19 @@ import { type Entry, openSftpLimiter, sftpLimits } from './limits.ts';
 import { hostKeys } from './host-keys.ts';
 import { proxyHeader } from './proxy-header.ts';
 import {
-  anew,
+  createFlags,
   type Answer,
   ask,
-  byHand,
+  openRawSession,
   closed,
   code,
   type Company,
   configOf,
   dial,
   type SftpFixture,
-  elsewhere,
+  unusedAddress,
   gone,
-  type Hand,
+  type RawSession,
   logIn,
   logInBare,
   openSftpFixture,
@@ -48,8 +48,8 @@ afterAll(() => fixture.close());
 const users = Buffer.from('EmployeeID;FirstName\r\n1;Åsa\r\n');
 const tenMegabytes = 10 * 1024 * 1024;
 
-async function session(company = acme): Promise<Hand> {
-  const hand = await byHand(fixture.port, company);
+async function session(company = acme): Promise<RawSession> {
+  const hand = await openRawSession(fixture.port, company);
   onTestFinished(hand.end);
   return hand;
 }
@@ -67,7 +67,7 @@ async function unfinished({ id }: Company): Promise<number> {
   return rows.length;
 }
 
-async function put(hand: Hand, name: string, bytes: Buffer = users): Promise<Answer> {
+async function put(hand: RawSession, name: string, bytes: Buffer = users): Promise<Answer> {
   const handle = await hand.open(name);
   await hand.ask(ask.write, handle, 0n, bytes);
   return hand.ask(ask.close, handle);
@@ -121,7 +121,7 @@ describe('logging in', () => {
         fenced,
       ].map(async (wrong) => {
         const begun = performance.now();
-        const error = await logInBare(fixture.port, wrong, { from: elsewhere() }).catch(
+        const error = await logInBare(fixture.port, wrong, { from: unusedAddress() }).catch(
           (thrown: Error) => thrown,
         );
         return { message: (error as Error).message, ms: performance.now() - begun };
@@ -161,7 +161,7 @@ describe('logging in', () => {
   test('neither keys nor nothing open a session, and both are told what does', async () => {
     const client = new Client();
     const methods: unknown[] = [];
-    const { sock, username } = configOf(fixture.port, acme, elsewhere());
+    const { sock, username } = configOf(fixture.port, acme, unusedAddress());
     client.on('error', () => {});
     client.connect({
       sock,
@@ -177,7 +177,7 @@ describe('logging in', () => {
 
   test('a token is in no line of the log, not even where it was sent as the user name', async () => {
     const wrong = { ...acme, username: acme.token };
-    await logInBare(fixture.port, wrong, { from: elsewhere() }).catch(() => {});
+    await logInBare(fixture.port, wrong, { from: unusedAddress() }).catch(() => {});
     const hand = await session();
     await put(hand, 'logged.csv');
     const text = JSON.stringify(fixture.log);
@@ -209,7 +209,7 @@ describe('logging in', () => {
     'an open session ends within a second when %s, and nothing is left of its upload',
     async ([, spoil]) => {
       const company = await fixture.company();
-      const hand = await byHand(fixture.port, company);
+      const hand = await openRawSession(fixture.port, company);
       await hand.ask(ask.write, await hand.open('users.csv'), 0n, users);
       const ended = closed(hand.client);
       await spoil(company);
@@ -340,26 +340,26 @@ describe('before a log-in', () => {
     let now = 1e9;
     const limiter = openSftpLimiter(sftpLimits, () => now);
     const enter = (address: string) => limiter.enter(address, () => {}) as Entry;
-    const ranOut = (address: string, times: number) => {
+    const timedOut = (address: string, times: number) => {
       const entries = Array.from({ length: times }, () => enter(address));
       for (const entry of entries) {
-        entry.ranOut();
+        entry.timedOut();
         entry.left();
       }
     };
-    ranOut('192.0.2.1', 1);
+    timedOut('192.0.2.1', 1);
     expect(enter('192.0.2.1')).toBeTypeOf('object');
-    ranOut('192.0.2.1', 4);
+    timedOut('192.0.2.1', 4);
     expect(enter('192.0.2.1')).toBe('too many ran out of time');
     expect(enter('192.0.2.2')).toBeTypeOf('object');
     now += 36_000;
     expect(enter('192.0.2.1')).toBeTypeOf('object');
-    ranOut('192.0.2.1', 38);
+    timedOut('192.0.2.1', 38);
     now += 5 * 60_000;
     expect(enter('192.0.2.1')).toBeTypeOf('object');
 
     enter('192.0.2.3').loggedIn();
-    ranOut('192.0.2.3', 30);
+    timedOut('192.0.2.3', 30);
     expect(enter('192.0.2.3')).toBeTypeOf('object');
   });
 
@@ -449,7 +449,7 @@ describe('behind a proxy', () => {
 
 describe('what is offered', () => {
   test('only what is safe, with strict key exchange, and never SHA-1', async () => {
-    const socket = await dial(fixture.port, elsewhere());
+    const socket = await dial(fixture.port, unusedAddress());
     onTestFinished(() => void socket.destroy());
     socket.write('SSH-2.0-test\r\n');
     const offer = await until(async () => {
@@ -509,7 +509,7 @@ describe('what is offered', () => {
     onTestFinished(() => void client.end());
     const refused = (begin: (done: (error: Error | undefined) => void) => unknown) =>
       new Promise<string | undefined>((resolve) => begin((error) => resolve(error?.message)));
-    const answers = [
+    const replies = [
       await refused((done) => client.exec('scp -t /', done)),
       await refused((done) => client.exec('ls', { env: { A: '1' }, x11: true }, done)),
       await refused((done) => client.shell(done)),
@@ -518,7 +518,7 @@ describe('what is offered', () => {
       await refused((done) => client.forwardIn('127.0.0.1', 0, done)),
       await refused((done) => client.openssh_forwardOutStreamLocal('/run/x', done)),
     ];
-    for (const message of answers) expect(message).toMatch(/unable|fail|open/i);
+    for (const message of replies) expect(message).toMatch(/unable|fail|open/i);
   });
 
   test('of processes that make host keys at the same time one makes both', async () => {
@@ -578,7 +578,7 @@ describe('an upload', () => {
     const count = 40;
     hand.stream.write(
       Buffer.concat([
-        packet(ask.open, 1, '/sent.csv', anew, 0),
+        packet(ask.open, 1, '/sent.csv', createFlags, 0),
         ...Array.from({ length: count }, (_, i) =>
           packet(ask.write, 2 + i, handle, BigInt(i * piece.length), piece),
         ),
@@ -589,9 +589,9 @@ describe('an upload', () => {
         packet(ask.realpath, 54, '.'),
       ]),
     );
-    const answers: Answer[] = [];
-    for (let i = 0; i < count + 6; i++) answers.push(await hand.next());
-    expect(answers.map(({ id }) => id)).toEqual([
+    const replies: Answer[] = [];
+    for (let i = 0; i < count + 6; i++) replies.push(await hand.next());
+    expect(replies.map(({ id }) => id)).toEqual([
       ...Array.from({ length: count + 1 }, (_, i) => 1 + i),
       50,
       51,
@@ -599,7 +599,7 @@ describe('an upload', () => {
       53,
       54,
     ]);
-    expect(answers.at(-2)?.size).toBe(count * piece.length);
+    expect(replies.at(-2)?.size).toBe(count * piece.length);
     expect((await textOf(company, 'sent.csv'))?.length).toBe(count * piece.length);
   });
 
@@ -609,7 +609,7 @@ describe('an upload', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(write, { minLength: 1, maxLength: 14 }), async (writes) => {
         const company = await fixture.company();
-        const hand = await byHand(fixture.port, company);
+        const hand = await openRawSession(fixture.port, company);
         const handle = await hand.open('any.csv');
         const pieces: Buffer[] = [];
         for (const { at, letter } of writes) {
@@ -663,11 +663,11 @@ describe('an upload', () => {
     for (let i = 0; i < 1100; i++) {
       hand.stream.write(packet(ask.write, i, handle, BigInt(2 * i), Buffer.from('x')));
     }
-    const answers: Answer[] = [];
-    for (let i = 0; i < 1100; i++) answers.push(await hand.next());
+    const replies: Answer[] = [];
+    for (let i = 0; i < 1100; i++) replies.push(await hand.next());
     const reason = [code.failure, 'Too many gaps in the file. Send the bytes in order.'];
-    expect(answers.map((answer) => answer.code).indexOf(code.failure)).toBe(1001);
-    expect(told(answers.at(-1) as Answer)).toEqual(reason);
+    expect(replies.map((answer) => answer.code).indexOf(code.failure)).toBe(1001);
+    expect(told(replies.at(-1) as Answer)).toEqual(reason);
     expect(told(await hand.ask(ask.close, handle))).toEqual(reason);
     expect(await unfinished(company)).toBe(0);
   });
@@ -725,7 +725,7 @@ describe('an upload', () => {
 
   test('that breaks off leaves nothing', async () => {
     const company = await fixture.company();
-    const hand = await byHand(fixture.port, company);
+    const hand = await openRawSession(fixture.port, company);
     const handle = await hand.open('users.csv');
     const piece = Buffer.alloc(200_000, 'x');
     for (let i = 0; i < 3; i++) await hand.ask(ask.write, handle, BigInt(i * piece.length), piece);
@@ -739,7 +739,7 @@ describe('an upload', () => {
 
   test('that ends without being closed leaves nothing; the client gets an exit status', async () => {
     const company = await fixture.company();
-    const hand = await byHand(fixture.port, company);
+    const hand = await openRawSession(fixture.port, company);
     await hand.ask(ask.write, await hand.open('users.csv'), 0n, users);
     const [exit, end] = [once(hand.stream, 'exit'), closed(hand.stream)];
     hand.stream.end();
@@ -764,7 +764,7 @@ describe('a name', () => {
     [`${'x'.repeat(300)}.tmp`, /200 bytes/],
   ] as const)('%j is refused with the reason, and told it again by STAT', async ([name, reason]) => {
     const hand = await session();
-    const opened = await hand.ask(ask.open, `/${name}`, anew, 0);
+    const opened = await hand.ask(ask.open, `/${name}`, createFlags, 0);
     expect(opened).toMatchObject({ code: code.failure, text: expect.stringMatching(reason) as string });
     expect(told(await hand.ask(ask.stat, `/${name}`))).toEqual(told(opened));
     // What is repeated of it can do no harm where it is shown.
@@ -774,7 +774,7 @@ describe('a name', () => {
   test('that is not UTF-8 is refused with that reason', async () => {
     const hand = await session();
     const latin = Buffer.from('Löner.csv', 'latin1');
-    expect(told(await hand.ask(ask.open, latin, anew, 0))).toEqual([
+    expect(told(await hand.ask(ask.open, latin, createFlags, 0))).toEqual([
       code.failure,
       'The file name is not valid UTF-8.',
     ]);
@@ -818,7 +818,7 @@ describe('a temporary name', () => {
     const [hand, other] = [await session(company), await session(company)];
     expect((await put(hand, name)).code).toBe(code.ok);
     expect(await namesOf(company)).toEqual([]);
-    const listed = async (one: Hand) => {
+    const listed = async (one: RawSession) => {
       const { handle } = await one.ask(ask.opendir, '/');
       return (await one.ask(ask.readdir, handle as Buffer)).names?.map((entry) => entry.name);
     };
@@ -898,9 +898,9 @@ describe('other requests', () => {
     }
     expect((await hand.ask(ask.stat, '/')).mode).toBe(0o040_700);
     expect((await hand.ask(ask.opendir, '/sub')).code).toBe(code.noFile);
-    expect((await hand.ask(ask.open, '/sub/users.csv', anew, 0)).code).toBe(code.noFile);
-    expect((await hand.ask(ask.open, '../../../etc/users.csv', anew, 0)).code).toBe(code.noFile);
-    expect((await hand.ask(ask.open, '/', anew, 0)).code).toBe(code.failure);
+    expect((await hand.ask(ask.open, '/sub/users.csv', createFlags, 0)).code).toBe(code.noFile);
+    expect((await hand.ask(ask.open, '../../../etc/users.csv', createFlags, 0)).code).toBe(code.noFile);
+    expect((await hand.ask(ask.open, '/', createFlags, 0)).code).toBe(code.failure);
     expect((await hand.ask(ask.stat, 'x'.repeat(100_000))).code).toBe(code.noFile);
   });
 
@@ -910,15 +910,15 @@ describe('other requests', () => {
     const files = Array.from({ length: 60 }, (_, i) => `file${String(i).padStart(2, '0')}.csv`);
     for (const name of files) await put(hand, name);
     const { handle } = await hand.ask(ask.opendir, '/');
-    const answers = [];
+    const replies = [];
     for (;;) {
       const answer = await hand.ask(ask.readdir, handle as Buffer);
       if (answer.code === code.eof) break;
-      answers.push(...(answer.names as NonNullable<Answer['names']>));
+      replies.push(...(answer.names as NonNullable<Answer['names']>));
     }
-    expect(answers.map(({ name }) => name)).toEqual(['.', '..', ...files]);
-    expect(answers[0]?.long).toMatch(/^drwx------ .* \.$/);
-    expect(answers[2]?.long).toMatch(
+    expect(replies.map(({ name }) => name)).toEqual(['.', '..', ...files]);
+    expect(replies[0]?.long).toMatch(/^drwx------ .* \.$/);
+    expect(replies[2]?.long).toMatch(
       /^--w------- +1 \S+ +\S+ +30 (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d file00\.csv$/,
     );
     expect((await hand.ask(ask.close, handle as Buffer)).code).toBe(code.ok);
@@ -967,7 +967,7 @@ describe('other requests', () => {
     const company = await fixture.company();
     const hand = await session(company);
     await put(hand, 'users.csv');
-    const answers = [
+    const replies = [
       await hand.ask(ask.remove, 'users.csv'),
       await hand.ask(ask.remove, 'other.csv'),
       await hand.ask(ask.rename, 'users.csv', 'old.csv'),
@@ -976,7 +976,7 @@ describe('other requests', () => {
       await hand.ask(ask.readlink, 'users.csv'),
       await hand.ask(ask.symlink, 'users.csv', 'link.csv'),
     ];
-    for (const answer of answers) expect(told(answer)).toEqual([code.denied, refusal]);
+    for (const answer of replies) expect(told(answer)).toEqual([code.denied, refusal]);
     expect(await namesOf(company)).toEqual(['users.csv']);
   });
 
@@ -1054,7 +1054,7 @@ describe('what a client can make the service hold', () => {
     const many = Buffer.concat(Array.from({ length: 3000 }, () => one)); // some 9 MB of requests, 18 of answers
     let now = Date.now();
     const { port, server, log } = await fixture.another({ now: () => now });
-    const [slow, stuck] = await Promise.all([byHand(port, acme), byHand(port, acme)]);
+    const [slow, stuck] = await Promise.all([openRawSession(port, acme), openRawSession(port, acme)]);
     slow.socket.pause();
     stuck.stream.pause(); // it reads, and gives us no room for answers
     for (const hand of [slow, stuck]) hand.stream.write(many);
@@ -1078,10 +1078,10 @@ describe('what a client can make the service hold', () => {
   test('so many files open, and so many channels', async () => {
     const { port } = await fixture.another({ limits: { handles: 3, channels: 2 } });
     const company = await fixture.company();
-    const hand = await byHand(port, company);
+    const hand = await openRawSession(port, company);
     onTestFinished(hand.end);
     for (let i = 0; i < 3; i++) await hand.open(`${i}.csv`);
-    expect((await hand.ask(ask.open, '4.csv', anew, 0)).text).toMatch(/Close some/);
+    expect((await hand.ask(ask.open, '4.csv', createFlags, 0)).text).toMatch(/Close some/);
     const channel = () =>
       new Promise<string | undefined>((resolve) =>
         hand.client.subsys('sftp', (error) => resolve(error?.message)),
@@ -1097,7 +1097,7 @@ describe('what a client can make the service hold', () => {
   test('a session without requests ends after its time', async () => {
     let now = Date.now();
     const { port, log } = await fixture.another({ now: () => now });
-    const hand = await byHand(port, acme);
+    const hand = await openRawSession(port, acme);
     const ended = closed(hand.client);
     now += sftpLimits.idleMs - 1000;
     await hand.ask(ask.stat, '/');
@@ -1112,7 +1112,7 @@ describe('what a client can make the service hold', () => {
 describe('whatever a client sends', () => {
   /** Whether the server works as before, and has logged no defect. */
   async function isWell(): Promise<boolean> {
-    const hand = await byHand(fixture.port, acme);
+    const hand = await openRawSession(fixture.port, acme);
     const { mode } = await hand.ask(ask.stat, '/');
     hand.end();
     return mode === 0o040_700 && fixture.log.every(({ level }) => Number(level) < 50);
@@ -1132,7 +1132,7 @@ describe('whatever a client sends', () => {
         fc.constantFrom(...greetings),
         fc.uint8Array({ maxLength: 3000, size: 'max' }),
         async (greeting, noise) => {
-          const socket = await dial(fixture.port, elsewhere());
+          const socket = await dial(fixture.port, unusedAddress());
           socket.write(greeting);
           socket.end(noise);
           await gone(socket);
@@ -1142,7 +1142,7 @@ describe('whatever a client sends', () => {
     );
     // A length that no packet has, and a line without end.
     for (const bytes of ['SSH-2.0-x\r\n\xff\xff\xff\xff\xff', 'x'.repeat(100_000)]) {
-      const socket = await dial(fixture.port, elsewhere());
+      const socket = await dial(fixture.port, unusedAddress());
       socket.write(Buffer.from(bytes, 'latin1'));
       await gone(socket);
     }
@@ -1189,7 +1189,7 @@ describe('whatever a client sends', () => {
           const client = new Client();
           client.on('error', () => {});
           const ended = closed(client);
-          const { sock, username, password } = configOf(fixture.port, acme, elsewhere());
+          const { sock, username, password } = configOf(fixture.port, acme, unusedAddress());
           const ready = new Promise<void>((resolve) =>
             (client as EventEmitter).once(isIn ? 'ready' : 'handshake', () => resolve()),
           );
@@ -1216,7 +1216,7 @@ describe('whatever a client sends', () => {
       fc.asyncProperty(
         fc.array(fc.oneof({ weight: 9, arbitrary: framed }, noise), { maxLength: 40 }),
         async (packets) => {
-          const hand = await byHand(fixture.port, acme);
+          const hand = await openRawSession(fixture.port, acme);
           const ended = Promise.race([closed(hand.client), closed(hand.stream)]);
           hand.stream.end(Buffer.concat(packets));
           await ended;
@@ -1230,7 +1230,7 @@ describe('whatever a client sends', () => {
 
   test('a length beyond all measure ends the connection at once', async () => {
     for (const length of [0, 0x7fffffff, 0x80000000, 0xffffffff, 256 * 1024 + 1]) {
-      const hand = await byHand(fixture.port, acme);
+      const hand = await openRawSession(fixture.port, acme);
       const ended = closed(hand.client);
       const bytes = packet(ask.stat, 1, '/');
       bytes.writeUInt32BE(length);
@@ -1287,7 +1287,7 @@ describe('whatever a client sends', () => {
 
 test('a path with a NUL is refused in words, whatever is asked with it', async () => {
   const { port, log } = await fixture.another();
-  const hand = await byHand(port, acme);
+  const hand = await openRawSession(port, acme);
   onTestFinished(hand.end);
   const path = 'us\0ers.csv';
   const refused = [code.failure, 'The file name contains a NUL character.'];
@@ -1295,7 +1295,7 @@ test('a path with a NUL is refused in words, whatever is asked with it', async (
     // oxlint-disable-next-line no-await-in-loop -- a few
     expect(told(await hand.ask(verb, path))).toEqual(refused);
   }
-  for (const flags of [1, 2, anew]) {
+  for (const flags of [1, 2, createFlags]) {
     // oxlint-disable-next-line no-await-in-loop -- a few
     expect(told(await hand.ask(ask.open, path, flags, 0))).toEqual(refused);
   }
@@ -1309,14 +1309,14 @@ describe('when the service or its database goes', () => {
   test('without the database an upload fails in words, a log-in as well, and nothing else happens', async () => {
     const pool = openPool(fixture.databaseUrl, 3);
     const { port, log } = await fixture.another({ pool });
-    const hand = await byHand(port, acme);
+    const hand = await openRawSession(port, acme);
     onTestFinished(hand.end);
     const handle = await hand.open('users.csv');
     await pool.end({ timeout: 0 });
     const words = 'The database cannot be reached. Try again.';
     await hand.ask(ask.write, handle, 0n, users);
     expect(told(await hand.ask(ask.close, handle))).toEqual([code.failure, words]);
-    expect(told(await hand.ask(ask.open, 'other.csv', anew, 0))).toEqual([code.failure, words]);
+    expect(told(await hand.ask(ask.open, 'other.csv', createFlags, 0))).toEqual([code.failure, words]);
     expect(told(await hand.ask(ask.opendir, '/'))).toEqual([code.failure, words]);
 
     // That the token is wrong is not said: the connection ends. OpenSSH shows why (sftp-clients.test.ts).
@@ -1346,12 +1346,12 @@ describe('when the service or its database goes', () => {
   test('a stop lets a running upload end, takes no new one, and ends all other sessions at once', async () => {
     const company = await fixture.company();
     const { server, port } = await fixture.another();
-    const [busy, idle] = [await byHand(port, company), await byHand(port, company)];
+    const [busy, idle] = [await openRawSession(port, company), await openRawSession(port, company)];
     const handle = await busy.open('users.csv.part');
     const [busyEnd, idleEnd] = [closed(busy.client), closed(idle.client)];
     const stopped = server.close(20);
     await idleEnd;
-    expect((await busy.ask(ask.open, 'next.csv', anew, 0)).text).toMatch(/stopping/);
+    expect((await busy.ask(ask.open, 'next.csv', createFlags, 0)).text).toMatch(/stopping/);
     await busy.ask(ask.write, handle, 0n, users);
     expect((await busy.ask(ask.close, handle)).code).toBe(code.ok);
     expect((await busy.ask(ask.rename, 'users.csv.part', 'users.csv')).code).toBe(code.ok);
@@ -1364,7 +1364,7 @@ describe('when the service or its database goes', () => {
   test('a stop ends sessions between two operations, and says why', async () => {
     const company = await fixture.company();
     const { server, port } = await fixture.another();
-    const [listing, idle] = [await byHand(port, company), await byHand(port, company)];
+    const [listing, idle] = [await openRawSession(port, company), await openRawSession(port, company)];
     const idleEnd = once(idle.client, 'error') as Promise<[Error]>;
     const { handle } = await listing.ask(ask.opendir, '/');
     const listingEnd = closed(listing.client);
@@ -1378,7 +1378,7 @@ describe('when the service or its database goes', () => {
   test('a stop does not wait longer than it was told, and leaves nothing of what was under way', async () => {
     const company = await fixture.company();
     const { server, port } = await fixture.another();
-    const hand = await byHand(port, company);
+    const hand = await openRawSession(port, company);
     await hand.ask(ask.write, await hand.open('users.csv'), 0n, users);
     await dial(port);
     const begun = performance.now();

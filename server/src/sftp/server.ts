@@ -15,7 +15,7 @@ import { type Entry, type SftpLimiter, openSftpLimiter, type SftpLimits, sftpLim
 import { type ReadableKey, readableHostKeys } from './host-keys.ts';
 import { proxyHeader } from './proxy-header.ts';
 import { disconnect } from './disconnect.ts';
-import { takeLogins } from './login.ts';
+import { handleLogins } from './login.ts';
 import { openSessions, type Sessions } from './session.ts';
 
 export type SftpOptions = {
@@ -346,7 +346,7 @@ function onGreeting(state: ServerState, client: Connection, isOpenSsh: boolean):
     prepareKeys(client);
     if (++peer.handshakes > maxHandshakes) end(state, peer);
   });
-  takeLogins(client, {
+  handleLogins(client, {
     pool: state.pool,
     log: peer.log,
     limits: state.limits,
@@ -473,7 +473,7 @@ function endExpired(state: ServerState): void {
     if (now >= deadline) {
       if (!isEnding) {
         log.info({ reason: 'login timeout' }, 'Ending SFTP connection');
-        peer.entry.ranOut();
+        peer.entry.timedOut();
       }
       peer.socket.destroy();
     } else if (!isEnding && (isIdle || (isStopping && !sessions?.isBusy()))) {

@@ -2,7 +2,7 @@
 // one at a time, so that the waiting ones can be counted and the client be throttled.
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { ServerChannel } from 'ssh2';
-import { answers, type PacketReader, packetReader, type Request } from './packets.ts';
+import { replies, type PacketReader, packetReader, type Request } from './packets.ts';
 import { endSession, newSession, type Reply, replyTo, type SftpSession } from './requests.ts';
 import type { Upload } from '../files/store.ts';
 
@@ -182,7 +182,7 @@ async function takeTurn({ served, request }: Turn): Promise<void> {
     return hangUp(channel);
   }
   const isFirst = request.ask.verb === 'init';
-  const bytes = isFirst ? answers.version() : bytesOf(request.id, await replyTo(session, request.ask));
+  const bytes = isFirst ? replies.version() : bytesOf(request.id, await replyTo(session, request.ask));
   served.outbox.push(bytes);
   served.outboxBytes += bytes.length;
   served.sending ??= send(served);
@@ -218,10 +218,10 @@ function write(served: Served, bytes: Buffer): Promise<void> {
 }
 
 function bytesOf(id: number, reply: Reply): Buffer {
-  if ('status' in reply) return answers.status(id, reply.status, reply.text);
-  if ('handle' in reply) return answers.handle(id, reply.handle);
-  if ('entries' in reply) return answers.names(id, reply.entries);
-  return answers.attributes(id, reply.attributes);
+  if ('status' in reply) return replies.status(id, reply.status, reply.text);
+  if ('handle' in reply) return replies.handle(id, reply.handle);
+  if ('entries' in reply) return replies.names(id, reply.entries);
+  return replies.attributes(id, reply.attributes);
 }
 
 /** Closes a channel. Without an exit status, OpenSSH and rclone would wait forever. */

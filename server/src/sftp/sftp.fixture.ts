@@ -117,7 +117,7 @@ export async function dial(port: number, localAddress = '127.0.0.1'): Promise<So
 
 let addresses = 0;
 /** Returns an unused address of this machine, because limits of an address would carry over to the next test. */
-export const elsewhere = (): string => `127.9.${++addresses >> 8}.${addresses & 255}`;
+export const unusedAddress = (): string => `127.9.${++addresses >> 8}.${addresses & 255}`;
 
 export const gone = (socket: Socket): Promise<unknown> =>
   socket.closed ? Promise.resolve() : once(socket, 'close');
@@ -164,7 +164,7 @@ export const ask = {
 /** Codes of a status. */
 export const code = { ok: 0, eof: 1, noFile: 2, denied: 3, failure: 4, badMessage: 5, unsupported: 8 };
 /** Flags to open a file as most clients do: for writing, created or replaced. */
-export const anew = 2 | 8 | 16;
+export const createFlags = 2 | 8 | 16;
 
 /** Returns a packet: numbers in 32 bits, bigints in 64, texts and bytes after their length. */
 export function packet(type: number, ...fields: Field[]): Buffer {
@@ -184,7 +184,7 @@ function word(value: number): Buffer {
   return bytes;
 }
 
-export type Hand = {
+export type RawSession = {
   client: Client;
   socket: Socket;
   stream: ClientChannel;
@@ -198,7 +198,7 @@ export type Hand = {
 };
 
 /** Opens a session over which a test sends its own packets. */
-export async function byHand(port: number, company: Company): Promise<Hand> {
+export async function openRawSession(port: number, company: Company): Promise<RawSession> {
   const { sock: socket } = configOf(port, company);
   const client = await logInBare(port, company, { sock: socket });
   client.on('error', () => {});
@@ -213,7 +213,7 @@ export async function byHand(port: number, company: Company): Promise<Hand> {
   });
   stream.on('close', () => arrived());
   let lastId = 1000;
-  const hand: Hand = {
+  const hand: RawSession = {
     client,
     socket,
     stream,
@@ -233,7 +233,7 @@ export async function byHand(port: number, company: Company): Promise<Hand> {
       return hand.next();
     },
     async open(name) {
-      const { handle, text } = await hand.ask(ask.open, name, anew, 0);
+      const { handle, text } = await hand.ask(ask.open, name, createFlags, 0);
       if (!handle) throw new Error(`${name} was not opened: ${text}`);
       return handle;
     },

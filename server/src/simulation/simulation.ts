@@ -5,7 +5,7 @@ import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, openPool, type Pool, type Transaction } from '../db/db.ts';
 import { defineLibrary, kpisOf, questionsOf } from '../questions/questions.ts';
-import { closeWeek, forgetClosed } from '../results/publish.ts';
+import { closeWeek, deleteClosedData } from '../results/publish.ts';
 import { addressOf, linksOfAll } from '../rounds/links.ts';
 import { dayDue, endOf, sendTimeOf } from '../rounds/send-times.ts';
 import { openDueRounds } from '../rounds/opening.ts';
@@ -93,7 +93,7 @@ export async function simulate(
     }
   } finally {
     await pages.close();
-    await forgetClosed(pool, keys);
+    await deleteClosedData(pool, keys);
   }
   return { weeks: simulated, pulse };
 }

@@ -7,7 +7,7 @@ import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
 import { defineAttribute } from '../people/people.ts';
-import { apply, noBrakes, person, rowsOf, unit } from '../testing/organizations.ts';
+import { apply, noLimits, person, rowsOf, unit } from '../testing/organizations.ts';
 import { sharedData } from '../testing/shared.ts';
 import { type Answer, openWorld, type World } from '../testing/world.ts';
 
@@ -471,7 +471,7 @@ describe('naughty strings', () => {
       const account = await world.account();
       const all = accepted.map(named);
       const data = { groups: all.map(({ group }) => group), users: all.map(({ user }) => user) };
-      await apply(account, data, noBrakes);
+      await apply(account, data, noLimits);
       const groups = await account.groups();
       expect(groups.map(({ name }) => name)).toEqual(accepted);
       expect(groups.map(({ description }) => description)).toEqual(accepted);
@@ -504,7 +504,7 @@ describe('naughty strings', () => {
         })),
         users: accepted.map(user),
       };
-      await apply(account, data, noBrakes);
+      await apply(account, data, noLimits);
       expect((await account.groups()).map(({ externalId }) => externalId)).toEqual(accepted);
       const members = await world.pool`
         select u.external_id as "user", g.external_id as "group"
@@ -515,7 +515,7 @@ describe('naughty strings', () => {
         order  by u.user_id`;
       expect(members.map((row) => row['user'])).toEqual(accepted);
       expect(members.map((row) => row['group'])).toEqual(accepted);
-      const removed = await apply(account, { groups: [], users: [] }, noBrakes);
+      const removed = await apply(account, { groups: [], users: [] }, noLimits);
       expect(removed.summary.users.deleted).toBe(accepted.length);
     },
   );
@@ -559,7 +559,7 @@ describe('lists of values, each in one request', () => {
   async function keeps(field: 'phone' | 'timezone' | 'language' | 'email', values: string[]): Promise<void> {
     const account = await world.account();
     const users = values.map((value, i) => person(String(i), { [field]: value }));
-    expect((await apply(account, { users }, noBrakes)).summary.users.created).toBe(values.length);
+    expect((await apply(account, { users }, noLimits)).summary.users.created).toBe(values.length);
     const kept = await world.pool`
       select ${world.pool(field)} as value from users where account_id = ${account.id} and managed order by user_id`;
     expect(kept.map((row) => row['value'])).toEqual(values);
@@ -612,7 +612,7 @@ describe('lists of values, each in one request', () => {
       const account = await world.account();
       const users = of('ISEMAIL_ERR').map((email, i) => person(String(i), { email }));
       const { status, body } = await account.push({
-        settings: { ...settings, ...noBrakes },
+        settings: { ...settings, ...noLimits },
         data: { users },
       });
       expect(status).toBe(400);
@@ -628,7 +628,7 @@ describe('size', () => {
     const account = await world.account();
     const users = Array.from({ length: 100_000 }, (_, i) => person(`u${i}`, { email: `u${i}@example.org` }));
     const before = await rowsOf(world.pool, account.id);
-    const pushed = account.push({ settings: { ...noBrakes, ...settings }, data: { users } });
+    const pushed = account.push({ settings: { ...noLimits, ...settings }, data: { users } });
     const other = await world.account();
     expect(await other.groups()).toEqual([]);
     const { status, body } = await pushed;

@@ -7,7 +7,7 @@ import {
   type Role,
   type Settings,
 } from '@soundings/contract/organization.ts';
-import { organizationRoles } from '@soundings/contract/words.ts';
+import { organizationRoles } from '@soundings/contract/shared-values.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

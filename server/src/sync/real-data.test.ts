@@ -3,7 +3,7 @@ import type { OrganizationGroup, User } from '@soundings/contract/organization.t
 import { readFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { noBrakes, rowsOf } from '../testing/organizations.ts';
+import { noLimits, rowsOf } from '../testing/organizations.ts';
 import { sharedData } from '../testing/shared.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 
@@ -32,12 +32,12 @@ function read(file: string): Data {
 }
 
 function push(account: TestAccount, data: Data, packed: boolean) {
-  const body = JSON.stringify({ settings: { ...noBrakes, validateOnly: false }, data });
+  const body = JSON.stringify({ settings: { ...noLimits, validateOnly: false }, data });
   return packed ? account.push(gzipSync(body), { 'content-encoding': 'gzip' }) : account.push(body);
 }
 
 /** The externalIds of all groups beneath each group: by walking down from the parents of the file. */
-function beneath(groups: OrganizationGroup[]): Map<string, string[]> {
+function descendantsOf(groups: OrganizationGroup[]): Map<string, string[]> {
   const children = new Map<string, string[]>(groups.map(({ externalId }) => [externalId, []]));
   for (const { externalId, parent } of groups) if (parent) children.get(parent)?.push(externalId);
   const walk = (externalId: string): string[] =>
@@ -68,7 +68,7 @@ describe.each(organizations)('$file', ({ file, groups, users, memberships, packe
 
       const listed = await account.groups();
       const ids = new Map(listed.map(({ id, externalId }) => [externalId, id]));
-      const tree = beneath(data.groups);
+      const tree = descendantsOf(data.groups);
       const sent = data.groups.map(({ externalId, name, description }) => ({
         id: ids.get(externalId),
         externalId,

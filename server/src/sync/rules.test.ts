@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser, defineAttribute } from '../people/people.ts';
-import { apply, noBrakes, person, rowsOf, unit } from '../testing/organizations.ts';
+import { apply, noLimits, person, rowsOf, unit } from '../testing/organizations.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 
@@ -22,7 +22,7 @@ afterAll(() => world.close());
 const reportCheck = Compile(Report);
 const problemCheck = Compile(Problem);
 const settings = { validateOnly: false };
-const sixLimits = Object.keys(noBrakes) as (keyof typeof noBrakes)[];
+const sixLimits = Object.keys(noLimits) as (keyof typeof noLimits)[];
 const administrator = { accessInfo: { role: 'Administrator' } };
 
 /** Pushes what must be refused: 400 with the error body, and not a row written. Returns the details. */
@@ -1966,7 +1966,7 @@ describe('POST /v1/organization/organization', () => {
       ),
     };
     const start = performance.now();
-    const report = await apply(account, data, noBrakes);
+    const report = await apply(account, data, noLimits);
     expect(performance.now() - start).toBeLessThan(10_000);
     expect(report.summary.users.created).toBe(20_000);
     expect(report.summary.groups.created).toBe(1_000);

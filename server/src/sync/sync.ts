@@ -232,12 +232,12 @@ export async function synchronizeFile(
   findings: Findings,
 ): Promise<Synchronized> {
   const read = readOrganization({ settings, data } as JsonValue, findings);
-  if (!read || findings.isFull()) return refuseRun(tx, accountId, wanted.runId, settings, findings);
+  if (!read || findings.isFull()) return rejectInvalidRun(tx, accountId, wanted.runId, settings, findings);
   return synchronize(tx, accountId, { ...wanted, organization: { ...read, partial } }, findings);
 }
 
 /** Ends a run with faults as refused. */
-export async function refuseRun(
+export async function rejectInvalidRun(
   tx: Transaction,
   accountId: AccountId,
   runId: string,

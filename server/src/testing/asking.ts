@@ -47,7 +47,7 @@ export const mondays = (wanted: Partial<NewSchedule> & Pick<NewSchedule, 'groupI
 });
 
 /** What differs from the usual. `keys`: of the questions that are asked; `language`: of the people. */
-export type Wishes = { count?: number; keys?: string[]; language?: string } & Partial<NewSchedule>;
+export type AskingOptions = { count?: number; keys?: string[]; language?: string } & Partial<NewSchedule>;
 
 /**
  * Gives an account the library, one group with `count` people (p1@example.org …), and a schedule that asks two questions
@@ -56,7 +56,7 @@ export type Wishes = { count?: number; keys?: string[]; language?: string } & Pa
 export async function planAsking(
   pool: Pool,
   accountId: number,
-  wishes: Wishes = {},
+  wishes: AskingOptions = {},
 ): Promise<Omit<AskedAccount, 'week' | 'links'>> {
   const { count = 6, keys = ['workload-amount', 'workload-rested'], language, ...schedule } = wishes;
   return inTransaction(pool, async (tx) => {
@@ -89,7 +89,7 @@ export async function planAsking(
 export async function askPeople(
   { pool, keys }: TestData,
   accountId: number,
-  { now = noon, ...wishes }: Wishes & { now?: number } = {},
+  { now = noon, ...wishes }: AskingOptions & { now?: number } = {},
 ): Promise<AskedAccount> {
   const planned = await planAsking(pool, accountId, wishes);
   await openDueRounds(pool, keys, now);

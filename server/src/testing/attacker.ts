@@ -17,11 +17,11 @@ import { type RandomHistory, type RandomWeek, weekData } from './histories.ts';
 export type Sets = Map<number, string[]>;
 
 /** What is told of a question in a week. A mean times the number of its answers is their sum. */
-export type ToldOfQuestion = { type: QuestionType; sums: Sets; distributions: Sets; comments: Sets };
+export type KnownOfQuestion = { type: QuestionType; sums: Sets; distributions: Sets; comments: Sets };
 
 /** Whether a person has done a question: what response rates count. */
 export type Cell = { person: string; question: number };
-export type ToldOfWeek = { questions: Map<number, ToldOfQuestion>; rates: Map<number, Cell[]> };
+export type KnownOfWeek = { questions: Map<number, KnownOfQuestion>; rates: Map<number, Cell[]> };
 
 export const add = <T>(sets: Map<number, T[]>, group: number, one: T): void => {
   const others = sets.get(group);
@@ -36,13 +36,13 @@ export const add = <T>(sets: Map<number, T[]>, group: number, one: T): void => {
  * All that a week tells. Questions with the same words have the same answers: what is told of them is told of one
  * question. `classes`: which of them the procedure takes for one; a mutant takes each by itself.
  */
-export function toldOfWeek(
+export function knownOfWeek(
   history: RandomHistory,
   week: RandomWeek,
   classes: ReadonlyMap<number, number> = history.classes,
-): ToldOfWeek {
+): KnownOfWeek {
   const turnout = turnoutOf(weekData(history, week));
-  const questions = new Map<number, ToldOfQuestion>();
+  const questions = new Map<number, KnownOfQuestion>();
   for (const alike of Map.groupBy(week.answers.keys(), (id) => classes.get(id)).values()) {
     const asked = alike.map((id): Asked => ({
       id,
@@ -58,10 +58,10 @@ export function toldOfWeek(
 
 /** Adds what is told of a question to what is told of those with the same words. */
 function addTold(
-  questions: Map<number, ToldOfQuestion>,
+  questions: Map<number, KnownOfQuestion>,
   first: number,
   id: number,
-  told: ToldOfQuestion,
+  told: KnownOfQuestion,
 ): void {
   const all = questions.get(first) ?? {
     ...told,
@@ -77,9 +77,9 @@ function addTold(
 
 type Asked = { id: number; type: QuestionType; answers: WeekAnswer[] };
 
-function toldOfClass(asked: Asked[], turnout: Turnout): ToldOfQuestion[] {
+function toldOfClass(asked: Asked[], turnout: Turnout): KnownOfQuestion[] {
   const names = [...new Set(asked.flatMap(({ answers }) => answers.map(({ respondent }) => respondent)))];
-  const tolds = asked.map(({ type }): ToldOfQuestion => ({
+  const tolds = asked.map(({ type }): KnownOfQuestion => ({
     type,
     sums: new Map(),
     distributions: new Map(),
@@ -101,7 +101,7 @@ function toldOfClass(asked: Asked[], turnout: Turnout): ToldOfQuestion[] {
       }),
     }));
     for (const [number, { results, comments }] of classFigures(marked, turnout).entries()) {
-      const told = tolds[number] as ToldOfQuestion;
+      const told = tolds[number] as KnownOfQuestion;
       collect(told, results, names.slice(start, start + step));
       if (start > 0) continue;
       for (const { text, groupIds } of comments)
@@ -115,7 +115,7 @@ function toldOfClass(asked: Asked[], turnout: Turnout): ToldOfQuestion[] {
 }
 
 /** Notes which of some people the figures of a question rest on. */
-function collect({ type, sums, distributions }: ToldOfQuestion, results: Result[], names: string[]): void {
+function collect({ type, sums, distributions }: KnownOfQuestion, results: Result[], names: string[]): void {
   for (const { groupId, value, answers: count, distribution } of results) {
     const sum = value === null ? 0 : sumOf(type, value, count as number);
     for (const [i, name] of names.entries()) {
@@ -170,7 +170,7 @@ function toldByRates(turnout: Turnout): Map<number, Cell[]> {
 }
 
 /** The mutant: a threshold and nothing else. What is told of a group rests on everybody who counts in it. */
-export function toldByThreshold(history: RandomHistory, week: RandomWeek): ToldOfWeek {
+export function knownByThreshold(history: RandomHistory, week: RandomWeek): KnownOfWeek {
   const { figures, distribution, comments } = history.thresholds;
   const { assignmentsOf, roundById } = turnoutOf(weekData(history, week));
   const countsIn = (person: string, question: number) => {
@@ -181,7 +181,7 @@ export function toldByThreshold(history: RandomHistory, week: RandomWeek): ToldO
   };
   const atLeast = (threshold: number, sets: Sets): Sets =>
     new Map([...sets].filter(([, people]) => people.length >= threshold));
-  const questions = new Map<number, ToldOfQuestion>();
+  const questions = new Map<number, KnownOfQuestion>();
   for (const [id, answers] of week.answers) {
     const type = history.questions.find((one) => one.id === id)?.type as QuestionType;
     const all: Sets = new Map();
@@ -227,7 +227,7 @@ export type Leak = { by: string; people: string[] | 'undecided' };
  * other unknowns, of which no figure holds two kinds, but for KPIs, which are made of figures: a sum of figures that
  * tells of few people would do so in each question and week by itself. So each is attacked by itself.
  */
-export function attack({ questions, rates }: ToldOfWeek, thresholds: Thresholds): Leak[] {
+export function attack({ questions, rates }: KnownOfWeek, thresholds: Thresholds): Leak[] {
   const leaks: Leak[] = [];
   const note = (by: string, people: Few) => people && leaks.push({ by, people });
   for (const [id, { sums, distributions, comments }] of questions) {

@@ -7,7 +7,7 @@ import type { DemoWorld } from './demo-world.ts';
 export { axeFaults } from './axe.ts';
 export { settled } from './console-pages.ts';
 
-export type ConsoleWishes = {
+export type ConsoleOptions = {
   /** Begins with "/". */
   path?: string;
   /** Of the browser, and of the person who is signed in: it is written into the person's profile. */
@@ -30,7 +30,7 @@ export async function openConsole(
   world: Pick<DemoWorld, 'address' | 'pool' | 'accountId' | 'sessionOf'>,
   browser: Browser,
   who?: string,
-  { path = '/', language = 'en', colorScheme = 'light', size, touch = false }: ConsoleWishes = {},
+  { path = '/', language = 'en', colorScheme = 'light', size, touch = false }: ConsoleOptions = {},
 ): Promise<ConsolePage> {
   const context = await browser.newContext({
     baseURL: world.address,

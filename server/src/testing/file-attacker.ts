@@ -194,19 +194,19 @@ export function tracesOf(secrets: Record<string, Uint8Array>, sources: Source[])
 }
 
 /** What is written together: the records of the log, and the pages of the other files. */
-export function piecesOf({ bytes, pieces }: Source): Buffer[] {
+export function fragmentsOf({ bytes, pieces }: Source): Buffer[] {
   if (pieces) return pieces();
   const count = Math.ceil(bytes.length / pageSize);
   return Array.from({ length: count }, (_, i) => bytes.subarray(i * pageSize, (i + 1) * pageSize));
 }
 
 /** In which pieces of sources both one of some needles and one of others stand. */
-export function piecesWithBoth(some: Buffer[], others: Buffer[], sources: Source[]): string[] {
+export function fragmentsWithBoth(some: Buffer[], others: Buffer[], sources: Source[]): string[] {
   const [findSome, findOther] = [finderOf(some), finderOf(others)];
   return sources
     .filter(({ bytes }) => findSome(bytes).length > 0)
     .flatMap((source) =>
-      piecesOf(source).flatMap((piece, i) =>
+      fragmentsOf(source).flatMap((piece, i) =>
         findSome(piece).length > 0 && findOther(piece).length > 0
           ? [`${source.name}, piece ${i} of ${piece.length} bytes`]
           : [],

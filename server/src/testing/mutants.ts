@@ -59,7 +59,7 @@ export function treeByTree(real: Procedure): Procedure {
 }
 
 /** People who are in no piece yet are never left out: a shown set may make a piece of any size of them. */
-export function withoutLeavingOut(real: Procedure): Procedure {
+export function withoutWithholding(real: Procedure): Procedure {
   const choose: Procedure['chooseCells'] = (sets, count, threshold, weights) => {
     const cellOf = new Int32Array(count);
     const sizes = [0];

@@ -12,7 +12,7 @@ export const person = (externalId: string, more: object = {}) => ({
 export const unit = (externalId: string, more: object = {}) => ({ externalId, name: externalId, ...more });
 
 /** All limits at their highest. */
-export const noBrakes = {
+export const noLimits = {
   maxUsersCreated: 20_000,
   maxUsersUpdated: 20_000,
   maxUsersDeleted: 20_000,

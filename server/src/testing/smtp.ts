@@ -29,7 +29,7 @@ export type TestSmtp = {
   close(): Promise<void>;
 };
 
-export type SmtpWishes = {
+export type SmtpOptions = {
   /** Where it listens; on a free port of 127.0.0.1 unless said otherwise. */
   host?: string;
   port?: number;
@@ -44,7 +44,7 @@ export type SmtpWishes = {
   refuseMail?: (raw: string) => string | undefined;
 };
 
-export async function openSmtp(wishes: SmtpWishes = {}): Promise<TestSmtp> {
+export async function openSmtp(wishes: SmtpOptions = {}): Promise<TestSmtp> {
   const mails: ReceivedMail[] = [];
   const host = wishes.host ?? '127.0.0.1';
   const { tls, login } = wishes;

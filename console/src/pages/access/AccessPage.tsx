@@ -4,7 +4,7 @@ import { ExternalLink, Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import { useAttempt } from '../../hooks/attempt.ts';
-import { useData, useRefresh } from '../../hooks/answers.ts';
+import { useData, useRefresh } from '../../hooks/data.ts';
 import { useCountryNames } from '../../text/countries.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';

@@ -4,7 +4,7 @@ import type { AuditEntry } from '@soundings/contract/console.access.ts';
 import { Link } from '@tanstack/react-router';
 import { Download, ScrollText, SearchX } from 'lucide-react';
 import { addressOf } from '../../api.ts';
-import { useAddress } from '../../hooks/answers.ts';
+import { useAddress } from '../../hooks/data.ts';
 import { useWindows } from '../../hooks/windows.ts';
 import { useSession } from '../../session.tsx';
 import { useFormat, useText } from '../../text/text.tsx';
@@ -17,7 +17,7 @@ import { Select } from '../../ui/Select.tsx';
 import type { Column } from '../../ui/Table.tsx';
 import { WindowList } from '../../ui/WindowList.tsx';
 import css from './access.module.css';
-import { useAuditText } from './audit-words.ts';
+import { useAuditText } from './audit-texts.ts';
 
 const filters = ['search', 'origin', 'action', 'from', 'to'] as const;
 const origins = ['console', 'command', 'api', 'file', 'service'] as const;

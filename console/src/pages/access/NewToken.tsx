@@ -2,7 +2,7 @@
 import type { Scope } from '@soundings/contract/operation.ts';
 import { type ComponentProps, useState } from 'react';
 import { api } from '../../api.ts';
-import { useData, useRefresh } from '../../hooks/answers.ts';
+import { useData, useRefresh } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Copy } from '../../ui/Copy.tsx';

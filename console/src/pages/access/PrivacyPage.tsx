@@ -2,14 +2,14 @@
 // and what can't be promised. All data is read when the page is opened.
 import type { PrivacyLimit, PrivacyReport } from '@soundings/contract/console.privacy.ts';
 import { CircleAlert, EyeOff, Info, Printer, TriangleAlert } from 'lucide-react';
-import { useData } from '../../hooks/answers.ts';
+import { useData } from '../../hooks/data.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Facts } from '../../ui/Facts.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { Loaded } from '../../ui/States.tsx';
-import { usePrivacyText } from './privacy-words.ts';
+import { usePrivacyText } from './privacy-texts.ts';
 import css from './privacy.module.css';
 import { Access, Keys, Links, Rules } from './PrivacyTables.tsx';
 

@@ -6,7 +6,7 @@ import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Facts } from '../../ui/Facts.tsx';
 import { Section } from '../../ui/Section.tsx';
-import { usePrivacyText } from './privacy-words.ts';
+import { usePrivacyText } from './privacy-texts.ts';
 import css from './privacy.module.css';
 
 /** The first cell of each row is its heading. `label`: names the table if there is no heading directly above it. */

@@ -3,7 +3,7 @@ import type { AccountSettingsView, LimitName } from '@soundings/contract/console
 import { Mail } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useData, useRefresh } from '../../hooks/answers.ts';
+import { useData, useRefresh } from '../../hooks/data.ts';
 import { useLanguageNames } from '../../text/languages.ts';
 import { useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';

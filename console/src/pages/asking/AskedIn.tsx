@@ -9,7 +9,7 @@ import { Empty } from '../../ui/Empty.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import css from './asking.module.css';
-import { useDays } from './words.ts';
+import { useDays } from './texts.ts';
 
 export function AskedIn({ question }: { question: QuestionPage }) {
   const t = useText();

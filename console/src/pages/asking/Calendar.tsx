@@ -8,7 +8,7 @@ import { useWeekText } from '../../text/weeks.ts';
 import { cx } from '../../ui/cx.ts';
 import { Popover } from '../../ui/Popover.tsx';
 import css from './Calendar.module.css';
-import { useDays, useKpiName, useQuestionText } from './words.ts';
+import { useDays, useKpiName, useQuestionText } from './texts.ts';
 
 /** `schedules`: the schedules to show. For a single one, its name is shown elsewhere. */
 export function Calendar({ data, schedules }: { data: Schedules; schedules: Schedule[] }) {

@@ -1,12 +1,12 @@
 // The dialog to close a week early. It explains the consequences first, because this can't be undone.
 import type { OpenWeek } from '@soundings/contract/console.asking.ts';
 import { api } from '../../api.ts';
-import { useRefresh } from '../../hooks/answers.ts';
+import { useRefresh } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import css from './asking.module.css';
-import { useDays } from './words.ts';
+import { useDays } from './texts.ts';
 
 export function CloseDialog({ week, onClose }: { week: OpenWeek; onClose: () => void }) {
   const t = useText();

@@ -2,7 +2,7 @@
 import type { KpiPage } from '@soundings/contract/console.asking.ts';
 import { useEffect, useState } from 'react';
 import { api, isConflict } from '../../api.ts';
-import { useData, useRefresh } from '../../hooks/answers.ts';
+import { useData, useRefresh } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
@@ -12,7 +12,7 @@ import { Notice } from '../../ui/Notice.tsx';
 import { Loaded } from '../../ui/States.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import { QuestionPicker } from './QuestionPicker.tsx';
-import { directionOf, isScaled, keyOf, useKpiName, useLanguages } from './words.ts';
+import { directionOf, isScaled, keyOf, useKpiName, useLanguages } from './texts.ts';
 
 function useKpiForm(kpi: KpiPage | undefined, onClose: () => void): FormState<Values> {
   const t = useText();

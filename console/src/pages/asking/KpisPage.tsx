@@ -2,7 +2,7 @@
 import type { KpiPage } from '@soundings/contract/console.asking.ts';
 import { Gauge, Pencil, Plus } from 'lucide-react';
 import { useState } from 'react';
-import { useData } from '../../hooks/answers.ts';
+import { useData } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -13,7 +13,7 @@ import { Loaded } from '../../ui/States.tsx';
 import css from './asking.module.css';
 import { KpiDialog } from './KpiDialog.tsx';
 import { QuestionList } from './QuestionList.tsx';
-import { useKpiName } from './words.ts';
+import { useKpiName } from './texts.ts';
 
 export function KpisPage() {
   const t = useText();

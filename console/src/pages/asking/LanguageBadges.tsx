@@ -3,7 +3,7 @@ import type { LibraryQuestion } from '@soundings/contract/console.asking.ts';
 import { useText } from '../../text/text.tsx';
 import { cx } from '../../ui/cx.ts';
 import css from './asking.module.css';
-import { useLanguages } from './words.ts';
+import { useLanguages } from './texts.ts';
 
 /** `wanted`: languages to show even if the translation is missing. */
 export function LanguageBadges({

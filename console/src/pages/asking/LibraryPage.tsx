@@ -2,7 +2,7 @@
 import type { Library, LibraryQuestion } from '@soundings/contract/console.asking.ts';
 import { ListChecks, Plus } from 'lucide-react';
 import { useMemo } from 'react';
-import { useAddress, useData } from '../../hooks/answers.ts';
+import { useAddress, useData } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Badge } from '../../ui/Badge.tsx';
@@ -16,7 +16,7 @@ import { Loaded } from '../../ui/States.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { LanguageBadges } from './LanguageBadges.tsx';
 import css from './asking.module.css';
-import { allTypes, useKpiName, useLanguages, useQuestionText } from './words.ts';
+import { allTypes, useKpiName, useLanguages, useQuestionText } from './texts.ts';
 
 type Filters = { q?: string; kpi?: string; type?: string; missing?: string; state?: string; sort?: string };
 

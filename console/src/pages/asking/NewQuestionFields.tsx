@@ -5,7 +5,7 @@ import { useText } from '../../text/text.tsx';
 import { SelectField, TextField } from '../../ui/Field.tsx';
 import { FieldRow, type FormState } from '../../ui/Form.tsx';
 import { type Draft, type Shape, withBase } from './draft.ts';
-import { allTypes, keyOf, useKpiName, useLanguages } from './words.ts';
+import { allTypes, keyOf, useKpiName, useLanguages } from './texts.ts';
 
 type Props = {
   form: FormState<Draft>;

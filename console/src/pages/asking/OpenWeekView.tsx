@@ -12,7 +12,7 @@ import css from './OpenWeekView.module.css';
 import { CloseDialog } from './CloseDialog.tsx';
 import { LinksDialog } from './LinksDialog.tsx';
 import { QuestionList } from './QuestionList.tsx';
-import { useDays } from './words.ts';
+import { useDays } from './texts.ts';
 
 export function OpenWeekView({ week, hasMail }: { week: OpenWeek; hasMail: boolean }) {
   const t = useText();

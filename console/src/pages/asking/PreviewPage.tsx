@@ -3,7 +3,7 @@ import type { QuestionWords, SchedulePreview } from '@soundings/contract/console
 import { useParams } from '@tanstack/react-router';
 import { EyeOff } from 'lucide-react';
 import { useState } from 'react';
-import { useData } from '../../hooks/answers.ts';
+import { useData } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Empty } from '../../ui/Empty.tsx';
@@ -14,7 +14,7 @@ import { Segmented } from '../../ui/Segmented.tsx';
 import { Loaded } from '../../ui/States.tsx';
 import css from './PreviewPage.module.css';
 import { QuestionPreview } from './QuestionPreview.tsx';
-import { directionOf, useDays, useLanguages } from './words.ts';
+import { directionOf, useDays, useLanguages } from './texts.ts';
 
 export function PreviewPage() {
   const { scheduleId } = useParams({ strict: false }) as { scheduleId: string };

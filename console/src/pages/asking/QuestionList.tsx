@@ -3,7 +3,7 @@ import type { QuestionWords } from '@soundings/contract/console.asking.ts';
 import { Link } from '@tanstack/react-router';
 import { useText } from '../../text/text.tsx';
 import css from './asking.module.css';
-import { useQuestionText } from './words.ts';
+import { useQuestionText } from './texts.ts';
 
 export function QuestionList({ questions }: { questions: QuestionWords[] }) {
   const t = useText();

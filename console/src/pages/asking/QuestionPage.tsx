@@ -5,7 +5,7 @@ import { Archive, ArchiveRestore, ChartColumn } from 'lucide-react';
 import { useState } from 'react';
 import { api, isConflict } from '../../api.ts';
 import { useAttempt } from '../../hooks/attempt.ts';
-import { useData, useRefresh } from '../../hooks/answers.ts';
+import { useData, useRefresh } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
@@ -24,7 +24,7 @@ import { bodyOf, type Draft, draftOf, previewOf, type Shape } from './draft.ts';
 import { KeyFields, TypeFields } from './NewQuestionFields.tsx';
 import { QuestionPreview } from './QuestionPreview.tsx';
 import { Translations } from './Translations.tsx';
-import { useKpiName, useLanguages, useQuestionText } from './words.ts';
+import { useKpiName, useLanguages, useQuestionText } from './texts.ts';
 
 export function QuestionPage() {
   const { questionId } = useParams({ strict: false }) as { questionId: string };

@@ -9,7 +9,7 @@ import { folded } from '../../ui/findGroups.ts';
 import { SearchField } from '../../ui/SearchField.tsx';
 import { FieldError } from './FieldError.tsx';
 import css from './QuestionPicker.module.css';
-import { useQuestionText } from './words.ts';
+import { useQuestionText } from './texts.ts';
 
 type Props = {
   label: string;

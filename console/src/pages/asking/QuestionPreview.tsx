@@ -1,7 +1,7 @@
 // A small static preview of a question as the answering page shows it, in its own language.
 import type { PageWords } from '@soundings/contract/console.asking.ts';
 import css from './QuestionPreview.module.css';
-import { directionOf } from './words.ts';
+import { directionOf } from './texts.ts';
 
 export type Previewed = { type: number; text: string; options: { id: string; text: string }[] };
 

@@ -3,7 +3,7 @@ import type { Rounds } from '@soundings/contract/console.asking.ts';
 import { Link } from '@tanstack/react-router';
 import { CalendarClock } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import { useData } from '../../hooks/answers.ts';
+import { useData } from '../../hooks/data.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Badge } from '../../ui/Badge.tsx';
@@ -17,7 +17,7 @@ import { useToast } from '../../ui/Toast.tsx';
 import css from './asking.module.css';
 import { OpenWeekView } from './OpenWeekView.tsx';
 import { NoMail } from './NoMail.tsx';
-import { useDays } from './words.ts';
+import { useDays } from './texts.ts';
 
 /** How often to refetch, in ms: while a week closes, and otherwise. */
 const [closingPace, usualPace] = [1500, 30_000];

@@ -10,7 +10,7 @@ import { Section } from '../../ui/Section.tsx';
 import { Skeleton } from '../../ui/States.tsx';
 import css from './asking.module.css';
 import { bodyOf, type ScheduleDraft } from './schedule-draft.ts';
-import { useDays, useQuestionText } from './words.ts';
+import { useDays, useQuestionText } from './texts.ts';
 
 /** How long typing must pause, in ms. */
 const typingPause = 350;

@@ -17,7 +17,7 @@ import { FieldError } from './FieldError.tsx';
 import css from './asking.module.css';
 import { QuestionPicker } from './QuestionPicker.tsx';
 import type { ScheduleDraft } from './schedule-draft.ts';
-import { useDays, useKpiName } from './words.ts';
+import { useDays, useKpiName } from './texts.ts';
 
 type Props = { form: FormState<ScheduleDraft>; library: Library };
 

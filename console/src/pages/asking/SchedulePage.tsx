@@ -5,7 +5,7 @@ import { Eye, Pause, Play, Send, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { api, isConflict } from '../../api.ts';
 import { useAttempt } from '../../hooks/attempt.ts';
-import { useData, useRefresh } from '../../hooks/answers.ts';
+import { useData, useRefresh } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
@@ -22,7 +22,7 @@ import { ScheduleEffect } from './ScheduleEffect.tsx';
 import { ScheduleFields } from './ScheduleFields.tsx';
 import { bodyOf, draftOf, emptyDraft, type ScheduleDraft } from './schedule-draft.ts';
 import { TestMailDialog } from './TestMailDialog.tsx';
-import { useRepetition } from './words.ts';
+import { useRepetition } from './texts.ts';
 
 export function SchedulePage() {
   const { scheduleId } = useParams({ strict: false }) as { scheduleId: string };

@@ -1,7 +1,7 @@
 // The schedules: questions, audience, next date and last round. Also the calendar of all schedules.
 import type { Schedule, Schedules } from '@soundings/contract/console.asking.ts';
 import { CalendarClock, Plus } from 'lucide-react';
-import { useAddress, useData } from '../../hooks/answers.ts';
+import { useAddress, useData } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Badge } from '../../ui/Badge.tsx';
@@ -14,7 +14,7 @@ import { type Column, Table } from '../../ui/Table.tsx';
 import css from './asking.module.css';
 import { Calendar } from './Calendar.tsx';
 import { NoMail } from './NoMail.tsx';
-import { useDays, useRepetition } from './words.ts';
+import { useDays, useRepetition } from './texts.ts';
 
 export function SchedulesPage() {
   const t = useText();

@@ -10,7 +10,7 @@ import { SearchAdd } from '../../ui/SearchSelect.tsx';
 import css from './Translations.module.css';
 import { FieldError } from './FieldError.tsx';
 import { type Draft, fieldOf, type Shape, suggestedId, withoutOption } from './draft.ts';
-import { directionOf, isChoice, useLanguages } from './words.ts';
+import { directionOf, isChoice, useLanguages } from './texts.ts';
 
 type TranslationsProps = {
   form: FormState<Draft>;

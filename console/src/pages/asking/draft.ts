@@ -1,7 +1,7 @@
 // A question draft: every text is stored under the service's JSON pointer for it, so that errors appear at their own field.
 import type { LibraryQuestion } from '@soundings/contract/console.asking.ts';
 import type { Previewed } from './QuestionPreview.tsx';
-import { keyOf } from './words.ts';
+import { keyOf } from './texts.ts';
 
 /** Fields: `text`, `translations/sv`, `options/0/id`, `options/0/text`, `options/0/translations/sv`, and more for new questions. */
 export type Draft = Record<string, string>;

@@ -4,7 +4,7 @@ import { maxNameLength } from '@soundings/contract/limits.ts';
 import { Plus } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { api } from '../../api.ts';
-import { useData, useRefresh } from '../../hooks/answers.ts';
+import { useData, useRefresh } from '../../hooks/data.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';

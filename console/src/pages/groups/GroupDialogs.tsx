@@ -3,7 +3,7 @@ import type { GroupDetails } from '@soundings/contract/console.groups.ts';
 import { maxExternalIdLength, maxNameLength } from '@soundings/contract/limits.ts';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../../api.ts';
-import { useData, useRefresh } from '../../hooks/answers.ts';
+import { useData, useRefresh } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/Dialog.tsx';

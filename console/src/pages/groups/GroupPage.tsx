@@ -3,7 +3,7 @@ import type { GroupDetails } from '@soundings/contract/console.groups.ts';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { Pencil, Plus } from 'lucide-react';
 import { Fragment, type ReactNode, useMemo, useState } from 'react';
-import { useData } from '../../hooks/answers.ts';
+import { useData } from '../../hooks/data.ts';
 import { hasRole, useSession } from '../../session.tsx';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';

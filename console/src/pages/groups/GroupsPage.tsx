@@ -2,7 +2,7 @@
 import type { TreeGroup } from '@soundings/contract/console.groups.ts';
 import { FolderTree, Plus } from 'lucide-react';
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
-import { useAddress, useData } from '../../hooks/answers.ts';
+import { useAddress, useData } from '../../hooks/data.ts';
 import { hasRole, useSession } from '../../session.tsx';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';

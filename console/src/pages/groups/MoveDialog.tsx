@@ -4,7 +4,7 @@ import { ArrowRight } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import { useAction } from '../../hooks/act.ts';
-import { useData } from '../../hooks/answers.ts';
+import { useData } from '../../hooks/data.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';

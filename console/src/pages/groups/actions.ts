@@ -1,5 +1,5 @@
 // The actions on a group.
-import { useRefresh } from '../../hooks/answers.ts';
+import { useRefresh } from '../../hooks/data.ts';
 
 export type GroupAction = 'add' | 'edit' | 'move' | 'adopt' | 'release' | 'remove';
 

@@ -1,7 +1,7 @@
 // The dialog to hand people over to the HR system or take them over: how many change, why others don't, and the consequences.
 import type { Chosen, Handover } from '@soundings/contract/console.people.ts';
 import { api } from '../../api.ts';
-import { useData } from '../../hooks/answers.ts';
+import { useData } from '../../hooks/data.ts';
 import { type Translate, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/Dialog.tsx';

@@ -1,7 +1,7 @@
 // The dialog to create a link with which a person sets a password: shown once, or emailed.
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useData } from '../../hooks/answers.ts';
+import { useData } from '../../hooks/data.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Copy } from '../../ui/Copy.tsx';

@@ -2,7 +2,7 @@
 import type { PersonFields } from '@soundings/contract/console.people.ts';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../../api.ts';
-import { useData } from '../../hooks/answers.ts';
+import { useData } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { useForm } from '../../ui/Form.tsx';

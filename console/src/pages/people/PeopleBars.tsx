@@ -1,5 +1,5 @@
 // The toolbar of the people list: its filters, or the actions on the selected people.
-import { roles } from '@soundings/contract/words.ts';
+import { roles } from '@soundings/contract/shared-values.ts';
 import { ArrowDownToLine, ArrowUpFromLine, FilterX, X } from 'lucide-react';
 import { useText } from '../../text/text.tsx';
 import { Button, IconButton } from '../../ui/Button.tsx';
@@ -7,7 +7,7 @@ import { GroupFinder } from '../../ui/GroupFinder.tsx';
 import { ToolbarGap, ToolbarText } from '../../ui/Page.tsx';
 import { SearchField } from '../../ui/SearchField.tsx';
 import { Select } from '../../ui/Select.tsx';
-import type { Choice } from './choice.ts';
+import type { Choice } from './selection.ts';
 import type { PeopleFilters } from './filters.ts';
 
 type BarProps = { filters: PeopleFilters; found: number | undefined };

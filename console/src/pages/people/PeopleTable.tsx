@@ -9,7 +9,7 @@ import { Checkbox } from '../../ui/Field.tsx';
 import { Locked } from '../../ui/Locked.tsx';
 import type { Column } from '../../ui/Table.tsx';
 import { WindowList } from '../../ui/WindowList.tsx';
-import type { Choice } from './choice.ts';
+import type { Choice } from './selection.ts';
 import { nameOf } from './names.ts';
 import css from './people.module.css';
 import { type Doing, PersonDialogs } from './PersonDialogs.tsx';

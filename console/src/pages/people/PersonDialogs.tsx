@@ -1,9 +1,9 @@
 // The dialogs for actions on a person. Each explains the consequences first.
 import { maxExternalIdLength } from '@soundings/contract/limits.ts';
-import type { Role } from '@soundings/contract/words.ts';
+import type { Role } from '@soundings/contract/shared-values.ts';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../../api.ts';
-import { useRefresh } from '../../hooks/answers.ts';
+import { useRefresh } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/Dialog.tsx';

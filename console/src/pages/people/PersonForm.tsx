@@ -6,9 +6,9 @@ import {
   maxExternalIdLength,
   maxNameLength,
 } from '@soundings/contract/limits.ts';
-import { membershipKinds, roles } from '@soundings/contract/words.ts';
+import { membershipKinds, roles } from '@soundings/contract/shared-values.ts';
 import type { ReactNode } from 'react';
-import { useData } from '../../hooks/answers.ts';
+import { useData } from '../../hooks/data.ts';
 import { useLanguageNames } from '../../text/languages.ts';
 import { useText } from '../../text/text.tsx';
 import { SelectField, SwitchField, TextField } from '../../ui/Field.tsx';

@@ -4,7 +4,7 @@ import { useParams } from '@tanstack/react-router';
 import { Pencil } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useData } from '../../hooks/answers.ts';
+import { useData } from '../../hooks/data.ts';
 import { useSession } from '../../session.tsx';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';

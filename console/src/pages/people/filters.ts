@@ -1,8 +1,8 @@
 // The filters and the order of the people list, stored in the URL so that a list can be shared with a colleague.
 import type { PersonFilters } from '@soundings/contract/console.people.ts';
-import { personSorts, type PersonSort, type Role, roles } from '@soundings/contract/words.ts';
+import { personSorts, type PersonSort, type Role, roles } from '@soundings/contract/shared-values.ts';
 import { useMemo } from 'react';
-import { useAddress } from '../../hooks/answers.ts';
+import { useAddress } from '../../hooks/data.ts';
 
 type Key = 'q' | 'group' | 'role' | 'source' | 'status' | 'mail' | 'sort';
 

@@ -6,7 +6,7 @@ import {
   type MembershipKind,
   membershipKinds,
   type Role,
-} from '@soundings/contract/words.ts';
+} from '@soundings/contract/shared-values.ts';
 
 /** Keyed by the paths that the service reports in faults, such as memberships/memberOf or attributes/gender. */
 export type PersonValues = {

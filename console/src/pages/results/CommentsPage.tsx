@@ -3,7 +3,7 @@ import type { ResultComment, ResultsStart } from '@soundings/contract/console.re
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { MessageSquareText } from 'lucide-react';
 import { api, type ApiError } from '../../api.ts';
-import { useAddress, useData } from '../../hooks/answers.ts';
+import { useAddress, useData } from '../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Button } from '../../ui/Button.tsx';

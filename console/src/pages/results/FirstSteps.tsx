@@ -2,7 +2,7 @@
 import type { ResultsStart } from '@soundings/contract/console.results.ts';
 import { Check } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { useData } from '../../hooks/answers.ts';
+import { useData } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { LinkButton } from '../../ui/Button.tsx';

@@ -2,7 +2,7 @@
 import type { HeatMap, ResultsStart, ResultWeek } from '@soundings/contract/console.results.ts';
 import { shownRows } from '@soundings/contract/heat-rows.ts';
 import { useMemo } from 'react';
-import { useAddress, useData } from '../../hooks/answers.ts';
+import { useAddress, useData } from '../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Button } from '../../ui/Button.tsx';
@@ -16,14 +16,14 @@ import { boundsOf, difference, score } from './figures.ts';
 import { HeatTable } from './HeatTable.tsx';
 import { CsvLink, Started } from './parts.tsx';
 import css from './results.module.css';
-import { useSigned } from './words.ts';
+import { useSigned } from './texts.ts';
 
 export function HeatMapPage() {
   const t = useText();
   return <Started title={t('nav.heatMap')}>{(start) => <Map start={start} />}</Started>;
 }
 
-type Key = 'week' | 'only' | 'level' | 'beneath' | 'by' | 'sort';
+type Key = 'week' | 'only' | 'level' | 'subtreeOf' | 'by' | 'sort';
 
 function Map({ start }: { start: ResultsStart }) {
   const t = useText();
@@ -55,7 +55,7 @@ function Map({ start }: { start: ResultsStart }) {
 }
 
 /** The filters and the order, which also apply to the file. */
-const filtersOf = ({ level, beneath, by, sort }: Address['address']) => ({ level, beneath, by, sort });
+const filtersOf = ({ level, subtreeOf, by, sort }: Address['address']) => ({ level, subtreeOf, by, sort });
 
 function Shown({ week, words }: { week: ResultWeek; words: string }) {
   const t = useText();
@@ -113,8 +113,8 @@ function Toolbar({ start, map, address, setAddress }: Address & { start: Results
           label={t('results.beneath')}
           filter
           allowNone={t('results.wholeTree')}
-          value={address.beneath === undefined ? undefined : Number(address.beneath)}
-          onChange={(id) => setAddress({ beneath: id === undefined ? undefined : String(id) })}
+          value={address.subtreeOf === undefined ? undefined : Number(address.subtreeOf)}
+          onChange={(id) => setAddress({ subtreeOf: id === undefined ? undefined : String(id) })}
         />
       )}
       {map.companyId !== null && (
@@ -146,7 +146,7 @@ function Content({ map, address, setAddress }: Address & { map: HeatMap }) {
   const { rows, bounds } = useMemo(() => {
     const { compare } = new Intl.Collator(language, { numeric: true });
     const numberOf = (text: string | undefined) => (text === undefined ? undefined : Number(text));
-    const filters = { level: numberOf(address.level), beneath: numberOf(address.beneath), sort };
+    const filters = { level: numberOf(address.level), subtreeOf: numberOf(address.subtreeOf), sort };
     const shown = shownRows(map, filters, compare);
     const scores = map.rows.flatMap(({ values }) =>
       values.filter((value) => typeof value === 'number').map(score),
@@ -191,7 +191,7 @@ function Content({ map, address, setAddress }: Address & { map: HeatMap }) {
         <Empty
           title={t('state.noMatch')}
           action={
-            <Button onClick={() => setAddress({ level: undefined, beneath: undefined })}>
+            <Button onClick={() => setAddress({ level: undefined, subtreeOf: undefined })}>
               {t('action.clearFilters')}
             </Button>
           }

@@ -13,7 +13,7 @@ import { makeReasons, ManyReasons, OneReason } from '../../ui/Reason.tsx';
 import { useScroller } from '../../ui/scroller.ts';
 import { heatStep } from './figures.ts';
 import css from './results.module.css';
-import { useWithheldText, useSigned } from './words.ts';
+import { useWithheldText, useSigned } from './texts.ts';
 
 export type HeatTableProps = {
   map: HeatMap;

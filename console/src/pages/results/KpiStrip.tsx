@@ -7,7 +7,7 @@ import { Spark } from '../../ui/charts/Spark.tsx';
 import { changeOver, lastShown, pointsOn } from './figures.ts';
 import { ChangeMark, HandedOut } from './parts.tsx';
 import css from './results.module.css';
-import { useWithheldText } from './words.ts';
+import { useWithheldText } from './texts.ts';
 
 type KpiStripProps = { results: GroupResults; colourOf: (kpiId: string) => number | undefined };
 

@@ -6,7 +6,7 @@ import { Section } from '../../ui/Section.tsx';
 import { type Change, changeWithin, difference, lastShown, pointsOn } from './figures.ts';
 import { DifferenceMark, HandedOut } from './parts.tsx';
 import css from './results.module.css';
-import { useWithheldText } from './words.ts';
+import { useWithheldText } from './texts.ts';
 
 export const OverviewSide = ({ results }: { results: GroupResults }) => (
   <div className={css['side']}>

@@ -1,6 +1,6 @@
 // The trend of up to six KPIs, chosen by their names above the chart.
 import type { GroupResults } from '@soundings/contract/console.results.ts';
-import { useAddress } from '../../hooks/answers.ts';
+import { useAddress } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Legend, LegendButton } from '../../ui/charts/Legend.tsx';
@@ -8,7 +8,7 @@ import { Line } from '../../ui/charts/Line.tsx';
 import { Section } from '../../ui/Section.tsx';
 import { pointsOn } from './figures.ts';
 import { HandedOutNote } from './parts.tsx';
-import { useHandedOutNotes, usePointText } from './words.ts';
+import { useHandedOutNotes, usePointText } from './texts.ts';
 
 const most = 6;
 

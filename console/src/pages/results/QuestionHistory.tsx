@@ -7,7 +7,7 @@ import { Section } from '../../ui/Section.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { pointsOn, score } from './figures.ts';
 import { HandedOut } from './parts.tsx';
-import { useHandedOutNotes, useWithheldText, usePointText, useSigned } from './words.ts';
+import { useHandedOutNotes, useWithheldText, usePointText, useSigned } from './texts.ts';
 
 export function QuestionHistory({ results }: { results: QuestionResults }) {
   const t = useText();

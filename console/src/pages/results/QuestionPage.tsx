@@ -2,7 +2,7 @@
 import type { QuestionResults, ResultsStart } from '@soundings/contract/console.results.ts';
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useAddress, useData } from '../../hooks/answers.ts';
+import { useAddress, useData } from '../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Empty } from '../../ui/Empty.tsx';
@@ -22,9 +22,9 @@ import {
   useSpanOptions,
 } from './parts.tsx';
 import { QuestionHistory } from './QuestionHistory.tsx';
-import { QuestionDistribution } from './QuestionSpread.tsx';
+import { QuestionDistribution } from './QuestionDistribution.tsx';
 import css from './results.module.css';
-import { useWithheldText, useSigned } from './words.ts';
+import { useWithheldText, useSigned } from './texts.ts';
 
 export function QuestionPage() {
   const t = useText();

@@ -1,7 +1,7 @@
 // The trend of a KPI, or of the response rate, in up to six groups, as a chart and as a table.
 import type { Figure, ResultsStart, ResultWeek, Trend } from '@soundings/contract/console.results.ts';
 import { X } from 'lucide-react';
-import { useAddress, useData } from '../../hooks/answers.ts';
+import { useAddress, useData } from '../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { IconButton } from '../../ui/Button.tsx';
@@ -17,7 +17,7 @@ import { Table } from '../../ui/Table.tsx';
 import { pointsOn } from './figures.ts';
 import { CsvLink, HandedOut, HandedOutNote, spanIn, Started, useSpanOptions } from './parts.tsx';
 import css from './results.module.css';
-import { useHandedOutNotes, useWithheldText, usePointText } from './words.ts';
+import { useHandedOutNotes, useWithheldText, usePointText } from './texts.ts';
 
 export function TrendsPage() {
   const t = useText();

@@ -8,7 +8,7 @@ import { Section } from '../../ui/Section.tsx';
 import { partsOf, score } from './figures.ts';
 import { HandedOut } from './parts.tsx';
 import css from './results.module.css';
-import { useWithheldText } from './words.ts';
+import { useWithheldText } from './texts.ts';
 
 type Asked = NonNullable<GroupResults['last']>['questions'][number];
 

@@ -1,6 +1,6 @@
 // What charts and pages of results reckon: axes, gaps, changes and colours. A withheld value is never drawn over.
 import { describe, expect, test } from 'vitest';
-import { boundsOf as axisOf, labelsThatFit, markedPoints, pathOf, piecesOf } from '../../ui/charts/scale.ts';
+import { boundsOf as axisOf, labelsThatFit, markedPoints, pathOf, fragmentsOf } from '../../ui/charts/scale.ts';
 import { boundsOf, changeOver, changeWithin, difference, heatStep, lastShown, partsOf } from './figures.ts';
 
 const limits = { low: 0, high: 100 };
@@ -29,21 +29,21 @@ describe('an axis', () => {
 
 describe('a line', () => {
   test('has a gap over withheld weeks, and over more weeks without questions than is usual', () => {
-    expect(piecesOf([1, 2, null, 4])).toEqual([
+    expect(fragmentsOf([1, 2, null, 4])).toEqual([
       { from: 0, to: 1, isGap: false },
       { from: 1, to: 3, isGap: true },
     ]);
     const rare = [1, undefined, undefined, undefined, 2];
-    expect(piecesOf(rare)).toEqual([{ from: 0, to: 4, isGap: false }]);
-    expect(piecesOf([1, 2, 3, undefined, undefined, undefined, undefined, 4]).at(-1)).toMatchObject({
+    expect(fragmentsOf(rare)).toEqual([{ from: 0, to: 4, isGap: false }]);
+    expect(fragmentsOf([1, 2, 3, undefined, undefined, undefined, undefined, 4]).at(-1)).toMatchObject({
       isGap: true,
     });
   });
 
   test('marks points that no line leads to, and all where there are few', () => {
     const points = [1, 2, null, 4];
-    expect(markedPoints(points, piecesOf(points))).toEqual([3]);
-    expect(markedPoints(points, piecesOf(points), 3)).toEqual([0, 1, 3]);
+    expect(markedPoints(points, fragmentsOf(points))).toEqual([3]);
+    expect(markedPoints(points, fragmentsOf(points), 3)).toEqual([0, 1, 3]);
   });
 
   test('goes on where a piece begins at the end of the one before', () => {

@@ -4,7 +4,7 @@ import { ArrowDownRight, ArrowRight, ArrowUpRight, Download, EyeOff, Waves } fro
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { addressOf } from '../../api.ts';
-import { useData } from '../../hooks/answers.ts';
+import { useData } from '../../hooks/data.ts';
 import { hasRole, useSession } from '../../session.tsx';
 import { useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
@@ -17,7 +17,7 @@ import { Reason } from '../../ui/Reason.tsx';
 import { Loaded } from '../../ui/States.tsx';
 import { FirstSteps } from './FirstSteps.tsx';
 import css from './results.module.css';
-import { useSigned } from './words.ts';
+import { useSigned } from './texts.ts';
 
 /** The numbers of weeks that pages offer. */
 export const spans = ['13', '26', '52'] as const;

@@ -6,11 +6,11 @@ import type {
   SheetColumn,
   SheetColumns,
 } from '@soundings/contract/console.runs.ts';
-import { columnMeanings, type ValueField, type ValueMeaning } from '@soundings/contract/words.ts';
+import { columnMeanings, type ValueField, type ValueMeaning } from '@soundings/contract/shared-values.ts';
 import { Fragment, useState } from 'react';
 import { api, ApiError } from '../../api.ts';
 import { useAction } from '../../hooks/act.ts';
-import { useData, useRefresh } from '../../hooks/answers.ts';
+import { useData, useRefresh } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -24,7 +24,7 @@ import { Failed, Skeleton } from '../../ui/States.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import css from './files.module.css';
 import { useMeaningText } from './meanings.ts';
-import { choiceKey, saidOf, type ValueChoices, valueFieldOf, ValueTable } from './ValueTable.tsx';
+import { choiceKey, wordingOf, type ValueChoices, valueFieldOf, ValueTable } from './ValueTable.tsx';
 
 type File = Pick<FilePage, 'fileId' | 'name'>;
 
@@ -140,7 +140,7 @@ function bodyOf(
       })),
     })),
     values: fields.flatMap((field) =>
-      chosenAs(sheets, choices, field).flatMap((column) => saidOf(column, field, values)),
+      chosenAs(sheets, choices, field).flatMap((column) => wordingOf(column, field, values)),
     ),
     ...(country !== before && { country }),
   };

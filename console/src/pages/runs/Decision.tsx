@@ -4,13 +4,13 @@ import type { Run } from '@soundings/contract/console.runs.ts';
 import { isLargeRemoval } from '@soundings/contract/limits.ts';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useRefresh } from '../../hooks/answers.ts';
+import { useRefresh } from '../../hooks/data.ts';
 import { type Translate, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { useToast } from '../../ui/Toast.tsx';
 import css from './runs.module.css';
-import { managersNamed } from './words.tsx';
+import { managersNamed } from './texts.tsx';
 
 /** Returns the numbers of removals to type: of people if there are many, of groups always. */
 function removalOf({ summary, people }: Run): { people: number; groups: number } {

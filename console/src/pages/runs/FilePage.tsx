@@ -3,7 +3,7 @@ import type { FilePage as FileAnswer } from '@soundings/contract/console.runs.ts
 import { useParams } from '@tanstack/react-router';
 import { Columns3, Download } from 'lucide-react';
 import { addressOf } from '../../api.ts';
-import { useAddress, useData } from '../../hooks/answers.ts';
+import { useAddress, useData } from '../../hooks/data.ts';
 import { type Translate, useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { Notice } from '../../ui/Notice.tsx';
@@ -14,7 +14,7 @@ import { ColumnsDialog } from './ColumnsDialog.tsx';
 import { FaultTable } from './FaultTable.tsx';
 import { useLiveFiles } from './live.ts';
 import css from './runs.module.css';
-import { Deltas, sourceText, StateBadge } from './words.tsx';
+import { Deltas, sourceText, StateBadge } from './texts.tsx';
 
 const isDone = ({ state }: FileAnswer) => state !== 'waiting' && state !== 'processing';
 

@@ -2,7 +2,7 @@
 import type { FileRow } from '@soundings/contract/console.runs.ts';
 import { Columns3, FileSpreadsheet, SearchX, Upload } from 'lucide-react';
 import { useRef, useState } from 'react';
-import { useAddress, useData } from '../../hooks/answers.ts';
+import { useAddress, useData } from '../../hooks/data.ts';
 import { useWindows } from '../../hooks/windows.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
@@ -18,7 +18,7 @@ import { useLiveFiles } from './live.ts';
 import { Mappings } from './Mappings.tsx';
 import { accepted, DropArea, SentFiles } from './Sending.tsx';
 import { useSending } from './sending.ts';
-import { countText, sourceText, StateBadge } from './words.tsx';
+import { countText, sourceText, StateBadge } from './texts.tsx';
 
 export function FilesPage() {
   const t = useText();

@@ -3,7 +3,7 @@ import type { Mapping, ValueMapping } from '@soundings/contract/console.runs.ts'
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useRefresh } from '../../hooks/answers.ts';
+import { useRefresh } from '../../hooks/data.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { IconButton } from '../../ui/Button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/Dialog.tsx';

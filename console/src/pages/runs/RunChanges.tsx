@@ -2,7 +2,7 @@
 import type { Run, RunChange } from '@soundings/contract/console.runs.ts';
 import { ArrowRight, Minus, Pencil, Plus, SearchX } from 'lucide-react';
 import { useState } from 'react';
-import { useAddress } from '../../hooks/answers.ts';
+import { useAddress } from '../../hooks/data.ts';
 import { useWindows } from '../../hooks/windows.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';

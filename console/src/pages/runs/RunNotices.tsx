@@ -4,7 +4,7 @@ import { type Translate, useFormat, useText } from '../../text/text.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
 import { Notice } from '../../ui/Notice.tsx';
 import css from './runs.module.css';
-import { managersNamed } from './words.tsx';
+import { managersNamed } from './texts.tsx';
 
 /** How many are named. For the rest, only the number is shown. */
 const named = 5;

@@ -3,7 +3,7 @@ import type { Run } from '@soundings/contract/console.runs.ts';
 import { useParams } from '@tanstack/react-router';
 import { Download } from 'lucide-react';
 import { addressOf } from '../../api.ts';
-import { useData } from '../../hooks/answers.ts';
+import { useData } from '../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import { LinkButton } from '../../ui/Button.tsx';
 import { Menu } from '../../ui/Menu.tsx';
@@ -17,7 +17,7 @@ import { RunChanges } from './RunChanges.tsx';
 import { RunNotices } from './RunNotices.tsx';
 import { RunTotals } from './RunTotals.tsx';
 import css from './runs.module.css';
-import { sourceText, StateBadge, stateOf } from './words.tsx';
+import { sourceText, StateBadge, stateOf } from './texts.tsx';
 
 export function RunPage() {
   const t = useText();

@@ -1,8 +1,8 @@
 // All runs, from pushes and files, newest first.
 import type { RunRow } from '@soundings/contract/console.runs.ts';
-import { runOutcomes } from '@soundings/contract/words.ts';
+import { runOutcomes } from '@soundings/contract/shared-values.ts';
 import { FileSpreadsheet, History, Plug, SearchX } from 'lucide-react';
-import { useAddress } from '../../hooks/answers.ts';
+import { useAddress } from '../../hooks/data.ts';
 import { useWindows } from '../../hooks/windows.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
@@ -16,7 +16,7 @@ import { WindowList } from '../../ui/WindowList.tsx';
 import { useSharedColumns } from './columns.tsx';
 import { useLiveRuns } from './live.ts';
 import css from './runs.module.css';
-import { countText, sourceText, StateBadge, stateOf } from './words.tsx';
+import { countText, sourceText, StateBadge, stateOf } from './texts.tsx';
 
 type Filter = 'outcome' | 'source' | 'dryRun' | 'search';
 

@@ -1,6 +1,6 @@
 // The meanings of a column's values, such as "Leave" as a status, each with its number of rows.
 import type { MappedValue, SheetColumn } from '@soundings/contract/console.runs.ts';
-import { type ValueField, valueFields, type ValueMeaning, valueMeanings } from '@soundings/contract/words.ts';
+import { type ValueField, valueFields, type ValueMeaning, valueMeanings } from '@soundings/contract/shared-values.ts';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -26,7 +26,7 @@ const meaningOf = (value: Value, field: ValueField, choices: ValueChoices): Valu
  * Returns the chosen meanings of a column's values that differ from the known ones. Suggestions don't count until they are chosen,
  * because a role gives a person access.
  */
-export function saidOf(column: SheetColumn, field: ValueField, choices: ValueChoices): MappedValue[] {
+export function wordingOf(column: SheetColumn, field: ValueField, choices: ValueChoices): MappedValue[] {
   return column.values.flatMap((value) => {
     const means = meaningOf(value, field, choices);
     return means === null || means === value.means[field] ? [] : [{ field, value: value.value, means }];

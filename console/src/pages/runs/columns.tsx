@@ -3,7 +3,7 @@ import type { RunRow } from '@soundings/contract/console.runs.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import type { Column } from '../../ui/Table.tsx';
 import css from './runs.module.css';
-import { countsOf, countText, Deltas } from './words.tsx';
+import { countsOf, countText, Deltas } from './texts.tsx';
 
 type Row = Pick<RunRow, 'at' | 'summary' | 'warnings'>;
 

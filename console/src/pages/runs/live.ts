@@ -1,6 +1,6 @@
 // Refetches lists while something in them is in progress.
 import { useEffect } from 'react';
-import { useRefresh } from '../../hooks/answers.ts';
+import { useRefresh } from '../../hooks/data.ts';
 
 /** Refetches every two seconds while something is in progress. */
 export function useLiveRuns(isUnderWay: boolean): void {

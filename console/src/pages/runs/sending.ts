@@ -1,7 +1,7 @@
 // Uploads files from the browser one after another, with their progress or error.
 import { useRef, useState } from 'react';
 import { upload } from '../../api.ts';
-import { useRefresh } from '../../hooks/answers.ts';
+import { useRefresh } from '../../hooks/data.ts';
 
 export type SentFile = {
   key: number;

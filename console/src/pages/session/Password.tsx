@@ -2,7 +2,7 @@
 import type { Profile } from '@soundings/contract/console.session.ts';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useRefresh } from '../../hooks/answers.ts';
+import { useRefresh } from '../../hooks/data.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';

@@ -2,7 +2,7 @@
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useData } from '../../hooks/answers.ts';
+import { useData } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';
 import { TextField } from '../../ui/Field.tsx';

@@ -1,7 +1,7 @@
 // The questions that your groups were asked in past weeks, without any answers.
 import type { AskedWeek } from '@soundings/contract/console.session.ts';
 import { CalendarDays } from 'lucide-react';
-import { useData } from '../../hooks/answers.ts';
+import { useData } from '../../hooks/data.ts';
 import { useLanguage, useText } from '../../text/text.tsx';
 import { useWeekText } from '../../text/weeks.ts';
 import { Empty } from '../../ui/Empty.tsx';

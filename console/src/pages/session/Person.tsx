@@ -2,7 +2,7 @@
 import type { Profile } from '@soundings/contract/console.session.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { api } from '../../api.ts';
-import { useRefresh } from '../../hooks/answers.ts';
+import { useRefresh } from '../../hooks/data.ts';
 import { useLanguageNames } from '../../text/languages.ts';
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';

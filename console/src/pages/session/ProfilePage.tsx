@@ -1,12 +1,12 @@
 // Your profile: your details, how and where you sign in, and the questions your groups were asked.
-import { useData } from '../../hooks/answers.ts';
+import { useData } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Loaded } from '../../ui/States.tsx';
 import { Password } from './Password.tsx';
 import { PastWeeks } from './PastWeeks.tsx';
 import { Person } from './Person.tsx';
-import { SecondStep } from './SecondStep.tsx';
+import { SecondStep } from './TwoFactor.tsx';
 import { Sessions } from './Sessions.tsx';
 
 export function ProfilePage() {

@@ -3,7 +3,7 @@ import type { SessionSeen } from '@soundings/contract/console.session.ts';
 import { Monitor, Smartphone } from 'lucide-react';
 import { useState } from 'react';
 import { api, ApiError } from '../../api.ts';
-import { useData, useRefresh } from '../../hooks/answers.ts';
+import { useData, useRefresh } from '../../hooks/data.ts';
 import { useAttempt } from '../../hooks/attempt.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';

@@ -1,7 +1,7 @@
 // The sign-in page. Afterwards the requested page is shown.
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { useAddress, useData } from '../../hooks/answers.ts';
+import { useAddress, useData } from '../../hooks/data.ts';
 import { useMaybeSession } from '../../session.tsx';
 import { useText } from '../../text/text.tsx';
 import { LinkButton } from '../../ui/Button.tsx';

@@ -2,7 +2,7 @@
 import { defaultThreshold, minimumThreshold } from '@soundings/contract/limits.ts';
 import { useLocation } from '@tanstack/react-router';
 import { api } from '../../api.ts';
-import { useData } from '../../hooks/answers.ts';
+import { useData } from '../../hooks/data.ts';
 import { useLanguageNames } from '../../text/languages.ts';
 import { useLanguage, useText } from '../../text/text.tsx';
 import { Button, LinkButton } from '../../ui/Button.tsx';

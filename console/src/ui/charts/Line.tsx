@@ -1,7 +1,7 @@
 // A line chart over weeks. Gaps are dotted. The pointer or the arrow keys choose a week, whose values are shown and read out.
 import { useLayoutEffect, useRef, useState } from 'react';
 import css from './charts.module.css';
-import { type Bounds, boundsOf, labelsThatFit, markedPoints, pathOf, piecesOf, type Point } from './scale.ts';
+import { type Bounds, boundsOf, labelsThatFit, markedPoints, pathOf, fragmentsOf, type Point } from './scale.ts';
 
 export type Series = {
   key: string | number;
@@ -167,7 +167,7 @@ const colourOf = ({ colour }: Series) => ({ '--series': `var(--series-${colour})
 
 function Drawn({ plot, series }: { plot: Plot; series: Series }) {
   const { points } = series;
-  const pieces = piecesOf(points);
+  const pieces = fragmentsOf(points);
   const place = (index: number): [number, number] => [plot.x(index), plot.y(points[index] as number)];
   const last = points.findLastIndex((point) => typeof point === 'number');
   const dots = new Set([...markedPoints(points, pieces, 10), ...(last >= 0 ? [last] : [])]);

@@ -1,7 +1,7 @@
 // A small line beside a number. It is not read out, because the number says the same.
 import type { CSSProperties } from 'react';
 import css from './charts.module.css';
-import { markedPoints, pathOf, piecesOf, type Point } from './scale.ts';
+import { markedPoints, pathOf, fragmentsOf, type Point } from './scale.ts';
 
 const [width, height, edge] = [120, 30, 5];
 
@@ -15,7 +15,7 @@ export function Spark({ points, colour }: { points: readonly Point[]; colour?: n
     edge + ((width - 2 * edge) * index) / Math.max(1, points.length - 1),
     height / 2 - ((points[index] as number) - middle) * ((height - 2 * edge) / span),
   ];
-  const pieces = piecesOf(points).filter(({ isGap }) => !isGap);
+  const pieces = fragmentsOf(points).filter(({ isGap }) => !isGap);
   const last = points.findLastIndex((point) => typeof point === 'number');
   const style = {
     '--series': colour === undefined ? 'var(--soft)' : `var(--series-${colour})`,

@@ -29,7 +29,7 @@ export type Piece = { from: number; to: number; isGap: boolean };
  * Returns the segments of a line between the points that are shown, by index. A segment over withheld weeks is a gap, and so is one
  * over unusually many weeks in which nothing was asked: more than four, and more than twice the median step.
  */
-export function piecesOf(points: readonly Point[]): Piece[] {
+export function fragmentsOf(points: readonly Point[]): Piece[] {
   const most = Math.max(4, 2 * middleStep(points));
   const pieces: Piece[] = [];
   let last = -1;

@@ -25,7 +25,7 @@ import {
 import { languagesIn, named, spokenIn, spokenLanguages, wordsOf } from './question-texts.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
-import { refuseChanged, versionOf } from '../core/versions.ts';
+import { rejectChanged, versionOf } from '../core/versions.ts';
 
 /** How many of the last weeks that asked a question are shown. */
 const weeksShown = 60;
@@ -60,7 +60,7 @@ export function serveLibrary(console: Console, pool: Promise<Pool>): void {
     const { version, ...words } = body;
     const id = idIn(params.questionId);
     return write(await pool, who, async (tx) => {
-      refuseChanged(version, await changeableTexts(tx, who, id));
+      rejectChanged(version, await changeableTexts(tx, who, id));
       const isChanged = await changeQuestion(
         tx,
         who.accountId,
@@ -92,7 +92,7 @@ function serveKpis(console: Console, pool: Promise<Pool>): void {
   const keep = async (who: Who, kpi: Kpi, seen?: string) =>
     write(await pool, who, async (tx) => {
       const before = (await kpisOf(tx, who.accountId)).find(({ id }) => id === kpi.id);
-      if (seen !== undefined && before) refuseChanged(seen, changeable(before));
+      if (seen !== undefined && before) rejectChanged(seen, changeable(before));
       const isChanged = await keepKpi(tx, who.accountId, kpi, seen === undefined);
       return {
         isChanged,

@@ -84,7 +84,7 @@ const fields: Record<string, string> = {
   reminder: '/reminderDays',
 };
 
-export const pointed = (details: Detail[]): (Detail & { path: string })[] =>
+export const withQuestionPaths = (details: Detail[]): (Detail & { path: string })[] =>
   details.map((detail) => ({ ...detail, path: fields[detail.path ?? ''] ?? detail.path ?? '' }));
 
 /** Runs a function of schedules.ts, and maps the paths of its faults to the fields of the console's form. */
@@ -93,6 +93,6 @@ export async function withPointers<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!(error instanceof Fault) || error.kind !== 'invalid') throw error;
-    throw new Fault(error.kind, error.code, error.message, { details: pointed(error.details) });
+    throw new Fault(error.kind, error.code, error.message, { details: withQuestionPaths(error.details) });
   }
 }

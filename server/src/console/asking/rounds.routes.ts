@@ -21,7 +21,7 @@ import {
   selectRefusedPeople,
 } from './asking.sql.ts';
 import { type MessageCount, messageCountsOf } from '../../rounds/messages.ts';
-import type { Means } from './schedules.routes.ts';
+import type { AskingParts } from './schedules.routes.ts';
 import { named, wordsOf } from './question-texts.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';
 import { inSlices } from '../core/slices.ts';
@@ -29,7 +29,7 @@ import { inSlices } from '../core/slices.ts';
 /** How many closed weeks are shown. */
 const closedShown = 6;
 
-export function serveRounds(console: Console, { pool, mailer, publicUrl, now }: Means): void {
+export function serveRounds(console: Console, { pool, mailer, publicUrl, now }: AskingParts): void {
   console.serve('GET /rounds', async (who) => roundsView(await pool, who, now(), mailer !== undefined));
   console.serve('POST /rounds/{week}/close', async (who, { params }) => {
     await inTransaction(await pool, async (tx) => {

@@ -35,15 +35,15 @@ import {
   type ScheduleWeek,
 } from '../../rounds/schedules.ts';
 import { selectGroupNames, selectTester } from './asking.sql.ts';
-import { named, pointed, spokenIn, spokenLanguages, withPointers, wordsOf } from './question-texts.ts';
+import { named, withQuestionPaths, spokenIn, spokenLanguages, withPointers, wordsOf } from './question-texts.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
-import { refuseChanged, versionOf } from '../core/versions.ts';
+import { rejectChanged, versionOf } from '../core/versions.ts';
 
 /** How many weeks the calendar shows before the current one and after it. */
 const weeksAround = 12;
 
-export type Means = {
+export type AskingParts = {
   pool: Promise<Pool>;
   mailer: Mailer | undefined;
   publicUrl: string;
@@ -53,7 +53,7 @@ export type Means = {
 /** The result of a change. If nothing has changed (`isChanged` false), nothing is logged. */
 type Written<T> = { id: number; name: string; isChanged?: boolean; made: T };
 
-export function serveSchedules(console: Console, means: Means): void {
+export function serveSchedules(console: Console, means: AskingParts): void {
   const { pool, mailer, now } = means;
   const write = async <T>(
     who: Who,
@@ -79,7 +79,7 @@ export function serveSchedules(console: Console, means: Means): void {
     const { version, ...schedule } = body;
     const id = idIn(params.scheduleId);
     return write(who, 'schedule changed', async (tx) => {
-      refuseChanged(version, changeable(await scheduleById(tx, who.accountId, id)));
+      rejectChanged(version, changeable(await scheduleById(tx, who.accountId, id)));
       await changeSchedule(tx, who.accountId, id, schedule);
       const made = { version: versionOf(changeable(await scheduleById(tx, who.accountId, id))) };
       return { id, name: schedule.name, isChanged: made.version !== version, made };
@@ -206,7 +206,7 @@ async function check(
   { schedule, id }: { schedule: NewSchedule; id: number },
   now: number,
 ): Promise<ScheduleCheck> {
-  const faults = pointed(await scheduleFaults(db, accountId, schedule));
+  const faults = withQuestionPaths(await scheduleFaults(db, accountId, schedule));
   const [audience] = await audiencesOf(db, accountId, [schedule]);
   const today = dayIn(timezone, now);
   const past = await scheduleWeeksOf(db, accountId, id);
@@ -279,7 +279,7 @@ const refused = (type: 'no address' | 'no mail server' | 'nothing due' | 'mail n
 
 /** Sends the caller the email as people get it. Its link opens the preview, which stores nothing. */
 async function sendTest(
-  { pool, mailer, publicUrl, now }: Means,
+  { pool, mailer, publicUrl, now }: AskingParts,
   who: Who,
   scheduleId: number,
   kind: 'invitation' | 'reminder',

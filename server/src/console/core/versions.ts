@@ -7,7 +7,7 @@ export const versionOf = (state: unknown): string =>
   createHash('sha256').update(JSON.stringify(state)).digest('base64url').slice(0, 22);
 
 /** Throws a Fault if the state has changed since it was shown. The caller must have locked it against other changes. */
-export function refuseChanged(seen: string, state: unknown): void {
+export function rejectChanged(seen: string, state: unknown): void {
   if (versionOf(state) === seen) return;
   throw new Fault(
     'conflict',

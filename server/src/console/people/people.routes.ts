@@ -9,7 +9,7 @@ import type {
 } from '@soundings/contract/console.people.ts';
 import { createHash } from 'node:crypto';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
-import { notifyAdministrators, notifyPerson } from '../../auth/account-notices.ts';
+import { notifyAdministrators, notifyPerson } from '../../accounts/account-notices.ts';
 import { audit, type AuditAction } from '../../accounts/audit.ts';
 import { endSessions, revokeAccess } from '../../auth/sessions.ts';
 import { giveLinkByMail, linkHours, createSignInLink, signInAddress } from '../../auth/sign-in-links.ts';

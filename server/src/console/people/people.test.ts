@@ -5,7 +5,7 @@ import type { Problem } from '@soundings/contract/problem.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { beginSession } from '../../auth/sessions.ts';
-import { giveAnswers, openLink } from '../../answers/answering.ts';
+import { saveAnswers, openLink } from '../../answers/answering.ts';
 import { inTransaction } from '../../db/db.ts';
 import { createGroup } from '../../people/groups.ts';
 import { createUser, defineAttribute } from '../../people/people.ts';
@@ -464,7 +464,7 @@ describe('by hand', () => {
     const [id, link] = [asked.userIds[0]!, asked.links[0]!];
     const question = asked.questionIds.get('workload-rested')!;
     const by = { link, visit: 'a browser' };
-    await giveAnswers(world.pool, world.keys, by, [{ questionId: question, value: 4 }]);
+    await saveAnswers(world.pool, world.keys, by, [{ questionId: question, value: 4 }]);
     const own = async () => (await openLink(world.pool, world.keys, by))?.answers.get(question)?.value;
     // A number is of the internal id: nothing of what is stored changes with the externalId.
     const stored = () => world.pool`
@@ -486,7 +486,7 @@ describe('by hand', () => {
     const asked = await askPeople(world, account.id, { count: 2 });
     const question = asked.questionIds.get('workload-rested')!;
     const by = { link: asked.links[0]!, visit: 'a browser' };
-    await giveAnswers(world.pool, world.keys, by, [{ questionId: question, value: 4 }]);
+    await saveAnswers(world.pool, world.keys, by, [{ questionId: question, value: 4 }]);
     expect((await ask(`DELETE /users/${asked.userIds[0]}`)).status).toBe(204);
     expect((await ask(`PATCH /users/${asked.userIds[1]}`, { externalId: 'p1' })).status).toBe(200);
     const theirs = { link: asked.links[1]!, visit: 'a browser' };

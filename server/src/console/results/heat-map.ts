@@ -19,7 +19,7 @@ const weeksBack = 12;
 /** `latest`: whether to include KPIs that the week did not ask, with the values of the last week that did. */
 type Wanted = { week: string | undefined; latest: boolean; language: string };
 
-const everyGroup = { groupId: undefined, beneath: true };
+const everyGroup = { groupId: undefined, withSubgroups: true };
 
 export async function readHeatMap(pool: Pool, who: Who, wanted: Wanted): Promise<HeatMap> {
   const weeks = await readWeeks(pool, who);

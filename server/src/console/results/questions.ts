@@ -9,7 +9,7 @@ import type {
 import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
 import {
-  always,
+  alwaysShown,
   type CommentFilter,
   commentsShown,
   questionsWorded,
@@ -37,7 +37,7 @@ export async function readQuestions(
 ): Promise<ResultQuestion[]> {
   const group = groupNamed(await readGroups(pool, who), groupId);
   const questions = await questionsWorded(pool, who.accountId, language);
-  const results = await resultsShown(pool, who.accountId, group.id, always, questions);
+  const results = await resultsShown(pool, who.accountId, group.id, alwaysShown, questions);
   const ids = new Set(results.map(({ questionId }) => questionId));
   const { compare } = new Intl.Collator(language, { numeric: true });
   return [...questions.values()]
@@ -118,7 +118,7 @@ export async function readComments(
   const one = weekIn(weeks, week);
   if (questionId !== undefined && !questions.has(Number(questionId))) throw questionNotFound();
   const filter: CommentFilter = {
-    window: one === undefined ? always : { first: one, last: one },
+    window: one === undefined ? alwaysShown : { first: one, last: one },
     questionIds: questionId === undefined ? undefined : [Number(questionId)],
     search: search === undefined || search.trim() === '' ? undefined : search.trim(),
   };

@@ -17,7 +17,7 @@ import {
 } from '../../files/mappings.ts';
 import { fileNameOf } from '../../sheets/file-names.ts';
 import { type Decider, repeatFile } from '../../files/process.ts';
-import { noteRefused, openUpload, tooLarge, type Upload } from '../../files/store.ts';
+import { recordRefusal, openUpload, tooLarge, type Upload } from '../../files/store.ts';
 import { actorOf, type Console, requireProof, type Who } from '../core/console.ts';
 import { type FileFound, selectFilePage, selectFileRows, selectMappingList } from './files.sql.ts';
 import { idIn } from '../core/ids.ts';
@@ -128,7 +128,7 @@ async function receive(
   } catch (error) {
     drop(body);
     await upload?.abort().catch(() => {}); // if this fails, it is deleted later with the abandoned uploads
-    await noteRefused(pool, receiving, sent, error);
+    await recordRefusal(pool, receiving, sent, error);
     throw error;
   }
 }

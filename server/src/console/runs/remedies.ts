@@ -1,7 +1,7 @@
 // What the pages of runs and files share: windows of lists, and what to do about a fault. Pure.
 import type { RunFault } from '@soundings/contract/console.runs.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
-import { type Language, remedyOf } from '../../files/phrases.ts';
+import { type Language, remedyOf } from '../../files/catalogue.ts';
 import type { Window } from './runs.sql.ts';
 
 /** Returns the requested window, with at most a hundred rows. */

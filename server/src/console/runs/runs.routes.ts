@@ -8,7 +8,7 @@ import { Fault } from '../../base/errors.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
 import type { Approve } from '../../files/approving.ts';
 import { faultyRowsOf } from '../../files/preview.ts';
-import type { Language } from '../../files/phrases.ts';
+import type { Language } from '../../files/catalogue.ts';
 import { type Decider, rejectRun } from '../../files/process.ts';
 import { runNotPending } from '../../sync/pending-runs.ts';
 import { actorOf, type Console, Download, type Who } from '../core/console.ts';

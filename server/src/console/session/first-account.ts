@@ -4,7 +4,7 @@ import { maxNameLength } from '@soundings/contract/limits.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { createAccount } from '../../accounts/accounts.ts';
 import { type Actor, audit } from '../../accounts/audit.ts';
-import { refuseExpiredFirstStartLink, useUpFirstStartLink } from '../../auth/first-start.ts';
+import { rejectExpiredFirstStartLink, consumeFirstStartLink } from '../../auth/first-start.ts';
 import { digestPassword, keepPassword, type Person } from '../../auth/sign-in.ts';
 import { Fault } from '../../base/errors.ts';
 import { inTransaction, type Pool } from '../../db/db.ts';
@@ -21,11 +21,11 @@ export type Welcome = {
 export async function makeFirstAccount(pool: Pool, wanted: Welcome, address: string): Promise<Person> {
   const { secret, account, administrator } = wanted;
   refuseBlank(wanted);
-  await refuseExpiredFirstStartLink(pool, secret);
+  await rejectExpiredFirstStartLink(pool, secret);
   const { password, ...names } = administrator;
   const hash = await digestPassword(password, names, 'administrator/password');
   return inTransaction(pool, async (tx) => {
-    await useUpFirstStartLink(tx, secret);
+    await consumeFirstStartLink(tx, secret);
     const actor: Actor = { origin: 'console', userId: null, address };
     const made = await atField('account', () => createAccount(tx, account, actor));
     const accountId = made.id;

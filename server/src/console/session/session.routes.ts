@@ -1,16 +1,16 @@
 // The console: signing in and out, the first start, links to set a password, and the user's own profile.
 import { dayIn, weekOf } from '@soundings/contract/weeks.ts';
 import type { FastifyRequest } from 'fastify';
-import { notifyPerson } from '../../auth/account-notices.ts';
+import { notifyPerson } from '../../accounts/account-notices.ts';
 import { audit } from '../../accounts/audit.ts';
-import { refuseExpiredFirstStartLink } from '../../auth/first-start.ts';
+import { rejectExpiredFirstStartLink } from '../../auth/first-start.ts';
 import {
   browserOf,
   endSession,
   endSessionOf,
   endSessions,
   noteProof,
-  refuseEndedSession,
+  rejectEndedSession,
   sessionsOf,
 } from '../../auth/sessions.ts';
 import { requestSignInLink, linkOf, setPasswordByLink } from '../../auth/sign-in-links.ts';
@@ -21,10 +21,10 @@ import {
   digestPasswordOf,
   keepPassword,
   openSignInThrottle,
-  refuseWrongPassword,
+  rejectWrongPassword,
   signIn,
   type Throttle,
-  tried,
+  recordAttempt,
 } from '../../auth/sign-in.ts';
 import {
   beginTwoFactor,
@@ -36,7 +36,7 @@ import { Fault } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { Sealer } from '../../base/sealer.ts';
 import { inTransaction, type Pool } from '../../db/db.ts';
-import { changeOwn } from '../../people/profile.ts';
+import { changeOwnProfile } from '../../people/profile.ts';
 import { actorOf, type Console } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
 import { selectAskedWeeks, selectProfile, selectSessionFacts } from './session.sql.ts';
@@ -85,7 +85,7 @@ function serveSignIn(
   });
 
   console.serve('POST /session/proof', async (who, { body }) => {
-    await refuseWrongPassword(await pool, throttle, who, body.password);
+    await rejectWrongPassword(await pool, throttle, who, body.password);
     await noteProof(await pool, who.accountId, who.sessionId);
   });
 
@@ -127,7 +127,7 @@ function serveLinks(console: Console, { pool, log, canMail }: SessionParts, thro
   });
 
   console.serveAnybody('POST /welcome/link', async ({ body }) =>
-    refuseExpiredFirstStartLink(await pool, body.secret),
+    rejectExpiredFirstStartLink(await pool, body.secret),
   );
 
   console.serveAnybody('POST /welcome', async ({ body, request, reply }) => {
@@ -142,7 +142,7 @@ function serveProfile(console: Console, { pool, now, canMail }: SessionParts, th
 
   console.serve('PATCH /profile', async (who, { body }) => {
     await inTransaction(await pool, async (tx) => {
-      const fields = await changeOwn(tx, who.accountId, who.userId, body);
+      const fields = await changeOwnProfile(tx, who.accountId, who.userId, body);
       if (fields.length === 0) return;
       await audit(tx, who.accountId, actorOf(who), 'profile changed', { details: { fields } });
     });
@@ -150,10 +150,10 @@ function serveProfile(console: Console, { pool, now, canMail }: SessionParts, th
   });
 
   console.serve('PUT /profile/password', async (who, { body }) => {
-    await refuseWrongPassword(await pool, throttle, who, body.password);
+    await rejectWrongPassword(await pool, throttle, who, body.password);
     const hash = await digestPasswordOf(await pool, who, body.newPassword, 'newPassword');
     await inTransaction(await pool, async (tx) => {
-      await refuseEndedSession(tx, who);
+      await rejectEndedSession(tx, who);
       await keepPassword(tx, who, hash);
       await endSessions(tx, who, who.sessionId);
       await audit(tx, who.accountId, actorOf(who), 'password changed', { subject: who.userId });
@@ -203,14 +203,14 @@ function serveTwoFactor(
   throttle: Throttle,
 ): void {
   console.serve('POST /profile/second-step', async (who, { body }) => {
-    await refuseWrongPassword(await pool, throttle, who, body.password);
+    await rejectWrongPassword(await pool, throttle, who, body.password);
     const { email, account } = await selectProfile(await pool, who);
     return beginTwoFactor(await pool, await secrets, who, email ?? account.name);
   });
 
   console.serve('POST /profile/second-step/on', async (who, { body }) => {
     const attempt = await throttle.tryCode(`${who.accountId}/${who.userId}`);
-    const recoveryCodes = await tried(attempt, async () =>
+    const recoveryCodes = await recordAttempt(attempt, async () =>
       inTransaction(await pool, async (tx) => {
         const made = await confirmTwoFactor(tx, await secrets, who, body.code, now());
         await audit(tx, who.accountId, actorOf(who), 'second step turned on', { subject: who.userId });
@@ -223,7 +223,7 @@ function serveTwoFactor(
   });
 
   console.serve('POST /profile/second-step/off', async (who, { body }) => {
-    await refuseWrongPassword(await pool, throttle, who, body.password);
+    await rejectWrongPassword(await pool, throttle, who, body.password);
     await inTransaction(await pool, async (tx) => {
       if (!(await turnOffTwoFactor(tx, who))) return;
       await audit(tx, who.accountId, actorOf(who), 'second step turned off', { subject: who.userId });
@@ -232,7 +232,7 @@ function serveTwoFactor(
   });
 
   console.serve('POST /profile/recovery-codes', async (who, { body }) => {
-    await refuseWrongPassword(await pool, throttle, who, body.password);
+    await rejectWrongPassword(await pool, throttle, who, body.password);
     return inTransaction(await pool, async (tx) => {
       const recoveryCodes = await newRecoveryCodes(tx, who);
       await audit(tx, who.accountId, actorOf(who), 'recovery codes made', { subject: who.userId });

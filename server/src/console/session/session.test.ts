@@ -2,7 +2,7 @@
 import { TOTP } from 'otpauth';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { describeFirstStartLink, createFirstStartLink } from '../../auth/first-start.ts';
-import { refuseWeakPassword } from '../../auth/passwords.ts';
+import { rejectWeakPassword } from '../../auth/passwords.ts';
 import { beginSession, browserOf, deleteExpiredSessions, sessionOf } from '../../auth/sessions.ts';
 import { createSignInLink } from '../../auth/sign-in-links.ts';
 import {
@@ -10,7 +10,7 @@ import {
   openSignInThrottle,
   resetPassword,
   setPassword,
-  tried,
+  recordAttempt,
 } from '../../auth/sign-in.ts';
 import { startApp } from '../../app.ts';
 import { Fault } from '../../base/errors.ts';
@@ -457,7 +457,7 @@ describe('the throttle', () => {
   test('of codes only wrong ones count', async () => {
     const throttle = open();
     const fail = async (type: 'wrong code' | 'invalid value') =>
-      tried(await throttle.tryCode('1/1'), async () => {
+      recordAttempt(await throttle.tryCode('1/1'), async () => {
         throw new Fault('invalid', type, type);
       }).catch((error: Fault) => error.code);
     for (let i = 0; i < 9; i++) expect(await fail('invalid value')).toBe('invalid value');
@@ -494,7 +494,7 @@ describe('passwords', () => {
     ['nordwind nordwind', 'password of names'],
     ['kim.lind@nordwind.example', 'password of names'],
   ])('%s is refused: %s', async (password, type) => {
-    const refused = await refuseWeakPassword(password, kim, 'newPassword').catch((error: Fault) => error);
+    const refused = await rejectWeakPassword(password, kim, 'newPassword').catch((error: Fault) => error);
     expect(refused).toBeInstanceOf(Fault);
     expect((refused as Fault).details).toMatchObject([{ type, path: '/newPassword' }]);
   });
@@ -507,7 +507,7 @@ describe('passwords', () => {
     'Ett långt lösenord på svenska',
     'q7 zt 4m wp 9k',
   ])('%s is taken', async (password) => {
-    await expect(refuseWeakPassword(password, kim)).resolves.toBeUndefined();
+    await expect(rejectWeakPassword(password, kim)).resolves.toBeUndefined();
   });
 
   test('changing one asks for the present one, and ends every other session', async () => {

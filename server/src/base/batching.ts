@@ -1,7 +1,7 @@
 // Batches concurrent calls: calls that arrive while others with the same key are running wait and are then handled together, in
 // one statement. A single call runs immediately.
 
-export type GatheringLimits = {
+export type BatchingLimits = {
   /** The maximum number of calls per batch. */
   most: number;
   /** The maximum number of batches of one key that run at the same time. */
@@ -11,9 +11,9 @@ export type GatheringLimits = {
 type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void };
 type Queue<T, R> = { waiting: Waiting<T, R>[]; running: number };
 
-export class Gathering<T, R> {
+export class Batching<T, R> {
   readonly #work: (key: string, items: T[]) => Promise<R[]>;
-  readonly #limits: GatheringLimits;
+  readonly #limits: BatchingLimits;
   /** The queues of keys with running calls. */
   readonly #queues = new Map<string, Queue<T, R>>();
 
@@ -21,7 +21,7 @@ export class Gathering<T, R> {
    * `work` receives the calls of one key and returns a result for each, in the same order. If it throws, all of them fail with
    * that error. Different keys don't wait for each other.
    */
-  constructor(work: (key: string, items: T[]) => Promise<R[]>, limits: GatheringLimits) {
+  constructor(work: (key: string, items: T[]) => Promise<R[]>, limits: BatchingLimits) {
     this.#work = work;
     this.#limits = limits;
   }

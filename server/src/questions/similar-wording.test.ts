@@ -1,7 +1,7 @@
 // The same words are the same question (privacy.md P17).
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { classesOf, comparable, withoutLookAlikes } from './same-words.ts';
+import { classesOf, comparable, withoutDuplicates } from './similar-wording.ts';
 
 describe('texts', () => {
   test.each([
@@ -132,6 +132,6 @@ describe('classes', () => {
 
   test('of look-alikes in a list the first stays', () => {
     const classes = classesOf([question(1, 'a'), question(2, 'b'), question(3, 'A!')]);
-    expect(withoutLookAlikes([3, 2, 1], classes)).toEqual([3, 2]);
+    expect(withoutDuplicates([3, 2, 1], classes)).toEqual([3, 2]);
   });
 });

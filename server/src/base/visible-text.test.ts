@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { inert, visible } from './inert.ts';
+import { inert, visible } from './visible-text.ts';
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 200 }),

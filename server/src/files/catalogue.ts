@@ -7,7 +7,7 @@ export type Language = 'en' | 'sv';
 export type Entity = 'users' | 'groups';
 export type Verb = 'created' | 'updated' | 'deleted';
 
-export type ReportPhrases = {
+export type ReportCatalogue = {
   /** The locale for numbers and dates. */
   locale: string;
   number: (count: number) => string;
@@ -48,7 +48,7 @@ export type ReportPhrases = {
   automatic: string;
 };
 
-const english: ReportPhrases = {
+const english: ReportCatalogue = {
   locale: 'en-GB',
   number: (count) => count.toLocaleString('en-GB'),
   label: {
@@ -111,7 +111,7 @@ const english: ReportPhrases = {
   automatic: 'This email was sent automatically to the recipients of file notifications.',
 };
 
-const swedish: ReportPhrases = {
+const swedish: ReportCatalogue = {
   locale: 'sv-SE',
   number: (count) => count.toLocaleString('sv-SE'),
   label: {
@@ -172,7 +172,7 @@ const swedish: ReportPhrases = {
   automatic: 'Det här mejlet skickades automatiskt till dem som får aviseringar om filer.',
 };
 
-export const phrases: Record<Language, ReportPhrases> = { en: english, sv: swedish };
+export const reportCatalogue: Record<Language, ReportCatalogue> = { en: english, sv: swedish };
 
 /**
  * What to do about an error or warning, for a reader who has the file open. Without an English text, English readers get the

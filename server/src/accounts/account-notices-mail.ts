@@ -1,5 +1,5 @@
 // Renders the mails about changes to a person's sign-in, and about new administrators and API tokens. Pure.
-import { inert } from '../base/inert.ts';
+import { inert } from '../base/visible-text.ts';
 import { renderMail } from '../mail/template.ts';
 import type { AccountNotice, NoticedChange } from './account-notices.ts';
 

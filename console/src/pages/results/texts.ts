@@ -1,7 +1,7 @@
 // Texts of the results pages for figures and for withheld figures.
 import type { ResultWeek } from '@soundings/contract/console.results.ts';
 import { useMemo } from 'react';
-import { useData } from '../../hooks/answers.ts';
+import { useData } from '../../hooks/data.ts';
 import { useFormat, useLanguage, useText } from '../../text/text.tsx';
 import type { Point } from '../../ui/charts/scale.ts';
 

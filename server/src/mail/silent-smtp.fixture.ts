@@ -1,7 +1,7 @@
 // A mail server for tests that receives whole mails but doesn't confirm some of them.
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-export type DeafSmtp = {
+export type SilentSmtp = {
   url: string;
   /** The recipient of each mail that was received completely, in order. */
   got: string[];
@@ -9,9 +9,9 @@ export type DeafSmtp = {
 };
 
 /** What the server does after a mail to an address: confirms it, closes the connection, or stays silent. */
-export type Manners = (to: string) => 'takes' | 'hangs up' | 'silent';
+export type SmtpBehaviour = (to: string) => 'takes' | 'hangs up' | 'silent';
 
-export async function openDeafSmtp(manners: Manners): Promise<DeafSmtp> {
+export async function openSilentSmtp(manners: SmtpBehaviour): Promise<SilentSmtp> {
   const got: string[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

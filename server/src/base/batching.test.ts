@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Gathering } from './gathering.ts';
+import { Batching } from './batching.ts';
 
 /** A gathering whose batches end when the test says so. */
 function watched(limits: { most: number; atOnce: number }) {
   const batches: { key: string; items: number[]; end: PromiseWithResolvers<void> }[] = [];
-  const gathering = new Gathering<number, string>(async (key, items) => {
+  const gathering = new Batching<number, string>(async (key, items) => {
     const batch = { key, items, end: Promise.withResolvers<void>() };
     batches.push(batch);
     await batch.end.promise;

@@ -5,7 +5,7 @@ import { openPool } from '@soundings/server/src/db/db.ts';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export type GivingOrder = {
+export type SubmissionOrder = {
   address: string;
   links: string[];
   questionIds: number[];
@@ -19,12 +19,12 @@ export type GivingOrder = {
 };
 
 /** The milliseconds of each request (at a steady rate, from when it was due) and of all together. */
-export type Given = { times: number[]; ms: number; waited: number; refused: number };
+export type Submitted = { times: number[]; ms: number; waited: number; refused: number };
 
 const pool = openPool(process.argv[2] ?? '', 10);
 let next = 0;
 
-process.on('message', (order: GivingOrder) => {
+process.on('message', (order: SubmissionOrder) => {
   void carryOut(order)
     .catch((error: unknown) => ({ error: String(error) }))
     .then((given) => process.send?.(given));
@@ -37,7 +37,7 @@ await pool`
                             primary key (account_id, week, question_id, respondent))`;
 process.send?.('ready');
 
-async function carryOut(order: GivingOrder): Promise<Given> {
+async function carryOut(order: SubmissionOrder): Promise<Submitted> {
   const agent = new Agent({
     keepAlive: true,
     maxSockets: order.rate === undefined ? order.connections : 100,
@@ -77,7 +77,7 @@ async function carryOut(order: GivingOrder): Promise<Given> {
 }
 
 /** Submits the next answer: everyone answers the first question, then everyone the second, and so on. */
-function post(order: GivingOrder, agent: Agent, i: number): Promise<number> {
+function post(order: SubmissionOrder, agent: Agent, i: number): Promise<number> {
   const { address, links, questionIds, isClosing } = order;
   const link = links[i % links.length];
   const question = questionIds[Math.floor(i / links.length) % questionIds.length];

@@ -4,7 +4,7 @@ import { useText } from '../../text/text.tsx';
 import { Distribution, type DistributionRow } from '../../ui/charts/Distribution.tsx';
 import { heatOfKey } from './figures.ts';
 import css from './results.module.css';
-import { useWithheldText } from './words.ts';
+import { useWithheldText } from './texts.ts';
 
 type Props = { results: QuestionResults; own: QuestionResults['figures'][number] };
 

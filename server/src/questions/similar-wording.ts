@@ -2,7 +2,7 @@
 // it twice does not reveal more (privacy.md P17). Pure.
 
 /** A question with its texts. */
-export type Worded = { id: number; text: string; translations: Readonly<Record<string, string>> };
+export type Wording = { id: number; text: string; translations: Readonly<Record<string, string>> };
 
 /**
  * Returns the form in which texts are compared. Letter variants, accents, case, white space, punctuation, symbols and invisible
@@ -59,7 +59,7 @@ const latinByCapital = new Map(
  * Returns the class of each question by its id. The class is the lowest id among all questions that have the same text in any
  * language. Two questions that share a text with a third one are in one class, even if they share none with each other.
  */
-export function classesOf(questions: Iterable<Worded>): Map<number, number> {
+export function classesOf(questions: Iterable<Wording>): Map<number, number> {
   const parentOf = new Map<number, number>();
   const rootOf = (id: number): number => {
     const next = parentOf.get(id) as number;
@@ -81,14 +81,14 @@ export function classesOf(questions: Iterable<Worded>): Map<number, number> {
 }
 
 /** Returns whether two versions of a question have the same texts, compared over all languages together. */
-export function isWordedAlike(before: Omit<Worded, 'id'>, after: Omit<Worded, 'id'>): boolean {
-  const textsOf = ({ text, translations }: Omit<Worded, 'id'>) =>
+export function hasSameWording(before: Omit<Wording, 'id'>, after: Omit<Wording, 'id'>): boolean {
+  const textsOf = ({ text, translations }: Omit<Wording, 'id'>) =>
     new Set([text, ...Object.values(translations)].map(comparable));
   return textsOf(before).symmetricDifference(textsOf(after)).size === 0;
 }
 
 /** Returns the list without questions that have the same text as an earlier one in it. */
-export function withoutLookAlikes(
+export function withoutDuplicates(
   questionIds: readonly number[],
   classes: ReadonlyMap<number, number>,
 ): number[] {
