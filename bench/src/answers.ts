@@ -4,7 +4,7 @@
 import { dayIn, type Week, weekName } from '@soundings/contract/weeks.ts';
 import { lockAccount } from '@soundings/server/src/accounts/accounts.ts';
 import { copyInto, inTransaction } from '@soundings/server/src/db/db.ts';
-import { defineLibrary, questionsOf } from '@soundings/server/src/questions/questions.ts';
+import { defineLibrary, selectQuestions } from '@soundings/server/src/questions/questions.ts';
 import { linksOfAll } from '@soundings/server/src/rounds/links.ts';
 import { weekdayOf } from '@soundings/server/src/rounds/send-times.ts';
 import { openDueRounds } from '@soundings/server/src/rounds/opening.ts';
@@ -71,7 +71,7 @@ async function open({ pool, keys }: Service, { id }: Account) {
   const questionIds = await inTransaction(pool, async (tx) => {
     await lockAccount(tx, id);
     await defineLibrary(tx, id, 'en');
-    const scaled = (await questionsOf(tx, id)).filter(({ type }) => type === 1).slice(0, 5);
+    const scaled = (await selectQuestions(tx, id)).filter(({ type }) => type === 1).slice(0, 5);
     const ids = scaled.map((question) => question.id);
     const [top] = await tx<{ id: number }[]>`
       select group_id as id from groups where account_id = ${id} and parent_id is null`;

@@ -18,7 +18,8 @@ export function shownRows(
 ): HeatRow[] {
   const inside = subtreeOf === undefined ? rows : rowsInSubtree(rows, subtreeOf);
   const shown = inside.filter(
-    (row) => (level === undefined || row.level === level) && (row.id !== companyId || subtreeOf !== undefined),
+    (row) =>
+      (level === undefined || row.level === level) && (row.id !== companyId || subtreeOf !== undefined),
   );
   return sortedRows(shown, sort, compare);
 }

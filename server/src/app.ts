@@ -16,7 +16,9 @@ import { serveAnswering } from './answers/answering.routes.ts';
 import { serveAccess } from './console/access/access.routes.ts';
 import { openConsole } from './console/core/console.ts';
 import { serveConsoleGroups } from './console/groups/groups.routes.ts';
-import { serveAsking } from './console/asking/asking.routes.ts';
+import { serveLibrary } from './console/asking/library.routes.ts';
+import { serveRounds } from './console/asking/rounds.routes.ts';
+import { serveSchedules } from './console/asking/schedules.routes.ts';
 import { serveDevelopment } from './console/core/dev.ts';
 import { servePages } from './console/core/pages.ts';
 import { servePeople } from './console/people/people.routes.ts';
@@ -46,7 +48,7 @@ import { serveData } from './results/data.routes.ts';
 import { closeLostWeeks, type LostMail, mailLostWeek } from './results/lost-weeks.ts';
 import { dueWeeks } from './results/publish.ts';
 import { type LinkNotice, mailLinkNotice } from './rounds/link-notices.ts';
-import { dueMessages, noteRefusal, openSender } from './rounds/messages.ts';
+import { selectDue, insertRefusal, openSender } from './rounds/messages.ts';
 import { dueSchedules } from './rounds/opening.ts';
 import { countParticipation } from './rounds/participation.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
@@ -61,7 +63,7 @@ import { type MailedReport, mailReport } from './files/report-mails.ts';
 import { processInTurn } from './files/process.ts';
 import { openSftp, type SftpOptions, type SftpServer } from './sftp/server.ts';
 import { serveStorage } from './files/storage.routes.ts';
-import { deleteOldFilesDue, resumeFiles, waitingFiles } from './files/store.ts';
+import { deleteOldFilesDue, addLostProcessing, countWaiting } from './files/store.ts';
 
 /** The settings, except those of the process and its database. */
 export type AppConfig = Omit<
@@ -383,8 +385,8 @@ function serveAll(
     token: config.metricsToken,
     isProxied: () => config.trustProxy.length > 0 || server.forgottenProxy() !== undefined,
     waiting: async () => ({
-      files: await waitingFiles(await pool),
-      messages: await dueMessages(await pool, now()),
+      files: await countWaiting(await pool),
+      messages: await selectDue(await pool, now()),
     }),
     deadJobs,
   });
@@ -424,7 +426,10 @@ function serveConsole(
   serveRuns(console, pool, approve);
   serveFiles(console, pool);
   serveResults(console, pool);
-  serveAsking(console, { pool, mailer, publicUrl: config.publicUrl, now });
+  const askingParts = { pool, mailer, publicUrl: config.publicUrl, now };
+  serveLibrary(console, pool);
+  serveSchedules(console, askingParts);
+  serveRounds(console, askingParts);
   servePrivacy(console, pool, async () => ({
     keys: await (await keys).state(),
     version,
@@ -487,7 +492,7 @@ function workOf({
         work: () => deleteOldSignInFailures(pool, now()),
       },
       { name: 'forget old files', cron: '27 * * * *', work: () => deleteOldFilesDue(pool, config.fileDays) },
-      { name: 'resume files', cron: '* * * * *', work: () => resumeFiles(pool) },
+      { name: 'resume files', cron: '* * * * *', work: () => addLostProcessing(pool) },
       { name: 'open rounds', cron: '* * * * *', work: toOpen },
       { name: 'send messages', cron: '* * * * *', work: () => sendDue(now()) },
       { name: 'show live weeks', cron: '*/15 * * * *', work: toShow },
@@ -504,7 +509,7 @@ function workOf({
       },
       'mail sign-in link': (payload) =>
         mailSignInLink(
-          { pool, mailer, publicUrl: config.publicUrl, log, noteRefusal },
+          { pool, mailer, publicUrl: config.publicUrl, log, noteRefusal: insertRefusal },
           payload as MailedLink,
         ),
       'close week': (payload) => onWeeks('close', payload as NonNullable<WeeksWork['only']>),

@@ -201,7 +201,9 @@ async function showPage(context: HandlerContext, link: string, request: FastifyR
   const hasAnswers =
     asking.answers.size > 0 || (saved !== undefined && (asking.isExported || asking.fixed.size > 0));
   if (isSent && hasAnswers) return reply.send(thanksPage(withHeaders, asking, language));
-  return reply.send(askingPage(withHeaders, asking, language, storedValuesIn(asking), isSent ? 'empty' : undefined));
+  return reply.send(
+    askingPage(withHeaders, asking, language, storedValuesIn(asking), isSent ? 'empty' : undefined),
+  );
 }
 
 /** Saves the whole form, sent without JavaScript: all answers or none. */

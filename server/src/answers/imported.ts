@@ -25,4 +25,4 @@ export const sealedIn = (
   { week, respondent, answers }: { week: Week; respondent: string; answers: PersonAnswers },
 ): SealedPart => ({ week, respondent, sealed: key.seal(respondent, encodeAnswers(answers)) });
 
-export { copyParts as copyImported };
+export { copyParts };

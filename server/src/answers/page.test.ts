@@ -50,8 +50,11 @@ const asking = (over: Partial<Asking> = {}): Asking => ({
 
 const allFixed = ({ questions }: Pick<Asking, 'questions'>, refusal: Refusal): Asking['fixed'] =>
   new Map(questions.map(({ id }) => [id, refusal]));
-const pageOf = (over: Partial<Asking> = {}, language = 'en', said: ReadonlyMap<number, SubmittedValue> = new Map()) =>
-  askingPage(withHeaders, asking(over), language, said);
+const pageOf = (
+  over: Partial<Asking> = {},
+  language = 'en',
+  said: ReadonlyMap<number, SubmittedValue> = new Map(),
+) => askingPage(withHeaders, asking(over), language, said);
 
 const noAnswer = { value: null, choices: null, comment: null, skipped: false };
 
@@ -327,7 +330,9 @@ describe('a link that was handed out', () => {
     const unknown = textOf(pageOf({ isExported: true }));
     expect(unknown).toContain('handed out by your employer');
     expect(unknown).toContain('The person who handed it out could also use it to answer.');
-    expect(textOf(thanksPage(withHeaders, asking({ isExported: true }), 'en'))).not.toContain('still unanswered');
+    expect(textOf(thanksPage(withHeaders, asking({ isExported: true }), 'en'))).not.toContain(
+      'still unanswered',
+    );
     expect(textOf(thanksPage(withHeaders, asking(), 'en'))).toContain('7 questions are still unanswered.');
   });
 });
@@ -355,7 +360,13 @@ describe('a question that cannot be answered here any more', () => {
 
   test('where it is refused just now, is shown so as well, and the others are there to be sent again', () => {
     const said = new Map([[102, { values: ['3'], comment: '', skipped: false, wasKept: false }]]);
-    const page = askingPage(withHeaders, asking({ isExported: true }), 'en', said, new Map([[101, 'elsewhere']]));
+    const page = askingPage(
+      withHeaders,
+      asking({ isExported: true }),
+      'en',
+      said,
+      new Map([[101, 'elsewhere']]),
+    );
     expect(cardOf(page, 101)).not.toContain('<input');
     expect(cardOf(page, 102)).toContain('value="3" checked');
     expect(textOf(page)).toContain('Question 1: This question was already answered');

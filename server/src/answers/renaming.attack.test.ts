@@ -6,7 +6,7 @@ import { newLinks } from '../rounds/links.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { createSchedule } from '../rounds/schedules.ts';
 import { inTransaction } from '../db/db.ts';
-import { defineLibrary, questionsOf } from '../questions/questions.ts';
+import { defineLibrary, selectQuestions } from '../questions/questions.ts';
 import { WeekKey } from '../sealing/week-key.ts';
 import { askedWeek, mondays, noon } from '../testing/asking.ts';
 import { giveAnswer, visitOf } from '../testing/forgetting.ts';
@@ -70,7 +70,7 @@ async function office(beforeOpening = async () => {}): Promise<Office> {
   const groupId = team?.id as number;
   const questionIds = await inTransaction(world.pool, async (tx) => {
     await defineLibrary(tx, account.id, 'en');
-    const ids = new Map((await questionsOf(tx, account.id)).map(({ key, id }) => [key, id]));
+    const ids = new Map((await selectQuestions(tx, account.id)).map(({ key, id }) => [key, id]));
     const both = ['workload-amount', 'workload-rested'].map((key) => ids.get(key) as number);
     await createSchedule(tx, account.id, mondays({ groupIds: [groupId], questionIds: both.slice(0, 1) }));
     return both;

@@ -22,8 +22,8 @@ import { deleteExpiredLinks, deleteLinksOfMany } from './sign-in-links.sql.ts';
 import { deleteUnconfirmed } from './two-factor.ts';
 
 export { browserOf } from './browser-names.ts';
-export { updateSessionProved as noteProof } from './sessions.sql.ts';
-export { deleteSession as endSession, deleteSessionsOf as endSessions, selectSessions as sessionsOf };
+export { updateSessionProved } from './sessions.sql.ts';
+export { deleteSession, deleteSessionsOf, selectSessions };
 
 /** Who is signed in, and the facts about the account that every response needs. */
 export type SignedIn = {

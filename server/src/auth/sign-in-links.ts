@@ -10,7 +10,7 @@ import { type AccountId, type Db, inTransaction, type Pool } from '../db/db.ts';
 import { type Mailer, MailRefused } from '../mail/mail.ts';
 import { notifyPerson } from '../accounts/account-notices.ts';
 import { type Actor, audit } from '../accounts/audit.ts';
-import { endSessions } from './sessions.ts';
+import { deleteSessionsOf } from './sessions.ts';
 import {
   addForgottenPasswordMails,
   addGivenMail,
@@ -25,7 +25,7 @@ import {
 import { signInMail } from './sign-in-links-mail.ts';
 import { digestPasswordOf, keepPassword } from './sign-in.ts';
 
-export { addGivenMail as giveLinkByMail };
+export { addGivenMail };
 
 /** How many hours a link is valid: `forgotten` was requested by the person, `given` was created by an administrator. */
 export const linkHours = { forgotten: 1, given: 72 } as const;
@@ -70,7 +70,7 @@ export async function setPasswordByLink(
     const link = await linkOf(tx, secret);
     if (!(await deleteLink(tx, tokenHash(secret)))) throw linkNotFound();
     await keepPassword(tx, link, hash);
-    await endSessions(tx, link);
+    await deleteSessionsOf(tx, link);
     const actor: Actor = { origin: 'console', userId: link.userId, address };
     await audit(tx, link.accountId, actor, 'password changed', {
       subject: link.userId,

@@ -57,7 +57,10 @@ export type Attempt = {
 };
 
 /** Runs the work of an attempt. If it throws anything but a wrong password or code, such as an overload, the attempt doesn't count. */
-export async function recordAttempt<T>(attempt: Pick<Attempt, 'undecided'>, work: () => Promise<T>): Promise<T> {
+export async function recordAttempt<T>(
+  attempt: Pick<Attempt, 'undecided'>,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -8,7 +8,7 @@ import { placeholderHash } from '../base/secrets.ts';
 import { type AccountId, type Db, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import { type Actor, audit } from '../accounts/audit.ts';
 import { digestPassword, matchesPassword } from './passwords.ts';
-import { beginSession, endSessionOf, endSessions } from './sessions.ts';
+import { beginSession, endSessionOf, deleteSessionsOf } from './sessions.ts';
 import { deleteLinksOf } from './sign-in-links.sql.ts';
 import { type Throttle, recordAttempt } from './sign-in-throttle.ts';
 import {
@@ -24,8 +24,13 @@ import {
 import { checkTwoFactor, turnOffTwoFactor } from './two-factor.ts';
 
 export { digestPassword } from './passwords.ts';
-export { deleteOldSignInFailures, openSignInThrottle, type Throttle, recordAttempt } from './sign-in-throttle.ts';
-export { selectAccountsThere as accountsThere };
+export {
+  deleteOldSignInFailures,
+  openSignInThrottle,
+  type Throttle,
+  recordAttempt,
+} from './sign-in-throttle.ts';
+export { selectAccountsThere };
 
 export type Person = { accountId: AccountId; userId: number };
 
@@ -216,7 +221,7 @@ export async function resetPassword(
   }
   await setPassword(tx, accountId, person.userId, password);
   if (turnsOffTwoFactor) await turnOffTwoFactor(tx, { accountId, userId: person.userId });
-  await endSessions(tx, { accountId, userId: person.userId });
+  await deleteSessionsOf(tx, { accountId, userId: person.userId });
   return person;
 }
 

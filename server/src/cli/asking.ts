@@ -21,7 +21,7 @@ import {
   wholeNumber,
 } from './options.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
-import { kpisOf, questionsOf, retireQuestions } from '../questions/questions.ts';
+import { selectKpis, selectQuestions, retireQuestions } from '../questions/questions.ts';
 import { type ExportedLink, exportLinks } from '../rounds/links.ts';
 import {
   calendarOf,
@@ -31,8 +31,8 @@ import {
   removeSchedule,
   type Schedule,
   scheduleById,
-  schedulesOf,
-  scheduleWeeksOf,
+  selectSchedules,
+  selectScheduleWeeks,
 } from '../rounds/schedules.ts';
 import { csvRow } from '../base/csv.ts';
 
@@ -118,7 +118,7 @@ export const askingCommands = (
     isLogged: false,
     usage: '--account ID',
     options: account,
-    run: (pool, values) => schedulesOf(pool, accountOf(values)),
+    run: (pool, values) => selectSchedules(pool, accountOf(values)),
     format: (schedules: Schedule[]) =>
       table([
         ['id', 'name', 'when', 'what', 'groups', 'reminder', 'from', 'until', 'paused'],
@@ -158,8 +158,8 @@ export const askingCommands = (
     options: one,
     run: async (pool, values) => {
       const schedule = await scheduleById(pool, accountOf(values), numberOf(values, 'id'));
-      const keys = new Map((await questionsOf(pool, schedule.accountId)).map(({ id, key }) => [id, key]));
-      const weeks = await scheduleWeeksOf(pool, schedule.accountId, schedule.id);
+      const keys = new Map((await selectQuestions(pool, schedule.accountId)).map(({ id, key }) => [id, key]));
+      const weeks = await selectScheduleWeeks(pool, schedule.accountId, schedule.id);
       return weeks.map(({ week, outcome, reason, people, questionIds }) => ({
         week: weekName(week),
         outcome,
@@ -259,8 +259,8 @@ function participationText({
 
 async function questionList(pool: Pool, values: Values) {
   const [questions, kpis] = await Promise.all([
-    questionsOf(pool, accountOf(values)),
-    kpisOf(pool, accountOf(values)),
+    selectQuestions(pool, accountOf(values)),
+    selectKpis(pool, accountOf(values)),
   ]);
   return questions.map(({ retiredAt, language, translations, ...question }) => ({
     ...question,
@@ -276,7 +276,7 @@ async function scheduleCreate(pool: Pool, values: Values) {
   const accountId = accountOf(values);
   const created = await inTransaction(pool, async (tx) => {
     const { timezone } = await accountById(tx, accountId);
-    const ids = new Map((await questionsOf(tx, accountId)).map(({ key, id }) => [key, id]));
+    const ids = new Map((await selectQuestions(tx, accountId)).map(({ key, id }) => [key, id]));
     const questionIds = listOf(values, 'question').map((key) => {
       const id = ids.get(key);
       if (id === undefined)
@@ -346,7 +346,7 @@ const repeatText = ({ repeat, repeatWeeks }: Schedule) =>
 
 async function calendar(pool: Pool, schedule: Schedule, count: number) {
   const { timezone } = await accountById(pool, schedule.accountId);
-  const keys = new Map((await questionsOf(pool, schedule.accountId)).map(({ id, key }) => [id, key]));
+  const keys = new Map((await selectQuestions(pool, schedule.accountId)).map(({ id, key }) => [id, key]));
   const entries = await calendarOf(pool, schedule, dayIn(timezone, Date.now()), count);
   return entries.map(({ week, day, questionIds }) => ({
     week: weekName(week),
@@ -381,11 +381,11 @@ async function linksExport(
 async function weekShow(pool: Pool, values: Values) {
   const accountId = accountOf(values);
   // Imported here, because it loads the mail code, which would slow down every other command.
-  const { mailRefusalsOf, messageCountsOf, runningWeeks } = await import('../rounds/messages.ts');
+  const { selectRefusals, selectMessageCounts, selectRunningWeeks } = await import('../rounds/messages.ts');
   const [weeks, counts, refusals] = await Promise.all([
-    runningWeeks(pool, accountId),
-    messageCountsOf(pool, accountId, Date.now()),
-    mailRefusalsOf(pool, accountId),
+    selectRunningWeeks(pool, accountId),
+    selectMessageCounts(pool, accountId, Date.now()),
+    selectRefusals(pool, accountId),
   ]);
   const messagesIn = (week: Week, isExact: boolean) => {
     const weekCounts = counts

@@ -7,12 +7,12 @@ import { newId } from '../base/ids.ts';
 import { newPassword } from '../base/secrets.ts';
 import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
 import { createUser, defineAttribute } from '../people/people.ts';
-import { defineLibrary, kpisOf, questionsOf } from '../questions/questions.ts';
+import { defineLibrary, selectKpis, selectQuestions } from '../questions/questions.ts';
 import { deleteGroupResults } from '../results/publish.ts';
 import { newLinks } from '../rounds/links.ts';
 import { openDueRounds } from '../rounds/opening.ts';
-import { roundsOf } from '../rounds/rounds.ts';
-import { createSchedule, schedulesOf } from '../rounds/schedules.ts';
+import { selectRounds } from '../rounds/rounds.ts';
+import { createSchedule, selectSchedules } from '../rounds/schedules.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { pulseOf, type ServeAnswering, simulate } from '../simulation/simulation.ts';
 import { pushOrganization } from '../sync/sync.ts';
@@ -98,7 +98,7 @@ async function fill(
   company: DemoCompany,
   { now, serve }: { now: number; serve: ServeAnswering },
 ): Promise<void> {
-  const asked = new Set((await roundsOf(pool, id)).map(({ week }) => week));
+  const asked = new Set((await selectRounds(pool, id)).map(({ week }) => week));
   if (asked.size >= company.weeks.length) return;
   const missing = company.weeks.slice(company.weeks.findLastIndex((week) => asked.has(week)) + 1);
   const [first] = missing;
@@ -122,12 +122,12 @@ async function push(pool: Pool, id: AccountId, company: DemoCompany, week: Week 
 async function makeSchedules(pool: Pool, id: AccountId, first: Week): Promise<void> {
   await inTransaction(pool, async (tx) => {
     await lockAccount(tx, id);
-    if ((await schedulesOf(tx, id)).length > 0) return;
+    if ((await selectSchedules(tx, id)).length > 0) return;
     const groupIds = [await selectTopGroup(tx, id)];
-    const kpiIds = (await kpisOf(tx, id)).map((kpi) => kpi.id);
+    const kpiIds = (await selectKpis(tx, id)).map((kpi) => kpi.id);
     const pulse = pulseOf({ groupIds, kpiIds, perWeek: 5 }, first);
     await createSchedule(tx, id, pulse);
-    const idOf = new Map((await questionsOf(tx, id)).map((question) => [question.key, question.id]));
+    const idOf = new Map((await selectQuestions(tx, id)).map((question) => [question.key, question.id]));
     for (const { questions, ...schedule } of otherSchedules(first)) {
       const questionIds = questions.map((key) => idOf.get(key) as number);
       const fixed = { kpiIds: [], perWeek: null, everyWeeks: null, questionIds };

@@ -14,7 +14,7 @@ import { type AccountId, asFault, inTransaction, type Pool, type Transaction } f
 import type { DeleteGroupResults } from '../people/groups.ts';
 import { type Findings, described, newFindings } from '../sync/findings.ts';
 import { rejectPendingRun, takePendingRun } from '../sync/pending-runs.ts';
-import { beginRun, failRun, noteApproval } from '../sync/runs.ts';
+import { beginRun, updateFailed, updateApproved } from '../sync/runs.ts';
 import { rejectInvalidRun, type SentByFile, type Synchronized, synchronizeFile } from '../sync/sync.ts';
 import { finderOf, withGroupIds } from '../layout/group-names.ts';
 import { type LaidOutFile, layOut } from '../layout/layout.ts';
@@ -430,7 +430,7 @@ async function giveUp(pool: Pool, account: Account, file: WaitingFile, message: 
   findings.fault({ type: 'file not processed', message });
   await inTransaction(pool, async (tx) => {
     if (!(await lockBegunFile(tx, account.id, file.id, file.turn))) throw turnLost();
-    if (file.runId !== null) await failRun(tx, account.id, file.runId, message);
+    if (file.runId !== null) await updateFailed(tx, account.id, file.runId, message);
     const entry = { subject: file.id, details: { file: file.name } };
     await audit(tx, account.id, { origin: 'service' }, 'file given up', entry);
     await storeReport(
@@ -473,7 +473,7 @@ export async function approveRun(
     const wanted = { runId, deleteGroupResults, beyondLimits: 'apply' as const, shown: planDigest };
     const { outcome, refusal } = await synchronizeFile(tx, accountId, sent, wanted, findings);
     if (refusal) throw new Fault('conflict', 'plan changed', refusal.message, { details: refusal.details });
-    await noteApproval(tx, accountId, runId, approval?.by.userId ?? null);
+    await updateApproved(tx, accountId, runId, approval?.by.userId ?? null);
     if (approval) await audit(tx, accountId, approval.by, 'run approved', { subject: runId });
     const account = await accountById(tx, accountId);
     const report = await updateReport(tx, accountId, runId, (before) => {

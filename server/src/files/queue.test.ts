@@ -12,7 +12,7 @@ import { createUser } from '../people/people.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { bareEnvironment } from '../testing/environment.ts';
 import { until } from '../testing/until.ts';
-import { openUpload, resumeFiles } from './store.ts';
+import { openUpload, addLostProcessing } from './store.ts';
 
 // QUEUE_UPLOADS=1000 takes some ten minutes, and also prints how it went.
 const uploads = Number(process.env['QUEUE_UPLOADS'] ?? 12);
@@ -133,7 +133,7 @@ async function passAnHour(): Promise<void> {
   await database.pool`
     update files set begun_at = begun_at - interval '1 hour', arrived_at = arrived_at - interval '1 hour'
     where  account_id in (select account_id from accounts) and processed_at is null and arrival is not null`;
-  await resumeFiles(database.pool);
+  await addLostProcessing(database.pool);
 }
 
 /** Waits until so many more files have been begun, or none waits. */

@@ -4,7 +4,14 @@ import type { Detail } from '@soundings/contract/problem.ts';
 import type { FileReport } from '@soundings/contract/storage.ts';
 import { inert, visible } from '../base/visible-text.ts';
 import { type Block, type MailContent, renderMail } from '../mail/template.ts';
-import { type Entity, type Language, type ReportCatalogue, reportCatalogue, remedyOf, type Verb } from './catalogue.ts';
+import {
+  type Entity,
+  type Language,
+  type ReportCatalogue,
+  reportCatalogue,
+  remedyOf,
+  type Verb,
+} from './catalogue.ts';
 
 /** The part of a file report that the message and the mail use. */
 export type MailedFileReport = Omit<FileReport, 'message' | 'changes'>;

@@ -7,7 +7,7 @@ import { filesIn, maxFormBytes } from '../http/multipart.ts';
 import type { RequestContext, Server } from '../http/server.ts';
 import { selectChanges, selectReportByName } from './files.sql.ts';
 import { fileNameOf, refusal } from '../sheets/file-names.ts';
-import { filesOf, recordRefusal, openUpload, type Receiving, tooLarge, type Upload } from './store.ts';
+import { selectFiles, recordRefusal, openUpload, type Receiving, tooLarge, type Upload } from './store.ts';
 
 export function serveStorage(server: Server, pool: Promise<Pool>): void {
   server.serve(
@@ -21,7 +21,7 @@ export function serveStorage(server: Server, pool: Promise<Pool>): void {
   );
 
   server.serve(listFiles, async ({ caller }) =>
-    (await filesOf(await pool, caller.accountId)).map(({ name }) => name),
+    (await selectFiles(await pool, caller.accountId)).map(({ name }) => name),
   );
 
   refuseDownloads(server);

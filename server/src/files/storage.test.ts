@@ -29,7 +29,7 @@ import { bareEnvironment } from '../testing/environment.ts';
 import { freePort } from '../testing/free-port.ts';
 import { until } from '../testing/until.ts';
 import { serveStorage } from './storage.routes.ts';
-import { contentOf, filesOf, openUpload } from './store.ts';
+import { contentOf, selectFiles, openUpload } from './store.ts';
 import { workbookOf, zipOf } from '../sheets/zip.fixture.ts';
 import { addProcessing } from './store.sql.ts';
 
@@ -86,7 +86,7 @@ async function newAccount(pool = database.pool) {
   /** All there is of uploads, also of those that were never finished. */
   const rows = async () => (await pool`select from files where account_id = ${id} and not is_refused`).length;
   const contents = async () => {
-    const files = await filesOf(pool, id);
+    const files = await selectFiles(pool, id);
     const bytes = await Promise.all(files.map((file) => contentOf(pool, id, file.id)));
     return Object.fromEntries(files.map(({ name }, i) => [name, bytes[i]!.toString('latin1')]));
   };
@@ -226,7 +226,7 @@ describe(`POST ${uploadPath}`, () => {
       const account = await newAccount();
       const bytes = Buffer.alloc(maxUploadBytes + 1, 'Soundings, ');
       expect((await upload(account.token, 'a.csv', bytes.subarray(1))).status).toBe(200);
-      const [file] = await filesOf(database.pool, account.id);
+      const [file] = await selectFiles(database.pool, account.id);
       expect((await contentOf(database.pool, account.id, file!.id)).equals(bytes.subarray(1))).toBe(true);
       const whole = Buffer.concat([
         Buffer.from(filePart('a.csv', '').slice(0, -2)),

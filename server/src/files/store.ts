@@ -30,7 +30,7 @@ import {
 } from './store.sql.ts';
 
 export type { StoredFile, Via };
-export { selectFile as fileOf, selectFiles as filesOf };
+export { selectFile, selectFiles };
 
 /** Unfinished uploads are deleted after this many minutes. */
 const uploadMinutes = 60;
@@ -216,7 +216,7 @@ export async function contentOf(pool: Pool, accountId: AccountId, fileId: number
   return Buffer.concat(await selectParts(pool, accountId, fileId));
 }
 
-export { addLostProcessing as resumeFiles, countWaiting as waitingFiles };
+export { addLostProcessing, countWaiting };
 
 /** Deletes unfinished uploads and files processed `days` days ago, and ends runs that have been pending as long. */
 export async function deleteOldFilesDue(pool: Pool, days: number): Promise<void> {

@@ -8,7 +8,7 @@ import { asFault, inTransaction, openPool, type Transaction } from '../db/db.ts'
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { until } from '../testing/until.ts';
 import { partBytes } from './upload-parts.ts';
-import { contentOf, filesOf, openUpload, type Upload } from './store.ts';
+import { contentOf, selectFiles, openUpload, type Upload } from './store.ts';
 
 let database: TestDatabase;
 let sender: { accountId: number; tokenId: number };
@@ -178,7 +178,7 @@ describe('an upload', () => {
       const more = upload.write(partBytes, letters(partBytes)).catch((error: unknown) => error);
       expect(asFault(await more)).toMatchObject(unavailable);
       await upload.abort();
-      expect((await filesOf(database.pool, sender.accountId)).map(({ name }) => name)).not.toContain(
+      expect((await selectFiles(database.pool, sender.accountId)).map(({ name }) => name)).not.toContain(
         'lost.csv',
       );
     },
@@ -190,6 +190,8 @@ describe('an upload', () => {
     await upload.park('users.csv.part');
     await database.pool`delete from file_parts where account_id = ${sender.accountId} and file_id = ${upload.id} and position = 1`;
     await expect(upload.finish('gap.csv')).rejects.toThrow(/some of its data was lost/);
-    expect((await filesOf(database.pool, sender.accountId)).map(({ name }) => name)).not.toContain('gap.csv');
+    expect((await selectFiles(database.pool, sender.accountId)).map(({ name }) => name)).not.toContain(
+      'gap.csv',
+    );
   });
 });

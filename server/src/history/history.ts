@@ -2,7 +2,7 @@
 // functions as current surveys. It is one transaction: a fault names its line, and nothing is imported.
 import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contract/weeks.ts';
 import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
-import { answeredBefore, copyImported, sealedIn } from '../answers/imported.ts';
+import { answeredBefore, copyParts, sealedIn } from '../answers/imported.ts';
 import { Fault } from '../base/errors.ts';
 import { parseText } from '../base/json.ts';
 import { quote } from '../base/text.ts';
@@ -14,7 +14,7 @@ import {
   type DefinedKpi,
   type NewQuestion,
   type Question,
-  questionsOf,
+  selectQuestions,
 } from '../questions/questions.ts';
 import { freeText, readAnswer } from '../questions/types.ts';
 import { closeWeek, deleteClosedData } from '../results/publish.ts';
@@ -28,7 +28,7 @@ import {
   openWeek,
   type PersonRef,
   respondentOf,
-  roundsOf,
+  selectRounds,
 } from '../rounds/rounds.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { PersonAnswer } from '../sealing/person-answers.ts';
@@ -172,7 +172,7 @@ async function importDefinitions(
       else kpis.set(key, { number, kpi: line.kpi });
     }
   }
-  for (const before of await questionsOf(tx, accountId)) {
+  for (const before of await selectQuestions(tx, accountId)) {
     const { number, question } = questions.get(before.key) ?? {};
     const fault = question && changeFault(before, question);
     if (fault) throw faultAt(number as number, fault);
@@ -182,7 +182,7 @@ async function importDefinitions(
     accountId,
     [...questions.values()].map(({ question }) => question),
   );
-  const known = new Map((await questionsOf(tx, accountId)).map((question) => [question.key, question]));
+  const known = new Map((await selectQuestions(tx, accountId)).map((question) => [question.key, question]));
   const wanted = [...kpis.values()].map(({ number, kpi }): DefinedKpi => {
     const ids = kpi.questions.map((key) => {
       const question = known.get(key);
@@ -206,8 +206,8 @@ const unknownQuestion = (key: string) =>
 
 async function stateOf(tx: Transaction, accountId: AccountId, lastWeek: Week): Promise<ImportState> {
   const groups = await selectGroupNames(tx, accountId);
-  const questions = await questionsOf(tx, accountId);
-  const rounds = await roundsOf(tx, accountId);
+  const questions = await selectQuestions(tx, accountId);
+  const rounds = await selectRounds(tx, accountId);
   return {
     groups: new Map(groups.flatMap(({ id, externalId }) => (externalId === null ? [] : [[externalId, id]]))),
     parents: new Map(groups.map(({ id, parentId }) => [id, parentId])),
@@ -383,7 +383,7 @@ async function importAnswers(
     // oxlint-disable-next-line no-await-in-loop -- few weeks are open
     if (!imported.isNew) imported.roster = await rosterOf(tx, accountId, week, state);
   }
-  await copyImported(tx, accountId, sealed());
+  await copyParts(tx, accountId, sealed());
   return { answers: count, ...(passedOver > 0 && { passedOver }) };
 }
 

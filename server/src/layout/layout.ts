@@ -220,7 +220,11 @@ const required: Record<string, { what: string; of: string; header: string }> = {
   name: { what: 'name', of: 'groups', header: 'DepartmentName' },
 };
 
-function missingColumnOf(path: string, people: Person[], groups: Entity[]): ReturnType<LaidOutFile['missingColumnOf']> {
+function missingColumnOf(
+  path: string,
+  people: Person[],
+  groups: Entity[],
+): ReturnType<LaidOutFile['missingColumnOf']> {
   const [, data, kind, index, field = ''] = path.split('/');
   const entity = (kind === 'users' ? people : kind === 'groups' ? groups : [])[Number(index)];
   const lack = required[field];

@@ -18,7 +18,7 @@ import {
 } from './groups.sql.ts';
 import { parentsIn, subgroupsOf, treeFaults, ancestorsOf } from './tree.ts';
 
-export { selectGroups as groupsOf };
+export { selectGroups };
 export type { GroupRow };
 
 /** Deletes the results and other data of removed groups, in the same transaction. Passed in because it is in a layer above. */

@@ -10,7 +10,7 @@ import type { Attribute } from './attributes.ts';
 import { clearFingerprints, selectAttributes, selectGroupsOpenTo, upsertAttribute } from './people.sql.ts';
 import { insertUser, replaceMemberships, selectClash, selectGroupsOf } from './users.sql.ts';
 
-export { selectGroupsOpenTo as groupsOpenTo };
+export { selectGroupsOpenTo };
 
 /**
  * Creates a manual user and returns the id. Time zone and language default to the account's. Throws a Fault for invalid values,

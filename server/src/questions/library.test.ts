@@ -7,7 +7,7 @@ import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { tablesOf } from '../testing/tables.ts';
 import { scaleTexts, type Words } from './library-texts.ts';
 import { libraryFor, libraryKpis, libraryQuestions } from './library.ts';
-import { defineKpis, defineQuestions, kpisOf, questionsOf } from './questions.ts';
+import { defineKpis, defineQuestions, selectKpis, selectQuestions } from './questions.ts';
 import { isChoice, isScaled, type QuestionType } from './types.ts';
 
 const languages = ['en', 'sv', 'de'] as const;
@@ -134,7 +134,7 @@ describe('libraryFor', () => {
     inTransaction(database.pool, async (tx) => {
       const { questions, kpis } = libraryFor(language);
       const changed = await defineQuestions(tx, accountId, questions);
-      const idOf = new Map((await questionsOf(tx, accountId)).map(({ key, id }) => [key, id]));
+      const idOf = new Map((await selectQuestions(tx, accountId)).map(({ key, id }) => [key, id]));
       const wanted = kpis.map(({ id, name, questions: keys }) => ({
         id,
         name,
@@ -178,14 +178,14 @@ describe('libraryFor', () => {
     async (language) => {
       const id = await newAccount(language);
       expect(await define(id, language)).toEqual([libraryQuestions.length, libraryKpis.length]);
-      const questions = await questionsOf(database.pool, id);
+      const questions = await selectQuestions(database.pool, id);
       expect(questions).toEqual(
         libraryFor(language).questions.map((question) =>
           Object.assign(question, { id: expect.any(Number) as number, retiredAt: null }),
         ),
       );
       const keyOf = new Map(questions.map((question) => [question.id, question.key]));
-      const kpis = await kpisOf(database.pool, id);
+      const kpis = await selectKpis(database.pool, id);
       expect(
         Object.fromEntries(kpis.map((kpi) => [kpi.id, kpi.questionIds.map((one) => keyOf.get(one))])),
       ).toEqual(Object.fromEntries(libraryFor(language).kpis.map((kpi) => [kpi.id, kpi.questions])));

@@ -7,9 +7,9 @@ import { tablesOf } from '../testing/tables.ts';
 import {
   defineKpis,
   defineQuestions,
-  kpisOf,
+  selectKpis,
   type NewQuestion,
-  questionsOf,
+  selectQuestions,
   retireQuestions,
 } from './questions.ts';
 import { distributionOf, enpsOf, individualsOf, readAnswer, scaledMean } from './types.ts';
@@ -118,7 +118,7 @@ describe('definitions', () => {
   test('a question keeps its id when its words change; the order of options and languages is kept or means nothing', async () => {
     const id = await newAccount();
     expect(await define(id, scale, lunch)).toBe(2);
-    const before = await questionsOf(database.pool, id);
+    const before = await selectQuestions(database.pool, id);
     expect(before).toEqual(
       [scale, lunch].map((one) => ({ ...one, id: expect.any(Number) as number, retiredAt: null })),
     );
@@ -128,7 +128,7 @@ describe('definitions', () => {
     expect(await define(id, reordered, { ...lunch, options })).toBe(0);
     expect(await tablesOf(database.pool)).toEqual(rows);
     expect(await define(id, { ...scale, text: 'Well?' }, lunch)).toBe(1);
-    expect(await questionsOf(database.pool, id)).toEqual([{ ...before[0], text: 'Well?' }, before[1]]);
+    expect(await selectQuestions(database.pool, id)).toEqual([{ ...before[0], text: 'Well?' }, before[1]]);
   });
 
   test('a question that would change its type or the ids of its options is a fault, and nothing is written', async () => {
@@ -154,27 +154,27 @@ describe('definitions', () => {
     const [one, other] = [await newAccount(), await newAccount()];
     await define(one, scale);
     expect(await define(other, { ...scale, type: 2 })).toBe(1);
-    expect((await questionsOf(database.pool, one)).map(({ type }) => type)).toEqual([1]);
+    expect((await selectQuestions(database.pool, one)).map(({ type }) => type)).toEqual([1]);
   });
 
   test('a KPI is made of questions of types 1 to 4 of its own account', async () => {
     const [id, other] = [await newAccount(), await newAccount()];
     await define(id, scale, lunch);
     await define(other, scale);
-    const [ours, choice] = (await questionsOf(database.pool, id)).map((one) => one.id);
-    const [theirs] = (await questionsOf(database.pool, other)).map((one) => one.id);
+    const [ours, choice] = (await selectQuestions(database.pool, id)).map((one) => one.id);
+    const [theirs] = (await selectQuestions(database.pool, other)).map((one) => one.id);
     const kpi = (questionIds: number[]) => ({ id: 'mood', name: 'Mood', imageUrl: null, questionIds });
     const set = (questionIds: number[]) =>
       inTransaction(database.pool, (tx) => defineKpis(tx, id, [kpi(questionIds)]));
     for (const wrong of [choice, theirs, 0]) {
       await expect(set([ours as number, wrong as number])).rejects.toMatchObject({ kind: 'invalid' });
     }
-    expect(await kpisOf(database.pool, id)).toEqual([]);
+    expect(await selectKpis(database.pool, id)).toEqual([]);
     expect(await set([ours as number])).toBe(1);
     const rows = await tablesOf(database.pool);
     expect(await set([ours as number])).toBe(0);
     expect(await tablesOf(database.pool)).toEqual(rows);
-    expect(await kpisOf(database.pool, id)).toEqual([{ ...kpi([ours as number]), translations: {} }]);
+    expect(await selectKpis(database.pool, id)).toEqual([{ ...kpi([ours as number]), translations: {} }]);
   });
 
   test('questions are retired by their keys, and takes them into use again; a key that there is not changes nothing', async () => {
@@ -183,7 +183,7 @@ describe('definitions', () => {
     const retire = (keys: string[], isRetired: boolean) =>
       inTransaction(database.pool, (tx) => retireQuestions(tx, id, keys, isRetired));
     const retired = async () =>
-      (await questionsOf(database.pool, id))
+      (await selectQuestions(database.pool, id))
         .filter(({ retiredAt }) => retiredAt !== null)
         .map(({ key }) => key);
     await retire([scale.key], true);

@@ -27,7 +27,7 @@ export type Question = QuestionRow;
 export type Kpi = KpiRow;
 export type { NewQuestion, Option };
 
-export { selectKpis as kpisOf, selectQuestions as questionsOf };
+export { selectKpis, selectQuestions };
 
 /**
  * Creates the questions whose key is new and updates the texts of those that exist. Returns how many were created or changed.

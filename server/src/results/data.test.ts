@@ -11,7 +11,7 @@ import { createToken } from '../accounts/tokens.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
 import { migrations } from '../db/migrate.ts';
-import { questionsOf } from '../questions/questions.ts';
+import { selectQuestions } from '../questions/questions.ts';
 import { apply, unit } from '../testing/organizations.ts';
 import { answer, importLines, kpi, later, question, round, skip } from '../testing/surveys.ts';
 import { type Answer, openWorld, type TestAccount, type World } from '../testing/world.ts';
@@ -117,7 +117,7 @@ async function withSurvey(
 ): Promise<Company> {
   await apply(account, { groups });
   await importLines(world, account.id, lines, importedAt);
-  const found = await questionsOf(world.pool, account.id);
+  const found = await selectQuestions(world.pool, account.id);
   const listed = await account.groups();
   return {
     account,

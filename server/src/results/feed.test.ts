@@ -18,7 +18,7 @@ import { changeAccount } from '../accounts/accounts.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
-import { questionsOf } from '../questions/questions.ts';
+import { selectQuestions } from '../questions/questions.ts';
 import { readCsv } from '../testing/csv.ts';
 import { apply, unit } from '../testing/organizations.ts';
 import { answer, importLines, kpi, later, question, round } from '../testing/surveys.ts';
@@ -111,7 +111,7 @@ async function openCompany(publication: 'weekly' | 'live' = 'weekly'): Promise<C
   await inTransaction(world.pool, (tx) => createGroup(tx, account.id, { name: 'By hand' }));
   await importLines(world, account.id, lines, later);
   const groups = await account.groups();
-  const questions = await questionsOf(world.pool, account.id);
+  const questions = await selectQuestions(world.pool, account.id);
   return {
     account,
     group: Object.fromEntries(groups.map(({ externalId, id }) => [externalId ?? 'by hand', id])),

@@ -3,7 +3,7 @@
 import { type FeedMetric, feedMetrics } from '@soundings/contract/data.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
 import type { StreamedResponse } from '../http/responses.ts';
-import { kpiNameIn, kpisOf, questionsOf } from '../questions/questions.ts';
+import { kpiNameIn, selectKpis, selectQuestions } from '../questions/questions.ts';
 import { byteOrderMark, textCell } from '../base/csv.ts';
 import {
   type FeedRow,
@@ -40,8 +40,8 @@ export async function feedResponse(
   const scope = await findScope(pool, accountId, { ...asked, withSubgroups: true });
   const [groups, kpis, questions] = await Promise.all([
     selectGroupWords(pool, accountId, scope),
-    kpisOf(pool, accountId),
-    questionsOf(pool, accountId),
+    selectKpis(pool, accountId),
+    selectQuestions(pool, accountId),
   ]);
   const groupById = new Map(groups.map((group) => [group.id, group]));
   const metricNames = {

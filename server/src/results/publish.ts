@@ -6,7 +6,7 @@ import { noiseKeyOf } from '../accounts/noise-key.ts';
 import { accountById, lockAccount, raiseVersion } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
-import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
+import { selectKpis, type Question, selectQuestions } from '../questions/questions.ts';
 import { classesOf, comparable } from '../questions/similar-wording.ts';
 import { lockSurvey, tryLockSurvey, weeksToClose } from '../rounds/rounds.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
@@ -132,7 +132,9 @@ async function computeFigures(
 ): Promise<{ figures: Figures; counted: Counted[] }> {
   const turnout = turnoutOf(data);
   const noise = await noiseIn(tx, keys, accountId, state.noise, personOf);
-  const questions = new Map((await questionsOf(tx, accountId)).map((question) => [question.id, question]));
+  const questions = new Map(
+    (await selectQuestions(tx, accountId)).map((question) => [question.id, question]),
+  );
   const asked = [...new Set(data.rounds.flatMap(({ questionIds }) => questionIds))].toSorted((a, b) => a - b);
   const shown = state.isLive ? await selectShown(tx, accountId, week, groupsOf(data)) : undefined;
   const results = new Map<number, Result[]>();
@@ -163,7 +165,7 @@ async function computeFigures(
       .toSorted((a, b) => a.groupId - b.groupId || a.questionId - b.questionId),
     // The response rates of a live week are published when it closes (P7).
     rates: isLast ? responseRates(turnout) : [],
-    values: kpiValues(await kpisOf(tx, accountId), results, data.asked),
+    values: kpiValues(await selectKpis(tx, accountId), results, data.asked),
     comments,
   };
   return { figures, counted };

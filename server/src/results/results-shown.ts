@@ -3,7 +3,7 @@
 import type { AnswerData } from '@soundings/contract/data.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Pool } from '../db/db.ts';
-import { questionsOf } from '../questions/questions.ts';
+import { selectQuestions } from '../questions/questions.ts';
 import {
   type CommentFilter,
   type KpiWeekRow,
@@ -25,12 +25,12 @@ import type { Window } from './window.ts';
 
 export type { CommentFilter, KpiWeekRow, KpiWords, MarkedComment, Scope, Window };
 export {
-  selectCommentPage as commentsShown,
-  selectKpi as kpiNamed,
-  selectKpiLastWeeks as kpiLastWeeks,
-  selectKpiWeeks as kpiWeeksIn,
-  selectValuedKpis as kpisShown,
-  selectWeekRates as ratesIn,
+  selectCommentPage,
+  selectKpi,
+  selectKpiLastWeeks,
+  selectKpiWeeks,
+  selectValuedKpis,
+  selectWeekRates,
 };
 
 /** All possible weeks. */
@@ -94,7 +94,7 @@ export async function questionsWorded(
   accountId: AccountId,
   language: string | undefined,
 ): Promise<Map<number, ShownQuestion>> {
-  const questions = await questionsOf(pool, accountId);
+  const questions = await selectQuestions(pool, accountId);
   return new Map(
     questions.map((question) => [
       question.id,

@@ -7,7 +7,7 @@ import { Fault } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId, Pool } from '../db/db.ts';
 import { StreamedResponse } from '../http/responses.ts';
-import { questionsOf } from '../questions/questions.ts';
+import { selectQuestions } from '../questions/questions.ts';
 import {
   type AskedRow,
   type CommentRow,
@@ -266,7 +266,7 @@ async function wordedQuestions(
   accountId: AccountId,
   language: string | undefined,
 ): Promise<Map<number, WordedQuestion>> {
-  const questions = await questionsOf(pool, accountId);
+  const questions = await selectQuestions(pool, accountId);
   return new Map(questions.map((question) => [question.id, worded(question, language)]));
 }
 

@@ -13,7 +13,7 @@ import { closeWeekNow } from '../results/publish.ts';
 import { askPeople, mondays, noon, planAsking } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { openSmtp, type SmtpOptions } from '../testing/smtp.ts';
-import { dueMessages, mailRefusalsOf, messageCountsOf, openSender } from './messages.ts';
+import { selectDue, selectRefusals, selectMessageCounts, openSender } from './messages.ts';
 import { recordSent } from './messages.sql.ts';
 import { openDueRounds } from './opening.ts';
 import { createSchedule } from './schedules.ts';
@@ -75,7 +75,10 @@ function senderOf(pool: Pool, smtpUrl: string | undefined, answer = 10_000) {
 
 const countsOf = async (pool: Pool, accountId: number) =>
   Object.fromEntries(
-    (await messageCountsOf(pool, accountId, 0)).map(({ kind, state, count }) => [`${kind} ${state}`, count]),
+    (await selectMessageCounts(pool, accountId, 0)).map(({ kind, state, count }) => [
+      `${kind} ${state}`,
+      count,
+    ]),
   );
 const namesOf = (to: Iterable<string | string[]>) =>
   [...to]
@@ -243,14 +246,14 @@ describe('a mail server', () => {
     }
     expect(waits).toEqual([2, 4, 8, 16, 32, 60, 60]);
     // All the while they are late since they were to be sent first, though each is put off.
-    expect(await dueMessages(pool, noon + 90 * minute)).toEqual({ count: 6, oldestSeconds: 90 * 60 });
+    expect(await selectDue(pool, noon + 90 * minute)).toEqual({ count: 6, oldestSeconds: 90 * 60 });
     expect(lines.every(({ msg }) => msg.includes('will be retried'))).toBe(true);
     const second = await served({ port: first.port });
     await send(friday + 20 * minute);
     await send(friday + 80 * minute);
     expect(namesOf(second.mails.map(({ to }) => to))).toEqual(['p1', 'p2', 'p3', 'p4', 'p5', 'p6']);
     expect(await countsOf(pool, accountId)).toEqual({ 'invitation sent': 6 });
-    expect(await dueMessages(pool, friday + 81 * minute)).toEqual({ count: 0, oldestSeconds: 0 });
+    expect(await selectDue(pool, friday + 81 * minute)).toEqual({ count: 0, oldestSeconds: 0 });
   });
 
   test('that refuses one keeps no other waiting; who and why is kept until an invitation is taken, and names nobody else', async () => {
@@ -263,14 +266,14 @@ describe('a mail server', () => {
     const { send, lines } = senderOf(pool, smtp.url);
     await send(noon);
     expect(smtp.mails).toHaveLength(5);
-    const [refusal, ...others] = await mailRefusalsOf(pool, accountId);
+    const [refusal, ...others] = await selectRefusals(pool, accountId);
     expect(others).toEqual([]);
     expect(refusal).toMatchObject({ userId: userIds[1], address: 'p2@example.org', reason: /550 5\.1\.1/ });
     expect(refusal!.reason + JSON.stringify(lines)).not.toMatch(/@|boss|\/a\//);
     await send(noon + 10 * minute);
     expect(smtp.mails).toHaveLength(5);
     // Reminders that are due are not counted: with the mail server away, only those to people who have not answered are left.
-    expect(await dueMessages(pool, friday + 60 * minute)).toEqual({ count: 0, oldestSeconds: 0 });
+    expect(await selectDue(pool, friday + 60 * minute)).toEqual({ count: 0, oldestSeconds: 0 });
     // What becomes of a reminder says nothing of anybody: only who has not answered gets one.
     refused = 'p3';
     await send(friday);
@@ -289,9 +292,9 @@ describe('a mail server', () => {
       { kind: 'invitation', state: 'sent', count: 5 },
       { kind: 'reminder', state: 'sent' },
     ]);
-    expect(await mailRefusalsOf(pool, accountId)).toEqual([refusal]);
+    expect(await selectRefusals(pool, accountId)).toEqual([refusal]);
     await recordSent(pool, { accountId, userId: userIds[1]!, week, scheduleId, kind: 'invitation' });
-    expect(await mailRefusalsOf(pool, accountId)).toEqual([]);
+    expect(await selectRefusals(pool, accountId)).toEqual([]);
   });
 
   test('that defers mails, as by greylisting, is given all others, and those again later', async () => {

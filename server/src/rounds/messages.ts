@@ -32,12 +32,12 @@ import { endOf, sendableAt } from './send-times.ts';
 import { optOutTokensFor } from './reminder-opt-out.ts';
 
 export {
-  selectDue as dueMessages,
-  insertRefusal as noteRefusal,
+  selectDue,
+  insertRefusal,
   type MessageCount,
-  selectMessageCounts as messageCountsOf,
-  selectRefusals as mailRefusalsOf,
-  selectRunningWeeks as runningWeeks,
+  selectMessageCounts,
+  selectRefusals,
+  selectRunningWeeks,
 };
 
 /** The number of messages taken at a time, and how many of them are sent in parallel. */

@@ -17,7 +17,7 @@ import {
 } from './opening.sql.ts';
 import { ancestorsOf } from '../people/tree.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
-import { questionsOf } from '../questions/questions.ts';
+import { selectQuestions } from '../questions/questions.ts';
 import { classesOf } from '../questions/similar-wording.ts';
 import { type AskedSet, type Clash, clashOf, withUnion } from './overlap.ts';
 import {
@@ -25,7 +25,7 @@ import {
   openRound,
   openWeek,
   type Parents,
-  parentsOf,
+  selectParents,
   respondentOf,
   tryLockSurvey,
 } from './rounds.ts';
@@ -195,7 +195,7 @@ async function openRounds(
   const weekEnd = endOf(week, timezone);
   const questionIds = await questionsFor(tx, schedule, week);
   if (questionIds.length === 0) return missed('noQuestion');
-  const parents = await parentsOf(tx, accountId);
+  const parents = await selectParents(tx, accountId);
   const groups = outermost(groupIds, parents);
   if (groups.length === 0) return missed('noGroup');
   const without = new Set(
@@ -249,7 +249,7 @@ async function clashIn(
   { accountId, week }: { accountId: AccountId; week: Week },
   wanted: AskedSet<string>[],
 ): Promise<Clash | undefined> {
-  const classes = classesOf(await questionsOf(tx, accountId));
+  const classes = classesOf(await selectQuestions(tx, accountId));
   const own = new Set(wanted.flatMap(({ questionIds }) => questionIds).map((id) => classes.get(id)));
   const sameText = [...classes].filter(([, first]) => own.has(first)).map(([id]) => id);
   const { threshold, rounds } = await selectAskedInWeek(tx, accountId, week, sameText);

@@ -22,7 +22,7 @@ import {
   upsertAsked,
 } from './rounds.sql.ts';
 
-export { lockSurvey, selectParents as parentsOf, selectRounds as roundsOf, tryLockSurvey };
+export { lockSurvey, selectParents, selectRounds, tryLockSurvey };
 
 /**
  * A person to ask, and the groups within the asked group that the person is a member of. Users are identified by their internal id,

@@ -6,12 +6,12 @@ import { isDay, type Week, weekOf } from '@soundings/contract/weeks.ts';
 import { lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import { kpisOf, type Question, questionsOf } from '../questions/questions.ts';
+import { selectKpis, type Question, selectQuestions } from '../questions/questions.ts';
 import { classesOf } from '../questions/similar-wording.ts';
 import { type Choice, chooseQuestions } from './choose-questions.ts';
 import { dayDue, weeksDue, workingHours } from './send-times.ts';
 import { ancestorsOf } from '../people/tree.ts';
-import { parentsOf } from './rounds.ts';
+import { selectParents } from './rounds.ts';
 import {
   deleteSchedule,
   insertSchedule,
@@ -29,7 +29,7 @@ import {
 export type Schedule = ScheduleRow;
 export type { NewSchedule, ScheduleWeek };
 
-export { selectSchedules as schedulesOf, selectScheduleWeeks as scheduleWeeksOf };
+export { selectSchedules, selectScheduleWeeks };
 
 /** Creates a schedule and returns its id. Throws a Fault that lists everything that is wrong with it. */
 export async function createSchedule(
@@ -166,7 +166,7 @@ export async function audiencesOf(
   accountId: AccountId,
   schedules: Pick<NewSchedule, 'groupIds' | 'withoutGroupIds'>[],
 ): Promise<{ people: number; withEmail: number }[]> {
-  const parents = await parentsOf(db, accountId);
+  const parents = await selectParents(db, accountId);
   const withDescendants = (ids: number[]) => {
     const wanted = new Set(ids);
     return [...parents.keys()].filter((id) =>
@@ -210,7 +210,7 @@ type Library = {
 };
 
 async function libraryOf(db: Db, accountId: AccountId): Promise<Library> {
-  const [questions, kpis] = [await questionsOf(db, accountId), await kpisOf(db, accountId)];
+  const [questions, kpis] = [await selectQuestions(db, accountId), await selectKpis(db, accountId)];
   return {
     live: liveIds(questions),
     classes: classesOf(questions),
@@ -374,10 +374,10 @@ const sameTextFaults = (questionIds: number[], classes: ReadonlyMap<number, numb
 async function referenceFaults(db: Db, accountId: AccountId, schedule: NewSchedule): Promise<Detail[]> {
   const { groupIds, withoutGroupIds, questionIds, kpiIds, perWeek, everyWeeks, repeat, repeatWeeks } =
     schedule;
-  const groups = await parentsOf(db, accountId);
-  const all = await questionsOf(db, accountId);
+  const groups = await selectParents(db, accountId);
+  const all = await selectQuestions(db, accountId);
   const questions = liveIds(all);
-  const kpis = new Set((await kpisOf(db, accountId)).map(({ id }) => id));
+  const kpis = new Set((await selectKpis(db, accountId)).map(({ id }) => id));
   const unknown = (
     what: 'group' | 'KPI',
     path: string,

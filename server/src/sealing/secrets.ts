@@ -10,7 +10,7 @@ import { resealTwoFactorSecrets } from '../auth/two-factor.ts';
 import { Fault } from '../base/errors.ts';
 import type { Sealer } from '../base/sealer.ts';
 import { inTransaction, type Pool, type Transaction } from '../db/db.ts';
-import { deleteHostKeysOf, resealHostKeys } from '../sftp/host-keys.sealed.ts';
+import { deleteHostKeys, resealHostKeys } from '../sftp/host-keys.sealed.ts';
 import type { KeyPlace } from './answer-keys.ts';
 import { lockKeyFiles } from './answer-keys.sql.ts';
 import { type EpochKey, isSameChain, newChain, unwrap, wrap } from './epoch-keys.ts';
@@ -116,7 +116,7 @@ export class Secrets implements Sealer {
     await inTransaction(this.#pool, async (tx) => {
       await lockKeyFiles(tx);
       await this.#keep(tx, newChain());
-      await deleteHostKeysOf(tx);
+      await deleteHostKeys(tx);
     });
     await this.prepare();
   }

@@ -10,7 +10,7 @@ import { openLog } from '../base/log.ts';
 import { needs, searchPath } from '../testing/programs.ts';
 import { hostKeys } from './host-keys.ts';
 import { type Company, type SftpFixture, logIn, openSftpFixture } from './sftp.fixture.ts';
-import { contentOf, filesOf } from '../files/store.ts';
+import { contentOf, selectFiles } from '../files/store.ts';
 
 let fixture: SftpFixture;
 let folder: string;
@@ -50,7 +50,7 @@ function run(program: string, args: string[], { env = {}, input = '' } = {}): Pr
 }
 
 async function expectFiles({ id }: Company, expected: Record<string, Buffer>): Promise<void> {
-  const files = await filesOf(fixture.pool, id);
+  const files = await selectFiles(fixture.pool, id);
   expect(files.map(({ name }) => name)).toEqual(Object.keys(expected));
   for (const file of files) {
     const content = await contentOf(fixture.pool, id, file.id);

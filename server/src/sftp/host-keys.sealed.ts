@@ -36,4 +36,4 @@ export async function resealHostKeys(
 }
 
 /** Deletes keys that can no longer be opened. New ones are created when they are needed. */
-export { deleteHostKeys as deleteHostKeysOf };
+export { deleteHostKeys };

@@ -9,7 +9,14 @@ import type { SftpLimits } from './limits.ts';
 import { checkName, isMeantFor, isTemporary, placeOf, realPath } from './paths.ts';
 import { type Operation, type Attributes, type Entry, openFlags, type Status } from './packets.ts';
 import { partBytes, partsInMemory } from '../files/upload-parts.ts';
-import { fileOf, filesOf, recordRefusal, openUpload, parkedUpload, type Upload } from '../files/store.ts';
+import {
+  selectFile,
+  selectFiles,
+  recordRefusal,
+  openUpload,
+  parkedUpload,
+  type Upload,
+} from '../files/store.ts';
 
 export type SftpSession = {
   pool: Pool;
@@ -193,7 +200,8 @@ async function orRefused(session: SftpSession, name: string, work: () => Promise
     session.log.info({ reason }, 'SFTP upload refused');
     session.print(`${visible(name, 200)}: ${reason}`);
     // Uploads under a temporary name are not listed, so their refusals are not recorded.
-    if (!isTemporary(name)) await recordRefusal(session.pool, { ...session.caller, via: 'sftp' }, name, error);
+    if (!isTemporary(name))
+      await recordRefusal(session.pool, { ...session.caller, via: 'sftp' }, name, error);
     return failure(reason);
   }
 }
@@ -287,7 +295,7 @@ async function attributesOf(session: SftpSession, name: string): Promise<Attribu
     const parked = await parkedUpload(pool, caller, name);
     return parked && fileAttributes(parked.size, times.get(name) ?? now() / 1000);
   }
-  const file = await fileOf(pool, caller.accountId, name);
+  const file = await selectFile(pool, caller.accountId, name);
   return file && fileAttributes(file.size, times.get(name) ?? file.arrivedAt.getTime() / 1000);
 }
 
@@ -346,7 +354,7 @@ async function openFolder(session: SftpSession, path: string | undefined): Promi
     return failure(`Too many open files (maximum ${session.limits.handles}). Close some first.`);
   }
   const { pool, caller, own, times, now } = session;
-  const files = await filesOf(pool, caller.accountId);
+  const files = await selectFiles(pool, caller.accountId);
   const seconds = now() / 1000;
   const listed = new Map(
     files.map(({ name, size, arrivedAt }) => [

@@ -33,7 +33,7 @@ import {
   packet,
 } from './sftp.fixture.ts';
 import { packetReader, type Request } from './packets.ts';
-import { contentOf, filesOf } from '../files/store.ts';
+import { contentOf, selectFiles } from '../files/store.ts';
 
 const failureMs = 250;
 
@@ -54,10 +54,10 @@ async function session(company = acme): Promise<RawSession> {
   return hand;
 }
 
-const namesOf = async ({ id }: Company) => (await filesOf(fixture.pool, id)).map(({ name }) => name);
+const namesOf = async ({ id }: Company) => (await selectFiles(fixture.pool, id)).map(({ name }) => name);
 
 async function textOf({ id }: Company, name: string): Promise<string | undefined> {
-  const file = (await filesOf(fixture.pool, id)).find((one) => one.name === name);
+  const file = (await selectFiles(fixture.pool, id)).find((one) => one.name === name);
   return file && (await contentOf(fixture.pool, id, file.id)).toString();
 }
 
@@ -1045,7 +1045,7 @@ describe('what a client can make the service hold', () => {
         expect((await hand.ask(ask.close, handle)).code).toBe(code.ok);
       }
     }
-    const sizes = (await filesOf(fixture.pool, company.id)).map(({ size }) => size);
+    const sizes = (await selectFiles(fixture.pool, company.id)).map(({ size }) => size);
     expect(sizes).toEqual([50, 50, 50].map((pieces) => pieces * piece.length));
   });
 

@@ -7,12 +7,12 @@ import { startAnswering } from '../app.ts';
 import { Fault } from '../base/errors.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
-import { defineLibrary, questionsOf } from '../questions/questions.ts';
+import { defineLibrary, selectQuestions } from '../questions/questions.ts';
 import { closeEndedWeeks } from '../results/publish.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { openSender } from '../rounds/messages.ts';
 import { weeksToClose } from '../rounds/rounds.ts';
-import { createSchedule, pauseSchedule, schedulesOf } from '../rounds/schedules.ts';
+import { createSchedule, pauseSchedule, selectSchedules } from '../rounds/schedules.ts';
 import { askedWeek, mondays, noon } from '../testing/asking.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 import { type Said, scriptsOf } from './script.ts';
@@ -95,7 +95,7 @@ describe('a week', () => {
     expect(weeks).toEqual([
       { week: addWeeks(askedWeek, -1), asked: 60, answered: given.length, published: 15 },
     ]);
-    const types = new Map((await questionsOf(world.pool, account.id)).map((one) => [one.key, one]));
+    const types = new Map((await selectQuestions(world.pool, account.id)).map((one) => [one.key, one]));
     const teamOf = (person: string) => (Number(person.slice(1)) % 2 === 0 ? 'north' : 'south');
     const { results, rates } = await figuresOf(account);
     expect(results).toHaveLength(15);
@@ -158,7 +158,7 @@ describe('a week', () => {
     const scheduleId = await inTransaction(world.pool, async (tx) => {
       await lockAccount(tx, account.id);
       await defineLibrary(tx, account.id, 'en');
-      const question = (await questionsOf(tx, account.id)).find((one) => one.key === key);
+      const question = (await selectQuestions(tx, account.id)).find((one) => one.key === key);
       return createSchedule(
         tx,
         account.id,
@@ -181,7 +181,7 @@ describe('a week', () => {
       { asked: 12, answered: 12 },
       { asked: 0, answered: 0, published: 0 },
     ]);
-    expect((await schedulesOf(world.pool, account.id)).map(({ id }) => id)).toEqual([scheduleId]);
+    expect((await selectSchedules(world.pool, account.id)).map(({ id }) => id)).toEqual([scheduleId]);
   });
 });
 
@@ -277,7 +277,7 @@ describe('refused', () => {
   test('an account without people in groups, and one that is not there', async () => {
     const account = await world.account();
     expect(await refused(account.id)).toMatch(/there is nobody to ask/);
-    expect(await schedulesOf(world.pool, account.id)).toEqual([]);
+    expect(await selectSchedules(world.pool, account.id)).toEqual([]);
     expect(await refused(999_999)).toBe('Account 999999 does not exist.');
   });
 

@@ -4,14 +4,14 @@ import { addWeeks, dayIn, type Week, weekName, weekOf } from '@soundings/contrac
 import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, openPool, type Pool, type Transaction } from '../db/db.ts';
-import { defineLibrary, kpisOf, questionsOf } from '../questions/questions.ts';
+import { defineLibrary, selectKpis, selectQuestions } from '../questions/questions.ts';
 import { closeWeek, deleteClosedData } from '../results/publish.ts';
 import { addressOf, linksOfAll } from '../rounds/links.ts';
 import { dayDue, endOf, sendTimeOf } from '../rounds/send-times.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { ancestorsOf } from '../people/tree.ts';
-import { lockSurvey, parentsOf, roundsOf } from '../rounds/rounds.ts';
-import { createSchedule, type NewSchedule, schedulesOf } from '../rounds/schedules.ts';
+import { lockSurvey, selectParents, selectRounds } from '../rounds/rounds.ts';
+import { createSchedule, type NewSchedule, selectSchedules } from '../rounds/schedules.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import type { Character } from './sentiment.ts';
 import { type Asked, type AskedQuestion, type Said, scriptsOf } from './script.ts';
@@ -77,7 +77,7 @@ export async function simulate(
   await refuseAsked(pool, accountId, weeks);
   if ((await selectPeople(pool, accountId)).length === 0) throw nobodyToAsk;
   const pulse = await inTransaction(pool, (tx) => makePulse(tx, accountId, weeks[0] as Week));
-  const schedules = await schedulesOf(pool, accountId);
+  const schedules = await selectSchedules(pool, accountId);
   const isDue = (week: Week) =>
     schedules.some((one) => one.pausedAt === null && dayDue(one, week) !== undefined);
   if (!weeks.some(isDue)) throw nothingDue;
@@ -108,7 +108,7 @@ function weeksBefore(present: Week, { weeks, seed, rate }: Simulation): Week[] {
 
 /** What was asked in a week is never asked again (P1). */
 async function refuseAsked(pool: Pool, accountId: AccountId, weeks: Week[]): Promise<void> {
-  const asked = new Set((await roundsOf(pool, accountId)).map(({ week }) => week));
+  const asked = new Set((await selectRounds(pool, accountId)).map(({ week }) => week));
   const last = weeks.findLastIndex((week) => asked.has(week));
   if (last < 0) return;
   const free = weeks.length - last - 1;
@@ -134,21 +134,21 @@ const roundWeeks = 8;
 /** Gives an account without schedules a weekly pulse of all its KPIs for everybody, and the library if it has no questions. */
 async function makePulse(tx: Transaction, accountId: AccountId, first: Week): Promise<Simulated['pulse']> {
   await lockAccount(tx, accountId);
-  if ((await schedulesOf(tx, accountId)).length > 0) return undefined;
+  if ((await selectSchedules(tx, accountId)).length > 0) return undefined;
   const { language } = await accountById(tx, accountId);
-  const hasNewLibrary = (await questionsOf(tx, accountId)).length === 0;
+  const hasNewLibrary = (await selectQuestions(tx, accountId)).length === 0;
   if (hasNewLibrary) await defineLibrary(tx, accountId, language);
   const retired = new Set(
-    (await questionsOf(tx, accountId)).filter(({ retiredAt }) => retiredAt !== null).map(({ id }) => id),
+    (await selectQuestions(tx, accountId)).filter(({ retiredAt }) => retiredAt !== null).map(({ id }) => id),
   );
-  const kpis = await kpisOf(tx, accountId);
+  const kpis = await selectKpis(tx, accountId);
   const count = new Set(kpis.flatMap(({ questionIds }) => questionIds)).difference(retired).size;
   if (count === 0) {
     const message =
       'The account has no schedule, and no KPI that one could choose from. Make a schedule first.';
     throw new Fault('conflict', 'invalid value', message);
   }
-  const groups = await parentsOf(tx, accountId);
+  const groups = await selectParents(tx, accountId);
   const topIds = [...groups].filter(([, parentId]) => parentId === null).map(([id]) => id);
   const perWeek = Math.ceil(count / roundWeeks);
   const kpiIds = kpis.map(({ id }) => id);
@@ -250,7 +250,7 @@ async function momentsIn(
   week: Week,
 ): Promise<{ due: number[]; dueForAll: number }> {
   const zones = new Set([timezone, ...people.flatMap((one) => one.timezone ?? [])]);
-  const schedules = (await schedulesOf(pool, accountId)).filter(({ pausedAt }) => pausedAt === null);
+  const schedules = (await selectSchedules(pool, accountId)).filter(({ pausedAt }) => pausedAt === null);
   const momentsFor = (zone: string) =>
     schedules.flatMap((one) => {
       const day = dayDue(one, week);
@@ -271,8 +271,8 @@ async function askedIn(
   const [rounds, groups, questions, kpis] = await Promise.all([
     selectRoundsOf(pool, accountId, week),
     selectGroups(pool, accountId),
-    questionsOf(pool, accountId),
-    kpisOf(pool, accountId),
+    selectQuestions(pool, accountId),
+    selectKpis(pool, accountId),
   ]);
   const nameOf = new Map(groups.map(({ id, name }) => [id, name]));
   const parents = new Map(groups.map(({ id, parentId }) => [id, parentId]));

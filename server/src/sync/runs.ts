@@ -17,7 +17,7 @@ import {
   updateApproved,
 } from './runs.sql.ts';
 
-export { eraseUserChanges, updateApproved as noteApproval, updateFailed as failRun };
+export { eraseUserChanges, updateApproved, updateFailed };
 
 /** Returns the latest runs, newest first. */
 export async function listRuns(db: Db, accountId: AccountId, limit: number): Promise<RunRow[]> {

@@ -4,7 +4,7 @@ import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser } from '../people/people.ts';
-import { defineLibrary, questionsOf } from '../questions/questions.ts';
+import { defineLibrary, selectQuestions } from '../questions/questions.ts';
 import { newLinks } from '../rounds/links.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { createSchedule, type NewSchedule } from '../rounds/schedules.ts';
@@ -77,7 +77,7 @@ export async function planAsking(
       });
       userIds.push(id);
     }
-    const questionIds = new Map((await questionsOf(tx, accountId)).map(({ key, id }) => [key, id]));
+    const questionIds = new Map((await selectQuestions(tx, accountId)).map(({ key, id }) => [key, id]));
     const asked = schedule.kpiIds ? [] : keys.map((key) => questionIds.get(key) as number);
     const wanted = mondays({ groupIds: [groupId], questionIds: asked, ...schedule });
     const scheduleId = await createSchedule(tx, accountId, wanted);

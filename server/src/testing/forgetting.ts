@@ -6,7 +6,7 @@ import { createAccount, lockAccount } from '../accounts/accounts.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser } from '../people/people.ts';
-import { defineLibrary, questionsOf } from '../questions/questions.ts';
+import { defineLibrary, selectQuestions } from '../questions/questions.ts';
 import { newLinks } from '../rounds/links.ts';
 import { weekdayOf } from '../rounds/send-times.ts';
 import { openDueRounds } from '../rounds/opening.ts';
@@ -76,7 +76,7 @@ export async function answeredWeek({ pool, keys }: TestData, addresses: string[]
       }
     }
     // oxlint-enable no-await-in-loop
-    const ids = new Map((await questionsOf(tx, accountId)).map(({ key, id }) => [key, id]));
+    const ids = new Map((await selectQuestions(tx, accountId)).map(({ key, id }) => [key, id]));
     const questionIds = ['workload-amount', 'workload-rested'].map((key) => ids.get(key) as number);
     await createSchedule(
       tx,

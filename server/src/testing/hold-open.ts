@@ -2,7 +2,10 @@
 import type { Pool } from '../db/db.ts';
 
 /** Does something in a transaction and leaves it open until it is released; then it is rolled back. */
-export async function heldOpen(pool: Pool, work: (tx: Pool) => Promise<unknown>): Promise<() => Promise<void>> {
+export async function heldOpen(
+  pool: Pool,
+  work: (tx: Pool) => Promise<unknown>,
+): Promise<() => Promise<void>> {
   const [ready, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const done = pool
     .begin(async (tx) => {

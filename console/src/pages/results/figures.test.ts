@@ -1,6 +1,12 @@
 // What charts and pages of results reckon: axes, gaps, changes and colours. A withheld value is never drawn over.
 import { describe, expect, test } from 'vitest';
-import { boundsOf as axisOf, labelsThatFit, markedPoints, pathOf, fragmentsOf } from '../../ui/charts/scale.ts';
+import {
+  boundsOf as axisOf,
+  labelsThatFit,
+  markedPoints,
+  pathOf,
+  fragmentsOf,
+} from '../../ui/charts/scale.ts';
 import { boundsOf, changeOver, changeWithin, difference, heatStep, lastShown, partsOf } from './figures.ts';
 
 const limits = { low: 0, high: 100 };

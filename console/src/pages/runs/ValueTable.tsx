@@ -1,6 +1,11 @@
 // The meanings of a column's values, such as "Leave" as a status, each with its number of rows.
 import type { MappedValue, SheetColumn } from '@soundings/contract/console.runs.ts';
-import { type ValueField, valueFields, type ValueMeaning, valueMeanings } from '@soundings/contract/shared-values.ts';
+import {
+  type ValueField,
+  valueFields,
+  type ValueMeaning,
+  valueMeanings,
+} from '@soundings/contract/shared-values.ts';
 import { useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';

@@ -1,7 +1,15 @@
 // A line chart over weeks. Gaps are dotted. The pointer or the arrow keys choose a week, whose values are shown and read out.
 import { useLayoutEffect, useRef, useState } from 'react';
 import css from './charts.module.css';
-import { type Bounds, boundsOf, labelsThatFit, markedPoints, pathOf, fragmentsOf, type Point } from './scale.ts';
+import {
+  type Bounds,
+  boundsOf,
+  labelsThatFit,
+  markedPoints,
+  pathOf,
+  fragmentsOf,
+  type Point,
+} from './scale.ts';
 
 export type Series = {
   key: string | number;

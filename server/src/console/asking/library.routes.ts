@@ -9,12 +9,12 @@ import {
   changeQuestion,
   keepKpi,
   type Kpi,
-  kpisOf,
+  selectKpis,
   type NewQuestion,
-  questionsOf,
+  selectQuestions,
   retireQuestion,
 } from '../../questions/questions.ts';
-import { type Schedule, schedulesOf } from '../../rounds/schedules.ts';
+import { type Schedule, selectSchedules } from '../../rounds/schedules.ts';
 import {
   type AskedInWeek,
   selectAskedIn,
@@ -91,7 +91,7 @@ function serveKpis(console: Console, pool: Promise<Pool>): void {
   /** `seen`: the version that was shown; undefined: the KPI is new. */
   const keep = async (who: Who, kpi: Kpi, seen?: string) =>
     write(await pool, who, async (tx) => {
-      const before = (await kpisOf(tx, who.accountId)).find(({ id }) => id === kpi.id);
+      const before = (await selectKpis(tx, who.accountId)).find(({ id }) => id === kpi.id);
       if (seen !== undefined && before) rejectChanged(seen, changeable(before));
       const isChanged = await keepKpi(tx, who.accountId, kpi, seen === undefined);
       return {
@@ -126,7 +126,7 @@ const textsOf = ({
 });
 
 async function changeableTexts(tx: Transaction, { accountId }: Who, questionId: number) {
-  const question = (await questionsOf(tx, accountId)).find(({ id }) => id === questionId);
+  const question = (await selectQuestions(tx, accountId)).find(({ id }) => id === questionId);
   if (!question) throw new Fault('not_found', 'question not found', 'There is no such question.');
   return textsOf(question);
 }
@@ -152,8 +152,8 @@ async function write<T>(pool: Pool, who: Who, work: (tx: Transaction) => Promise
 
 async function libraryOf(db: Db, { accountId }: Who): Promise<{ questions: LibraryQuestion[]; kpis: Kpi[] }> {
   const [questions, kpis, asked] = await Promise.all([
-    questionsOf(db, accountId),
-    kpisOf(db, accountId),
+    selectQuestions(db, accountId),
+    selectKpis(db, accountId),
     selectAskedWeeks(db, accountId),
   ]);
   const timesOf = new Map(asked.map((one) => [one.questionId, one]));
@@ -179,7 +179,7 @@ async function questionPage(db: Db, who: Who, questionId: number): Promise<Quest
   if (!question) throw new Fault('not_found', 'question not found', 'There is no such question.');
   const [asked, schedules] = await Promise.all([
     selectAskedIn(db, accountId, questionId, weeksShown),
-    schedulesOf(db, accountId),
+    selectSchedules(db, accountId),
   ]);
   const names = new Map(
     (
@@ -220,10 +220,10 @@ function askedWeek(
 
 async function kpiPages(db: Db, { accountId }: Who): Promise<KpiPage[]> {
   const [kpis, questions, valued, schedules] = await Promise.all([
-    kpisOf(db, accountId),
-    questionsOf(db, accountId),
+    selectKpis(db, accountId),
+    selectQuestions(db, accountId),
     selectKpisWithValues(db, accountId),
-    schedulesOf(db, accountId),
+    selectSchedules(db, accountId),
   ]);
   const byId = new Map(questions.map((question) => [question.id, wordsOf(question)]));
   return kpis.map((kpi) => ({

@@ -5,10 +5,10 @@ import { audit } from '../../accounts/audit.ts';
 import { csvRow } from '../../base/csv.ts';
 import { Fault } from '../../base/errors.ts';
 import { type Db, inTransaction, type Pool } from '../../db/db.ts';
-import { questionsOf } from '../../questions/questions.ts';
+import { selectQuestions } from '../../questions/questions.ts';
 import { type ExportedLink, exportLinks } from '../../rounds/links.ts';
 import { endOf } from '../../rounds/send-times.ts';
-import { audiencesOf, calendarsOf, schedulesOf } from '../../rounds/schedules.ts';
+import { audiencesOf, calendarsOf, selectSchedules } from '../../rounds/schedules.ts';
 import {
   addClosing,
   type OpenRound,
@@ -20,8 +20,8 @@ import {
   selectOpenWeeks,
   selectRefusedPeople,
 } from './asking.sql.ts';
-import { type MessageCount, messageCountsOf } from '../../rounds/messages.ts';
-import type { AskingParts } from './schedules.routes.ts';
+import { type MessageCount, selectMessageCounts } from '../../rounds/messages.ts';
+import type { AskingParts } from './asking-parts.ts';
 import { named, wordsOf } from './question-texts.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';
 import { inSlices } from '../core/slices.ts';
@@ -78,7 +78,7 @@ async function roundsView(pool: Pool, who: Who, now: number, hasMail: boolean): 
   const [weeks, rounds, messages, refusals, closed, coming] = await Promise.all([
     selectOpenWeeks(pool, accountId, hasMail),
     selectOpenRounds(pool, accountId),
-    messageCountsOf(pool, accountId, hasMail ? now : 0),
+    selectMessageCounts(pool, accountId, hasMail ? now : 0),
     selectRefusedPeople(pool, accountId),
     selectClosedWeeks(pool, accountId, closedShown),
     comingRounds(pool, who, now),
@@ -175,7 +175,7 @@ async function describer(
   rounds: OpenRound[],
 ): Promise<(round: OpenRound) => OpenWeek['rounds'][number]> {
   const [questions, groups] = await Promise.all([
-    questionsOf(db, accountId),
+    selectQuestions(db, accountId),
     selectGroupNames(
       db,
       accountId,
@@ -198,7 +198,7 @@ async function describer(
 async function comingRounds(db: Db, { accountId, timezone }: Who, now: number): Promise<Rounds['coming']> {
   const today = dayIn(timezone, now);
   const last = addWeeks(weekOf(today), 1);
-  const schedules = (await schedulesOf(db, accountId)).filter(({ pausedAt }) => pausedAt === null);
+  const schedules = (await selectSchedules(db, accountId)).filter(({ pausedAt }) => pausedAt === null);
   const [calendars, audiences] = await Promise.all([
     calendarsOf(db, accountId, schedules, { today, count: 2 }),
     audiencesOf(db, accountId, schedules),

@@ -10,9 +10,8 @@ import { accountById, lockAccount } from '../../accounts/accounts.ts';
 import { audit, type AuditAction } from '../../accounts/audit.ts';
 import { pageTexts } from '../../answers/page-texts.ts';
 import { Fault } from '../../base/errors.ts';
-import { type AccountId, type Db, inTransaction, type Pool, type Transaction } from '../../db/db.ts';
-import type { Mailer } from '../../mail/mail.ts';
-import { kpisOf, type Question, questionsOf } from '../../questions/questions.ts';
+import { type AccountId, type Db, inTransaction, type Transaction } from '../../db/db.ts';
+import { selectKpis, type Question, selectQuestions } from '../../questions/questions.ts';
 import { invitationOf } from '../../rounds/invitation.ts';
 import { dayDue } from '../../rounds/send-times.ts';
 import { missedReasonOf } from '../../rounds/opening.ts';
@@ -30,12 +29,20 @@ import {
   type Schedule,
   scheduleById,
   scheduleFaults,
-  schedulesOf,
-  scheduleWeeksOf,
+  selectSchedules,
+  selectScheduleWeeks,
   type ScheduleWeek,
 } from '../../rounds/schedules.ts';
+import type { AskingParts } from './asking-parts.ts';
 import { selectGroupNames, selectTester } from './asking.sql.ts';
-import { named, withQuestionPaths, spokenIn, spokenLanguages, withPointers, wordsOf } from './question-texts.ts';
+import {
+  named,
+  withQuestionPaths,
+  spokenIn,
+  spokenLanguages,
+  withPointers,
+  wordsOf,
+} from './question-texts.ts';
 import { actorOf, type Console, type Who } from '../core/console.ts';
 import { idIn } from '../core/ids.ts';
 import { rejectChanged, versionOf } from '../core/versions.ts';
@@ -43,18 +50,11 @@ import { rejectChanged, versionOf } from '../core/versions.ts';
 /** How many weeks the calendar shows before the current one and after it. */
 const weeksAround = 12;
 
-export type AskingParts = {
-  pool: Promise<Pool>;
-  mailer: Mailer | undefined;
-  publicUrl: string;
-  now: () => number;
-};
-
 /** The result of a change. If nothing has changed (`isChanged` false), nothing is logged. */
 type Written<T> = { id: number; name: string; isChanged?: boolean; made: T };
 
-export function serveSchedules(console: Console, means: AskingParts): void {
-  const { pool, mailer, now } = means;
+export function serveSchedules(console: Console, parts: AskingParts): void {
+  const { pool, mailer, now } = parts;
   const write = async <T>(
     who: Who,
     action: AuditAction,
@@ -107,7 +107,7 @@ export function serveSchedules(console: Console, means: AskingParts): void {
     preview(await pool, who, idIn(params.scheduleId), now()),
   );
   console.serve('POST /schedules/{scheduleId}/test', async (who, { params, body }) =>
-    sendTest(means, who, idIn(params.scheduleId), body.kind),
+    sendTest(parts, who, idIn(params.scheduleId), body.kind),
   );
 }
 
@@ -122,9 +122,9 @@ async function schedulesView(db: Db, who: Who, now: number, hasMail: boolean): P
   const today = dayIn(who.timezone, now);
   const current = weekOf(today);
   const [schedules, questions, kpis] = await Promise.all([
-    schedulesOf(db, accountId),
-    questionsOf(db, accountId),
-    kpisOf(db, accountId),
+    selectSchedules(db, accountId),
+    selectQuestions(db, accountId),
+    selectKpis(db, accountId),
   ]);
   const [calendars, audiences] = await Promise.all([
     // Enough weeks to include the next date of a schedule that repeats once a year.
@@ -209,7 +209,7 @@ async function check(
   const faults = withQuestionPaths(await scheduleFaults(db, accountId, schedule));
   const [audience] = await audiencesOf(db, accountId, [schedule]);
   const today = dayIn(timezone, now);
-  const past = await scheduleWeeksOf(db, accountId, id);
+  const past = await selectScheduleWeeks(db, accountId, id);
   const coming =
     faults.length > 0 ? [] : await calendarOfDraft(db, accountId, schedule, { past, today, count: 4 });
   return {
@@ -237,8 +237,8 @@ async function nextOf(
   const today = dayIn(timezone, now);
   const [next] = await calendarOf(db, schedule, today, 1);
   const isLate = next !== undefined && next.day < today;
-  const [last] = next ? [] : await scheduleWeeksOf(db, accountId, scheduleId);
-  const all = new Map((await questionsOf(db, accountId)).map((question) => [question.id, question]));
+  const [last] = next ? [] : await selectScheduleWeeks(db, accountId, scheduleId);
+  const all = new Map((await selectQuestions(db, accountId)).map((question) => [question.id, question]));
   const questions = (next ?? last)?.questionIds.map((id) => all.get(id)) ?? [];
   return { schedule, next, isLate, questions: questions.filter((one) => one !== undefined) };
 }

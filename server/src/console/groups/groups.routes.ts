@@ -23,7 +23,7 @@ import {
   changeGroup,
   createGroup,
   type GroupRow,
-  groupsOf,
+  selectGroups,
   moveGroup,
   planMove,
   releaseGroup,
@@ -181,7 +181,7 @@ function serveAttributes(console: Console, pool: Promise<Pool>): void {
 async function treeFor(db: Pool, who: Who): Promise<GroupTree> {
   const { accountId } = who;
   const [groups, memberships, { language }, open] = await Promise.all([
-    groupsOf(db, accountId),
+    selectGroups(db, accountId),
     selectMemberCounts(db, accountId),
     accountById(db, accountId),
     openGroups(db, who),
@@ -200,7 +200,7 @@ async function treeFor(db: Pool, who: Who): Promise<GroupTree> {
 
 async function detailsFor(db: Pool, who: Who, groupId: number): Promise<GroupDetails> {
   const { accountId } = who;
-  const [groups, open] = await Promise.all([groupsOf(db, accountId), openGroups(db, who)]);
+  const [groups, open] = await Promise.all([selectGroups(db, accountId), openGroups(db, who)]);
   const byId = new Map(groups.map((group) => [group.id, group]));
   const group = byId.get(groupId);
   if (!group || open?.has(groupId) === false) throw groupNotFound();
@@ -236,7 +236,7 @@ async function movePlanFor(db: Pool, who: Who, groupId: number, parentId: number
   const gains = above.after.filter((id) => !above.before.includes(id));
   const loses = above.before.filter((id) => !above.after.includes(id));
   const [groups, memberships, schedules, lastPush, seeing, losing] = await Promise.all([
-    groupsOf(db, accountId),
+    selectGroups(db, accountId),
     selectMemberCounts(db, accountId),
     selectSchedulesOfGroups(db, accountId),
     selectLastPush(db, accountId),
@@ -274,7 +274,7 @@ const putBackBy = (lastPush: LastPush | null, group: GroupRow | undefined): Last
 
 async function removalPlanFor(db: Pool, who: Who, groupId: number): Promise<RemovalPlan> {
   const { accountId } = who;
-  const groups = await groupsOf(db, accountId);
+  const groups = await selectGroups(db, accountId);
   const byId = new Map(groups.map((group) => [group.id, group]));
   const group = byId.get(groupId);
   if (!group) throw groupNotFound();

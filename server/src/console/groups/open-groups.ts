@@ -3,13 +3,13 @@
 import { hasRole } from '@soundings/contract/shared-values.ts';
 import { Fault } from '../../base/errors.ts';
 import type { Db } from '../../db/db.ts';
-import { groupsOpenTo } from '../../people/people.ts';
+import { selectGroupsOpenTo } from '../../people/people.ts';
 import type { Who } from '../core/console.ts';
 
 /** Returns the ids of the groups that the caller may see; undefined: all of the account. */
 export async function openGroups(db: Db, who: Who): Promise<ReadonlySet<number> | undefined> {
   if (hasRole(who, 'Administrator')) return undefined;
-  return new Set(hasRole(who, 'Manager') ? await groupsOpenTo(db, who.accountId, who.userId) : []);
+  return new Set(hasRole(who, 'Manager') ? await selectGroupsOpenTo(db, who.accountId, who.userId) : []);
 }
 
 /** Throws a Fault if the caller may not see a group, with the same message as for a group that does not exist. */

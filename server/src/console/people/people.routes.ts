@@ -11,8 +11,8 @@ import { createHash } from 'node:crypto';
 import { accountById, lockAccount } from '../../accounts/accounts.ts';
 import { notifyAdministrators, notifyPerson } from '../../accounts/account-notices.ts';
 import { audit, type AuditAction } from '../../accounts/audit.ts';
-import { endSessions, revokeAccess } from '../../auth/sessions.ts';
-import { giveLinkByMail, linkHours, createSignInLink, signInAddress } from '../../auth/sign-in-links.ts';
+import { deleteSessionsOf, revokeAccess } from '../../auth/sessions.ts';
+import { addGivenMail, linkHours, createSignInLink, signInAddress } from '../../auth/sign-in-links.ts';
 import { turnOffTwoFactor } from '../../auth/two-factor.ts';
 import { byteOrderMark, csvRow } from '../../base/csv.ts';
 import { Fault } from '../../base/errors.ts';
@@ -208,7 +208,7 @@ function serveSignIn(console: Console, { pool, publicUrl, canMail, now }: People
         const secret = await createSignInLink(tx, accountId, userId, { hours });
         return { link: signInAddress(secret, publicUrl), until };
       }
-      await giveLinkByMail(tx, accountId, userId);
+      await addGivenMail(tx, accountId, userId);
       return { link: null, until };
     }),
   );
@@ -216,7 +216,7 @@ function serveSignIn(console: Console, { pool, publicUrl, canMail, now }: People
   console.serve('DELETE /users/{userId}/sessions', async (who, { params }) =>
     inTransaction(await pool, async (tx) => {
       const { id: userId } = await personById(tx, who.accountId, idIn(params.userId));
-      const count = await endSessions(tx, { accountId: who.accountId, userId });
+      const count = await deleteSessionsOf(tx, { accountId: who.accountId, userId });
       await audit(tx, who.accountId, actorOf(who), 'sessions ended', { subject: userId, details: { count } });
     }),
   );
@@ -290,7 +290,7 @@ async function mailNewPassword(tx: Transaction, who: Who, { id, email, active }:
   if (email === null || !active) return;
   const details = { kind: 'given', by: 'mail' };
   await audit(tx, who.accountId, actorOf(who), 'sign-in link made', { subject: id, details });
-  await giveLinkByMail(tx, who.accountId, id);
+  await addGivenMail(tx, who.accountId, id);
 }
 
 /** After an externalId has changed, erases what old runs recorded about the person. */

@@ -4,11 +4,11 @@ import { addWeeks, type Week } from '@soundings/contract/weeks.ts';
 import type { Pool } from '../../db/db.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
 import {
-  kpiLastWeeks,
-  kpisShown,
+  selectKpiLastWeeks,
+  selectValuedKpis,
   type KpiWeekRow,
-  kpiWeeksIn,
-  ratesIn,
+  selectKpiWeeks,
+  selectWeekRates,
 } from '../../results/results-shown.ts';
 import type { Who } from '../core/console.ts';
 import { type CountedGroups, readCountedGroups, readWeeks, weekIn } from './reading.ts';
@@ -26,7 +26,7 @@ export async function readHeatMap(pool: Pool, who: Who, wanted: Wanted): Promise
   const week = weekIn(weeks, wanted.week) ?? weeks.shown[0]?.week;
   const [groups, rates] = await Promise.all([
     readCountedGroups(pool, who, wanted.language),
-    week === undefined ? [] : ratesIn(pool, who.accountId, week),
+    week === undefined ? [] : selectWeekRates(pool, who.accountId, week),
   ]);
   const about = { companyId: groups.company?.id ?? null };
   if (week === undefined) return { ...about, week: null, kpis: [], rows: rowsOf(groups, [], []) };
@@ -36,7 +36,7 @@ export async function readHeatMap(pool: Pool, who: Who, wanted: Wanted): Promise
     latest: wanted.latest,
     language: wanted.language,
   });
-  const values = await kpiWeeksIn(pool, who.accountId, everyGroup, asked);
+  const values = await selectKpiWeeks(pool, who.accountId, everyGroup, asked);
   return {
     ...about,
     week: weeks.named(week),
@@ -65,12 +65,12 @@ async function askedKpis(
   if (!head) return [];
   const window = { first: latest ? addWeeks(week, -weeksBack) : week, last: week };
   const [kpis, ofHead] = await Promise.all([
-    kpisShown(pool, accountId),
-    kpiLastWeeks(pool, accountId, [head.id], window),
+    selectValuedKpis(pool, accountId),
+    selectKpiLastWeeks(pool, accountId, [head.id], window),
   ]);
   const isEachAsked = kpis.every(({ id }) => ofHead.has(id));
   const all = groups.rows.map(({ id }) => id);
-  const ofAny = isEachAsked ? ofHead : await kpiLastWeeks(pool, accountId, all, window);
+  const ofAny = isEachAsked ? ofHead : await selectKpiLastWeeks(pool, accountId, all, window);
   return kpis.flatMap((kpi) => {
     const own = ofHead.get(kpi.id) ?? ofAny.get(kpi.id);
     return own === undefined ? [] : [{ kpiId: kpi.id, name: kpiNameIn(kpi, language), week: own }];

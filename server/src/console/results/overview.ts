@@ -3,9 +3,9 @@ import type { GroupResults, ResultsStart } from '@soundings/contract/console.res
 import type { Pool } from '../../db/db.ts';
 import {
   type CommentFilter,
-  commentsShown,
+  selectCommentPage,
   type KpiWords,
-  kpisShown,
+  selectValuedKpis,
   kpiValuesShown,
   ratesShown,
   resultsShown,
@@ -32,7 +32,7 @@ export async function readStart(pool: Pool, who: Who, language: string): Promise
   const [weeks, groups, kpis] = await Promise.all([
     readWeeks(pool, who),
     readFirstGroup(pool, who),
-    kpisShown(pool, who.accountId),
+    selectValuedKpis(pool, who.accountId),
   ]);
   return {
     weeks: weeks.shown,
@@ -65,7 +65,7 @@ export async function readOverview(pool: Pool, who: Who, wanted: Wanted): Promis
     readKpis(pool, who, { groupId: group.id, companyId: company?.id, language: wanted.language }, window),
     ratesShown(pool, accountId, group.id, window),
     readLast(pool, who, group.id, { window, weeks, questions, language: wanted.language }),
-    commentsShown(pool, accountId, group.id, commentsOf(window), { offset: 0, limit: 4 }),
+    selectCommentPage(pool, accountId, group.id, commentsOf(window), { offset: 0, limit: 4 }),
   ]);
   return {
     group: counted,
@@ -99,7 +99,7 @@ async function readKpis(
     const company = above.find(({ week }) => week === last?.week) ?? null;
     return { id: kpi.id, name: kpiNameIn(kpi, language), values, company };
   };
-  const kpis = await Promise.all((await kpisShown(pool, accountId)).map(read));
+  const kpis = await Promise.all((await selectValuedKpis(pool, accountId)).map(read));
   return kpis.filter(({ values }) => values.length > 0);
 }
 

@@ -11,7 +11,7 @@ import type { Pool } from '../../db/db.ts';
 import {
   alwaysShown,
   type CommentFilter,
-  commentsShown,
+  selectCommentPage,
   questionsWorded,
   resultsShown,
 } from '../../results/results-shown.ts';
@@ -75,7 +75,7 @@ export async function readQuestion(pool: Pool, who: Who, wanted: Wanted): Promis
   const comments =
     chosen === undefined
       ? []
-      : await commentsShown(
+      : await selectCommentPage(
           pool,
           accountId,
           group.id,
@@ -122,6 +122,6 @@ export async function readComments(
     questionIds: questionId === undefined ? undefined : [Number(questionId)],
     search: search === undefined || search.trim() === '' ? undefined : search.trim(),
   };
-  const { total, rows } = await commentsShown(pool, who.accountId, group.id, filter, page);
+  const { total, rows } = await selectCommentPage(pool, who.accountId, group.id, filter, page);
   return { total, rows: rows.map((row) => commentOf(row, questions)) };
 }

@@ -12,7 +12,7 @@ import { sixDigits } from '@soundings/contract/weeks.ts';
 import { hasRole } from '@soundings/contract/shared-values.ts';
 import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
-import { groupsOf } from '../../people/groups.ts';
+import { selectGroups } from '../../people/groups.ts';
 import { parentsIn, ancestorsOf } from '../../people/tree.ts';
 import { scaleTexts } from '../../questions/library-texts.ts';
 import { isScaled } from '../../questions/types.ts';
@@ -39,7 +39,7 @@ export type OpenGroups = {
 };
 
 export async function readGroups(pool: Pool, who: Who): Promise<OpenGroups> {
-  const [groups, open] = await Promise.all([groupsOf(pool, who.accountId), openGroups(pool, who)]);
+  const [groups, open] = await Promise.all([selectGroups(pool, who.accountId), openGroups(pool, who)]);
   const parents = parentsIn(groups);
   const byId = new Map(groups.filter(({ id }) => open?.has(id) !== false).map((one) => [one.id, one]));
   return {
@@ -70,7 +70,7 @@ export type CountedGroups = {
 export async function readCountedGroups(pool: Pool, who: Who, language = 'en'): Promise<CountedGroups> {
   const { accountId } = who;
   const [groups, memberships, open] = await Promise.all([
-    groupsOf(pool, accountId),
+    selectGroups(pool, accountId),
     selectMemberCounts(pool, accountId),
     openGroups(pool, who),
   ]);

@@ -3,7 +3,7 @@ import type { Trend } from '@soundings/contract/console.results.ts';
 import { Fault } from '../../base/errors.ts';
 import type { Pool } from '../../db/db.ts';
 import { kpiNameIn } from '../../questions/questions.ts';
-import { kpiNamed, kpiValuesShown, ratesShown } from '../../results/results-shown.ts';
+import { selectKpi, kpiValuesShown, ratesShown } from '../../results/results-shown.ts';
 import type { Who } from '../core/console.ts';
 import { groupNamed, readGroups, readWeeks, withPeople } from './reading.ts';
 import { windowOfWeeks } from './weeks.ts';
@@ -18,7 +18,7 @@ export async function readTrend(pool: Pool, who: Who, wanted: Wanted): Promise<T
   const [groups, weeks, kpi] = await Promise.all([
     readGroups(pool, who),
     readWeeks(pool, who),
-    kpiId === undefined ? null : kpiNamed(pool, accountId, kpiId),
+    kpiId === undefined ? null : selectKpi(pool, accountId, kpiId),
   ]);
   if (kpi === undefined) throw new Fault('not_found', 'kpi not found', 'There is no such KPI.');
   const chosen = [...new Set(wanted.groupIds.split(','))].map((text) => groupNamed(groups, text));

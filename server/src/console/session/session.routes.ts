@@ -6,16 +6,16 @@ import { audit } from '../../accounts/audit.ts';
 import { rejectExpiredFirstStartLink } from '../../auth/first-start.ts';
 import {
   browserOf,
-  endSession,
+  deleteSession,
   endSessionOf,
-  endSessions,
-  noteProof,
+  deleteSessionsOf,
+  updateSessionProved,
   rejectEndedSession,
-  sessionsOf,
+  selectSessions,
 } from '../../auth/sessions.ts';
 import { requestSignInLink, linkOf, setPasswordByLink } from '../../auth/sign-in-links.ts';
 import {
-  accountsThere,
+  selectAccountsThere,
   begin,
   type Browser,
   digestPasswordOf,
@@ -72,7 +72,7 @@ function serveSignIn(
   console.serve('GET /session', async (who) => selectSessionFacts(await pool, who));
 
   console.serveAnybody('GET /sign-in', async () => {
-    const { count, name } = await accountsThere(await pool);
+    const { count, name } = await selectAccountsThere(await pool);
     return { company: count === 1 ? name : null, isEmpty: count === 0, canMail };
   });
 
@@ -86,12 +86,12 @@ function serveSignIn(
 
   console.serve('POST /session/proof', async (who, { body }) => {
     await rejectWrongPassword(await pool, throttle, who, body.password);
-    await noteProof(await pool, who.accountId, who.sessionId);
+    await updateSessionProved(await pool, who.accountId, who.sessionId);
   });
 
   console.serve('DELETE /session', async (who, { reply }) => {
     await inTransaction(await pool, async (tx) => {
-      await endSession(tx, who, who.sessionId);
+      await deleteSession(tx, who, who.sessionId);
       await audit(tx, who.accountId, actorOf(who), 'signed out');
     });
     console.setCookie(reply, undefined);
@@ -155,14 +155,14 @@ function serveProfile(console: Console, { pool, now, canMail }: SessionParts, th
     await inTransaction(await pool, async (tx) => {
       await rejectEndedSession(tx, who);
       await keepPassword(tx, who, hash);
-      await endSessions(tx, who, who.sessionId);
+      await deleteSessionsOf(tx, who, who.sessionId);
       await audit(tx, who.accountId, actorOf(who), 'password changed', { subject: who.userId });
       if (canMail) await notifyPerson(tx, who.accountId, who.userId, 'password set');
     });
   });
 
   console.serve('GET /profile/sessions', async (who) => {
-    const sessions = await sessionsOf(await pool, who);
+    const sessions = await selectSessions(await pool, who);
     return sessions.map(({ id, agent, address, signedInAt, seenAt }) => ({
       id,
       ...browserOf(agent),
@@ -176,7 +176,7 @@ function serveProfile(console: Console, { pool, now, canMail }: SessionParts, th
   console.serve('DELETE /profile/sessions/{sessionId}', async (who, { params }) => {
     const id = idIn(params.sessionId);
     await inTransaction(await pool, async (tx) => {
-      if (!(await endSession(tx, who, id))) {
+      if (!(await deleteSession(tx, who, id))) {
         throw new Fault('not_found', 'not found', 'This session has already ended.');
       }
       await audit(tx, who.accountId, actorOf(who), 'session ended', { details: { sessions: 1 } });
@@ -185,7 +185,7 @@ function serveProfile(console: Console, { pool, now, canMail }: SessionParts, th
 
   console.serve('DELETE /profile/sessions', async (who) => {
     await inTransaction(await pool, async (tx) => {
-      const sessions = await endSessions(tx, who, who.sessionId);
+      const sessions = await deleteSessionsOf(tx, who, who.sessionId);
       if (sessions > 0)
         await audit(tx, who.accountId, actorOf(who), 'session ended', { details: { sessions } });
     });

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { endSessions } from '../../auth/sessions.ts';
+import { deleteSessionsOf } from '../../auth/sessions.ts';
 import { setPassword } from '../../auth/sign-in.ts';
 import { inTransaction } from '../../db/db.ts';
 import { createUser } from '../../people/people.ts';
@@ -261,7 +261,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await field(page, 'Last name').fill('Åkesson');
     await page.getByLabel('Email (optional)').fill(world.manager.email);
     await page.getByLabel('externalId (optional)').fill('hand-17');
-    await endSessions(world.pool, { accountId: world.accountId, userId });
+    await deleteSessionsOf(world.pool, { accountId: world.accountId, userId });
     await press(page, 'Add person');
 
     const dialog = page.getByRole('dialog', { name: 'You have been signed out' });
