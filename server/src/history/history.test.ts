@@ -187,6 +187,7 @@ describe('a line that is wrong', () => {
     ['a question without language', q({ language: undefined }), 'language must be a text'],
     ['a question in an unknown language', q({ language: 'qq' }), '"qq" is not a valid language code'],
     ['a question in upper case', q({ language: 'EN' }), '"EN" is not a valid language code'],
+    ['a question in no language', q({ language: 'klingon' }), '"klingon" is not a valid language code'],
     ['translations in an array', q({ translations: ['x'] }), 'translations must be an object'],
     [
       'a translation into no language',
