@@ -6,19 +6,21 @@ import { lockAccount, raiseVersion } from '../accounts/accounts.ts';
 import { Fault, type FaultKind } from '../base/errors.ts';
 import { externalIdFault, type FieldFault, lengthFault, missing, nameFault } from '../base/field-faults.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import { type GroupRow, selectGroups } from './people.sql.ts';
 import {
   clearFingerprintsIn,
   deleteGroup,
+  type GroupRow,
   insertGroup,
   selectExternalIdTaken,
+  selectGroups,
+  selectGroupsOpenTo,
   updateGroup,
   updateManaged,
   updateParent,
 } from './groups.sql.ts';
 import { parentsIn, subgroupsOf, treeFaults, ancestorsOf } from './tree.ts';
 
-export { selectGroups };
+export { selectGroups, selectGroupsOpenTo };
 export type { GroupRow };
 
 /** Deletes the results and other data of removed groups, in the same transaction. Passed in because it is in a layer above. */

@@ -1,4 +1,4 @@
-// SQL for creating and changing people manually, one at a time, and for handing many over. Writers: users.ts and people.ts.
+// SQL for creating and changing users manually, one at a time, and for handing many over. Writers: users.ts, handover.ts, administrators.ts.
 // sync/sync.sql.ts writes managed people.
 import type { MembershipKind, Role } from '@soundings/contract/organization.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
