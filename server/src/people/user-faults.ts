@@ -142,7 +142,7 @@ export async function lockoutFaults(
 }
 
 export const ownAccountFault = (path: string): Detail => ({
-  type: 'oneself',
+  type: 'own account',
   message: "You can't do this to your own account. Ask another administrator.",
   path,
 });
@@ -151,7 +151,7 @@ export const ownAccountFault = (path: string): Detail => ({
 export function refuse(details: Detail[]): void {
   const [first] = details;
   if (!first) return;
-  const isConflict = ['externalId taken', 'email taken', 'managed', 'oneself', 'no administrator'];
+  const isConflict = ['externalId taken', 'email taken', 'managed', 'own account', 'no administrator'];
   const kind = details.every(({ type }) => isConflict.includes(type)) ? 'conflict' : 'invalid';
   throw new Fault(kind, first.type as DetailType, first.message, { details });
 }
