@@ -41,9 +41,10 @@ import {
 } from './options.ts';
 import type { HostKey } from '../sftp/host-keys.ts';
 import { importHistory } from '../history/history.ts';
+import { confirmByAddress } from '../people/administrators.ts';
 import { createGroup } from '../people/groups.ts';
-import { createUser, defineAttribute } from '../people/people.ts';
-import { confirmByAddress } from '../people/users.ts';
+import { defineAttribute } from '../people/attributes.changes.ts';
+import { createUser } from '../people/users.ts';
 import { defineLibrary } from '../questions/questions.ts';
 import { closeWeekNow, deleteGroupResults } from '../results/publish.ts';
 import { AnswerKeys } from '../sealing/answer-keys.ts';
@@ -264,9 +265,11 @@ const commands: Record<string, Command> = {
           ...(values['external-id'] !== undefined && { externalId: String(values['external-id']) }),
           ...(values['timezone'] !== undefined && { timezone: String(values['timezone']) }),
           ...(values['language'] !== undefined && { language: String(values['language']) }),
-          memberOf: ((values['member-of'] as string[] | undefined) ?? []).map((id) =>
-            wholeNumber(id, 'member-of'),
-          ),
+          memberships: {
+            memberOf: ((values['member-of'] as string[] | undefined) ?? []).map((id) =>
+              wholeNumber(id, 'member-of'),
+            ),
+          },
         }),
       ),
     }),
@@ -402,7 +405,7 @@ async function accountCreate(pool: Pool, values: Values) {
   };
   return inTransaction(pool, async (tx) => {
     const { id, name, sftpUsername, language } = await createAccount(tx, wanted);
-    const adminId = await createUser(tx, id, { firstName: '', lastName: '', email, role: 'Administrator' });
+    const adminId = await createUser(tx, id, { email, role: 'Administrator' });
     await setPassword(tx, id, adminId, password);
     await defineLibrary(tx, id, language);
     const admin = { id: adminId, email, ...(given === undefined && { password }) };

@@ -8,7 +8,7 @@ import { type Actor, audit } from '../accounts/audit.ts';
 import { Fault } from '../base/errors.ts';
 import { quote } from '../base/text.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
-import { attributesOf } from '../people/people.ts';
+import { attributesOf } from '../people/attributes.changes.ts';
 import { mappingFaults } from '../layout/columns.ts';
 import { headersKey, type Mappings } from '../layout/headers.ts';
 import type { Knowledge } from '../layout/layout.ts';

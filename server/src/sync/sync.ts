@@ -18,7 +18,7 @@ import { type JsonValue, parseJson } from '../base/json.ts';
 import { quote } from '../base/text.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import type { DeleteGroupResults } from '../people/groups.ts';
-import { attributesOf } from '../people/people.ts';
+import { attributesOf } from '../people/attributes.changes.ts';
 import { applyPlan } from './apply.ts';
 import { readOrganization, type SentOrganization } from './check.ts';
 import { type Findings, newFindings } from './findings.ts';
