@@ -4,36 +4,23 @@ import { type MembershipKind, membershipKinds } from '@soundings/contract/shared
 import type { Detail, DetailType } from '@soundings/contract/problem.ts';
 import type { JsonValue } from '../base/json.ts';
 import { quote } from '../base/text.ts';
+import { type Entity, entitiesOf, type Reading, type Task } from './entities.ts';
+import { headerTexts, type Mappings } from './headers.ts';
+import { inferredRole, readManagers } from './managers.ts';
+import { noteValues } from './noted-values.ts';
+import type { Sheet } from '../sheets/sheet.ts';
 import {
   columnsOf,
-  type Entity,
-  type Entry,
-  entitiesOf,
-  type FilePlace,
-  groupWordsIn,
-  inspect,
-  maxEntries,
-  type Person,
-  personOf,
-  placeAt,
-  type Reading,
-  type Row,
-  type Task,
-} from './entities.ts';
-import {
   type Column,
   foundHeaders,
-  headerTexts,
   type Exists,
-  type Mappings,
   type Notes,
   placeIn,
   type Table,
   tablesOf,
-} from './headers.ts';
-import { inferredRole, readManagers } from './managers.ts';
-import { noteValues } from './noted-values.ts';
-import type { Sheet } from '../sheets/sheet.ts';
+} from './tables.ts';
+import { type Entry, groupWordsIn, maxEntries, type Person, personOf } from './memberships.ts';
+import { type FilePlace, inspect, placeAt, type Row } from './cells.ts';
 
 type JsonObject = { [key: string]: JsonValue };
 
