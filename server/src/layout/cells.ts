@@ -3,6 +3,7 @@
 import { membershipKinds } from '@soundings/contract/shared-values.ts';
 import { quote } from '../base/text.ts';
 import type { Cell } from '../sheets/sheet.ts';
+import { type Column, columnsOf, type Notes, placeIn, type Table } from './tables.ts';
 import {
   hasCountryPrefix,
   isBeyondDigits,
@@ -12,7 +13,6 @@ import {
   shown,
   textOf,
 } from './values.ts';
-import { type Column, type Notes, placeIn, type Table, columnsOf } from './tables.ts';
 
 /** A place in a file, with rows counted from 1. The single sheet of a CSV file has no name. */
 export type FilePlace = { sheet?: string; row: number; column?: string; value?: string };

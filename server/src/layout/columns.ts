@@ -15,6 +15,8 @@ import {
   type ValueMeaning,
 } from '@soundings/contract/shared-values.ts';
 import { quote } from '../base/text.ts';
+import type { Cell, Sheet } from '../sheets/sheet.ts';
+import type { Kind, Meaning } from './header-aliases.ts';
 import {
   type Attributes,
   attributesBy,
@@ -27,20 +29,18 @@ import {
   startOf,
 } from './headers.ts';
 import type { Knowledge } from './layout.ts';
-import type { Cell, Sheet } from '../sheets/sheet.ts';
-import type { Kind, Meaning } from './header-aliases.ts';
+import { type Column, columnsOf, tableOf } from './tables.ts';
 import {
   isLocalNumber,
+  type MappedValues,
   maxValueLength,
   meaningOfValue,
   phoneOf,
   proposalOf,
-  type MappedValues,
   shown,
   textOf,
   wordOf,
 } from './values.ts';
-import { columnsOf, type Column, tableOf } from './tables.ts';
 
 /** The most sheets to show. */
 const maxSheets = 20;

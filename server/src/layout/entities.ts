@@ -4,7 +4,9 @@ import { maxAttributeLength } from '@soundings/contract/limits.ts';
 import type { ValueField } from '@soundings/contract/shared-values.ts';
 import { withCountryPrefix } from '../base/phones.ts';
 import { quote } from '../base/text.ts';
+import { cellIn, optionalFields, placeAt, type Row, rowsOf, textIn } from './cells.ts';
 import { isLastFirst } from './header-aliases.ts';
+import { type Column, columnsOf, type Exists, type Notes, placeIn, type Table } from './tables.ts';
 import {
   isClearMark,
   isErrorValue,
@@ -13,15 +15,13 @@ import {
   isNotId,
   isPlaceholder,
   languageOf,
+  type MappedValues,
   meaningOfValue,
   namesOf,
   phoneOf,
-  type MappedValues,
   timeZoneOf,
   wordOf,
 } from './values.ts';
-import { type Column, type Exists, type Notes, placeIn, type Table, columnsOf } from './tables.ts';
-import { type Row, rowsOf, textIn, placeAt, optionalFields, cellIn } from './cells.ts';
 
 /** A value, and the first cell that contains it. */
 export type Values = { value: string | boolean | null; row: Row; column: Column };

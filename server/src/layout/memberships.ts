@@ -3,8 +3,8 @@ import type { MembershipKind } from '@soundings/contract/shared-values.ts';
 import { quote } from '../base/text.ts';
 import { placeAt, type Row, rowsOf, textIn } from './cells.ts';
 import { type Entity, isNoted, type Task } from './entities.ts';
-import { isClearMark, partsOf } from './values.ts';
 import { type Column, placeIn, type Table } from './tables.ts';
+import { isClearMark, partsOf } from './values.ts';
 
 /** A group in a cell, with its name from the matching column of names. */
 export type Entry = { group: string; name: string | undefined; row: Row; column: Column };

@@ -6,11 +6,11 @@ import { type Field, keyOf, type Kind, type Meaning, type Word } from './header-
 import {
   attributesBy,
   headersIn,
-  userIds,
   type Mappings,
   type RecognizedHeaders,
   rowsToHeaders,
   startOf,
+  userIds,
 } from './headers.ts';
 import { shown, textOf } from './values.ts';
 
