@@ -17,9 +17,10 @@ import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { until } from '../testing/until.ts';
 import { confirmValues } from './mappings.ts';
 import { type FileReport, isTurnFree, takeTurn } from './process.sql.ts';
-import { approveRun, processInTurn, processFiles } from './process.ts';
 import { openUpload } from './store.ts';
 import { workbookOf, zipOf } from '../sheets/zip.fixture.ts';
+import { approveRun } from './approval.ts';
+import { processInTurn, processFiles } from './queue.ts';
 
 let database: TestDatabase;
 let pool: Pool;

@@ -2,7 +2,7 @@
 import { Fault } from '../base/errors.ts';
 import type { AccountId } from '../db/db.ts';
 import { runThread } from '../jobs/threads.ts';
-import type { Approval } from './process.ts';
+import type { Approval } from './approval.ts';
 
 /** Applies a pending run. Throws like approveRun, and a Fault `unavailable` while another run of the account is applied. */
 export type Approve = (accountId: AccountId, runId: string, approval: Approval) => Promise<void>;
