@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 /** The test files that take longest, longest first. If one of them started last, the other workers would wait for it. */
 export const longestFirst: readonly string[] = [
   'server/src/failures.test.ts',
-  'server/src/sealing/forgetting.attack.test.ts',
+  'server/src/sealing/forgetting.killed.attack.test.ts',
   'server/src/console/core/pages.e2e.test.ts',
   'bench/src/smoke.e2e.test.ts',
   'server/src/cli/cli.test.ts',
@@ -24,10 +24,12 @@ export const longestFirst: readonly string[] = [
   'server/src/asking.failures.test.ts',
   'server/src/console/asking/asking.e2e.test.ts',
   'server/src/results/adversary.attack.test.ts',
+  'server/src/sealing/forgetting.attack.test.ts',
+  'server/src/sealing/forgetting.mutants.attack.test.ts',
   'server/src/console/runs/runs.test.ts',
   'server/src/cli/keys.test.ts',
   'server/src/files/queue.test.ts',
-  'server/src/history/history.test.ts',
+  'server/src/history/history.large.test.ts',
   'server/src/files/storage.test.ts',
   'server/src/http/isolation.test.ts',
   'server/src/results/in-the-week.attack.test.ts',
