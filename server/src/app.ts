@@ -44,9 +44,10 @@ import { type Mailer } from './mail/mail.ts';
 import { openMailer } from './mail/mailer.ts';
 import { serveGroups } from './people/groups.routes.ts';
 import { deleteEmailsBefore } from './people/users.ts';
-import { serveData } from './results/data.routes.ts';
+import { serveData } from './results/data/data.routes.ts';
 import { closeLostWeeks, type LostMail, mailLostWeek } from './results/lost-weeks.ts';
-import { dueWeeks } from './results/publish.ts';
+import { hasEndedWeeks } from './results/close-week.ts';
+import { hasLiveWeeks } from './results/live-week.ts';
 import { type LinkNotice, mailLinkNotice } from './rounds/link-notices.ts';
 import { selectDue, insertRefusal, openSender } from './rounds/messages.ts';
 import { dueSchedules } from './rounds/opening.ts';
@@ -473,8 +474,8 @@ function workOf({
   };
   const sendDue = openSender({ pool, keys, mailer, publicUrl: config.publicUrl, log });
   const toOpen = whenDue('open', async () => (await dueSchedules(pool, now())).length > 0);
-  const toShow = whenDue('show', async () => (await dueWeeks(pool, now())).show);
-  const toClose = whenDue('close', async () => (await dueWeeks(pool, now())).close);
+  const toShow = whenDue('show', () => hasLiveWeeks(pool));
+  const toClose = whenDue('close', () => hasEndedWeeks(pool, now()));
   return {
     recurring: [
       {

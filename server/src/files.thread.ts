@@ -4,7 +4,7 @@ import type { LogLevel } from './base/config.ts';
 import { openLog } from './base/log.ts';
 import { forWholeLists, openPool, retryLostConnections } from './db/db.ts';
 import { type Approval, approveRun, processFiles } from './files/process.ts';
-import { deleteGroupResults } from './results/publish.ts';
+import { deleteGroupResults } from './results/published-figures.ts';
 
 /** `logLevel` is that of the service, and `turnId` the id of the turn in which files are processed. */
 export type FilesWork = { databaseUrl: string; accountId: number } & (

@@ -3,7 +3,8 @@ import { workerData } from 'node:worker_threads';
 import type { LogLevel } from './base/config.ts';
 import { openLog } from './base/log.ts';
 import { openPool, retryLostConnections } from './db/db.ts';
-import { closeEndedWeeks, closeWeekNow, showLiveWeeks } from './results/publish.ts';
+import { closeEndedWeeks, closeWeekNow } from './results/close-week.ts';
+import { showLiveWeeks } from './results/live-week.ts';
 import { type Opened, openDueRounds } from './rounds/opening.ts';
 import { AnswerKeys, type KeyPlace } from './sealing/answer-keys.ts';
 

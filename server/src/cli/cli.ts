@@ -45,7 +45,8 @@ import { createGroup } from '../people/groups.ts';
 import { createUser, defineAttribute } from '../people/people.ts';
 import { confirmByAddress } from '../people/users.ts';
 import { defineLibrary } from '../questions/questions.ts';
-import { closeWeekNow, deleteGroupResults } from '../results/publish.ts';
+import { closeWeekNow } from '../results/close-week.ts';
+import { deleteGroupResults } from '../results/published-figures.ts';
 import { AnswerKeys } from '../sealing/answer-keys.ts';
 import { listRuns } from '../sync/runs.ts';
 

@@ -8,7 +8,7 @@ import { newPassword } from '../base/secrets.ts';
 import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
 import { createUser, defineAttribute } from '../people/people.ts';
 import { defineLibrary, selectKpis, selectQuestions } from '../questions/questions.ts';
-import { deleteGroupResults } from '../results/publish.ts';
+import { deleteGroupResults } from '../results/published-figures.ts';
 import { newLinks } from '../rounds/links.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { selectRounds } from '../rounds/rounds.ts';

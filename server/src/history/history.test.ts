@@ -17,7 +17,7 @@ import { Fault } from '../base/errors.ts';
 import { inTransaction, type Transaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser } from '../people/people.ts';
-import { closeEndedWeeks } from '../results/publish.ts';
+import { closeEndedWeeks } from '../results/close-week.ts';
 import { askPeople, noon } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { answer, importLines, kpi, later, question, round, skip } from '../testing/surveys.ts';

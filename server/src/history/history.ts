@@ -17,7 +17,7 @@ import {
   selectQuestions,
 } from '../questions/questions.ts';
 import { freeText, readAnswer } from '../questions/types.ts';
-import { closeWeek, deleteClosedData } from '../results/publish.ts';
+import { closeWeek, deleteClosedData } from '../results/close-week.ts';
 import { ancestorsOf } from '../people/tree.ts';
 import {
   type AskedPerson,

@@ -9,7 +9,7 @@ import type { Log } from '../base/log.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { type SmtpBehaviour, openSilentSmtp } from '../mail/silent-smtp.fixture.ts';
 import { openMailer } from '../mail/mailer.ts';
-import { closeWeekNow } from '../results/publish.ts';
+import { closeWeekNow } from '../results/close-week.ts';
 import { askPeople, mondays, noon, planAsking } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { openSmtp, type SmtpOptions } from '../testing/smtp.ts';

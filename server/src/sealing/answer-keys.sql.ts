@@ -1,4 +1,4 @@
-// SQL of the keys of open weeks. Writers: answer-keys.ts; closing deletes a week's key (results/publish.sql.ts).
+// SQL of the keys of open weeks. Writers: answer-keys.ts; closing a week deletes its key (AnswerKeys.forget).
 import type { Week } from '@soundings/contract/weeks.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 

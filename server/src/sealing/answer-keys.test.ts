@@ -58,7 +58,7 @@ const weekAt = (i: number): Week =>
 const open = (keys: AnswerKeys, week: Week) =>
   inTransaction(database.pool, async (tx) => Buffer.from((await openWeek(tx, keys, accountId, week)).secret));
 
-/** As results/publish.ts closes a week, but for its figures. */
+/** Closes a week like results/close-week.ts, but without figures. */
 async function closeIn(tx: Transaction, keys: AnswerKeys, week: Week): Promise<void> {
   await keys.forget(tx, accountId, week);
   await tx`update weeks set closed_at = now() where account_id = ${accountId} and week = ${week}`;

@@ -15,7 +15,7 @@ import { tokenHash } from '../base/secrets.ts';
 import { addClosing } from '../console/asking/asking.sql.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { openEmbedded } from '../db/embedded.ts';
-import { closeWeek, deleteClosedData } from '../results/publish.ts';
+import { closeWeek, deleteClosedData } from '../results/close-week.ts';
 import {
   baseBackup,
   type Dump,

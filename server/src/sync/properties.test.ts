@@ -19,7 +19,7 @@ import { createGroup } from '../people/groups.ts';
 import { createUser, defineAttribute } from '../people/people.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { rowsOf } from '../testing/organizations.ts';
-import { deleteGroupResults } from '../results/publish.ts';
+import { deleteGroupResults } from '../results/published-figures.ts';
 import { pushOrganization } from './sync.ts';
 
 let database: TestDatabase;

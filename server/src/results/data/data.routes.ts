@@ -9,8 +9,8 @@ import {
   getResponseRates,
   getResults,
 } from '@soundings/contract/data.ts';
-import type { Pool } from '../db/db.ts';
-import type { RequestContext, Server } from '../http/server.ts';
+import type { Pool } from '../../db/db.ts';
+import type { RequestContext, Server } from '../../http/server.ts';
 import {
   type Asked,
   kpiOf,
