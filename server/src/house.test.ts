@@ -102,6 +102,7 @@ const publicFiles = [
   'questions/library-texts.ts',
   'questions/similar-wording.ts',
   'sealing/answer-keys.ts',
+  'sealing/epoch-chain.ts',
   'sealing/person-answers.ts',
   'sealing/week-key.ts',
   'rounds/invitation.ts',

@@ -30,7 +30,7 @@ let database: TestDatabase;
 let home: string;
 beforeAll(async () => {
   database = await openTestDatabase();
-  await database.keys.prepare(); // as the service does at its start
+  await database.keys.chain.prepare(); // as the service does at its start
   home = await mkdtemp(join(tmpdir(), 'soundings-history-test-'));
 });
 afterAll(async () => {

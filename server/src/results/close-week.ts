@@ -42,10 +42,10 @@ export async function closeWeek(
 /**
  * Destroys the keys of closed weeks by ending their epoch, so that remaining copies of their data can't be decrypted, and vacuums
  * the tables. Call it after weeks have closed. If it is interrupted, the next call finishes it, or the service does so within a
- * minute (AnswerKeys.advance).
+ * minute (EpochChain.advance).
  */
 export async function deleteClosedData(pool: Pool, keys: AnswerKeys): Promise<void> {
-  await keys.advance();
+  await keys.chain.advance();
   await vacuumDeleted(pool);
 }
 

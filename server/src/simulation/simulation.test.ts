@@ -61,7 +61,7 @@ async function figuresOf(account: TestAccount) {
   const { pool } = world;
   return {
     results: await pool`
-      select r.week, coalesce(g.external_id, g.name) as "group", q.key, r.value, r.answers, r.spread
+      select r.week, coalesce(g.external_id, g.name) as "group", q.key, r.value, r.answers, r.distribution
       from   results r
       join   groups g using (account_id, group_id)
       join   questions q using (account_id, question_id)
