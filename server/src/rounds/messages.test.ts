@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createAccount } from '../accounts/accounts.ts';
-import { askingCommands } from '../cli/asking.ts';
+import { weekCommands } from '../cli/weeks.ts';
 import { saveAnswers, openLink } from '../answers/answering.ts';
 import type { Log } from '../base/log.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
@@ -283,7 +283,7 @@ describe('a mail server', () => {
       { kind: 'reminder', userId: undefined },
     ]);
     // Nor does the command, or how many there were.
-    const show = askingCommands(() => ({ publicUrl, smtpUrl: undefined }))['week show']!;
+    const show = weekCommands(() => ({ publicUrl, smtpUrl: undefined }))['week show']!;
     const shown = (await show.run(pool, { account: String(accountId) }, database.keys)) as {
       weeks: { messages: unknown[] }[];
     };
