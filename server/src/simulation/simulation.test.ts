@@ -276,7 +276,7 @@ describe('refused', () => {
 
   test('an account without people in groups, and one that is not there', async () => {
     const account = await world.account();
-    expect(await refused(account.id)).toMatch(/there is nobody to ask/);
+    expect(await refused(account.id)).toMatch(/there is no one to ask/);
     expect(await selectSchedules(world.pool, account.id)).toEqual([]);
     expect(await refused(999_999)).toBe('Account 999999 does not exist.');
   });
