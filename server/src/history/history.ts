@@ -17,7 +17,7 @@ import {
   selectQuestions,
 } from '../questions/questions.ts';
 import { freeText, readAnswer } from '../questions/types.ts';
-import { closeWeek, deleteClosedData } from '../results/publish.ts';
+import { closeWeek, deleteClosedData } from '../results/close-week.ts';
 import { ancestorsOf } from '../people/tree.ts';
 import {
   type AskedPerson,
@@ -91,7 +91,7 @@ export async function importHistory(
   now: number,
 ): Promise<Imported> {
   const { timezone } = await accountById(pool, accountId);
-  await keys.prepare();
+  await keys.chain.prepare();
   // The keys of weeks that the import both opens and closes are never stored, so nothing has to be deleted for them.
   let closesOpenWeek = false;
   const imported = await inTransaction(pool, async (tx) => {

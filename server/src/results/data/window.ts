@@ -2,8 +2,8 @@
 import { defaultWindowWeeks } from '@soundings/contract/limits.ts';
 import type { Detail } from '@soundings/contract/problem.ts';
 import { addWeeks, isDay, type Week, weekOf } from '@soundings/contract/weeks.ts';
-import { Fault } from '../base/errors.ts';
-import { quote } from '../base/text.ts';
+import { Fault } from '../../base/errors.ts';
+import { quote } from '../../base/text.ts';
 
 /** The first and the last week, both included. */
 export type Window = { first: Week; last: Week };

@@ -3,31 +3,13 @@
 import type { Numbers } from '@soundings/contract/operation.ts';
 import { dayIn, type Week } from '@soundings/contract/weeks.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Fault } from '../base/errors.ts';
-import { quote } from '../base/text.ts';
-import type { AccountId, Pool } from '../db/db.ts';
-import { StreamedResponse } from '../http/responses.ts';
-import { selectQuestions } from '../questions/questions.ts';
-import {
-  type AskedRow,
-  type CommentRow,
-  type KpiHead,
-  type ResultRow,
-  type Scope,
-  selectAsked,
-  selectComments,
-  selectGroupAsked,
-  selectGroupIdOf,
-  selectGroupKpiValues,
-  selectGroupRates,
-  selectGroupResults,
-  selectKpi,
-  selectKpiValues,
-  selectRates,
-  selectResults,
-  selectScope,
-  type ValueRow,
-} from './results.sql.ts';
+import { Fault } from '../../base/errors.ts';
+import { quote } from '../../base/text.ts';
+import type { AccountId, Pool } from '../../db/db.ts';
+import { StreamedResponse } from '../../http/responses.ts';
+import { selectQuestions } from '../../questions/questions.ts';
+import { type AskedRow, type CommentRow, type KpiHead, type ResultRow, type Scope, selectAsked, selectComments, selectGroupIdOf, selectKpi, selectKpiValues, selectRates, selectResults, selectScope, type ValueRow } from './results.sql.ts';
+import { selectGroupAsked, selectGroupKpiValues, selectGroupRates, selectGroupResults } from './single-group.sql.ts';
 import {
   answerData,
   grouped,

@@ -13,7 +13,9 @@ import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { noLimits, person, unit } from '../testing/organizations.ts';
 import { answer, importLines, kpi, later, linkOf, question, round, skip } from '../testing/surveys.ts';
 import { tablesOf } from '../testing/tables.ts';
-import { closeEndedWeeks, closeWeek, closeWeekNow, deleteGroupResults, showLiveWeeks } from './publish.ts';
+import { closeEndedWeeks, closeWeek, closeWeekNow } from './close-week.ts';
+import { deleteGroupResults } from './published-figures.ts';
+import { showLiveWeeks } from './live-week.ts';
 
 let database: TestDatabase;
 let pool: Pool;

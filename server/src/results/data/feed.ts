@@ -2,9 +2,9 @@
 // same published figures, and nothing else.
 import { type FeedMetric, feedMetrics } from '@soundings/contract/data.ts';
 import { weekName } from '@soundings/contract/weeks.ts';
-import type { StreamedResponse } from '../http/responses.ts';
-import { kpiNameIn, selectKpis, selectQuestions } from '../questions/questions.ts';
-import { byteOrderMark, textCell } from '../base/csv.ts';
+import type { StreamedResponse } from '../../http/responses.ts';
+import { kpiNameIn, selectKpis, selectQuestions } from '../../questions/questions.ts';
+import { byteOrderMark, textCell } from '../../base/csv.ts';
 import {
   type FeedRow,
   selectGroupWords,

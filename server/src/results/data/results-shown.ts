@@ -2,24 +2,10 @@
 // way, so that the console never shows anything that the data interface withholds.
 import type { AnswerData } from '@soundings/contract/data.ts';
 import type { Week } from '@soundings/contract/weeks.ts';
-import type { AccountId, Pool } from '../db/db.ts';
-import { selectQuestions } from '../questions/questions.ts';
-import {
-  type CommentFilter,
-  type KpiWeekRow,
-  type KpiWords,
-  type MarkedComment,
-  type Scope,
-  selectCommentPage,
-  selectGroupKpiValues,
-  selectGroupRates,
-  selectGroupResults,
-  selectKpi,
-  selectKpiLastWeeks,
-  selectKpiWeeks,
-  selectValuedKpis,
-  selectWeekRates,
-} from './results.sql.ts';
+import type { AccountId, Pool } from '../../db/db.ts';
+import { selectQuestions } from '../../questions/questions.ts';
+import { type CommentFilter, type KpiWeekRow, type KpiWords, type MarkedComment, type Scope, selectCommentPage, selectKpi, selectKpiLastWeeks, selectKpiWeeks, selectValuedKpis, selectWeekRates } from './results.sql.ts';
+import { selectGroupKpiValues, selectGroupRates, selectGroupResults } from './single-group.sql.ts';
 import { answerData, worded, type WordedQuestion } from './shape.ts';
 import type { Window } from './window.ts';
 

@@ -9,9 +9,9 @@ import {
   getResponseRates,
   getResults,
 } from '@soundings/contract/data.ts';
-import type { Pool } from '../db/db.ts';
-import type { RequestContext } from '../http/operations.ts';
-import type { Server } from '../http/server.ts';
+import type { Pool } from '../../db/db.ts';
+import type { RequestContext } from '../../http/operations.ts';
+import type { Server } from '../../http/server.ts';
 import {
   type Asked,
   kpiOf,

@@ -1,28 +1,8 @@
-// The commands for questions, schedules, personal links and open weeks.
-import { dayIn, type Week, weekName } from '@soundings/contract/weeks.ts';
-import { accountById, lockAccount } from '../accounts/accounts.ts';
-import { audit } from '../accounts/audit.ts';
-import {
-  account,
-  accountOf,
-  type Command,
-  flag,
-  list,
-  listOf,
-  minuteText,
-  required,
-  numberOf,
-  numbersOf,
-  table,
-  text,
-  UsageError,
-  type Values,
-  weekOf,
-  wholeNumber,
-} from './options.ts';
+// The commands for schedules.
+import { dayIn, weekName } from '@soundings/contract/weeks.ts';
+import { accountById } from '../accounts/accounts.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
-import { selectKpis, selectQuestions, retireQuestions } from '../questions/questions.ts';
-import { type ExportedLink, exportLinks } from '../rounds/links.ts';
+import { selectQuestions } from '../questions/questions.ts';
 import {
   calendarOf,
   createSchedule,
@@ -34,53 +14,28 @@ import {
   selectSchedules,
   selectScheduleWeeks,
 } from '../rounds/schedules.ts';
-import { csvRow } from '../base/csv.ts';
+import {
+  account,
+  accountOf,
+  type Command,
+  flag,
+  list,
+  listOf,
+  minuteText,
+  numberOf,
+  numbersOf,
+  required,
+  table,
+  text,
+  UsageError,
+  type Values,
+  wholeNumber,
+} from './options.ts';
 
 const days = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 const one = { ...account, id: text };
 
-/** Returns the commands. `config` supplies the public address and the mail server. */
-export const askingCommands = (
-  config: () => { publicUrl: string; smtpUrl: string | undefined },
-): Record<string, Command> => ({
-  'question list': {
-    isLogged: false,
-    usage: '--account ID\n    Lists the questions of an account and the KPIs they belong to.',
-    options: account,
-    run: questionList,
-    format: (questions: Awaited<ReturnType<typeof questionList>>) =>
-      table([
-        ['id', 'key', 'type', 'languages', 'KPIs', 'retired', 'text'],
-        ...questions.map(({ id, key, type, languages, kpis, retired, text: questionText }) => [
-          String(id),
-          key,
-          String(type),
-          languages.join(' '),
-          kpis.join(' '),
-          retired ? 'yes' : '',
-          questionText,
-        ]),
-      ]),
-  },
-  'question retire': {
-    usage:
-      '--account ID --key K [--key …] [--restore]\n' +
-      '    Retires questions: schedules no longer ask them, and their results stay. --restore: schedules ask them again.\n' +
-      '    To add questions and translations, use npx soundings history import (docs/questions.md).',
-    options: { ...account, key: list, restore: flag },
-    run: async (pool, values) => {
-      const keys = listOf(values, 'key');
-      if (keys.length === 0) throw new UsageError('--key is missing.');
-      const retired = values['restore'] !== true;
-      await inTransaction(pool, async (tx) => {
-        await lockAccount(tx, accountOf(values));
-        await retireQuestions(tx, accountOf(values), keys, retired);
-      });
-      return { keys, retired };
-    },
-    format: ({ keys, retired }: { keys: string[]; retired: boolean }) =>
-      `${keys.join(', ')}: ${retired ? 'retired' : 'restored'}.`,
-  },
+export const scheduleCommands: Record<string, Command> = {
   'schedule create': {
     usage:
       '--account ID --name N --group GROUP_ID [--group …] [--without GROUP_ID …]\n' +
@@ -203,74 +158,7 @@ export const askingCommands = (
     },
     format: ({ id }: { id: number }) => `Schedule ${id} removed.`,
   },
-  'links export': {
-    usage:
-      '--account ID [--week 2026-W47] [--replace]\n' +
-      '    Prints new personal links as CSV for people in an open week who get none by email: those without an address, or\n' +
-      '    everyone if no mail server is set up. Anyone with a link can answer in that person’s name, so results that rest on\n' +
-      '    such links are marked. --replace: links exported before stop working.',
-    isLogged: false,
-    options: { ...account, week: text, replace: flag },
-    run: (pool, values) => linksExport(pool, values, config()),
-    format: ({ links }: { links: ExportedLink[] }) =>
-      [
-        csvRow(['externalId', 'firstName', 'lastName', 'email', 'phone', 'language', 'link']),
-        ...links.map(({ externalId, firstName, lastName, email, phone, language, link }) =>
-          csvRow([externalId, firstName, lastName, email, phone, language, link]),
-        ),
-      ].join(''),
-  },
-  'week show': {
-    isLogged: false,
-    usage:
-      '--account ID\n    Shows the open weeks: how many people are asked, at least how many have answered, and the state of the emails.',
-    options: account,
-    run: weekShow,
-    format: ({ weeks, refusals }: Awaited<ReturnType<typeof weekShow>>) =>
-      [
-        ...weeks.map(
-          ({ week, asked, messages, ...participation }) =>
-            `${week}: ${asked} people asked, ${participationText(participation)} ${
-              messages
-                .map(({ kind, state, count }) => `${count ?? ''} ${kind}s ${state}`.trim())
-                .join(', ') || 'No emails'
-            }.`,
-        ),
-        ...(weeks.length === 0 ? ['No open week asks anyone.'] : []),
-        ...refusals.map(({ userId, address, reason }) => `User ${userId} <${address}>: ${reason}`),
-      ].join('\n'),
-  },
-});
-
-function participationText({
-  answered,
-  answeredAtLeast,
-  countedOn,
-}: {
-  answered?: number;
-  answeredAtLeast?: number | null;
-  countedOn?: string | null;
-}): string {
-  if (answered !== undefined) return `${answered} have answered.`;
-  if (!countedOn) return 'answers are counted once a day, starting tomorrow.';
-  if (typeof answeredAtLeast !== 'number') return 'too few to show how many have answered.';
-  return `at least ${answeredAtLeast} have answered (counted on ${countedOn}).`;
-}
-
-async function questionList(pool: Pool, values: Values) {
-  const [questions, kpis] = await Promise.all([
-    selectQuestions(pool, accountOf(values)),
-    selectKpis(pool, accountOf(values)),
-  ]);
-  return questions.map(({ retiredAt, language, translations, ...question }) => ({
-    ...question,
-    language,
-    translations,
-    languages: [language, ...Object.keys(translations)],
-    kpis: kpis.filter(({ questionIds }) => questionIds.includes(question.id)).map(({ id }) => id),
-    retired: retiredAt !== null,
-  }));
-}
+};
 
 async function scheduleCreate(pool: Pool, values: Values) {
   const accountId = accountOf(values);
@@ -353,61 +241,4 @@ async function calendar(pool: Pool, schedule: Schedule, count: number) {
     day,
     questions: questionIds.map((id) => keys.get(id) ?? String(id)),
   }));
-}
-
-async function linksExport(
-  pool: Pool,
-  values: Values,
-  { publicUrl, smtpUrl }: { publicUrl: string; smtpUrl: string | undefined },
-) {
-  const accountId = accountOf(values);
-  const isReplacing = values['replace'] === true;
-  return inTransaction(pool, async (tx) => {
-    const { week, links } = await exportLinks(tx, accountId, publicUrl, {
-      week: weekOf(values),
-      isReplacing,
-      canMail: smtpUrl !== undefined,
-      by: null,
-    });
-    const details = { people: links.length, isReplacing };
-    await audit(tx, accountId, { origin: 'command' }, 'links exported', {
-      subject: weekName(week),
-      details,
-    });
-    return { week: weekName(week), links };
-  });
-}
-
-async function weekShow(pool: Pool, values: Values) {
-  const accountId = accountOf(values);
-  // Imported here, because it loads the mail code, which would slow down every other command.
-  const { selectRefusals, selectMessageCounts, selectRunningWeeks } = await import('../rounds/messages.ts');
-  const [weeks, counts, refusals] = await Promise.all([
-    selectRunningWeeks(pool, accountId),
-    selectMessageCounts(pool, accountId, Date.now()),
-    selectRefusals(pool, accountId),
-  ]);
-  const messagesIn = (week: Week, isExact: boolean) => {
-    const weekCounts = counts
-      .filter((count) => count.week === week)
-      .map(({ kind, state, count }) => ({ kind, state, count }));
-    if (isExact) return weekCounts;
-    // Reminders go only to people who have not answered. Their number would reveal how many those are, and the mail server's
-    // response to one could reveal who (P18).
-    const reminders = weekCounts.filter(({ kind }) => kind === 'reminder');
-    const states = new Set(reminders.map(({ state }) => (state === 'waiting' ? 'waiting' : 'sent')));
-    return [
-      ...weekCounts.filter(({ kind }) => kind !== 'reminder'),
-      ...[...states].toSorted().map((state) => ({ kind: 'reminder', state, count: undefined })),
-    ];
-  };
-  return {
-    weeks: weeks.map(({ week, asked, atLeast, countedOn, answered }) => ({
-      week: weekName(week),
-      asked,
-      ...(answered === null ? { answeredAtLeast: atLeast, countedOn } : { answered }),
-      messages: messagesIn(week, answered !== null),
-    })),
-    refusals,
-  };
 }

@@ -2,7 +2,7 @@
 // current batch of rows in memory.
 import type { Numbers } from '@soundings/contract/operation.ts';
 import { fourDigits, sixDigits, type Week } from '@soundings/contract/weeks.ts';
-import type { Option } from '../questions/questions.ts';
+import type { Option } from '../../questions/questions.ts';
 import {
   type Distribution,
   enpsOf,
@@ -10,7 +10,7 @@ import {
   isChoice,
   isScaled,
   type QuestionType,
-} from '../questions/types.ts';
+} from '../../questions/types.ts';
 
 /** A question with its texts in the requested language, or in its own language if there is no translation. */
 export type WordedQuestion = {

@@ -11,7 +11,7 @@ import { mondays } from '../testing/asking.ts';
 import { giveAnswer } from '../testing/forgetting.ts';
 import { answer, importLines, kpi, question, round } from '../testing/surveys.ts';
 import { openWorld, type World } from '../testing/world.ts';
-import { closeWeekNow } from './publish.ts';
+import { closeWeekNow } from './close-week.ts';
 
 const thisWeek = '2026-11-16';
 const now = Date.parse('2026-11-18T12:00:00Z');

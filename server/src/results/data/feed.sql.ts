@@ -1,6 +1,6 @@
 // SQL of the flat feed: one row per group, week and metric.
 import type { Week } from '@soundings/contract/weeks.ts';
-import { type AccountId, inBatches, type Pool } from '../db/db.ts';
+import { type AccountId, inBatches, type Pool } from '../../db/db.ts';
 import { batch, groupsIn, type Scope } from './results.sql.ts';
 import type { Window } from './window.ts';
 

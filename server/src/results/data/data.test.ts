@@ -6,16 +6,16 @@ import type { Operation } from '@soundings/contract/operation.ts';
 import { Problem } from '@soundings/contract/problem.ts';
 import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { changeAccount, lockAccount } from '../accounts/accounts.ts';
-import { createToken } from '../accounts/tokens.ts';
-import { openLog } from '../base/log.ts';
-import { inTransaction } from '../db/db.ts';
-import { migrations } from '../db/migrate.ts';
-import { selectQuestions } from '../questions/questions.ts';
-import { apply, unit } from '../testing/organizations.ts';
-import { answer, importLines, kpi, later, question, round, skip } from '../testing/surveys.ts';
-import { type Answer, openWorld, type TestAccount, type World } from '../testing/world.ts';
-import { closeWeekNow } from './publish.ts';
+import { changeAccount, lockAccount } from '../../accounts/accounts.ts';
+import { createToken } from '../../accounts/tokens.ts';
+import { openLog } from '../../base/log.ts';
+import { inTransaction } from '../../db/db.ts';
+import { migrations } from '../../db/migrate.ts';
+import { selectQuestions } from '../../questions/questions.ts';
+import { apply, unit } from '../../testing/organizations.ts';
+import { answer, importLines, kpi, later, question, round, skip } from '../../testing/surveys.ts';
+import { type Answer, openWorld, type TestAccount, type World } from '../../testing/world.ts';
+import { closeWeekNow } from '../close-week.ts';
 
 /**
  * The service's clock. A test that sets it has no open week in its account: those that have ended by then may be closed at

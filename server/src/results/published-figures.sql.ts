@@ -1,8 +1,10 @@
-// SQL of closing weeks and publishing figures. Writers: publish.ts.
+// SQL of computing and writing the figures of an open week. Writers: published-figures.ts.
 import type { Week } from '@soundings/contract/weeks.ts';
-import { type AccountId, copyInto, type Db, inBatches, type Pool, type Transaction } from '../db/db.ts';
+import { type AccountId, copyInto, type Db, inBatches, type Transaction } from '../db/db.ts';
+import type { KpiValue, Result } from './figures.ts';
 import type { NoiseLevel } from './noise.ts';
-import type { Assignment, KpiValue, Rate, Result, WeekData, WeekRound } from './figures.ts';
+import type { Rate } from './response-rates.ts';
+import type { Assignment, WeekData, WeekRound } from './turnout.ts';
 
 export type OpenWeekRow = {
   isClosed: boolean;
@@ -92,36 +94,6 @@ export function selectSealed(
     order  by respondent, part`,
     2_000,
   );
-}
-
-export type SealedRow = { respondent: string; part: number; sealed: Buffer };
-
-/** Returns the sealed answers of these respondents in a week. */
-export async function selectSealedOf(
-  tx: Transaction,
-  accountId: AccountId,
-  week: Week,
-  respondents: string[],
-): Promise<SealedRow[]> {
-  return tx<SealedRow[]>`
-    select respondent as "respondent", part as "part", sealed as "sealed"
-    from   answers
-    where  account_id = ${accountId} and week = ${week} and respondent = any(${respondents}::uuid[])`;
-}
-
-/** Replaces sealed answers. */
-export async function updateSealed(
-  tx: Transaction,
-  accountId: AccountId,
-  week: Week,
-  rows: SealedRow[],
-): Promise<void> {
-  const texts = rows.map((row) => ({ ...row, sealed: row.sealed.toString('hex') }));
-  await tx`
-    update answers a
-    set    sealed = decode(n.sealed, 'hex')
-    from   jsonb_to_recordset(${tx.json(texts)}) as n(respondent uuid, part integer, sealed text)
-    where  a.account_id = ${accountId} and a.week = ${week} and a.respondent = n.respondent and a.part = n.part`;
 }
 
 /** Returns the results that are shown of an open week, by question. */
@@ -280,20 +252,6 @@ export async function deleteShown(
   await tx`delete from comments where account_id = ${accountId} and week = ${week}`;
 }
 
-/** Records that figures of an open week are shown. */
-export async function updateShown(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
-  await tx`update weeks set shown_at = now() where account_id = ${accountId} and week = ${week}`;
-}
-
-/** Returns the open live weeks of all accounts. */
-export async function selectShownWeeks(db: Db): Promise<{ accountId: AccountId; week: Week }[]> {
-  return db<{ accountId: AccountId; week: Week }[]>`
-    select account_id as "accountId", week as "week"
-    from   weeks
-    where  closed_at is null and is_live
-    order  by week, account_id`;
-}
-
 /** Returns the rounds of a week that schedules opened, and the users they asked. */
 export async function selectAskedUsers(
   db: Db,
@@ -316,26 +274,6 @@ export async function selectAskedUsers(
                  where  account_id = ${accountId} and week = ${week} and is_exported) h on h.user_id = p.user_id
     where  account_id = ${accountId} and p.week = ${week}`;
   return { scheduledRounds: new Set(rounds.map(({ id }) => id)), users };
-}
-
-/** Closes a week and deletes who was asked and what was answered (P1, P9). AnswerKeys.forget deletes the week's key. */
-export async function endWeek(tx: Transaction, accountId: AccountId, week: Week): Promise<void> {
-  await tx`delete from answers where account_id = ${accountId} and week = ${week}`;
-  await tx`delete from assignments where account_id = ${accountId} and week = ${week}`;
-  await tx`delete from links where account_id = ${accountId} and week = ${week}`;
-  await tx`delete from messages where account_id = ${accountId} and week = ${week}`;
-  await tx`delete from participants where account_id = ${accountId} and week = ${week}`;
-  await tx`
-    update weeks set closed_at = now(), shown_at = null
-    where  account_id = ${accountId} and week = ${week}`;
-}
-
-/**
- * Vacuums the tables of closed weeks, for all accounts. Otherwise deleted rows would stay in the database files until the next
- * vacuum, which might never come.
- */
-export async function vacuumDeleted(pool: Pool): Promise<void> {
-  await pool`vacuum answers, assignments, week_keys, weeks, links, messages, participants`;
 }
 
 /** Deletes everything that was published about these groups or asked of them (decision A15). */
