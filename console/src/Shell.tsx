@@ -15,9 +15,9 @@ import { useWeekText } from './text/weeks.ts';
 import { Avatar } from './ui/Avatar.tsx';
 import { IconButton } from './ui/Button.tsx';
 import { useErrorText } from './ui/faults.ts';
-import { Menu } from './ui/Menu.tsx';
-import { Notice } from './ui/Notice.tsx';
-import { useToast } from './ui/Toast.tsx';
+import { Menu } from './ui/floating/Menu.tsx';
+import { Notice } from './ui/page/Notice.tsx';
+import { useToast } from './ui/floating/Toast.tsx';
 
 export function Shell({ children }: { children: ReactNode }) {
   const t = useText();

@@ -25,7 +25,7 @@ import { hasRole, useMaybeSession } from './session.tsx';
 import { Shell } from './Shell.tsx';
 import { type Area, type Language, loadTexts } from './text/catalogue.ts';
 import { AreaTexts } from './text/text.tsx';
-import { Broken, NotFound } from './ui/States.tsx';
+import { Broken, NotFound } from './ui/page/States.tsx';
 
 export type PageRoute = {
   /** In the syntax of TanStack Router: /people/$userId. */

@@ -6,9 +6,9 @@ import { useData, useRefresh } from '../../hooks/data.ts';
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Copy } from '../../ui/Copy.tsx';
-import { Dialog } from '../../ui/Dialog.tsx';
-import { CheckboxField, DateField, SelectField, TextField } from '../../ui/Field.tsx';
-import { Form, useForm } from '../../ui/Form.tsx';
+import { Dialog } from '../../ui/dialog/Dialog.tsx';
+import { CheckboxField, DateField, SelectField, TextField } from '../../ui/form/Field.tsx';
+import { Form, useForm } from '../../ui/form/Form.tsx';
 import css from './access.module.css';
 
 type Made = { token: string; name: string; scopes: Scope[] };

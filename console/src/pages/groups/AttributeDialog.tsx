@@ -7,11 +7,11 @@ import { api } from '../../api.ts';
 import { useData, useRefresh } from '../../hooks/data.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { Dialog } from '../../ui/Dialog.tsx';
-import { RadioField, TextField } from '../../ui/Field.tsx';
-import { Form, useForm } from '../../ui/Form.tsx';
-import { Notice } from '../../ui/Notice.tsx';
-import { useToast } from '../../ui/Toast.tsx';
+import { Dialog } from '../../ui/dialog/Dialog.tsx';
+import { RadioField, TextField } from '../../ui/form/Field.tsx';
+import { Form, useForm } from '../../ui/form/Form.tsx';
+import { Notice } from '../../ui/page/Notice.tsx';
+import { useToast } from '../../ui/floating/Toast.tsx';
 import css from './GroupPage.module.css';
 
 /** Returns the values in a text, one per line. */

@@ -17,7 +17,7 @@ import {
 import type { CSSProperties } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
 import { cx } from '../../ui/cx.ts';
-import { Menu, type MenuItem } from '../../ui/Menu.tsx';
+import { Menu, type MenuItem } from '../../ui/floating/Menu.tsx';
 import type { GroupAction } from './actions.ts';
 import css from './GroupTree.module.css';
 import type { TreeProps } from './GroupTree.tsx';

@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { usePrinting } from '../../hooks/printing.ts';
 import { useText } from '../../text/text.tsx';
-import { useScroller } from '../../ui/scroller.ts';
+import { useScroller } from '../../ui/table/scroller.ts';
 import css from './GroupTree.module.css';
 import { GroupRow } from './GroupRow.tsx';
 import type { Drag } from './dragging.ts';

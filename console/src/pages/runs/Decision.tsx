@@ -7,8 +7,8 @@ import { api } from '../../api.ts';
 import { useRefresh } from '../../hooks/data.ts';
 import { type Translate, useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { useToast } from '../../ui/Toast.tsx';
+import { ConfirmDialog } from '../../ui/dialog/Dialog.tsx';
+import { useToast } from '../../ui/floating/Toast.tsx';
 import css from './runs.module.css';
 import { managersNamed } from './texts.tsx';
 

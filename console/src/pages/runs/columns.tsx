@@ -1,7 +1,7 @@
 // Columns that the lists of runs and files share.
 import type { RunRow } from '@soundings/contract/console.runs.ts';
 import { useFormat, useText } from '../../text/text.tsx';
-import type { Column } from '../../ui/Table.tsx';
+import type { Column } from '../../ui/table/Table.tsx';
 import css from './runs.module.css';
 import { countsOf, countText, Deltas } from './texts.tsx';
 

@@ -4,11 +4,11 @@ import type { PageRoute } from '../../router.tsx';
 export const runsRoutes: PageRoute[] = [
   { path: '/runs', least: 'Administrator', load: () => import('./RunsPage.tsx'), name: 'RunsPage' },
   { path: '/runs/$runId', least: 'Administrator', load: () => import('./RunPage.tsx'), name: 'RunPage' },
-  { path: '/files', least: 'Administrator', load: () => import('./FilesPage.tsx'), name: 'FilesPage' },
+  { path: '/files', least: 'Administrator', load: () => import('./files/FilesPage.tsx'), name: 'FilesPage' },
   {
     path: '/files/$fileId',
     least: 'Administrator',
-    load: () => import('./FilePage.tsx'),
+    load: () => import('./files/FilePage.tsx'),
     name: 'FilePage',
   },
 ];

@@ -1,7 +1,7 @@
 // A form that asks for the password again, before a dangerous action.
 import { useText } from '../../text/text.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { Form, useForm } from '../../ui/Form.tsx';
+import { Form, useForm } from '../../ui/form/Form.tsx';
 import { PasswordField, Username } from './PasswordField.tsx';
 
 type PasswordFormProps<Answer> = {

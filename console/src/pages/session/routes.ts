@@ -9,5 +9,5 @@ export const openRoutes: Omit<PageRoute, 'least'>[] = [
 ];
 
 export const sessionRoutes: PageRoute[] = [
-  { path: '/profile', least: 'User', load: () => import('./ProfilePage.tsx'), name: 'ProfilePage' },
+  { path: '/profile', least: 'User', load: () => import('./profile/ProfilePage.tsx'), name: 'ProfilePage' },
 ];

@@ -1,0 +1,43 @@
+// The dialog to close a week early. It explains the consequences first, because this can't be undone.
+import type { OpenWeek } from '@soundings/contract/console.asking.ts';
+import { api } from '../../../api.ts';
+import { useRefresh } from '../../../hooks/data.ts';
+import { useText } from '../../../text/text.tsx';
+import { useWeekText } from '../../../text/weeks.ts';
+import { ConfirmDialog } from '../../../ui/dialog/Dialog.tsx';
+import css from '../asking.module.css';
+import { useDays } from '../texts.ts';
+
+export function CloseDialog({ week, onClose }: { week: OpenWeek; onClose: () => void }) {
+  const t = useText();
+  const days = useDays();
+  const words = useWeekText();
+  const refresh = useRefresh();
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      title={t('asking.closeTitle', { week: words.full(week) })}
+      text={
+        <div className={css['stack']}>
+          <p>{t('asking.closeText')}</p>
+          <ul className={css['points']}>
+            {(['figures', 'answers', 'links', 'mails', 'back'] as const).map((what) => (
+              <li key={what}>{t(`asking.closeMeans.${what}`)}</li>
+            ))}
+            {week.stillDue.map(({ id, name, day }) => (
+              <li key={id}>{t('asking.closeMissed', { name, day: days.day(day) })}</li>
+            ))}
+          </ul>
+        </div>
+      }
+      confirm={t('asking.closeConfirm', { week: words.short(week) })}
+      typed={words.number(week)}
+      danger
+      onConfirm={async () => {
+        await api('POST /rounds/{week}/close', { params: { week: week.week } });
+        await refresh('GET /rounds', 'GET /schedules');
+      }}
+    />
+  );
+}
