@@ -137,7 +137,10 @@ function Navigation({ onFollow }: { onFollow?: () => void }) {
   const t = useText();
   const session = useSession();
   const groups = navigation
-    .map(({ text, links }) => ({ text, links: links.filter(({ least }) => hasRole(session, least)) }))
+    .map(({ text, links }) => ({
+      text,
+      links: links.filter(({ minimumRole }) => hasRole(session, minimumRole)),
+    }))
     .filter(({ links }) => links.length > 0);
   return (
     <nav aria-label={t('nav.main')} className={css['navigation']}>

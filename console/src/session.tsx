@@ -40,7 +40,7 @@ export function useSession(): Session {
   return session;
 }
 
-export const hasRole = ({ user }: Session, least: Role): boolean => isOfRole(user, least);
+export const hasRole = ({ user }: Session, minimum: Role): boolean => isOfRole(user, minimum);
 
 const isSamePerson = (one: Session, other: Session) =>
   one.user.id === other.user.id && one.account.id === other.account.id;

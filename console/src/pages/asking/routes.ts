@@ -1,41 +1,46 @@
 // The survey pages: questions, KPIs, schedules, and the current week.
-import type { PageRoute } from '../../router.tsx';
+import type { PageRoute } from '../../page-route.ts';
 
-const least = 'Administrator';
+const minimumRole = 'Administrator';
 
 export const askingRoutes: PageRoute[] = [
-  { path: '/questions', least, load: () => import('./questions/LibraryPage.tsx'), name: 'LibraryPage' },
+  { path: '/questions', minimumRole, load: () => import('./questions/LibraryPage.tsx'), name: 'LibraryPage' },
   {
     path: '/questions/new',
-    least,
+    minimumRole,
     load: () => import('./questions/QuestionPage.tsx'),
     name: 'NewQuestionPage',
   },
   {
     path: '/questions/$questionId',
-    least,
+    minimumRole,
     load: () => import('./questions/QuestionPage.tsx'),
     name: 'QuestionPage',
   },
-  { path: '/kpis', least, load: () => import('./questions/KpisPage.tsx'), name: 'KpisPage' },
-  { path: '/schedules', least, load: () => import('./schedules/SchedulesPage.tsx'), name: 'SchedulesPage' },
+  { path: '/kpis', minimumRole, load: () => import('./questions/KpisPage.tsx'), name: 'KpisPage' },
+  {
+    path: '/schedules',
+    minimumRole,
+    load: () => import('./schedules/SchedulesPage.tsx'),
+    name: 'SchedulesPage',
+  },
   {
     path: '/schedules/new',
-    least,
+    minimumRole,
     load: () => import('./schedules/SchedulePage.tsx'),
     name: 'NewSchedulePage',
   },
   {
     path: '/schedules/$scheduleId',
-    least,
+    minimumRole,
     load: () => import('./schedules/SchedulePage.tsx'),
     name: 'SchedulePage',
   },
   {
     path: '/schedules/$scheduleId/preview',
-    least,
+    minimumRole,
     load: () => import('./schedules/PreviewPage.tsx'),
     name: 'PreviewPage',
   },
-  { path: '/rounds', least, load: () => import('./weeks/WeeksPage.tsx'), name: 'WeeksPage' },
+  { path: '/rounds', minimumRole, load: () => import('./weeks/WeeksPage.tsx'), name: 'WeeksPage' },
 ];

@@ -83,7 +83,7 @@ function Downloads({ run: { runId, details, changeCount } }: { run: Run }) {
     <Menu
       label={t('action.download')}
       icon={Download}
-      words
+      showsLabel
       items={[
         details.length > 0 && {
           label: t('runs.downloadFaults'),

@@ -1,11 +1,12 @@
 // A button that opens a menu of actions or choices.
 import { Menu as Base } from '@base-ui/react/menu';
 import { Link } from '@tanstack/react-router';
-import { Check, Ellipsis, type LucideIcon } from 'lucide-react';
+import { Ellipsis, type LucideIcon } from 'lucide-react';
 import type { ReactElement, ReactNode } from 'react';
 import { Button, IconButton } from '../Button.tsx';
-import { cx } from '../cx.ts';
 import { useDownload } from '../downloads.ts';
+import { type Align, Floating, type Side } from './Floating.tsx';
+import { itemClass, ItemText, tick } from './Item.tsx';
 import css from './Menu.module.css';
 
 type Action = {
@@ -35,11 +36,11 @@ type MenuProps = {
   items: readonly MenuItem[];
   icon?: LucideIcon;
   /** Shows the label on the button instead of only an icon. */
-  words?: boolean;
+  showsLabel?: boolean;
   /** A custom button. It must accept a ref and the properties of a button. */
   trigger?: ReactElement;
-  side?: 'top' | 'bottom';
-  align?: 'start' | 'end';
+  side?: Side;
+  align?: Align;
   disabled?: boolean;
 };
 
@@ -47,33 +48,29 @@ export function Menu({
   label,
   items,
   icon = Ellipsis,
-  words,
+  showsLabel,
   trigger,
   side,
   align = 'end',
   disabled,
 }: MenuProps) {
   const button =
-    trigger ?? (words ? <Button icon={icon}>{label}</Button> : <IconButton icon={icon} label={label} />);
+    trigger ?? (showsLabel ? <Button icon={icon}>{label}</Button> : <IconButton icon={icon} label={label} />);
   return (
     <Base.Root modal={false}>
       <Base.Trigger disabled={disabled} render={button as ReactElement<Record<string, unknown>>} />
-      <Base.Portal>
-        <Base.Positioner sideOffset={4} side={side} align={align} className={css['positioner']}>
-          <Base.Popup className={css['popup']}>
-            {items.map((item, index) =>
-              !item ? null : item === 'line' ? (
-                // oxlint-disable-next-line react/no-array-index-key -- lines have no other key
-                <Base.Separator key={`line ${index}`} className={css['line']} />
-              ) : 'choice' in item ? (
-                <ChoiceItems key={item.choice} {...item} />
-              ) : (
-                <ActionItem key={item.label} {...item} />
-              ),
-            )}
-          </Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
+      <Floating of={Base} kind="menu" side={side} align={align}>
+        {items.map((item, index) =>
+          !item ? null : item === 'line' ? (
+            // oxlint-disable-next-line react/no-array-index-key -- lines have no other key
+            <Base.Separator key={`line ${index}`} className={css['line']} />
+          ) : 'choice' in item ? (
+            <ChoiceItems key={item.choice} {...item} />
+          ) : (
+            <ActionItem key={item.label} {...item} />
+          ),
+        )}
+      </Floating>
     </Base.Root>
   );
 }
@@ -82,14 +79,11 @@ function ActionItem({ label, icon: Icon, hint, onSelect, to, download, danger, d
   const { start } = useDownload();
   const content = (
     <>
-      {Icon ? <Icon aria-hidden size={16} strokeWidth={1.75} /> : <span />}
-      <span className={css['words']}>
-        {label}
-        {hint !== undefined && <span className={css['hint']}>{hint}</span>}
-      </span>
+      {Icon && <Icon aria-hidden size={16} strokeWidth={1.75} />}
+      <ItemText hint={hint}>{label}</ItemText>
     </>
   );
-  const className = cx(css['item'], danger && css['danger']);
+  const className = itemClass(danger);
   if (!disabled && to !== undefined)
     return (
       <Base.LinkItem className={className} closeOnClick render={<Link to={to} />}>
@@ -110,12 +104,10 @@ function ActionItem({ label, icon: Icon, hint, onSelect, to, download, danger, d
 const ChoiceItems = ({ choice, value, onChange, options }: Choices) => (
   <Base.RadioGroup value={value} onValueChange={onChange as (value: string) => void} aria-label={choice}>
     {options.map(({ value: each, label, icon: Icon }) => (
-      <Base.RadioItem key={each} value={each} className={css['item']} closeOnClick={false}>
-        {Icon ? <Icon aria-hidden size={16} strokeWidth={1.75} /> : <span />}
-        <span className={css['words']}>{label}</span>
-        <Base.RadioItemIndicator className={css['tick']}>
-          <Check aria-hidden size={16} />
-        </Base.RadioItemIndicator>
+      <Base.RadioItem key={each} value={each} className={itemClass()} closeOnClick={false}>
+        {Icon && <Icon aria-hidden size={16} strokeWidth={1.75} />}
+        <ItemText>{label}</ItemText>
+        <Base.RadioItemIndicator {...tick} />
       </Base.RadioItem>
     ))}
   </Base.RadioGroup>

@@ -1,9 +1,10 @@
-// A popup with details beside its button. Esc or a press elsewhere closes it.
+// A popup with details beside its button.
 import { Popover as Base } from '@base-ui/react/popover';
 import type { ReactElement, ReactNode } from 'react';
+import { type Align, Floating } from './Floating.tsx';
 import css from './Popover.module.css';
 
-export function Popover({
+export const Popover = ({
   trigger,
   title,
   children,
@@ -13,19 +14,13 @@ export function Popover({
   trigger: ReactElement;
   title?: string;
   children: ReactNode;
-  align?: 'start' | 'center' | 'end';
-}) {
-  return (
-    <Base.Root>
-      <Base.Trigger render={trigger as ReactElement<Record<string, unknown>>} />
-      <Base.Portal>
-        <Base.Positioner sideOffset={6} align={align} className={css['positioner']}>
-          <Base.Popup className={css['popup']}>
-            {title !== undefined && <Base.Title className={css['title']}>{title}</Base.Title>}
-            {children}
-          </Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
-  );
-}
+  align?: Align;
+}) => (
+  <Base.Root>
+    <Base.Trigger render={trigger as ReactElement<Record<string, unknown>>} />
+    <Floating of={Base} kind="details" align={align}>
+      {title !== undefined && <Base.Title className={css['title']}>{title}</Base.Title>}
+      {children}
+    </Floating>
+  </Base.Root>
+);

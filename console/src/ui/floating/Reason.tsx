@@ -3,16 +3,13 @@
 import { Popover as Base } from '@base-ui/react/popover';
 import type { CSSProperties, ReactElement, ReactNode } from 'react';
 import { cx } from '../cx.ts';
+import { Floating } from './Floating.tsx';
 import css from './Reason.module.css';
 
-const Words = ({ text }: { text: ReactNode }) => (
-  <Base.Portal>
-    <Base.Positioner sideOffset={6} side="top" className={css['positioner']}>
-      <Base.Popup className={css['words']}>
-        <Base.Title render={<p />}>{text}</Base.Title>
-      </Base.Popup>
-    </Base.Positioner>
-  </Base.Portal>
+const Popup = ({ text }: { text: ReactNode }) => (
+  <Floating of={Base} kind="hint" side="top">
+    <Base.Title render={<p />}>{text}</Base.Title>
+  </Floating>
 );
 
 /** A button around `children` that shows the reason. */
@@ -28,7 +25,7 @@ export function Reason({
   return (
     <Base.Root>
       <ReasonButton className={className}>{children}</ReasonButton>
-      <Words text={text} />
+      <Popup text={text} />
     </Base.Root>
   );
 }
@@ -57,7 +54,7 @@ export const OneReason = (props: {
 );
 
 export const ManyReasons = ({ reasons }: { reasons: Reasons }) => (
-  <Base.Root handle={reasons}>{({ payload }): ReactElement => <Words text={payload} />}</Base.Root>
+  <Base.Root handle={reasons}>{({ payload }): ReactElement => <Popup text={payload} />}</Base.Root>
 );
 
 function ReasonButton({

@@ -1,26 +1,22 @@
 // A text beside the hovered or focused element. Never the only place for needed information, except for the name of an icon.
 import { Tooltip as Base } from '@base-ui/react/tooltip';
 import type { ReactElement } from 'react';
-import css from './Tooltip.module.css';
+import { Floating, type Side } from './Floating.tsx';
 
 /** The child must accept a ref, like a button. */
-export function Tooltip({
+export const Tooltip = ({
   text,
   side = 'top',
   children,
 }: {
   text: string;
-  side?: 'top' | 'bottom';
+  side?: Side;
   children: ReactElement;
-}) {
-  return (
-    <Base.Root>
-      <Base.Trigger delay={400} render={children as ReactElement<Record<string, unknown>>} />
-      <Base.Portal>
-        <Base.Positioner sideOffset={6} side={side} className={css['positioner']}>
-          <Base.Popup className={css['tooltip']}>{text}</Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
-  );
-}
+}) => (
+  <Base.Root>
+    <Base.Trigger delay={400} render={children as ReactElement<Record<string, unknown>>} />
+    <Floating of={Base} kind="hint" side={side}>
+      {text}
+    </Floating>
+  </Base.Root>
+);

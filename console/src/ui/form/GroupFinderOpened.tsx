@@ -1,13 +1,13 @@
 // The list of a GroupFinder: shows the groups that match the typed text, each with the groups above it. It is open from the start,
 // because the user has already pressed the button.
 import { Combobox as Base } from '@base-ui/react/combobox';
-import { Check, Search } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useFormat, useText } from '../../text/text.tsx';
+import { OptionItem } from '../floating/Item.tsx';
+import { SearchList } from '../floating/SearchList.tsx';
 import { findGroups, type FoundGroup } from './find-groups.ts';
-import { type FinderProps, useGroups, useNoneText } from './GroupFinder.tsx';
 import css from './GroupFinder.module.css';
-import select from './Select.module.css';
+import { type GroupFinderProps, useGroups, useNoneText } from './groups-to-find.ts';
 
 /** The maximum number of groups listed. Typing more narrows the list. */
 const most = 80;
@@ -15,7 +15,7 @@ const most = 80;
 const none = 0;
 
 /** Returns the groups that match the typed text. */
-function useFound({ exclude, allowNone }: FinderProps, text: string) {
+function useFound({ exclude, allowNone }: GroupFinderProps, text: string) {
   const { groups, ...rest } = useGroups();
   const open = exclude ? groups.filter(({ id }) => !exclude(id)) : groups;
   const { found, total } = findGroups(open, text, most);
@@ -24,7 +24,7 @@ function useFound({ exclude, allowNone }: FinderProps, text: string) {
   return { ...rest, groups, items, more: total - found.length, noneItem };
 }
 
-type OpenedProps = FinderProps & {
+type OpenedProps = GroupFinderProps & {
   /** The content and the properties of the button. */
   face: ReactNode;
   trigger: object;
@@ -80,39 +80,20 @@ function List({ more, isWaiting, error, label }: ListProps) {
   const t = useText();
   const { number } = useFormat();
   return (
-    <Base.Portal>
-      <Base.Positioner sideOffset={4} align="start" className={select['positioner']}>
-        <Base.Popup className={css['popup']} aria-label={label}>
-          <div className={css['search']}>
-            <Search aria-hidden size={16} strokeWidth={1.75} />
-            <Base.Input
-              className={css['input']}
-              aria-label={t('group.search')}
-              placeholder={t('group.search')}
-            />
-          </div>
-          <Base.Empty className={css['empty']}>
-            {isWaiting ? t('state.loading') : error ? t('error.title') : t('group.noMatch')}
-          </Base.Empty>
-          <Base.List className={css['list']}>
-            {(group: FoundGroup) => (
-              <Base.Item key={group.id} value={group} className={select['item']}>
-                <Base.ItemIndicator className={select['tick']}>
-                  <Check aria-hidden size={16} />
-                </Base.ItemIndicator>
-                <span className={select['option']}>
-                  <span className={css['line']}>
-                    {group.name}
-                    {group.id !== none && <span className={css['people']}>{number(group.people)}</span>}
-                  </span>
-                  {group.way && <span className={select['hint']}>{group.way}</span>}
-                </span>
-              </Base.Item>
-            )}
-          </Base.List>
-          {more > 0 && <p className={css['more']}>{t('group.more', { count: more })}</p>}
-        </Base.Popup>
-      </Base.Positioner>
-    </Base.Portal>
+    <SearchList
+      label={label}
+      search={t('group.search')}
+      empty={isWaiting ? t('state.loading') : error ? t('error.title') : t('group.noMatch')}
+      more={more > 0 ? t('group.more', { count: more }) : undefined}
+    >
+      {(group: FoundGroup) => (
+        <OptionItem key={group.id} of={Base} value={group} hint={group.way || undefined}>
+          <span className={css['line']}>
+            {group.name}
+            {group.id !== none && <span className={css['people']}>{number(group.people)}</span>}
+          </span>
+        </OptionItem>
+      )}
+    </SearchList>
   );
 }

@@ -1,10 +1,10 @@
 // A choice between a few options, as a toolbar filter and as a form field.
 import { Select as Base } from '@base-ui/react/select';
-import { Check, ChevronsUpDown } from 'lucide-react';
 import type { ReactElement, ReactNode } from 'react';
-import { cx } from '../cx.ts';
+import { Floating } from '../floating/Floating.tsx';
+import { OptionItem } from '../floating/Item.tsx';
 import { type ControlProps, Field, type FieldProps } from './FieldFrame.tsx';
-import css from './Select.module.css';
+import { FieldFace, fieldClass, FilterFace, filterClass, Placeholder } from './SelectFace.tsx';
 
 export type Option<Value extends string = string> = {
   value: Value;
@@ -20,34 +20,11 @@ type Shared<Value extends string> = {
   disabled?: boolean;
 };
 
-function List<Value extends string>({ options }: { options: readonly Option<Value>[] }) {
-  return (
-    <Base.Portal>
-      <Base.Positioner
-        sideOffset={4}
-        align="start"
-        alignItemWithTrigger={false}
-        className={css['positioner']}
-      >
-        <Base.Popup className={css['popup']}>
-          <Base.List>
-            {options.map(({ value, label, hint, disabled }) => (
-              <Base.Item key={value} value={value} disabled={disabled} className={css['item']}>
-                <Base.ItemIndicator className={css['tick']}>
-                  <Check aria-hidden size={16} />
-                </Base.ItemIndicator>
-                <span className={css['option']}>
-                  <Base.ItemText>{label}</Base.ItemText>
-                  {hint !== undefined && <span className={css['hint']}>{hint}</span>}
-                </span>
-              </Base.Item>
-            ))}
-          </Base.List>
-        </Base.Popup>
-      </Base.Positioner>
-    </Base.Portal>
-  );
-}
+/** Below the button, like every other list, and not over it. */
+const Positioner = (props: Base.Positioner.Props) => (
+  <Base.Positioner {...props} alignItemWithTrigger={false} />
+);
+const parts = { ...Base, Positioner };
 
 function Root<Value extends string>(props: Shared<Value> & { name?: string; children: ReactNode }) {
   const { value, onChange, options, disabled, name, children } = props;
@@ -61,16 +38,21 @@ function Root<Value extends string>(props: Shared<Value> & { name?: string; chil
       modal={false}
     >
       {children}
-      <List options={options} />
+      <Floating of={parts} kind="options" align="start">
+        <Base.List>
+          {options.map(({ value: each, label, hint, disabled: isOff }) => (
+            <OptionItem key={each} of={Base} value={each} disabled={isOff} hint={hint}>
+              <Base.ItemText>{label}</Base.ItemText>
+            </OptionItem>
+          ))}
+        </Base.List>
+      </Floating>
     </Base.Root>
   );
 }
 
-const arrows = (
-  <Base.Icon className={css['arrows']}>
-    <ChevronsUpDown aria-hidden size={14} strokeWidth={1.75} />
-  </Base.Icon>
-);
+const labelOf = <Value extends string>({ options, value }: Shared<Value>) =>
+  options.find((option) => option.value === value)?.label;
 
 /** A toolbar filter: "Role Any ⌄". */
 export function Select<Value extends string>({
@@ -78,15 +60,11 @@ export function Select<Value extends string>({
   hideLabel,
   ...shared
 }: Shared<Value> & { label: string; hideLabel?: boolean }): ReactElement {
-  const chosen = shared.options.find(({ value }) => value === shared.value);
+  const chosen = labelOf(shared);
   return (
     <Root {...shared}>
-      <Base.Trigger className={css['filter']} aria-label={`${label}: ${chosen?.label ?? ''}`}>
-        {!hideLabel && <span className={css['name']}>{label}</span>}
-        <span className={css['value']}>
-          <Base.Value />
-        </span>
-        {arrows}
+      <Base.Trigger className={filterClass} aria-label={`${label}: ${chosen ?? ''}`}>
+        <FilterFace label={hideLabel ? undefined : label}>{chosen}</FilterFace>
       </Base.Trigger>
     </Root>
   );
@@ -100,17 +78,8 @@ export function SelectField<Value extends string>(
     <Field {...{ label, hint, error, optional, hideLabel }}>
       {({ className, ...control }: ControlProps) => (
         <Root {...shared}>
-          <Base.Trigger {...control} className={cx(className, css['trigger'])}>
-            <span className={css['chosen']}>
-              <Base.Value>
-                {(value: Value) =>
-                  shared.options.find((option) => option.value === value)?.label ?? (
-                    <span className={css['placeholder']}>{placeholder}</span>
-                  )
-                }
-              </Base.Value>
-            </span>
-            {arrows}
+          <Base.Trigger {...control} className={fieldClass(className)}>
+            <FieldFace>{labelOf(shared) ?? <Placeholder>{placeholder}</Placeholder>}</FieldFace>
           </Base.Trigger>
         </Root>
       )}
