@@ -10,7 +10,7 @@ import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button, IconButton, LinkButton } from '../../ui/Button.tsx';
 import { Copy } from '../../ui/Copy.tsx';
-import { ConfirmDialog } from '../../ui/dialog/Dialog.tsx';
+import { ConfirmDialog } from '../../ui/dialog/ConfirmDialog.tsx';
 import { Facts } from '../../ui/page/Facts.tsx';
 import { TextField } from '../../ui/form/Field.tsx';
 import { Form, useForm } from '../../ui/form/Form.tsx';

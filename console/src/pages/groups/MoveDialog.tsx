@@ -3,11 +3,9 @@ import type { MovePlan } from '@soundings/contract/console.groups.ts';
 import { ArrowRight } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useAction } from '../../hooks/act.ts';
 import { useData } from '../../hooks/data.ts';
 import { useFormat, useText } from '../../text/text.tsx';
-import { Button } from '../../ui/Button.tsx';
-import { Dialog } from '../../ui/dialog/Dialog.tsx';
+import { ConfirmDialog } from '../../ui/dialog/ConfirmDialog.tsx';
 import { useErrorText } from '../../ui/faults.ts';
 import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
 import { Notice } from '../../ui/page/Notice.tsx';
@@ -53,46 +51,36 @@ export function MoveDialog({ group, target: dropped, tree, onClose }: MoveDialog
   const move = useMove();
   const [target, setTarget] = useState(dropped === undefined ? group.parentId : dropped);
   const isChosen = target !== group.parentId;
-  const { busy, error, act } = useAction();
   const plan = useData(
     'GET /groups/{groupId}/move',
     { params: { groupId: group.id }, query: { parentId: target ?? undefined } },
     { when: isChosen },
   );
-  async function moved() {
-    await move(group, { id: target, name: plan.data?.to?.name ?? t('groups.top') });
-    onClose();
-  }
   const isReady = isChosen && plan.data !== undefined && !plan.isFetching;
   return (
-    <Dialog
-      open
+    <ConfirmDialog
       onClose={onClose}
       title={t('groups.moveTitle', { name: group.name })}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('action.cancel')}</Button>
-          <Button kind="primary" busy={busy} disabled={!isReady} onClick={() => act(moved)}>
-            {t('groups.move')}
-          </Button>
-        </>
+      text={
+        <div className={css['plan']}>
+          {dropped === undefined && (
+            <GroupFinder
+              label={t('groups.newParent')}
+              value={target ?? undefined}
+              onChange={(id) => setTarget(id ?? null)}
+              allowNone={group.parentId === null ? false : t('groups.top')}
+              exclude={(id) => !mayMove(tree, group.id, id)}
+            />
+          )}
+          {isChosen && plan.data && <Plan plan={plan.data} />}
+          {isChosen && plan.isPending && <Skeleton rows={3} />}
+          {plan.error && <Failed error={plan.error} />}
+        </div>
       }
-    >
-      <div className={css['plan']}>
-        {dropped === undefined && (
-          <GroupFinder
-            label={t('groups.newParent')}
-            value={target ?? undefined}
-            onChange={(id) => setTarget(id ?? null)}
-            allowNone={group.parentId === null ? false : t('groups.top')}
-            exclude={(id) => !mayMove(tree, group.id, id)}
-          />
-        )}
-        {isChosen && plan.data && <Plan plan={plan.data} />}
-        {isChosen && plan.isPending && <Skeleton rows={3} />}
-        {(error ?? plan.error) && <Failed error={error ?? plan.error} />}
-      </div>
-    </Dialog>
+      confirm={t('groups.move')}
+      disabled={!isReady}
+      onConfirm={() => move(group, { id: target, name: plan.data?.to?.name ?? t('groups.top') })}
+    />
   );
 }
 

@@ -10,7 +10,7 @@ import { Page } from '../../ui/page/Page.tsx';
 import { Loaded, Skeleton } from '../../ui/page/States.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';
 import { newPersonOf, valuesOf } from './person-values.ts';
-import { usePeopleRefresh } from './PersonDialogs.tsx';
+import { usePeopleRefresh } from './actions.ts';
 import { PersonForm } from './PersonForm.tsx';
 
 export function NewPersonPage() {

@@ -17,7 +17,7 @@ import { useErrorText } from '../../ui/faults.ts';
 import { Menu } from '../../ui/floating/Menu.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';
 import { nameOf } from './names.ts';
-import { type PersonAction, type SelectedPerson, usePeopleRefresh } from './PersonDialogs.tsx';
+import { type PersonAction, type SelectedPerson, usePeopleRefresh } from './actions.ts';
 
 type PersonOfMenu = SelectedPerson & {
   managed: boolean;

@@ -12,7 +12,7 @@ import { Locked } from '../../ui/Locked.tsx';
 import { Section } from '../../ui/page/Section.tsx';
 import css from './people.module.css';
 import { attributeOf, isManagedField, isKindManaged } from './person-values.ts';
-import type { PersonAction } from './PersonDialogs.tsx';
+import type { PersonAction } from './actions.ts';
 import { PersonRuns } from './PersonRuns.tsx';
 
 type ProfileProps = { person: Person; fields: PersonFields; onDo: (what: PersonAction) => void };

@@ -1,16 +1,15 @@
 // A modal dialog. The focus stays inside and returns to where it was.
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import { type ReactNode, useId, useRef, useState } from 'react';
-import { useAction } from '../../hooks/act.ts';
+import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import { useText } from '../../text/text.tsx';
-import { Button, IconButton } from '../Button.tsx';
+import { IconButton } from '../Button.tsx';
 import { cx } from '../cx.ts';
 import css from './Dialog.module.css';
-import { Failed } from '../page/States.tsx';
 
-type DialogProps = {
-  open: boolean;
+export type DialogProps = {
+  /** Without it, the dialog is open as long as it is rendered. */
+  open?: boolean;
   onClose: () => void;
   title: string;
   description?: ReactNode;
@@ -19,6 +18,8 @@ type DialogProps = {
   wide?: boolean;
   /** Neither a press outside nor Esc closes it, for example while it shows a secret once. */
   stays?: boolean;
+  /** While the content loads. Afterwards the focus goes to the first field or button, as when the dialog opens. */
+  isLoading?: boolean;
   children?: ReactNode;
 };
 
@@ -30,12 +31,41 @@ const focusable = ['[data-scroller]', '[data-form-foot]']
   )
   .join(', ');
 
-export function Dialog({ open, onClose, title, description, actions, wide, stays, children }: DialogProps) {
+/** Returns the function that chooses what gets the focus when the dialog opens. Focuses it again once the content has loaded. */
+function useFirstFocus(popup: RefObject<HTMLDivElement | null>, isLoading: boolean) {
+  const openedBy = useRef('');
+  const wasLoading = useRef(isLoading);
+  // The first field or button. On touch screens the dialog itself, so that no keyboard covers it.
+  const first = () =>
+    openedBy.current === 'touch'
+      ? popup.current
+      : (popup.current?.querySelector<HTMLElement>(focusable) ?? popup.current);
+  useEffect(() => {
+    if (wasLoading.current && !isLoading) first()?.focus();
+    wasLoading.current = isLoading;
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- only the end of loading moves the focus
+  }, [isLoading]);
+  return (by: string) => {
+    openedBy.current = by;
+    return first();
+  };
+}
+
+export function Dialog(props: DialogProps) {
+  const {
+    open = true,
+    onClose,
+    title,
+    description,
+    actions,
+    wide,
+    stays,
+    isLoading = false,
+    children,
+  } = props;
   const t = useText();
   const popup = useRef<HTMLDivElement>(null);
-  /** Focuses the first field or button. On touch screens focuses the dialog itself, so that no keyboard covers it. */
-  const firstFocus = (by: string) =>
-    by === 'touch' ? popup.current : (popup.current?.querySelector<HTMLElement>(focusable) ?? popup.current);
+  const firstFocus = useFirstFocus(popup, isLoading);
   return (
     <Base.Root open={open} onOpenChange={(isOpen) => !isOpen && !stays && onClose()}>
       <Base.Portal>
@@ -71,75 +101,5 @@ export function Dialog({ open, onClose, title, description, actions, wide, stays
         </Base.Viewport>
       </Base.Portal>
     </Base.Root>
-  );
-}
-
-type ConfirmProps = {
-  open: boolean;
-  onClose: () => void;
-  title: string;
-  /** What the action does, and its consequences. */
-  text?: ReactNode;
-  /** The text of the button: a verb with an object. */
-  confirm: string;
-  danger?: boolean;
-  /** Texts to type before the action is possible, such as the number of groups to remove, each with a label. */
-  typed?: string | readonly { text: string; label?: string | undefined }[];
-  /** The dialog closes when the promise is fulfilled. If it is rejected, the dialog stays and shows the error. */
-  onConfirm: () => unknown;
-};
-
-function Confirm({ onClose, text, confirm, danger, typed, onConfirm }: ConfirmProps) {
-  const t = useText();
-  const id = useId();
-  const { busy, error, act } = useAction();
-  const wanted = typeof typed === 'string' ? [{ text: typed, label: undefined }] : (typed ?? []);
-  const [words, setWords] = useState<readonly string[]>([]);
-  const isReady = wanted.every(({ text: one }, i) => words[i]?.trim() === one);
-  const write = (index: number, value: string) =>
-    setWords(wanted.map((_, i) => (i === index ? value : (words[i] ?? ''))));
-  async function confirmed() {
-    await onConfirm();
-    onClose();
-  }
-  return (
-    <form
-      className={css['confirm']}
-      onSubmit={(event) => {
-        event.preventDefault();
-        // The dialog may be inside another form, which must not be submitted.
-        event.stopPropagation();
-        if (isReady && !busy) act(confirmed);
-      }}
-    >
-      {text !== undefined && <div className={css['text']}>{text}</div>}
-      {wanted.map(({ text: one, label }, i) => (
-        <label key={label ?? one} htmlFor={`${id}-${i}`} className={css['typed']}>
-          <span>{label ?? t('dialog.type', { text: one })}</span>
-          <input
-            id={`${id}-${i}`}
-            value={words[i] ?? ''}
-            autoComplete="off"
-            onChange={({ target }) => write(i, target.value)}
-          />
-        </label>
-      ))}
-      {error !== undefined && <Failed error={error} />}
-      <div className={css['foot']}>
-        <Button onClick={onClose}>{t('action.cancel')}</Button>
-        <Button type="submit" kind={danger ? 'danger' : 'primary'} busy={busy} disabled={!isReady}>
-          {confirm}
-        </Button>
-      </div>
-    </form>
-  );
-}
-
-/** Asks for confirmation before an action that can't be undone. */
-export function ConfirmDialog(props: ConfirmProps) {
-  return (
-    <Dialog open={props.open} onClose={props.onClose} title={props.title}>
-      <Confirm {...props} />
-    </Dialog>
   );
 }

@@ -4,7 +4,7 @@ import { useBlocker } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../api.ts';
 import { useFormat, useText } from '../../text/text.tsx';
-import { ConfirmDialog } from '../dialog/Dialog.tsx';
+import { ConfirmDialog } from '../dialog/ConfirmDialog.tsx';
 import { useErrorText, useFaultText } from '../faults.ts';
 import css from './Form.module.css';
 import { Notice } from '../page/Notice.tsx';

@@ -4,21 +4,18 @@ import { useEffect, useState } from 'react';
 import { api, isConflict } from '../../../api.ts';
 import { useData, useRefresh } from '../../../hooks/data.ts';
 import { useText } from '../../../text/text.tsx';
-import { Button } from '../../../ui/Button.tsx';
-import { Dialog } from '../../../ui/dialog/Dialog.tsx';
+import { FormDialog, useDialogForm } from '../../../ui/dialog/FormDialog.tsx';
 import { TextField } from '../../../ui/form/Field.tsx';
-import { FieldRow, Form, type FormState, useForm } from '../../../ui/form/Form.tsx';
+import { FieldRow, type FormState } from '../../../ui/form/Form.tsx';
 import { Notice } from '../../../ui/page/Notice.tsx';
 import { Loaded } from '../../../ui/page/States.tsx';
-import { useToast } from '../../../ui/floating/Toast.tsx';
 import { QuestionPicker } from './QuestionPicker.tsx';
 import { directionOf, isScaled, keyOf, useKpiName, useLanguages } from '../texts.ts';
 
 function useKpiForm(kpi: KpiPage | undefined, onClose: () => void): FormState<Values> {
   const t = useText();
-  const toast = useToast();
   const refresh = useRefresh();
-  return useForm<Values, unknown>({
+  return useDialogForm<Values>({
     initial: {
       ...Object.fromEntries(
         Object.entries(kpi?.translations ?? {}).map(([code, name]) => [`translations/${code}`, name]),
@@ -45,11 +42,11 @@ function useKpiForm(kpi: KpiPage | undefined, onClose: () => void): FormState<Va
           })
         : api('POST /library/kpis', { body: { id, ...body } });
     },
-    onDone: (_, { name }) => {
-      toast({ text: t('asking.kpiSaved', { name }) });
-      void refresh('GET /library/kpis', 'GET /library', 'GET /schedules');
-      onClose();
+    done: async (_, { name }) => {
+      await refresh('GET /library/kpis', 'GET /library', 'GET /schedules');
+      return t('asking.kpiSaved', { name });
     },
+    onClose,
     warn: false,
   });
 }
@@ -62,52 +59,41 @@ export function KpiDialog({ kpi, onClose }: { kpi: KpiPage | undefined; onClose:
   const form = useKpiForm(kpi, onClose);
   const picked = form.field('questionIds');
   return (
-    <Dialog
-      open
+    <FormDialog
       wide
+      form={form}
       onClose={onClose}
       title={kpi ? t('asking.editKpi', { name: kpiName(kpi) }) : t('asking.newKpi')}
+      confirm={kpi ? t('action.save') : t('asking.makeKpi')}
     >
-      <Form
-        form={form}
-        actions={
-          <>
-            <Button type="submit" kind="primary" busy={form.busy}>
-              {kpi ? t('action.save') : t('asking.makeKpi')}
-            </Button>
-            <Button onClick={onClose}>{t('action.cancel')}</Button>
-          </>
-        }
-      >
-        {kpi?.hasValues && <Notice title={t('asking.valuesStay')}>{t('asking.valuesStayText')}</Notice>}
-        <TextField
-          {...form.field('name')}
-          label={t('asking.name')}
-          hint={t('asking.kpiNameText')}
-          required
-          autoFocus
-        />
-        <Names form={form} kpi={kpi} languages={library.data?.languages ?? []} />
-        {!kpi && <IdField form={form} />}
-        <TextField
-          {...form.field('imageUrl')}
-          label={t('asking.imageUrl')}
-          hint={t('asking.imageText')}
-          placeholder="https://"
-          optional
-        />
-        <Loaded answer={library}>
-          {({ questions }) => (
-            <QuestionPicker
-              {...picked}
-              label={t('asking.kpiQuestions')}
-              hint={t('asking.kpiQuestionsText')}
-              questions={questions.filter(isScaled)}
-            />
-          )}
-        </Loaded>
-      </Form>
-    </Dialog>
+      {kpi?.hasValues && <Notice title={t('asking.valuesStay')}>{t('asking.valuesStayText')}</Notice>}
+      <TextField
+        {...form.field('name')}
+        label={t('asking.name')}
+        hint={t('asking.kpiNameText')}
+        required
+        autoFocus
+      />
+      <Names form={form} kpi={kpi} languages={library.data?.languages ?? []} />
+      {!kpi && <IdField form={form} />}
+      <TextField
+        {...form.field('imageUrl')}
+        label={t('asking.imageUrl')}
+        hint={t('asking.imageText')}
+        placeholder="https://"
+        optional
+      />
+      <Loaded answer={library}>
+        {({ questions }) => (
+          <QuestionPicker
+            {...picked}
+            label={t('asking.kpiQuestions')}
+            hint={t('asking.kpiQuestionsText')}
+            questions={questions.filter(isScaled)}
+          />
+        )}
+      </Loaded>
+    </FormDialog>
   );
 }
 

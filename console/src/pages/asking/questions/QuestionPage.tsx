@@ -9,7 +9,8 @@ import { useData, useRefresh } from '../../../hooks/data.ts';
 import { useText } from '../../../text/text.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
 import { Button, LinkButton } from '../../../ui/Button.tsx';
-import { ConfirmDialog } from '../../../ui/dialog/Dialog.tsx';
+import { ConfirmDialog } from '../../../ui/dialog/ConfirmDialog.tsx';
+import { Consequences } from '../../../ui/dialog/Consequences.tsx';
 import { Facts } from '../../../ui/page/Facts.tsx';
 import { Form, type FormState, useForm } from '../../../ui/form/Form.tsx';
 import { Locked } from '../../../ui/Locked.tsx';
@@ -162,22 +163,20 @@ function Actions({ question }: { question: Question }) {
         onClose={() => setAsking(false)}
         title={t('asking.retireTitle')}
         text={
-          <div className={css['stack']}>
+          <>
             <p>{t('asking.retireText')}</p>
             {schedules.length > 0 && (
               <>
                 <p>{t('asking.retireUsed', { count: schedules.length })}</p>
-                <ul className={css['points']}>
-                  {schedules.map((one) => (
-                    <li key={one.id}>
-                      {t(one.isFixed ? 'asking.usedFixed' : 'asking.usedByKpi', { name: one.name })}
-                    </li>
-                  ))}
-                </ul>
+                <Consequences
+                  items={schedules.map((one) =>
+                    t(one.isFixed ? 'asking.usedFixed' : 'asking.usedByKpi', { name: one.name }),
+                  )}
+                />
               </>
             )}
             {fixed.length > 0 && <p>{t('asking.retireFixed')}</p>}
-          </div>
+          </>
         }
         confirm={t('asking.retire')}
         onConfirm={() => retire(true)}

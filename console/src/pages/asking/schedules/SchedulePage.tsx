@@ -9,7 +9,7 @@ import { useData, useRefresh } from '../../../hooks/data.ts';
 import { useText } from '../../../text/text.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
 import { Button, LinkButton } from '../../../ui/Button.tsx';
-import { ConfirmDialog } from '../../../ui/dialog/Dialog.tsx';
+import { ConfirmDialog } from '../../../ui/dialog/ConfirmDialog.tsx';
 import { Form, useForm } from '../../../ui/form/Form.tsx';
 import { Menu } from '../../../ui/floating/Menu.tsx';
 import { Page } from '../../../ui/page/Page.tsx';
@@ -140,9 +140,9 @@ function Actions({ schedule, hasMail }: { schedule: Schedule; hasMail: boolean }
   };
   const remove = async () => {
     await api('DELETE /schedules/{scheduleId}', { params: { scheduleId: id } });
-    toast({ text: t('asking.isRemoved', { name }) });
     await navigate({ to: '/schedules' });
     await refresh('GET /schedules', 'GET /rounds', 'GET /library');
+    return t('asking.isRemoved', { name });
   };
   return (
     <>

@@ -4,32 +4,31 @@ import { api } from '../../../api.ts';
 import { useRefresh } from '../../../hooks/data.ts';
 import { useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
-import { ConfirmDialog } from '../../../ui/dialog/Dialog.tsx';
-import css from '../asking.module.css';
+import { ConfirmDialog } from '../../../ui/dialog/ConfirmDialog.tsx';
+import { Consequences } from '../../../ui/dialog/Consequences.tsx';
 import { useDays } from '../texts.ts';
 
-export function CloseDialog({ week, onClose }: { week: OpenWeek; onClose: () => void }) {
+export function CloseWeekDialog({ week, onClose }: { week: OpenWeek; onClose: () => void }) {
   const t = useText();
   const days = useDays();
   const words = useWeekText();
   const refresh = useRefresh();
   return (
     <ConfirmDialog
-      open
       onClose={onClose}
       title={t('asking.closeTitle', { week: words.full(week) })}
       text={
-        <div className={css['stack']}>
+        <>
           <p>{t('asking.closeText')}</p>
-          <ul className={css['points']}>
-            {(['figures', 'answers', 'links', 'mails', 'back'] as const).map((what) => (
-              <li key={what}>{t(`asking.closeMeans.${what}`)}</li>
-            ))}
-            {week.stillDue.map(({ id, name, day }) => (
-              <li key={id}>{t('asking.closeMissed', { name, day: days.day(day) })}</li>
-            ))}
-          </ul>
-        </div>
+          <Consequences
+            items={[
+              ...(['figures', 'answers', 'links', 'mails', 'back'] as const).map((what) =>
+                t(`asking.closeMeans.${what}`),
+              ),
+              ...week.stillDue.map(({ name, day }) => t('asking.closeMissed', { name, day: days.day(day) })),
+            ]}
+          />
+        </>
       }
       confirm={t('asking.closeConfirm', { week: words.short(week) })}
       typed={words.number(week)}

@@ -3,17 +3,14 @@ import type { OpenWeek } from '@soundings/contract/console.asking.ts';
 import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../../api.ts';
-import { useAction } from '../../../hooks/act.ts';
 import { useText } from '../../../text/text.tsx';
 import { useWeekText } from '../../../text/weeks.ts';
 import { Button } from '../../../ui/Button.tsx';
+import { ConfirmDialog } from '../../../ui/dialog/ConfirmDialog.tsx';
 import { Dialog } from '../../../ui/dialog/Dialog.tsx';
 import { save } from '../../../ui/downloads.ts';
 import { CheckboxField } from '../../../ui/form/Field.tsx';
 import { Notice } from '../../../ui/page/Notice.tsx';
-import { Failed } from '../../../ui/page/States.tsx';
-import { useToast } from '../../../ui/floating/Toast.tsx';
-import css from '../asking.module.css';
 
 export function LinksDialog({
   week,
@@ -26,9 +23,7 @@ export function LinksDialog({
 }) {
   const t = useText();
   const { full } = useWeekText();
-  const toast = useToast();
   const [isReplacing, setReplacing] = useState(false);
-  const { busy, error, act } = useAction();
   async function download() {
     const { name, csv, people } = await api('POST /rounds/{week}/links', {
       params: { week: week.week },
@@ -36,14 +31,12 @@ export function LinksDialog({
     });
     // The byte order mark, by which spreadsheet programs recognize UTF-8.
     save(name, new Blob(['\uFEFF', csv], { type: 'text/csv;charset=utf-8' }));
-    toast({ text: t('asking.linksMade', { count: people }) });
-    onClose();
+    return t('asking.linksMade', { count: people });
   }
   const title = t('asking.linksTitle', { week: full(week) });
   if (week.linkable === 0)
     return (
       <Dialog
-        open
         onClose={onClose}
         title={title}
         description={t('asking.linksNone')}
@@ -57,35 +50,27 @@ export function LinksDialog({
       </Dialog>
     );
   return (
-    <Dialog
-      open
+    <ConfirmDialog
+      staysWhileBusy
       onClose={onClose}
-      stays={busy}
       title={title}
       description={t(hasMail ? 'asking.linksText' : 'asking.linksTextNoMail')}
-      actions={
+      text={
         <>
-          <Button disabled={busy} onClick={onClose}>
-            {t('action.cancel')}
-          </Button>
-          <Button kind="primary" icon={Download} busy={busy} onClick={() => act(download)}>
-            {t('asking.linksDownload', { count: week.linkable })}
-          </Button>
+          <Notice tone="warn" title={t('asking.linksWarning')}>
+            {t('asking.linksWarningText')}
+          </Notice>
+          <CheckboxField
+            label={t('asking.linksReplace')}
+            hint={t('asking.linksReplaceText')}
+            value={isReplacing}
+            onChange={setReplacing}
+          />
         </>
       }
-    >
-      <div className={css['stack']}>
-        <Notice tone="warn" title={t('asking.linksWarning')}>
-          {t('asking.linksWarningText')}
-        </Notice>
-        <CheckboxField
-          label={t('asking.linksReplace')}
-          hint={t('asking.linksReplaceText')}
-          value={isReplacing}
-          onChange={setReplacing}
-        />
-        {error !== undefined && <Failed error={error} />}
-      </div>
-    </Dialog>
+      icon={Download}
+      confirm={t('asking.linksDownload', { count: week.linkable })}
+      onConfirm={download}
+    />
   );
 }

@@ -9,7 +9,7 @@ import { Notice } from '../../../ui/page/Notice.tsx';
 import { Progress } from '../../../ui/page/Progress.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
 import css from './OpenWeekView.module.css';
-import { CloseDialog } from './CloseWeekDialog.tsx';
+import { CloseWeekDialog } from './CloseWeekDialog.tsx';
 import { LinksDialog } from './LinksDialog.tsx';
 import { QuestionList } from '../questions/QuestionList.tsx';
 import { useDays } from '../texts.ts';
@@ -46,7 +46,7 @@ export function OpenWeekView({ week, hasMail }: { week: OpenWeek; hasMail: boole
         <Figures week={week} />
         <Rounds week={week} />
       </Section>
-      {shown === 'close' && <CloseDialog week={week} onClose={close} />}
+      {shown === 'close' && <CloseWeekDialog week={week} onClose={close} />}
       {shown === 'links' && <LinksDialog week={week} hasMail={hasMail} onClose={close} />}
     </>
   );

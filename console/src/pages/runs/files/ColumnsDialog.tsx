@@ -7,21 +7,17 @@ import type {
   SheetColumns,
 } from '@soundings/contract/console.runs.ts';
 import { columnMeanings, type ValueField, type ValueMeaning } from '@soundings/contract/shared-values.ts';
-import { Fragment, useState } from 'react';
+import { Fragment, type ReactNode, useState } from 'react';
 import { api, ApiError } from '../../../api.ts';
-import { useAction } from '../../../hooks/act.ts';
 import { useData, useRefresh } from '../../../hooks/data.ts';
 import { useText } from '../../../text/text.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
-import { Button } from '../../../ui/Button.tsx';
 import { CountryField } from '../../../ui/form/CountryField.tsx';
-import { Dialog } from '../../../ui/dialog/Dialog.tsx';
+import { Confirm, PlanDialog } from '../../../ui/dialog/ConfirmDialog.tsx';
 import { useErrorText, useFaultText } from '../../../ui/faults.ts';
 import { Notice } from '../../../ui/page/Notice.tsx';
 import { Segmented } from '../../../ui/form/Segmented.tsx';
 import { Select } from '../../../ui/form/Select.tsx';
-import { Failed, Skeleton } from '../../../ui/page/States.tsx';
-import { useToast } from '../../../ui/floating/Toast.tsx';
 import css from './files.module.css';
 import { useMeaningText } from './meanings.ts';
 import { choiceKey, wordingOf, type ValueChoices, valueFieldOf, ValueTable } from './ValueTable.tsx';
@@ -30,20 +26,19 @@ type File = Pick<FilePage, 'fileId' | 'name'>;
 
 export function ColumnsDialog({ file, onClose }: { file: File; onClose: () => void }) {
   const t = useText();
-  const { fileId } = file;
-  const { data, error, refetch } = useData('GET /files/{fileId}/columns', { params: { fileId } });
-  if (data) return <Chooser file={file} shown={data} onClose={onClose} />;
+  const { fileId, name } = file;
+  const plan = useData('GET /files/{fileId}/columns', { params: { fileId } });
   return (
-    <Dialog open wide onClose={onClose} title={t('files.columnsTitle', { name: file.name })}>
-      {error ? (
-        <Failed error={error} onRetry={() => void refetch()} />
-      ) : (
-        <>
-          <p className={css['soft']}>{t('files.readingColumns')}</p>
-          <Skeleton />
-        </>
-      )}
-    </Dialog>
+    <PlanDialog
+      wide
+      plan={plan}
+      onClose={onClose}
+      title={t('files.columnsTitle', { name })}
+      {...(plan.data && { description: t('files.columnsText') })}
+      waiting={<p className={css['soft']}>{t('files.readingColumns')}</p>}
+    >
+      {(shown) => <Mapping file={file} shown={shown} onClose={onClose} />}
+    </PlanDialog>
   );
 }
 
@@ -61,64 +56,58 @@ const chosenAs = (sheets: SheetColumns[], choices: Choice[], means: string): She
     choices[i]?.kind === 'none' ? [] : columns.filter((_, column) => choices[i]?.means[column] === means),
   );
 
-function Chooser({ file, shown, onClose }: { file: File; shown: FileColumns; onClose: () => void }) {
+function Mapping({ file, shown, onClose }: { file: File; shown: FileColumns; onClose: () => void }) {
   const t = useText();
   const { sheets } = shown;
   const [choices, setChoices] = useState(() => sheets.map((sheet) => firstChoice(sheet, sheets.length)));
   const [values, setValues] = useState<ValueChoices>(new Map());
   const [country, setCountry] = useState(shown.country);
-  const sending = useConfirming(file, shown, { choices, values, country }, onClose);
+  const confirm = useConfirming(file.fileId);
   const set = (index: number, choice: Choice) =>
     setChoices((all) => all.map((one, i) => (i === index ? choice : one)));
   const choose = (field: ValueField, value: string, means: ValueMeaning) =>
     setValues((all) => new Map([...all, [choiceKey(field, value), means]]));
   const isNothing = choices.every(({ kind }) => kind === 'none');
   const local = chosenAs(sheets, choices, 'phone').reduce((sum, column) => sum + column.localNumbers, 0);
+  const sent = choices.flatMap(({ kind }, i) => (kind === 'none' ? [] : [i]));
   return (
-    <Dialog
-      open
-      wide
+    <Confirm
       onClose={onClose}
-      title={t('files.columnsTitle', { name: file.name })}
-      description={t('files.columnsText')}
-      actions={
-        <>
-          <Button onClick={onClose}>{t('action.cancel')}</Button>
-          <Button kind="primary" busy={sending.busy} disabled={isNothing} onClick={sending.confirm}>
-            {t('files.confirm')}
-          </Button>
-        </>
-      }
-    >
-      {sheets.length === 0 && <Notice tone="warn">{t('files.noColumns')}</Notice>}
-      {sending.whole !== undefined && (
-        <Notice tone="bad" live>
-          {sending.whole}
-        </Notice>
+      confirm={t('files.confirm')}
+      disabled={isNothing}
+      onConfirm={() => confirm(bodyOf(shown, { choices, values, country }, sent))}
+      text={(error) => (
+        <WithFaults error={error}>
+          {(faultAt) => (
+            <>
+              {sheets.length === 0 && <Notice tone="warn">{t('files.noColumns')}</Notice>}
+              {sheets.map((sheet, i) => (
+                <Sheet
+                  // oxlint-disable-next-line react/no-array-index-key -- sheets may have the same shown name
+                  key={i}
+                  sheet={sheet}
+                  attributes={shown.attributes}
+                  choice={choices[i] as Choice}
+                  onChange={(choice) => set(i, choice)}
+                  values={values}
+                  onValue={choose}
+                  errorAt={(column) => faultAt(`/sheets/${sent.indexOf(i)}/columns/${column}/means`)}
+                />
+              ))}
+              {local > 0 && (
+                <CountryField
+                  label={t('files.country')}
+                  hint={t('files.countryHint', { count: local })}
+                  error={faultAt(countryPath)}
+                  value={country}
+                  onChange={setCountry}
+                />
+              )}
+            </>
+          )}
+        </WithFaults>
       )}
-      {sheets.map((sheet, i) => (
-        <Sheet
-          // oxlint-disable-next-line react/no-array-index-key -- sheets may have the same shown name
-          key={i}
-          sheet={sheet}
-          attributes={shown.attributes}
-          choice={choices[i] as Choice}
-          onChange={(choice) => set(i, choice)}
-          values={values}
-          onValue={choose}
-          errorAt={(column) => sending.errorAt(i, column)}
-        />
-      ))}
-      {local > 0 && (
-        <CountryField
-          label={t('files.country')}
-          hint={t('files.countryHint', { count: local })}
-          error={sending.countryError}
-          value={country}
-          onChange={setCountry}
-        />
-      )}
-    </Dialog>
+    />
   );
 }
 
@@ -146,46 +135,51 @@ function bodyOf(
   };
 }
 
-/** Sends the mappings, and shows faults at their columns. */
-function useConfirming(file: File, shown: FileColumns, chosen: Chosen, onDone: () => void) {
+/** Returns a function that sends the mappings. */
+function useConfirming(fileId: number): (body: ReturnType<typeof bodyOf>) => Promise<string> {
   const t = useText();
-  const toast = useToast();
-  const errorWords = useErrorText();
-  const words = useFaultText();
   const refresh = useRefresh();
-  const { busy, error, act } = useAction();
-  const sent = chosen.choices.flatMap(({ kind }, i) => (kind === 'none' ? [] : [i]));
-  const fields = error instanceof ApiError ? error.fields : undefined;
-  const fieldWords = (path: string) => {
-    const fault = fields?.get(path);
-    return fault && words(fault);
-  };
-  const isShown = (path: string) =>
-    path === countryPath || (path.startsWith('/sheets/') && path.endsWith('/means'));
-  const isWhole = error !== undefined && ![...(fields ?? [])].every(([path]) => isShown(path));
-
-  async function confirm() {
-    const params = { fileId: file.fileId };
-    const body = bodyOf(shown, chosen, sent);
-    const { isRepeated } = await api('POST /files/{fileId}/columns', { params, body });
-    toast({ text: t(isRepeated ? 'files.confirmedRepeated' : 'files.confirmed') });
-    onDone();
-    await refresh(
+  return async (body) => {
+    const { isRepeated } = await api('POST /files/{fileId}/columns', { params: { fileId }, body });
+    // Not awaited: the dialog shows what would be refetched.
+    void refresh(
       'GET /mappings',
       'GET /files',
       'GET /files/{fileId}',
       'GET /files/{fileId}/columns',
       'GET /session',
     );
-  }
-  return {
-    busy,
-    confirm: () => act(confirm),
-    whole: isWhole ? errorWords(error) : undefined,
-    countryError: fieldWords(countryPath),
-    errorAt: (sheet: number, column: number) =>
-      fieldWords(`/sheets/${sent.indexOf(sheet)}/columns/${column}/means`),
+    return t(isRepeated ? 'files.confirmedRepeated' : 'files.confirmed');
   };
+}
+
+type WithFaultsProps = {
+  error: unknown;
+  /** `faultAt(path)` returns the message for a column or the country. */
+  children: (faultAt: (path: string) => string | undefined) => ReactNode;
+};
+
+/** Shows an error above the sheets, unless all of it belongs to columns and the country. */
+function WithFaults({ error, children }: WithFaultsProps) {
+  const errorText = useErrorText();
+  const faultText = useFaultText();
+  const fields = error instanceof ApiError ? error.fields : undefined;
+  const isShown = (path: string) =>
+    path === countryPath || (path.startsWith('/sheets/') && path.endsWith('/means'));
+  const isWhole = error !== undefined && ![...(fields ?? [])].every(([path]) => isShown(path));
+  return (
+    <>
+      {isWhole && (
+        <Notice tone="bad" live>
+          {errorText(error)}
+        </Notice>
+      )}
+      {children((path) => {
+        const fault = fields?.get(path);
+        return fault && faultText(fault);
+      })}
+    </>
+  );
 }
 
 /** The path of faults of the country. */

@@ -15,7 +15,7 @@ import { WindowList } from '../../../ui/table/WindowList.tsx';
 import { useSharedColumns } from '../columns.tsx';
 import css from './files.module.css';
 import { useLiveFiles } from '../live.ts';
-import { Mappings } from './MappingsDialog.tsx';
+import { MappingsDialog } from './MappingsDialog.tsx';
 import { accepted, DropArea, UploadList } from './UploadArea.tsx';
 import { useUploads } from './uploads.ts';
 import { countText, sourceText, StateBadge } from '../texts.tsx';
@@ -98,7 +98,7 @@ function Layouts() {
       <Button kind="quiet" icon={Columns3} onClick={() => setOpen(true)}>
         {t('files.layouts', { count })}
       </Button>
-      <Mappings open={open} onClose={() => setOpen(false)} mappings={data} />
+      <MappingsDialog open={open} onClose={() => setOpen(false)} mappings={data} />
     </>
   );
 }

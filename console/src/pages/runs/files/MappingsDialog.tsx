@@ -6,8 +6,8 @@ import { api } from '../../../api.ts';
 import { useRefresh } from '../../../hooks/data.ts';
 import { useFormat, useText } from '../../../text/text.tsx';
 import { IconButton } from '../../../ui/Button.tsx';
-import { ConfirmDialog, Dialog } from '../../../ui/dialog/Dialog.tsx';
-import { useToast } from '../../../ui/floating/Toast.tsx';
+import { ConfirmDialog } from '../../../ui/dialog/ConfirmDialog.tsx';
+import { Dialog } from '../../../ui/dialog/Dialog.tsx';
 import css from './files.module.css';
 import { useMeaningText, useValueText } from './meanings.ts';
 
@@ -19,7 +19,7 @@ type Props = {
 
 type Removing = { columns: Mapping } | { value: ValueMapping };
 
-export function Mappings({ open, onClose, mappings: { columns, values } }: Props) {
+export function MappingsDialog({ open, onClose, mappings: { columns, values } }: Props) {
   const t = useText();
   const [removing, setRemoving] = useState<Removing>();
   return (
@@ -68,7 +68,6 @@ type RemovalProps = { removing: Removing | undefined; onClose: () => void; onRem
 
 function Removal({ removing, onClose, onRemoved }: RemovalProps) {
   const t = useText();
-  const toast = useToast();
   const refresh = useRefresh();
   const value = removing && 'value' in removing ? removing.value : undefined;
   return (
@@ -84,9 +83,9 @@ function Removal({ removing, onClose, onRemoved }: RemovalProps) {
         if ('value' in of)
           await api('DELETE /value-mappings/{mappingId}', { params: { mappingId: of.value.mappingId } });
         else await api('DELETE /mappings/{mappingId}', { params: { mappingId: of.columns.mappingId } });
-        toast({ text: t('value' in of ? 'files.valueForgotten' : 'files.forgotten') });
         onRemoved();
         await refresh('GET /mappings');
+        return t('value' in of ? 'files.valueForgotten' : 'files.forgotten');
       }}
     />
   );

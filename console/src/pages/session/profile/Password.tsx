@@ -5,10 +5,8 @@ import { api } from '../../../api.ts';
 import { useRefresh } from '../../../hooks/data.ts';
 import { useFormat, useText } from '../../../text/text.tsx';
 import { Button } from '../../../ui/Button.tsx';
-import { Dialog } from '../../../ui/dialog/Dialog.tsx';
-import { Form, useForm } from '../../../ui/form/Form.tsx';
+import { FormDialog, useDialogForm } from '../../../ui/dialog/FormDialog.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
-import { useToast } from '../../../ui/floating/Toast.tsx';
 import { PasswordField, Username } from '../PasswordField.tsx';
 
 export function Password({ profile: { passwordSetAt, email } }: { profile: Profile }) {
@@ -23,43 +21,31 @@ export function Password({ profile: { passwordSetAt, email } }: { profile: Profi
       }
       actions={<Button onClick={() => setIsOpen(true)}>{t('profile.changePassword')}</Button>}
     >
-      <Dialog
-        open={isOpen}
-        onClose={() => setIsOpen(false)}
-        title={t('profile.changePasswordTitle')}
-        description={t('profile.changePasswordText')}
-      >
-        <ChangeForm email={email ?? ''} onClose={() => setIsOpen(false)} />
-      </Dialog>
+      {isOpen && <PasswordDialog email={email ?? ''} onClose={() => setIsOpen(false)} />}
     </Section>
   );
 }
 
-function ChangeForm({ email, onClose }: { email: string; onClose: () => void }) {
+function PasswordDialog({ email, onClose }: { email: string; onClose: () => void }) {
   const t = useText();
-  const toast = useToast();
   const refresh = useRefresh();
-  const form = useForm({
+  const form = useDialogForm({
     initial: { password: '', newPassword: '' },
     submit: (body) => api('PUT /profile/password', { body }),
-    onDone: () => {
-      onClose();
-      toast({ text: t('profile.passwordChanged') });
+    done: () => {
       void refresh('GET /profile', 'GET /profile/sessions');
+      return t('profile.passwordChanged');
     },
     warn: false,
+    onClose,
   });
   return (
-    <Form
+    <FormDialog
       form={form}
-      actions={
-        <>
-          <Button type="submit" kind="primary" busy={form.busy}>
-            {t('profile.setNewPassword')}
-          </Button>
-          <Button onClick={onClose}>{t('action.cancel')}</Button>
-        </>
-      }
+      onClose={onClose}
+      title={t('profile.changePasswordTitle')}
+      description={t('profile.changePasswordText')}
+      confirm={t('profile.setNewPassword')}
     >
       <Username email={email} />
       <PasswordField {...form.field('password')} label={t('profile.presentPassword')} />
@@ -69,6 +55,6 @@ function ChangeForm({ email, onClose }: { email: string; onClose: () => void }) 
         hint={t('session.passwordHint')}
         isNew
       />
-    </Form>
+    </FormDialog>
   );
 }

@@ -6,7 +6,7 @@ import { Loaded } from '../../../ui/page/States.tsx';
 import { Password } from './Password.tsx';
 import { PastWeeks } from './PastWeeks.tsx';
 import { Person } from './Person.tsx';
-import { SecondStep } from './TwoFactor.tsx';
+import { TwoFactor } from './TwoFactor.tsx';
 import { Sessions } from './Sessions.tsx';
 
 export function ProfilePage() {
@@ -19,7 +19,7 @@ export function ProfilePage() {
           <>
             <Person profile={data} />
             <Password profile={data} />
-            <SecondStep profile={data} />
+            <TwoFactor profile={data} />
             <Sessions />
             <PastWeeks />
           </>

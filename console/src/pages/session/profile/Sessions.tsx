@@ -8,7 +8,7 @@ import { useAttempt } from '../../../hooks/attempt.ts';
 import { useFormat, useText } from '../../../text/text.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
 import { Button } from '../../../ui/Button.tsx';
-import { ConfirmDialog } from '../../../ui/dialog/Dialog.tsx';
+import { ConfirmDialog } from '../../../ui/dialog/ConfirmDialog.tsx';
 import { Section } from '../../../ui/page/Section.tsx';
 import { Loaded, Skeleton } from '../../../ui/page/States.tsx';
 import { useToast } from '../../../ui/floating/Toast.tsx';
@@ -16,15 +16,14 @@ import css from './Profile.module.css';
 
 export function Sessions() {
   const t = useText();
-  const toast = useToast();
   const refresh = useRefresh();
   const answer = useData('GET /profile/sessions');
   const [isAsking, setIsAsking] = useState(false);
   const others = (answer.data ?? []).filter(({ isThis }) => !isThis).length;
   async function endOthers() {
     await api('DELETE /profile/sessions');
-    toast({ text: t('profile.sessionsEnded', { count: others }) });
     await refresh('GET /profile/sessions');
+    return t('profile.sessionsEnded', { count: others });
   }
   return (
     <Section

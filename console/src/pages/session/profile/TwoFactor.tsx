@@ -12,11 +12,11 @@ import { useToast } from '../../../ui/floating/Toast.tsx';
 import { PasswordForm } from '../PasswordForm.tsx';
 import css from './Profile.module.css';
 import { RecoveryCodes } from './RecoveryCodes.tsx';
-import { SetUp } from './TwoFactorSetup.tsx';
+import { SetUpTwoFactor } from './SetUpTwoFactor.tsx';
 
 type Doing = 'setting up' | 'turning off' | 'new codes';
 
-export function SecondStep({ profile: { twoFactor, email } }: { profile: Profile }) {
+export function TwoFactor({ profile: { twoFactor, email } }: { profile: Profile }) {
   const t = useText();
   const format = useFormat();
   const [doing, setDoing] = useState<Doing>();
@@ -81,7 +81,7 @@ function SettingUp({ email, onClose }: DialogProps) {
       description={setup ? undefined : t('profile.askPassword')}
     >
       {setup ? (
-        <SetUp setup={setup} onCodes={setCodes} onClose={onClose} />
+        <SetUpTwoFactor setup={setup} onCodes={setCodes} onClose={onClose} />
       ) : (
         <PasswordForm
           email={email}

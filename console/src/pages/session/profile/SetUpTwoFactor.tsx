@@ -2,15 +2,15 @@
 import type { TwoFactorSetup } from '@soundings/contract/console.session.ts';
 import { api } from '../../../api.ts';
 import { useText } from '../../../text/text.tsx';
-import { Button } from '../../../ui/Button.tsx';
 import { Copy } from '../../../ui/Copy.tsx';
+import { DialogForm } from '../../../ui/dialog/FormDialog.tsx';
 import { TextField } from '../../../ui/form/Field.tsx';
-import { Form, useForm } from '../../../ui/form/Form.tsx';
+import { useForm } from '../../../ui/form/Form.tsx';
 import css from './Profile.module.css';
 
 type Props = { setup: TwoFactorSetup; onCodes: (codes: string[]) => void; onClose: () => void };
 
-export function SetUp({ setup, onCodes, onClose }: Props) {
+export function SetUpTwoFactor({ setup, onCodes, onClose }: Props) {
   const t = useText();
   const form = useForm({
     initial: { code: '' },
@@ -26,17 +26,7 @@ export function SetUp({ setup, onCodes, onClose }: Props) {
         <p>{t('profile.scan')}</p>
         <Copy text={setup.secret} label={t('profile.secret')} />
         <p>{t('profile.confirm')}</p>
-        <Form
-          form={form}
-          actions={
-            <>
-              <Button type="submit" kind="primary" busy={form.busy}>
-                {t('profile.turnOn')}
-              </Button>
-              <Button onClick={onClose}>{t('action.cancel')}</Button>
-            </>
-          }
-        >
+        <DialogForm form={form} confirm={t('profile.turnOn')} onClose={onClose}>
           <TextField
             {...code}
             {...(error !== undefined && { error })}
@@ -48,7 +38,7 @@ export function SetUp({ setup, onCodes, onClose }: Props) {
             required
             autoFocus
           />
-        </Form>
+        </DialogForm>
       </div>
     </div>
   );
