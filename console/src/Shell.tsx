@@ -118,10 +118,7 @@ function PhoneHeader() {
         <Base.Portal>
           <Base.Backdrop className={css['backdrop']} />
           <Base.Popup className={css['drawer']} aria-label={t('nav.menu')}>
-            <Base.Close
-              className={css['close']}
-              render={<IconButton icon={X} label={t('action.close')} onClick={close} />}
-            />
+            <Base.Close render={<IconButton icon={X} label={t('action.close')} onClick={close} />} />
             <Navigation onFollow={close} />
           </Base.Popup>
         </Base.Portal>

@@ -6,13 +6,14 @@ import { api } from '../../api.ts';
 import { useData } from '../../hooks/data.ts';
 import { useFormat, useText } from '../../text/text.tsx';
 import { ConfirmDialog } from '../../ui/dialog/ConfirmDialog.tsx';
+import { Consequences } from '../../ui/dialog/Consequences.tsx';
 import { useErrorText } from '../../ui/faults.ts';
 import { GroupFinder } from '../../ui/form/GroupFinder.tsx';
 import { Notice } from '../../ui/page/Notice.tsx';
 import { Failed, Skeleton } from '../../ui/page/States.tsx';
 import { useToast } from '../../ui/floating/Toast.tsx';
 import { type SelectedGroup, useGroupsRefresh } from './actions.ts';
-import css from './GroupDialogs.module.css';
+import css from './MoveDialog.module.css';
 import { mayMove, type Tree } from './tree.ts';
 
 /** Returns a function that moves a group, with Undo. Undo fails if someone else has moved the group since. */
@@ -119,7 +120,7 @@ function Plan({ plan }: { plan: MovePlan }) {
           <strong>{plan.to?.name ?? t('groups.top')}</strong>
         </span>
       </div>
-      <ul className={css['list']}>{lines.map((line) => line && <li key={line}>{line}</li>)}</ul>
+      <Consequences items={lines} />
       <PutBack plan={plan} />
     </>
   );

@@ -15,7 +15,8 @@ import { Loaded } from '../../ui/page/States.tsx';
 import { boundsOf, difference, score } from './figures.ts';
 import { HeatTable } from './HeatTable.tsx';
 import { CsvLink, Started } from './parts.tsx';
-import css from './results.module.css';
+import css from './HeatTable.module.css';
+import results from './results.module.css';
 import { useSigned } from './texts.ts';
 
 export function HeatMapPage() {
@@ -160,7 +161,7 @@ function Content({ map, address, setAddress }: Address & { map: HeatMap }) {
       <div className={css['heatNotes']} data-above>
         <HeatLegend low={bounds.low} high={bounds.high} isDifference={isDifference} />
         <span className={css['note']}>
-          <span className={css['hatchSmall']} aria-hidden />
+          <span className={results['hatchSmall']} aria-hidden />
           {t('results.hiddenEither')}
         </span>
         {map.rows.some(({ handedOut }) => handedOut.length > 0) && (

@@ -12,7 +12,7 @@ import { Page, ToolbarGap, ToolbarText } from '../../../ui/page/Page.tsx';
 import { SearchField } from '../../../ui/form/SearchField.tsx';
 import type { Column } from '../../../ui/table/Table.tsx';
 import { WindowList } from '../../../ui/table/WindowList.tsx';
-import { useSharedColumns } from '../columns.tsx';
+import { NameCell, useSharedColumns } from '../columns.tsx';
 import css from './files.module.css';
 import { useLiveFiles } from '../live.ts';
 import { MappingsDialog } from './MappingsDialog.tsx';
@@ -113,15 +113,9 @@ function useColumns(): Column<FileRow>[] {
       title: t('files.file'),
       width: 'minmax(180px, 2fr)',
       cell: (row) => (
-        <>
-          <FileSpreadsheet aria-hidden size={16} strokeWidth={1.75} className={css['icon']} />
-          <span className={css['two']}>
-            <span className={css['name']}>{row.name}</span>
-            <span className={css['soft']}>
-              {sourceText(t, row)} · {bytes(row.size)}
-            </span>
-          </span>
-        </>
+        <NameCell icon={FileSpreadsheet} name={row.name}>
+          {sourceText(t, row)} · {bytes(row.size)}
+        </NameCell>
       ),
     },
     {

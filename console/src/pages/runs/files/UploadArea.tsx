@@ -63,7 +63,7 @@ export function UploadList({ uploads: { files, dismiss } }: { uploads: Uploads }
       {files.length > 0 && (
         <ul className={css['sentList']} aria-label={t('files.sending')}>
           {files.map((file) => (
-            <li key={file.key} className={css['sentFile']}>
+            <li key={file.key}>
               <UploadItem file={file} onDismiss={() => dismiss(file.key)} />
             </li>
           ))}
