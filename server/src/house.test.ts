@@ -107,6 +107,7 @@ const publicFiles = [
   'sealing/epoch-chain.ts',
   'sealing/person-answers.ts',
   'sealing/week-key.ts',
+  'rounds/calendar.ts',
   'rounds/invitation.ts',
   'rounds/link-notices.ts',
   'rounds/links.ts',

@@ -3,8 +3,8 @@ import { dayIn, weekName } from '@soundings/contract/weeks.ts';
 import { accountById } from '../accounts/accounts.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
 import { selectQuestions } from '../questions/questions.ts';
+import { calendarOf } from '../rounds/calendar.ts';
 import {
-  calendarOf,
   createSchedule,
   type NewSchedule,
   pauseSchedule,
