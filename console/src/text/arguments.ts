@@ -156,7 +156,7 @@ export type Arguments = {
     'fault.file validation': { message: string };
     'fault.invalid value': { message: string };
     'fault.value not allowed': { message: string };
-    'fault.mail not taken': { message: string };
+    'fault.mail rejected': { message: string };
     'field.atLeast': { least: number };
     'field.atMost': { most: number };
     'field.notBefore': { day: string };

@@ -7,7 +7,7 @@ export type Arguments = {
     'invalid phone': { place: 'cell' | 'other'; message: string };
     'invalid timezone': { place: 'cell' | 'other'; message: string };
     'invalid language': { place: 'cell' | 'other'; message: string };
-    'made by hand': { place: 'cell' | 'other'; message: string };
+    'manually created': { place: 'cell' | 'other'; message: string };
     'unknown group': { place: 'cell' | 'other'; message: string };
     'unknown parent': { place: 'cell' | 'other'; message: string };
     'duplicate externalId': { message: string };
