@@ -59,12 +59,12 @@ import type { WeeksWork } from './weeks.thread.ts';
 import type { FilesWork } from './files.thread.ts';
 import { migrationSteps } from './answers/seal-open-weeks.ts';
 import { AnswerKeys } from './sealing/answer-keys.ts';
-import { type Approve, openApprover } from './files/approving.ts';
+import { type Approve, openApprover } from './files/approval-thread.ts';
 import { type MailedReport, mailReport } from './files/report-mails.ts';
-import { processInTurn } from './files/process.ts';
 import { openSftp, type SftpOptions, type SftpServer } from './sftp/server.ts';
 import { serveStorage } from './files/storage.routes.ts';
 import { deleteOldFilesDue, addLostProcessing, countWaiting } from './files/store.ts';
+import { processInTurn } from './files/queue.ts';
 
 /** The settings, except those of the process and its database. */
 export type AppConfig = Omit<

@@ -9,7 +9,7 @@ import { answersOfPerson } from '../testing/kept-answers.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { createAccount } from '../accounts/accounts.ts';
-import { createUser } from '../people/people.ts';
+import { createUser } from '../people/users.ts';
 import { until } from '../testing/until.ts';
 import { saveAnswers, openLink } from './answering.ts';
 

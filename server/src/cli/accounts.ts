@@ -5,7 +5,7 @@ import { notifyPerson } from '../accounts/account-notices.ts';
 import { resetPassword, setPassword } from '../auth/sign-in.ts';
 import { newPassword } from '../base/secrets.ts';
 import { inTransaction, type Pool } from '../db/db.ts';
-import { createUser } from '../people/people.ts';
+import { createUser } from '../people/users.ts';
 import { defineLibrary } from '../questions/questions.ts';
 import {
   account,
@@ -130,7 +130,7 @@ async function accountCreate(pool: Pool, values: Values) {
   };
   return inTransaction(pool, async (tx) => {
     const { id, name, sftpUsername, language } = await createAccount(tx, wanted);
-    const adminId = await createUser(tx, id, { firstName: '', lastName: '', email, role: 'Administrator' });
+    const adminId = await createUser(tx, id, { email, role: 'Administrator' });
     await setPassword(tx, id, adminId, password);
     await defineLibrary(tx, id, language);
     const admin = { id: adminId, email, ...(given === undefined && { password }) };

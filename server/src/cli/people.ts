@@ -2,8 +2,9 @@
 import { audit } from '../accounts/audit.ts';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
-import { createUser, defineAttribute } from '../people/people.ts';
-import { confirmByAddress } from '../people/users.ts';
+import { defineAttribute } from '../people/attributes.changes.ts';
+import { createUser } from '../people/users.ts';
+import { confirmByAddress } from '../people/administrators.ts';
 import {
   account,
   accountOf,
@@ -89,9 +90,11 @@ export const peopleCommands: Record<string, Command> = {
           ...(values['external-id'] !== undefined && { externalId: String(values['external-id']) }),
           ...(values['timezone'] !== undefined && { timezone: String(values['timezone']) }),
           ...(values['language'] !== undefined && { language: String(values['language']) }),
-          memberOf: ((values['member-of'] as string[] | undefined) ?? []).map((id) =>
-            wholeNumber(id, 'member-of'),
-          ),
+          memberships: {
+            memberOf: ((values['member-of'] as string[] | undefined) ?? []).map((id) =>
+              wholeNumber(id, 'member-of'),
+            ),
+          },
         }),
       ),
     }),

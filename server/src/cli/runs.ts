@@ -51,7 +51,7 @@ export const runCommands: Record<string, Command> = {
       '    Applies a pending run: exactly the changes in its report. Rejected if something has changed since.',
     options: { ...account, id: text },
     run: async (pool, values) => {
-      const { approveRun } = await import('../files/process.ts');
+      const { approveRun } = await import('../files/approval.ts');
       return approveRun(pool, accountOf(values), required(values, 'id'), deleteGroupResults);
     },
     format: ({ message }: { message: string }) => message,

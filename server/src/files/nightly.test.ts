@@ -16,7 +16,7 @@ import { freePort } from '../testing/free-port.ts';
 import { openSmtp, type TestSmtp } from '../testing/smtp.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
-import { approveRun } from './process.ts';
+import { approveRun } from './approval.ts';
 
 const exec = promisify(execFile);
 const script = fileURLToPath(new URL('../../../docs/examples/nightly-upload.sh', import.meta.url));

@@ -6,7 +6,7 @@ import { type SubmittedAnswer, saveAnswers } from '../answers/answering.ts';
 import { Fault } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { type Db, inTransaction, openPool, type Pool, type Transaction } from '../db/db.ts';
-import { createUser } from '../people/people.ts';
+import { createUser } from '../people/users.ts';
 import { lockSurvey } from '../rounds/rounds.ts';
 import { pushOrganization } from '../sync/sync.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
@@ -57,7 +57,7 @@ async function push(accountId: number, data: { users?: object[]; groups?: object
 async function company(timezone = 'UTC'): Promise<Company> {
   const id = await inTransaction(pool, async (tx) => {
     const account = await createAccount(tx, { name: 'Acme', timezone });
-    await createUser(tx, account.id, { firstName: '', lastName: '', role: 'Administrator' });
+    await createUser(tx, account.id, { role: 'Administrator' });
     return account.id;
   });
   await push(id, { groups: units, users: users() });

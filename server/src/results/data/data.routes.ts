@@ -10,7 +10,8 @@ import {
   getResults,
 } from '@soundings/contract/data.ts';
 import type { Pool } from '../../db/db.ts';
-import type { RequestContext, Server } from '../../http/server.ts';
+import type { RequestContext } from '../../http/operations.ts';
+import type { Server } from '../../http/server.ts';
 import {
   type Asked,
   kpiOf,
