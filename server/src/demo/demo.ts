@@ -9,7 +9,7 @@ import { type AccountId, inTransaction, type Pool } from '../db/db.ts';
 import { defineAttribute } from '../people/attributes.changes.ts';
 import { createUser } from '../people/users.ts';
 import { defineLibrary, selectKpis, selectQuestions } from '../questions/questions.ts';
-import { deleteGroupResults } from '../results/publish.ts';
+import { deleteGroupResults } from '../results/published-figures.ts';
 import { newLinks } from '../rounds/links.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { selectRounds } from '../rounds/rounds.ts';

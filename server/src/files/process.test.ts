@@ -10,7 +10,7 @@ import { inTransaction, openPool, type Pool } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { defineAttribute } from '../people/attributes.changes.ts';
 import { createUser } from '../people/users.ts';
-import { deleteGroupResults } from '../results/publish.ts';
+import { deleteGroupResults } from '../results/published-figures.ts';
 import { listRuns } from '../sync/runs.ts';
 import { pushOrganization } from '../sync/sync.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';

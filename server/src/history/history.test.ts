@@ -17,7 +17,7 @@ import { Fault } from '../base/errors.ts';
 import { inTransaction, type Transaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser } from '../people/users.ts';
-import { closeEndedWeeks } from '../results/publish.ts';
+import { closeEndedWeeks } from '../results/close-week.ts';
 import { askPeople, noon } from '../testing/asking.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { answer, importLines, kpi, later, question, round, skip } from '../testing/surveys.ts';
@@ -30,7 +30,7 @@ let database: TestDatabase;
 let home: string;
 beforeAll(async () => {
   database = await openTestDatabase();
-  await database.keys.prepare(); // as the service does at its start
+  await database.keys.chain.prepare(); // as the service does at its start
   home = await mkdtemp(join(tmpdir(), 'soundings-history-test-'));
 });
 afterAll(async () => {

@@ -5,7 +5,7 @@ import { saveAnswers, openLink } from '../answers/answering.ts';
 import { inTransaction, openPool } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
 import { createUser } from '../people/users.ts';
-import { closeWeekNow } from '../results/publish.ts';
+import { closeWeekNow } from '../results/close-week.ts';
 import { askedWeek, askPeople, mondays, noon, planAsking, type AskingOptions } from '../testing/asking.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
 import { exportLinks } from './links.ts';

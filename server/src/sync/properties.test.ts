@@ -20,7 +20,7 @@ import { defineAttribute } from '../people/attributes.changes.ts';
 import { createUser } from '../people/users.ts';
 import { openTestDatabase, type TestDatabase } from '../testing/database.ts';
 import { rowsOf } from '../testing/organizations.ts';
-import { deleteGroupResults } from '../results/publish.ts';
+import { deleteGroupResults } from '../results/published-figures.ts';
 import { pushOrganization } from './sync.ts';
 
 let database: TestDatabase;
