@@ -184,6 +184,8 @@ const pureFiles = [
   'rounds/overlap.ts',
   'answers/form.ts',
   'answers/page.ts',
+  'answers/page-language.ts',
+  'answers/question-card.ts',
   'answers/page-texts.ts',
   'results/disclosure.ts',
   'results/batches.ts',

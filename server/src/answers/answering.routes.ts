@@ -19,16 +19,9 @@ import { openOptOut, setReminders } from '../rounds/reminder-opt-out.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { type Asking, type SubmittedAnswer, saveAnswers, openLink } from './answering.ts';
 import { answersIn, storedValuesIn, type SubmittedValue, submittedIn } from './form.ts';
-import {
-  askingPage,
-  faultText,
-  type PageFault,
-  pageLanguage,
-  plainPage,
-  remindersPage,
-  spokenLanguage,
-  thanksPage,
-} from './page.ts';
+import { askingPage, plainPage, remindersPage, thanksPage } from './page.ts';
+import { faultText, type PageFault } from './question-card.ts';
+import { pageLanguage, spokenLanguage } from './page-language.ts';
 import { pageTexts, type PlainKind } from './page-texts.ts';
 
 /** Maximum sizes in bytes. A form contains all comments of a person, an answer only one. */
@@ -46,7 +39,7 @@ const linesOf = (name: string) =>
     .map((line) => line.trim())
     .filter((line) => line !== '' && !/^\/\/|^\/\*.*\*\/$/.test(line));
 
-export const withHeaders = {
+export const pageAssets = {
   style: linesOf('page.css').join('').replaceAll(': ', ':').replaceAll(' {', '{').replaceAll(';}', '}'),
   script: linesOf('page.client.js').join('\n'),
 };
@@ -61,8 +54,8 @@ const pageHeaders = {
   'x-robots-tag': 'noindex, nofollow',
   'content-security-policy': [
     "default-src 'none'",
-    `style-src ${hashOf(withHeaders.style)}`,
-    `script-src ${hashOf(withHeaders.script)}`,
+    `style-src ${hashOf(pageAssets.style)}`,
+    `script-src ${hashOf(pageAssets.script)}`,
     "connect-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
@@ -205,9 +198,9 @@ async function showPage(context: HandlerContext, link: string, request: FastifyR
   // A handed-out link does not show whether there are answers. A browser without cookies finds its own answers in `fixed`.
   const hasAnswers =
     asking.answers.size > 0 || (saved !== undefined && (asking.isExported || asking.fixed.size > 0));
-  if (isSent && hasAnswers) return reply.send(thanksPage(withHeaders, asking, language));
+  if (isSent && hasAnswers) return reply.send(thanksPage(pageAssets, asking, language));
   return reply.send(
-    askingPage(withHeaders, asking, language, storedValuesIn(asking), isSent ? 'empty' : undefined),
+    askingPage(pageAssets, asking, language, storedValuesIn(asking), isSent ? 'empty' : undefined),
   );
 }
 
@@ -230,7 +223,7 @@ async function takeForm(context: HandlerContext, link: string, request: FastifyR
       ([id, type]) =>
         [id, type === 'already answered' ? refusalAt(id, now) : faultAt(id, now, fields.get(id))] as const,
     );
-    return reply.code(400).send(askingPage(withHeaders, now, language, fields, new Map(faults)));
+    return reply.code(400).send(askingPage(pageAssets, now, language, fields, new Map(faults)));
   }
   return reply
     .code(303)
@@ -310,7 +303,7 @@ async function showReminders(
 ) {
   const optOut = await openOptOut(pool, token);
   if (!optOut) throw opensNothing;
-  return reply.send(remindersPage(withHeaders, optOut, optOut.isStopped ? 'stopped' : 'asked'));
+  return reply.send(remindersPage(pageAssets, optOut, optOut.isStopped ? 'stopped' : 'asked'));
 }
 
 /** Turns reminders off, or on again with ?again. A mail program's one-click request (RFC 8058) turns them off, so the body is ignored. */
@@ -323,7 +316,7 @@ async function changeReminders(
   const optOut = await openOptOut(pool, token);
   const isWanted = queryOf(request)['again'] !== undefined;
   if (!optOut || !(await setReminders(pool, optOut.accountId, optOut.userId, isWanted))) throw opensNothing;
-  return reply.send(remindersPage(withHeaders, optOut, isWanted ? 'resumed' : 'stopped'));
+  return reply.send(remindersPage(pageAssets, optOut, isWanted ? 'resumed' : 'stopped'));
 }
 
 const browserLanguage = ({ headers }: FastifyRequest) => spokenLanguage(headers['accept-language']);
@@ -344,7 +337,7 @@ function plain(
 ): FastifyReply {
   const language = browserLanguage(request);
   if (isScript(request)) return sendMessage(reply, status, pageTexts.in(language)(`plain.${kind}.heading`));
-  return reply.code(status).send(plainPage(withHeaders, language, kind, more));
+  return reply.code(status).send(plainPage(pageAssets, language, kind, more));
 }
 
 /** Responds to a failed request. The fields of a form are returned with the page, so that the person can send them again. */

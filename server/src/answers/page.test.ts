@@ -8,17 +8,10 @@ import type { Question } from '../questions/questions.ts';
 import type { QuestionType } from '../questions/types.ts';
 import type { Refusal } from '../sealing/person-answers.ts';
 import type { Asking } from './answering.ts';
-import { withHeaders } from './answering.routes.ts';
+import { pageAssets } from './answering.routes.ts';
 import { storedValuesIn, type SubmittedValue } from './form.ts';
-import {
-  askingPage,
-  languagesOf,
-  pageLanguage,
-  plainPage,
-  remindersPage,
-  spokenLanguage,
-  thanksPage,
-} from './page.ts';
+import { askingPage, plainPage, remindersPage, thanksPage } from './page.ts';
+import { languagesOf, pageLanguage, spokenLanguage } from './page-language.ts';
 import type { PlainKind } from './page-texts.ts';
 
 const library = libraryFor('en').questions;
@@ -54,7 +47,7 @@ const pageOf = (
   over: Partial<Asking> = {},
   language = 'en',
   said: ReadonlyMap<number, SubmittedValue> = new Map(),
-) => askingPage(withHeaders, asking(over), language, said);
+) => askingPage(pageAssets, asking(over), language, said);
 
 const noAnswer = { value: null, choices: null, comment: null, skipped: false };
 
@@ -110,14 +103,14 @@ describe('texts of others', () => {
     const one = asking({ company: text, firstName: text, questions });
     return [
       ...['en', 'sv', 'de'].map((language) =>
-        askingPage(withHeaders, one, language, said, new Map([[1, 'wrong']])),
+        askingPage(pageAssets, one, language, said, new Map([[1, 'wrong']])),
       ),
-      askingPage(withHeaders, { ...one, isExported: true, handedBy: text }, 'en', said),
-      askingPage(withHeaders, { ...one, fixed: new Map([[2, 'elsewhere']]) }, 'en', said),
-      askingPage(withHeaders, { ...one, fixed: allFixed(one, 'elsewhere') }, 'en', said),
-      thanksPage(withHeaders, one, 'en'),
-      remindersPage(withHeaders, one, 'stopped'),
-      plainPage(withHeaders, 'en', 'away', { fields: [[text, text]], id: text }),
+      askingPage(pageAssets, { ...one, isExported: true, handedBy: text }, 'en', said),
+      askingPage(pageAssets, { ...one, fixed: new Map([[2, 'elsewhere']]) }, 'en', said),
+      askingPage(pageAssets, { ...one, fixed: allFixed(one, 'elsewhere') }, 'en', said),
+      thanksPage(pageAssets, one, 'en'),
+      remindersPage(pageAssets, one, 'stopped'),
+      plainPage(pageAssets, 'en', 'away', { fields: [[text, text]], id: text }),
     ];
   };
 
@@ -193,10 +186,10 @@ describe('texts', () => {
     expect(textOf(pageOf({}, 'de'))).toContain('bis einschließlich Sonntag, 22. November');
     expect(textOf(pageOf())).toContain('until the end of Sunday 22 November');
     const answers: Asking['answers'] = new Map([[101, { ...noAnswer, value: 4 }]]);
-    expect(textOf(thanksPage(withHeaders, asking({ answers }), 'en'))).toContain(
+    expect(textOf(thanksPage(pageAssets, asking({ answers }), 'en'))).toContain(
       'Sunday 22 November (Central European Time)',
     );
-    expect(textOf(thanksPage(withHeaders, asking({ answers, timezone: 'Factory' }), 'sv'))).toContain(
+    expect(textOf(thanksPage(pageAssets, asking({ answers, timezone: 'Factory' }), 'sv'))).toContain(
       '22 november',
     );
   });
@@ -303,10 +296,10 @@ describe('a link that was handed out', () => {
     const unknown = textOf(pageOf({ isExported: true }));
     expect(unknown).toContain('handed out by your employer');
     expect(unknown).toContain('The person who handed it out could also use it to answer.');
-    expect(textOf(thanksPage(withHeaders, asking({ isExported: true }), 'en'))).not.toContain(
+    expect(textOf(thanksPage(pageAssets, asking({ isExported: true }), 'en'))).not.toContain(
       'still unanswered',
     );
-    expect(textOf(thanksPage(withHeaders, asking(), 'en'))).toContain('7 questions are still unanswered.');
+    expect(textOf(thanksPage(pageAssets, asking(), 'en'))).toContain('7 questions are still unanswered.');
   });
 });
 
@@ -334,7 +327,7 @@ describe('a question that cannot be answered here any more', () => {
   test('where it is refused just now, is shown so as well, and the others are there to be sent again', () => {
     const said = new Map([[102, { values: ['3'], comment: '', skipped: false, wasKept: false }]]);
     const page = askingPage(
-      withHeaders,
+      pageAssets,
       asking({ isExported: true }),
       'en',
       said,
@@ -368,7 +361,7 @@ describe('a question that cannot be answered here any more', () => {
 
 describe('thanks', () => {
   const kept: Asking['answers'] = new Map([[101, { ...noAnswer, value: 4 }]]);
-  const thanksOf = (over: Partial<Asking>) => thanksPage(withHeaders, asking(over), 'en');
+  const thanksOf = (over: Partial<Asking>) => thanksPage(pageAssets, asking(over), 'en');
 
   test('offer to change answers only where that is possible, and say until when', () => {
     const own = thanksOf({ answers: kept });
@@ -398,9 +391,9 @@ describe('thanks', () => {
 
 describe('faults', () => {
   test('of a form are not said to be of all that was kept; an empty form has words of its own', () => {
-    const faulty = textOf(askingPage(withHeaders, asking(), 'en', new Map(), new Map([[101, 'wrong']])));
+    const faulty = textOf(askingPage(pageAssets, asking(), 'en', new Map(), new Map([[101, 'wrong']])));
     expect(faulty).toContain('These answers aren’t saved yet');
-    const empty = textOf(askingPage(withHeaders, asking(), 'en', new Map(), 'empty'));
+    const empty = textOf(askingPage(pageAssets, asking(), 'en', new Map(), 'empty'));
     expect(empty).toContain('No answers yet You haven’t answered any questions on this page yet.');
     for (const page of [faulty, empty]) expect(page).not.toContain('Nothing is saved');
   });
@@ -466,7 +459,7 @@ describe('languages', () => {
   });
 
   test('nothing in the style is of the left or the right', () => {
-    expect(withHeaders.style).not.toMatch(
+    expect(pageAssets.style).not.toMatch(
       /(margin|padding|border)-(left|right)|(^|[{;\s])(left|right):|: ?(left|right)\b/m,
     );
   });
@@ -505,7 +498,7 @@ describe('what is kept', () => {
     ]);
     expect(page).toContain('>\nBecause</textarea>');
     expect(page).toMatch(/<details open><summary>Add a comment/);
-    expect(textOf(thanksPage(withHeaders, asking({ answers }), 'en'))).toContain(
+    expect(textOf(thanksPage(pageAssets, asking({ answers }), 'en'))).toContain(
       'One question is still unanswered.',
     );
   });
@@ -570,7 +563,7 @@ describe('plain pages', () => {
   test('say the same whoever asks, in three languages', () => {
     const kinds: PlainKind[] = ['dead', 'foreign', 'away', 'tooLarge', 'defect'];
     const pages = kinds.flatMap((kind) =>
-      (['en', 'sv', 'de'] as const).map((one) => plainPage(withHeaders, one, kind)),
+      (['en', 'sv', 'de'] as const).map((one) => plainPage(pageAssets, one, kind)),
     );
     expect(new Set(pages).size).toBe(15);
     for (const page of pages) expect(page).not.toMatch(/<script>|<form/);

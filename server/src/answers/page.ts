@@ -1,59 +1,17 @@
 // Renders the answering page as HTML. Pure. The page works without its script, loads no other resources, and is smaller than 30 KB
 // as it is sent. All texts written by others are escaped, and texts in another language than the page's are marked with it.
 import { escaped } from '../base/html.ts';
-import { maxCommentLength } from '@soundings/contract/limits.ts';
 import { localeOf, onceForLanguage } from '@soundings/contract/texts.ts';
 import { lastDay } from '@soundings/contract/weeks.ts';
-import { libraryLanguage, scaleTexts } from '../questions/library-texts.ts';
-import type { Question } from '../questions/questions.ts';
-import { freeText } from '../questions/types.ts';
 import type { Refusal } from '../sealing/person-answers.ts';
 import type { Asking } from './answering.ts';
-import { isEmptiable, type SubmittedValue } from './form.ts';
+import type { SubmittedValue } from './form.ts';
+import { directionOf, foreign, languagesOf, nameOf, textsFor } from './page-language.ts';
 import { type PageTexts, pageTexts, type PlainKind, type RemindersState } from './page-texts.ts';
+import { card, faultText, noFields, type PageFault } from './question-card.ts';
 
 /** The inline style and script of a page. */
-export type PageStyle = { style: string; script: string };
-
-/** What is wrong with an answer. The page has a text for each. */
-export type PageFault = 'choose' | 'wrong' | 'tooLong' | 'notAsked' | Refusal;
-
-/** Returns the languages offered on the page: those that its own texts exist in, and those that all questions are translated into. */
-export function languagesOf({ questions }: Pick<Asking, 'questions'>): string[] {
-  const [first, ...others] = questions.map(
-    ({ language, translations }) => new Set([language, ...Object.keys(translations)]),
-  );
-  const complete = [...(first ?? [])].filter((one) => others.every((texts) => texts.has(one)));
-  return [...new Set([...pageTexts.languages, ...complete.toSorted()])];
-}
-
-/** Returns the requested language if it is offered, otherwise the person's, otherwise English. */
-export function pageLanguage(asking: Pick<Asking, 'questions' | 'language'>, wanted: unknown): string {
-  const offered = languagesOf(asking);
-  return (
-    [wanted, asking.language].map((one) => String(one).toLowerCase()).find((one) => offered.includes(one)) ??
-    'en'
-  );
-}
-
-/** Returns the language for an unknown person, from the browser's Accept-Language header (RFC 9110 §12.5.4). */
-export function spokenLanguage(acceptLanguage = ''): string {
-  const preferred = acceptLanguage
-    .slice(0, 1000)
-    .toLowerCase()
-    .split(',')
-    .map((entry) => {
-      const [range = '', ...parameters] = entry.split(';').map((part) => part.trim());
-      const quality = parameters.find((one) => one.startsWith('q='));
-      return {
-        language: range.split('-')[0] as string,
-        quality: quality ? Number(quality.slice(2)) || 0 : 1,
-      };
-    })
-    .filter(({ language, quality }) => quality > 0 && pageTexts.languages.includes(language))
-    .toSorted((a, b) => b.quality - a.quality);
-  return preferred[0]?.language ?? 'en';
-}
+export type PageAssets = { style: string; script: string };
 
 /**
  * Returns the page with its questions. `fields`: the content of their fields. `faults`: what is wrong with them, or 'empty' if nothing
@@ -61,7 +19,7 @@ export function spokenLanguage(acceptLanguage = ''): string {
  * all questions are answered.
  */
 export function askingPage(
-  withHeaders: PageStyle,
+  pageAssets: PageAssets,
   asking: Asking,
   language: string,
   fields: ReadonlyMap<number, SubmittedValue>,
@@ -77,7 +35,7 @@ export function askingPage(
       language,
       at: i + 1,
       of: questions.length,
-      fields: fields.get(question.id) ?? nothing,
+      fields: fields.get(question.id) ?? noFields,
       fault: wrong.get(question.id),
       refusal: refusalIn(asking, wrong, question.id),
     }),
@@ -86,7 +44,7 @@ export function askingPage(
   if (questions.length > 0 && !refusals.includes(undefined)) {
     const notes = faultList(asking, language, wrong);
     const body = `${notes}${allAnswered(asking, language, refusals)}\n${privacy(asking, language, false)}`;
-    return whole(withHeaders, { language, company: asking.company, body, asking });
+    return whole(pageAssets, { language, company: asking.company, body, asking });
   }
   const progress = `<progress id="progress" max="${questions.length}" value="1" aria-hidden="true" hidden></progress>`;
   const body = `<div id="intro">
@@ -102,8 +60,8 @@ ${cards.join('\n')}
 <p id="state" role="status"></p>
 <template id="words">${scriptWords.map((key) => `<p data-word="${key}">${html(t(key === 'saved' && asking.isExported ? 'received' : key))}</p>`).join('')}<p data-word="choose">${html(t('faults.choose'))}</p></template>
 </form>
-<script>${withHeaders.script}</script>`;
-  return whole(withHeaders, { language, company: asking.company, body, asking, isFaulty: wrong.size > 0 });
+<script>${pageAssets.script}</script>`;
+  return whole(pageAssets, { language, company: asking.company, body, asking, isFaulty: wrong.size > 0 });
 }
 
 /** Returns why a question can no longer be answered here, either from the start or because an answer was just refused. */
@@ -137,7 +95,7 @@ const checkMark =
 const scriptWords = ['saving', 'saved', 'unsaved', 'ended', 'dropped', 'stillSkipped'] as const;
 
 /** Returns the page after answers were saved. */
-export function thanksPage(withHeaders: PageStyle, asking: Asking, language: string): string {
+export function thanksPage(pageAssets: PageAssets, asking: Asking, language: string): string {
   const [t, html] = textsFor(language);
   const firstName = calm(asking.firstName);
   // A handed-out link must not show what was answered.
@@ -161,12 +119,12 @@ ${checkMark}
 <p>${html(t(asking.isExported ? 'thanks.received' : 'thanks.text'))}${open > 0 ? ` ${html(t('thanks.open', { questions: open }))}` : ''}</p>
 <p class="lead">${html(`${rest} ${afterwards(asking, t)}`.trim())}</p>${back ?? ''}
 </div>`;
-  return whole(withHeaders, { language, company: asking.company, body });
+  return whole(pageAssets, { language, company: asking.company, body });
 }
 
 /** Returns the page on which people turn reminders off or back on. */
 export function remindersPage(
-  withHeaders: PageStyle,
+  pageAssets: PageAssets,
   { company, language: own }: { company: string; language: string },
   state: RemindersState,
 ): string {
@@ -177,7 +135,7 @@ export function remindersPage(
   const body = `<h1>${escaped(heading)}</h1>
 <p class="lead">${escaped(t(`reminders.${state}.text`, { company: calm(company) }))}</p>
 <form method="post" action="?${isStopped ? 'again' : 'stop'}"><button type="submit"${isStopped ? ' class="plain"' : ''}>${escaped(t(`reminders.${state}.button`))}</button></form>`;
-  return whole(withHeaders, { language, company, title: heading, body });
+  return whole(pageAssets, { language, company, title: heading, body });
 }
 
 /**
@@ -185,7 +143,7 @@ export function remindersPage(
  * request's id, to quote when asking for help.
  */
 export function plainPage(
-  withHeaders: PageStyle,
+  pageAssets: PageAssets,
   language: string,
   kind: PlainKind,
   { fields = [], id }: { fields?: Iterable<readonly [string, string]>; id?: string } = {},
@@ -201,7 +159,7 @@ export function plainPage(
   const heading = t(`plain.${kind}.heading`);
   const note = id === undefined ? '' : `\n<p class="hint">${escaped(id)}</p>`;
   const body = `<h1>${escaped(heading)}</h1>\n<p class="lead">${escaped(t(`plain.${kind}.text`))}</p>${again}${note}`;
-  return whole(withHeaders, { language, company: 'Soundings', title: heading, body });
+  return whole(pageAssets, { language, company: 'Soundings', title: heading, body });
 }
 
 type Frame = {
@@ -215,7 +173,7 @@ type Frame = {
 };
 
 function whole(
-  withHeaders: PageStyle,
+  pageAssets: PageAssets,
   { language, company, title, body, asking, isFaulty = false }: Frame,
 ): string {
   const [t] = textsFor(language);
@@ -227,7 +185,7 @@ function whole(
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="format-detection" content="telephone=no">
 <title>${escaped(isFaulty ? `${t('faults.heading')} – ${name}` : name)}</title>
-<style>${withHeaders.style}</style>
+<style>${pageAssets.style}</style>
 </head>
 <body>
 <header><b>${escaped(calm(company))}</b>${asking ? languageMenu(asking, language) : ''}</header>
@@ -249,13 +207,6 @@ function languageMenu(asking: Asking, language: string): string {
   });
   return `<details id="languages"><summary><span class="unseen">${html(t('language'))}: </span>${escaped(nameOf(language))}</summary><ul>${links.join('')}</ul></details>`;
 }
-
-/** Returns a language's own name, such as Svenska. */
-const nameOf = onceForLanguage((language: string): string => {
-  const locale = canonical(language);
-  const name = new Intl.DisplayNames(locale, { type: 'language', fallback: 'code' }).of(locale) as string;
-  return name.replace(/^\p{L}/u, (letter) => letter.toLocaleUpperCase(locale));
-});
 
 function faultList(
   asking: Asking,
@@ -279,10 +230,6 @@ function faultList(
       : `<h2>${html(t('faults.heading'))}</h2><ul>${list.join('')}</ul>${again}`;
   return `<div class="faults" role="alert">${what}</div>\n`;
 }
-
-/** Returns the page's text for a fault. */
-export const faultText = (t: PageTexts, fault: PageFault): string =>
-  fault === 'tooLong' ? t('faults.tooLong', { characters: maxCommentLength }) : t(`faults.${fault}`);
 
 /** Returns what happens to the answers when the week is over. */
 const afterwards = ({ thresholds, copies }: Asking, t: PageTexts): string =>
@@ -352,135 +299,6 @@ function limits(
 }
 
 const limitsOfResults = ['unanimity', 'weeks', 'skip', 'colleagues', 'invented'] as const;
-
-type Card = {
-  question: Question;
-  language: string;
-  at: number;
-  of: number;
-  fields: SubmittedValue;
-  fault: PageFault | undefined;
-  /** Why it can no longer be answered here, if so. */
-  refusal: Refusal | undefined;
-};
-
-const nothing: SubmittedValue = { values: [], comment: '', skipped: false, wasKept: false };
-
-function card(one: Card): string {
-  const { question, language, at, of, fields, fault, refusal } = one;
-  const { id, type } = question;
-  const [t, html] = textsFor(language);
-  const count = `<small>${html(t('count', { at, of }))}</small>`;
-  const text = `<span id="t${id}"${foreign(textLanguage(question, language), language)}>${escaped(textIn(question, question, language))}</span>`;
-  const heading = `<h2 tabindex="-1">${count} ${text}</h2>`;
-  if (refusal) {
-    return `<div class="card fixed" id="q${id}" data-fixed>${heading}<p class="done">${html(t('answered.heading'))}</p><p class="hint">${html(t(`answered.${refusal}`))}</p></div>`;
-  }
-  const isRadio = type <= 5;
-  const state = fault ? ` aria-invalid="true" aria-describedby="f${id}"` : '';
-  const group = isRadio ? ` role="radiogroup" aria-labelledby="t${id}"${state}` : '';
-  const marker = fields.wasKept && isEmptiable(type) ? `<input type="hidden" name="q${id}" value="">` : '';
-  const message = `<p class="fault" id="f${id}" role="alert">${fault ? html(faultText(t, fault)) : ''}</p>`;
-  const answer =
-    type === freeText
-      ? `${heading}${message}${commentField(one, fault !== undefined)}`
-      : `<fieldset${group}><legend>${heading}</legend>${message}${inputs(one, type === 6 ? state : '')}</fieldset>`;
-  const extra =
-    type === freeText
-      ? ''
-      : `<details${fields.comment === '' && fault !== 'tooLong' ? '' : ' open'}><summary>${html(t('addComment'))}</summary>${commentField(one, fault === 'tooLong')}</details>`;
-  const skip = `<label class="skip"><input type="checkbox" name="s${id}" value="1" aria-describedby="t${id} n${id}"${fields.skipped ? ' checked' : ''}>${html(t('skip'))}</label><p class="note" id="n${id}" role="status"></p>`;
-  return `<div class="card${fault ? ' wrong' : ''}" id="q${id}" data-type="${type}"${fields.wasKept ? ' data-kept' : ''}>${marker}${answer}<div class="more">${extra}${skip}</div></div>`;
-}
-
-/** Returns the radio buttons or check boxes of types 1 to 6. `state`: ARIA attributes for each check box, as their group can't have them. */
-function inputs({ question, language, fields }: Card, state: string): string {
-  const { id, type, options } = question;
-  const kind = type === 6 ? 'checkbox' : 'radio';
-  const input = (value: string) =>
-    `<input type="${kind}" name="q${id}" value="${escaped(value)}"${fields.values.includes(value) ? ' checked' : ''}${state}>`;
-  if (type === 2 || type === 3) return numberRow(question, language, input);
-  const scale = scaleTexts(type, language).map(({ value, text }) => ({
-    value: type === 4 ? (['no', 'yes'][value] as string) : String(value),
-    text,
-    marks: foreign(libraryLanguage(language), language),
-  }));
-  const chosen = options.map((option) => ({
-    value: option.id,
-    text: textIn(option, question, language),
-    marks: foreign(option.translations?.[language] === undefined ? question.language : language, language),
-  }));
-  const labels = [...scale, ...chosen].map(
-    ({ value, text, marks }) => `<label>${input(value)}${marked(text, marks)}</label>`,
-  );
-  return `<div class="${type === 4 ? 'list two' : 'list'}">${labels.join('')}</div>`;
-}
-
-/** Returns the numbers of types 2 and 3, with labels at both ends. */
-function numberRow({ type }: Question, language: string, input: (value: string) => string): string {
-  const [low, high] = scaleTexts(type, language) as [
-    { value: number; text: string },
-    { value: number; text: string },
-  ];
-  const marks = foreign(libraryLanguage(language), language);
-  const cells = Array.from({ length: high.value - low.value + 1 }, (_, i) => {
-    const value = low.value + i;
-    const end = [low, high].find((one) => one.value === value);
-    const texts = end ? `<i class="unseen"${marks}> ${escaped(end.text)}</i>` : '';
-    return `<label>${input(String(value))}<span>${value}${texts}</span></label>`;
-  });
-  const ends = [low, high].map(({ text }) => `<span${marks}>${escaped(text)}</span>`).join('');
-  return `<div class="numbers from${low.value}">${cells.join('')}</div><div class="ends" aria-hidden="true">${ends}</div>`;
-}
-
-function commentField({ question: { id, type }, language, fields }: Card, isWrong: boolean): string {
-  const [t, html] = textsFor(language);
-  const state = isWrong ? ' aria-invalid="true"' : '';
-  const described = `h${id}${isWrong ? ` f${id}` : ''}`;
-  const label = type === freeText ? '' : `<span class="unseen" id="l${id}">${html(t('comment'))}</span>`;
-  const name = type === freeText ? `t${id}` : `l${id} t${id}`;
-  // HTML drops a line break right after <textarea>, so one is added to preserve the comment's first line.
-  return `${label}<textarea name="c${id}" maxlength="${maxCommentLength}" aria-labelledby="${name}" aria-describedby="${described}"${state}>
-${escaped(fields.comment)}</textarea><p class="hint" id="h${id}">${html(t('commentHint'))}</p>`;
-}
-
-type Texted = { text: string; translations?: Record<string, string> };
-
-/** Returns a text in the page's language, or in the question's language if there is no translation. */
-const textIn = ({ text, translations }: Texted, question: Question, language: string): string =>
-  question.language === language ? text : (translations?.[language] ?? text);
-
-const textLanguage = ({ language: own, translations }: Question, language: string): string =>
-  translations[language] === undefined ? own : language;
-
-/** Returns the page's own texts in a language, and a function that turns them into marked HTML. */
-function textsFor(language: string): [PageTexts, (text: string) => string] {
-  const marks = foreign(pageTexts.languageFor(language), language);
-  return [pageTexts.in(language), (text) => marked(text, marks)];
-}
-
-/** Returns lang and dir attributes for a text whose language differs from the page's (WCAG 3.1.2); otherwise ''. */
-function foreign(language: string, page: string): string {
-  if (language === page) return '';
-  const direction = directionOf(language);
-  return ` lang="${escaped(language)}"${direction === directionOf(page) ? '' : ` dir="${direction}"`}`;
-}
-
-/** Returns an escaped text with these attributes. */
-const marked = (text: string, marks: string) =>
-  marks === '' ? escaped(text) : `<span${marks}>${escaped(text)}</span>`;
-
-const rightToLeft = new Set(['ar', 'dv', 'fa', 'he', 'ks', 'ps', 'sd', 'ug', 'ur', 'yi']);
-export const directionOf = (language: string): 'rtl' | 'ltr' => (rightToLeft.has(language) ? 'rtl' : 'ltr');
-
-/** Returns a locale for Intl, which throws on invalid language codes. */
-function canonical(language: string): string {
-  try {
-    return Intl.getCanonicalLocales(language)[0] ?? 'en';
-  } catch {
-    return 'en';
-  }
-}
 
 const dayFormat = onceForLanguage(
   (language: string) =>
