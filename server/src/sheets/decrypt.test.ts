@@ -36,15 +36,18 @@ test.each([
   ['rc4.xls', 'xls', 67],
   ['standard.xlsx', 'xlsx', 997],
   ['agile.xlsx', 'xlsx', 997],
-] as const)('%s with a wrong byte is read or refused, and never causes a defect', async (name, kind, step) => {
-  for (let at = 512; at < sample(name).length; at += step) {
-    const bytes = sample(name);
-    bytes[at] = bytes[at]! ^ 0xff;
-    // oxlint-disable-next-line no-await-in-loop -- one after another
-    const read = await readHere(bytes, kind).catch((error: unknown) => error);
-    expect(read instanceof Fault || Array.isArray(read)).toBe(true);
-  }
-});
+] as const)(
+  '%s with a wrong byte is read or refused, and never causes a defect',
+  async (name, kind, step) => {
+    for (let at = 512; at < sample(name).length; at += step) {
+      const bytes = sample(name);
+      bytes[at] = bytes[at]! ^ 0xff;
+      // oxlint-disable-next-line no-await-in-loop -- one after another
+      const read = await readHere(bytes, kind).catch((error: unknown) => error);
+      expect(read instanceof Fault || Array.isArray(read)).toBe(true);
+    }
+  },
+);
 
 describe('streams of old workbooks', () => {
   const record = (type: number, data: Buffer) => {
