@@ -713,7 +713,9 @@ describe('history import', () => {
       '',
       { answer: { week: '2024-W47', group: 'top', person: 'e9', question: 'scale', value: 3 } },
     ]);
-    expect(await refused(importFrom(id, file))).toBe('Nothing was imported. Line 11: "e9" was not asked in this round.\n');
+    expect(await refused(importFrom(id, file))).toBe(
+      'Nothing was imported. Line 11: "e9" was not asked in this round.\n',
+    );
     for (const table of ['questions', 'kpis', 'weeks', 'rounds', 'answers', 'results']) {
       expect(await pool`select from ${pool(table)} where account_id = ${id}`).toHaveLength(0);
     }
