@@ -134,4 +134,5 @@ export function openSignInThrottle(pool: Promise<Pool>, now: () => number): Thro
 export const deleteOldSignInFailures = (pool: Pool, now: number): Promise<void> =>
   deleteOldFailures(pool, new Date(now - knownMs), new Date(now - dayMs));
 
-const tooManyFailures = (waitMs: number) => tooEarly('too many tries', 'Too many failed attempts.', waitMs);
+const tooManyFailures = (waitMs: number) =>
+  tooEarly('too many attempts', 'Too many failed attempts.', waitMs);

@@ -139,12 +139,16 @@ describe('a backoff', () => {
 
 test('the Fault says when to try again, in whole seconds and never in none', () => {
   const faultOf = (ms: number) => {
-    const { kind, code, message, retryAfter } = tooEarly('too many tries', 'Too many failed attempts.', ms);
+    const { kind, code, message, retryAfter } = tooEarly(
+      'too many attempts',
+      'Too many failed attempts.',
+      ms,
+    );
     return [kind, code, message, retryAfter];
   };
   expect(faultOf(1001)).toEqual([
     'too_many',
-    'too many tries',
+    'too many attempts',
     'Too many failed attempts. Try again in 2 seconds.',
     2,
   ]);

@@ -1,4 +1,4 @@
-// SQL for pending runs: the contents of files whose changes exceed a limit. Writers: held-runs.ts.
+// SQL for pending runs: the contents of files whose changes exceed a limit. Writers: pending-runs.ts.
 import type { Summary } from '@soundings/contract/organization.ts';
 import type { AccountId, Db, Transaction } from '../db/db.ts';
 import type { Outcome } from './runs.sql.ts';
