@@ -14,7 +14,8 @@ import { runThread, type ThreadLimits } from './jobs/threads.ts';
 import type { Mailer } from './mail/mail.ts';
 import { deleteEmailsBefore } from './people/users.ts';
 import { type LostMail, mailLostWeek } from './results/lost-weeks.ts';
-import { dueWeeks } from './results/publish.ts';
+import { hasEndedWeeks } from './results/close-week.ts';
+import { hasLiveWeeks } from './results/live-week.ts';
 import { type LinkNotice, mailLinkNotice } from './rounds/link-notices.ts';
 import { insertRefusal, openSender } from './rounds/messages.ts';
 import { dueSchedules } from './rounds/opening.ts';
@@ -24,7 +25,7 @@ import type { WeeksWork } from './weeks.thread.ts';
 import type { FilesWork } from './files.thread.ts';
 import type { AnswerKeys } from './sealing/answer-keys.ts';
 import { type MailedReport, mailReport } from './files/report-mails.ts';
-import { processInTurn } from './files/process.ts';
+import { processInTurn } from './files/queue.ts';
 import { deleteOldFilesDue, addLostProcessing } from './files/store.ts';
 import type { AppConfig } from './app.config.ts';
 
@@ -76,8 +77,8 @@ export function workOf({
   };
   const sendDue = openSender({ pool, keys, mailer, publicUrl: config.publicUrl, log });
   const toOpen = whenDue('open', async () => (await dueSchedules(pool, now())).length > 0);
-  const toShow = whenDue('show', async () => (await dueWeeks(pool, now())).show);
-  const toClose = whenDue('close', async () => (await dueWeeks(pool, now())).close);
+  const toShow = whenDue('show', () => hasLiveWeeks(pool));
+  const toClose = whenDue('close', () => hasEndedWeeks(pool, now()));
   return {
     recurring: [
       {

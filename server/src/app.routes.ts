@@ -27,11 +27,11 @@ import { createServer, type Server, type ServerOptions } from './http/server.ts'
 import { limitConcurrency } from './http/concurrency.ts';
 import type { Mailer } from './mail/mail.ts';
 import { serveGroups } from './people/groups.routes.ts';
-import { serveData } from './results/data.routes.ts';
+import { serveData } from './results/data/data.routes.ts';
 import { selectDue } from './rounds/messages.ts';
 import { serveOrganization } from './sync/organization.routes.ts';
 import type { AnswerKeys } from './sealing/answer-keys.ts';
-import type { Approve } from './files/approving.ts';
+import type { Approve } from './files/approval-thread.ts';
 import { serveStorage } from './files/storage.routes.ts';
 import { countWaiting } from './files/store.ts';
 import { type AppConfig, isSecure, listenerOptions, longReads, longReadsOfAccount } from './app.config.ts';
@@ -126,7 +126,7 @@ export function serveConsole(
   serveSchedules(console, askingParts);
   serveRounds(console, askingParts);
   servePrivacy(console, pool, async () => ({
-    keys: await (await keys).state(),
+    keys: await (await keys).chain.state(),
     version,
     fileDays: config.fileDays,
     hasMail: mailer !== undefined,

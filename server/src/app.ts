@@ -18,7 +18,7 @@ import { closeLostWeeks } from './results/lost-weeks.ts';
 import { endLostRuns } from './sync/runs.ts';
 import { migrationSteps } from './answers/seal-open-weeks.ts';
 import type { AnswerKeys } from './sealing/answer-keys.ts';
-import { openApprover } from './files/approving.ts';
+import { openApprover } from './files/approval-thread.ts';
 import { openSftp, type SftpOptions, type SftpServer } from './sftp/server.ts';
 import { type AppConfig, readTimeout } from './app.config.ts';
 import { connect, disconnect, ofStart } from './app.connections.ts';
@@ -114,7 +114,7 @@ const keyIntervalMs = 5_000;
 /** Keeps this process's copy of the key of open weeks in step with others. Not a job, because each process has its own copy. */
 function keepKeysMoving(keys: AnswerKeys, log: Log): NodeJS.Timeout {
   return setInterval(() => {
-    keys.advance().catch((error: unknown) => {
+    keys.chain.advance().catch((error: unknown) => {
       log.warn(
         { cause: (error as Error).message },
         'The key of open weeks could not be advanced. It will be retried',
@@ -125,8 +125,8 @@ function keepKeysMoving(keys: AnswerKeys, log: Log): NodeJS.Timeout {
 
 /** Prepares the keys at their place, and logs problems and weaker guarantees. Returns whether the secrets key is available. */
 async function prepareKeys(pool: Pool, keys: AnswerKeys, log: Log): Promise<boolean> {
-  await keys.advance();
-  const { place, state } = await keys.state();
+  await keys.chain.advance();
+  const { place, state } = await keys.chain.state();
   if (place === 'database') {
     log.warn(
       'ANSWER_KEYS=database: individual answers of a closed week can still be read from the database log and backups, until these are deleted',

@@ -12,8 +12,9 @@ import { missLostWeek } from '../rounds/opening.ts';
 import { lockSurvey } from '../rounds/rounds.ts';
 import type { AnswerKeys } from '../sealing/answer-keys.ts';
 import { addLostMails, updateLost } from './lost-weeks.sql.ts';
-import { deleteClosedData } from './publish.ts';
-import { endWeek, selectWeek } from './publish.sql.ts';
+import { deleteClosedData } from './close-week.ts';
+import { endWeek } from './close-week.sql.ts';
+import { selectWeek } from './published-figures.sql.ts';
 
 type LostWeek = { accountId: AccountId; week: Week };
 

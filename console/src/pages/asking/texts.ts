@@ -3,7 +3,7 @@
 import type { KpiName, QuestionWords, ScheduleBody, WeekName } from '@soundings/contract/console.asking.ts';
 import { useCallback } from 'react';
 import { useLanguageNames } from '../../text/languages.ts';
-import { folded } from '../../ui/findGroups.ts';
+import { folded } from '../../ui/form/find-groups.ts';
 import { localeOf, onceForLanguage, useLanguage, useText } from '../../text/text.tsx';
 
 type Texted = { text: string; language: string; translations: Record<string, string> };

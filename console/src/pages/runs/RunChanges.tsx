@@ -8,11 +8,11 @@ import { useFormat, useText } from '../../text/text.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { useFieldText, useValueText } from '../../ui/changes.ts';
-import { Empty } from '../../ui/Empty.tsx';
-import { SearchField } from '../../ui/SearchField.tsx';
-import { Segmented } from '../../ui/Segmented.tsx';
-import type { Column } from '../../ui/Table.tsx';
-import { WindowList } from '../../ui/WindowList.tsx';
+import { Empty } from '../../ui/page/Empty.tsx';
+import { SearchField } from '../../ui/form/SearchField.tsx';
+import { Segmented } from '../../ui/form/Segmented.tsx';
+import type { Column } from '../../ui/table/Table.tsx';
+import { WindowList } from '../../ui/table/WindowList.tsx';
 import { ChangeDialog } from './ChangeDialog.tsx';
 import css from './runs.module.css';
 

@@ -17,10 +17,6 @@ import { dayDue } from '../../rounds/send-times.ts';
 import { missedReasonOf } from '../../rounds/opening.ts';
 import {
   audiencesOf,
-  type CalendarEntry,
-  calendarOf,
-  calendarOfDraft,
-  calendarsOf,
   changeSchedule,
   createSchedule,
   type NewSchedule,
@@ -33,6 +29,7 @@ import {
   selectScheduleWeeks,
   type ScheduleWeek,
 } from '../../rounds/schedules.ts';
+import { type CalendarEntry, calendarOf, calendarOfDraft, calendarsOf } from '../../rounds/calendar.ts';
 import type { AskingParts } from './asking-parts.ts';
 import { selectGroupNames, selectTester } from './asking.sql.ts';
 import {

@@ -6,10 +6,9 @@ import { audit } from '../../accounts/audit.ts';
 import { byteOrderMark, csvRow } from '../../base/csv.ts';
 import { Fault } from '../../base/errors.ts';
 import type { AccountId, Pool } from '../../db/db.ts';
-import type { Approve } from '../../files/approving.ts';
+import type { Approve } from '../../files/approval-thread.ts';
 import { faultyRowsOf } from '../../files/preview.ts';
 import type { Language } from '../../files/catalogue.ts';
-import { type Decider, rejectRun } from '../../files/process.ts';
 import { runNotPending } from '../../sync/pending-runs.ts';
 import { actorOf, type Console, Download, type Who } from '../core/console.ts';
 import {
@@ -23,6 +22,7 @@ import {
 } from './runs.sql.ts';
 import { windowOf, withRemedies } from './remedies.ts';
 import { inSlices } from '../core/slices.ts';
+import { type Decider, rejectRun } from '../../files/approval.ts';
 
 /** How many groups with lost results, and how many removed managers, a run names at most. */
 const maxLost = 100;
