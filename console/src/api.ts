@@ -172,7 +172,7 @@ const isSignedOut = (status: number, problem: Problem | undefined) =>
   status === 401 && problem?.details?.[0]?.type === 'not signed in';
 
 const isPasswordNeeded = (status: number, problem: Problem | undefined) =>
-  status === 403 && problem?.details?.[0]?.type === 'password needed';
+  status === 403 && problem?.details?.[0]?.type === 'password required';
 
 async function passwordGiven(ask: () => Promise<boolean>): Promise<boolean> {
   giving ??= ask().finally(() => {

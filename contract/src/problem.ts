@@ -91,7 +91,7 @@ export const detailTypes = {
   'invalid value': 'The value is not allowed here. The message lists the allowed values.',
   'duplicate externalId': 'Two users, or two groups, have the same externalId.',
   'duplicate email': 'Two users have the same email address (upper and lower case count as equal).',
-  'made by hand':
+  'manually created':
     'The externalId belongs to a user or group that was created manually. Imports never take those over.',
   'unknown group': 'A user is in a group that does not exist, or that this request removes.',
   'unknown parent': 'The parent of a group does not exist, or this request removes it.',
@@ -115,7 +115,7 @@ export const detailTypes = {
 
   'not signed in': 'You are not signed in to the console, or your session has expired.',
   'missing role': 'Your role does not allow this in the console.',
-  'password needed':
+  'password required':
     'This action requires your password if you have not entered it in the last ten minutes. Send it to `POST /session/proof`, then repeat the request.',
   'foreign page': 'The request to the console came from a page of another website.',
   'wrong sign-in': 'The email address or the password is wrong.',
@@ -124,17 +124,17 @@ export const detailTypes = {
   'short password': 'The password is too short.',
   'common password': 'The password is too common, or repeats a few characters.',
   'password of names': 'The password consists of the person’s name or email address.',
-  'too many tries': 'Too many failed attempts to sign in. Try again after `Retry-After` seconds.',
+  'too many attempts': 'Too many failed attempts to sign in. Try again after `Retry-After` seconds.',
   'link not found': 'The link is invalid, expired or already used.',
 
   'account not found': 'The account does not exist.',
   'token not found': 'The account has no token with this ID.',
   'person not found': 'The account has no person with this ID.',
-  oneself:
+  'own account':
     'You cannot remove, deactivate or hand over your own account, or give up your own role Administrator. Ask another administrator.',
   'group not found': 'The account has no group with this ID.',
   'run not found': 'The account has no run with this ID.',
-  'run not held': 'The run is not pending. Only a pending run can be approved or rejected.',
+  'run not pending': 'The run is not pending. Only a pending run can be approved or rejected.',
   'week not found': 'No round was open in that week.',
   'already answered':
     'The question was answered through another link or in another browser, or the answer is already part of live results. It cannot be changed here.',
@@ -153,7 +153,7 @@ export const detailTypes = {
   'option taken': 'Another option of the question has this ID.',
   'language taken': 'The translation is in the question’s own language.',
   'invalid address': 'Not a valid web address. It must begin with https:// or http://.',
-  'same words': 'The schedule contains two questions with the same text, which count as one question.',
+  'same text': 'The schedule contains two questions with the same text, which count as one question.',
   'question retired': 'The schedule contains a question that is retired or does not exist.',
   'question changed':
     'An existing question keeps its type and options, and its text cannot change while a week that asks it is open.',
@@ -165,7 +165,7 @@ export const detailTypes = {
   'too few at a time':
     'The schedule asks too few questions per round to ask every question of its KPIs within the chosen number of weeks.',
   'no groups': 'The schedule has no groups.',
-  'nobody to ask': 'The schedule excludes all of its groups, so it reaches no one.',
+  'no one to ask': 'The schedule excludes all of its groups, so it reaches no one.',
   'invalid interval': 'A number of weeks in the schedule is too low or too high.',
   'on a weekend': 'The schedule would send emails on a weekend, which it does not allow.',
   'at night': 'The schedule would send emails at night, which it does not allow.',
@@ -178,7 +178,7 @@ export const detailTypes = {
   'by email only':
     'Sign-in links for administrators are sent by email and not shown, because this installation can send email.',
   'no mail server': 'No mail server is set up: `SMTP_URL` is empty.',
-  'mail not taken': 'The mail server did not accept the email. The message contains its response.',
+  'mail rejected': 'The mail server did not accept the email. The message contains its response.',
   'invalid history': 'A line of a history file is invalid. The message says which one.',
 
   'file validation':

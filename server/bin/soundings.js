@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Starts the soundings command on a Node that runs TypeScript: this one if it is new enough, else the one
-// that was installed with the project. What is compiled is kept beside the packages, which halves what a start takes.
+// Starts the soundings command with a Node that runs TypeScript: this one if it is new enough, otherwise the one
+// installed with the project. The compiled code is cached beside the packages, which halves the start time.
 import { spawnSync } from 'node:child_process';
 import module, { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-const command = new URL('../src/cli.ts', import.meta.url);
+const command = new URL('../src/cli/cli.ts', import.meta.url);
 const compiled = fileURLToPath(new URL('../../node_modules/.cache/modules', import.meta.url));
 const [major] = process.versions.node.split('.').map(Number);
 if (major >= 24) {

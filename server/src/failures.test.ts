@@ -443,7 +443,7 @@ describe('the thread of organization requests runs out of memory', () => {
     for (const { status, body } of answers) {
       expect([status, body.details[0]?.type]).toEqual([503, 'unavailable']);
     }
-    expect(service.said()).toContain('The thread of organization requests failed');
+    expect(service.said()).toContain('A thread for organization requests failed unexpectedly');
     expect(await push(service.address, account.token, { data: {} })).toMatchObject({ status: 200 });
     expect(await isReady(service)).toBe(true);
   });

@@ -25,10 +25,10 @@ const texts: Record<'en' | 'sv' | 'de', Texts> = {
         'An administrator has created a link for setting your password. The link was shown to the administrator.',
       'link to previous address':
         'A link for setting your password was sent to your previous email address because your address was changed within the last 7 days.',
-      'second step turned on': 'Two-factor authentication was turned on for your account.',
-      'second step turned off':
+      'two-factor turned on': 'Two-factor authentication was turned on for your account.',
+      'two-factor turned off':
         'Two-factor authentication was turned off for your account. You now sign in with your password only.',
-      'recovery codes made':
+      'recovery codes created':
         'New recovery codes were created for your account. The previous codes no longer work.',
       'address changed':
         'Your email address in Soundings was changed. You can no longer sign in with this address.',
@@ -57,10 +57,10 @@ const texts: Record<'en' | 'sv' | 'de', Texts> = {
         'En administratör har skapat en länk för att välja ett nytt lösenord åt dig. Länken visades för administratören.',
       'link to previous address':
         'En länk för att välja lösenord har skickats till din tidigare e-postadress, eftersom din adress har ändrats under de senaste 7 dagarna.',
-      'second step turned on': 'Tvåfaktorsautentisering har aktiverats för ditt konto.',
-      'second step turned off':
+      'two-factor turned on': 'Tvåfaktorsautentisering har aktiverats för ditt konto.',
+      'two-factor turned off':
         'Tvåfaktorsautentisering har inaktiverats för ditt konto. Nu loggar du in med enbart lösenord.',
-      'recovery codes made':
+      'recovery codes created':
         'Nya återställningskoder har skapats för ditt konto. De tidigare koderna fungerar inte längre.',
       'address changed':
         'Din e-postadress i Soundings har ändrats. Du kan inte längre logga in med den här adressen.',
@@ -89,10 +89,10 @@ const texts: Record<'en' | 'sv' | 'de', Texts> = {
         'Ein Administrator hat einen Link erstellt, über den sich Ihr Passwort festlegen lässt. Der Link wurde dem Administrator angezeigt.',
       'link to previous address':
         'Ein Link zum Festlegen Ihres Passworts wurde an Ihre bisherige E-Mail-Adresse gesendet, weil Ihre Adresse in den letzten 7 Tagen geändert wurde.',
-      'second step turned on': 'Die Zwei-Faktor-Authentifizierung wurde für Ihr Konto aktiviert.',
-      'second step turned off':
+      'two-factor turned on': 'Die Zwei-Faktor-Authentifizierung wurde für Ihr Konto aktiviert.',
+      'two-factor turned off':
         'Die Zwei-Faktor-Authentifizierung wurde für Ihr Konto deaktiviert. Zur Anmeldung genügt jetzt Ihr Passwort.',
-      'recovery codes made':
+      'recovery codes created':
         'Für Ihr Konto wurden neue Wiederherstellungscodes erstellt. Die bisherigen Codes sind nicht mehr gültig.',
       'address changed':
         'Ihre E-Mail-Adresse in Soundings wurde geändert. Mit dieser Adresse können Sie sich nicht mehr anmelden.',

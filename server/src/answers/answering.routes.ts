@@ -1,5 +1,5 @@
 // HTTP routes of the answering page, with and without JavaScript, and of the page on which people turn reminders off. The work is
-// done in answering.ts and stops.ts. A link is a secret: it is never logged, and every link that opens nothing gets the same
+// done in answering.ts and reminder-opt-out.ts. A link is a secret: it is never logged, and every link that opens nothing gets the same
 // response.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -99,7 +99,7 @@ async function seenBy(link: string, visit?: string): Promise<number> {
 async function figuresOf({ account, questionIds }: Office) {
   await closeWeekNow(world.pool, world.keys, account.id, askedWeek, noon);
   const results = await world.pool`
-    select value, answers, spread from results
+    select value, answers, distribution from results
     where  account_id = ${account.id} and question_id = ${questionIds[0] as number}`;
   const comments = await world.pool`select text from comments where account_id = ${account.id}`;
   return { results: [...results], comments: comments.map(({ text }) => text as string).toSorted() };

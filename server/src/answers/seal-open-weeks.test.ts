@@ -75,7 +75,7 @@ async function askedInTheOldWay(
     [imported, other],
   ] as const) {
     // oxlint-disable-next-line no-await-in-loop -- two
-    await pool`insert into weeks (account_id, week, threshold, distribution_threshold, comment_threshold, respondent_key)
+    await pool`insert into weeks (account_id, week, threshold, spread_threshold, comment_threshold, respondent_key)
                values (1, ${of as string}, 5, 10, 5, ${secret})`;
   }
   await pool`insert into rounds (account_id, week, group_id, question_ids, above_ids, schedule_id)

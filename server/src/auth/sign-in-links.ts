@@ -140,7 +140,10 @@ export async function mailSignInLink(
     // A link that an administrator creates is already in the audit log.
     if (kind === 'forgotten') {
       const details = { kind, by: 'mail' };
-      await audit(pool, accountId, { origin: 'service' }, 'sign-in link made', { subject: userId, details });
+      await audit(pool, accountId, { origin: 'service' }, 'sign-in link created', {
+        subject: userId,
+        details,
+      });
     }
   } catch (error) {
     await deleteLink(pool, tokenHash(secret)).catch(() => {});

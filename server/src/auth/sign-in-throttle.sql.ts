@@ -1,4 +1,4 @@
-// SQL for failed sign-ins. Writers: signin-throttle.ts. They belong to addresses and networks, not to accounts (account_id).
+// SQL for failed sign-ins. Writers: sign-in-throttle.ts. They belong to addresses and networks, not to accounts (account_id).
 import type { Db } from '../db/db.ts';
 
 /** After `free` failures, each further one doubles the wait, from 1 second up to `longestMs`. Failures expire after `memoryMs`. */

@@ -143,7 +143,7 @@ function waitOf(failures: Failures | undefined, limit: Limit, now: number): numb
 
 function tooEarly(seconds: number): Fault {
   const wait = seconds === 1 ? '1 second' : `${seconds} seconds`;
-  return new Fault('too_many', 'too many tries', `Too many failed attempts. Try again in ${wait}.`, {
+  return new Fault('too_many', 'too many attempts', `Too many failed attempts. Try again in ${wait}.`, {
     retryAfter: seconds,
   });
 }

@@ -23,7 +23,7 @@ import { deleteGroupResults } from '../results/publish.ts';
 import { pushOrganization } from '../sync/sync.ts';
 import { bareEnvironment } from '../testing/environment.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 const command = join(root, 'server/bin/soundings.js');
 let home: string;
 let dataDir: string;
@@ -233,7 +233,14 @@ describe('account set', () => {
       '--notify-success',
       'true',
     ];
-    const thresholds = ['--spread-threshold', '8', '--comment-threshold', '9', '--notify', 'a@example.com'];
+    const thresholds = [
+      '--distribution-threshold',
+      '8',
+      '--comment-threshold',
+      '9',
+      '--notify',
+      'a@example.com',
+    ];
     expect(await set(...files, ...thresholds)).toEqual({
       ...one,
       filesPartial: true,
@@ -250,7 +257,15 @@ describe('account set', () => {
     expect(await set('--country', 'none')).toMatchObject({ defaultCountry: null });
     await refused(['account', 'set', '--account', id, '--threshold', '12']);
     const back = files.map((option) => (option === 'true' ? 'false' : option));
-    await set(...back, '--spread-threshold', 'default', '--comment-threshold', 'default', '--notify', '');
+    await set(
+      ...back,
+      '--distribution-threshold',
+      'default',
+      '--comment-threshold',
+      'default',
+      '--notify',
+      '',
+    );
     const two = await set(
       '--allow',
       '192.0.2.7, 198.51.100.0/24,2001:db8::/32',
@@ -698,7 +713,9 @@ describe('history import', () => {
       '',
       { answer: { week: '2024-W47', group: 'top', person: 'e9', question: 'scale', value: 3 } },
     ]);
-    expect(await refused(importFrom(id, file))).toBe('Nothing was imported. Line 11: "e9" was not asked.\n');
+    expect(await refused(importFrom(id, file))).toBe(
+      'Nothing was imported. Line 11: "e9" was not asked in this round.\n',
+    );
     for (const table of ['questions', 'kpis', 'weeks', 'rounds', 'answers', 'results']) {
       expect(await pool`select from ${pool(table)} where account_id = ${id}`).toHaveLength(0);
     }
@@ -763,7 +780,7 @@ describe('keys forget', () => {
     expect(await pool`select 1 from key_processes where name = 'gone:/keys/answers'`).toEqual([]);
     expect(
       await pool`select action, subject from audit_entries where account_id = ${id} and action <> 'account created'`,
-    ).toEqual([{ action: 'key process forgotten', subject: 'gone:/keys/answers' }]);
+    ).toEqual([{ action: 'key process removed', subject: 'gone:/keys/answers' }]);
     expect(await refused(forget)).toContain('Process "gone:/keys/answers" does not exist');
     expect(await refused(['keys', 'forget'], 2)).toContain('--name');
   });

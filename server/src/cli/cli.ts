@@ -99,7 +99,7 @@ const commands: Record<string, Command> = {
     isLogged: false,
     usage:
       '--account ID [--name N] [--timezone Z] [--language L] [--threshold K] [--publication weekly|live]\n' +
-      '    [--spread-threshold K|default] [--comment-threshold K|default] [--noise 0|1|2]\n' +
+      '    [--distribution-threshold K|default] [--comment-threshold K|default] [--noise 0|1|2]\n' +
       '    [--allow CIDR,…] [--apply-files true|false] [--partial-files true|false]\n' +
       '    [--create-groups-from-users true|false] [--country SE|none] [--roles-by-sync on|off] [--notify EMAIL,…] [--notify-success true|false]\n' +
       `    ${limits.map((one) => `[--${one} N]`).join(' ')}\n` +
@@ -117,7 +117,7 @@ const commands: Record<string, Command> = {
       timezone: text,
       language: text,
       threshold: text,
-      'spread-threshold': text,
+      'distribution-threshold': text,
       'comment-threshold': text,
       publication: text,
       noise: text,
@@ -411,7 +411,7 @@ async function accountCreate(pool: Pool, values: Values) {
 }
 
 const ownThresholds = [
-  ['spread-threshold', 'distributionThreshold'],
+  ['distribution-threshold', 'distributionThreshold'],
   ['comment-threshold', 'commentThreshold'],
 ] as const;
 

@@ -162,7 +162,7 @@ describe('keys show', () => {
       `${nameOf('two')} removed.\n`,
     );
     expect((await show('one')).processes.map(({ name }) => name)).toEqual([nameOf('one')]);
-    expect(await logged()).toContain(`key process forgotten: ${nameOf('two')}`);
+    expect(await logged()).toContain(`key process removed: ${nameOf('two')}`);
     const unknown = await refused('one', ['keys', 'forget', '--name', nameOf('two')], 1);
     expect(unknown).toBe(
       `Process "${nameOf('two')}" does not exist. Run "soundings keys show" to list all processes.\n`,

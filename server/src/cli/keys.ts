@@ -107,7 +107,7 @@ export const keyCommands: Record<string, Command> = {
     run: async (pool, values, keys) => {
       const name = required(values, 'name');
       await keys.forgetProcess(name);
-      await auditEverywhere(pool, { origin: 'command' }, 'key process forgotten', { subject: name });
+      await auditEverywhere(pool, { origin: 'command' }, 'key process removed', { subject: name });
       return { forgotten: name };
     },
     format: ({ forgotten }: { forgotten: string }) => `${forgotten} removed.`,

@@ -191,13 +191,13 @@ describe('every table', () => {
     'key_processes',
     'links',
     'migrations',
+    'opt_out_keys',
     'secrets_keys',
     'sessions',
     'sftp_host_keys',
     'sftp_usernames',
     'sign_in_failures',
     'sign_in_links',
-    'opt_out_keys',
     'token_hashes',
   ];
 

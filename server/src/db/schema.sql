@@ -915,7 +915,7 @@ begin
 end $$;
 comment on function end_sign_in is
   'Makes people who become Administrators set a new password: their earlier links, password and sessions are deleted.';
-create trigger administrators_sign_in_anew after update of role on users
+create trigger administrators_sign_in_again after update of role on users
   for each row when (new.role = 'Administrator' and old.role <> 'Administrator') execute function end_sign_in();
 
 create table first_start_links (

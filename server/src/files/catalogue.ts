@@ -210,7 +210,7 @@ const remedies: Partial<Record<DetailType, Remedy>> = {
     en: 'Enter a two-letter language code such as en or sv, or leave the cell empty.',
     sv: 'Ange en språkkod med två bokstäver, som sv eller en, eller lämna cellen tom.',
   },
-  'made by hand': {
+  'manually created': {
     en: 'A manually created person or group already has this ID, and files can’t change it. Use another ID, or delete that person or group first.',
     sv: 'En manuellt skapad person eller grupp har redan detta id och kan inte ändras av filer. Använd ett annat id, eller ta först bort personen eller gruppen.',
   },

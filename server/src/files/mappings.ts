@@ -124,7 +124,7 @@ export async function deleteValueMapping(
 ): Promise<void> {
   if (!(await deleteValue(tx, accountId, mappingId)))
     throw new Fault('not_found', 'mapping not found', 'This value mapping does not exist.');
-  await audit(tx, accountId, by, 'value forgotten', { subject: mappingId });
+  await audit(tx, accountId, by, 'value removed', { subject: mappingId });
 }
 
 /** Stores what columns mean in every later file with the same headers. Throws a Fault that lists each invalid column. */
@@ -160,5 +160,5 @@ export async function deleteColumnMapping(
 ): Promise<void> {
   if (!(await deleteMapping(tx, accountId, mappingId)))
     throw new Fault('not_found', 'mapping not found', 'This column mapping does not exist.');
-  await audit(tx, accountId, by, 'columns forgotten', { subject: mappingId });
+  await audit(tx, accountId, by, 'columns removed', { subject: mappingId });
 }

@@ -679,7 +679,7 @@ describe('beyond a limit', () => {
     expect(await lastReport(acme)).toMatchObject({ outcome: 'applied' });
     await expect(approveRun(pool, acme.id, report.runId!, deleteGroupResults)).rejects.toMatchObject({
       kind: 'conflict',
-      code: 'run not held',
+      code: 'run not pending',
     });
   });
 

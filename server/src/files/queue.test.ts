@@ -194,7 +194,7 @@ test(
       ).toEqual([]);
       expect(await pool`select from runs where account_id = ${id}`).toHaveLength(files.length);
       expect(
-        await pool`select from audit_entries where account_id = ${id} and action = 'file given up'`,
+        await pool`select from audit_entries where account_id = ${id} and action = 'file abandoned'`,
       ).toHaveLength(0);
       // The last file has the last word.
       const people = await pool<{ name: string }[]>`

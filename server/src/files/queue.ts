@@ -177,7 +177,7 @@ async function giveUp(pool: Pool, account: Account, file: WaitingFile, message: 
     if (!(await lockBegunFile(tx, account.id, file.id, file.turn))) throw turnLost();
     if (file.runId !== null) await updateFailed(tx, account.id, file.runId, message);
     const entry = { subject: file.id, details: { file: file.name } };
-    await audit(tx, account.id, { origin: 'service' }, 'file given up', entry);
+    await audit(tx, account.id, { origin: 'service' }, 'file abandoned', entry);
     await storeReport(
       tx,
       account,

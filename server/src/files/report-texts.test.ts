@@ -309,7 +309,7 @@ describe('the language of the account', () => {
 
   test('has words of its own for every fault that a cell of a file can have', () => {
     const cellFaults = Object.keys(detailTypes).filter((type) =>
-      /^(missing field|invalid (externalId|email|phone|timezone|language)|unknown (group|parent)|made by hand)$/.test(
+      /^(missing field|invalid (externalId|email|phone|timezone|language)|unknown (group|parent)|manually created)$/.test(
         type,
       ),
     );

@@ -366,7 +366,7 @@ async function taken(db: Db, accountId: AccountId, userId: number, person: UserF
 }
 
 const oneself = (path: string): Detail => ({
-  type: 'oneself',
+  type: 'own account',
   message: "You can't do this to your own account. Ask another administrator.",
   path,
 });
@@ -405,7 +405,7 @@ async function writeMemberships(
 function refuse(details: Detail[]): void {
   const [first] = details;
   if (!first) return;
-  const isConflict = ['externalId taken', 'email taken', 'managed', 'oneself', 'no administrator'];
+  const isConflict = ['externalId taken', 'email taken', 'managed', 'own account', 'no administrator'];
   const kind = details.every(({ type }) => isConflict.includes(type)) ? 'conflict' : 'invalid';
   throw new Fault(kind, first.type as DetailType, first.message, { details });
 }

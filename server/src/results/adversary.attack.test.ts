@@ -34,7 +34,7 @@ import {
 
 const count = Number(process.env['ADVERSARIES'] ?? 60);
 
-// The figures are made by the service's own code throughout; a mutant takes the place of anonymity.ts.
+// The figures are made by the service's own code throughout; a mutant takes the place of disclosure.ts.
 const { mutant, real } = vi.hoisted(() => ({
   mutant: { procedure: undefined as Procedure | undefined },
   real: { procedure: undefined as Procedure | undefined },

@@ -1,5 +1,5 @@
 // Which figures may be shown (privacy.md): the rules one by one. The search for a combination of figures that breaks them is in
-// anonymity.attack.test.ts.
+// disclosure.attack.test.ts.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { randomFrom } from '../simulation/random.ts';

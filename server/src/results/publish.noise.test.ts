@@ -39,7 +39,7 @@ test('a week is published with the noise of the account when it opened, whatever
     inTransaction(world.pool, (tx) => changeAccount(tx, account.id, { noise }));
   const published = async (week: string) => {
     const [row] = await world.pool<{ value: number; noise: number; distribution: string }[]>`
-      select value, noise, spread from results where account_id = ${account.id} and week = ${week}`;
+      select value, noise, distribution from results where account_id = ${account.id} and week = ${week}`;
     return row as { value: number; noise: number; distribution: string };
   };
   const keyOf = async () => {

@@ -15,7 +15,7 @@ test('means, distributions and response rates of the demo company are shown as o
             from   results r
             join   questions q on q.account_id = r.account_id and q.question_id = r.question_id
             where  r.account_id = ${accountId} and q.type <= 3)                                as "means",
-           (select avg((r.spread is not null)::integer)::float8
+           (select avg((r.distribution is not null)::integer)::float8
             from   results r
             join   questions q on q.account_id = r.account_id and q.question_id = r.question_id
             where  r.account_id = ${accountId} and q.type <> 7)                                as "distributions",

@@ -22,7 +22,7 @@ export type Invitation = {
 
 /**
  * Returns the mail, which is smaller than 20 KB. `address`: the person's answering page; `stopAddress`: the page on which
- * reminders are turned off (stops.ts).
+ * reminders are turned off (reminder-opt-out.ts).
  */
 export function invitationOf(
   { kind, language, questions, threshold, isLive, ...names }: Invitation,

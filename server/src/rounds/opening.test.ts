@@ -364,6 +364,6 @@ describe('a second round of a week', () => {
     const wanted = mondays({ groupIds: [groupId], questionIds: [original, lookAlike] });
     await expect(
       inTransaction(world.pool, (tx) => createSchedule(tx, account.id, wanted)),
-    ).rejects.toMatchObject({ code: 'same words', details: [{ type: 'same words', path: 'questions' }] });
+    ).rejects.toMatchObject({ code: 'same text', details: [{ type: 'same text', path: 'questions' }] });
   });
 });

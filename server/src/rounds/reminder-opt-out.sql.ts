@@ -1,4 +1,4 @@
-// SQL of turning reminders off. Writers: stops.ts, called by the page on which people do this (answers/answering.routes.ts).
+// SQL of turning reminders off. Writers: reminder-opt-out.ts, called by the page on which people do this (answers/answering.routes.ts).
 import type { AccountId, Db } from '../db/db.ts';
 
 /**

@@ -362,9 +362,7 @@ const sameTextFaults = (questionIds: number[], classes: ReadonlyMap<number, numb
   questionIds.flatMap((id, i) => {
     const other = questionIds.slice(0, i).find((one) => one !== id && classes.get(one) === classes.get(id));
     const message = `Questions ${other} and ${id} have the same text, so they count as one question. Ask only one of them.`;
-    return other === undefined || !classes.has(id)
-      ? []
-      : [{ type: 'same words', message, path: 'questions' }];
+    return other === undefined || !classes.has(id) ? [] : [{ type: 'same text', message, path: 'questions' }];
   });
 
 /**
@@ -408,7 +406,7 @@ async function referenceFaults(db: Db, accountId: AccountId, schedule: NewSchedu
     ancestorsOf(id, groups).some((ancestor) => withoutGroupIds.includes(ancestor));
   if (details.length === 0 && groupIds.length > 0 && groupIds.every(isExcluded)) {
     details.push({
-      type: 'nobody to ask',
+      type: 'no one to ask',
       message: 'The schedule would not ask anyone, because all of its groups are excluded.',
       path: 'without',
     });

@@ -1319,7 +1319,7 @@ describe('when the service or its database goes', () => {
     expect(told(await hand.ask(ask.open, 'other.csv', createFlags, 0))).toEqual([code.failure, words]);
     expect(told(await hand.ask(ask.opendir, '/'))).toEqual([code.failure, words]);
 
-    // That the token is wrong is not said: the connection ends. OpenSSH shows why (sftp-clients.test.ts).
+    // That the token is wrong is not said: the connection ends. OpenSSH shows why (clients.test.ts).
     for (const tryKeyboard of [false, true]) {
       const client = new Client();
       const errors: (Error & { code?: unknown })[] = [];

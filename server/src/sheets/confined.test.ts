@@ -38,7 +38,7 @@ describe('it is ended, and that is told', () => {
 });
 
 test('a defect is thrown, with what it says', async () => {
-  await expect(run('fail')).rejects.toThrow(/ended with 1: [^]*A defect/);
+  await expect(run('fail')).rejects.toThrow(/exited with code 1: [^]*A defect/);
 });
 
 describe('it can not', () => {

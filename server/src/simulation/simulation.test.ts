@@ -61,7 +61,7 @@ async function figuresOf(account: TestAccount) {
   const { pool } = world;
   return {
     results: await pool`
-      select r.week, coalesce(g.external_id, g.name) as "group", q.key, r.value, r.answers, r.spread
+      select r.week, coalesce(g.external_id, g.name) as "group", q.key, r.value, r.answers, r.distribution
       from   results r
       join   groups g using (account_id, group_id)
       join   questions q using (account_id, question_id)
@@ -276,7 +276,7 @@ describe('refused', () => {
 
   test('an account without people in groups, and one that is not there', async () => {
     const account = await world.account();
-    expect(await refused(account.id)).toMatch(/there is nobody to ask/);
+    expect(await refused(account.id)).toMatch(/there is no one to ask/);
     expect(await selectSchedules(world.pool, account.id)).toEqual([]);
     expect(await refused(999_999)).toBe('Account 999999 does not exist.');
   });

@@ -120,7 +120,7 @@ async function refuseAsked(pool: Pool, accountId: AccountId, weeks: Week[]): Pro
 const nobodyToAsk = new Fault(
   'conflict',
   'invalid value',
-  'No active user of the account is a member of a group: there is nobody to ask. Push the organization first.',
+  'No active user of the account is a member of a group: there is no one to ask. Push the organization first.',
 );
 const nothingDue = new Fault(
   'conflict',

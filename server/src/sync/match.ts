@@ -29,7 +29,7 @@ export function matchOrganization(
     const { externalId } = user;
     if (current.before[i]?.managed === false) {
       const message = `The user with the externalId ${quote(externalId)} was created manually, so this request can't change it. Hand the user over to the HR system in the console, or use another externalId.`;
-      findings.fault({ type: 'made by hand', message, path: `${path}/externalId`, externalId });
+      findings.fault({ type: 'manually created', message, path: `${path}/externalId`, externalId });
     }
     matchReferences(user, path, targetTree, findings);
     for (const [name, value] of Object.entries(user.externalProperties ?? {})) {
@@ -55,7 +55,7 @@ function matchGroups({ data }: SentOrganization, targetTree: TargetTree, finding
     const present = byExternalId.get(externalId);
     if (present?.managed === false) {
       const message = `The group with the externalId ${quote(externalId)} was created manually, so this request can't change it. Hand the group over to the HR system in the console, or use another externalId.`;
-      findings.fault({ type: 'made by hand', message, path: `${path}/externalId`, externalId });
+      findings.fault({ type: 'manually created', message, path: `${path}/externalId`, externalId });
     }
     if (parent === undefined || parent === null || targets.has(parent)) continue;
     findings.fault(() => ({

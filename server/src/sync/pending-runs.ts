@@ -55,7 +55,7 @@ export type PendingRun = {
 export const runNotPending = (runId: string, outcome: string): Fault =>
   new Fault(
     'conflict',
-    'run not held',
+    'run not pending',
     `Run ${runId} is ${outcome}. Only runs that are waiting for approval can be approved or rejected.`,
   );
 

@@ -1252,8 +1252,8 @@ describe('B10: externalIds', () => {
     await byHand.user(account, { externalId: 'u' });
     const details = await refusedData(account, { groups: [unit('g')], users: [person('u')] });
     expect(details.map(({ type, path, externalId }) => [type, path, externalId])).toEqual([
-      ['made by hand', '/data/groups/0/externalId', 'g'],
-      ['made by hand', '/data/users/0/externalId', 'u'],
+      ['manually created', '/data/groups/0/externalId', 'g'],
+      ['manually created', '/data/users/0/externalId', 'u'],
     ]);
   });
 

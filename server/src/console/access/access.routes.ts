@@ -174,7 +174,7 @@ function serveSettings(console: Console, { pool, mailer, mailFrom }: AccessOptio
     try {
       await mailer.send({ to: user.email, subject, ...renderMail(letter) });
     } catch (error) {
-      throw refused('mail not taken', `The mail server rejected the email: ${(error as Error).message}`);
+      throw refused('mail rejected', `The mail server rejected the email: ${(error as Error).message}`);
     }
     await audit(await pool, who.accountId, actorOf(who), 'test mail sent');
     return { to: user.email };
@@ -182,7 +182,7 @@ function serveSettings(console: Console, { pool, mailer, mailFrom }: AccessOptio
 }
 
 const refused = (
-  type: 'invalid value' | 'no address' | 'no mail server' | 'mail not taken',
+  type: 'invalid value' | 'no address' | 'no mail server' | 'mail rejected',
   message: string,
 ) => new Fault('invalid', type, message);
 

@@ -195,7 +195,7 @@ describe('settings', () => {
       [{ threshold: 2 }, '/threshold', 'invalid threshold'],
       [{ timezone: 'Mars' }, '/timezone', 'invalid timezone'],
       [{ language: 'xx' }, '/language', 'invalid language'],
-      [{ distributionThreshold: 3 }, '/spreadThreshold', 'invalid value'],
+      [{ distributionThreshold: 3 }, '/distributionThreshold', 'invalid value'],
       [{ maxUsersDeleted: 20_001 }, '/maxUsersDeleted', 'out of range'],
       [{ notify: ['nobody'] }, '/notify', 'invalid email'],
       [{ id: 3 }, '/id', 'unknown field'],

@@ -523,6 +523,6 @@ describe('an open week', () => {
     expect(closed).toMatchObject([{ name: '2026-W47', schedules: ['Weekly pulse'] }]);
     const again = await ask('POST', '/rounds/2026-11-16/close');
     expect([again.status, again.body.details[0]?.type]).toEqual([409, 'week closed']);
-    expect(await logged()).toContain('week close asked');
+    expect(await logged()).toContain('week close requested');
   });
 });

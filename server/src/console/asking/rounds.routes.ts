@@ -38,7 +38,7 @@ export function serveRounds(console: Console, { pool, mailer, publicUrl, now }: 
       if (week === undefined || isOpen === undefined) throw weekNotFound;
       if (!isOpen) throw new Fault('conflict', 'week closed', `The week ${weekName(week)} is closed.`);
       await addClosing(tx, who.accountId, week);
-      await audit(tx, who.accountId, actorOf(who), 'week close asked', { subject: weekName(week) });
+      await audit(tx, who.accountId, actorOf(who), 'week close requested', { subject: weekName(week) });
     });
   });
   console.serve('POST /rounds/{week}/links', async (who, { params, body: { isReplacing } }) => {

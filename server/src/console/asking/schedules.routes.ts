@@ -274,7 +274,7 @@ async function preview(db: Db, who: Who, scheduleId: number, now: number): Promi
   };
 }
 
-const refused = (type: 'no address' | 'no mail server' | 'nothing due' | 'mail not taken', message: string) =>
+const refused = (type: 'no address' | 'no mail server' | 'nothing due' | 'mail rejected', message: string) =>
   new Fault('invalid', type, message);
 
 /** Sends the caller the email as people get it. Its link opens the preview, which stores nothing. */
@@ -305,7 +305,7 @@ async function sendTest(
   try {
     await mailer.send({ to: email, subject: `[Test] ${subject}`, text, html });
   } catch (error) {
-    throw refused('mail not taken', `The mail server rejected the email: ${(error as Error).message}`);
+    throw refused('mail rejected', `The mail server rejected the email: ${(error as Error).message}`);
   }
   await audit(db, who.accountId, actorOf(who), 'test mail sent', { subject: scheduleId, details: { kind } });
   return { address: email };

@@ -73,7 +73,7 @@ export type Console = {
 export function requireProof({ isProved }: Who): void {
   if (isProved) return;
   const message = 'This requires your password. Nothing was changed. Confirm your password and try again.';
-  throw new Fault('forbidden', 'password needed', message);
+  throw new Fault('forbidden', 'password required', message);
 }
 
 /** Returns the caller as an actor for the audit log. */

@@ -5,7 +5,7 @@ import { consolePages } from '@soundings/contract/console.pages.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Server } from '../../http/server.ts';
 
-const root = fileURLToPath(new URL('../../../console', import.meta.url));
+const root = fileURLToPath(new URL('../../../../console', import.meta.url));
 
 /** Serves the pages with Vite, which compiles each file on request. */
 export async function serveDevelopment(server: Server): Promise<void> {

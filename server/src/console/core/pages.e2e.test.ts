@@ -142,7 +142,7 @@ async function look(page: ConsolePage, paths: string[], further = async (): Prom
 
 type Texts = Record<string, string>;
 const texts = (language: string): Texts => {
-  const folder = fileURLToPath(new URL(`../../../console/src/text/${language}/`, import.meta.url));
+  const folder = fileURLToPath(new URL(`../../../../console/src/text/${language}/`, import.meta.url));
   const files = readdirSync(folder).map((name) => JSON.parse(readFileSync(folder + name, 'utf8')) as Texts);
   return Object.assign({}, ...files) as Texts;
 };

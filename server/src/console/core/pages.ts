@@ -38,7 +38,7 @@ export const pageHeaders = {
 };
 
 /** The folder that `npm run build -w console` writes to. */
-export const builtConsole: string = fileURLToPath(new URL('../../../console/dist', import.meta.url));
+export const builtConsole: string = fileURLToPath(new URL('../../../../console/dist', import.meta.url));
 
 type Asset = { type: string; plain: Buffer; br: Buffer | undefined; gzip: Buffer | undefined };
 

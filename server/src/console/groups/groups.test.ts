@@ -287,7 +287,7 @@ test('adopted, a group is the next push’s to change or remove; released, no pu
 
   expect((await ada(`POST /groups/${id}/release`, { keepExternalId: true })).status).toBe(204);
   expect((await ada(`POST /groups/${id}/release`, { keepExternalId: true })).status).toBe(409);
-  expect((await push({ groups: listed })).body.details[0]?.type).toBe('made by hand');
+  expect((await push({ groups: listed })).body.details[0]?.type).toBe('manually created');
   expect((await push({ groups })).body.summary.groups).toMatchObject({ deleted: 0, updated: 0 });
   expect((await ada(`POST /groups/${id}/adopt`, { externalId: 'o' })).status).toBe(204);
   expect((await ada(`POST /groups/${id}/release`, { keepExternalId: false })).status).toBe(204);

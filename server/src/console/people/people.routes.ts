@@ -201,7 +201,7 @@ function serveSignIn(console: Console, { pool, publicUrl, canMail, now }: People
         await notifyPerson(tx, accountId, userId, 'link shown');
       }
       const details = { kind: 'given', by: body.by };
-      await audit(tx, accountId, actorOf(who), 'sign-in link made', { subject: userId, details });
+      await audit(tx, accountId, actorOf(who), 'sign-in link created', { subject: userId, details });
       const hours = linkHours.given;
       const until = new Date(now() + hours * 3_600_000).toISOString();
       if (body.by === 'screen') {
@@ -225,8 +225,8 @@ function serveSignIn(console: Console, { pool, publicUrl, canMail, now }: People
     inTransaction(await pool, async (tx) => {
       const { id: userId } = await personById(tx, who.accountId, idIn(params.userId));
       if (!(await turnOffTwoFactor(tx, { accountId: who.accountId, userId }))) return;
-      if (canMail) await notifyPerson(tx, who.accountId, userId, 'second step turned off');
-      await audit(tx, who.accountId, actorOf(who), 'second step turned off', { subject: userId });
+      if (canMail) await notifyPerson(tx, who.accountId, userId, 'two-factor turned off');
+      await audit(tx, who.accountId, actorOf(who), 'two-factor turned off', { subject: userId });
     }),
   );
 }
@@ -289,7 +289,7 @@ const notifyOfAdministrator = (tx: Transaction, { accountId }: Who, person: Pers
 async function mailNewPassword(tx: Transaction, who: Who, { id, email, active }: Person): Promise<void> {
   if (email === null || !active) return;
   const details = { kind: 'given', by: 'mail' };
-  await audit(tx, who.accountId, actorOf(who), 'sign-in link made', { subject: id, details });
+  await audit(tx, who.accountId, actorOf(who), 'sign-in link created', { subject: id, details });
   await addGivenMail(tx, who.accountId, id);
 }
 

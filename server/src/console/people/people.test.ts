@@ -400,10 +400,10 @@ describe('by hand', () => {
   test('nobody shuts oneself out, and an administrator stays', async () => {
     const { ask, me, account } = await office();
     const paths = async (operation: string, body?: object) => pathsOf(await ask(operation, body));
-    expect(await paths(`DELETE /users/${me}`)).toEqual([['oneself', '/active']]);
-    expect(await paths(`PATCH /users/${me}`, { active: false })).toEqual([['oneself', '/active']]);
-    expect(await paths(`PATCH /users/${me}`, { role: 'User' })).toEqual([['oneself', '/role']]);
-    expect(await paths(`POST /users/${me}/adopt`, { externalId: 'me' })).toEqual([['oneself', '']]);
+    expect(await paths(`DELETE /users/${me}`)).toEqual([['own account', '/active']]);
+    expect(await paths(`PATCH /users/${me}`, { active: false })).toEqual([['own account', '/active']]);
+    expect(await paths(`PATCH /users/${me}`, { role: 'User' })).toEqual([['own account', '/role']]);
+    expect(await paths(`POST /users/${me}/adopt`, { externalId: 'me' })).toEqual([['own account', '']]);
     await world.pool`update users set active = false where account_id = ${account.id} and user_id <> ${me}`;
     const last = await added(ask, { role: 'Administrator' });
     expect((await ask(`DELETE /users/${last}`)).status).toBe(204);
@@ -422,7 +422,7 @@ describe('by hand', () => {
     expect((await ask(`POST ${path}/sign-in-link`, { by: 'mail' })).status).toBe(409); // no mail server
     await ask(`PATCH ${path}`, { active: false });
     expect((await ask(`POST ${path}/sign-in-link`, { by: 'screen' })).status).toBe(409);
-    expect(await actionsOf(account)).toEqual(['sessions ended', 'sign-in link made', 'person changed']);
+    expect(await actionsOf(account)).toEqual(['sessions ended', 'sign-in link created', 'person changed']);
   });
 
   test.each(['by hand', 'by a push'])(
@@ -508,7 +508,7 @@ describe('handing over', () => {
     const id = await added(ask, { externalId: 's1' });
     await added(ask, { externalId: 'x1', lastName: 'Other' });
     expect((await push({ users: [{ ...john, externalId: 's1' }] })).body.details[0]!.type).toBe(
-      'made by hand',
+      'manually created',
     );
     expect((await ask<Person>(`POST /users/${id}/adopt`, {})).body.managed).toBe(true);
     await push({ users: [{ ...john, externalId: 's1' }] });
@@ -543,7 +543,7 @@ describe('handing over', () => {
     expect((await push({ users: [] })).body.summary.users.deleted).toBe(0);
     expect(await found('search=john')).toEqual(['Åberg']);
     const refused = await push({ users: [{ ...john, lastName: 'Else' }] });
-    expect([refused.status, refused.body.details[0]!.type]).toEqual([400, 'made by hand']);
+    expect([refused.status, refused.body.details[0]!.type]).toEqual([400, 'manually created']);
     expect((await ask(`POST /users/${id}/release`)).status).toBe(409);
     expect((await ask(`PATCH /users/${id}`, { lastName: 'Berg' })).status).toBe(200);
   });

@@ -13,7 +13,7 @@ export async function selectWeeks(db: Db, accountId: AccountId): Promise<WeekRow
   return db<WeekRow[]>`
     select week as "week",
            case when closed_at is not null then 'final' when shown_at is not null then 'live' else 'open' end as "state",
-           json_build_object('figures', threshold, 'spread', distribution_threshold, 'comments', comment_threshold)
+           json_build_object('figures', threshold, 'distribution', distribution_threshold, 'comments', comment_threshold)
              as "thresholds"
     from   weeks
     where  account_id = ${accountId}

@@ -176,7 +176,7 @@ describe('a held run', () => {
     expect(run).toMatchObject({ outcome: 'applied', decidedBy: 'Ada Admin' });
     expect(run.decidedAt).not.toBeNull();
     const again = await ada(`POST /runs/${runId}/approval`, { peopleRemoved: 0, groupsRemoved: 2 });
-    expect([again.status, again.body.details[0]?.type]).toEqual([409, 'run not held']);
+    expect([again.status, again.body.details[0]?.type]).toEqual([409, 'run not pending']);
     expect(await actions()).toEqual(['file uploaded', 'run approved']);
   });
 
@@ -550,12 +550,7 @@ describe('columns', () => {
     expect((await forget()).status).toBe(204);
     expect((await forget()).status).toBe(404);
     expect(await actions()).toEqual(
-      expect.arrayContaining([
-        'columns confirmed',
-        'values confirmed',
-        'settings changed',
-        'value forgotten',
-      ]),
+      expect.arrayContaining(['columns confirmed', 'values confirmed', 'settings changed', 'value removed']),
     );
   });
 });

@@ -100,7 +100,7 @@ test.each([['ten minutes'], [null]])('dangerous acts are refused, and change not
   for (const [name, body] of dangerous()) {
     // oxlint-disable-next-line no-await-in-loop -- a few
     const { status, body: refused } = await ask(name, body, typeOf(name));
-    expect([name, status, refused.details[0]?.type]).toEqual([name, 403, 'password needed']);
+    expect([name, status, refused.details[0]?.type]).toEqual([name, 403, 'password required']);
   }
   expect([...(await state())]).toEqual(before);
 });

@@ -213,8 +213,8 @@ function serveTwoFactor(
     const recoveryCodes = await recordAttempt(attempt, async () =>
       inTransaction(await pool, async (tx) => {
         const made = await confirmTwoFactor(tx, await secrets, who, body.code, now());
-        await audit(tx, who.accountId, actorOf(who), 'second step turned on', { subject: who.userId });
-        if (canMail) await notifyPerson(tx, who.accountId, who.userId, 'second step turned on');
+        await audit(tx, who.accountId, actorOf(who), 'two-factor turned on', { subject: who.userId });
+        if (canMail) await notifyPerson(tx, who.accountId, who.userId, 'two-factor turned on');
         return made;
       }),
     );
@@ -226,8 +226,8 @@ function serveTwoFactor(
     await rejectWrongPassword(await pool, throttle, who, body.password);
     await inTransaction(await pool, async (tx) => {
       if (!(await turnOffTwoFactor(tx, who))) return;
-      await audit(tx, who.accountId, actorOf(who), 'second step turned off', { subject: who.userId });
-      if (canMail) await notifyPerson(tx, who.accountId, who.userId, 'second step turned off');
+      await audit(tx, who.accountId, actorOf(who), 'two-factor turned off', { subject: who.userId });
+      if (canMail) await notifyPerson(tx, who.accountId, who.userId, 'two-factor turned off');
     });
   });
 
@@ -235,8 +235,8 @@ function serveTwoFactor(
     await rejectWrongPassword(await pool, throttle, who, body.password);
     return inTransaction(await pool, async (tx) => {
       const recoveryCodes = await newRecoveryCodes(tx, who);
-      await audit(tx, who.accountId, actorOf(who), 'recovery codes made', { subject: who.userId });
-      if (canMail) await notifyPerson(tx, who.accountId, who.userId, 'recovery codes made');
+      await audit(tx, who.accountId, actorOf(who), 'recovery codes created', { subject: who.userId });
+      if (canMail) await notifyPerson(tx, who.accountId, who.userId, 'recovery codes created');
       return { recoveryCodes };
     });
   });

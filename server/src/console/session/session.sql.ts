@@ -19,7 +19,7 @@ export async function selectSessionFacts(db: Db, { accountId, userId }: Person):
              'language', a.language,
              'timezone', a.timezone,
              'threshold', a.threshold,
-             'spreadThreshold', coalesce(a.distribution_threshold, case a.threshold when 1 then 1 else 2 * a.threshold end),
+             'distributionThreshold', coalesce(a.distribution_threshold, case a.threshold when 1 then 1 else 2 * a.threshold end),
              'commentThreshold', coalesce(a.comment_threshold, case a.threshold when 1 then 1 else 2 * a.threshold end),
              'publication', a.publication)                                      as "account",
            case coalesce(u.language, a.language) when 'sv' then 'sv' else 'en' end as "language",

@@ -299,7 +299,7 @@ describe('signing in', () => {
     for (const address of [email, 'unknown@example.org']) {
       for (let i = 0; i < 5; i++) expect((await signIn(address, `wrong ${i}`)).status).toBe(401);
       const slow = await signIn(address);
-      expect([slow.headers.get('retry-after'), ...faultsOf(slow)]).toEqual(['1', 429, 'too many tries']);
+      expect([slow.headers.get('retry-after'), ...faultsOf(slow)]).toEqual(['1', 429, 'too many attempts']);
     }
     counted.digests = 0;
     await signIn(email);
@@ -704,7 +704,7 @@ describe('the second step', () => {
     expect((await signIn(email, good, { code: code() })).status).toBe(401);
     now += 90_000;
     expect((await signIn(email, good, { code: code(now - 90_000) })).status).toBe(401);
-    expect(await actionsOf(accountId)).toContain('second step turned on');
+    expect(await actionsOf(accountId)).toContain('two-factor turned on');
   });
 
   test('a recovery code stands in for it, once', async () => {

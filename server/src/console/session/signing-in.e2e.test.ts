@@ -211,7 +211,7 @@ describe.skipIf(!hasBrowser())('in a browser (skipped: there is no Chromium on t
     await press(lost, 'Sign in');
     await lost.getByText('9 recovery codes left').waitFor();
     const deeds = await auditOf(userId);
-    expect(deeds).toEqual(['second step turned on', 'sign-in refused', 'signed in', 'signed in']);
+    expect(deeds).toEqual(['two-factor turned on', 'sign-in refused', 'signed in', 'signed in']);
   });
 
   test('whoever forgot the password sets a new one by a link in a mail, and is signed out everywhere else', async () => {

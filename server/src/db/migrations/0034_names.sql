@@ -34,3 +34,30 @@ begin
     end if;
   end loop;
 end $$;
+alter trigger administrators_sign_in_anew on users rename to administrators_sign_in_again;
+comment on table secrets_keys is
+  'Identifies the key that seals secrets which the service must read again (two_factor, sftp_host_keys, noise_keys). The key itself is in a file outside the database. One row for the whole installation.';
+-- Entries of the audit log are never changed. This gives some actions other names; who did what to whom and when stays.
+alter table audit_entries disable trigger audit_entries_are_kept;
+update audit_entries a
+set    action = n.after
+from   (values ('sign-in link made', 'sign-in link created'), ('recovery codes made', 'recovery codes created'),
+               ('second step turned on', 'two-factor turned on'), ('second step turned off', 'two-factor turned off'),
+               ('run held', 'run pending'), ('week close asked', 'week close requested'), ('file given up', 'file abandoned'),
+               ('columns forgotten', 'columns removed'), ('value forgotten', 'value removed'),
+               ('key process forgotten', 'key process removed')) n(before, after)
+where  a.action = n.before;
+alter table audit_entries enable trigger audit_entries_are_kept;
+-- The types of errors in stored reports.
+update runs set details = replace(details::text, '"made by hand"', '"manually created"')::json where details::text like '%"made by hand"%';
+update files set report = replace(report::text, '"made by hand"', '"manually created"')::json where report::text like '%"made by hand"%';
+-- Emails about such changes that are still waiting to be sent.
+do $$
+begin
+  if to_regclass('graphile_worker._private_jobs') is not null then
+    update graphile_worker._private_jobs
+    set    payload = replace(replace(payload::text, '"second step turned ', '"two-factor turned '),
+                             '"recovery codes made"', '"recovery codes created"')::json
+    where  payload::text ~ '"(second step turned |recovery codes made")';
+  end if;
+end $$;
