@@ -86,7 +86,7 @@ export function mailOf(
   const about = inert(account.name, 80);
   const clean = sanitized(report, inert);
   const title = texts.title[outcome](clean.file, texts.faults(clean.faultCount, isCut(report.details)));
-  const letter: MailContent = {
+  const content: MailContent = {
     language,
     about,
     label: texts.label[outcome],
@@ -99,7 +99,7 @@ export function mailOf(
       texts.automatic,
     ],
   };
-  return { subject: `${title} – ${about}`, ...renderMail(letter) };
+  return { subject: `${title} – ${about}`, ...renderMail(content) };
 }
 
 const tones: Record<FileReport['outcome'], MailContent['tone']> = {

@@ -1,6 +1,6 @@
 // What whoever sent a file reads of what went wrong in a reader.
 import { expect, test } from 'vitest';
-import { faultOf, unreadable } from './rows.ts';
+import { faultOf, unreadable } from './faults.ts';
 
 test('an error of ours is told as what to do, and kept as the cause', () => {
   const error = new TypeError("Cannot read properties of undefined (reading 't')");
