@@ -12,7 +12,7 @@ import { mappingFaults } from '../layout/columns.ts';
 import { headersKey, type Mappings } from '../layout/headers.ts';
 import type { Knowledge } from '../layout/layout.ts';
 import { keyOfValue, maxValueLength, wordOf } from '../layout/values.ts';
-import { attributesOf } from '../people/people.ts';
+import { attributesOf } from '../people/attributes.changes.ts';
 import {
   countMappingsWith,
   deleteMapping,

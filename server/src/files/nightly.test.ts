@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accountById, changeAccount } from '../accounts/accounts.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
-import { deleteGroupResults } from '../results/publish.ts';
+import { deleteGroupResults } from '../results/published-figures.ts';
 import { listRuns } from '../sync/runs.ts';
 import { freePort } from '../testing/free-port.ts';
 import { openSmtp, type TestSmtp } from '../testing/smtp.ts';

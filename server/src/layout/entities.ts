@@ -1,7 +1,7 @@
 // Groups the rows of a file by person or group, and reads their values. Each value keeps the cell that it comes from. Pure.
-import { isEmail, isLanguage, normalisePhone } from '@soundings/contract/formats.ts';
 import { maxAttributeLength } from '@soundings/contract/limits.ts';
 import type { ValueField } from '@soundings/contract/shared-values.ts';
+import { emailFault, type FieldFault, languageFault, lengthFault, phoneFault } from '../base/field-faults.ts';
 import { withCountryPrefix } from '../base/phones.ts';
 import { quote } from '../base/text.ts';
 import { cellIn, optionalFields, placeAt, type Row, rowsOf, textIn } from './cells.ts';
@@ -182,14 +182,19 @@ function optionalIn(row: Row, column: Column, task: Task): string | undefined {
 
 /** Returns the value that a text has in a column. Undefined if it is not valid there. */
 function readable(text: string, { field, attribute = '' }: Column, { reading }: Task): string | undefined {
-  if (field === 'email') return isEmail(text) ? text : undefined;
+  if (field === 'email') return unless(emailFault(text), text);
   if (field === 'timezone') return timeZoneOf(text);
-  if (field === 'language') return isLanguage(languageOf(text)) ? languageOf(text) : undefined;
+  if (field === 'language') {
+    const code = languageOf(text);
+    return unless(languageFault(code), code);
+  }
   const allowed = field === 'attribute' ? reading.allowedValues.get(attribute) : undefined;
   if (allowed) return allowedAs(text, allowed);
   if (isMissingWord(text)) return undefined;
-  return field === 'attribute' && text.length > maxAttributeLength ? undefined : text;
+  return field === 'attribute' ? unless(lengthFault(attribute, text, maxAttributeLength), text) : text;
 }
+
+const unless = (fault: FieldFault | undefined, text: string) => (fault ? undefined : text);
 
 /** Returns the allowed value that equals the text, or else the only one that differs just in letter case and spaces. */
 function allowedAs(text: string, allowed: readonly string[]): string | undefined {
@@ -243,7 +248,7 @@ function phoneIn(row: Row, column: Column, task: Task): string | undefined {
   const { prefixed, reading, local } = task;
   const phone = phoneOf(cellIn(row, column), prefixed.has(column));
   if (!isLocalNumber(phone)) {
-    if (normalisePhone(phone) !== undefined) return phone;
+    if (!phoneFault(phone)) return phone;
     if (!isNoted(row, column, task)) note(task.ignored, row, column);
     return undefined;
   }

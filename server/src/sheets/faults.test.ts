@@ -1,8 +1,8 @@
-// What whoever sent a file reads of what went wrong in a reader.
+// What the sender of a file reads when it can't be read.
 import { expect, test } from 'vitest';
 import { faultOf, unreadable } from './faults.ts';
 
-test('an error of ours is told as what to do, and kept as the cause', () => {
+test('an unexpected error becomes a text that says what to do, and is kept as the cause', () => {
   const error = new TypeError("Cannot read properties of undefined (reading 't')");
   const fault = faultOf(error);
   expect(fault).toMatchObject({ kind: 'invalid', code: 'unreadable file', cause: error });

@@ -8,7 +8,7 @@ import { Fault } from '../base/errors.ts';
 import { openLog } from '../base/log.ts';
 import { inTransaction } from '../db/db.ts';
 import { defineLibrary, selectQuestions } from '../questions/questions.ts';
-import { closeEndedWeeks } from '../results/publish.ts';
+import { closeEndedWeeks } from '../results/close-week.ts';
 import { openDueRounds } from '../rounds/opening.ts';
 import { openSender } from '../rounds/messages.ts';
 import { weeksToClose } from '../rounds/rounds.ts';

@@ -5,7 +5,7 @@ import { accountById, lockAccount } from '../accounts/accounts.ts';
 import { Fault } from '../base/errors.ts';
 import { type AccountId, inTransaction, openPool, type Pool, type Transaction } from '../db/db.ts';
 import { defineLibrary, selectKpis, selectQuestions } from '../questions/questions.ts';
-import { closeWeek, deleteClosedData } from '../results/publish.ts';
+import { closeWeek, deleteClosedData } from '../results/close-week.ts';
 import { addressOf, linksOfAll } from '../rounds/links.ts';
 import { dayDue, endOf, sendTimeOf } from '../rounds/send-times.ts';
 import { openDueRounds } from '../rounds/opening.ts';

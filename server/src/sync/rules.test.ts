@@ -7,7 +7,8 @@ import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '../db/db.ts';
 import { createGroup } from '../people/groups.ts';
-import { createUser, defineAttribute } from '../people/people.ts';
+import { defineAttribute } from '../people/attributes.changes.ts';
+import { createUser } from '../people/users.ts';
 import { apply, noLimits, person, rowsOf, unit } from '../testing/organizations.ts';
 import { until } from '../testing/until.ts';
 import { openWorld, type TestAccount, type World } from '../testing/world.ts';
@@ -48,9 +49,17 @@ const onlyManagedAdministrators = async ({ id }: TestAccount) =>
 const byHand = {
   group: (account: TestAccount, group: { name: string; externalId?: string; parentId?: number }) =>
     inTransaction(world.pool, (tx) => createGroup(tx, account.id, group)),
-  user: (account: TestAccount, user: { externalId?: string; email?: string; memberOf?: number[] }) =>
+  user: (
+    account: TestAccount,
+    { memberOf = [], ...user }: { externalId?: string; email?: string; memberOf?: number[] },
+  ) =>
     inTransaction(world.pool, (tx) =>
-      createUser(tx, account.id, { firstName: 'By', lastName: 'Hand', ...user }),
+      createUser(tx, account.id, {
+        firstName: 'By',
+        lastName: 'Hand',
+        ...user,
+        memberships: { memberOf },
+      }),
     ),
   attribute: (account: TestAccount, name: string, allowedValues: string[] | null = null) =>
     inTransaction(world.pool, (tx) => defineAttribute(tx, account.id, { name, allowedValues })),

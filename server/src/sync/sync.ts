@@ -9,7 +9,7 @@ import { Fault } from '../base/errors.ts';
 import type { JsonValue } from '../base/json.ts';
 import { type AccountId, inTransaction, type Pool, type Transaction } from '../db/db.ts';
 import type { DeleteGroupResults } from '../people/groups.ts';
-import { attributesOf } from '../people/people.ts';
+import { attributesOf } from '../people/attributes.changes.ts';
 import { applyPlan } from './apply.ts';
 import { checkLimits } from './change-limits.ts';
 import { readOrganization, type SentOrganization } from './check.ts';
