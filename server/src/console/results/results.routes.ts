@@ -2,7 +2,15 @@
 import type { Pool } from '../../db/db.ts';
 import { audit } from '../../accounts/audit.ts';
 import { actorOf, type Console, Download } from '../core/console.ts';
-import { commentTable, groupTable, heatTable, questionTable, trendTable, tableTexts } from './csv.ts';
+import {
+  commentTable,
+  groupTable,
+  heatTable,
+  type HeatTableFilters,
+  questionTable,
+  trendTable,
+  tableTexts,
+} from './csv.ts';
 import { readHeatMap } from './heat-map.ts';
 import { readOverview, readStart } from './overview.ts';
 import { readComments, readQuestion, readQuestions } from './questions.ts';
@@ -76,14 +84,20 @@ function serveQuestions(console: Console, pool: Promise<Pool>): void {
 type HeatQuery = { week?: string; latest?: 'true' | 'false'; language?: 'en' | 'sv' };
 
 /** Returns the filters of the heat map page, which apply to its file too. */
-const filtersOf = ({ level, beneath, by, sort, language }: HeatQuery & HeatFileQuery) => ({
+const filtersOf = ({
+  level,
+  subtreeOf,
+  by,
+  sort,
+  language,
+}: HeatQuery & HeatFileQuery): HeatTableFilters => ({
   level: level === undefined ? undefined : Number(level),
-  beneath: beneath === undefined ? undefined : Number(beneath),
+  subtreeOf: subtreeOf === undefined ? undefined : Number(subtreeOf),
   isDifference: by === 'difference',
   sort,
   compare: new Intl.Collator(language, { numeric: true }).compare,
 });
-type HeatFileQuery = { level?: string; beneath?: string; by?: 'score' | 'difference'; sort?: string };
+type HeatFileQuery = { level?: string; subtreeOf?: string; by?: 'score' | 'difference'; sort?: string };
 
 const languageOf = ({ language = 'en' }: { language?: string }) => language;
 
